@@ -1,0 +1,107 @@
+# hlokit_library, hlokit_tool and hlokit_add_folders: how a folder becomes a library or a program without a list of files.
+include(GNUInstallDirs)
+if(HLOKIT_TESTS)
+  include(GoogleTest)
+endif()
+
+# hlokit_add_folders(folder...): enters each folder, or its subfolders, as soon as a CMakeLists.txt stands there.
+macro(hlokit_add_folders)
+  foreach(folder ${ARGN})
+    file(GLOB lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    if(NOT lists)
+      file(GLOB lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*/CMakeLists.txt)
+    endif()
+    foreach(list IN LISTS lists)
+      cmake_path(GET list PARENT_PATH directory)
+      add_subdirectory(${directory})
+    endforeach()
+  endforeach()
+endmacro()
+
+# The target of a folder: backends/cpu is hlokit_backends_cpu.
+function(hlokit_target_of folder result)
+  string(REPLACE / _ name ${folder})
+  set(${result} hlokit_${name} PARENT_SCOPE)
+endfunction()
+
+# Links `target` with folders and outside libraries; an absent optional library is named here, not by the linker.
+function(hlokit_link target visibility folders libraries)
+  foreach(folder IN LISTS folders)
+    hlokit_target_of(${folder} dependency)
+    target_link_libraries(${target} ${visibility} ${dependency})
+  endforeach()
+  foreach(library IN LISTS libraries)
+    if(library MATCHES "^hlokit_|::" AND NOT TARGET ${library})
+      message(FATAL_ERROR "${target} needs ${library}, which was not found: run scripts/setup.sh")
+    endif()
+    target_link_libraries(${target} ${visibility} ${library})
+  endforeach()
+endfunction()
+
+# hlokit_library(FOLDER [DEPS folder...] [LIBS target...] [PRIVATE_DEPS folder...] [PRIVATE_LIBS target...]
+#                [SUBDIRS folder...] [TEST_DEPS folder...] [TEST_LIBS target...])
+# Static library hlokit_FOLDER of every *.cc here and in SUBDIRS, and hlokit_FOLDER_test of every *_test.cc.
+function(hlokit_library folder)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;PRIVATE_DEPS;PRIVATE_LIBS;SUBDIRS;TEST_DEPS;TEST_LIBS" ${ARGN})
+  hlokit_target_of(${folder} target)
+  set(sources)
+  set(headers)
+  foreach(subdir "" ${ARG_SUBDIRS})
+    file(GLOB here CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${subdir}/*.cc)
+    list(APPEND sources ${here})
+  endforeach()
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  if(sources)
+    set(visibility PUBLIC)
+    add_library(${target} STATIC ${sources})
+    hlokit_link(${target} PRIVATE "${ARG_PRIVATE_DEPS}" "${ARG_PRIVATE_LIBS}")
+  else()
+    set(visibility INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  hlokit_link(${target} ${visibility} "${ARG_DEPS}" "${ARG_LIBS}")
+  target_include_directories(${target} ${visibility}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hlokit>)
+  target_compile_features(${target} ${visibility} cxx_std_20)
+
+  string(REPLACE hlokit_ "" export_name ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
+  add_library(hlokit::${export_name} ALIAS ${target})
+  install(TARGETS ${target} EXPORT hlokit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hlokit)
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit/${folder}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*_internal.h" EXCLUDE)
+
+  if(HLOKIT_TESTS AND tests)
+    hlokit_test(${target}_test SOURCES ${tests} DEPS ${folder} ${ARG_TEST_DEPS}
+                LIBS ${ARG_PRIVATE_LIBS} ${ARG_TEST_LIBS})
+  endif()
+endfunction()
+
+# hlokit_test(NAME SOURCES file... [DEPS folder...] [LIBS target...] [LABEL label]): a GoogleTest program known to ctest.
+function(hlokit_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL quick)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS};GTest::gmock;GTest::gtest_main")
+  target_compile_definitions(${name} PRIVATE HLOKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  string(REGEX REPLACE "^hlokit_(.*)_test$" "\\1." prefix ${name})
+  gtest_discover_tests(${name} TEST_PREFIX ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS ${ARG_LABEL})
+endfunction()
+
+# hlokit_tool(NAME [DEPS folder...] [LIBS target...]): an installed program of every *.cc here that is not a test.
+function(hlokit_tool name)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  add_executable(${name} ${sources})
+  hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS}")
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+# SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,47 @@
+# Compiler, linker and output settings that every target shares.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+# CHECK stays on in release builds; NDEBUG only silences assert() in the headers of libraries, and DCHECK.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+# Contraction would make results depend on the compiler's choice of fused multiply-adds.
+add_compile_options(-Wall -Wextra -ffp-contract=off)
+if(HLOKIT_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(HLOKIT_SANITIZE)
+  add_compile_options(-fsanitize=${HLOKIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HLOKIT_SANITIZE})
+endif()
+if(HLOKIT_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
+find_program(HLOKIT_CCACHE ccache)
+if(HLOKIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${HLOKIT_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HLOKIT_CCACHE})
+endif()
+
+include(CheckLinkerFlag)
+foreach(linker mold lld)
+  check_linker_flag(CXX -fuse-ld=${linker} HLOKIT_LINKS_WITH_${linker})
+  if(HLOKIT_LINKS_WITH_${linker})
+    add_link_options(-fuse-ld=${linker})
+    break()
+  endif()
+endforeach()
+# SPDX-License-Identifier: Apache-2.0

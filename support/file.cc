@@ -1,0 +1,139 @@
+// File access over POSIX calls, so that every failure has its errno's words.
+#include "support/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+absl::Status SystemError(absl::string_view verb, const std::string& path) {
+  int error = errno;
+  std::string message = absl::StrCat("cannot ", verb, " ", path, ": ", std::strerror(error));
+  return error == ENOENT ? absl::NotFoundError(message) : absl::InvalidArgumentError(message);
+}
+
+// A descriptor that closes itself; standard streams stay open.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ > STDERR_FILENO) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status WriteAll(int fd, absl::string_view contents, const std::string& path) {
+  while (!contents.empty()) {
+    ssize_t count = write(fd, contents.data(), contents.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return SystemError("write", path);
+    contents.remove_prefix(static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteDirectly(const std::string& path, absl::string_view contents) {
+  if (path == "-") return WriteAll(STDOUT_FILENO, contents, "standard output");
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) return SystemError("write", path);
+  return WriteAll(file.get(), contents, path);
+}
+
+// Symbolic links are followed, so that the file they name is replaced and not the link.
+std::string ResolveLink(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string result(resolved);
+  std::free(resolved);
+  return result;
+}
+
+absl::Status WriteBesideAndRename(const std::string& path, absl::string_view contents, mode_t mode) {
+  std::string temporary = absl::StrCat(path, ".tmp", getpid(), ".XXXXXX");
+  Descriptor file(mkstemp(temporary.data()));
+  if (file.get() < 0) return SystemError("write", path);
+  absl::Status status = WriteAll(file.get(), contents, path);
+  if (status.ok() && fchmod(file.get(), mode) != 0) status = SystemError("write", path);
+  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) status = SystemError("write", path);
+  if (!status.ok()) unlink(temporary.c_str());
+  return status;
+}
+
+mode_t DefaultMode() {
+  mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  bool standard_input = path == "-";
+  Descriptor file(standard_input ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return SystemError("read", path);
+  struct stat info;
+  bool sized = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+  std::string contents(sized ? static_cast<size_t>(info.st_size) + 1 : size_t{1} << 16, '\0');
+  size_t filled = 0;
+  while (true) {
+    if (filled == contents.size()) contents.resize(contents.size() * 2);
+    ssize_t count = read(file.get(), contents.data() + filled, contents.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return SystemError("read", standard_input ? "standard input" : path);
+    if (count == 0) break;
+    filled += static_cast<size_t>(count);
+  }
+  contents.resize(filled);
+  return contents;
+}
+
+absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents) {
+  struct stat info;
+  bool exists = path != "-" && stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return InvalidArgument("cannot write ", path, ": Is a directory");
+  if (path == "-" || (exists && !S_ISREG(info.st_mode))) return WriteDirectly(path, contents);
+  return WriteBesideAndRename(ResolveLink(path), contents, exists ? info.st_mode & 07777 : DefaultMode());
+}
+
+absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info;
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) return SystemError("read", path);
+  if (!S_ISREG(info.st_mode)) return InvalidArgument("cannot map ", path, ": not a plain file");
+  size_t size = static_cast<size_t>(info.st_size);
+  if (size == 0) return MappedFile("", 0);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (data == MAP_FAILED) return SystemError("map", path);
+  return MappedFile(static_cast<const char*>(data), size);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) munmap(const_cast<char*>(data_), size_);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

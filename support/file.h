@@ -1,0 +1,39 @@
+// Files: whole reads, writes that appear whole or not at all, and read-only mappings of large inputs.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hlokit {
+
+// The bytes of `path`, or of standard input where it is "-".
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Replaces `path` by `contents`: written beside it, then renamed, so a reader or a crash never sees a part.
+// "-" is standard output; a path that is no plain file (/dev/stdout, a pipe) is written directly.
+absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents);
+
+// A plain file mapped read-only; the bytes live as long as the object.
+class MappedFile {
+ public:
+  static absl::StatusOr<MappedFile> Open(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  absl::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  MappedFile(const char* data, size_t size) : data_(data), size_(size) {}
+
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -32,14 +32,14 @@ TEST(SourceFile, LocatesOffsets) {
 TEST(Diagnostics, RendersLabelCaretAndNote) {
   SourceFile file("clamp.hlo", kClamp);
   Diagnostics out;
-  out.Error(PlaceIn(file, "clamp"), "clamp-c1", "bounds differ: ", 2, " and ", 3).Note(PlaceIn(file, "lo"), "bound defined here");
+  out.Error(PlaceIn(file, "clamp"), "clamp-c1", "bounds differ: ", 2, " and ", 3).Note(PlaceIn(file, "lo ="), "bound defined here");
   EXPECT_EQ(out.Render(file),
             "clamp.hlo:4:19: error: bounds differ: 2 and 3  [clamp-c1]\n"
             "    ROOT r = f32[3] clamp(lo, x, hi)\n"
             "                    ^~~~~\n"
             "clamp.hlo:3:3: note: bound defined here\n"
             "    lo = f32[2] parameter(0)\n"
-            "    ^~\n");
+            "    ^~~~\n");
   EXPECT_FALSE(out.ok());
 }
 

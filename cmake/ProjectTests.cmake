@@ -1,3 +1,28 @@
 # Tests of the project as a whole: rules of layout, figures on the corpus, the installed package.
-find_package(Python3 QUIET COMPONENTS Interpreter)
+find_program(HLOKIT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(HLOKIT_PYTHON NAMES python3 REQUIRED)
+mark_as_advanced(HLOKIT_PYTHON)
+
+add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers.py)
+add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers_test.py)
+set_tests_properties(project.layers project.layers_are_checked PROPERTIES LABELS quick)
+
+# corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/corpus_baseline.json.
+file(READ ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json baseline)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json)
+string(JSON groups LENGTH "${baseline}")
+math(EXPR last "${groups} - 1")
+foreach(index RANGE ${last})
+  string(JSON group MEMBER "${baseline}" ${index})
+  add_test(NAME corpus.${group}
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/corpus_check.py ${group}
+                   --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --log ${PROJECT_BINARY_DIR}/corpus)
+  set_tests_properties(corpus.${group} PROPERTIES LABELS corpus SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2)
+endforeach()
+
+# The package as a stranger's project finds it.
+add_test(NAME project.install
+         COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
+                 -D CXX=${CMAKE_CXX_COMPILER} -P ${PROJECT_SOURCE_DIR}/cmake/install_test/run.cmake)
+set_tests_properties(project.install PROPERTIES LABELS slow TIMEOUT 300)
 # SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,18 @@
+# Read by the other scripts: where the build is, and how to bring it up to date.
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+preset=${HLOKIT_PRESET:-release}
+build=$PWD/build/$preset
+jobs=${HLOKIT_JOBS:-$(nproc)}
+export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
+
+# build_targets [target...]: configures and builds, everything by default; quiet unless it fails.
+build_targets() {
+  local log=$build/build.log
+  mkdir -p "$build"
+  { cmake --preset "$preset" && cmake --build "$build" -j "$jobs" ${1:+--target "$@"}; } > "$log" 2>&1 && return
+  grep -E "error|warning|FAILED|undefined reference" -A 6 "$log" | head -80 >&2
+  tail -3 "$log" >&2
+  echo "The build failed; all of its output is in $log" >&2
+  return 1
+}
+# SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,72 @@
+// The error slot and the callbacks of a run context.
+#include "runtime/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+namespace {
+
+// `failed` goes 0 (clean) -> 2 (one thread writes) -> 1 (readable).
+bool ClaimErrorSlot(HlokitRunContext* ctx) {
+  int32_t expected = 0;
+  return __atomic_compare_exchange_n(&ctx->failed, &expected, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void ReportMissing(void* ctx, const char* what, int64_t id) {
+  hlokit::SetKernelError(ctx, "no %s is installed (number %lld)", what, static_cast<long long>(id));
+}
+
+}  // namespace
+
+namespace hlokit {
+
+void SetKernelError(void* ctx, const char* format, ...) {
+  char message[HLOKIT_ERROR_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof(message), format, args);
+  va_end(args);
+  hlokit_set_error(ctx, message);
+}
+
+}  // namespace hlokit
+
+extern "C" {
+
+void hlokit_set_error(void* ctx, const char* message) {
+  auto* run = static_cast<HlokitRunContext*>(ctx);
+  if (run == nullptr || !ClaimErrorSlot(run)) return;
+  snprintf(run->error, sizeof(run->error), "%s", message);
+  __atomic_store_n(&run->failed, 1, __ATOMIC_RELEASE);
+}
+
+int32_t hlokit_cancelled(const void* ctx) {
+  const auto* run = static_cast<const HlokitRunContext*>(ctx);
+  if (run == nullptr) return 0;
+  return __atomic_load_n(&run->cancelled, __ATOMIC_RELAXED) != 0 ||
+         __atomic_load_n(&run->failed, __ATOMIC_RELAXED) != 0;
+}
+
+void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands, void** results) {
+  auto* run = static_cast<HlokitRunContext*>(ctx);
+  if (run == nullptr || run->call_reference == nullptr) {
+    return ReportMissing(ctx, "reference platform", instruction_id);
+  }
+  run->call_reference(run, instruction_id, operands, results);
+}
+
+void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results) {
+  auto* run = static_cast<HlokitRunContext*>(ctx);
+  if (run == nullptr || run->custom_call == nullptr) return ReportMissing(ctx, "custom call handler", call_id);
+  run->custom_call(run, call_id, operands, results);
+}
+
+void hlokit_collective(void* ctx, int64_t op_id, const void** operands, void** results) {
+  auto* run = static_cast<HlokitRunContext*>(ctx);
+  if (run == nullptr || run->collective == nullptr) return ReportMissing(ctx, "collective handler", op_id);
+  run->collective(run, op_id, operands, results);
+}
+
+}  // extern "C"
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,233 @@
+// Blocked matrix product: packs slabs of A and B, then fills C by register tiles in parallel.
+#include "runtime/gemm_internal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/context.h"
+#include "runtime/cpu_features.h"
+#include "runtime/parallel.h"
+#include "runtime/scratch.h"
+
+namespace hlokit {
+namespace {
+
+const GemmIsa& Kernels() {
+  switch (BestIsa()) {
+    case Isa::kAvx512: return isa_avx512::kGemm;
+    case Isa::kAvx2: return isa_avx2::kGemm;
+    case Isa::kBase: break;
+  }
+  return isa_base::kGemm;
+}
+
+constexpr int64_t kSerialWork = 1 << 17;   // multiply-adds that are not worth a second thread
+constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <typename T>
+class Product {
+ public:
+  Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b, const GemmTarget& c)
+      : ctx_(ctx), kernels_(kernels), a_(a), b_(b), c_(c) {}
+
+  void Run() {
+    if (Swapped()) {
+      std::swap(a_, b_);
+      std::swap(c_.rows, c_.cols);
+    }
+    rows_ = c_.rows.size;
+    cols_ = c_.cols.size;
+    depth_ = a_.k.size;
+    store_ = kernels_.store(c_.type);
+    ChooseShape();
+    serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
+    direct_b_ = BReadable();
+    direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr && c_.cols.stride == 1 &&
+                c_.rows.table == nullptr;
+    const int64_t slabs = std::max<int64_t>(CeilDiv(depth_, kGemmDepth), 1);
+    keeps_sums_ = slabs > 1 && !direct_c_;
+    const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
+    const int64_t a_size = panels_m_ * height_ * kGemmPitch;
+    const int64_t b_size = b_panels * width_ * kGemmDepth;
+    const int64_t sum_size = keeps_sums_ ? rows_ * SumPitch() : 0;
+    Scratch scratch((a_size + b_size + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return hlokit_set_error(ctx_, "out of memory in a matrix product");
+    packed_a_ = scratch.as<T>();
+    packed_b_ = packed_a_ + a_size;
+    sums_ = packed_b_ + b_size;
+    for (int64_t s = 0; s < slabs; ++s) RunSlab(s, s == slabs - 1);
+  }
+
+ private:
+  static constexpr int32_t kOwnType = sizeof(T) == 4 ? (T(0.5) != T(0) ? HLOKIT_F32 : HLOKIT_U32)
+                                                     : (T(0.5) != T(0) ? HLOKIT_F64 : HLOKIT_U64);
+
+  // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored by columns.
+  bool Swapped() const {
+    const int64_t unit = 2 * kernels_.lanes;
+    const double padded = static_cast<double>(CeilDiv(c_.cols.size, unit)) * unit * c_.rows.size;
+    const double swapped = static_cast<double>(CeilDiv(c_.rows.size, unit)) * unit * c_.cols.size;
+    if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped)) return swapped < padded;
+    return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 && c_.rows.size > 1;
+  }
+
+  void ChooseShape() {
+    shape_ = 0;
+    while (shape_ + 1 < kGemmShapes && rows_ <= kernels_.max_rows[shape_ + 1] &&
+           cols_ > kernels_.vectors[shape_] * kernels_.lanes) {
+      ++shape_;
+    }
+    width_ = kernels_.vectors[shape_] * kernels_.lanes;
+    panels_m_ = CeilDiv(rows_, kernels_.max_rows[shape_]);
+    height_ = CeilDiv(rows_, panels_m_);  // evened out
+    panels_n_ = CeilDiv(cols_, width_);
+  }
+
+  // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would repay packing.
+  bool BReadable() {
+    if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
+    if (b_.negate_from < depth_ || panels_m_ > 2) return false;
+    if (b_.type == HLOKIT_BF16 && kernels_.micro_bf16[0][1] != nullptr) return true;
+    return kernels_.pack_b(b_.type) == kernels_.pack_b(kOwnType) ||
+           (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) || (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
+  }
+
+  int64_t SumPitch() const { return panels_n_ * width_; }
+  bool PanelIsDirect(int64_t panel) const { return direct_b_ && (panel + 1) * width_ <= cols_; }
+  T* PackedB(int64_t panel) const { return direct_b_ ? packed_b_ : packed_b_ + panel * width_ * kGemmDepth; }
+
+  void RunSlab(int64_t slab, bool last) {
+    k0_ = slab * kGemmDepth;
+    slab_depth_ = std::min(kGemmDepth, depth_ - k0_);
+    last_ = last;
+    const int64_t a_items = panels_m_;
+    const int64_t items = a_items + panels_n_;
+    ParallelFor(ctx_, items, serial_ ? items : std::max<int64_t>(1, 4096 / (width_ * 8)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) i < a_items ? PackRows(i) : PackColumns(i - a_items);
+    });
+    const int64_t block = std::max<int64_t>(1, kBlockBytes / (height_ * kGemmPitch * int64_t{sizeof(T)}));
+    const int64_t blocks_m = CeilDiv(panels_m_, block);
+    const int64_t wanted = 8 * hlokit_num_threads(ctx_);
+    const int64_t group = std::clamp<int64_t>(blocks_m * panels_n_ / wanted, 1, 16);
+    const int64_t groups_n = CeilDiv(panels_n_, group);
+    const int64_t tasks = blocks_m * groups_n;
+    ParallelFor(ctx_, tasks, serial_ ? tasks : 1, [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t m = t / groups_n * block, n = t % groups_n * group;
+        FillBlock(m, std::min(m + block, panels_m_), n, std::min(n + group, panels_n_));
+      }
+    });
+  }
+
+  void PackRows(int64_t panel) const {
+    const int64_t row = panel * height_;
+    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), k0_, slab_depth_, 0,
+                             packed_a_ + panel * height_ * kGemmPitch);
+  }
+
+  void PackColumns(int64_t panel) const {
+    if (PanelIsDirect(panel)) return;
+    const int64_t col = panel * width_;
+    kernels_.pack_b(b_.type)(b_, col, std::min(width_, cols_ - col), k0_, slab_depth_, width_, PackedB(panel));
+  }
+
+  void FillBlock(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+    for (int64_t n = n0; n < n1; ++n) {
+      for (int64_t m = m0; m < m1; ++m) FillTile(m, n);
+    }
+  }
+
+  void FillTile(int64_t m, int64_t n) const {
+    const int64_t row = m * height_, col = n * width_;
+    const int64_t rows = std::min(height_, rows_ - row), cols = std::min(width_, cols_ - col);
+    const bool in_place = direct_c_ && cols == width_;
+    alignas(64) T tile[kGemmTileElements];
+    T* to = tile;
+    int64_t ld = width_;
+    if (in_place) {
+      ld = c_.rows.stride;
+      to = static_cast<T*>(c_.data) + row * ld + col;
+    } else if (keeps_sums_) {
+      ld = SumPitch();
+      to = sums_ + row * ld + col;
+    }
+    const bool accumulate = k0_ > 0 && to != tile;
+    const T* a = packed_a_ + m * height_ * kGemmPitch;
+    if (PanelIsDirect(n)) {
+      const bool narrow = b_.type == HLOKIT_BF16;
+      const char* b = static_cast<const char*>(b_.data) + (k0_ * b_.k.stride + col) * ElementBytes(b_.type);
+      (narrow ? kernels_.micro_bf16 : kernels_.micro)[shape_][rows](slab_depth_, a, b, b_.k.stride, to, ld, accumulate);
+    } else {
+      kernels_.micro[shape_][rows](slab_depth_, a, PackedB(n), width_, to, ld, accumulate);
+    }
+    if (in_place) return;
+    if (direct_c_) return AddEdge(tile, rows, cols, row, col);
+    if (last_) store_(to, ld, rows, cols, c_, row, col);
+  }
+
+  // The last, narrower panel of a C that holds the sums itself.
+  void AddEdge(const T* tile, int64_t rows, int64_t cols, int64_t row, int64_t col) const {
+    for (int64_t r = 0; r < rows; ++r) {
+      T* to = static_cast<T*>(c_.data) + (row + r) * c_.rows.stride + col;
+      const T* from = tile + r * width_;
+      for (int64_t j = 0; j < cols; ++j) to[j] = k0_ > 0 ? to[j] + from[j] : from[j];
+    }
+  }
+
+  void* ctx_;
+  const GemmKernels<T>& kernels_;
+  GemmSource a_, b_;
+  GemmTarget c_;
+  StoreKernel<T> store_ = nullptr;
+  int64_t rows_ = 0, cols_ = 0, depth_ = 0;
+  int shape_ = 0;                          // which register tile
+  int64_t width_ = 0, height_ = 0;         // of a register tile
+  int64_t panels_m_ = 0, panels_n_ = 0;    // tiles down and across C
+  bool serial_ = false, direct_b_ = false, direct_c_ = false, keeps_sums_ = false;
+  T* packed_a_ = nullptr;
+  T* packed_b_ = nullptr;
+  T* sums_ = nullptr;                      // where C cannot hold unrounded sums between slabs
+  int64_t k0_ = 0, slab_depth_ = 0;
+  bool last_ = false;
+};
+
+template <typename T>
+void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
+                const GemmTarget& c) {
+  Product<T>(ctx, kernels, a, b, c).Run();
+}
+
+int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
+  switch (type) {
+    case HLOKIT_F16: case HLOKIT_BF16: case HLOKIT_F32: return 1;
+    case HLOKIT_F64: return 2;
+    case HLOKIT_S64: case HLOKIT_U64: return 4;
+    default: return IsIntegerType(type) ? 3 : 0;
+  }
+}
+
+}  // namespace
+
+int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c) {
+  const int ranks[3] = {AccumulatorRank(a), AccumulatorRank(b), AccumulatorRank(c)};
+  const auto [least, most] = std::minmax({ranks[0], ranks[1], ranks[2]});
+  if (least >= 1 && most <= 2) return most == 1 ? HLOKIT_F32 : HLOKIT_F64;
+  if (least >= 3) return ranks[2] == 4 ? HLOKIT_U64 : HLOKIT_U32;
+  return 0;
+}
+
+void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
+  if (c.rows.size == 0 || c.cols.size == 0) return;
+  switch (GemmAccumulator(a.type, b.type, c.type)) {
+    case HLOKIT_F32: return RunProduct(ctx, Kernels().f32, a, b, c);
+    case HLOKIT_F64: return RunProduct(ctx, Kernels().f64, a, b, c);
+    case HLOKIT_U32: return RunProduct(ctx, Kernels().u32, a, b, c);
+    case HLOKIT_U64: return RunProduct(ctx, Kernels().u64, a, b, c);
+    default: SetKernelError(ctx, "no matrix product for element types %d x %d -> %d", a.type, b.type, c.type);
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,6 @@
+// The inner loops of Gemm for machines with AVX2.
+#define HLOKIT_ISA isa_avx2
+#define HLOKIT_VECTOR_BYTES 32
+#define HLOKIT_ACCUMULATORS 12
+#include "runtime/gemm_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

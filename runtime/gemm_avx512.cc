@@ -1,0 +1,6 @@
+// The inner loops of Gemm for machines with AVX512.
+#define HLOKIT_ISA isa_avx512
+#define HLOKIT_VECTOR_BYTES 64
+#define HLOKIT_ACCUMULATORS 28
+#include "runtime/gemm_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,6 @@
+// The inner loops of Gemm for any x86-64 machine.
+#define HLOKIT_ISA isa_base
+#define HLOKIT_VECTOR_BYTES 16
+#define HLOKIT_ACCUMULATORS 12
+#include "runtime/gemm_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

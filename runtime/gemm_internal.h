@@ -1,0 +1,101 @@
+// Matrix product over index maps: the core below hlokit_dot and hlokit_conv, and its table of compiled kernels.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/element.h"
+
+namespace hlokit {
+
+// Offsets, in elements, of the positions of one matrix dimension: i * stride, or table[i] where there is a table.
+// `run` (tables only): offsets rise by one within each aligned group of `run` positions.
+struct IndexMap {
+  int64_t size = 0;
+  int64_t stride = 0;
+  const int64_t* table = nullptr;
+  int64_t run = 1;
+};
+
+// An operand: rows of A or columns of B as `outer`, the summed dimension as `k`; `type` is a HlokitType.
+// From position negate_from of k on, values count negatively (complex products need it).
+struct GemmSource {
+  const void* data = nullptr;
+  int32_t type = 0;
+  IndexMap outer;
+  IndexMap k;
+  int64_t negate_from = INT64_MAX;
+};
+
+struct GemmTarget {
+  void* data = nullptr;
+  int32_t type = 0;
+  IndexMap rows, cols;
+};
+
+// C = A B. Sums are kept in f32 (f16, bf16, f32), f64 or the integers modulo 2^32 or 2^64, and rounded once to C's type.
+// Real types only; both k have one size. The order of summation depends on the sizes alone. Sets an error of the run
+// for a pair of types without kernel, or if memory is short.
+void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c);
+
+// The type in which Gemm sums for given element types: HLOKIT_F32, F64, U32, U64, or 0 if it has no kernel.
+int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c);
+
+// Where element x of a dimension lies.
+HLOKIT_INLINE int64_t OffsetAt(const IndexMap& map, int64_t x) {
+  return map.table != nullptr ? map.table[x] : x * map.stride;
+}
+
+// From x, how many positions lie side by side.
+HLOKIT_INLINE int64_t RunFrom(const IndexMap& map, int64_t x) {
+  if (map.table == nullptr) return map.stride == 1 ? map.size - x : 1;
+  return map.run - x % map.run;
+}
+
+// --- the kernels of one instruction set ---
+
+constexpr int64_t kGemmDepth = 256;                // positions of k in one slab
+constexpr int64_t kGemmPitch = kGemmDepth;         // elements between rows of packed A
+constexpr int kGemmShapes = 3;                     // register tiles: many rows, some, few but wide
+constexpr int kGemmMaxRows = 14;
+constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
+
+// c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc (elements).
+template <typename T>
+using MicroKernel = void (*)(int64_t k, const T* a, const void* b, int64_t ldb, T* c, int64_t ldc, bool accumulate);
+
+// Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source. A: row-major with kGemmPitch. B: k-major with
+// `width` elements a row, zeros past `count`.
+template <typename T>
+using PackKernel = void (*)(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                            int64_t width, T* to);
+
+// Rounds a tile (row pitch `ld`) into the target at (row, col).
+template <typename T>
+using StoreKernel = void (*)(const T* tile, int64_t ld, int64_t rows, int64_t cols, const GemmTarget& target,
+                             int64_t row, int64_t col);
+
+template <typename T>
+struct GemmKernels {
+  int lanes;                        // of one vector
+  int vectors[kGemmShapes];         // a register tile is up to max_rows by vectors * lanes
+  int max_rows[kGemmShapes];
+  MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
+  MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
+  PackKernel<T> (*pack_a)(int32_t type);                     // null for a type without conversion
+  PackKernel<T> (*pack_b)(int32_t type);
+  StoreKernel<T> (*store)(int32_t type);
+};
+
+struct GemmIsa {
+  GemmKernels<float> f32;
+  GemmKernels<double> f64;
+  GemmKernels<uint32_t> u32;
+  GemmKernels<uint64_t> u64;
+};
+
+namespace isa_base { extern const GemmIsa kGemm; }
+namespace isa_avx2 { extern const GemmIsa kGemm; }
+namespace isa_avx512 { extern const GemmIsa kGemm; }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,269 @@
+// The inner loops of Gemm, compiled once per instruction set: the including file defines HLOKIT_ISA (a namespace),
+// HLOKIT_VECTOR_BYTES and HLOKIT_ACCUMULATORS (vector registers that a tile may fill). No standard C++ headers here:
+// their inline functions would be shared with code for lesser machines.
+#include "runtime/gemm_internal.h"
+
+namespace hlokit::HLOKIT_ISA {
+
+template <typename T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(HLOKIT_VECTOR_BYTES), aligned(1), may_alias));
+  static constexpr int kLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
+};
+
+template <typename T>
+HLOKIT_INLINE typename VectorOf<T>::Type Load(const T* from) {
+  return *reinterpret_cast<const typename VectorOf<T>::Unaligned*>(from);
+}
+template <typename T>
+HLOKIT_INLINE void Store(T* to, typename VectorOf<T>::Type value) {
+  *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to) = value;
+}
+
+// bf16 widens to f32 by a shift.
+HLOKIT_INLINE VectorOf<float>::Type Load(const Bfloat16* from) {
+  typedef uint16_t Narrow __attribute__((vector_size(HLOKIT_VECTOR_BYTES / 2), aligned(1), may_alias));
+  typedef uint32_t Wide __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
+  const Wide wide = __builtin_convertvector(*reinterpret_cast<const Narrow*>(from), Wide) << 16;
+  return reinterpret_cast<VectorOf<float>::Type>(wide);
+}
+
+template <typename T, typename B, int kRows, int kVectors>
+static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, int64_t ldc, bool accumulate) {
+  using Vector = typename VectorOf<T>::Type;
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  Vector sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
+  }
+  const B* b = static_cast<const B*>(b_data);
+  for (int64_t p = 0; p < k; ++p, b += ldb) {
+    Vector column[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) column[v] = Load(b + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Vector factor = Vector{} + a[r * kGemmPitch + p];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += factor * column[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      T* to = c + r * ldc + v * kLanes;
+      Store(to, accumulate ? Load(to) + sum[r][v] : sum[r][v]);
+    }
+  }
+}
+
+// --- packing ---
+
+template <typename T, typename S>
+HLOKIT_INLINE T Convert(S value) { return static_cast<T>(value); }
+template <>
+inline __attribute__((always_inline)) float Convert<float, Bfloat16>(Bfloat16 value) { return ToFloat(value); }
+template <>
+inline __attribute__((always_inline)) float Convert<float, Half>(Half value) { return ToFloat(value); }
+template <>
+inline __attribute__((always_inline)) double Convert<double, Bfloat16>(Bfloat16 value) { return ToFloat(value); }
+template <>
+inline __attribute__((always_inline)) double Convert<double, Half>(Half value) { return ToFloat(value); }
+
+HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// to[i] = from[map[x0 + i]] for i in [0, count)
+template <typename T, typename S>
+static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count, T* to) {
+  if (map.table == nullptr) {
+    from += x0 * map.stride;
+    if (map.stride == 1) {
+      for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i * map.stride]);
+    }
+  } else if (map.run < 4) {
+    for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[map.table[x0 + i]]);
+  } else {
+    for (int64_t i = 0; i < count;) {
+      const int64_t length = Least(RunFrom(map, x0 + i), count - i);
+      const S* run = from + map.table[x0 + i];
+      for (int64_t j = 0; j < length; ++j) to[i + j] = Convert<T>(run[j]);
+      i += length;
+    }
+  }
+}
+
+// Walks source positions `lines` as lines of `points`, each gathered into a row of `to`; side by side points first.
+// The caller picks which of the two dimensions are the lines.
+template <typename T, typename S>
+static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count, const IndexMap& points,
+                        int64_t p0, int64_t point_count, T* to, int64_t pitch) {
+  for (int64_t l = 0; l < line_count; ++l) {
+    Gather(from + OffsetAt(lines, l0 + l), points, p0, point_count, to + l * pitch);
+  }
+}
+
+HLOKIT_INLINE bool HasRuns(const IndexMap& map) { return map.table != nullptr ? map.run >= 4 : map.stride == 1; }
+
+constexpr int64_t kTransposeEdge = 16;
+
+// As GatherLines, read along `lines` (whose positions lie side by side) in square blocks.
+template <typename T, typename S>
+static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
+                             const IndexMap& points, int64_t p0, int64_t point_count, T* to, int64_t pitch) {
+  alignas(64) T block[kTransposeEdge][kTransposeEdge];
+  for (int64_t l = 0; l < line_count; l += kTransposeEdge) {
+    const int64_t height = Least(kTransposeEdge, line_count - l);
+    for (int64_t p = 0; p < point_count; p += kTransposeEdge) {
+      const int64_t width = Least(kTransposeEdge, point_count - p);
+      for (int64_t j = 0; j < width; ++j) {
+        Gather(from + OffsetAt(points, p0 + p + j), lines, l0 + l, height, block[j]);
+      }
+      for (int64_t i = 0; i < height; ++i) {
+        T* row = to + (l + i) * pitch + p;
+        for (int64_t j = 0; j < width; ++j) row[j] = block[j][i];
+      }
+    }
+  }
+}
+
+template <typename T, typename S>
+static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t, T* to) {
+  const S* from = static_cast<const S*>(source.data);
+  const bool transposed = HasRuns(source.outer) && !HasRuns(source.k);
+  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.outer, x0, count, source.k, k0, depth, to,
+                                                            kGemmPitch);
+  const int64_t positive = source.negate_from > k0 ? source.negate_from - k0 : 0;
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t p = positive; p < depth; ++p) to[r * kGemmPitch + p] = -to[r * kGemmPitch + p];
+  }
+}
+
+template <typename T, typename S>
+static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t width,
+                  T* to) {
+  const S* from = static_cast<const S*>(source.data);
+  const bool transposed = HasRuns(source.k) && !HasRuns(source.outer);
+  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth, source.outer, x0, count, to,
+                                                            width);
+  for (int64_t p = 0; p < depth; ++p) {
+    const bool negative = k0 + p >= source.negate_from;
+    T* row = to + p * width;
+    if (negative) {
+      for (int64_t j = 0; j < count; ++j) row[j] = -row[j];
+    }
+    for (int64_t j = count; j < width; ++j) row[j] = T{};
+  }
+}
+
+// --- storing ---
+
+template <typename D, typename T>
+HLOKIT_INLINE D Round(T value) {
+  if constexpr (__is_same(D, Bfloat16)) {
+    return ToBfloat16(static_cast<float>(value));
+  } else if constexpr (__is_same(D, Half)) {
+    return ToHalf(static_cast<float>(value));
+  } else {
+    return static_cast<D>(value);
+  }
+}
+
+template <typename T, typename D>
+static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols, const GemmTarget& target, int64_t row,
+                      int64_t col) {
+  for (int64_t r = 0; r < rows; ++r) {
+    D* to = static_cast<D*>(target.data) + OffsetAt(target.rows, row + r);
+    const T* from = tile + r * ld;
+    if (target.cols.table != nullptr) {
+      for (int64_t j = 0; j < cols; ++j) to[target.cols.table[col + j]] = Round<D>(from[j]);
+      continue;
+    }
+    const int64_t stride = target.cols.stride;
+    to += col * stride;
+    if (stride == 1) {
+      for (int64_t j = 0; j < cols; ++j) to[j] = Round<D>(from[j]);
+    } else {
+      for (int64_t j = 0; j < cols; ++j) to[j * stride] = Round<D>(from[j]);
+    }
+  }
+}
+
+// --- tables ---
+
+
+// Picks the instance of a packing or storing kernel for an element type of the accumulator's family.
+#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance)                                                    \
+  template <typename T>                                                                                     \
+  static KernelType<T> name(int32_t type) {                                                                 \
+    if constexpr (__is_same(T, float) || __is_same(T, double)) {                                            \
+      switch (type) {                                                                                       \
+        case HLOKIT_F32: return &Instance<T, float>;                                                        \
+        case HLOKIT_BF16: return &Instance<T, Bfloat16>;                                                    \
+        case HLOKIT_F16: return &Instance<T, Half>;                                                         \
+        case HLOKIT_F64: return &Instance<T, double>;                                                       \
+        default: return nullptr;                                                                            \
+      }                                                                                                     \
+    } else {                                                                                                \
+      switch (type) {                                                                                       \
+        case HLOKIT_S8: return &Instance<T, int8_t>;                                                        \
+        case HLOKIT_U8: return &Instance<T, uint8_t>;                                                       \
+        case HLOKIT_S16: return &Instance<T, int16_t>;                                                      \
+        case HLOKIT_U16: return &Instance<T, uint16_t>;                                                     \
+        case HLOKIT_S32: return &Instance<T, int32_t>;                                                      \
+        case HLOKIT_U32: return &Instance<T, uint32_t>;                                                     \
+        case HLOKIT_S64: return &Instance<T, int64_t>;                                                      \
+        case HLOKIT_U64: return &Instance<T, uint64_t>;                                                     \
+        default: return nullptr;                                                                            \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+HLOKIT_DEFINE_CHOICE(ChoosePackA, PackKernel, PackA)
+HLOKIT_DEFINE_CHOICE(ChoosePackB, PackKernel, PackB)
+HLOKIT_DEFINE_CHOICE(ChooseStore, StoreKernel, StoreTile)
+#undef HLOKIT_DEFINE_CHOICE
+
+constexpr int RowsFor(int vectors) {
+  const int rows = HLOKIT_ACCUMULATORS / vectors;
+  return rows > kGemmMaxRows ? kGemmMaxRows : rows;
+}
+
+template <typename T, typename B, int kVectors, int kRows>
+constexpr void FillMicro(MicroKernel<T>* row) {
+  row[kRows] = &Micro<T, B, kRows, kVectors>;
+  if constexpr (kRows > 1) FillMicro<T, B, kVectors, kRows - 1>(row);
+}
+
+template <typename T>
+constexpr GemmKernels<T> MakeKernels() {
+  GemmKernels<T> kernels = {};
+  kernels.lanes = VectorOf<T>::kLanes;
+  const int vectors[kGemmShapes] = {2, 4, 8};
+  for (int s = 0; s < kGemmShapes; ++s) {
+    kernels.vectors[s] = vectors[s];
+    kernels.max_rows[s] = RowsFor(vectors[s]);
+  }
+  FillMicro<T, T, 2, RowsFor(2)>(kernels.micro[0]);
+  FillMicro<T, T, 4, RowsFor(4)>(kernels.micro[1]);
+  FillMicro<T, T, 8, RowsFor(8)>(kernels.micro[2]);
+  if constexpr (__is_same(T, float)) {
+    FillMicro<T, Bfloat16, 2, RowsFor(2)>(kernels.micro_bf16[0]);
+    FillMicro<T, Bfloat16, 4, RowsFor(4)>(kernels.micro_bf16[1]);
+    FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
+  }
+  kernels.pack_a = &ChoosePackA<T>;
+  kernels.pack_b = &ChoosePackB<T>;
+  kernels.store = &ChooseStore<T>;
+  return kernels;
+}
+
+constexpr GemmIsa kGemm = {MakeKernels<float>(), MakeKernels<double>(), MakeKernels<uint32_t>(),
+                           MakeKernels<uint64_t>()};
+
+}  // namespace hlokit::HLOKIT_ISA
+// SPDX-License-Identifier: Apache-2.0

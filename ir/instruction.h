@@ -1,0 +1,151 @@
+// An HLO instruction: opcode, shape, operands, attributes, and everything that text can say of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "ir/attribute_holder.h"
+#include "ir/sharding.h"
+#include "support/diagnostics.h"
+
+namespace hlokit {
+
+class Computation;
+class Module;
+
+// Parts that few instructions have; allocated on first use.
+struct InstructionExtras {
+  OpMetadata metadata;
+  std::unique_ptr<Sharding> sharding;
+  std::string backend_config;           // JSON or other text, unquoted and unescaped
+  bool backend_config_is_raw = false;   // written as {..} (JSON or MLIR dictionary) rather than a quoted string
+  std::vector<std::pair<std::string, std::string>> frontend_attributes;  // key, value as written
+  std::string statistics;               // text of statistics={...}, braces included
+  std::string origin;                   // text of origin={...}
+  std::vector<std::pair<std::string, std::string>> unknown;  // kept under --allow-unknown-attributes: name, text
+};
+
+// Owned by its computation; addresses are stable. Operands, users and control edges are plain pointers into the
+// same computation. The three edits of use lists are SetOperand, ReplaceAllUsesWith and Computation::Remove.
+class Instruction {
+ public:
+  // Attributes start at their defaults. Operands belong to the computation that will own the instruction.
+  Instruction(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands);
+  ~Instruction();
+  Instruction(const Instruction&) = delete;
+  Instruction& operator=(const Instruction&) = delete;
+
+  Opcode opcode() const { return opcode_; }
+  const std::string& name() const { return name_; }
+  // Renames; the module keeps names unique (Module::UniqueName).
+  void set_name(std::string name) { name_ = std::move(name); }
+  const Shape& shape() const { return shape_; }
+  Shape& mutable_shape() { return shape_; }
+  void set_shape(Shape shape) { shape_ = std::move(shape); }
+  Computation* parent() const { return parent_; }
+  Module* module() const;
+  // Dense in the module (0 .. Module::id_bound()); never reused. For side tables.
+  int64_t id() const { return id_; }
+
+  // Operands in order; an instruction may appear more than once.
+  absl::Span<Instruction* const> operands() const { return operands_; }
+  Instruction* operand(int64_t i) const { return operands_[i]; }
+  int64_t operand_count() const { return static_cast<int64_t>(operands_.size()); }
+  // Each user once, in no particular order.
+  absl::Span<Instruction* const> users() const { return users_; }
+  bool IsRoot() const;
+
+  void SetOperand(int64_t i, Instruction* operand);
+  void AppendOperand(Instruction* operand);
+  void RemoveOperand(int64_t i);
+  // Every user of this one uses `other` instead, and the computation's root moves along. Shapes are the caller's care.
+  void ReplaceAllUsesWith(Instruction* other);
+  // Replaces this one's uses in `user` only.
+  void ReplaceUseIn(Instruction* user, Instruction* other);
+
+  // Attributes; A must be the struct that ops.def names for the opcode.
+  template <typename A>
+  const A& attr() const { return static_cast<const AttributesOf<A>*>(Holder<A>())->value; }
+  template <typename A>
+  A& mutable_attr() { return static_cast<AttributesOf<A>*>(Holder<A>())->value; }
+  const AttributesBase* attributes() const { return attributes_.get(); }
+  AttributesBase* mutable_attributes() { return attributes_.get(); }
+  // Same opcode, attributes and called computations (by identity); operands, shapes and metadata are not looked at.
+  bool SameAttributes(const Instruction& other) const;
+
+  // Computations it calls, in CallForm order (condition, body; branches; ...).
+  absl::Span<Computation* const> called() const { return called_; }
+  Computation* called(int64_t i) const { return called_[i]; }
+  void set_called(std::vector<Computation*> called) { called_ = std::move(called); }
+  void SetCalled(int64_t i, Computation* computation) { called_[i] = computation; }
+  // to_apply / calls / while body and condition, where there is exactly that one.
+  Computation* to_apply() const { return called_.empty() ? nullptr : called_[0]; }
+
+  absl::Span<Instruction* const> control_predecessors() const { return control_predecessors_; }
+  absl::Span<Instruction* const> control_successors() const { return control_successors_; }
+  void AddControlPredecessor(Instruction* before);
+  void DropControlEdges();
+
+  bool HasExtras() const { return extras_ != nullptr; }
+  const InstructionExtras& extras() const;  // an empty one where there are none
+  InstructionExtras& mutable_extras();
+  const OpMetadata& metadata() const { return extras().metadata; }
+  const Sharding* sharding() const { return extras_ ? extras_->sharding.get() : nullptr; }
+  const std::string& backend_config() const { return extras().backend_config; }
+  // Metadata, sharding and frontend attributes of `from`, as a pass gives its replacement.
+  void CopyExtrasFrom(const Instruction& from);
+
+  // Where the text defines it; invalid for instructions that passes make.
+  SourcePlace place() const { return place_; }
+  void set_place(SourcePlace place) { place_ = place; }
+
+  // Shorthands.
+  bool IsConstant() const { return opcode_ == Opcode::kConstant; }
+  bool IsParameter() const { return opcode_ == Opcode::kParameter; }
+  int64_t parameter_number() const { return attr<ParameterAttrs>().number; }
+  const Literal* literal() const { return attr<ConstantAttrs>().literal.get(); }
+  int64_t tuple_index() const { return attr<GetTupleElementAttrs>().index; }
+  bool HasSideEffect() const;  // its own, or of an instruction in a computation it calls
+
+  // A copy with other operands and shape; attributes, called computations, extras come along. Not yet in a computation.
+  std::unique_ptr<Instruction> CloneWith(Shape shape, absl::Span<Instruction* const> operands) const;
+
+ private:
+  friend class Computation;
+  friend class Module;
+
+  template <typename A>
+  AttributesBase* Holder() const {
+    static_assert(!std::is_same_v<A, NoAttrs>);
+    CHECK(attributes_ != nullptr && typeid(*attributes_) == typeid(AttributesOf<A>))
+        << "attributes of " << Text(opcode_);
+    return attributes_.get();
+  }
+  void AddUser(Instruction* user);
+  void RemoveUser(Instruction* user);
+  bool Uses(const Instruction* operand) const;
+
+  Opcode opcode_;
+  int64_t id_ = -1;
+  Computation* parent_ = nullptr;
+  int64_t slot_ = -1;  // position in the parent's list
+  std::string name_;
+  Shape shape_;
+  absl::InlinedVector<Instruction*, 2> operands_;
+  std::vector<Instruction*> users_;
+  std::unique_ptr<absl::flat_hash_map<Instruction*, int64_t>> user_slots_;  // for many users
+  std::unique_ptr<AttributesBase> attributes_;
+  std::vector<Computation*> called_;
+  std::vector<Instruction*> control_predecessors_, control_successors_;
+  std::unique_ptr<InstructionExtras> extras_;
+  SourcePlace place_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,61 @@
+// Opcodes and what the table ops.def says of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+
+namespace hlokit {
+
+enum class Opcode : uint8_t {
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) k##enumerator,
+#include "ir/ops.def"
+#undef HLO_OP
+};
+
+inline constexpr int kOpcodeCount = 0
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) +1
+#include "ir/ops.def"
+#undef HLO_OP
+    ;
+
+// How the computations that an instruction calls are named in text, in printing order.
+enum class CallForm : uint8_t {
+  kNoCalls,
+  kToApply,        // to_apply=%f (optional on ops such as call without one)
+  kCondBody,       // condition=%c, body=%b
+  kBranches,       // branch_computations={%a, %b}; two branches with a pred: true_computation=, false_computation=
+  kSelectScatter,  // select=%s, scatter=%a
+  kFusionCalls,    // calls=%f
+  kAsyncCalls,     // calls=%f, or the sugared form all-reduce-start(...) etc.
+  kCustomCalls,    // called_computations={%a, %b} (to_apply=/calls= are read too)
+};
+
+enum Trait : uint16_t {
+  kNoTraits = 0,
+  kElementwise = 1,   // each result element depends on the operands' elements at the same index
+  kCommutative = 2,
+  kMovesData = 4,     // results are operand elements (or a padding value), unchanged
+  kCalls = 8,         // runs computations
+  kSideEffect = 16,   // may not be removed or duplicated
+  kCollective = 32,   // talks to other devices
+  kAsyncStart = 64,
+  kAsyncDone = 128,
+};
+
+struct OpInfo {
+  const char* text;
+  int min_operands;
+  bool exact;  // exactly min_operands
+  CallForm calls;
+  uint16_t traits;
+};
+
+const OpInfo& Info(Opcode opcode);
+inline absl::string_view Text(Opcode opcode) { return Info(opcode).text; }
+inline bool HasTrait(Opcode opcode, Trait trait) { return (Info(opcode).traits & trait) != 0; }
+std::optional<Opcode> OpcodeFromText(absl::string_view text);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,30 @@
+// Conversions between the bit patterns of HLO's float types and f32/f64, with correct rounding.
+#pragma once
+
+#include <cstdint>
+
+#include "types/element_type.h"
+
+namespace hlokit {
+
+// The value of the bit pattern `bits` (low bits used) of the float type `type`. Exact.
+double FloatFromBits(ElementType type, uint64_t bits);
+
+// The bit pattern of `value` rounded once, to nearest even, into `type`; overflow, NaN and signed zero go as the
+// format defines (inf where it has one, else NaN; fn and fnuz forms as in ml_dtypes; f4e2m1fn saturates).
+uint64_t FloatToBits(ElementType type, double value);
+
+// Exponent and mantissa widths of a float type; bias as IEEE names it.
+struct FloatFormat {
+  int exponent_bits;
+  int mantissa_bits;  // without the implicit one
+  int bias;
+  bool has_infinity;
+  bool has_negative_zero;
+  bool has_sign;
+  bool has_nan;
+};
+const FloatFormat& FormatOf(ElementType type);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

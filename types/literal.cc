@@ -1,0 +1,196 @@
+// Literal storage, element access, layout conversion.
+#include "types/literal.h"
+
+#include <cstring>
+
+#include "types/float_convert.h"
+
+namespace hlokit {
+namespace {
+
+uint8_t* AllocateZeroed(int64_t bytes) {
+  const size_t size = (static_cast<size_t>(bytes) + 127) & ~size_t{63};
+  void* raw = nullptr;
+  if (posix_memalign(&raw, 64, size) != 0) std::abort();
+  std::memset(raw, 0, size);
+  return static_cast<uint8_t*>(raw);
+}
+
+int64_t SignExtend(uint64_t bits, int width) {
+  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+}
+
+uint64_t LoadBits(const uint8_t* at, int bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, bytes);
+  return bits;
+}
+
+}  // namespace
+
+Literal::Literal(Shape shape) : shape_(std::move(shape)) {
+  if (shape_.IsTuple()) {
+    elements_.reserve(shape_.elements.size());
+    for (const Shape& e : shape_.elements) elements_.emplace_back(e);
+    return;
+  }
+  if (!shape_.IsArray()) return;
+  count_ = shape_.ElementCount();
+  data_.reset(AllocateZeroed(count_ * ByteWidth(shape_.type)));
+}
+
+Literal Literal::Tuple(std::vector<Literal> elements) {
+  Literal tuple;
+  std::vector<Shape> shapes;
+  shapes.reserve(elements.size());
+  for (const Literal& e : elements) shapes.push_back(e.shape());
+  tuple.shape_ = Shape::Tuple(std::move(shapes));
+  tuple.elements_ = std::move(elements);
+  return tuple;
+}
+
+Literal Literal::Token() {
+  Literal token;
+  token.shape_ = Shape::Token();
+  return token;
+}
+
+Literal::Literal(const Literal& other)
+    : shape_(other.shape_), count_(other.count_), elements_(other.elements_),
+      dynamic_sizes_(other.dynamic_sizes_) {
+  if (!other.data_) return;
+  data_.reset(AllocateZeroed(byte_size()));
+  std::memcpy(data_.get(), other.data_.get(), byte_size());
+}
+
+Literal& Literal::operator=(const Literal& other) {
+  if (this != &other) *this = Literal(other);
+  return *this;
+}
+
+Literal& Literal::at(absl::Span<const int64_t> index) {
+  Literal* at = this;
+  for (int64_t i : index) at = &at->elements_[i];
+  return *at;
+}
+
+const Literal& Literal::at(absl::Span<const int64_t> index) const {
+  return const_cast<Literal*>(this)->at(index);
+}
+
+int64_t Literal::dynamic_size(int d) const {
+  return dynamic_sizes_.empty() ? shape_.dims[d] : dynamic_sizes_[d];
+}
+
+void Literal::set_dynamic_size(int d, int64_t size) {
+  if (dynamic_sizes_.empty()) dynamic_sizes_ = shape_.dims;
+  dynamic_sizes_[d] = size;
+}
+
+int64_t Literal::GetInt(int64_t i) const {
+  const int bytes = ByteWidth(shape_.type);
+  const uint64_t bits = LoadBits(data_.get() + i * bytes, bytes);
+  if (IsSigned(shape_.type)) return SignExtend(bits, BitWidth(shape_.type));
+  if (IsSubByte(shape_.type)) return bits & ((1u << BitWidth(shape_.type)) - 1);
+  return static_cast<int64_t>(bits);
+}
+
+double Literal::GetDouble(int64_t i) const {
+  switch (shape_.type) {
+    case ElementType::kF32: return as<float>()[i];
+    case ElementType::kF64: return as<double>()[i];
+    case ElementType::kU64: return static_cast<double>(as<uint64_t>()[i]);
+    default: break;
+  }
+  if (!IsFloat(shape_.type)) return static_cast<double>(GetInt(i));
+  const int bytes = ByteWidth(shape_.type);
+  return FloatFromBits(shape_.type, LoadBits(data_.get() + i * bytes, bytes));
+}
+
+std::complex<double> Literal::GetComplex(int64_t i) const {
+  if (shape_.type == ElementType::kC64) return std::complex<double>(as<std::complex<float>>()[i]);
+  if (shape_.type == ElementType::kC128) return as<std::complex<double>>()[i];
+  return GetDouble(i);
+}
+
+void Literal::SetInt(int64_t i, int64_t value) {
+  const int bytes = ByteWidth(shape_.type);
+  if (IsPred(shape_.type)) value = value != 0;
+  if (IsSubByte(shape_.type)) {
+    const int width = BitWidth(shape_.type);
+    value = IsSigned(shape_.type) ? SignExtend(value, width) : value & ((1 << width) - 1);
+  }
+  std::memcpy(data_.get() + i * bytes, &value, bytes);
+}
+
+void Literal::SetDouble(int64_t i, double value) {
+  if (shape_.type == ElementType::kF32) {
+    as<float>()[i] = static_cast<float>(value);
+  } else if (shape_.type == ElementType::kF64) {
+    as<double>()[i] = value;
+  } else {
+    const uint64_t bits = FloatToBits(shape_.type, value);
+    const int bytes = ByteWidth(shape_.type);
+    std::memcpy(data_.get() + i * bytes, &bits, bytes);
+  }
+}
+
+void Literal::SetComplex(int64_t i, std::complex<double> value) {
+  if (shape_.type == ElementType::kC64)
+    as<std::complex<float>>()[i] = std::complex<float>(value);
+  else
+    as<std::complex<double>>()[i] = value;
+}
+
+int64_t Literal::LinearIndex(absl::Span<const int64_t> index) const {
+  int64_t linear = 0;
+  for (size_t d = 0; d < index.size(); ++d) linear = linear * shape_.dims[d] + index[d];
+  return linear;
+}
+
+bool Literal::operator==(const Literal& other) const {
+  if (!SameIgnoringLayout(shape_, other.shape_)) return false;
+  if (shape_.IsTuple()) return elements_ == other.elements_;
+  return count_ == 0 || std::memcmp(data_.get(), other.data_.get(), byte_size()) == 0;
+}
+
+namespace {
+
+// Calls copy(row_major_position, memory_position) for each element of `shape`.
+template <typename Copy>
+void WalkLayout(const Shape& shape, Copy copy) {
+  const DimVector strides = LayoutStrides(shape);
+  int64_t linear = 0;
+  ForEachIndex(shape.dims, [&](absl::Span<const int64_t> index) {
+    int64_t at = 0;
+    for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
+    copy(linear++, at);
+  });
+}
+
+}  // namespace
+
+void ToLayout(const Literal& literal, const Shape& shape, uint8_t* out) {
+  const int width = ByteWidth(shape.type);
+  if (shape.IsRowMajor()) {
+    std::memcpy(out, literal.data(), literal.byte_size());
+    return;
+  }
+  WalkLayout(shape, [&](int64_t from, int64_t to) {
+    std::memcpy(out + to * width, literal.data() + from * width, width);
+  });
+}
+
+void FromLayout(const uint8_t* in, const Shape& shape, Literal& out) {
+  const int width = ByteWidth(shape.type);
+  if (shape.IsRowMajor()) {
+    std::memcpy(out.data(), in, out.byte_size());
+    return;
+  }
+  WalkLayout(shape, [&](int64_t to, int64_t from) {
+    std::memcpy(out.data() + to * width, in + from * width, width);
+  });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 # Finds the libraries hlokit stands on, each as one imported target; installed beside hlokitConfig.cmake, which includes it again.
 #   hlokit_llvm hlokit_filecheck hlokit_dnnl hlokit_hwy hlokit_hwy_sort hlokit_lapack hlokit_re2 hlokit_cli11 hlokit_json
-#   hlokit_zlib hlokit_zstd hlokit_graphviz hlokit_mpfr hlokit_openmp hlokit_protobuf; absl::*, GTest::* and benchmark::benchmark as they come
+#   hlokit_zlib hlokit_zstd hlokit_graphviz hlokit_mpfr hlokit_protobuf; absl::*, GTest::* and benchmark::benchmark as they come
 # A missing library is an error only where a folder names it (see hlokit_library).
 include_guard(GLOBAL)
 
@@ -59,8 +59,6 @@ hlokit_find(hlokit_mpfr HEADER mpfr.h LIBRARIES mpfr gmp)
 
 find_package(ZLIB QUIET)
 hlokit_wrap(hlokit_zlib ZLIB::ZLIB)
-find_package(OpenMP QUIET COMPONENTS CXX)
-hlokit_wrap(hlokit_openmp OpenMP::OpenMP_CXX)
 find_package(Protobuf QUIET)
 hlokit_wrap(hlokit_protobuf protobuf::libprotobuf)
 

@@ -37,6 +37,8 @@ if(HLOKIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 include(CheckLinkerFlag)
+# Libraries that a program does not call are not loaded: starting a tool takes milliseconds.
+add_link_options(-Wl,--as-needed)
 foreach(linker mold lld)
   check_linker_flag(CXX -fuse-ld=${linker} HLOKIT_LINKS_WITH_${linker})
   if(HLOKIT_LINKS_WITH_${linker})

@@ -27,5 +27,10 @@ Isa BestIsa() {
   return isa;
 }
 
+bool HasBf16Products() {
+  static const bool has = BestIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bf16");
+  return has;
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -41,12 +41,13 @@ class Product {
     cols_ = c_.cols.size;
     depth_ = a_.k.size;
     store_ = kernels_.store(c_.type);
+    if (RowDotKernel<T> dots = FindRowDots()) return RunRowDots(dots);
     ChooseShape();
     serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
     direct_b_ = BReadable();
     direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr && c_.cols.stride == 1 &&
                 c_.rows.table == nullptr;
-    const int64_t slabs = std::max<int64_t>(CeilDiv(depth_, kGemmDepth), 1);
+    const int64_t slabs = std::max<int64_t>(CeilDiv(depth_, SlabDepth()), 1);
     keeps_sums_ = slabs > 1 && !direct_c_;
     const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
     const int64_t a_size = panels_m_ * height_ * kGemmPitch;
@@ -75,7 +76,7 @@ class Product {
 
   void ChooseShape() {
     shape_ = 0;
-    while (shape_ + 1 < kGemmShapes && rows_ <= kernels_.max_rows[shape_ + 1] &&
+    while (shape_ + 1 < kGemmShapes && kernels_.vectors[shape_ + 1] > 0 && rows_ <= kernels_.max_rows[shape_ + 1] &&
            cols_ > kernels_.vectors[shape_] * kernels_.lanes) {
       ++shape_;
     }
@@ -89,18 +90,55 @@ class Product {
   bool BReadable() {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
     if (b_.negate_from < depth_ || panels_m_ > 2) return false;
-    if (b_.type == HLOKIT_BF16 && kernels_.micro_bf16[0][1] != nullptr) return true;
+    if (b_.type == HLOKIT_BF16) return kernels_.micro_bf16[0][1] != nullptr;
     return kernels_.pack_b(b_.type) == kernels_.pack_b(kOwnType) ||
            (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) || (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
   }
 
+  // The kernel for a few rows with columns of B that lie along k, or null.
+  RowDotKernel<T> FindRowDots() const {
+    if (rows_ > kGemmDotRows || depth_ < 4 * kernels_.lanes || b_.negate_from < depth_) return nullptr;
+    if (b_.k.table != nullptr || b_.k.stride != 1 || b_.outer.table != nullptr || a_.negate_from < depth_) {
+      return nullptr;
+    }
+    if (b_.type == HLOKIT_BF16) return kernels_.row_dots_bf16[rows_];
+    return b_.type == kOwnType ? kernels_.row_dots[rows_] : nullptr;
+  }
+
+  void RunRowDots(RowDotKernel<T> dots) const {
+    Scratch scratch(rows_ * depth_ * sizeof(T));
+    if (scratch.data() == nullptr) return hlokit_set_error(ctx_, "out of memory in a matrix product");
+    T* a = scratch.as<T>();
+    for (int64_t k = 0; k < depth_; k += kGemmPitch) PackDotRows(k, a);
+    const int64_t grain = std::max<int64_t>(8, CeilDiv(1 << 16, rows_ * depth_) * 8);
+    ParallelFor(ctx_, cols_, grain, [&](int64_t begin, int64_t end) {
+      constexpr int64_t kChunk = 64;
+      T tile[kGemmDotRows * kChunk];
+      for (int64_t col = begin; col < end; col += kChunk) {
+        const int64_t count = std::min(kChunk, end - col);
+        const char* b = static_cast<const char*>(b_.data) + col * b_.outer.stride * ElementBytes(b_.type);
+        dots(depth_, a, depth_, b, b_.outer.stride, count, tile, kChunk);
+        store_(tile, kChunk, rows_, count, c_, 0, col);
+      }
+    });
+  }
+
+  // Packs positions [k, k + kGemmPitch) of all rows of A, then lays them side by side.
+  void PackDotRows(int64_t k, T* to) const {
+    T piece[kGemmDotRows * kGemmPitch];
+    const int64_t depth = std::min(kGemmPitch, depth_ - k);
+    kernels_.pack_a(a_.type)(a_, 0, rows_, k, depth, 0, piece);
+    for (int64_t r = 0; r < rows_; ++r) std::copy_n(piece + r * kGemmPitch, depth, to + r * depth_ + k);
+  }
+
+  int64_t SlabDepth() const { return kGemmDepth * kernels_.depth_unit; }
   int64_t SumPitch() const { return panels_n_ * width_; }
   bool PanelIsDirect(int64_t panel) const { return direct_b_ && (panel + 1) * width_ <= cols_; }
   T* PackedB(int64_t panel) const { return direct_b_ ? packed_b_ : packed_b_ + panel * width_ * kGemmDepth; }
 
   void RunSlab(int64_t slab, bool last) {
-    k0_ = slab * kGemmDepth;
-    slab_depth_ = std::min(kGemmDepth, depth_ - k0_);
+    k0_ = slab * SlabDepth();
+    slab_depth_ = std::min(SlabDepth(), depth_ - k0_);
     last_ = last;
     const int64_t a_items = panels_m_;
     const int64_t items = a_items + panels_n_;
@@ -154,13 +192,14 @@ class Product {
       to = sums_ + row * ld + col;
     }
     const bool accumulate = k0_ > 0 && to != tile;
+    const int64_t depth = CeilDiv(slab_depth_, kernels_.depth_unit);
     const T* a = packed_a_ + m * height_ * kGemmPitch;
     if (PanelIsDirect(n)) {
       const bool narrow = b_.type == HLOKIT_BF16;
       const char* b = static_cast<const char*>(b_.data) + (k0_ * b_.k.stride + col) * ElementBytes(b_.type);
-      (narrow ? kernels_.micro_bf16 : kernels_.micro)[shape_][rows](slab_depth_, a, b, b_.k.stride, to, ld, accumulate);
+      (narrow ? kernels_.micro_bf16 : kernels_.micro)[shape_][rows](depth, a, b, b_.k.stride, to, ld, accumulate);
     } else {
-      kernels_.micro[shape_][rows](slab_depth_, a, PackedB(n), width_, to, ld, accumulate);
+      kernels_.micro[shape_][rows](depth, a, PackedB(n), width_, to, ld, accumulate);
     }
     if (in_place) return;
     if (direct_c_) return AddEdge(tile, rows, cols, row, col);
@@ -199,6 +238,14 @@ void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, c
   Product<T>(ctx, kernels, a, b, c).Run();
 }
 
+// Below this many rows and columns, bf16 read in place beats pairs, which need packing.
+constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
+
+bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
+  return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 && std::min(c.rows.size, c.cols.size) > kLeastForPairs &&
+         HasBf16Products();
+}
+
 int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
   switch (type) {
     case HLOKIT_F16: case HLOKIT_BF16: case HLOKIT_F32: return 1;
@@ -221,7 +268,8 @@ int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c) {
 void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
   if (c.rows.size == 0 || c.cols.size == 0) return;
   switch (GemmAccumulator(a.type, b.type, c.type)) {
-    case HLOKIT_F32: return RunProduct(ctx, Kernels().f32, a, b, c);
+    case HLOKIT_F32:
+      return RunProduct(ctx, WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32, a, b, c);
     case HLOKIT_F64: return RunProduct(ctx, Kernels().f64, a, b, c);
     case HLOKIT_U32: return RunProduct(ctx, Kernels().u32, a, b, c);
     case HLOKIT_U64: return RunProduct(ctx, Kernels().u64, a, b, c);

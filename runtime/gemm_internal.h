@@ -57,11 +57,17 @@ constexpr int64_t kGemmDepth = 256;                // positions of k in one slab
 constexpr int64_t kGemmPitch = kGemmDepth;         // elements between rows of packed A
 constexpr int kGemmShapes = 3;                     // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
+constexpr int kGemmDotRows = 6;  // that row-dot kernels take at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
 
 // c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc (elements).
 template <typename T>
 using MicroKernel = void (*)(int64_t k, const T* a, const void* b, int64_t ldb, T* c, int64_t ldc, bool accumulate);
+
+// c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and ldb apart.
+template <typename T>
+using RowDotKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, int64_t cols, T* c,
+                              int64_t ldc);
 
 // Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source. A: row-major with kGemmPitch. B: k-major with
 // `width` elements a row, zeros past `count`.
@@ -81,6 +87,9 @@ struct GemmKernels {
   int max_rows[kGemmShapes];
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
+  RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null unless T is a float
+  RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
+  int depth_unit;                                   // positions of k in one packed element: 2 for pairs of bf16
   PackKernel<T> (*pack_a)(int32_t type);                     // null for a type without conversion
   PackKernel<T> (*pack_b)(int32_t type);
   StoreKernel<T> (*store)(int32_t type);
@@ -95,7 +104,10 @@ struct GemmIsa {
 
 namespace isa_base { extern const GemmIsa kGemm; }
 namespace isa_avx2 { extern const GemmIsa kGemm; }
-namespace isa_avx512 { extern const GemmIsa kGemm; }
+namespace isa_avx512 {
+extern const GemmIsa kGemm;
+extern const GemmKernels<float> kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
+}  // namespace isa_avx512
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

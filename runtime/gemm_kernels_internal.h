@@ -61,6 +61,62 @@ static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, 
   }
 }
 
+// --- products of few rows with columns of B that lie along k ---
+
+template <typename T>
+HLOKIT_INLINE T SumLanes(typename VectorOf<T>::Type v) {
+  T sum = v[0];
+  for (int i = 1; i < VectorOf<T>::kLanes; ++i) sum += v[i];
+  return sum;
+}
+
+HLOKIT_INLINE float Widened(const float* x) { return *x; }
+HLOKIT_INLINE double Widened(const double* x) { return *x; }
+HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
+
+// c[r * ldc + j] = sum over p of a[r * lda + p] * b[j * ldb + p]
+template <typename T, typename B, int kRows, int kCols>
+static void RowDots(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* c, int64_t ldc) {
+  using Vector = typename VectorOf<T>::Type;
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  Vector sum[kRows][kCols] = {};
+  int64_t p = 0;
+  for (; p + kLanes <= k; p += kLanes) {
+    Vector row[kRows];
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) row[r] = Load(a + r * lda + p);
+#pragma GCC unroll 8
+    for (int j = 0; j < kCols; ++j) {
+      const Vector column = Load(b + j * ldb + p);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) sum[r][j] += row[r] * column;
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int j = 0; j < kCols; ++j) {
+      T total = SumLanes<T>(sum[r][j]);
+      for (int64_t q = p; q < k; ++q) total += a[r * lda + q] * Widened(b + j * ldb + q);
+      c[r * ldc + j] = total;
+    }
+  }
+}
+
+template <typename T, typename B, int kRows>
+static void ManyRowDots(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb, int64_t cols, T* c,
+                        int64_t ldc) {
+  constexpr int kCols = HLOKIT_ACCUMULATORS / kRows >= 8 ? 8 : HLOKIT_ACCUMULATORS / kRows >= 4 ? 4 : 2;
+  const B* b = static_cast<const B*>(b_data);
+  int64_t j = 0;
+  for (; j + kCols <= cols; j += kCols) RowDots<T, B, kRows, kCols>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
+  for (; j < cols; ++j) RowDots<T, B, kRows, 1>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
+}
+
+template <typename T, typename B, int kRows = kGemmDotRows>
+constexpr void FillRowDots(RowDotKernel<T>* row) {
+  row[kRows] = &ManyRowDots<T, B, kRows>;
+  if constexpr (kRows > 1) FillRowDots<T, B, kRows - 1>(row);
+}
+
 // --- packing ---
 
 template <typename T, typename S>
@@ -110,23 +166,59 @@ static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_
 
 HLOKIT_INLINE bool HasRuns(const IndexMap& map) { return map.table != nullptr ? map.run >= 4 : map.stride == 1; }
 
-constexpr int64_t kTransposeEdge = 16;
+// Transposes a square of lanes: log2(lanes) rounds that interleave row i with row i + lanes / 2.
+template <typename T, int... kI>
+HLOKIT_INLINE void TransposeLanes(const T (*from)[sizeof...(kI)], T* to, int64_t pitch) {
+  constexpr int kLanes = sizeof...(kI);
+  using Vector = typename VectorOf<T>::Type;
+  Vector rows[kLanes], next[kLanes];
+  for (int i = 0; i < kLanes; ++i) rows[i] = Load(from[i]);
+#pragma GCC unroll 8
+  for (int step = 1; step < kLanes; step *= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes / 2; ++i) {
+      const Vector a = rows[i], b = rows[i + kLanes / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, (kI / 2 + kI % 2 * kLanes)...);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, (kLanes / 2 + kI / 2 + kI % 2 * kLanes)...);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < kLanes; ++i) Store(to + i * pitch, rows[i]);
+}
 
-// As GatherLines, read along `lines` (whose positions lie side by side) in square blocks.
+template <typename T>
+HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
+  if constexpr (VectorOf<T>::kLanes == 2) TransposeLanes<T, 0, 1>(from, to, pitch);
+  if constexpr (VectorOf<T>::kLanes == 4) TransposeLanes<T, 0, 1, 2, 3>(from, to, pitch);
+  if constexpr (VectorOf<T>::kLanes == 8) TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7>(from, to, pitch);
+  if constexpr (VectorOf<T>::kLanes == 16) {
+    TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(from, to, pitch);
+  }
+}
+
+// As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's lanes.
 template <typename T, typename S>
 static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
                              const IndexMap& points, int64_t p0, int64_t point_count, T* to, int64_t pitch) {
-  alignas(64) T block[kTransposeEdge][kTransposeEdge];
-  for (int64_t l = 0; l < line_count; l += kTransposeEdge) {
-    const int64_t height = Least(kTransposeEdge, line_count - l);
-    for (int64_t p = 0; p < point_count; p += kTransposeEdge) {
-      const int64_t width = Least(kTransposeEdge, point_count - p);
+  constexpr int64_t kEdge = VectorOf<T>::kLanes;
+  alignas(64) T square[kEdge][kEdge] = {};
+  alignas(64) T turned[kEdge * kEdge];
+  for (int64_t l = 0; l < line_count; l += kEdge) {
+    const int64_t height = Least(kEdge, line_count - l);
+    for (int64_t p = 0; p < point_count; p += kEdge) {
+      const int64_t width = Least(kEdge, point_count - p);
       for (int64_t j = 0; j < width; ++j) {
-        Gather(from + OffsetAt(points, p0 + p + j), lines, l0 + l, height, block[j]);
+        Gather(from + OffsetAt(points, p0 + p + j), lines, l0 + l, height, square[j]);
       }
+      T* corner = to + l * pitch + p;
+      if (height == kEdge && width == kEdge) {
+        TransposeSquare<T>(square, corner, pitch);
+        continue;
+      }
+      TransposeSquare<T>(square, turned, kEdge);
       for (int64_t i = 0; i < height; ++i) {
-        T* row = to + (l + i) * pitch + p;
-        for (int64_t j = 0; j < width; ++j) row[j] = block[j][i];
+        for (int64_t j = 0; j < width; ++j) corner[i * pitch + j] = turned[i * kEdge + j];
       }
     }
   }
@@ -242,6 +334,7 @@ constexpr void FillMicro(MicroKernel<T>* row) {
 template <typename T>
 constexpr GemmKernels<T> MakeKernels() {
   GemmKernels<T> kernels = {};
+  kernels.depth_unit = 1;
   kernels.lanes = VectorOf<T>::kLanes;
   const int vectors[kGemmShapes] = {2, 4, 8};
   for (int s = 0; s < kGemmShapes; ++s) {
@@ -255,15 +348,14 @@ constexpr GemmKernels<T> MakeKernels() {
     FillMicro<T, Bfloat16, 2, RowsFor(2)>(kernels.micro_bf16[0]);
     FillMicro<T, Bfloat16, 4, RowsFor(4)>(kernels.micro_bf16[1]);
     FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
+    FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
   }
+  if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
   kernels.pack_a = &ChoosePackA<T>;
   kernels.pack_b = &ChoosePackB<T>;
   kernels.store = &ChooseStore<T>;
   return kernels;
 }
-
-constexpr GemmIsa kGemm = {MakeKernels<float>(), MakeKernels<double>(), MakeKernels<uint32_t>(),
-                           MakeKernels<uint64_t>()};
 
 }  // namespace hlokit::HLOKIT_ISA
 // SPDX-License-Identifier: Apache-2.0

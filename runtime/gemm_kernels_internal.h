@@ -1,6 +1,8 @@
 // The inner loops of Gemm, compiled once per instruction set: the including file defines HLOKIT_ISA (a namespace),
 // HLOKIT_VECTOR_BYTES and HLOKIT_ACCUMULATORS (vector registers that a tile may fill). No standard C++ headers here:
 // their inline functions would be shared with code for lesser machines.
+#pragma once
+
 #include "runtime/gemm_internal.h"
 
 namespace hlokit::HLOKIT_ISA {

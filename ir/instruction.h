@@ -123,9 +123,9 @@ class Instruction {
   template <typename A>
   AttributesBase* Holder() const {
     static_assert(!std::is_same_v<A, NoAttrs>);
-    CHECK(attributes_ != nullptr && typeid(*attributes_) == typeid(AttributesOf<A>))
-        << "attributes of " << Text(opcode_);
-    return attributes_.get();
+    AttributesBase* holder = attributes_.get();
+    CHECK(holder != nullptr && typeid(*holder) == typeid(AttributesOf<A>)) << "attributes of " << Text(opcode_);
+    return holder;
   }
   void AddUser(Instruction* user);
   void RemoveUser(Instruction* user);

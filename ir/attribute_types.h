@@ -87,8 +87,8 @@ struct OpMetadata {
   int64_t source_line = 0, source_end_line = 0, source_column = 0, source_end_column = 0;
   int64_t stack_frame_id = 0;
   int64_t size_of_generated_code_in_bytes = 0, size_of_memory_working_set_in_bytes = 0;
-  bool preserve_layout = false;
-  std::string profile_type;  // text of profile_type={1}, where given
+  std::string profile_type;      // text of profile_type={1}, braces included, where given
+  std::string metadata_payload;  // unquoted and unescaped
   std::string others;        // parts that this version does not know, as text
   bool operator==(const OpMetadata&) const = default;
 };

@@ -1,4 +1,5 @@
-// The attribute struct of each opcode (ops.def names which). Fields stand in XLA's printing order.
+// The attribute struct of each opcode (ops.def names which). Fields stand in XLA's printing order; std::string fields
+// are quoted in the text, RawText fields are not.
 #pragma once
 
 #include <optional>
@@ -41,7 +42,7 @@ struct BroadcastAttrs {
 
 struct MapAttrs {
   DimVector dimensions;
-  HLOKIT_FIELDS(Required("dimensions", &MapAttrs::dimensions))
+  HLOKIT_FIELDS(Printed("dimensions", &MapAttrs::dimensions))
   bool operator==(const MapAttrs&) const = default;
 };
 
@@ -85,7 +86,7 @@ struct AllGatherAttrs {
   DimVector dimensions;
   bool use_global_device_ids = false;
   HLOKIT_FIELDS(Optional("channel_id", &AllGatherAttrs::channel_id),
-                Required("replica_groups", &AllGatherAttrs::replica_groups),
+                Printed("replica_groups", &AllGatherAttrs::replica_groups),
                 Optional("constrain_layout", &AllGatherAttrs::constrain_layout),
                 Required("dimensions", &AllGatherAttrs::dimensions),
                 Optional("use_global_device_ids", &AllGatherAttrs::use_global_device_ids))
@@ -98,7 +99,7 @@ struct AllReduceAttrs {
   bool constrain_layout = false;
   bool use_global_device_ids = false;
   HLOKIT_FIELDS(Optional("channel_id", &AllReduceAttrs::channel_id),
-                Required("replica_groups", &AllReduceAttrs::replica_groups),
+                Printed("replica_groups", &AllReduceAttrs::replica_groups),
                 Optional("constrain_layout", &AllReduceAttrs::constrain_layout),
                 Optional("use_global_device_ids", &AllReduceAttrs::use_global_device_ids))
   bool operator==(const AllReduceAttrs&) const = default;
@@ -111,7 +112,7 @@ struct ReduceScatterAttrs {
   bool use_global_device_ids = false;
   DimVector dimensions;
   HLOKIT_FIELDS(Optional("channel_id", &ReduceScatterAttrs::channel_id),
-                Required("replica_groups", &ReduceScatterAttrs::replica_groups),
+                Printed("replica_groups", &ReduceScatterAttrs::replica_groups),
                 Optional("constrain_layout", &ReduceScatterAttrs::constrain_layout),
                 Optional("use_global_device_ids", &ReduceScatterAttrs::use_global_device_ids),
                 Required("dimensions", &ReduceScatterAttrs::dimensions))
@@ -125,7 +126,7 @@ struct AllToAllAttrs {
   bool constrain_layout = false;
   std::optional<DimVector> dimensions;
   HLOKIT_FIELDS(Optional("channel_id", &AllToAllAttrs::channel_id),
-                Required("replica_groups", &AllToAllAttrs::replica_groups),
+                Printed("replica_groups", &AllToAllAttrs::replica_groups),
                 Optional("constrain_layout", &AllToAllAttrs::constrain_layout),
                 Optional("dimensions", &AllToAllAttrs::dimensions))
   bool operator==(const AllToAllAttrs&) const = default;
@@ -135,7 +136,7 @@ struct RaggedAllToAllAttrs {
   std::optional<int64_t> channel_id;
   ReplicaGroups replica_groups;
   HLOKIT_FIELDS(Optional("channel_id", &RaggedAllToAllAttrs::channel_id),
-                Required("replica_groups", &RaggedAllToAllAttrs::replica_groups))
+                Printed("replica_groups", &RaggedAllToAllAttrs::replica_groups))
   bool operator==(const RaggedAllToAllAttrs&) const = default;
 };
 
@@ -143,7 +144,7 @@ struct CollectiveBroadcastAttrs {
   std::optional<int64_t> channel_id;
   ReplicaGroups replica_groups;
   HLOKIT_FIELDS(Optional("channel_id", &CollectiveBroadcastAttrs::channel_id),
-                Required("replica_groups", &CollectiveBroadcastAttrs::replica_groups))
+                Printed("replica_groups", &CollectiveBroadcastAttrs::replica_groups))
   bool operator==(const CollectiveBroadcastAttrs&) const = default;
 };
 
@@ -207,13 +208,6 @@ struct ParameterAttrs {
   bool operator==(const ParameterAttrs&) const = default;
 };
 
-// operand_precision={highest,default}, algorithm=dot_bf16_bf16_f32 (kept as its name).
-struct PrecisionConfig {
-  std::vector<Precision> operand;
-  std::string algorithm;
-  bool operator==(const PrecisionConfig&) const = default;
-};
-
 struct ConvolutionAttrs {
   Window window;
   ConvDims dim_labels;
@@ -266,11 +260,11 @@ struct DomainAttrs {
 struct DotAttrs {
   DimVector lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims;
   std::vector<Precision> operand_precision;
-  std::string algorithm;
+  RawText algorithm;  // dot_bf16_bf16_f32 and the like; empty: unset
   HLOKIT_FIELDS(Optional("lhs_batch_dims", &DotAttrs::lhs_batch_dims),
-                Optional("lhs_contracting_dims", &DotAttrs::lhs_contracting_dims),
+                Printed("lhs_contracting_dims", &DotAttrs::lhs_contracting_dims),
                 Optional("rhs_batch_dims", &DotAttrs::rhs_batch_dims),
-                Optional("rhs_contracting_dims", &DotAttrs::rhs_contracting_dims),
+                Printed("rhs_contracting_dims", &DotAttrs::rhs_contracting_dims),
                 Optional("operand_precision", &DotAttrs::operand_precision),
                 Optional("algorithm", &DotAttrs::algorithm))
   bool operator==(const DotAttrs&) const = default;
@@ -280,11 +274,11 @@ struct RaggedDotAttrs {
   DimVector lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims;
   DimVector lhs_ragged_dims, rhs_group_dims;
   std::vector<Precision> operand_precision;
-  std::string algorithm;
+  RawText algorithm;  // dot_bf16_bf16_f32 and the like; empty: unset
   HLOKIT_FIELDS(Optional("lhs_batch_dims", &RaggedDotAttrs::lhs_batch_dims),
-                Optional("lhs_contracting_dims", &RaggedDotAttrs::lhs_contracting_dims),
+                Printed("lhs_contracting_dims", &RaggedDotAttrs::lhs_contracting_dims),
                 Optional("rhs_batch_dims", &RaggedDotAttrs::rhs_batch_dims),
-                Optional("rhs_contracting_dims", &RaggedDotAttrs::rhs_contracting_dims),
+                Printed("rhs_contracting_dims", &RaggedDotAttrs::rhs_contracting_dims),
                 Optional("lhs_ragged_dims", &RaggedDotAttrs::lhs_ragged_dims),
                 Optional("rhs_group_dims", &RaggedDotAttrs::rhs_group_dims),
                 Optional("operand_precision", &RaggedDotAttrs::operand_precision),
@@ -408,10 +402,10 @@ struct ScanAttrs {
   DimVector dimensions;
   int64_t num_carries = 0;
   bool is_reverse = false;
-  std::string is_associative;  // "true", "false" or empty (unknown)
-  HLOKIT_FIELDS(Required("dimensions", &ScanAttrs::dimensions), Optional("is_reverse", &ScanAttrs::is_reverse),
-                Optional("is_associative", &ScanAttrs::is_associative),
-                Optional("num_carries", &ScanAttrs::num_carries))
+  RawText is_associative;  // "true", "false" or empty (unknown)
+  HLOKIT_FIELDS(Required("dimensions", &ScanAttrs::dimensions), Printed("num_carries", &ScanAttrs::num_carries),
+                Optional("is_reverse", &ScanAttrs::is_reverse),
+                Optional("is_associative", &ScanAttrs::is_associative))
   bool operator==(const ScanAttrs&) const = default;
 };
 

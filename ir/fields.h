@@ -10,6 +10,7 @@ namespace hlokit {
 enum class FieldUse : uint8_t {
   kRequired,  // an error when missing; always printed
   kOptional,  // printed where it differs from the default-constructed value
+  kPrinted,   // may be missing; always printed
   kReadOnly,  // read, never printed (an older dialect's name)
 };
 
@@ -24,6 +25,8 @@ template <typename A, typename T>
 constexpr Field<A, T> Required(const char* name, T A::* member) { return {name, member, FieldUse::kRequired}; }
 template <typename A, typename T>
 constexpr Field<A, T> Optional(const char* name, T A::* member) { return {name, member, FieldUse::kOptional}; }
+template <typename A, typename T>
+constexpr Field<A, T> Printed(const char* name, T A::* member) { return {name, member, FieldUse::kPrinted}; }
 template <typename A, typename T>
 constexpr Field<A, T> ReadOnly(const char* name, T A::* member) { return {name, member, FieldUse::kReadOnly}; }
 

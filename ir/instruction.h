@@ -24,8 +24,9 @@ struct InstructionExtras {
   OpMetadata metadata;
   std::unique_ptr<Sharding> sharding;
   std::string backend_config;           // JSON or other text, unquoted and unescaped
-  bool backend_config_is_raw = false;   // written as {..} (JSON or MLIR dictionary) rather than a quoted string
-  std::vector<std::pair<std::string, std::string>> frontend_attributes;  // key, value as written
+  bool backend_config_is_raw = false;   // was written as {..} rather than a quoted string; the printer decides anew
+  // Key, value: strings unquoted and unescaped, dictionaries {..} as text. Printed in the order of the keys.
+  std::vector<std::pair<std::string, std::string>> frontend_attributes;
   std::string statistics;               // text of statistics={...}, braces included
   std::string origin;                   // text of origin={...}
   std::vector<std::pair<std::string, std::string>> unknown;  // kept under --allow-unknown-attributes: name, text

@@ -1,0 +1,226 @@
+// Accuracy of the elementary functions, measured in ulp against libm in a wider type.
+// HLOKIT_SLOW=1 sweeps floats densely; HLOKIT_MATH_REPORT=1 prints worst errors, speed and compile time.
+#include "codegen/math_functions.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codegen/math_jit_internal.h"
+#include "gtest/gtest.h"
+
+namespace hlokit {
+namespace {
+
+struct Function {
+  const char* name;
+  Val (*emit1)(Val);
+  Val (*emit2)(Val, Val);
+  long double (*exact)(long double, long double);
+  double (*wide)(double, double);      // libm, the reference for float
+  float (*libm)(float, float);         // for the speed table
+};
+
+#define UNARY(emit, c)                                                                                   \
+  {                                                                                                      \
+    #emit, emit, nullptr, [](long double x, long double) -> long double { return c##l(x); },             \
+        [](double x, double) -> double { return c(x); }, [](float x, float) -> float { return c##f(x); } \
+  }
+#define BINARY(emit, c)                                                                                     \
+  {                                                                                                         \
+    #emit, nullptr, emit, [](long double x, long double y) -> long double { return c##l(x, y); },           \
+        [](double x, double y) -> double { return c(x, y); }, [](float x, float y) -> float { return c##f(x, y); } \
+  }
+
+template <typename T>
+T ExactLogistic(T x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+const Function kFunctions[] = {
+    UNARY(Exp, exp),     UNARY(Expm1, expm1), UNARY(Sinh, sinh),   UNARY(Cosh, cosh),     UNARY(Tanh, tanh),
+    UNARY(Log, log),     UNARY(Log1p, log1p), UNARY(Asinh, asinh), UNARY(Acosh, acosh),   UNARY(Atanh, atanh),
+    UNARY(Sin, sin),     UNARY(Cos, cos),     UNARY(Tan, tan),     UNARY(Asin, asin),     UNARY(Acos, acos),
+    UNARY(Atan, atan),   UNARY(Cbrt, cbrt),   UNARY(Erf, erf),     BINARY(Atan2, atan2),  BINARY(Pow, pow),
+    BINARY(Hypot, hypot),
+    {"Logistic", Logistic, nullptr, [](long double x, long double) { return ExactLogistic(x); },
+     [](double x, double) { return ExactLogistic(x); }, [](float x, float) { return ExactLogistic(x); }},
+    {"Rsqrt", Rsqrt, nullptr, [](long double x, long double) { return 1 / std::sqrt(x); },
+     [](double x, double) { return 1 / std::sqrt(x); }, [](float x, float) { return 1 / std::sqrt(x); }},
+};
+
+template <typename T>
+JitResult Compile(const Function& f) {
+  auto type = [](llvm::LLVMContext& context) {
+    return sizeof(T) == 8 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
+  };
+  return JitLoop(
+      [&](llvm::LLVMContext& context) { return ElementTypes{type(context), type(context), type(context)}; },
+      [&](llvm::IRBuilderBase& b, llvm::Value* a, llvm::Value* c, llvm::Value* out) {
+        llvm::Type* t = type(b.getContext());
+        Val x(b, b.CreateLoad(t, a));
+        b.CreateStore(f.emit1 ? f.emit1(x).get() : f.emit2(x, x.With(b.CreateLoad(t, c))).get(), out);
+      });
+}
+
+// Neighbouring values are neighbouring integers, across zero and up to infinity.
+template <typename T>
+int64_t Rank(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  Bits bits;
+  std::memcpy(&bits, &x, sizeof x);
+  return bits < 0 ? int64_t{std::numeric_limits<Bits>::min()} - bits : int64_t{bits};
+}
+
+constexpr int64_t kWrong = int64_t{1} << 40;
+
+template <typename T>
+int64_t UlpError(T got, T want) {
+  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) == std::isnan(want) ? 0 : kWrong;
+  if (want == 0 && got == 0) return std::signbit(got) == std::signbit(want) ? 0 : kWrong;
+  return std::abs(Rank(got) - Rank(want));
+}
+
+template <typename T>
+struct Worst {
+  int64_t ulp = 0;
+  T x = 0, y = 0, got = 0, want = 0;
+};
+
+template <typename T, typename Reference>
+Worst<T> Measure(const JitResult& jit, const std::vector<T>& x, const std::vector<T>& y, Reference reference) {
+  std::vector<T> out(x.size());
+  jit.loop(x.data(), y.data(), out.data(), x.size());
+  Worst<T> worst;
+  for (size_t i = 0; i < x.size(); ++i) {
+    T want = static_cast<T>(reference(x[i], y[i]));
+    int64_t ulp = UlpError(out[i], want);
+    if (ulp > worst.ulp) worst = {ulp, x[i], y[i], out[i], want};
+  }
+  return worst;
+}
+
+template <typename T>
+std::string Text(const Worst<T>& w) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%lld ulp at %.17g, %.17g (%a): got %.17g want %.17g",
+                static_cast<long long>(w.ulp), double(w.x), double(w.y), double(w.x), double(w.got), double(w.want));
+  return text;
+}
+
+template <typename T>
+std::vector<T> SpecialValues() {
+  using L = std::numeric_limits<T>;
+  std::vector<T> values = {0, L::denorm_min(), L::min(), L::max(), L::infinity(), L::quiet_NaN(), L::epsilon(),
+                           1, 2, 3, T(0.5), T(1.5), T(2.5), T(0.25), T(1e-3), T(1) / 3, T(1e10), T(4.0 / 3), 8, 100};
+  for (T v : {T(1), T(0.5), T(M_PI_2), T(M_PI), T(88.72284), T(709.782712893384), T(-87.33655), T(103.97), T(745.13)}) {
+    values.insert(values.end(), {v, std::nextafter(v, T(0)), std::nextafter(v, T(1000))});
+  }
+  size_t n = values.size();
+  for (size_t i = 0; i < n; ++i) values.push_back(-values[i]);
+  return values;
+}
+
+// Pairs of special values, then bit patterns from everywhere and numbers of everyday size.
+template <typename T>
+void FillRandom(std::vector<T>& x, std::vector<T>& y, size_t count) {
+  for (T a : SpecialValues<T>()) {
+    for (T b : SpecialValues<T>()) x.push_back(a), y.push_back(b);
+  }
+  std::mt19937_64 random(7);
+  auto any = [&] {
+    uint64_t bits = random();
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  };
+  std::normal_distribution<double> normal(0, 1);
+  for (size_t i = 0; i < count; ++i) {
+    double scale = std::ldexp(1.0, static_cast<int>(i % 12) - 4);
+    bool everyday = i % 2;
+    x.push_back(everyday ? T(normal(random) * scale) : any());
+    y.push_back(i % 4 == 2 ? any() : T(normal(random) * scale));
+  }
+}
+
+bool Flag(const char* name) { return std::getenv(name) != nullptr; }
+
+class MathTest : public testing::TestWithParam<Function> {};
+
+TEST_P(MathTest, FloatWithinTwoUlp) {
+  const Function& f = GetParam();
+  std::vector<float> x, y;
+  uint64_t stride = Flag("HLOKIT_SLOW") ? 257 : 65537;
+  for (uint64_t bits = 0; f.emit1 && bits <= UINT32_MAX; bits += stride) {
+    uint32_t pattern = static_cast<uint32_t>(bits);
+    float value;
+    std::memcpy(&value, &pattern, 4);
+    x.push_back(value);
+  }
+  y = x;
+  FillRandom(x, y, f.emit1 ? 20000 : 60000);
+  Worst<float> worst = Measure(Compile<float>(f), x, y, f.wide);
+  EXPECT_LE(worst.ulp, 2) << Text(worst);
+  if (Flag("HLOKIT_MATH_REPORT")) std::printf("%-9s f32 %s\n", f.name, Text(worst).c_str());
+}
+
+TEST_P(MathTest, DoubleWithinTwoUlp) {
+  const Function& f = GetParam();
+  std::vector<double> x, y;
+  FillRandom(x, y, Flag("HLOKIT_SLOW") ? 2000000 : 60000);
+  Worst<double> worst = Measure(Compile<double>(f), x, y, f.exact);
+  EXPECT_LE(worst.ulp, 2) << Text(worst);
+  if (Flag("HLOKIT_MATH_REPORT")) std::printf("%-9s f64 %s\n", f.name, Text(worst).c_str());
+}
+
+TEST_P(MathTest, LoopVectorises) {
+  const Function& f = GetParam();
+  for (bool wide : {false, true}) {
+    JitResult jit = wide ? Compile<double>(f) : Compile<float>(f);
+    const char* element = wide ? " x double>" : " x float>";
+    EXPECT_NE(jit.ir.find(element), std::string::npos) << jit.ir;
+    EXPECT_EQ(jit.ir.find("declare double @" "sin("), std::string::npos);
+  }
+}
+
+template <typename T>
+double NanosecondsPerElement(const JitResult& jit) {
+  std::vector<T> x(4096), y(4096), out(4096);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = T(0.9 * i / x.size() + 0.05), y[i] = T(1.5);
+  double best = 1e30;
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10; ++i) jit.loop(x.data(), y.data(), out.data(), x.size());
+    std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+    best = std::min(best, spent.count() / 10 / x.size());
+  }
+  return best;
+}
+
+TEST_P(MathTest, Speed) {
+  if (!Flag("HLOKIT_MATH_REPORT")) GTEST_SKIP() << "HLOKIT_MATH_REPORT=1 prints the table";
+  const Function& f = GetParam();
+  JitResult narrow = Compile<float>(f), wide = Compile<double>(f);
+  volatile float sink = 0;
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100000; ++i) sink = f.libm(0.05f + 0.9f * (i & 4095) / 4096, 1.5f);
+  std::chrono::duration<double, std::nano> libm = std::chrono::steady_clock::now() - start;
+  std::printf("%-9s f32 %.2f ns (libm %.2f)  f64 %.2f ns  compile %.0f + %.0f ms\n", f.name,
+              NanosecondsPerElement<float>(narrow), libm.count() / 100000, NanosecondsPerElement<double>(wide),
+              narrow.compile_ms, wide.compile_ms);
+  (void)sink;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MathTest, testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

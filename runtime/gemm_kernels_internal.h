@@ -41,6 +41,9 @@ static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, 
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
   }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1);
+  }
   const B* b = static_cast<const B*>(b_data);
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     Vector column[kVectors];

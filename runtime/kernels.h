@@ -6,7 +6,9 @@
 #pragma once
 
 #include "runtime/context.h"
+#include "runtime/conv.h"
 #include "runtime/dot.h"
 #include "runtime/element.h"
+#include "runtime/memory.h"
 #include "runtime/parallel.h"
 // SPDX-License-Identifier: Apache-2.0

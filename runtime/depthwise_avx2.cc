@@ -1,0 +1,4 @@
+// The inner loop of depthwise convolutions for machines with AVX2.
+#define HLOKIT_ISA isa_avx2
+#include "runtime/depthwise_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

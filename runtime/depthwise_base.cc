@@ -1,0 +1,4 @@
+// The inner loop of depthwise convolutions for any x86-64 machine.
+#define HLOKIT_ISA isa_base
+#include "runtime/depthwise_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

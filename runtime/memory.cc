@@ -1,0 +1,161 @@
+// Strided copies: dimensions are merged and sorted, then lines are copied, or squares where the two orders differ.
+#include "runtime/memory.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/context.h"
+#include "runtime/parallel.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kParallelBytes = 64 << 10;  // what one thread should at least move
+constexpr int64_t kSquare = 32;               // edge of a block that is copied across
+
+struct Wide { uint64_t words[2]; };  // a 16-byte element
+
+using Dims = std::vector<HlokitCopyDim>;
+
+// Without sizes of one, outermost destination stride first, neighbours merged.
+Dims Simplified(const HlokitCopyDesc& desc) {
+  Dims dims;
+  for (int64_t i = 0; i < desc.rank; ++i) {
+    if (desc.dims[i].size != 1) dims.push_back(desc.dims[i]);
+  }
+  std::stable_sort(dims.begin(), dims.end(), [](const auto& a, const auto& b) { return a.to > b.to; });
+  Dims merged;
+  for (const HlokitCopyDim& d : dims) {
+    HlokitCopyDim* last = merged.empty() ? nullptr : &merged.back();
+    if (last != nullptr && last->from == d.from * d.size && last->to == d.to * d.size) {
+      *last = {last->size * d.size, d.from, d.to};
+    } else {
+      merged.push_back(d);
+    }
+  }
+  return merged;
+}
+
+template <typename T>
+void CopyLine(const T* from, T* to, const HlokitCopyDim& d) {
+  if (d.to == 1 && d.from == 1) {
+    memcpy(to, from, d.size * sizeof(T));
+  } else if (d.to == 1 && d.from == 0) {
+    std::fill_n(to, d.size, *from);
+  } else if (d.to == 1) {
+    for (int64_t i = 0; i < d.size; ++i) to[i] = from[i * d.from];
+  } else {
+    for (int64_t i = 0; i < d.size; ++i) to[i * d.to] = from[i * d.from];
+  }
+}
+
+// A plane whose rows lie along `to` and whose columns lie along `from`: block by block, so that lines of the cache are
+// used whole on both sides.
+template <typename T>
+void CopyPlane(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
+  for (int64_t r = 0; r < rows.size; r += kSquare) {
+    const int64_t r_end = std::min(r + kSquare, rows.size);
+    for (int64_t c = 0; c < cols.size; c += kSquare) {
+      const int64_t count = std::min(kSquare, cols.size - c);
+      for (int64_t i = r; i < r_end; ++i) {
+        CopyLine(from + i * rows.from + c * cols.from, to + i * rows.to + c * cols.to, {count, cols.from, cols.to});
+      }
+    }
+  }
+}
+
+template <typename T>
+class StridedCopy {
+ public:
+  StridedCopy(void* ctx, Dims dims) : ctx_(ctx), dims_(std::move(dims)) {
+    if (dims_.empty()) dims_.push_back({1, 1, 1});
+    cols_ = dims_.back();
+    dims_.pop_back();
+    // If another dimension is the dense one of the source, it and the last form the plane.
+    auto dense = std::find_if(dims_.begin(), dims_.end(), [](const auto& d) { return d.from == 1; });
+    if (cols_.from != 1 && cols_.from != 0 && dense != dims_.end()) {
+      rows_ = *dense;
+      dims_.erase(dense);
+      crossed_ = true;
+    } else if (!dims_.empty()) {
+      rows_ = dims_.back();
+      dims_.pop_back();
+    }
+    for (const HlokitCopyDim& d : dims_) planes_ *= d.size;
+  }
+
+  void Run(const T* from, T* to) const {
+    if (planes_ * rows_.size * cols_.size == 0) return;
+    // Stripes of rows of all planes are dealt out.
+    const int64_t stripe = crossed_ ? kSquare : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
+    const int64_t stripes = (rows_.size + stripe - 1) / stripe;
+    const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
+    ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    CopyStripe(from, to, i / stripes, i % stripes * stripe, stripe);
+                  }
+                });
+  }
+
+ private:
+  void CopyStripe(const T* from, T* to, int64_t plane, int64_t row, int64_t height) const {
+    for (size_t i = dims_.size(); i-- > 0;) {
+      const int64_t index = plane % dims_[i].size;
+      plane /= dims_[i].size;
+      from += index * dims_[i].from;
+      to += index * dims_[i].to;
+    }
+    HlokitCopyDim rows = rows_;
+    from += row * rows.from;
+    to += row * rows.to;
+    rows.size = std::min(height, rows.size - row);
+    if (crossed_) return CopyPlane(from, to, rows, cols_);
+    for (int64_t r = 0; r < rows.size; ++r) CopyLine(from + r * rows.from, to + r * rows.to, cols_);
+  }
+
+  void* ctx_;
+  Dims dims_;  // outside the plane
+  HlokitCopyDim rows_{1, 0, 0}, cols_{1, 1, 1};
+  bool crossed_ = false;  // rows are dense in the source, columns in the destination
+  int64_t planes_ = 1;
+};
+
+template <typename T>
+void CopyAs(void* ctx, const HlokitCopyDesc& desc, const void* from, void* to) {
+  StridedCopy<T>(ctx, Simplified(desc)).Run(static_cast<const T*>(from), static_cast<T*>(to));
+}
+
+}  // namespace
+}  // namespace hlokit
+
+extern "C" {
+
+void hlokit_copy_strided(void* ctx, const HlokitCopyDesc* desc, const void* from, void* to) {
+  if (desc->rank > HLOKIT_MAX_COPY_DIMS) return hlokit_set_error(ctx, "a copy has too many dimensions");
+  switch (desc->element_bytes) {
+    case 1: return hlokit::CopyAs<uint8_t>(ctx, *desc, from, to);
+    case 2: return hlokit::CopyAs<uint16_t>(ctx, *desc, from, to);
+    case 4: return hlokit::CopyAs<uint32_t>(ctx, *desc, from, to);
+    case 8: return hlokit::CopyAs<uint64_t>(ctx, *desc, from, to);
+    case 16: return hlokit::CopyAs<hlokit::Wide>(ctx, *desc, from, to);
+    default: hlokit_set_error(ctx, "a copy of elements of a size that is not 1, 2, 4, 8 or 16 bytes");
+  }
+}
+
+void hlokit_copy(void* ctx, const void* from, void* to, int64_t bytes) {
+  hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
+    memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
+}
+
+void hlokit_fill_zero(void* ctx, void* to, int64_t bytes) {
+  hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
+    memset(static_cast<char*>(to) + begin, 0, end - begin);
+  });
+}
+
+}  // extern "C"
+// SPDX-License-Identifier: Apache-2.0

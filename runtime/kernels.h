@@ -11,4 +11,5 @@
 #include "runtime/element.h"
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
+#include "runtime/sort.h"
 // SPDX-License-Identifier: Apache-2.0

@@ -160,7 +160,9 @@ struct CollectivePermuteAttrs {
 
 struct AsyncAttrs {
   std::string async_execution_thread;  // empty: main
-  HLOKIT_FIELDS(Optional("async_execution_thread", &AsyncAttrs::async_execution_thread))
+  std::vector<OutputAlias> output_to_operand_aliasing;
+  HLOKIT_FIELDS(Optional("async_execution_thread", &AsyncAttrs::async_execution_thread),
+                Optional("output_to_operand_aliasing", &AsyncAttrs::output_to_operand_aliasing))
   bool operator==(const AsyncAttrs&) const = default;
 };
 
@@ -229,8 +231,7 @@ struct CustomCallAttrs {
   int64_t batch_group_count = 1;
   std::vector<Precision> operand_precision;
   PaddingType padding_type = PaddingType::kInvalid;
-  std::vector<Shape> operand_layout_constraints;
-  bool has_layout_constraints = false;  // `operand_layout_constraints={}` differs from none
+  std::optional<std::vector<Shape>> operand_layout_constraints;  // `={}` differs from none
   bool has_side_effect = false;
   std::vector<OutputAlias> output_to_operand_aliasing;
   SharedLiteral literal;
@@ -433,7 +434,7 @@ struct SortAttrs {
 struct TopKAttrs {
   int64_t k = 0;
   bool largest = true;
-  HLOKIT_FIELDS(Required("k", &TopKAttrs::k), Required("largest", &TopKAttrs::largest))
+  HLOKIT_FIELDS(Required("k", &TopKAttrs::k), Printed("largest", &TopKAttrs::largest))
   bool operator==(const TopKAttrs&) const = default;
 };
 
@@ -449,7 +450,7 @@ struct TriangularSolveAttrs {
 
 struct WindowAttrs {
   Window window;
-  HLOKIT_FIELDS(Required("window", &WindowAttrs::window))
+  HLOKIT_FIELDS(Optional("window", &WindowAttrs::window))
   bool operator==(const WindowAttrs&) const = default;
 };
 

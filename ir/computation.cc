@@ -12,11 +12,18 @@ Computation::~Computation() = default;
 
 bool Computation::IsEntry() const { return module_ != nullptr && module_->entry() == this; }
 
-Instruction* Computation::Add(std::unique_ptr<Instruction> instruction, absl::string_view name) {
+Instruction* Computation::Adopt(std::unique_ptr<Instruction> instruction) {
   Instruction* added = instruction.get();
   added->parent_ = this;
   added->id_ = module_->next_id_++;
   added->slot_ = static_cast<int64_t>(slots_.size());
+  slots_.push_back(std::move(instruction));
+  ++live_;
+  return added;
+}
+
+Instruction* Computation::Add(std::unique_ptr<Instruction> instruction, absl::string_view name) {
+  Instruction* added = Adopt(std::move(instruction));
   if (name.empty()) name = added->name_.empty() ? Text(added->opcode()) : absl::string_view(added->name_);
   added->name_ = module_->UniqueName(name);
   if (added->IsParameter()) {
@@ -24,8 +31,6 @@ Instruction* Computation::Add(std::unique_ptr<Instruction> instruction, absl::st
     if (number >= parameter_count()) parameters_.resize(number + 1, nullptr);
     parameters_[number] = added;
   }
-  slots_.push_back(std::move(instruction));
-  ++live_;
   return added;
 }
 

@@ -25,6 +25,9 @@ class Computation {
 
   // Takes an instruction over; gives it an id, and a unique name made from `name` (or the opcode's text when empty).
   Instruction* Add(std::unique_ptr<Instruction> instruction, absl::string_view name = "");
+  // Takes an instruction over with the name it has; the caller sees to names and registers parameters (Module::Adopt,
+  // RebuildParameters).
+  Instruction* Adopt(std::unique_ptr<Instruction> instruction);
   // Shorthand for passes: makes and adds.
   Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
                    absl::string_view name = "");

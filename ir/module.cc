@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "absl/container/flat_hash_map.h"
 
 namespace hlokit {
 
@@ -15,6 +14,16 @@ Computation* Module::AddComputation(absl::string_view name) {
   computations_.push_back(std::make_unique<Computation>(this, UniqueComputationName(name)));
   Computation* added = computations_.back().get();
   added->id_ = next_computation_id_++;
+  return added;
+}
+
+Computation* Module::Adopt(std::unique_ptr<Computation> computation) {
+  Computation* added = computation.get();
+  added->id_ = next_computation_id_++;
+  computation_names_.MakeUnique(added->name_);
+  for (const auto& slot : added->slots_)
+    if (slot) names_.MakeUnique(slot->name_);
+  computations_.push_back(std::move(computation));
   return added;
 }
 
@@ -63,32 +72,6 @@ std::vector<Computation*> Module::ComputationsPostOrder() const {
     if (c.get() != entry_) visit(c.get());
   if (entry_ != nullptr) visit(entry_);
   return order;
-}
-
-std::string Module::UniqueName(absl::string_view name) {
-  return Uniquify(name, names_, next_suffix_);
-}
-
-std::string Module::UniqueComputationName(absl::string_view name) {
-  return Uniquify(name, computation_names_, next_computation_suffix_);
-}
-
-void Module::ReserveName(absl::string_view name) { names_.insert(std::string(name)); }
-
-std::string Module::Uniquify(absl::string_view name, absl::flat_hash_set<std::string>& taken,
-                             absl::flat_hash_map<std::string, int64_t>& next) {
-  if (taken.insert(std::string(name)).second) return std::string(name);
-  absl::string_view stem = name;
-  int64_t number = 0;
-  const size_t dot = name.rfind('.');
-  if (dot != absl::string_view::npos && absl::SimpleAtoi(name.substr(dot + 1), &number))
-    stem = name.substr(0, dot);
-  int64_t& counter = next[std::string(stem)];
-  counter = std::max(counter, number);
-  while (true) {
-    std::string candidate = absl::StrCat(stem, ".", ++counter);
-    if (taken.insert(candidate).second) return candidate;
-  }
 }
 
 std::unique_ptr<Module> Module::Clone() const {

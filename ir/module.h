@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "ir/computation.h"
+#include "ir/name_uniquer.h"
 #include "support/diagnostics.h"
 
 namespace hlokit {
@@ -83,6 +82,8 @@ class Module {
 
   // A new computation; the name is made unique.
   Computation* AddComputation(absl::string_view name);
+  // Takes over a computation built apart (the parser's); its name and those of its instructions are made unique.
+  Computation* Adopt(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.
   void Remove(Computation* computation);
   Computation* entry() const { return entry_; }
@@ -92,11 +93,9 @@ class Module {
   // Called computations before their callers, the entry last; without recursion. Unreachable ones are included.
   std::vector<Computation*> ComputationsPostOrder() const;
 
-  // `name` itself if no instruction has it, else name.1, name.2, ... as XLA's NameUniquer counts; reserves it.
-  std::string UniqueName(absl::string_view name);
-  std::string UniqueComputationName(absl::string_view name);
-  // Takes a name as it is (the parser, which has checked for duplicates).
-  void ReserveName(absl::string_view name);
+  // `name` itself if no instruction has it, else name.1, name.2, ... as XLA counts; reserves it.
+  std::string UniqueName(absl::string_view name) { return names_.Unique(name); }
+  std::string UniqueComputationName(absl::string_view name) { return computation_names_.Unique(name); }
   // One above the largest instruction id.
   int64_t id_bound() const { return next_id_; }
   int64_t computation_id_bound() const { return next_computation_id_; }
@@ -110,17 +109,13 @@ class Module {
 
  private:
   friend class Computation;
-  std::string Uniquify(absl::string_view name, absl::flat_hash_set<std::string>& taken,
-                       absl::flat_hash_map<std::string, int64_t>& next);
-
   std::string name_;
   ModuleHeader header_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* entry_ = nullptr;
   int64_t next_id_ = 0;
   int64_t next_computation_id_ = 0;
-  absl::flat_hash_set<std::string> names_, computation_names_;
-  absl::flat_hash_map<std::string, int64_t> next_suffix_, next_computation_suffix_;
+  NameUniquer names_, computation_names_;
   std::shared_ptr<const SourceFile> source_;
 };
 

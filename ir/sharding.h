@@ -20,10 +20,10 @@ struct Sharding {
   std::vector<int64_t> devices;      // kTiled and not iota: row-major over tile_dims
   bool last_tile_dim_replicate = false;
   std::vector<std::string> last_tile_dims;  // subgroup types: "manual", "replicated", ...
-  std::string shard_group;           // "shard_as=3", "shard_like=3", or empty
+  std::string shard_group;           // "shard_as 3", "shard_like 3", or empty
   std::string metadata;              // text of metadata={...}, braces included, or empty
   std::vector<Sharding> elements;    // kTuple
-  std::string text;                  // kText: a form kept as text (named and mesh shardings)
+  std::string text;                  // kText: a form kept as text with its braces (named and mesh shardings)
   bool operator==(const Sharding&) const = default;
 };
 

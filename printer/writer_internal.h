@@ -1,0 +1,52 @@
+// The writer behind Print: appends instructions and computations to one string.
+#pragma once
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "printer/printer.h"
+
+namespace hlokit {
+
+class Writer {
+ public:
+  Writer(std::string& out, const PrintOptions& options) : out_(out), options_(options) {}
+
+  void AppendComputation(const Computation& computation);
+  // `name = shape opcode(operands), attributes`.
+  void AppendInstruction(const Instruction& i);
+  // `, frontend_attributes`'s value: {a="b",c={d=e}}, by key.
+  void AppendFrontendAttributes(std::vector<std::pair<std::string, std::string>> attributes);
+
+ private:
+  void AppendBody(const Computation& computation, int indent);
+  void AppendSignature(const Computation& computation);
+  void AppendName(const Instruction& i);
+  void AppendOperands(const Instruction& i);
+  void AppendConstant(const Instruction& i);
+  // Attributes, called computations, sharding, ... origin: all that XLA calls extra attributes.
+  void AppendExtraAttributes(const Instruction& i, const Instruction* sugared);
+  void AppendCalls(const Instruction& i);
+  void AppendCall(absl::string_view attribute, const Computation* called);
+  void AppendCalled(const Computation* called);  // its name, or its body
+  void AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called);
+  void AppendTraits(const Instruction& i);
+  void AppendMetadata(const Instruction& i);
+  void AppendBackendConfig(const Instruction& i);
+
+  using Names = absl::flat_hash_map<const Instruction*, int64_t>;
+  static Names NumbersOf(const Computation& computation);
+
+  std::string& out_;
+  const PrintOptions& options_;
+  int indent_ = 0;                 // of the instructions being written
+  const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
+};
+
+// The one instruction besides parameters that an asynchronous operation wraps, or null where text cannot leave out
+// the wrapping computation.
+const Instruction* WrappedInstruction(const Instruction& async);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

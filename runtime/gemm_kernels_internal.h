@@ -13,6 +13,8 @@ struct VectorOf {
   typedef T Unaligned __attribute__((vector_size(HLOKIT_VECTOR_BYTES), aligned(1), may_alias));
   static constexpr int kLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
 };
+template <>
+struct VectorOf<Bfloat16> {};  // no vector of its own: loading widens it
 
 template <typename T>
 HLOKIT_INLINE typename VectorOf<T>::Type Load(const T* from) {

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "ir/attribute_holder.h"
 #include "ir/computation.h"
+#include "support/diagnostics.h"
 
 namespace hlokit {
 
@@ -25,10 +26,10 @@ class OpView {
   // operands (reshape, broadcast, convert, iota, rng, custom-call ...) need it.
   const Shape* declared() const { return declared_; }
 
-  // InvalidArgument "abs: ...  [label]".
+  // InvalidArgument "abs: ..." that carries `label`, which diagnostics print after it.
   template <typename... Parts>
   absl::Status Error(absl::string_view label, const Parts&... parts) const {
-    return absl::InvalidArgumentError(absl::StrCat(Text(opcode_), ": ", parts..., "  [", label, "]"));
+    return LabeledError(label, Text(opcode_), ": ", parts...);
   }
 
  private:

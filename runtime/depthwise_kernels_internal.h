@@ -1,27 +1,38 @@
-// The inner loop of depthwise convolutions; the including file defines HLOKIT_ISA.
+// The inner loop of depthwise convolutions; the including file defines HLOKIT_ISA and HLOKIT_VECTOR_BYTES.
 #include "runtime/depthwise_internal.h"
 
 namespace hlokit::HLOKIT_ISA {
 namespace {
 
-constexpr int64_t kBlock = 64;  // features summed in registers at once
+typedef float Vector __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
+typedef float Unaligned __attribute__((vector_size(HLOKIT_VECTOR_BYTES), aligned(4), may_alias));
+constexpr int64_t kLanes = HLOKIT_VECTOR_BYTES / sizeof(float);
+
+HLOKIT_INLINE Vector Load(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
+
+// Sums kVectors vectors of features in registers over all places of the window.
+template <int kVectors>
+HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps,
+                         int64_t taps, float* out) {
+  Vector sum[kVectors] = {};
+  for (int64_t t = 0; t < taps; ++t) {
+    const float* x = lhs + lhs_taps[t];
+    const float* w = rhs + rhs_taps[t];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[v] += Load(x + v * kLanes) * Load(w + v * kLanes);
+  }
+  for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Unaligned*>(out + v * kLanes) = sum[v];
+}
 
 void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps, int64_t taps,
          int64_t features, float* out) {
   int64_t c = 0;
-  for (; c + kBlock <= features; c += kBlock) {
-    float sum[kBlock] = {};
-    for (int64_t t = 0; t < taps; ++t) {
-      const float* x = lhs + lhs_taps[t] + c;
-      const float* w = rhs + rhs_taps[t] + c;
-      for (int64_t i = 0; i < kBlock; ++i) sum[i] += x[i] * w[i];
-    }
-    for (int64_t i = 0; i < kBlock; ++i) out[c + i] = sum[i];
-  }
-  if (c == features) return;
-  for (int64_t i = c; i < features; ++i) out[i] = 0;
-  for (int64_t t = 0; t < taps; ++t) {
-    for (int64_t i = c; i < features; ++i) out[i] += lhs[lhs_taps[t] + i] * rhs[rhs_taps[t] + i];
+  for (; c + 4 * kLanes <= features; c += 4 * kLanes) Block<4>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+  for (; c + kLanes <= features; c += kLanes) Block<1>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+  for (; c < features; ++c) {
+    float sum = 0;
+    for (int64_t t = 0; t < taps; ++t) sum += lhs[lhs_taps[t] + c] * rhs[rhs_taps[t] + c];
+    out[c] = sum;
   }
 }
 

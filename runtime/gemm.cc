@@ -23,6 +23,7 @@ const GemmIsa& Kernels() {
 
 constexpr int64_t kSerialWork = 1 << 17;   // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
+constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -47,18 +48,13 @@ class Product {
     direct_b_ = BReadable();
     direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr && c_.cols.stride == 1 &&
                 c_.rows.table == nullptr;
-    const int64_t slabs = std::max<int64_t>(CeilDiv(depth_, SlabDepth()), 1);
-    keeps_sums_ = slabs > 1 && !direct_c_;
-    const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
-    const int64_t a_size = panels_m_ * height_ * kGemmPitch;
-    const int64_t b_size = b_panels * width_ * kGemmDepth;
-    const int64_t sum_size = keeps_sums_ ? rows_ * SumPitch() : 0;
-    Scratch scratch((a_size + b_size + sum_size) * sizeof(T));
-    if (scratch.data() == nullptr) return hlokit_set_error(ctx_, "out of memory in a matrix product");
-    packed_a_ = scratch.as<T>();
-    packed_b_ = packed_a_ + a_size;
-    sums_ = packed_b_ + b_size;
-    for (int64_t s = 0; s < slabs; ++s) RunSlab(s, s == slabs - 1);
+    slabs_ = std::max<int64_t>(CeilDiv(depth_, SlabDepth()), 1);
+    keeps_sums_ = slabs_ > 1 && !direct_c_;
+    block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
+    const int64_t whole_b = slabs_ * panels_n_ * PanelB();
+    const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
+    if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
+    RunSlabs();
   }
 
  private:
@@ -107,7 +103,7 @@ class Product {
 
   void RunRowDots(RowDotKernel<T> dots) const {
     Scratch scratch(rows_ * depth_ * sizeof(T));
-    if (scratch.data() == nullptr) return hlokit_set_error(ctx_, "out of memory in a matrix product");
+    if (scratch.data() == nullptr) return ReportMemory();
     T* a = scratch.as<T>();
     for (int64_t k = 0; k < depth_; k += kGemmPitch) PackDotRows(k, a);
     const int64_t grain = std::max<int64_t>(8, CeilDiv(1 << 16, rows_ * depth_) * 8);
@@ -134,50 +130,115 @@ class Product {
   int64_t SlabDepth() const { return kGemmDepth * kernels_.depth_unit; }
   int64_t SumPitch() const { return panels_n_ * width_; }
   bool PanelIsDirect(int64_t panel) const { return direct_b_ && (panel + 1) * width_ <= cols_; }
-  T* PackedB(int64_t panel) const { return direct_b_ ? packed_b_ : packed_b_ + panel * width_ * kGemmDepth; }
 
-  void RunSlab(int64_t slab, bool last) {
-    k0_ = slab * SlabDepth();
-    slab_depth_ = std::min(SlabDepth(), depth_ - k0_);
-    last_ = last;
-    const int64_t a_items = panels_m_;
-    const int64_t items = a_items + panels_n_;
-    ParallelFor(ctx_, items, serial_ ? items : std::max<int64_t>(1, 4096 / (width_ * 8)), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) i < a_items ? PackRows(i) : PackColumns(i - a_items);
-    });
-    const int64_t block = std::max<int64_t>(1, kBlockBytes / (height_ * kGemmPitch * int64_t{sizeof(T)}));
-    const int64_t blocks_m = CeilDiv(panels_m_, block);
+  // Elements of one packed panel in one slab.
+  int64_t PanelA() const { return height_ * kGemmPitch; }
+  int64_t PanelB() const { return width_ * kGemmDepth; }
+
+  // What the tiles of one slab work on.
+  struct Slab {
+    int64_t k0, depth;
+    bool first, last;
+    const T* a;      // packed A from panel `a_panel` on
+    int64_t a_panel;
+    const T* b;      // packed B, or its last panel alone if B is read in place
+    T* sums;         // unrounded sums from row panel `a_panel` on, where C cannot hold them
+  };
+  Slab SlabAt(int64_t s) const {
+    const int64_t k0 = s * SlabDepth();
+    return {k0, std::min(SlabDepth(), depth_ - k0), s == 0, s == slabs_ - 1, nullptr, 0, nullptr, nullptr};
+  }
+
+  // Slab by slab, A and B packed ahead for all threads.
+  void RunSlabs() {
+    const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
+    const int64_t a_size = panels_m_ * PanelA(), b_size = b_panels * PanelB();
+    const int64_t sum_size = keeps_sums_ ? rows_ * SumPitch() : 0;
+    Scratch scratch((a_size + b_size + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    T* packed_b = packed_a + a_size;
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      slab.a = packed_a;
+      slab.b = packed_b;
+      slab.sums = packed_b + b_size;
+      const int64_t items = panels_m_ + panels_n_;
+      ParallelFor(ctx_, items, serial_ ? items : 4, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          i < panels_m_ ? PackRows(slab, i, packed_a + i * PanelA()) : PackColumns(slab, i - panels_m_, packed_b);
+        }
+      });
+      FillBlocks(slab);
+    }
+  }
+
+  void FillBlocks(const Slab& slab) const {
+    const int64_t blocks_m = CeilDiv(panels_m_, block_);
     const int64_t wanted = 8 * hlokit_num_threads(ctx_);
     const int64_t group = std::clamp<int64_t>(blocks_m * panels_n_ / wanted, 1, 16);
     const int64_t groups_n = CeilDiv(panels_n_, group);
     const int64_t tasks = blocks_m * groups_n;
     ParallelFor(ctx_, tasks, serial_ ? tasks : 1, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
-        const int64_t m = t / groups_n * block, n = t % groups_n * group;
-        FillBlock(m, std::min(m + block, panels_m_), n, std::min(n + group, panels_n_));
+        const int64_t m = t / groups_n * block_, n = t % groups_n * group;
+        FillBlock(slab, m, std::min(m + block_, panels_m_), n, std::min(n + group, panels_n_));
       }
     });
   }
 
-  void PackRows(int64_t panel) const {
-    const int64_t row = panel * height_;
-    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), k0_, slab_depth_, 0,
-                             packed_a_ + panel * height_ * kGemmPitch);
+  // Many rows: all of B is packed once, then each block of rows is packed and multiplied while it is in the cache.
+  void RunTall(int64_t whole_b) {
+    Scratch scratch(whole_b * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_b = scratch.as<T>();
+    const int64_t slab_b = panels_n_ * PanelB();
+    ParallelFor(ctx_, slabs_ * panels_n_, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        PackColumns(SlabAt(i / panels_n_), i % panels_n_, packed_b + i / panels_n_ * slab_b);
+      }
+    });
+    ParallelFor(ctx_, CeilDiv(panels_m_, block_), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) RunBlock(i * block_, packed_b, slab_b);
+    });
   }
 
-  void PackColumns(int64_t panel) const {
-    if (PanelIsDirect(panel)) return;
-    const int64_t col = panel * width_;
-    kernels_.pack_b(b_.type)(b_, col, std::min(width_, cols_ - col), k0_, slab_depth_, width_, PackedB(panel));
-  }
-
-  void FillBlock(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
-    for (int64_t n = n0; n < n1; ++n) {
-      for (int64_t m = m0; m < m1; ++m) FillTile(m, n);
+  void RunBlock(int64_t first, const T* packed_b, int64_t slab_b) const {
+    const int64_t end = std::min(first + block_, panels_m_);
+    const int64_t sum_size = keeps_sums_ ? block_ * height_ * SumPitch() : 0;
+    Scratch scratch((block_ * PanelA() + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      for (int64_t m = first; m < end; ++m) PackRows(slab, m, packed_a + (m - first) * PanelA());
+      slab.a = packed_a;
+      slab.a_panel = first;
+      slab.b = packed_b + s * slab_b;
+      slab.sums = packed_a + block_ * PanelA();
+      FillBlock(slab, first, end, 0, panels_n_);
     }
   }
 
-  void FillTile(int64_t m, int64_t n) const {
+  void PackRows(const Slab& slab, int64_t panel, T* to) const {
+    const int64_t row = panel * height_;
+    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, 0, to);
+  }
+
+  void PackColumns(const Slab& slab, int64_t panel, T* packed_b) const {
+    if (PanelIsDirect(panel)) return;
+    const int64_t col = panel * width_;
+    kernels_.pack_b(b_.type)(b_, col, std::min(width_, cols_ - col), slab.k0, slab.depth, width_,
+                             direct_b_ ? packed_b : packed_b + panel * PanelB());
+  }
+
+  void FillBlock(const Slab& slab, int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+    for (int64_t n = n0; n < n1; ++n) {
+      for (int64_t m = m0; m < m1; ++m) FillTile(slab, m, n);
+    }
+  }
+
+  void FillTile(const Slab& slab, int64_t m, int64_t n) const {
     const int64_t row = m * height_, col = n * width_;
     const int64_t rows = std::min(height_, rows_ - row), cols = std::min(width_, cols_ - col);
     const bool in_place = direct_c_ && cols == width_;
@@ -189,31 +250,37 @@ class Product {
       to = static_cast<T*>(c_.data) + row * ld + col;
     } else if (keeps_sums_) {
       ld = SumPitch();
-      to = sums_ + row * ld + col;
+      to = slab.sums + (row - slab.a_panel * height_) * ld + col;
     }
-    const bool accumulate = k0_ > 0 && to != tile;
-    const int64_t depth = CeilDiv(slab_depth_, kernels_.depth_unit);
-    const T* a = packed_a_ + m * height_ * kGemmPitch;
-    if (PanelIsDirect(n)) {
-      const bool narrow = b_.type == HLOKIT_BF16;
-      const char* b = static_cast<const char*>(b_.data) + (k0_ * b_.k.stride + col) * ElementBytes(b_.type);
-      (narrow ? kernels_.micro_bf16 : kernels_.micro)[shape_][rows](depth, a, b, b_.k.stride, to, ld, accumulate);
-    } else {
-      kernels_.micro[shape_][rows](depth, a, PackedB(n), width_, to, ld, accumulate);
-    }
+    Multiply(slab, m, n, rows, to, ld, !slab.first && to != tile);
     if (in_place) return;
-    if (direct_c_) return AddEdge(tile, rows, cols, row, col);
-    if (last_) store_(to, ld, rows, cols, c_, row, col);
+    if (direct_c_) return AddEdge(slab, tile, rows, cols, row, col);
+    if (slab.last) store_(to, ld, rows, cols, c_, row, col);
+  }
+
+  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld, bool accumulate) const {
+    const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
+    const T* a = slab.a + (m - slab.a_panel) * PanelA();
+    if (!PanelIsDirect(n)) {
+      const T* b = direct_b_ ? slab.b : slab.b + n * PanelB();
+      return kernels_.micro[shape_][rows](depth, a, b, width_, to, ld, accumulate);
+    }
+    const auto& micro = b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
+    const char* b = static_cast<const char*>(b_.data) +
+                    (slab.k0 * b_.k.stride + n * width_) * ElementBytes(b_.type);
+    micro[shape_][rows](depth, a, b, b_.k.stride, to, ld, accumulate);
   }
 
   // The last, narrower panel of a C that holds the sums itself.
-  void AddEdge(const T* tile, int64_t rows, int64_t cols, int64_t row, int64_t col) const {
+  void AddEdge(const Slab& slab, const T* tile, int64_t rows, int64_t cols, int64_t row, int64_t col) const {
     for (int64_t r = 0; r < rows; ++r) {
       T* to = static_cast<T*>(c_.data) + (row + r) * c_.rows.stride + col;
       const T* from = tile + r * width_;
-      for (int64_t j = 0; j < cols; ++j) to[j] = k0_ > 0 ? to[j] + from[j] : from[j];
+      for (int64_t j = 0; j < cols; ++j) to[j] = slab.first ? from[j] : to[j] + from[j];
     }
   }
+
+  void ReportMemory() const { hlokit_set_error(ctx_, "out of memory in a matrix product"); }
 
   void* ctx_;
   const GemmKernels<T>& kernels_;
@@ -221,15 +288,15 @@ class Product {
   GemmTarget c_;
   StoreKernel<T> store_ = nullptr;
   int64_t rows_ = 0, cols_ = 0, depth_ = 0;
-  int shape_ = 0;                          // which register tile
-  int64_t width_ = 0, height_ = 0;         // of a register tile
-  int64_t panels_m_ = 0, panels_n_ = 0;    // tiles down and across C
-  bool serial_ = false, direct_b_ = false, direct_c_ = false, keeps_sums_ = false;
-  T* packed_a_ = nullptr;
-  T* packed_b_ = nullptr;
-  T* sums_ = nullptr;                      // where C cannot hold unrounded sums between slabs
-  int64_t k0_ = 0, slab_depth_ = 0;
-  bool last_ = false;
+  int shape_ = 0;                        // which register tile
+  int64_t width_ = 0, height_ = 0;       // of a register tile
+  int64_t panels_m_ = 0, panels_n_ = 0;  // tiles down and across C
+  int64_t block_ = 1;                    // panels of A that are worked on together
+  int64_t slabs_ = 1;
+  bool serial_ = false;
+  bool direct_b_ = false;    // B is read in place
+  bool direct_c_ = false;    // C takes tiles as they are
+  bool keeps_sums_ = false;  // sums lie outside C between slabs
 };
 
 template <typename T>

@@ -13,9 +13,14 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kParallelBytes = 64 << 10;  // what one thread should at least move
-constexpr int64_t kSquare = 32;               // edge of a block that is copied across
 
 struct Wide { uint64_t words[2]; };  // a 16-byte element
+
+constexpr int64_t kTileSquares = 4;           // edge, in squares, of a tile of a crossed copy
+
+// Elements of one cache line.
+template <typename T>
+constexpr int64_t SquareEdge() { return 64 / sizeof(T); }
 
 using Dims = std::vector<HlokitCopyDim>;
 
@@ -51,16 +56,40 @@ void CopyLine(const T* from, T* to, const HlokitCopyDim& d) {
   }
 }
 
-// A plane whose rows lie along `to` and whose columns lie along `from`: block by block, so that lines of the cache are
-// used whole on both sides.
+// Elements of the dimension `d` from `first` on, at most `most`.
+HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
+  return {std::min(most, d.size - first), d.from, d.to};
+}
+
+// Crosses a square of one cache line a side: lines are read whole and written whole, through a buffer, so that lines
+// whose addresses fall together in the cache do no harm.
+template <typename T>
+void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
+  constexpr int64_t kEdge = SquareEdge<T>();
+  alignas(64) T square[kEdge][kEdge];
+  if (rows.size == kEdge && cols.size == kEdge && cols.to == 1) {
+    for (int64_t j = 0; j < kEdge; ++j) memcpy(square[j], from + j * cols.from, sizeof(square[j]));
+    for (int64_t i = 0; i < kEdge; ++i) {
+      for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = square[j][i];
+    }
+    return;
+  }
+  for (int64_t j = 0; j < cols.size; ++j) {
+    for (int64_t i = 0; i < rows.size; ++i) to[i * rows.to + j * cols.to] = from[j * cols.from + i];
+  }
+}
+
+// A plane whose rows are dense in the source (rows.from == 1) and whose columns are dense in the destination, in tiles of
+// few pages on either side.
 template <typename T>
 void CopyPlane(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
-  for (int64_t r = 0; r < rows.size; r += kSquare) {
-    const int64_t r_end = std::min(r + kSquare, rows.size);
-    for (int64_t c = 0; c < cols.size; c += kSquare) {
-      const int64_t count = std::min(kSquare, cols.size - c);
-      for (int64_t i = r; i < r_end; ++i) {
-        CopyLine(from + i * rows.from + c * cols.from, to + i * rows.to + c * cols.to, {count, cols.from, cols.to});
+  constexpr int64_t kEdge = SquareEdge<T>(), kTile = kTileSquares * kEdge;
+  for (int64_t tile = 0; tile < cols.size; tile += kTile) {
+    const int64_t tile_end = std::min(tile + kTile, cols.size);
+    for (int64_t c = tile; c < tile_end; c += kEdge) {
+      for (int64_t r = 0; r < rows.size; r += kEdge) {
+        CopySquare(from + r + c * cols.from, to + r * rows.to + c * cols.to, Part(rows, r, kEdge),
+                   Part(cols, c, kEdge));
       }
     }
   }
@@ -89,7 +118,7 @@ class StridedCopy {
   void Run(const T* from, T* to) const {
     if (planes_ * rows_.size * cols_.size == 0) return;
     // Stripes of rows of all planes are dealt out.
-    const int64_t stripe = crossed_ ? kSquare : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
+    const int64_t stripe = crossed_ ? kTileSquares * SquareEdge<T>() : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
     const int64_t stripes = (rows_.size + stripe - 1) / stripe;
     const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
     ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),

@@ -1,0 +1,109 @@
+// Strided copies against a plain loop.
+#include "runtime/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/context.h"
+#include "runtime/parallel.h"
+
+namespace hlokit {
+namespace {
+
+// Permutes random sizes; sources may repeat (stride 0) or have gaps.
+void CheckRandomCopy(std::mt19937& random, int64_t bytes, int64_t largest) {
+  const int64_t rank = random() % 5;
+  HlokitCopyDesc d = {bytes, rank, {}};
+  int64_t from_size = 1 + random() % 2, to_size = 1;
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  for (int i : order) d.dims[i].size = random() % largest + (random() % 20 != 0);
+  std::shuffle(order.begin(), order.end(), random);
+  for (int i : order) {
+    d.dims[i].from = random() % 6 == 0 ? 0 : from_size;
+    from_size *= std::max<int64_t>(1, d.dims[i].size);
+  }
+  std::shuffle(order.begin(), order.end(), random);
+  int64_t count = 1;
+  for (int i : order) d.dims[i].to = to_size, to_size *= std::max<int64_t>(1, d.dims[i].size), count *= d.dims[i].size;
+  std::vector<uint8_t> from(from_size * bytes), to(to_size * bytes, 0xcc), want = to;
+  for (uint8_t& x : from) x = random();
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t rest = n, source = 0, target = 0;
+    for (int64_t i = 0; i < rank; ++i) {
+      source += rest % d.dims[i].size * d.dims[i].from;
+      target += rest % d.dims[i].size * d.dims[i].to;
+      rest /= d.dims[i].size;
+    }
+    memcpy(&want[target * bytes], &from[source * bytes], bytes);
+  }
+  HlokitRunContext ctx = {};
+  hlokit_copy_strided(&ctx, &d, from.data(), to.data());
+  ASSERT_EQ(ctx.failed, 0) << ctx.error;
+  ASSERT_EQ(to, want);
+}
+
+TEST(CopyTest, RandomDimensions) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 300; ++i) {
+    SCOPED_TRACE(i);
+    for (int64_t bytes : {1, 2, 4, 8, 16}) CheckRandomCopy(random, bytes, i % 10 == 0 ? 40 : 9);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(CopyTest, LargeTranspose) {
+  const int64_t n = 300, m = 517;
+  std::vector<uint32_t> from(n * m), to(n * m);
+  std::iota(from.begin(), from.end(), 0);
+  const HlokitCopyDesc d = {4, 2, {{n, m, 1}, {m, 1, n}}};
+  hlokit_copy_strided(nullptr, &d, from.data(), to.data());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) ASSERT_EQ(to[j * n + i], i * m + j);
+  }
+}
+
+TEST(CopyTest, RefusesOddElements) {
+  HlokitRunContext ctx = {};
+  const HlokitCopyDesc d = {3, 0, {}};
+  hlokit_copy_strided(&ctx, &d, "abc", nullptr);
+  EXPECT_EQ(ctx.failed, 1);
+}
+
+TEST(ParallelTest, CoversEveryIndexOnceInFixedRanges) {
+  for (int threads : {1, 2, 7}) {
+    HlokitRunContext ctx = {};
+    ctx.num_threads = threads;
+    std::vector<int> seen(10007, 0);
+    ParallelFor(&ctx, 10007, 10, [&](int64_t begin, int64_t end) {
+      EXPECT_EQ(begin % 10, 0);
+      for (int64_t i = begin; i < end; ++i) ++seen[i];
+      ParallelFor(&ctx, 5, 1, [&](int64_t b, int64_t e) { EXPECT_LT(b, e); });  // nested: inline
+    });
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 10007) << threads;
+  }
+}
+
+TEST(ParallelTest, CancelledRunStops) {
+  HlokitRunContext ctx = {};
+  ctx.num_threads = 1;
+  int calls = 0;
+  ParallelFor(&ctx, 100, 1, [&](int64_t, int64_t) { ctx.cancelled = ++calls == 3; });
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(ContextTest, FirstErrorStays) {
+  HlokitRunContext ctx = {};
+  hlokit_call_reference(&ctx, 5, nullptr, nullptr);
+  hlokit_set_error(&ctx, "second");
+  EXPECT_STREQ(ctx.error, "no reference platform is installed (number 5)");
+  EXPECT_EQ(hlokit_cancelled(&ctx), 1);
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

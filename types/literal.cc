@@ -8,11 +8,11 @@
 namespace hlokit {
 namespace {
 
-uint8_t* AllocateZeroed(int64_t bytes) {
+uint8_t* Allocate(int64_t bytes, bool zeroed) {
   const size_t size = (static_cast<size_t>(bytes) + 127) & ~size_t{63};
   void* raw = nullptr;
   if (posix_memalign(&raw, 64, size) != 0) std::abort();
-  std::memset(raw, 0, size);
+  if (zeroed) std::memset(raw, 0, size);
   return static_cast<uint8_t*>(raw);
 }
 
@@ -20,23 +20,43 @@ int64_t SignExtend(uint64_t bits, int width) {
   return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
 }
 
-uint64_t LoadBits(const uint8_t* at, int bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, bytes);
+template <typename T>
+uint64_t Load(const uint8_t* at) {
+  T bits;
+  std::memcpy(&bits, at, sizeof(T));
   return bits;
+}
+
+// A constant size lets memcpy become one load.
+uint64_t LoadBits(const uint8_t* at, int bytes) {
+  switch (bytes) {
+    case 1: return *at;
+    case 2: return Load<uint16_t>(at);
+    case 4: return Load<uint32_t>(at);
+    default: return Load<uint64_t>(at);
+  }
+}
+
+void StoreBits(uint8_t* at, int bytes, uint64_t bits) {
+  switch (bytes) {
+    case 1: std::memcpy(at, &bits, 1); break;
+    case 2: std::memcpy(at, &bits, 2); break;
+    case 4: std::memcpy(at, &bits, 4); break;
+    default: std::memcpy(at, &bits, 8); break;
+  }
 }
 
 }  // namespace
 
-Literal::Literal(Shape shape) : shape_(std::move(shape)) {
+Literal::Literal(Shape shape, bool zeroed) : shape_(std::move(shape)) {
   if (shape_.IsTuple()) {
     elements_.reserve(shape_.elements.size());
-    for (const Shape& e : shape_.elements) elements_.emplace_back(e);
+    for (const Shape& e : shape_.elements) elements_.push_back(Literal(e, zeroed));
     return;
   }
   if (!shape_.IsArray()) return;
   count_ = shape_.ElementCount();
-  data_.reset(AllocateZeroed(count_ * ByteWidth(shape_.type)));
+  data_.reset(Allocate(count_ * ByteWidth(shape_.type), zeroed));
 }
 
 Literal Literal::Tuple(std::vector<Literal> elements) {
@@ -59,7 +79,7 @@ Literal::Literal(const Literal& other)
     : shape_(other.shape_), count_(other.count_), elements_(other.elements_),
       dynamic_sizes_(other.dynamic_sizes_) {
   if (!other.data_) return;
-  data_.reset(AllocateZeroed(byte_size()));
+  data_.reset(Allocate(byte_size(), /*zeroed=*/false));
   std::memcpy(data_.get(), other.data_.get(), byte_size());
 }
 
@@ -120,7 +140,7 @@ void Literal::SetInt(int64_t i, int64_t value) {
     const int width = BitWidth(shape_.type);
     value = IsSigned(shape_.type) ? SignExtend(value, width) : value & ((1 << width) - 1);
   }
-  std::memcpy(data_.get() + i * bytes, &value, bytes);
+  StoreBits(data_.get() + i * bytes, bytes, static_cast<uint64_t>(value));
 }
 
 void Literal::SetDouble(int64_t i, double value) {
@@ -129,9 +149,8 @@ void Literal::SetDouble(int64_t i, double value) {
   } else if (shape_.type == ElementType::kF64) {
     as<double>()[i] = value;
   } else {
-    const uint64_t bits = FloatToBits(shape_.type, value);
     const int bytes = ByteWidth(shape_.type);
-    std::memcpy(data_.get() + i * bytes, &bits, bytes);
+    StoreBits(data_.get() + i * bytes, bytes, FloatToBits(shape_.type, value));
   }
 }
 

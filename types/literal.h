@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,7 +24,9 @@ class Literal {
  public:
   Literal() = default;  // holds nothing; shape() is invalid
   // Zeros (and empty tuples of zeros). The caller has checked that the size can be allocated.
-  explicit Literal(Shape shape);
+  explicit Literal(Shape shape) : Literal(std::move(shape), /*zeroed=*/true) {}
+  // An array (or tuple of arrays) whose elements the caller is about to write.
+  static Literal Unset(Shape shape) { return Literal(std::move(shape), /*zeroed=*/false); }
   static Literal Tuple(std::vector<Literal> elements);
   static Literal Token();
   Literal(const Literal& other);
@@ -76,6 +79,7 @@ class Literal {
   bool operator==(const Literal& other) const;
 
  private:
+  Literal(Shape shape, bool zeroed);
   struct Free {
     void operator()(uint8_t* p) const { std::free(p); }
   };

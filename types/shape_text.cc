@@ -1,0 +1,130 @@
+// HLO's text of shapes and layouts, as XLA writes it.
+#include <charconv>
+
+#include "absl/strings/str_cat.h"
+#include "types/shape.h"
+
+namespace hlokit {
+namespace {
+
+void AppendInt(std::string& out, int64_t value) {
+  if (value >= 0 && value < 10) {
+    out.push_back(static_cast<char>('0' + value));
+    return;
+  }
+  char buffer[24];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+}
+
+template <typename Items, typename Append>
+void AppendJoined(std::string& out, const Items& items, Append append) {
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out.push_back(',');
+    first = false;
+    append(item);
+  }
+}
+
+// `S(3)` and its like.
+void AppendMark(std::string& out, const char* name, int64_t value) {
+  absl::StrAppend(&out, name, "(", value, ")");
+}
+
+void AppendTypeMark(std::string& out, char name, ElementType type) {
+  if (type == ElementType::kInvalid) return;
+  out.push_back(name);
+  absl::StrAppend(&out, "(", Text(type), ")");
+}
+
+void AppendTiles(std::string& out, const LayoutExtras& extras) {
+  if (extras.tiles.empty()) return;
+  out.push_back('T');
+  for (const auto& tile : extras.tiles) {
+    out.push_back('(');
+    AppendJoined(out, tile, [&](int64_t size) {
+      size == LayoutExtras::kCombine ? out.push_back('*') : AppendInt(out, size);
+    });
+    out.push_back(')');
+  }
+}
+
+void AppendSplits(std::string& out, const LayoutExtras& extras) {
+  if (extras.splits.empty()) return;
+  out += "SC";
+  for (const LayoutExtras::Split& split : extras.splits) {
+    absl::StrAppend(&out, "(", split.dimension, ":");
+    AppendJoined(out, split.indices, [&](int64_t index) { AppendInt(out, index); });
+    out.push_back(')');
+  }
+}
+
+// The parts after the colon, in XLA's order; those at their defaults are left out. XLA reads dimension level
+// types (D) and prints none.
+void AppendExtras(std::string& out, const LayoutExtras& extras) {
+  AppendTiles(out, extras);
+  if (extras.tail_padding_alignment != 1) AppendMark(out, "L", extras.tail_padding_alignment);
+  AppendTypeMark(out, '#', extras.index_type);
+  AppendTypeMark(out, '*', extras.pointer_type);
+  if (extras.element_size_in_bits != 0) AppendMark(out, "E", extras.element_size_in_bits);
+  if (extras.memory_space != 0) AppendMark(out, "S", extras.memory_space);
+  AppendSplits(out, extras);
+  if (extras.physical) {
+    out += "P(";
+    AppendText(out, *extras.physical, /*with_layout=*/true);
+    out.push_back(')');
+  }
+  if (extras.dynamic_metadata_bytes != 0) AppendMark(out, "M", extras.dynamic_metadata_bytes);
+}
+
+void AppendArray(std::string& out, const Shape& shape, bool with_layout) {
+  out.append(Info(shape.type).text);
+  out.push_back('[');
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (d > 0) out.push_back(',');
+    if (shape.dims[d] == kUnbounded) {
+      out.push_back('?');
+      continue;
+    }
+    if (shape.IsDynamic(d)) out += "<=";
+    AppendInt(out, shape.dims[d]);
+  }
+  out.push_back(']');
+  if (with_layout && shape.has_layout) AppendText(out, shape.layout);
+}
+
+}  // namespace
+
+void AppendText(std::string& out, const Layout& layout) {
+  std::string extras;
+  if (layout.extras) AppendExtras(extras, *layout.extras);
+  if (layout.minor_to_major.empty() && extras.empty()) return;
+  out.push_back('{');
+  AppendJoined(out, layout.minor_to_major, [&](uint8_t d) { AppendInt(out, d); });
+  if (!extras.empty()) absl::StrAppend(&out, ":", extras);
+  out.push_back('}');
+}
+
+void AppendText(std::string& out, const Shape& shape, bool with_layout) {
+  if (shape.IsArray()) return AppendArray(out, shape, with_layout);
+  if (shape.type == ElementType::kBuffer) {
+    out += "b(";
+    for (const Shape& of : shape.elements) AppendText(out, of, with_layout);
+    out.push_back(')');
+    return;
+  }
+  if (!shape.IsTuple()) {
+    absl::StrAppend(&out, Text(shape.type), shape.type == ElementType::kInvalid ? "" : "[]");
+    return;
+  }
+  out.push_back('(');
+  for (size_t i = 0; i < shape.elements.size(); ++i) {
+    if (i > 0) out += ", ";
+    if (i > 0 && i % 5 == 0) absl::StrAppend(&out, "/*index=", i, "*/");
+    AppendText(out, shape.elements[i], with_layout);
+  }
+  out.push_back(')');
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

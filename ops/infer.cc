@@ -1,40 +1,9 @@
 // Helpers that inference functions share.
 #include "ops/infer.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_join.h"
 #include "ops/infer_internal.h"
 
 namespace hlokit {
-
-std::string ListText(absl::Span<const int64_t> values) { return absl::StrCat("{", absl::StrJoin(values, ","), "}"); }
-
-bool DistinctBelow(absl::Span<const int64_t> values, int64_t bound) {
-  absl::InlinedVector<bool, 16> seen(static_cast<size_t>(std::max<int64_t>(bound, 0)), false);
-  for (int64_t v : values) {
-    if (v < 0 || v >= bound || seen[v]) return false;
-    seen[v] = true;
-  }
-  return true;
-}
-
-bool AscendingBelow(absl::Span<const int64_t> values, int64_t bound) {
-  int64_t previous = -1;
-  for (int64_t v : values) {
-    if (v <= previous || v >= bound) return false;
-    previous = v;
-  }
-  return true;
-}
-
-bool IsPermutation(absl::Span<const int64_t> values, int64_t n) {
-  return static_cast<int64_t>(values.size()) == n && DistinctBelow(values, n);
-}
-
-bool Contains(absl::Span<const int64_t> values, int64_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 bool SameTypeOrFloats(ElementType a, ElementType b) { return a == b || (IsFloat(a) && IsFloat(b)); }
 

@@ -1,11 +1,11 @@
 // What inference functions share: errors with rule numbers, common expectations, signatures of called computations.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "ops/dim_lists.h"
 #include "ops/infer.h"
 #include "support/status.h"
 #include "types/shape.h"
@@ -17,17 +17,6 @@ template <typename... Parts>
 absl::Status Fail(const OpView& op, int rule, const Parts&... parts) {
   return op.Error(absl::StrCat(Text(op.opcode()), "-c", rule), parts...);
 }
-
-// "{0,2}".
-std::string ListText(absl::Span<const int64_t> values);
-
-// True if all values are distinct and in [0, bound).
-bool DistinctBelow(absl::Span<const int64_t> values, int64_t bound);
-// As above and ascending.
-bool AscendingBelow(absl::Span<const int64_t> values, int64_t bound);
-// True if `values` holds each of 0 .. n-1 once.
-bool IsPermutation(absl::Span<const int64_t> values, int64_t n);
-bool Contains(absl::Span<const int64_t> values, int64_t value);
 
 // Equal, or both floats: where XLA allows f32 and bf16 and the like to meet.
 bool SameTypeOrFloats(ElementType a, ElementType b);

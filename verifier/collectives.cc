@@ -1,0 +1,223 @@
+// Collectives: device groups against the module's counts, source-target pairs, channels.
+#include <algorithm>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "ops/dim_lists.h"
+#include "verifier/verifier_internal.h"
+
+namespace hlokit {
+namespace {
+
+// What the numbers in replica_groups and source_target_pairs count.
+enum class GroupMode { kReplicas, kPartitions, kReplicasAndPartitions, kDevices };
+
+// The parts of the collectives' attributes that these rules need.
+struct Collective {
+  std::optional<int64_t> channel_id;
+  const ReplicaGroups* groups = nullptr;
+  bool has_global_ids = false;  // the attribute exists
+  bool use_global_ids = false;
+  const DimVector* dimensions = nullptr;
+};
+
+template <typename A>
+Collective PartsOf(const A& attr) {
+  Collective parts{attr.channel_id};
+  if constexpr (requires { attr.replica_groups; }) parts.groups = &attr.replica_groups;
+  if constexpr (requires { attr.use_global_device_ids; }) {
+    parts.has_global_ids = true;
+    parts.use_global_ids = attr.use_global_device_ids;
+  }
+  return parts;
+}
+
+Collective PartsOf(const Instruction& i) {
+  return VisitAttributes(i.opcode(), i.attributes(), [](const auto& attr) {
+    if constexpr (requires { attr.channel_id; attr.replica_groups; }) {
+      return PartsOf(attr);
+    } else if constexpr (requires { attr.channel_id; attr.source_target_pairs; }) {
+      return Collective{attr.channel_id};
+    } else {
+      return Collective{};
+    }
+  });
+}
+
+GroupMode ModeOf(const Collective& c) {
+  if (!c.channel_id || *c.channel_id <= 0) return GroupMode::kReplicas;
+  if (!c.has_global_ids) return GroupMode::kPartitions;
+  return c.use_global_ids ? GroupMode::kDevices : GroupMode::kReplicasAndPartitions;
+}
+
+int64_t IdCount(const ModuleHeader& header, GroupMode mode) {
+  switch (mode) {
+    case GroupMode::kPartitions:
+      return header.num_partitions;
+    case GroupMode::kDevices:
+      return header.replica_count * header.num_partitions;
+    default:
+      return header.replica_count;
+  }
+}
+
+bool Fits(const ReplicaGroups& groups) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  auto product = [](const DimVector& dims) {
+    int64_t p = 1;
+    for (int64_t d : dims) p = d < 1 || p > kMost ? int64_t{0} : p * d;
+    return p;
+  };
+  const int64_t devices = product(groups.reshape_dims);
+  const bool permutes = groups.transpose_perm.empty() ||
+                        IsPermutation(groups.transpose_perm, static_cast<int64_t>(groups.reshape_dims.size()));
+  return devices > 0 && devices <= kMost && devices == product(groups.iota_dims) && permutes;
+}
+
+// Opcodes whose groups may differ in size.
+bool AllowsUneven(Opcode opcode) {
+  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllReduceStart || opcode == Opcode::kCollectiveBroadcast;
+}
+
+// [group-c1] a well-formed list of groups, none empty; [group-c2] of one size; [group-c3] no id twice;
+// [group-c4] every id from 0 on (a broadcast may leave some out); [group-c5] as many as the module has.
+class GroupCheck {
+ public:
+  GroupCheck(VerifyRun& run, const Instruction& at, const Collective& c) : run_(run), at_(at), c_(c) {}
+
+  void Check() {
+    if (c_.use_global_ids && !c_.channel_id)
+      run_.Error(at_, "group-c6", "use_global_device_ids needs a channel_id");
+    if (c_.groups == nullptr || c_.groups->empty()) return;
+    if (c_.groups->form == ReplicaGroups::Form::kIota && !Fits(*c_.groups)) {
+      run_.Error(at_, "group-c1", "replica_groups=", ListText(c_.groups->iota_dims), "<=",
+                 ListText(c_.groups->reshape_dims), " do not lay out the same devices");
+      return;
+    }
+    const std::vector<std::vector<int64_t>> groups = c_.groups->Expand();
+    if (CheckSizes(groups)) CheckIds(groups);
+  }
+
+ private:
+  bool CheckSizes(const std::vector<std::vector<int64_t>>& groups) {
+    for (const auto& group : groups) {
+      if (group.empty()) {
+        run_.Error(at_, "group-c1", "replica_groups has an empty group");
+        return false;
+      }
+      if (group.size() != groups[0].size() && !AllowsUneven(at_.opcode())) {
+        run_.Error(at_, "group-c2", "replica_groups has groups of ", groups[0].size(), " and of ", group.size());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void CheckIds(const std::vector<std::vector<int64_t>>& groups) {
+    std::vector<int64_t> ids;
+    for (const auto& group : groups) ids.insert(ids.end(), group.begin(), group.end());
+    std::sort(ids.begin(), ids.end());
+    const auto twice = std::adjacent_find(ids.begin(), ids.end());
+    if (twice != ids.end()) {
+      run_.Error(at_, "group-c3", "replica_groups names ", *twice, " twice");
+      return;
+    }
+    if (ids.empty()) return;
+    const int64_t count = static_cast<int64_t>(ids.size());
+    const bool partial = at_.opcode() == Opcode::kCollectiveBroadcast;
+    if (ids[0] < 0 || (!partial && ids.back() != count - 1)) {
+      run_.Error(at_, "group-c4", "replica_groups does not name each of 0 to ", count - 1);
+      return;
+    }
+    const ModuleHeader& header = run_.module.header();
+    const int64_t expected = IdCount(header, ModeOf(c_));
+    const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
+    if (counts_stated && (partial ? ids.back() >= expected : count != expected))
+      run_.Error(at_, "group-c5", "replica_groups names ", count, " devices, expected ", expected);
+  }
+
+  VerifyRun& run_;
+  const Instruction& at_;
+  const Collective& c_;
+};
+
+// [collective-permute-c10] ids are not negative and no source or target comes twice (in-place forms may repeat them);
+// [collective-permute-c11] they exist.
+void CheckPairs(VerifyRun& run, const Instruction& i) {
+  const auto& attr = i.attr<CollectivePermuteAttrs>();
+  std::vector<int64_t> sources, targets;
+  for (const auto& [source, target] : attr.source_target_pairs) {
+    sources.push_back(source);
+    targets.push_back(target);
+  }
+  const ModuleHeader& header = run.module.header();
+  const int64_t count = IdCount(header, ModeOf(PartsOf(i)));
+  const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
+  for (std::vector<int64_t>* ids : {&sources, &targets}) {
+    if (ids->empty()) continue;
+    std::sort(ids->begin(), ids->end());
+    const auto twice = std::adjacent_find(ids->begin(), ids->end());
+    if (ids->front() < 0) run.Error(i, "collective-permute-c10", "source_target_pairs names ", ids->front());
+    if (twice != ids->end() && attr.slice_sizes.empty())
+      run.Error(i, "collective-permute-c10", "source_target_pairs has ", *twice, " twice as ",
+                ids == &sources ? "source" : "target");
+    if (counts_stated && ids->back() >= count)
+      run.Error(i, "collective-permute-c11", "source_target_pairs names ", ids->back(), " of ", count, " devices");
+  }
+}
+
+// [channel-c1] no negative channel; [channel-c2] one channel serves ops of one kind.
+void CheckChannel(VerifyRun& run, const Instruction& i, int64_t channel,
+                  absl::flat_hash_map<int64_t, const Instruction*>& by_channel) {
+  if (channel < 0) run.Error(i, "channel-c1", "channel_id=", channel, " is negative");
+  if (channel <= 0) return;
+  const Instruction* first = by_channel.insert({channel, &i}).first->second;
+  if (first->opcode() != i.opcode())
+    run.Error(i, "channel-c2", "channel_id=", channel, " is used by ", Text(first->opcode()), " %", first->name(),
+              " as well");
+}
+
+// Members of the groups that an op gathers from or scatters to; nothing where the module does not say.
+std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
+  const ModuleHeader& header = run.module.header();
+  const GroupMode mode = ModeOf(c);
+  const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
+  if (!counts_stated) return std::nullopt;
+  const int64_t partitions = mode == GroupMode::kReplicasAndPartitions ? header.num_partitions : 1;
+  if (c.groups == nullptr || c.groups->empty()) return IdCount(header, mode) * partitions;
+  const std::vector<std::vector<int64_t>> groups = c.groups->Expand();
+  return groups.empty() ? std::nullopt : std::optional<int64_t>(static_cast<int64_t>(groups[0].size()) * partitions);
+}
+
+// [all-gather-c10], [reduce-scatter-c10]: the dimension grows or shrinks by the number of members.
+void CheckShards(VerifyRun& run, const Instruction& i, const Collective& c) {
+  const bool gathers = i.opcode() == Opcode::kAllGather;
+  if ((!gathers && i.opcode() != Opcode::kReduceScatter) || !i.shape().IsArray()) return;
+  const DimVector& dimensions =
+      gathers ? i.attr<AllGatherAttrs>().dimensions : i.attr<ReduceScatterAttrs>().dimensions;
+  const std::optional<int64_t> members = MembersOf(run, c);
+  const int64_t whole = (gathers ? i.shape() : i.operand(0)->shape()).dims[dimensions[0]];
+  const int64_t part = (gathers ? i.operand(0)->shape() : i.shape()).dims[dimensions[0]];
+  if (members && part > 0 && whole / part != *members)
+    run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "the sizes ", part, " and ", whole, " of dimension ",
+              dimensions[0], " do not fit groups of ", *members);
+}
+
+}  // namespace
+
+void CheckCollectives(VerifyRun& run) {
+  const int errors_before = run.out.error_count();
+  absl::flat_hash_map<int64_t, const Instruction*> by_channel;
+  run.ForEachInstruction([&](const Instruction& i) {
+    if (!HasTrait(i.opcode(), kCollective)) return;
+    const Collective c = PartsOf(i);
+    GroupCheck(run, i, c).Check();
+    const bool permutes = i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
+    if (permutes) CheckPairs(run, i);
+    if (c.channel_id) CheckChannel(run, i, *c.channel_id, by_channel);
+    if (run.out.error_count() == errors_before) CheckShards(run, i, c);
+  });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

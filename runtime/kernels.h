@@ -11,5 +11,6 @@
 #include "runtime/element.h"
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
+#include "runtime/rng.h"
 #include "runtime/sort.h"
 // SPDX-License-Identifier: Apache-2.0

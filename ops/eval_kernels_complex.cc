@@ -1,0 +1,127 @@
+// Kernels on complex elements, in complex<double>.
+#include <cmath>
+#include <complex>
+
+#include "ops/eval_kernels.h"
+
+namespace hlokit {
+namespace {
+
+const Complex kI(0, 1);
+
+Complex Add(Complex x, Complex y) { return {x.real() + y.real(), x.imag() + y.imag()}; }
+Complex Subtract(Complex x, Complex y) { return {x.real() - y.real(), x.imag() - y.imag()}; }
+// By the definition, as compiled code does: no recovery of infinities from NaN parts.
+Complex Multiply(Complex x, Complex y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+Complex Power(Complex x, Complex y) {
+  if (y == Complex(0)) return 1;
+  if (x == Complex(0)) return y.real() > 0 ? Complex(0) : std::pow(x, y);
+  using Long = std::complex<long double>;
+  return Complex(std::exp(Long(y) * std::log(Long(x))));
+}
+Complex Atan2(Complex x, Complex y) {
+  return Multiply(-kI, std::log((y + Multiply(kI, x)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
+}
+
+double Abs(Complex x) { return std::hypot(x.real(), x.imag()); }
+double Real(Complex x) { return x.real(); }
+double Imag(Complex x) { return x.imag(); }
+Complex Negate(Complex x) { return -x; }
+Complex Sign(Complex x) {
+  const double size = Abs(x);
+  return size == 0 ? Complex(0) : x / size;
+}
+Complex Sqrt(Complex x) { return std::sqrt(x); }
+Complex Rsqrt(Complex x) { return 1.0 / std::sqrt(x); }
+Complex Exp(Complex x) {
+  if (x.imag() == 0) return {std::exp(x.real()), x.imag()};
+  return std::exp(x);
+}
+// e^a cos(b) - 1 without the loss near 0: expm1(a) cos(b) - 2 sin(b/2)^2.
+Complex Expm1(Complex x) {
+  const double half = std::sin(x.imag() / 2);
+  return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half, Exp(x).imag()};
+}
+Complex Log(Complex x) { return std::log(x); }
+// log|1 + x| from log1p of |1 + x|^2 - 1 where that is near 0.
+Complex Log1p(Complex x) {
+  const double a = x.real(), b = x.imag();
+  const double angle = std::atan2(b, 1 + a);
+  if (std::fabs(a) > 0.5 || std::fabs(b) > 0.5) return {std::log(std::hypot(1 + a, b)), angle};
+  const long double la = a, lb = b;
+  return {static_cast<double>(0.5L * std::log1p(2 * la + la * la + lb * lb)), angle};
+}
+Complex Sin(Complex x) { return std::sin(x); }
+Complex Cos(Complex x) { return std::cos(x); }
+Complex Tan(Complex x) { return std::tan(x); }
+Complex Sinh(Complex x) { return std::sinh(x); }
+Complex Cosh(Complex x) { return std::cosh(x); }
+Complex Tanh(Complex x) { return std::tanh(x); }
+Complex Asin(Complex x) { return std::asin(x); }
+Complex Acos(Complex x) { return std::acos(x); }
+Complex Asinh(Complex x) { return std::asinh(x); }
+Complex Acosh(Complex x) { return std::acosh(x); }
+Complex Atanh(Complex x) { return std::atanh(x); }
+Complex Logistic(Complex x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+// c64 products overflow where those of floats do.
+void RunMultiply(const KernelCall& call, const void* const* in, void* out, int64_t n) {
+  if (call.in != ElementType::kC64) return RunBinary<Complex, Multiply>(call, in, out, n);
+  const Complex* x = static_cast<const Complex*>(in[0]);
+  const Complex* y = static_cast<const Complex*>(in[1]);
+  for (int64_t i = 0; i < n; ++i) {
+    const float a = x[i].real(), b = x[i].imag(), c = y[i].real(), d = y[i].imag();
+    static_cast<Complex*>(out)[i] = Complex(a * c - b * d, a * d + b * c);
+  }
+}
+
+Complex Divide(Complex x, Complex y) { return x / y; }
+
+template <Complex (*F)(Complex)>
+constexpr KernelCall::Function kUnary = RunUnary<Complex, Complex, F>;
+template <double (*F)(Complex)>
+constexpr KernelCall::Function kToReal = RunUnary<Complex, double, F>;
+template <Complex (*F)(Complex, Complex)>
+constexpr KernelCall::Function kBinary = RunBinary<Complex, F>;
+
+}  // namespace
+
+KernelCall::Function ComplexKernel(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs: return kToReal<Abs>;
+    case Opcode::kAcos: return kUnary<Acos>;
+    case Opcode::kAcosh: return kUnary<Acosh>;
+    case Opcode::kAdd: return kBinary<Add>;
+    case Opcode::kAsin: return kUnary<Asin>;
+    case Opcode::kAsinh: return kUnary<Asinh>;
+    case Opcode::kAtan2: return kBinary<Atan2>;
+    case Opcode::kAtanh: return kUnary<Atanh>;
+    case Opcode::kCosine: return kUnary<Cos>;
+    case Opcode::kCosh: return kUnary<Cosh>;
+    case Opcode::kDivide: return kBinary<Divide>;
+    case Opcode::kExponential: return kUnary<Exp>;
+    case Opcode::kExponentialMinusOne: return kUnary<Expm1>;
+    case Opcode::kImag: return kToReal<Imag>;
+    case Opcode::kLog: return kUnary<Log>;
+    case Opcode::kLogPlusOne: return kUnary<Log1p>;
+    case Opcode::kLogistic: return kUnary<Logistic>;
+    case Opcode::kMultiply: return RunMultiply;
+    case Opcode::kNegate: return kUnary<Negate>;
+    case Opcode::kPower: return kBinary<Power>;
+    case Opcode::kReal: return kToReal<Real>;
+    case Opcode::kRsqrt: return kUnary<Rsqrt>;
+    case Opcode::kSign: return kUnary<Sign>;
+    case Opcode::kSine: return kUnary<Sin>;
+    case Opcode::kSinh: return kUnary<Sinh>;
+    case Opcode::kSqrt: return kUnary<Sqrt>;
+    case Opcode::kSubtract: return kBinary<Subtract>;
+    case Opcode::kTan: return kUnary<Tan>;
+    case Opcode::kTanh: return kUnary<Tanh>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

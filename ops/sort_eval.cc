@@ -1,0 +1,168 @@
+// Evaluates sort (stable, by any comparator) and topk.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "ops/eval_kernels.h"
+#include "ops/eval_program.h"
+#include "ops/eval_strided.h"
+#include "ops/eval_topk.h"
+#include "ops/evaluate.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// A comparator that compares the two values of one operand and nothing else.
+struct KeyComparison {
+  int64_t operand;
+  KernelCall kernel;
+  bool swapped;  // value j before value i
+};
+
+std::optional<KeyComparison> AsKeyComparison(const Computation& comparator) {
+  const Instruction& root = *comparator.root();
+  if (root.opcode() != Opcode::kCompare || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter())
+    return std::nullopt;
+  const int64_t a = root.operand(0)->parameter_number(), b = root.operand(1)->parameter_number();
+  absl::StatusOr<KernelCall> kernel = FindKernel(root);
+  if (!kernel.ok() || a / 2 != b / 2 || a == b) return std::nullopt;
+  return KeyComparison{a / 2, *kernel, a > b};
+}
+
+// The operands' values on one line of the sorted dimension, widened.
+struct Line {
+  std::vector<std::vector<Complex>> values;
+  std::vector<int> widths;
+  const void* at(int64_t operand, int64_t i) const {
+    return reinterpret_cast<const uint8_t*>(values[operand].data()) + i * widths[operand];
+  }
+};
+
+class Sorter {
+ public:
+  explicit Sorter(const EvalContext& context)
+      : comparator_(*context.instruction.to_apply()), key_(AsKeyComparison(comparator_)),
+        function_(comparator_, context.call, 1), in_(2 * context.operands.size()) {}
+
+  // The order of the first n values of the line. Positions of equal values keep their order.
+  absl::StatusOr<std::vector<int64_t>> Order(const Line& line, int64_t n) {
+    std::vector<int64_t> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    absl::Status status;
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      return key_ ? CompareKeys(line, i, j) : Compare(line, i, j, status);
+    });
+    RETURN_IF_ERROR(status);
+    return order;
+  }
+
+ private:
+  bool CompareKeys(const Line& line, int64_t i, int64_t j) {
+    if (key_->swapped) std::swap(i, j);
+    const void* const in[] = {line.at(key_->operand, i), line.at(key_->operand, j)};
+    uint64_t before = 0;
+    key_->kernel.run(key_->kernel, in, &before, 1);
+    return before != 0;
+  }
+  bool Compare(const Line& line, int64_t i, int64_t j, absl::Status& status) {
+    for (size_t k = 0; k < line.values.size(); ++k) {
+      in_[2 * k] = line.at(k, i);
+      in_[2 * k + 1] = line.at(k, j);
+    }
+    uint64_t before = 0;
+    void* const out[] = {&before};
+    if (status.ok()) status = function_.Run(in_, out, 1);
+    return before != 0;
+  }
+
+  const Computation& comparator_;
+  std::optional<KeyComparison> key_;
+  LaneFunction function_;
+  std::vector<const void*> in_;
+};
+
+void LoadLine(absl::Span<const Literal> arrays, int64_t start, int64_t stride, int64_t n, Line& line) {
+  std::vector<uint8_t> raw(n * 16);
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const int width = ByteWidth(arrays[k].type());
+    CopyStrided({n}, arrays[k].data() + start * width, {stride}, raw.data(), {1}, width);
+    LoadWide(arrays[k].type(), raw.data(), n, line.values[k].data());
+  }
+}
+
+void Permute(Literal& array, int64_t start, int64_t stride, absl::Span<const int64_t> order) {
+  const int width = ByteWidth(array.type());
+  const int64_t n = order.size();
+  std::vector<uint8_t> raw(n * width);
+  uint8_t* line = array.data() + start * width;
+  for (int64_t i = 0; i < n; ++i) std::memcpy(&raw[i * width], line + order[i] * stride * width, width);
+  CopyStrided({n}, raw.data(), {1}, line, {stride}, width);
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateSort(const EvalContext& context) {
+  std::vector<Literal> results;
+  for (const Literal* operand : context.operands) results.push_back(*operand);
+  const Shape& shape = results[0].shape();
+  const bool tuple = context.instruction.shape().IsTuple();
+  const int64_t dimension = context.instruction.attr<SortAttrs>().dimensions[0];
+  const int64_t n = shape.rank() == 0 ? 1 : results[0].dynamic_size(dimension);
+  Sorter sorter(context);
+  Line line;
+  for (const Literal& r : results) {
+    line.values.emplace_back(n);
+    line.widths.push_back(WideBytes(r.type()));
+  }
+  const DimVector others = Others(shape.rank(), {dimension}), strides = RowMajorStrides(shape.dims);
+  if (n > 1) {
+    for (int64_t start : Offsets(Pick(shape.dims, others), Pick(strides, others))) {
+      LoadLine(results, start, strides[dimension], n, line);
+      ASSIGN_OR_RETURN(std::vector<int64_t> order, sorter.Order(line, n));
+      for (Literal& r : results) Permute(r, start, strides[dimension], order);
+    }
+  }
+  return tuple ? Literal::Tuple(std::move(results)) : std::move(results[0]);
+}
+
+// By total order, so NaN is the largest; equal values in the order of their positions.
+Literal TopK(const Literal& operand, int64_t k, bool largest, const Shape& result) {
+  const int64_t n = operand.shape().dims.back(), lines = n == 0 ? 0 : operand.element_count() / n;
+  const ElementType type = operand.type();
+  const int width = ByteWidth(type);
+  Literal out(result);
+  Literal& values = out.elements()[0];
+  Literal& indices = out.elements()[1];
+  VisitWide(type, [&](auto own) {
+    using T = decltype(own);
+    if constexpr (!std::is_same_v<T, Complex>) {
+      std::vector<T> keys(n);
+      std::vector<int64_t> order(n);
+      for (int64_t line = 0; line < lines; ++line) {
+        LoadWide(type, operand.data() + line * n * width, n, keys.data());
+        std::iota(order.begin(), order.end(), 0);
+        std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t i, int64_t j) {
+          const auto a = OrderKey(keys[i]), b = OrderKey(keys[j]);
+          return a == b ? i < j : (a < b) != largest;
+        });
+        for (int64_t i = 0; i < k; ++i) {
+          std::memcpy(values.data() + (line * k + i) * width, operand.data() + (line * n + order[i]) * width, width);
+          indices.SetInt(line * k + i, order[i]);
+        }
+      }
+    }
+  });
+  return out;
+}
+
+absl::StatusOr<Literal> EvaluateTopK(const EvalContext& context) {
+  const TopKAttrs& attrs = context.instruction.attr<TopKAttrs>();
+  const Literal& operand = *context.operands[0];
+  if (operand.shape().rank() == 0 || attrs.k < 0 || attrs.k > operand.shape().dims.back())
+    return InvalidArgument("topk: k = ", attrs.k, " of ", Text(operand.shape()));
+  return TopK(operand, attrs.k, attrs.largest, context.instruction.shape());
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

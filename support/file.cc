@@ -37,17 +37,21 @@ class Descriptor {
   int fd_;
 };
 
-absl::Status WriteAll(int fd, absl::string_view contents, const std::string& path) {
-  while (!contents.empty()) {
-    ssize_t count = write(fd, contents.data(), contents.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return SystemError("write", path);
-    contents.remove_prefix(static_cast<size_t>(count));
+using Pieces = absl::Span<const absl::string_view>;
+
+absl::Status WriteAll(int fd, Pieces pieces, const std::string& path) {
+  for (absl::string_view contents : pieces) {
+    while (!contents.empty()) {
+      ssize_t count = write(fd, contents.data(), contents.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return SystemError("write", path);
+      contents.remove_prefix(static_cast<size_t>(count));
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteDirectly(const std::string& path, absl::string_view contents) {
+absl::Status WriteDirectly(const std::string& path, Pieces contents) {
   if (path == "-") return WriteAll(STDOUT_FILENO, contents, "standard output");
   Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.get() < 0) return SystemError("write", path);
@@ -63,7 +67,7 @@ std::string ResolveLink(const std::string& path) {
   return result;
 }
 
-absl::Status WriteBesideAndRename(const std::string& path, absl::string_view contents, mode_t mode) {
+absl::Status WriteBesideAndRename(const std::string& path, Pieces contents, mode_t mode) {
   std::string temporary = absl::StrCat(path, ".tmp", getpid(), ".XXXXXX");
   Descriptor file(mkstemp(temporary.data()));
   if (file.get() < 0) return SystemError("write", path);
@@ -103,6 +107,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents) {
+  return AtomicWriteFile(path, absl::MakeConstSpan(&contents, 1));
+}
+
+absl::Status AtomicWriteFile(const std::string& path, absl::Span<const absl::string_view> contents) {
   struct stat info;
   bool exists = path != "-" && stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) return InvalidArgument("cannot write ", path, ": Is a directory");

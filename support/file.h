@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace hlokit {
 
@@ -15,6 +16,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Replaces `path` by `contents`: written beside it, then renamed, so a reader or a crash never sees a part.
 // "-" is standard output; a path that is no plain file (/dev/stdout, a pipe) is written directly.
 absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents);
+// The same for contents in pieces, one after the other.
+absl::Status AtomicWriteFile(const std::string& path, absl::Span<const absl::string_view> contents);
 
 // A plain file mapped read-only; the bytes live as long as the object.
 class MappedFile {

@@ -30,19 +30,31 @@ uint64_t Load(const uint8_t* at) {
 // A constant size lets memcpy become one load.
 uint64_t LoadBits(const uint8_t* at, int bytes) {
   switch (bytes) {
-    case 1: return *at;
-    case 2: return Load<uint16_t>(at);
-    case 4: return Load<uint32_t>(at);
-    default: return Load<uint64_t>(at);
+    case 1:
+      return *at;
+    case 2:
+      return Load<uint16_t>(at);
+    case 4:
+      return Load<uint32_t>(at);
+    default:
+      return Load<uint64_t>(at);
   }
 }
 
 void StoreBits(uint8_t* at, int bytes, uint64_t bits) {
   switch (bytes) {
-    case 1: std::memcpy(at, &bits, 1); break;
-    case 2: std::memcpy(at, &bits, 2); break;
-    case 4: std::memcpy(at, &bits, 4); break;
-    default: std::memcpy(at, &bits, 8); break;
+    case 1:
+      std::memcpy(at, &bits, 1);
+      break;
+    case 2:
+      std::memcpy(at, &bits, 2);
+      break;
+    case 4:
+      std::memcpy(at, &bits, 4);
+      break;
+    default:
+      std::memcpy(at, &bits, 8);
+      break;
   }
 }
 
@@ -76,7 +88,9 @@ Literal Literal::Token() {
 }
 
 Literal::Literal(const Literal& other)
-    : shape_(other.shape_), count_(other.count_), elements_(other.elements_),
+    : shape_(other.shape_),
+      count_(other.count_),
+      elements_(other.elements_),
       dynamic_sizes_(other.dynamic_sizes_) {
   if (!other.data_) return;
   data_.reset(Allocate(byte_size(), /*zeroed=*/false));
@@ -117,10 +131,14 @@ int64_t Literal::GetInt(int64_t i) const {
 
 double Literal::GetDouble(int64_t i) const {
   switch (shape_.type) {
-    case ElementType::kF32: return as<float>()[i];
-    case ElementType::kF64: return as<double>()[i];
-    case ElementType::kU64: return static_cast<double>(as<uint64_t>()[i]);
-    default: break;
+    case ElementType::kF32:
+      return as<float>()[i];
+    case ElementType::kF64:
+      return as<double>()[i];
+    case ElementType::kU64:
+      return static_cast<double>(as<uint64_t>()[i]);
+    default:
+      break;
   }
   if (!IsFloat(shape_.type)) return static_cast<double>(GetInt(i));
   const int bytes = ByteWidth(shape_.type);
@@ -155,10 +173,15 @@ void Literal::SetDouble(int64_t i, double value) {
 }
 
 void Literal::SetComplex(int64_t i, std::complex<double> value) {
-  if (shape_.type == ElementType::kC64)
+  if (shape_.type == ElementType::kC64) {
     as<std::complex<float>>()[i] = std::complex<float>(value);
-  else
+  } else if (shape_.type == ElementType::kC128) {
     as<std::complex<double>>()[i] = value;
+  } else if (IsFloat(shape_.type)) {
+    SetDouble(i, value.real());
+  } else {
+    SetInt(i, static_cast<int64_t>(value.real()));
+  }
 }
 
 int64_t Literal::LinearIndex(absl::Span<const int64_t> index) const {
@@ -175,40 +198,56 @@ bool Literal::operator==(const Literal& other) const {
 
 namespace {
 
-// Calls copy(row_major_position, memory_position) for each element of `shape`.
-template <typename Copy>
-void WalkLayout(const Shape& shape, Copy copy) {
+// Copies elements of `Width` bytes between row-major order (`dense`) and the memory order of
+// `shape`, one way or back.
+template <int Width, bool kToLayout>
+void CopyStrided(const Shape& shape, const uint8_t* from, uint8_t* to) {
   const DimVector strides = LayoutStrides(shape);
-  int64_t linear = 0;
-  ForEachIndex(shape.dims, [&](absl::Span<const int64_t> index) {
-    int64_t at = 0;
-    for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
-    copy(linear++, at);
-  });
+  const int64_t row = shape.dims.back();
+  const int64_t step = strides.back() * Width;
+  int64_t dense = 0;
+  ForEachIndex(absl::MakeConstSpan(shape.dims).first(shape.dims.size() - 1),
+               [&](absl::Span<const int64_t> index) {
+                 int64_t at = 0;
+                 for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d] * Width;
+                 for (int64_t i = 0; i < row; ++i, at += step, dense += Width)
+                   std::memcpy(to + (kToLayout ? at : dense), from + (kToLayout ? dense : at),
+                               Width);
+               });
+}
+
+template <bool kToLayout>
+void CopyOrder(const Shape& shape, const uint8_t* from, uint8_t* to) {
+  if (shape.IsRowMajor() || shape.rank() < 2) {
+    std::memcpy(to, from, shape.ByteSize());
+    return;
+  }
+  switch (ByteWidth(shape.type)) {
+    case 1:
+      return CopyStrided<1, kToLayout>(shape, from, to);
+    case 2:
+      return CopyStrided<2, kToLayout>(shape, from, to);
+    case 4:
+      return CopyStrided<4, kToLayout>(shape, from, to);
+    case 8:
+      return CopyStrided<8, kToLayout>(shape, from, to);
+    default:
+      return CopyStrided<16, kToLayout>(shape, from, to);
+  }
 }
 
 }  // namespace
 
 void ToLayout(const Literal& literal, const Shape& shape, uint8_t* out) {
-  const int width = ByteWidth(shape.type);
-  if (shape.IsRowMajor()) {
-    std::memcpy(out, literal.data(), literal.byte_size());
-    return;
-  }
-  WalkLayout(shape, [&](int64_t from, int64_t to) {
-    std::memcpy(out + to * width, literal.data() + from * width, width);
-  });
+  CopyOrder</*kToLayout=*/true>(shape, literal.data(), out);
 }
 
 void FromLayout(const uint8_t* in, const Shape& shape, Literal& out) {
-  const int width = ByteWidth(shape.type);
-  if (shape.IsRowMajor()) {
-    std::memcpy(out.data(), in, out.byte_size());
-    return;
-  }
-  WalkLayout(shape, [&](int64_t to, int64_t from) {
-    std::memcpy(out.data() + to * width, in + from * width, width);
-  });
+  CopyFromLayout(in, shape, out.data());
+}
+
+void CopyFromLayout(const uint8_t* in, const Shape& shape, uint8_t* out) {
+  CopyOrder</*kToLayout=*/false>(shape, in, out);
 }
 
 }  // namespace hlokit

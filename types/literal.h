@@ -15,11 +15,12 @@
 
 namespace hlokit {
 
-// An array or tuple value. Array elements lie densely in row-major order of the logical dimensions, whatever
-// layout the shape names (the layout is carried along as a mark; compiled programs convert at their edge).
-// pred takes one byte (0 or 1); sub-byte types take one byte an element, sign- or zero-extended; f8 and f4
-// types one byte holding the bit pattern; complex numbers are (real, imaginary) pairs.
-// A dimension that is dynamic has its run-time size in dynamic_size(d); elements beyond it are unspecified.
+// An array or tuple value. Array elements lie densely in row-major order of the logical dimensions,
+// whatever layout the shape names (the layout is carried along as a mark; compiled programs convert
+// at their edge). pred takes one byte (0 or 1); sub-byte types take one byte an element, sign- or
+// zero-extended; f8 and f4 types one byte holding the bit pattern; complex numbers are (real,
+// imaginary) pairs. A dimension that is dynamic has its run-time size in dynamic_size(d); elements
+// beyond it are unspecified.
 class Literal {
  public:
   Literal() = default;  // holds nothing; shape() is invalid
@@ -50,9 +51,13 @@ class Literal {
   const uint8_t* data() const { return data_.get(); }
   int64_t byte_size() const { return count_ * ByteWidth(shape_.type); }
   template <typename T>
-  T* as() { return reinterpret_cast<T*>(data_.get()); }
+  T* as() {
+    return reinterpret_cast<T*>(data_.get());
+  }
   template <typename T>
-  const T* as() const { return reinterpret_cast<const T*>(data_.get()); }
+  const T* as() const {
+    return reinterpret_cast<const T*>(data_.get());
+  }
 
   std::vector<Literal>& elements() { return elements_; }
   const std::vector<Literal>& elements() const { return elements_; }
@@ -64,8 +69,8 @@ class Literal {
   void set_dynamic_size(int d, int64_t size);
 
   // Element i (row-major) widened: floats to double, pred and integers to (u)int64 bits.
-  double GetDouble(int64_t i) const;  // any real type
-  int64_t GetInt(int64_t i) const;    // pred and integers; u64 keeps its bits
+  double GetDouble(int64_t i) const;                 // any real type
+  int64_t GetInt(int64_t i) const;                   // pred and integers; u64 keeps its bits
   std::complex<double> GetComplex(int64_t i) const;  // any type
   // Stores rounded to nearest even (floats) or truncated to the width (integers).
   void SetDouble(int64_t i, double value);
@@ -93,19 +98,58 @@ class Literal {
 // The element type that holds the native type T.
 template <typename T>
 constexpr ElementType NativeType();
-template <> constexpr ElementType NativeType<bool>() { return ElementType::kPred; }
-template <> constexpr ElementType NativeType<int8_t>() { return ElementType::kS8; }
-template <> constexpr ElementType NativeType<int16_t>() { return ElementType::kS16; }
-template <> constexpr ElementType NativeType<int32_t>() { return ElementType::kS32; }
-template <> constexpr ElementType NativeType<int64_t>() { return ElementType::kS64; }
-template <> constexpr ElementType NativeType<uint8_t>() { return ElementType::kU8; }
-template <> constexpr ElementType NativeType<uint16_t>() { return ElementType::kU16; }
-template <> constexpr ElementType NativeType<uint32_t>() { return ElementType::kU32; }
-template <> constexpr ElementType NativeType<uint64_t>() { return ElementType::kU64; }
-template <> constexpr ElementType NativeType<float>() { return ElementType::kF32; }
-template <> constexpr ElementType NativeType<double>() { return ElementType::kF64; }
-template <> constexpr ElementType NativeType<std::complex<float>>() { return ElementType::kC64; }
-template <> constexpr ElementType NativeType<std::complex<double>>() { return ElementType::kC128; }
+template <>
+constexpr ElementType NativeType<bool>() {
+  return ElementType::kPred;
+}
+template <>
+constexpr ElementType NativeType<int8_t>() {
+  return ElementType::kS8;
+}
+template <>
+constexpr ElementType NativeType<int16_t>() {
+  return ElementType::kS16;
+}
+template <>
+constexpr ElementType NativeType<int32_t>() {
+  return ElementType::kS32;
+}
+template <>
+constexpr ElementType NativeType<int64_t>() {
+  return ElementType::kS64;
+}
+template <>
+constexpr ElementType NativeType<uint8_t>() {
+  return ElementType::kU8;
+}
+template <>
+constexpr ElementType NativeType<uint16_t>() {
+  return ElementType::kU16;
+}
+template <>
+constexpr ElementType NativeType<uint32_t>() {
+  return ElementType::kU32;
+}
+template <>
+constexpr ElementType NativeType<uint64_t>() {
+  return ElementType::kU64;
+}
+template <>
+constexpr ElementType NativeType<float>() {
+  return ElementType::kF32;
+}
+template <>
+constexpr ElementType NativeType<double>() {
+  return ElementType::kF64;
+}
+template <>
+constexpr ElementType NativeType<std::complex<float>>() {
+  return ElementType::kC64;
+}
+template <>
+constexpr ElementType NativeType<std::complex<double>>() {
+  return ElementType::kC128;
+}
 
 template <typename T>
 Literal Literal::R0(T value) {
@@ -124,6 +168,8 @@ Literal Literal::R1(absl::Span<const T> values) {
 // Copies of the elements in the memory order of `shape`'s layout (tiling ignored), and back.
 void ToLayout(const Literal& literal, const Shape& shape, uint8_t* out);
 void FromLayout(const uint8_t* in, const Shape& shape, Literal& out);
+// FromLayout into plain memory.
+void CopyFromLayout(const uint8_t* in, const Shape& shape, uint8_t* out);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

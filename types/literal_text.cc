@@ -29,11 +29,14 @@ void AppendNumber(std::string& out, T value, Format... format) {
 }
 
 // Digits after which a float with `mantissa_bits` surely reads back as the same value.
-int SureDigits(int mantissa_bits) { return static_cast<int>(std::ceil(1 + (mantissa_bits + 1) * 0.30103)); }
+int SureDigits(int mantissa_bits) {
+  return static_cast<int>(std::ceil(1 + (mantissa_bits + 1) * 0.30103));
+}
 
 // A payload other than the plain quiet NaN's is spelled out, where the format has payloads.
 void AppendNan(std::string& out, const FloatFormat& format, uint64_t bits) {
-  const bool negative = format.has_sign && (bits >> (format.exponent_bits + format.mantissa_bits)) & 1;
+  const bool negative =
+      format.has_sign && (bits >> (format.exponent_bits + format.mantissa_bits)) & 1;
   out += negative ? "-nan" : "nan";
   const uint64_t payload = bits & ((uint64_t{1} << format.mantissa_bits) - 1);
   if (!format.has_infinity || payload == uint64_t{1} << (format.mantissa_bits - 1)) return;
@@ -87,7 +90,10 @@ void AppendComplex(std::string& out, const uint8_t* at, int width, Component app
 class ArrayPrinter {
  public:
   ArrayPrinter(std::string& out, const Literal& literal, bool one_line)
-      : out_(out), literal_(literal), one_line_(one_line), rank_(literal.shape().rank()),
+      : out_(out),
+        literal_(literal),
+        one_line_(one_line),
+        rank_(literal.shape().rank()),
         strides_(RowMajorStrides(literal.shape().dims)) {}
 
   void Print(int depth = 0, int64_t at = 0, int64_t index = 0) {
@@ -105,8 +111,11 @@ class ArrayPrinter {
  private:
   void Break() { out_.push_back(one_line_ ? ' ' : '\n'); }
 
-  // Rows of a matrix have blanks inside their braces; a vector, or a row of less than two, has none.
-  bool IsPadded(int depth, int64_t size) const { return rank_ > 1 && depth == rank_ - 1 && size > 1; }
+  // Rows of a matrix have blanks inside their braces; a vector, or a row of less than two, has
+  // none.
+  bool IsPadded(int depth, int64_t size) const {
+    return rank_ > 1 && depth == rank_ - 1 && size > 1;
+  }
 
   void Open(int depth, int64_t size, int64_t index) {
     if (!one_line_ && rank_ > 1 && depth == rank_ - 1) out_ += "  ";
@@ -126,7 +135,8 @@ class ArrayPrinter {
 
   // Predicates are words alone and digits in arrays.
   void PrintElement(int64_t at) {
-    if (rank_ > 0 && IsPred(literal_.type())) return out_.push_back(literal_.data()[at] != 0 ? '1' : '0');
+    if (rank_ > 0 && IsPred(literal_.type()))
+      return out_.push_back(literal_.data()[at] != 0 ? '1' : '0');
     AppendElementText(out_, literal_, at);
   }
 
@@ -153,7 +163,8 @@ void AppendArray(std::string& out, const Literal& literal, const LiteralTextOpti
   if (options.with_shape) {
     AppendText(out, shape, options.with_layout);
     for (int d = 0; shape.dynamic_mask != 0 && d < shape.rank(); ++d)
-      absl::StrAppend(&out, d == 0 ? "(" : ",", literal.dynamic_size(d), d == shape.rank() - 1 ? ")" : "");
+      absl::StrAppend(&out, d == 0 ? "(" : ",", literal.dynamic_size(d),
+                      d == shape.rank() - 1 ? ")" : "");
     out.push_back(' ');
   }
   ArrayPrinter(out, literal, options.one_line).Print();
@@ -178,13 +189,21 @@ void AppendElementText(std::string& out, const Literal& literal, int64_t i) {
   const ElementType type = literal.type();
   const uint8_t* at = literal.data() + i * ByteWidth(type);
   switch (type) {
-    case ElementType::kPred: out += *at != 0 ? "true" : "false"; return;
-    case ElementType::kF32: return AppendF32(out, at);
-    case ElementType::kF64: return AppendF64(out, at);
-    case ElementType::kC64: return AppendComplex(out, at, 4, AppendF32);
-    case ElementType::kC128: return AppendComplex(out, at, 8, AppendF64);
-    case ElementType::kU64: return AppendNumber(out, Load<uint64_t>(at));
-    default: break;
+    case ElementType::kPred:
+      out += *at != 0 ? "true" : "false";
+      return;
+    case ElementType::kF32:
+      return AppendF32(out, at);
+    case ElementType::kF64:
+      return AppendF64(out, at);
+    case ElementType::kC64:
+      return AppendComplex(out, at, 4, AppendF32);
+    case ElementType::kC128:
+      return AppendComplex(out, at, 8, AppendF64);
+    case ElementType::kU64:
+      return AppendNumber(out, Load<uint64_t>(at));
+    default:
+      break;
   }
   if (!IsFloat(type)) return AppendNumber(out, literal.GetInt(i));
   AppendSmallFloat(out, type, ByteWidth(type) == 2 ? Load<uint16_t>(at) : *at);

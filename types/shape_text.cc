@@ -59,8 +59,8 @@ void AppendSplits(std::string& out, const LayoutExtras& extras) {
   }
 }
 
-// The parts after the colon, in XLA's order; those at their defaults are left out. XLA reads dimension level
-// types (D) and prints none.
+// The parts after the colon, in XLA's order; those at their defaults are left out. XLA reads
+// dimension level types (D) and prints none.
 void AppendExtras(std::string& out, const LayoutExtras& extras) {
   AppendTiles(out, extras);
   if (extras.tail_padding_alignment != 1) AppendMark(out, "L", extras.tail_padding_alignment);

@@ -1,0 +1,243 @@
+// Element-wise comparison with three kinds of tolerance.
+#include "types/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "types/float_convert.h"
+#include "types/literal_text.h"
+
+namespace hlokit {
+namespace {
+
+struct Difference {
+  bool agrees = true;
+  bool one_nan = false;
+  double abs = 0;
+  double rel = 0;
+  uint64_t ulp = 0;
+
+  bool IsWorseThan(const Difference& other) const {
+    return agrees != other.agrees ? !agrees : rel > other.rel;
+  }
+};
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+uint64_t LoadBits(const uint8_t* at, int bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, bytes);
+  return bits;
+}
+
+class LeafComparer {
+ public:
+  LeafComparer(const Literal& expected, const Literal& actual, const CompareOptions& options,
+               LeafComparison& out)
+      : expected_(expected),
+        actual_(actual),
+        options_(options),
+        out_(out),
+        component_(RealComponent(expected.type())),
+        width_(ByteWidth(component_)),
+        components_(IsComplex(expected.type()) ? 2 : 1) {}
+
+  void Run() {
+    const Shape& shape = expected_.shape();
+    if (shape.dynamic_mask == 0 && SameBytes(0, expected_.byte_size())) {
+      out_.compared = out_.histogram[0] = expected_.element_count();
+    } else if (shape.dynamic_mask == 0) {
+      for (int64_t i = 0; i < expected_.element_count(); ++i) Add(i);
+    } else {
+      DimVector sizes;
+      for (int d = 0; d < shape.rank(); ++d) sizes.push_back(expected_.dynamic_size(d));
+      ForEachIndex(sizes,
+                   [&](absl::Span<const int64_t> index) { Add(expected_.LinearIndex(index)); });
+    }
+    if (worst_at_ >= 0) DescribeWorst();
+  }
+
+ private:
+  bool SameBytes(int64_t at, int64_t size) const {
+    return std::memcmp(expected_.data() + at, actual_.data() + at, size) == 0;
+  }
+
+  void Add(int64_t i) {
+    ++out_.compared;
+    const Difference difference = OfElement(i);
+    ++out_.histogram[Bucket(difference)];
+    if (difference.agrees && difference.rel == 0) return;
+    out_.mismatches += !difference.agrees;
+    out_.nan_mismatches += difference.one_nan;
+    out_.max_abs = std::max(out_.max_abs, difference.abs);
+    out_.max_rel = std::max(out_.max_rel, difference.rel);
+    out_.max_ulp = std::max(out_.max_ulp, difference.ulp);
+    if (worst_at_ >= 0 && !difference.IsWorseThan(worst_)) return;
+    worst_ = difference;
+    worst_at_ = i;
+  }
+
+  Difference OfElement(int64_t i) const {
+    const int64_t size = int64_t{width_} * components_;
+    if (SameBytes(i * size, size)) return {};
+    if (!IsFloat(component_)) return OfIntegers(i);
+    Difference worst = OfFloats(i * components_);
+    if (components_ == 2) {
+      const Difference imaginary = OfFloats(i * 2 + 1);
+      if (imaginary.IsWorseThan(worst)) worst = imaginary;
+    }
+    return worst;
+  }
+
+  Difference OfIntegers(int64_t i) const {
+    const bool is_unsigned = expected_.type() == ElementType::kU64;
+    const auto value = [&](const Literal& literal) {
+      const int64_t bits = literal.GetInt(i);
+      return is_unsigned ? static_cast<long double>(static_cast<uint64_t>(bits))
+                         : static_cast<long double>(bits);
+    };
+    const long double want = value(expected_);
+    const auto off = static_cast<double>(std::fabs(value(actual_) - want));
+    if (off == 0) return {};  // spare bits only
+    return {false, false, off, want == 0 ? kInfinity : off / std::fabs(static_cast<double>(want)),
+            0};
+  }
+
+  Difference OfFloats(int64_t at) const {
+    const uint64_t want_bits = LoadBits(expected_.data() + at * width_, width_);
+    const uint64_t have_bits = LoadBits(actual_.data() + at * width_, width_);
+    const double want = FloatFromBits(component_, want_bits);
+    const double have = FloatFromBits(component_, have_bits);
+    if (want == have || (std::isnan(want) && std::isnan(have))) return {};
+    if (std::isnan(want) || std::isnan(have))
+      return {false, true, kInfinity, kInfinity, std::numeric_limits<uint64_t>::max()};
+    Difference d;
+    d.ulp = UlpDistance(component_, want_bits, have_bits);
+    d.abs = std::fabs(have - want);
+    const bool finite = std::isfinite(want) && std::isfinite(have);
+    d.rel = finite && want != 0 ? d.abs / std::fabs(want) : kInfinity;
+    d.agrees = finite && (d.abs <= options_.abs_error || d.rel <= options_.rel_error);
+    d.agrees |= finite && d.ulp <= static_cast<uint64_t>(std::max<int64_t>(options_.ulps, 0));
+    return d;
+  }
+
+  static size_t Bucket(const Difference& d) {
+    if (d.rel == 0 && d.agrees) return 0;
+    return 1 + (std::lower_bound(kErrorBuckets.begin(), kErrorBuckets.end(), d.rel) -
+                kErrorBuckets.begin());
+  }
+
+  void DescribeWorst() {
+    out_.has_worst = true;
+    int64_t rest = worst_at_;
+    for (int64_t stride : RowMajorStrides(expected_.shape().dims)) {
+      out_.worst_index.push_back(rest / stride);
+      rest %= stride;
+    }
+    AppendElementText(out_.worst_expected, expected_, worst_at_);
+    AppendElementText(out_.worst_actual, actual_, worst_at_);
+  }
+
+  const Literal& expected_;
+  const Literal& actual_;
+  const CompareOptions& options_;
+  LeafComparison& out_;
+  const ElementType component_;
+  const int width_;
+  const int components_;
+  Difference worst_;
+  int64_t worst_at_ = -1;
+};
+
+std::string LeafName(absl::Span<const int64_t> leaf) {
+  return leaf.empty() ? "result" : absl::StrCat("result {", absl::StrJoin(leaf, ","), "}");
+}
+
+// Empty where the run-time sizes agree.
+std::string SizesMismatch(const Literal& expected, const Literal& actual) {
+  for (int d = 0; d < expected.shape().rank(); ++d)
+    if (expected.dynamic_size(d) != actual.dynamic_size(d))
+      return absl::StrCat("dimension ", d, " has run-time size ", actual.dynamic_size(d),
+                          ", expected ", expected.dynamic_size(d));
+  return "";
+}
+
+void AppendHistogram(const LeafComparison& leaf, std::string& out) {
+  out += "  relative errors: 0";
+  for (size_t i = 0; i < leaf.histogram.size(); ++i) {
+    if (i > 0 && i <= kErrorBuckets.size())
+      absl::StrAppendFormat(&out, ", to %g", kErrorBuckets[i - 1]);
+    if (i > kErrorBuckets.size()) out += ", more";
+    absl::StrAppend(&out, ": ", leaf.histogram[i]);
+  }
+  out.push_back('\n');
+}
+
+}  // namespace
+
+uint64_t UlpDistance(ElementType type, uint64_t a, uint64_t b) {
+  const FloatFormat& format = FormatOf(type);
+  const uint64_t sign =
+      format.has_sign ? uint64_t{1} << (format.exponent_bits + format.mantissa_bits) : 0;
+  const uint64_t magnitude_a = a & ~sign, magnitude_b = b & ~sign;
+  if ((a & sign) != (b & sign)) return magnitude_a + magnitude_b;
+  return magnitude_a > magnitude_b ? magnitude_a - magnitude_b : magnitude_b - magnitude_a;
+}
+
+CompareResult Compare(const Literal& expected, const Literal& actual,
+                      const CompareOptions& options) {
+  CompareResult result;
+  if (!Compatible(expected.shape(), actual.shape())) {
+    result.equal = false;
+    result.shape_mismatch =
+        absl::StrCat("shape ", Text(actual.shape()), ", expected ", Text(expected.shape()));
+    return result;
+  }
+  for (const ShapeLeaf& leaf : Leaves(expected.shape())) {
+    if (!leaf.shape->IsArray()) continue;
+    const Literal& want = expected.at(leaf.index);
+    const Literal& have = actual.at(leaf.index);
+    if (std::string sizes = SizesMismatch(want, have); !sizes.empty()) {
+      result.equal = false;
+      if (result.shape_mismatch.empty())
+        result.shape_mismatch = absl::StrCat(LeafName(leaf.index), ": ", sizes);
+      continue;
+    }
+    LeafComparison& out = result.leaves.emplace_back();
+    out.leaf = leaf.index;
+    out.shape = *leaf.shape;
+    LeafComparer(want, have, options, out).Run();
+    result.equal &= out.mismatches == 0;
+  }
+  return result;
+}
+
+std::string CompareResult::Report(bool all) const {
+  std::string out;
+  if (!shape_mismatch.empty()) absl::StrAppend(&out, shape_mismatch, "\n");
+  for (const LeafComparison& leaf : leaves) {
+    if (!all && leaf.mismatches == 0) continue;
+    absl::StrAppend(&out, LeafName(leaf.leaf), " ", Text(leaf.shape), ": ", leaf.mismatches, " of ",
+                    leaf.compared, " elements differ");
+    if (leaf.nan_mismatches > 0)
+      absl::StrAppend(&out, ", ", leaf.nan_mismatches, " of them in being NaN");
+    if (leaf.has_worst) {
+      absl::StrAppendFormat(&out, "; max abs %.6g, rel %.6g", leaf.max_abs, leaf.max_rel);
+      const bool floats = IsFloat(RealComponent(leaf.shape.type));
+      if (floats && leaf.nan_mismatches == 0) absl::StrAppend(&out, ", ulp ", leaf.max_ulp);
+      absl::StrAppend(&out, "; worst at [", absl::StrJoin(leaf.worst_index, ","), "]: expected ",
+                      leaf.worst_expected, ", got ", leaf.worst_actual);
+    }
+    out.push_back('\n');
+    if (leaf.has_worst && leaf.compared > 1) AppendHistogram(leaf, out);
+  }
+  return out;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,7 @@ using TypeTest = bool (*)(ElementType);
 
 bool IsFloatOrComplex(ElementType t) { return IsFloat(t) || IsComplex(t); }
 bool IsNumber(ElementType t) { return IsInteger(t) || IsFloatOrComplex(t); }
+bool IsSignedNumber(ElementType t) { return IsSigned(t) || IsFloatOrComplex(t); }
 bool IsPredOrInteger(ElementType t) { return IsPred(t) || IsInteger(t); }
 bool IsAny(ElementType) { return true; }
 bool IsReal(ElementType t) { return !IsComplex(t); }
@@ -43,15 +44,17 @@ absl::StatusOr<Shape> InferUnaryFloatOrComplex(const OpView& op) {
   return InferUnary(op, IsFloatOrComplex, "floats or complex numbers");
 }
 
-absl::StatusOr<Shape> InferUnaryNumber(const OpView& op) { return InferUnary(op, IsNumber, "numbers"); }
+absl::StatusOr<Shape> InferUnaryNumber(const OpView& op) {
+  if (op.opcode() == Opcode::kSign) return InferUnary(op, IsSignedNumber, "signed numbers");
+  return InferUnary(op, IsNumber, "numbers");
+}
 
 absl::StatusOr<Shape> InferUnaryInteger(const OpView& op) { return InferUnary(op, IsInteger, "integers"); }
 
 absl::StatusOr<Shape> InferNot(const OpView& op) { return InferUnary(op, IsPredOrInteger, "pred or integers"); }
 
 absl::StatusOr<Shape> InferAbs(const OpView& op) {
-  ASSIGN_OR_RETURN(Shape shape, InferUnary(op, IsNumber, "signed numbers"));
-  if (IsUnsigned(shape.type)) return Fail(op, 2, "expects signed numbers, found ", Text(shape));
+  ASSIGN_OR_RETURN(Shape shape, InferUnary(op, IsSignedNumber, "signed numbers"));
   return shape.WithType(RealComponent(shape.type));
 }
 

@@ -124,8 +124,18 @@ Shape OneOrTuple(std::vector<Shape> shapes) {
   return shapes.size() == 1 ? std::move(shapes[0]) : Shape::Tuple(std::move(shapes));
 }
 
+namespace {
+
+// Products of two types have the higher class (complex, float, integer), and in one class the wider type.
+ElementType ProductType(ElementType lhs, ElementType rhs) {
+  auto rank = [](ElementType t) { return (IsComplex(t) ? 2000 : IsFloat(t) ? 1000 : 0) + BitWidth(t); };
+  return rank(rhs) > rank(lhs) ? rhs : lhs;
+}
+
+}  // namespace
+
 absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs, int rule) {
-  const ElementType wider = BitWidth(rhs) > BitWidth(lhs) ? rhs : lhs;
+  const ElementType wider = ProductType(lhs, rhs);
   const ElementType stated = op.declared() != nullptr ? op.declared()->type : wider;
   if (stated == wider) return wider;
   if (!IsArrayType(stated)) return Fail(op, rule, "expects an array as result, found ", Text(*op.declared()));

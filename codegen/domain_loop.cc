@@ -1,0 +1,78 @@
+// Loop nests over array elements.
+#include "codegen/domain_loop.h"
+
+#include <functional>
+
+namespace hlokit {
+namespace {
+
+// Units shorter than this take a further dimension in.
+constexpr int64_t kWantedInner = 64;
+constexpr int64_t kLongInner = 8192;
+
+}  // namespace
+
+DomainLoop::DomainLoop(const Shape& shape, bool linear) : shape_(shape), linear_(linear) {
+  if (linear_) {
+    units_ = shape.ElementCount();
+    return;
+  }
+  for (int64_t d : shape.MinorToMajor()) {
+    if (shape.dims[d] == 1) continue;
+    if (inner_ < kWantedInner) {
+      inner_dims_.insert(inner_dims_.begin(), d);
+      inner_ *= shape.dims[d];
+    } else {
+      outer_.insert(outer_.begin(), d);
+      units_ *= shape.dims[d];
+    }
+  }
+  // One long fast dimension is shared out itself.
+  if (outer_.empty() && inner_ > kLongInner) {
+    const int64_t d = inner_dims_.front();
+    inner_dims_.erase(inner_dims_.begin());
+    outer_.push_back(d);
+    units_ = shape.dims[d];
+    inner_ /= shape.dims[d];
+  }
+  if (shape.ElementCount() == 0) units_ = 0;
+}
+
+void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
+                      absl::FunctionRef<void(const ElementIndex&)> body) const {
+  if (linear_) {
+    EmitLoop(b, begin, end, [&](llvm::Value* at) { body(ElementIndex::Linear(at)); });
+    return;
+  }
+  EmitLoop(b, begin, end, [&](llvm::Value* unit) {
+    std::vector<llvm::Value*> multi(shape_.rank(), b.getInt64(0));
+    llvm::Value* rest = unit;
+    for (size_t k = outer_.size(); k-- > 0;) {
+      if (k == 0) {
+        multi[outer_[k]] = rest;
+        break;
+      }
+      llvm::Value* size = b.getInt64(shape_.dims[outer_[k]]);
+      multi[outer_[k]] = b.CreateURem(rest, size);
+      rest = b.CreateUDiv(rest, size);
+    }
+    llvm::Value* base = Scale(b, unit, inner_);
+    std::function<void(size_t, llvm::Value*)> nest = [&](size_t level, llvm::Value* position) {
+      if (level == inner_dims_.size()) {
+        body(ElementIndex::Multi(multi, position));
+        return;
+      }
+      const int64_t d = inner_dims_[level];
+      int64_t stride = 1;
+      for (size_t k = level + 1; k < inner_dims_.size(); ++k) stride *= shape_.dims[inner_dims_[k]];
+      EmitLoop(b, shape_.dims[d], [&](llvm::Value* at) {
+        multi[d] = at;
+        nest(level + 1, b.CreateNSWAdd(position, Scale(b, at, stride)));
+      });
+    };
+    nest(0, base);
+  });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,30 @@
+// Loops over all elements of an array, in its memory order, over a range that threads can share.
+#pragma once
+
+#include "codegen/element_index.h"
+
+namespace hlokit {
+
+// How the elements of a shape are walked: `units` steps of an outer range, each `inner` elements long.
+class DomainLoop {
+ public:
+  // linear: one unit an element, indices carry positions only. Otherwise the fastest dimensions are loops of their
+  // own inside each unit.
+  DomainLoop(const Shape& shape, bool linear);
+
+  int64_t units() const { return units_; }
+  int64_t elements_per_unit() const { return inner_; }
+
+  // Emits loops that call body for each element of the units begin .. end-1.
+  void Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
+            absl::FunctionRef<void(const ElementIndex&)> body) const;
+
+ private:
+  Shape shape_;
+  bool linear_;
+  DimVector outer_, inner_dims_;  // dimension numbers, slowest first; dimensions of size one are in neither
+  int64_t units_ = 1, inner_ = 1;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

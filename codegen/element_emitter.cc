@@ -1,0 +1,247 @@
+// Dispatch by opcode, memory of values, element loads and stores.
+#include "codegen/element_emitter.h"
+
+#include "analysis/in_place.h"
+
+namespace hlokit {
+namespace {
+
+llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index) {
+  llvm::Value* offset = LinearOffset(b, index, array.shape);
+  if (IsComplex(array.shape.type)) offset = Scale(b, offset, 2);
+  llvm::Type* type = MemoryType(b.getContext(), RealComponent(array.shape.type));
+  return b.CreateInBoundsGEP(type, array.base, offset);
+}
+
+bool ArraysOnly(const Instruction& i) {
+  for (const Instruction* operand : i.operands())
+    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
+  for (const ShapeLeaf& leaf : Leaves(i.shape()))
+    if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
+  return true;
+}
+
+bool ScalarFunction(const Instruction& i) { return CanEmitElements(*i.to_apply()); }
+
+}  // namespace
+
+ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index) {
+  return LoadElement(b, array.shape.type, ElementPointer(b, array, index));
+}
+
+void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value) {
+  StoreElement(b, array.shape.type, value, ElementPointer(b, array, index));
+}
+
+bool CanEmitElement(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kParameter:
+      return true;
+    case Opcode::kConstant:
+      return i.shape().IsScalar() && i.literal() != nullptr;
+    case Opcode::kStochasticConvert:
+      return false;
+    case Opcode::kMap:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+      return ArraysOnly(i) && ScalarFunction(i);
+    case Opcode::kDot:
+      return ArraysOnly(i) && !IsSubByte(i.shape().type);
+    case Opcode::kBitcast:
+      return ArraysOnly(i) && BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
+    case Opcode::kOptimizationBarrier:
+      return i.shape().IsArray();
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kIota:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kGather:
+      return ArraysOnly(i);
+    case Opcode::kBitcastConvert:
+      return ArraysOnly(i) && !IsSubByte(i.shape().type) && !IsSubByte(i.operand(0)->shape().type) &&
+             !IsComplex(i.shape().type) && !IsComplex(i.operand(0)->shape().type);
+    default:
+      return HasTrait(i.opcode(), kElementwise) && ArraysOnly(i);
+  }
+}
+
+bool CanEmitElements(const Computation& body) {
+  for (const Instruction* i : body.Instructions())
+    if (!CanEmitElement(*i)) return false;
+  return true;
+}
+
+void ElementEmitter::Bind(const Instruction* leaf, ArrayRef array) { arrays_[leaf] = std::move(array); }
+void ElementEmitter::Bind(const Instruction* leaf, Generator generator) {
+  generators_[leaf] = [generator = std::move(generator)](const ElementIndex& index) {
+    return std::vector<ScalarValue>{generator(index)};
+  };
+}
+void ElementEmitter::BindParts(const Instruction* leaf, PartsGenerator generator) {
+  generators_[leaf] = std::move(generator);
+}
+
+ElementType ElementEmitter::TypeOf(const Shape& shape) const {
+  const bool narrow = IsFloat(shape.type) && shape.type != ElementType::kF64;
+  return wide_ && narrow ? ElementType::kF32 : shape.type;
+}
+
+ScalarValue ElementEmitter::Emit(const Instruction* i, const ElementIndex& index, int64_t leaf) {
+  while (i->opcode() == Opcode::kGetTupleElement || i->opcode() == Opcode::kTuple) {
+    if (i->opcode() == Opcode::kTuple) {
+      i = i->operand(leaf);
+      leaf = 0;
+      continue;
+    }
+    leaf = i->tuple_index();
+    i = i->operand(0);
+  }
+  return EmitAll(i, index)[leaf];
+}
+
+ElementEmitter::Results ElementEmitter::EmitAll(const Instruction* i, const ElementIndex& index) {
+  Key key{i, index};
+  for (const auto& scope : scopes_)
+    if (auto found = scope.find(key); found != scope.end()) return found->second;
+  Results results = Compute(i, index);
+  scopes_.back().emplace(std::move(key), results);
+  return results;
+}
+
+ElementEmitter::Results ElementEmitter::Compute(const Instruction* i, const ElementIndex& index) {
+  if (auto found = generators_.find(i); found != generators_.end()) return found->second(index);
+  if (auto found = arrays_.find(i); found != arrays_.end()) return {LoadFrom(b_, found->second, index)};
+  switch (i->opcode()) {
+    case Opcode::kConstant: return {EmitConstant(i, index)};
+    case Opcode::kBroadcast: return {EmitBroadcast(i, index)};
+    case Opcode::kReshape:
+      return {Emit(i->operand(0), ReshapedIndex(b_, index, i->shape(), i->operand(0)->shape()))};
+    case Opcode::kBitcast:
+      if (i->shape().type != i->operand(0)->shape().type)
+        return {EmitBitcastConvert(b_, TypeOf(i->operand(0)->shape()), TypeOf(i->shape()),
+                                   Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
+      return {Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape()))};
+    case Opcode::kOptimizationBarrier: return {Emit(i->operand(0), index)};
+    case Opcode::kTranspose: return {EmitTranspose(i, index)};
+    case Opcode::kReverse: return {EmitReverse(i, index)};
+    case Opcode::kIota: return {EmitIota(i, index)};
+    case Opcode::kPad: return {EmitPad(i, index)};
+    case Opcode::kConcatenate: return {EmitConcatenate(i, index)};
+    case Opcode::kBitcastConvert: return {EmitBitcastConvertElement(i, index)};
+    case Opcode::kSlice: return {EmitSlice(i, index)};
+    case Opcode::kDynamicSlice: return {EmitDynamicSlice(i, index)};
+    case Opcode::kDynamicUpdateSlice: return {EmitDynamicUpdateSlice(i, index)};
+    case Opcode::kGather: return {EmitGather(i, index)};
+    case Opcode::kMap: return EmitMap(i, index);
+    case Opcode::kReduce: return EmitReduce(i, index);
+    case Opcode::kReduceWindow: return EmitReduceWindow(i, index);
+    case Opcode::kDot: return {EmitDot(i, index)};
+    default: {
+      ScalarValue value = EmitPointwise(i, index);
+      if (!value) {  // a type that the op does not take: refused by name once the kernel is done
+        if (unsupported_ != nullptr && *unsupported_ == nullptr) *unsupported_ = i;
+        value = ZeroElement(b_, i->shape().type);
+      }
+      return {value};
+    }
+  }
+}
+
+ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand, const ElementIndex& index) {
+  if (operand.IsScalar() && !i->shape().IsScalar()) return ElementIndex::Multi({});
+  if (!index.has_multi || index.linear == nullptr) {
+    // A position in memory means the same element only under the same memory order.
+    if (index.linear != nullptr && !IsBitcast(operand, i->shape()))
+      return ElementIndex::Multi(WithMulti(b_, index, i->shape()).multi);
+    return index;
+  }
+  if (operand.MinorToMajor() == i->shape().MinorToMajor()) return index;
+  return ElementIndex::Multi(index.multi);
+}
+
+ScalarValue ElementEmitter::Operand(const Instruction* i, int64_t o, const ElementIndex& index) {
+  const Instruction* operand = i->operand(o);
+  return Emit(operand, Convey(i, operand->shape(), index));
+}
+
+ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
+  const ElementType type = TypeOf(i->operand(0)->shape());
+  switch (i->opcode()) {
+    case Opcode::kCopy:
+      return Operand(i, 0, index);
+    case Opcode::kConvert:
+      return EmitConvert(b_, type, TypeOf(i->shape()), Operand(i, 0, index));
+    case Opcode::kReducePrecision: {
+      const auto& bits = i->attr<ReducePrecisionAttrs>();
+      return EmitReducePrecision(b_, type, bits.exponent_bits, bits.mantissa_bits, Operand(i, 0, index));
+    }
+    case Opcode::kCompare: {
+      const auto& how = i->attr<CompareAttrs>();
+      const ScalarValue x = Operand(i, 0, index);
+      return EmitCompare(b_, how.direction, how.type, type, x, Operand(i, 1, index));
+    }
+    case Opcode::kSelect: {
+      const ScalarValue condition = Operand(i, 0, index);
+      const ScalarValue yes = Operand(i, 1, index);
+      return EmitSelect(b_, condition, yes, Operand(i, 2, index));
+    }
+    case Opcode::kClamp: {
+      const ScalarValue low = Operand(i, 0, index);
+      const ScalarValue x = Operand(i, 1, index);
+      return EmitClamp(b_, TypeOf(i->operand(1)->shape()), low, x, Operand(i, 2, index));
+    }
+    default:
+      break;
+  }
+  const ScalarValue x = Operand(i, 0, index);
+  if (i->operand_count() == 1) return EmitUnary(b_, i->opcode(), type, x);
+  return EmitBinary(b_, i->opcode(), type, x, Operand(i, 1, index));
+}
+
+std::vector<ScalarValue> ElementEmitter::Apply(const Computation& function,
+                                               absl::Span<const ScalarValue> arguments) {
+  ElementEmitter inner(b_);
+  inner.set_wide(wide_);
+  inner.set_unsupported(unsupported_);
+  for (int64_t p = 0; p < function.parameter_count(); ++p) {
+    const ScalarValue value = arguments[p];
+    inner.Bind(function.parameter(p), [value](const ElementIndex&) { return value; });
+  }
+  const ElementIndex nowhere = ElementIndex::Multi({});
+  const Instruction* root = function.root();
+  if (!root->shape().IsTuple()) return {inner.Emit(root, nowhere)};
+  Results results;
+  for (size_t k = 0; k < root->shape().elements.size(); ++k) results.push_back(inner.Emit(root, nowhere, k));
+  return results;
+}
+
+Values Flatten(absl::Span<const ScalarValue> parts) {
+  Values flat;
+  for (const ScalarValue& part : parts) {
+    flat.push_back(part.re);
+    if (part.im != nullptr) flat.push_back(part.im);
+  }
+  return flat;
+}
+
+std::vector<ScalarValue> Unflatten(const Values& values, absl::Span<const ScalarValue> like) {
+  std::vector<ScalarValue> parts;
+  size_t next = 0;
+  for (const ScalarValue& part : like) {
+    ScalarValue value{values[next++]};
+    if (part.im != nullptr) value.im = values[next++];
+    parts.push_back(value);
+  }
+  return parts;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

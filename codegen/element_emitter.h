@@ -1,0 +1,120 @@
+// Emits the value of one element of an HLO expression: the heart of fused loops.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "codegen/element_index.h"
+#include "codegen/scalar_ops.h"
+#include "ir/computation.h"
+
+namespace hlokit {
+
+// An array in memory.
+struct ArrayRef {
+  llvm::Value* base = nullptr;
+  Shape shape;
+};
+
+ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
+void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value);
+
+// True if elements of this instruction can be computed one by one from elements of its operands (its own operands
+// are not looked at).
+bool CanEmitElement(const Instruction& instruction);
+// True if every instruction of a fusion body (or of a scalar function) can.
+bool CanEmitElements(const Computation& body);
+
+// Gives elements of the instructions of one computation. Leaves (parameters, or instructions computed elsewhere) are
+// bound to arrays or to functions before use. Values are remembered while the code that computed them dominates.
+class ElementEmitter {
+ public:
+  using Generator = std::function<ScalarValue(const ElementIndex&)>;
+  using PartsGenerator = std::function<std::vector<ScalarValue>(const ElementIndex&)>;
+
+  explicit ElementEmitter(Builder& builder) : b_(builder), scopes_(1) {}
+
+  void Bind(const Instruction* leaf, ArrayRef array);
+  void Bind(const Instruction* leaf, Generator generator);
+  // For an instruction with several arrays: one value a part.
+  void BindParts(const Instruction* leaf, PartsGenerator generator);
+
+  // Element of an array-shaped instruction, or of part `leaf` of one with several arrays (variadic reduce).
+  ScalarValue Emit(const Instruction* instruction, const ElementIndex& index, int64_t leaf = 0);
+
+  // Applies a computation over scalars; `arguments` by parameter number. One value a result leaf.
+  std::vector<ScalarValue> Apply(const Computation& function, absl::Span<const ScalarValue> arguments);
+
+  // Element types as computed: with `wide` set, narrow floats stay unrounded f32 (for reducers, whose running values
+  // are rounded once at the end).
+  void set_wide(bool wide) { wide_ = wide; }
+  ElementType TypeOf(const Shape& shape) const;
+  // Where to note the first instruction that has no code for its types.
+  void set_unsupported(const Instruction** unsupported) { unsupported_ = unsupported; }
+
+  // Code emitted between BeginScope and EndScope does not dominate what follows.
+  void BeginScope() { scopes_.emplace_back(); }
+  void EndScope() { scopes_.pop_back(); }
+
+  Builder& builder() { return b_; }
+
+ private:
+  struct Key {
+    const Instruction* instruction;
+    ElementIndex index;
+    bool operator==(const Key&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& k) { return H::combine(std::move(h), k.instruction, k.index); }
+  };
+  using Results = std::vector<ScalarValue>;
+
+  Results EmitAll(const Instruction* i, const ElementIndex& index);
+  Results Compute(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
+  // Operand `o` at the same place, or at no place if it is a scalar.
+  ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);
+  ElementIndex Convey(const Instruction* i, const Shape& operand, const ElementIndex& index);
+  llvm::Value* StartIndex(const Instruction* index, const ElementIndex& at, int64_t limit);
+
+  // Families, in data_movement.cc, slices.cc, reductions.cc, contractions.cc.
+  ScalarValue EmitConstant(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitBroadcast(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitTranspose(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitReverse(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitIota(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitPad(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitConcatenate(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitBitcastConvertElement(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitSlice(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitDynamicSlice(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitDynamicUpdateSlice(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitGather(const Instruction* i, const ElementIndex& index);
+  Results EmitMap(const Instruction* i, const ElementIndex& index);
+  Results EmitReduce(const Instruction* i, const ElementIndex& index);
+  Results EmitReduceWindow(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitDot(const Instruction* i, const ElementIndex& index);
+
+  Builder& b_;
+  bool wide_ = false;
+  const Instruction** unsupported_ = nullptr;
+  absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
+  absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;
+  std::vector<absl::flat_hash_map<Key, Results>> scopes_;
+};
+
+// Start of a dynamic slice along one dimension: the (signed or unsigned) index value clamped to [0, limit], as i64.
+llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit);
+
+// True if the reducer is one add, multiply, maximum, minimum, and, or of its two parameters; such ones may be
+// reassociated.
+std::optional<Opcode> SimpleReducer(const Computation& function);
+
+// Values of several parts flattened for loops and branches, and back.
+Values Flatten(absl::Span<const ScalarValue> parts);
+std::vector<ScalarValue> Unflatten(const Values& values, absl::Span<const ScalarValue> like);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,138 @@
+// Expressions: roots, leaves, linearity, cost.
+#include "codegen/expression.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "analysis/in_place.h"
+
+namespace hlokit {
+
+Expression Expression::Of(const Instruction* subject) {
+  Expression e;
+  e.subject = subject;
+  const bool fused = subject->opcode() == Opcode::kFusion;
+  const Instruction* root = fused ? subject->to_apply()->root() : subject;
+  for (int64_t o = 0; o < subject->operand_count(); ++o)
+    e.leaves.push_back({fused ? subject->to_apply()->parameter(o) : subject->operand(o), o});
+  int64_t leaf = 0;
+  for (const ShapeLeaf& part : Leaves(subject->shape())) {
+    const bool tuple = fused && root->opcode() == Opcode::kTuple;
+    e.roots.push_back(tuple ? root->operand(leaf) : root);
+    e.root_leaves.push_back(tuple ? 0 : leaf);
+    e.shapes.push_back(*part.shape);
+    ++leaf;
+  }
+  return e;
+}
+
+std::vector<const Instruction*> Body(const Expression& e) {
+  absl::flat_hash_set<const Instruction*> seen;
+  std::vector<const Instruction*> out;
+  const bool fused = e.subject->opcode() == Opcode::kFusion;
+  if (!fused) return {e.subject};
+  std::vector<std::pair<const Instruction*, bool>> stack;
+  for (const Instruction* root : e.roots) stack.push_back({root, false});
+  while (!stack.empty()) {
+    auto [i, done] = stack.back();
+    stack.pop_back();
+    if (done) {
+      out.push_back(i);
+      continue;
+    }
+    if (i->IsParameter() || !seen.insert(i).second) continue;
+    stack.push_back({i, true});
+    for (const Instruction* operand : i->operands()) stack.push_back({operand, false});
+  }
+  return out;
+}
+
+namespace {
+
+bool LinearStep(const Instruction* i) {
+  if (i->shape().IsScalar() && i->operand_count() == 0) return true;  // constants
+  switch (i->opcode()) {
+    case Opcode::kBroadcast:
+      return i->operand(0)->shape().IsScalar();
+    case Opcode::kReshape:
+    case Opcode::kBitcast:
+      return IsBitcast(i->operand(0)->shape(), i->shape()) && i->operand(0)->shape().IsRowMajor() &&
+             i->shape().IsRowMajor();
+    case Opcode::kIota:
+      return i->shape().rank() == 1;
+    case Opcode::kTuple:
+      return true;
+    default:
+      break;
+  }
+  if (!HasTrait(i->opcode(), kElementwise) || i->opcode() == Opcode::kBitcastConvert) return false;
+  for (const Instruction* operand : i->operands())
+    if (!operand->shape().IsScalar() && !IsBitcast(operand->shape(), i->shape())) return false;
+  return true;
+}
+
+double OpCost(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kExponential:
+    case Opcode::kTanh:
+    case Opcode::kLog:
+    case Opcode::kLogistic:
+    case Opcode::kErf:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLogPlusOne:
+      return 8;
+    case Opcode::kPower:
+    case Opcode::kAtan2:
+    case Opcode::kTan:
+    case Opcode::kCbrt:
+      return 20;
+    case Opcode::kDivide:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kRemainder:
+      return 4;
+    case Opcode::kReduce:
+      return static_cast<double>(i->operand(0)->shape().ElementCount()) /
+             std::max<int64_t>(1, i->shape().IsTuple() ? i->shape().elements[0].ElementCount()
+                                                       : i->shape().ElementCount());
+    case Opcode::kReduceWindow: {
+      double n = 2;
+      for (const WindowDim& w : i->attr<WindowAttrs>().window) n *= static_cast<double>(w.size);
+      return n;
+    }
+    case Opcode::kDot: {
+      double n = 2;
+      for (int64_t d : i->attr<DotAttrs>().lhs_contracting_dims)
+        n *= static_cast<double>(i->operand(0)->shape().dims[d]);
+      return n;
+    }
+    case Opcode::kGather:
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+      return 3;
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+bool IsLinear(const Expression& e) {
+  for (const Shape& s : e.shapes)
+    if (!s.IsArray() || !IsBitcast(s, e.shapes[0]) || s.ElementCount() != e.shapes[0].ElementCount()) return false;
+  for (const Instruction* i : Body(e))
+    if (!LinearStep(i)) return false;
+  return true;
+}
+
+double ElementCost(const Expression& e) {
+  double cost = 1;
+  for (const Instruction* i : Body(e)) cost += OpCost(i);
+  return cost;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

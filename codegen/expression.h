@@ -1,0 +1,36 @@
+// A loop kernel's subject: the instruction (or the body of a fusion) whose results one kernel computes.
+#pragma once
+
+#include <vector>
+
+#include "codegen/element_emitter.h"
+
+namespace hlokit {
+
+// The roots of an instruction or fusion, one a result leaf, and the leaves that arrays are bound to.
+struct Expression {
+  struct Leaf {
+    const Instruction* instruction;  // inside the fusion body; the operand itself for a single instruction
+    int64_t operand;                 // of the instruction that runs
+  };
+  const Instruction* subject = nullptr;
+  std::vector<const Instruction*> roots;  // by result leaf; several may be one variadic reduce
+  std::vector<int64_t> root_leaves;       // which part of the root
+  std::vector<Shape> shapes;              // of the results
+  std::vector<Leaf> leaves;
+
+  static Expression Of(const Instruction* subject);
+};
+
+// Every instruction that the roots need, leaves left out; operands before users.
+std::vector<const Instruction*> Body(const Expression& expression);
+
+// True if element i (in memory order) of every root needs only elements i of arrays of the same memory order (and
+// scalars), so that one loop over positions will do.
+bool IsLinear(const Expression& expression);
+
+// Rough cost of one element of all roots, in units of a simple float operation.
+double ElementCost(const Expression& expression);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

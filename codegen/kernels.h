@@ -1,0 +1,34 @@
+// Loop kernels: how the results of one instruction or fusion are computed by generated loops.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "codegen/element_emitter.h"
+
+namespace hlokit {
+
+// The arrays of the instruction that runs, as the kernel's function sees them.
+class KernelArrays {
+ public:
+  virtual ~KernelArrays() = default;
+  virtual ArrayRef operand(int64_t o) = 0;   // array-shaped operands
+  virtual ArrayRef result(int64_t leaf) = 0;
+  const Instruction* unsupported = nullptr;  // set where emission found a type without code
+};
+
+// Loops over `units` independent units of work; ranges of units may run on several threads.
+struct Kernel {
+  int64_t units = 0;
+  double unit_cost = 0;  // rough, in simple float operations
+  std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
+};
+
+// The kernels that compute `instruction`, to run one after the other; empty if it cannot be written as such loops
+// (CanEmitKernels says so beforehand). in_place(o, leaf): operand o and result leaf are one buffer.
+std::vector<Kernel> MakeKernels(const Instruction& instruction,
+                                const std::function<bool(int64_t, int64_t)>& in_place);
+bool CanEmitKernels(const Instruction& instruction);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

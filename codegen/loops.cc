@@ -1,0 +1,108 @@
+// Counted loops and branches as basic blocks.
+#include "codegen/loops.h"
+
+namespace hlokit {
+namespace {
+
+llvm::BasicBlock* NewBlock(Builder& b, const char* name) {
+  return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
+}
+
+Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
+                       absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  const bool known = first != nullptr && last != nullptr;
+  if (known && first->getSExtValue() >= last->getSExtValue()) return initial;
+  if (known && first->getSExtValue() + 1 == last->getSExtValue()) return body(begin, initial);
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::BasicBlock* loop = NewBlock(b, "loop");
+  llvm::BasicBlock* exit = NewBlock(b, "exit");
+  if (known) {
+    b.CreateBr(loop);
+  } else {
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, exit);
+  }
+  b.SetInsertPoint(loop);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  Values carried;
+  for (llvm::Value* v : initial) {
+    llvm::PHINode* phi = b.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, before);
+    carried.push_back(phi);
+  }
+  const Values next = body(i, carried);
+  llvm::Value* step = b.CreateNUWAdd(i, b.getInt64(1));
+  llvm::BasicBlock* latch = b.GetInsertBlock();
+  i->addIncoming(step, latch);
+  for (size_t k = 0; k < carried.size(); ++k)
+    llvm::cast<llvm::PHINode>(carried[k])->addIncoming(next[k], latch);
+  b.CreateCondBr(b.CreateICmpSLT(step, end), loop, exit);
+  b.SetInsertPoint(exit);
+  if (known) return next;
+  Values result;
+  for (size_t k = 0; k < initial.size(); ++k) {
+    llvm::PHINode* phi = b.CreatePHI(initial[k]->getType(), 2);
+    phi->addIncoming(initial[k], before);
+    phi->addIncoming(next[k], latch);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+}  // namespace
+
+void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end, absl::FunctionRef<void(llvm::Value*)> body) {
+  EmitLoopGeneral(b, begin, end, {}, [&](llvm::Value* i, const Values&) {
+    body(i);
+    return Values();
+  });
+}
+
+void EmitLoop(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> body) {
+  EmitLoop(b, b.getInt64(0), b.getInt64(count), body);
+}
+
+Values EmitLoopCarrying(Builder& b, int64_t count, const Values& initial,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  return EmitLoopGeneral(b, b.getInt64(0), b.getInt64(count), initial, body);
+}
+
+void EmitIf(Builder& b, llvm::Value* condition, absl::FunctionRef<void()> body) {
+  llvm::BasicBlock* then = NewBlock(b, "then");
+  llvm::BasicBlock* join = NewBlock(b, "join");
+  b.CreateCondBr(condition, then, join);
+  b.SetInsertPoint(then);
+  body();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+}
+
+Values EmitIfElse(Builder& b, llvm::Value* condition, absl::FunctionRef<Values()> on_true,
+                  absl::FunctionRef<Values()> on_false) {
+  llvm::BasicBlock* then = NewBlock(b, "then");
+  llvm::BasicBlock* otherwise = NewBlock(b, "else");
+  llvm::BasicBlock* join = NewBlock(b, "join");
+  b.CreateCondBr(condition, then, otherwise);
+  b.SetInsertPoint(then);
+  const Values yes = on_true();
+  llvm::BasicBlock* yes_end = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(otherwise);
+  const Values no = on_false();
+  llvm::BasicBlock* no_end = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+  Values result;
+  for (size_t k = 0; k < yes.size(); ++k) {
+    llvm::PHINode* phi = b.CreatePHI(yes[k]->getType(), 2);
+    phi->addIncoming(yes[k], yes_end);
+    phi->addIncoming(no[k], no_end);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

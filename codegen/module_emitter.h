@@ -1,0 +1,40 @@
+// A whole HLO module as LLVM modules: control flow, kernels, runtime calls; no interpreter at run time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "analysis/buffer_assignment.h"
+#include "codegen/llvm.h"
+
+namespace hlokit {
+
+struct EmitOptions {
+  std::string triple, data_layout;  // of the target machine
+  int parts = 2;                    // LLVM modules that may be compiled at the same time
+  bool parallel = true;             // split large kernels over threads
+};
+
+// The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table holds pointers to
+// the entry parameters' leaves, then the constants, then the results' leaves (numbers as in BufferAssignment).
+struct EmittedModule {
+  struct Part {
+    std::unique_ptr<llvm::LLVMContext> context;
+    std::unique_ptr<llvm::Module> module;
+  };
+  std::vector<Part> parts;
+  // Instructions that call the reference kernel, for want of code of their own.
+  std::vector<const Instruction*> reference_calls;
+};
+
+inline constexpr char kEntrySymbol[] = "hlokit_entry";
+
+// Preconditions: as BufferAssignment::Make, whose result for `module` this is. Errors: Unimplemented names the
+// instruction that has neither code nor a reference kernel.
+absl::StatusOr<EmittedModule> EmitModule(const Module& module, const BufferAssignment& buffers,
+                                         const EmitOptions& options);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,259 @@
+// Scatter and select-and-scatter: the base is copied or lies there, then updates are combined in one by one.
+#include <algorithm>
+
+#include "codegen/kernels_internal.h"
+
+namespace hlokit {
+namespace {
+
+bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+
+bool ArraysOnly(const Instruction& i) {
+  for (const Instruction* operand : i.operands())
+    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
+  return !i.shape().HasDynamicDims();
+}
+
+// The base of a scatter: copied where it is a buffer of its own, computed where it is an expression.
+void AddBase(const Expression& e, const Instruction* base, int64_t leaf, const InPlace& in_place,
+             std::vector<Kernel>& out) {
+  for (const Expression::Leaf& l : e.leaves) {
+    if (l.instruction != base) continue;
+    if (in_place(l.operand, leaf)) return;
+    if (base->shape().MinorToMajor() == e.shapes[leaf].MinorToMajor()) {
+      out.push_back(CopyKernel(l.operand, leaf, e.shapes[leaf]));
+      return;
+    }
+  }
+  const DomainLoop loop(e.shapes[leaf], false);
+  Kernel kernel;
+  kernel.units = loop.units();
+  kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
+  kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    ElementEmitter emitter(b);
+    BindLeaves(emitter, e, arrays);
+    loop.Emit(b, begin, end, [&](const ElementIndex& index) {
+      emitter.BeginScope();
+      StoreTo(b, arrays.result(leaf), index, emitter.Emit(base, ElementIndex::Multi(index.multi)));
+      emitter.EndScope();
+    });
+  };
+  if (loop.units() > 0) out.push_back(std::move(kernel));
+}
+
+class ScatterEmitter {
+ public:
+  ScatterEmitter(const Expression& e, Builder& b, KernelArrays& arrays)
+      : e_(e), s_(e.roots[0]), dims_(s_->attr<ScatterAttrs>()), b_(b), arrays_(arrays), emitter_(b),
+        n_((s_->operand_count() - 1) / 2) {
+    BindLeaves(emitter_, e, arrays);
+  }
+
+  void Emit() {
+    // Outer loops run over the scatter dimensions of the updates, inner ones over the window.
+    const Shape& updates = s_->operand(n_ + 1)->shape();
+    for (int64_t d = 0; d < updates.rank(); ++d)
+      (Contains(dims_.update_window_dims, d) ? window_ : batch_).push_back(d);
+    index_.resize(updates.rank());
+    BatchLoop(0, updates);
+  }
+
+ private:
+  void BatchLoop(size_t level, const Shape& updates) {
+    if (level < batch_.size()) {
+      EmitLoop(b_, updates.dims[batch_[level]], [&](llvm::Value* at) {
+        index_[batch_[level]] = at;
+        emitter_.BeginScope();
+        BatchLoop(level + 1, updates);
+        emitter_.EndScope();
+      });
+      return;
+    }
+    llvm::Value* inside = FindStart(updates);
+    EmitIf(b_, inside, [&] {
+      emitter_.BeginScope();
+      WindowLoop(0, updates);
+      emitter_.EndScope();
+    });
+  }
+
+  // Sets start_ (by operand dimension); returns whether the whole window lies inside.
+  llvm::Value* FindStart(const Shape& updates) {
+    const Shape& base = s_->operand(0)->shape();
+    const Instruction* indices = s_->operand(n_);
+    start_.assign(base.rank(), b_.getInt64(0));
+    auto index_at = [&](int64_t component) {
+      std::vector<llvm::Value*> at;
+      for (int64_t d : batch_) at.push_back(index_[d]);
+      if (dims_.index_vector_dim < indices->shape().rank())
+        at.insert(at.begin() + dims_.index_vector_dim, b_.getInt64(component));
+      return ElementIndex::Multi(std::move(at));
+    };
+    llvm::Value* inside = b_.getTrue();
+    for (size_t k = 0; k < dims_.scatter_dims_to_operand_dims.size(); ++k) {
+      const int64_t d = dims_.scatter_dims_to_operand_dims[k];
+      llvm::Value* raw = emitter_.Emit(indices, index_at(static_cast<int64_t>(k))).re;
+      start_[d] = IsUnsigned(indices->shape().type) ? b_.CreateZExt(raw, b_.getInt64Ty())
+                                                    : b_.CreateSExt(raw, b_.getInt64Ty());
+      const int64_t last = base.dims[d] - WindowSize(d, updates);
+      if (last < 0) return b_.getFalse();
+      inside = b_.CreateAnd(inside, b_.CreateICmpULE(start_[d], b_.getInt64(last)));
+    }
+    for (size_t k = 0; k < dims_.input_batching_dims.size(); ++k) {
+      int64_t from = dims_.scatter_indices_batching_dims[k];
+      if (from > dims_.index_vector_dim) --from;
+      start_[dims_.input_batching_dims[k]] = index_[batch_[from]];
+    }
+    return inside;
+  }
+
+  int64_t WindowSize(int64_t d, const Shape& updates) const {
+    if (Contains(dims_.inserted_window_dims, d) || Contains(dims_.input_batching_dims, d)) return 1;
+    int64_t at = 0;
+    for (int64_t e = 0; e < d; ++e)
+      at += !Contains(dims_.inserted_window_dims, e) && !Contains(dims_.input_batching_dims, e);
+    return updates.dims[dims_.update_window_dims[at]];
+  }
+
+  void WindowLoop(size_t level, const Shape& updates) {
+    if (level < window_.size()) {
+      EmitLoop(b_, updates.dims[window_[level]], [&](llvm::Value* at) {
+        index_[window_[level]] = at;
+        emitter_.BeginScope();
+        WindowLoop(level + 1, updates);
+        emitter_.EndScope();
+      });
+      return;
+    }
+    std::vector<llvm::Value*> at = start_;
+    size_t next = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      if (!Contains(dims_.inserted_window_dims, d) && !Contains(dims_.input_batching_dims, d))
+        at[d] = b_.CreateNSWAdd(at[d], index_[dims_.update_window_dims[next++]]);
+    const ElementIndex target = ElementIndex::Multi(std::move(at));
+    const ElementIndex source = ElementIndex::Multi(index_);
+    std::vector<ScalarValue> arguments;
+    for (int64_t k = 0; k < n_; ++k)
+      arguments.push_back(LoadFrom(b_, {arrays_.result(k).base, e_.shapes[k]}, target));
+    for (int64_t k = 0; k < n_; ++k) arguments.push_back(emitter_.Emit(s_->operand(n_ + 1 + k), source));
+    const std::vector<ScalarValue> combined = emitter_.Apply(*s_->to_apply(), arguments);
+    for (int64_t k = 0; k < n_; ++k)
+      StoreTo(b_, {arrays_.result(k).base, e_.shapes[k]}, target, combined[k]);
+  }
+
+  const Expression& e_;
+  const Instruction* s_;
+  const ScatterAttrs& dims_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  int64_t n_;
+  std::vector<int64_t> batch_, window_;
+  std::vector<llvm::Value*> index_, start_;
+};
+
+// For each source element: the window element that `select` keeps gets it, combined by `scatter`.
+void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays) {
+  const Instruction* s = e.roots[0];
+  const Instruction* operand = s->operand(0);
+  const Instruction* source = s->operand(1);
+  const Window& window = s->attr<WindowAttrs>().window;
+  const Shape& from = operand->shape();
+  ElementEmitter emitter(b);
+  BindLeaves(emitter, e, arrays);
+  const DomainLoop outer(source->shape(), false);
+  outer.Emit(b, b.getInt64(0), b.getInt64(outer.units()), [&](const ElementIndex& at) {
+    emitter.BeginScope();
+    // Carried: whether anything is chosen yet, the chosen value, and its index.
+    const ScalarValue zero = ZeroElement(b, from.type);
+    Values start = {b.getFalse()};
+    for (llvm::Value* v : Flatten({zero})) start.push_back(v);
+    const size_t value_end = start.size();
+    for (int64_t d = 0; d < from.rank(); ++d) start.push_back(b.getInt64(0));
+    std::vector<llvm::Value*> index(from.rank());
+    std::function<Values(int64_t, llvm::Value*, const Values&)> nest = [&](int64_t d, llvm::Value* inside,
+                                                                           const Values& carried) -> Values {
+      if (d < from.rank()) {
+        const WindowDim& w = window[d];
+        return EmitLoopCarrying(b, w.size, carried, [&](llvm::Value* step, const Values& inner) {
+          llvm::Value* place = b.CreateNSWAdd(Scale(b, at.multi[d], w.stride), Scale(b, step, w.window_dilation));
+          place = b.CreateNSWSub(place, b.getInt64(w.pad_low));
+          llvm::Value* valid = b.CreateICmpULT(place, b.getInt64(from.dims[d]));
+          index[d] = b.CreateSelect(valid, place, b.getInt64(0));
+          emitter.BeginScope();
+          Values next = nest(d + 1, b.CreateAnd(inside, valid), inner);
+          emitter.EndScope();
+          return next;
+        });
+      }
+      const ScalarValue candidate = emitter.Emit(operand, ElementIndex::Multi(index));
+      const Values held(carried.begin() + 1, carried.begin() + value_end);
+      const ScalarValue chosen = Unflatten(held, {&zero, 1})[0];
+      llvm::Value* keep = emitter.Apply(*s->called(0), {chosen, candidate})[0].re;
+      llvm::Value* take = b.CreateAnd(inside, b.CreateNot(b.CreateAnd(carried[0], keep)));
+      Values fresh = {b.getTrue()};
+      for (llvm::Value* v : Flatten({candidate})) fresh.push_back(v);
+      for (llvm::Value* v : index) fresh.push_back(v);
+      for (size_t k = 0; k < fresh.size(); ++k) fresh[k] = b.CreateSelect(take, fresh[k], carried[k]);
+      return fresh;
+    };
+    const Values chosen = nest(0, b.getTrue(), start);
+    EmitIf(b, chosen[0], [&] {
+      emitter.BeginScope();
+      const ElementIndex target = ElementIndex::Multi({chosen.begin() + value_end, chosen.end()});
+      const ArrayRef result = arrays.result(0);
+      const ScalarValue update = emitter.Emit(source, ElementIndex::Multi(at.multi));
+      StoreTo(b, result, target, emitter.Apply(*s->called(1), {LoadFrom(b, result, target), update})[0]);
+      emitter.EndScope();
+    });
+    emitter.EndScope();
+  });
+}
+
+}  // namespace
+
+bool CanEmitScatter(const Instruction& s) {
+  if (!ArraysOnly(s)) return false;
+  for (const Computation* c : s.called())
+    if (!CanEmitElements(*c)) return false;
+  return true;
+}
+
+bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector<Kernel>& out) {
+  const Instruction* root = e.roots[0];
+  Kernel kernel;
+  kernel.units = 1;
+  if (root->opcode() == Opcode::kScatter) {
+    const int64_t n = (root->operand_count() - 1) / 2;
+    for (int64_t k = 0; k < n; ++k) AddBase(e, root->operand(k), k, in_place, out);
+    if (root->operand(n + 1)->shape().ElementCount() == 0 || root->operand(0)->shape().ElementCount() == 0) return true;
+    kernel.emit = [e](Builder& b, KernelArrays& arrays, llvm::Value*, llvm::Value*) {
+      ScatterEmitter(e, b, arrays).Emit();
+    };
+  } else if (root->opcode() == Opcode::kSelectAndScatter) {
+    const DomainLoop loop(e.shapes[0], false);
+    Kernel fill;
+    fill.units = loop.units();
+    fill.unit_cost = static_cast<double>(loop.elements_per_unit());
+    fill.emit = [e, root, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+      ElementEmitter emitter(b);
+      BindLeaves(emitter, e, arrays);
+      const ScalarValue init = emitter.Emit(root->operand(2), ElementIndex::Multi({}));
+      loop.Emit(b, begin, end, [&](const ElementIndex& index) { StoreTo(b, arrays.result(0), index, init); });
+    };
+    if (loop.units() == 0) return true;
+    out.push_back(std::move(fill));
+    if (root->operand(1)->shape().ElementCount() == 0) return true;
+    kernel.emit = [e](Builder& b, KernelArrays& arrays, llvm::Value*, llvm::Value*) {
+      EmitSelectAndScatter(e, b, arrays);
+    };
+  } else {
+    return false;
+  }
+  kernel.unit_cost = 1e3;  // in order, on one thread
+  out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,118 @@
+// Elements of slices: static, dynamic, updates, gather.
+#include "codegen/element_emitter.h"
+
+namespace hlokit {
+
+llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit) {
+  if (limit <= 0) return b.getInt64(0);
+  if (IsUnsigned(type) || IsPred(type)) {
+    llvm::Value* wide = b.CreateZExt(index, b.getInt64Ty());
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, b.getInt64(limit));
+  }
+  llvm::Value* wide = b.CreateSExt(index, b.getInt64Ty());
+  wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, wide, b.getInt64(0));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(limit));
+}
+
+llvm::Value* ElementEmitter::StartIndex(const Instruction* index, const ElementIndex& at, int64_t limit) {
+  if (limit <= 0) return b_.getInt64(0);
+  return ClampStart(b_, index->shape().type, Emit(index, at).re, limit);
+}
+
+ScalarValue ElementEmitter::EmitSlice(const Instruction* i, const ElementIndex& index) {
+  const SliceSpec& spec = i->attr<SliceAttrs>().slice;
+  const ElementIndex full = WithMulti(b_, index, i->shape());
+  std::vector<llvm::Value*> multi;
+  for (size_t d = 0; d < spec.size(); ++d)
+    multi.push_back(b_.CreateNSWAdd(Scale(b_, full.multi[d], spec[d].stride), b_.getInt64(spec[d].start)));
+  return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
+}
+
+namespace {
+
+// Start operands of a dynamic slice begin at operand `first`: one scalar a dimension, or (old form) one vector.
+struct Starts {
+  const Instruction* index;
+  ElementIndex at;
+};
+Starts StartOperand(Builder& b, const Instruction* i, int64_t first, int64_t dimension) {
+  const Instruction* operand = i->operand(first);
+  if (operand->shape().rank() == 1) return {operand, ElementIndex::Multi({b.getInt64(dimension)})};
+  return {i->operand(first + dimension), ElementIndex::Multi({})};
+}
+
+}  // namespace
+
+ScalarValue ElementEmitter::EmitDynamicSlice(const Instruction* i, const ElementIndex& index) {
+  const Shape& from = i->operand(0)->shape();
+  const ElementIndex full = WithMulti(b_, index, i->shape());
+  std::vector<llvm::Value*> multi;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    const int64_t limit = from.dims[d] - i->shape().dims[d];
+    const Starts start = limit > 0 ? StartOperand(b_, i, 1, d) : Starts{};
+    llvm::Value* first = limit > 0 ? StartIndex(start.index, start.at, limit) : b_.getInt64(0);
+    multi.push_back(b_.CreateNSWAdd(first, full.multi[d]));
+  }
+  return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
+}
+
+ScalarValue ElementEmitter::EmitDynamicUpdateSlice(const Instruction* i, const ElementIndex& index) {
+  const Instruction* update = i->operand(1);
+  if (update->shape().ElementCount() == 0) return Operand(i, 0, index);
+  const ElementIndex full = WithMulti(b_, index, i->shape());
+  llvm::Value* inside = b_.getTrue();
+  std::vector<llvm::Value*> multi;
+  for (int64_t d = 0; d < i->shape().rank(); ++d) {
+    const int64_t size = update->shape().dims[d];
+    const int64_t limit = i->shape().dims[d] - size;
+    if (limit == 0) {
+      multi.push_back(full.multi[d]);
+      continue;
+    }
+    const Starts start = StartOperand(b_, i, 2, d);
+    llvm::Value* at = b_.CreateNSWSub(full.multi[d], StartIndex(start.index, start.at, limit));
+    llvm::Value* valid = b_.CreateICmpULT(at, b_.getInt64(size));
+    inside = b_.CreateAnd(inside, valid);
+    multi.push_back(b_.CreateSelect(valid, at, b_.getInt64(0)));
+  }
+  const ScalarValue old = Operand(i, 0, index);
+  return EmitSelect(b_, {inside}, Emit(update, ElementIndex::Multi(std::move(multi))), old);
+}
+
+ScalarValue ElementEmitter::EmitGather(const Instruction* i, const ElementIndex& index) {
+  const auto& dims = i->attr<GatherAttrs>();
+  const Instruction* operand = i->operand(0);
+  const Instruction* indices = i->operand(1);
+  const ElementIndex full = WithMulti(b_, index, i->shape());
+  auto contains = [](const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); };
+
+  // The batch part of the result index says which start vector; the offset part where inside its slice.
+  std::vector<llvm::Value*> batch;
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    if (!contains(dims.offset_dims, d)) batch.push_back(full.multi[d]);
+  auto start_at = [&](int64_t component) {
+    std::vector<llvm::Value*> at = batch;
+    if (dims.index_vector_dim < indices->shape().rank())
+      at.insert(at.begin() + dims.index_vector_dim, b_.getInt64(component));
+    return ElementIndex::Multi(std::move(at));
+  };
+  std::vector<llvm::Value*> multi(operand->shape().rank(), b_.getInt64(0));
+  size_t offset = 0;
+  for (int64_t d = 0; d < operand->shape().rank(); ++d)
+    if (!contains(dims.collapsed_slice_dims, d) && !contains(dims.operand_batching_dims, d))
+      multi[d] = full.multi[dims.offset_dims[offset++]];
+  for (size_t k = 0; k < dims.start_index_map.size(); ++k) {
+    const int64_t d = dims.start_index_map[k];
+    const int64_t limit = operand->shape().dims[d] - dims.slice_sizes[d];
+    multi[d] = b_.CreateNSWAdd(multi[d], StartIndex(indices, start_at(k), limit));
+  }
+  for (size_t k = 0; k < dims.operand_batching_dims.size(); ++k) {
+    int64_t from = dims.start_indices_batching_dims[k];
+    if (from > dims.index_vector_dim) --from;
+    multi[dims.operand_batching_dims[k]] = batch[from];
+  }
+  return Emit(operand, ElementIndex::Multi(std::move(multi)));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

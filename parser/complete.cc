@@ -1,0 +1,121 @@
+// Fills in what an instruction's text may leave out, and brings attributes to the form that XLA keeps.
+#include <algorithm>
+
+#include "ops/op_table.h"
+#include "parser/module_parser_internal.h"
+#include "parser/shardings_internal.h"
+
+namespace hlokit {
+namespace {
+
+// The order of the operands' elements, which a compare need not name.
+ComparisonType DefaultOrder(ElementType type) {
+  if (IsFloat(type) || IsComplex(type)) return ComparisonType::kFloat;
+  return IsSigned(type) ? ComparisonType::kSigned : ComparisonType::kUnsigned;
+}
+
+template <typename A>
+void DropDefaultPrecision(A& attributes) {
+  if constexpr (requires { attributes.operand_precision; }) {
+    auto& precision = attributes.operand_precision;
+    if (std::all_of(precision.begin(), precision.end(), [](Precision p) { return p == Precision::kDefault; }))
+      precision.clear();
+  }
+}
+
+// A shape that exists with its layouts, where the result is that one.
+const Shape* LikeWhat(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kGetTupleElement: {
+      const Shape& tuple = i.operand(0)->shape();
+      const int64_t index = i.tuple_index();
+      const bool inside = tuple.IsTuple() && index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
+      return inside ? &tuple.elements[index] : nullptr;
+    }
+    case Opcode::kCall:
+    case Opcode::kConditional:
+      return i.called().empty() ? nullptr : &i.called(0)->root()->shape();
+    case Opcode::kWhile:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kOptimizationBarrier:
+      return &i.operand(0)->shape();
+    default:
+      return HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0 ? &i.operand(0)->shape() : nullptr;
+  }
+}
+
+void TakeLayout(const Shape& from, Shape& to) {
+  if (to.IsTuple() && from.IsTuple() && to.elements.size() == from.elements.size()) {
+    for (size_t i = 0; i < to.elements.size(); ++i) TakeLayout(from.elements[i], to.elements[i]);
+  } else if (to.IsArray() && from.IsArray() && from.has_layout && SameDims(from, to)) {
+    to.layout = from.layout;
+    to.has_layout = true;
+  }
+}
+
+}  // namespace
+
+bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
+  absl::InlinedVector<const Shape*, 8> shapes;
+  for (const Instruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
+  const OpView view(instruction.opcode(), shapes, instruction.attributes(), instruction.called(), nullptr);
+  absl::StatusOr<Shape> shape = InferShape(view);
+  if (!shape.ok()) {
+    diagnostics().Error(reader_.PlaceAt(at), shape.status());
+    return false;
+  }
+  Shape result = shape->WithDefaultLayout();
+  if (const Shape* like = LikeWhat(instruction)) TakeLayout(*like, result);
+  if (instruction.opcode() == Opcode::kTuple)
+    for (size_t i = 0; i < shapes.size() && i < result.elements.size(); ++i) TakeLayout(*shapes[i], result.elements[i]);
+  instruction.set_shape(std::move(result));
+  return true;
+}
+
+void ModuleParser::Normalize(Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kCompare: {
+      auto& attributes = i.mutable_attr<CompareAttrs>();
+      if (attributes.type == DefaultOrder(i.operand(0)->shape().type)) attributes.type = ComparisonType::kDefault;
+      break;
+    }
+    case Opcode::kDot:
+    case Opcode::kScaledDot:
+      DropDefaultPrecision(i.mutable_attr<DotAttrs>());
+      break;
+    case Opcode::kRaggedDot:
+      DropDefaultPrecision(i.mutable_attr<RaggedDotAttrs>());
+      break;
+    case Opcode::kConvolution:
+      DropDefaultPrecision(i.mutable_attr<ConvolutionAttrs>());
+      break;
+    case Opcode::kCustomCall:
+      DropDefaultPrecision(i.mutable_attr<CustomCallAttrs>());
+      break;
+    case Opcode::kOutfeed: {
+      auto& attributes = i.mutable_attr<OutfeedAttrs>();
+      if (!attributes.outfeed_shape) attributes.outfeed_shape = i.operand(0)->shape();
+      break;
+    }
+    case Opcode::kSend:
+      if (i.shape().IsTuple() && !i.shape().elements.empty() &&
+          SameIgnoringLayout(i.shape().elements[0], i.operand(0)->shape()))
+        i.mutable_shape().elements[0] = i.operand(0)->shape();
+      break;
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAsyncDone:  // both go by the start
+      i.set_called({});
+      i.mutable_attr<AsyncAttrs>() = {};
+      break;
+    case Opcode::kAsyncStart:
+      if (i.attr<AsyncAttrs>().async_execution_thread == "main")
+        i.mutable_attr<AsyncAttrs>().async_execution_thread.clear();
+      break;
+    default:
+      break;
+  }
+  if (i.sharding() != nullptr) SpreadOverTuple(i.shape(), *i.mutable_extras().sharding);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

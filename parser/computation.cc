@@ -1,0 +1,149 @@
+// Reads computations: signature, body, parameters, root.
+#include "parser/module_parser_internal.h"
+#include "parser/shapes_internal.h"
+
+namespace hlokit {
+
+bool ModuleParser::ReadComputation() {
+  const char* start = reader_.Here();
+  const bool is_entry = reader_.TryEatWord("ENTRY");
+  const char* name_at = reader_.Here();
+  absl::string_view name;
+  if (!reader_.Name(name, "a computation")) return false;
+  const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
+                          static_cast<uint32_t>(name.data() + name.size() - name_at)};
+  auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place});
+  if (!is_new) {
+    diagnostics().Error(place, "", "the computation '", name, "' is defined twice")
+        .Note(known->second.place, "first defined here");
+  }
+  if (is_entry && entry_place_.valid()) {
+    diagnostics().Error(reader_.PlaceAt(start), "", "a second ENTRY").Note(entry_place_, "the first one");
+  }
+  Shape result;
+  const char* result_at = nullptr;
+  if (reader_.Peek() == '(' && !ReadSignature(result, result_at)) return false;
+  Computation* body = ReadBody(name, place);
+  if (is_entry) entry_place_ = place;
+  if (body == nullptr) return false;
+  computations_[name].computation = body;
+  last_ = body;
+  if (is_entry) module_->set_entry(body);
+  if (result_at != nullptr && !Compatible(body->root()->shape(), result))
+    return reader_.Error(result_at, "the signature says ", Text(result), ", the root is ", Text(body->root()->shape()));
+  if (!reader_.TryEat(',')) return true;
+  std::string thread;
+  if (!reader_.TryEatWord("execution_thread")) return reader_.Expected("execution_thread=");
+  if (!reader_.Eat('=', "after execution_thread") || !reader_.String(thread)) return false;
+  if (thread != "main") body->set_execution_thread(std::move(thread));
+  return true;
+}
+
+// `(name: shape, ...) -> shape`. As in XLA, the parameters are those of the body, whatever stands here.
+bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
+  const bool parameters = reader_.List('(', ')', [&] {
+    absl::string_view name;
+    Shape shape;
+    return reader_.Name(name, "a parameter's name") && reader_.Eat(':', "after the parameter's name") &&
+           ReadShape(reader_, shape, MissingLayout::kNone);
+  });
+  if (!parameters) return false;
+  if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");
+  result_at = reader_.Here();
+  return ReadShape(reader_, result, MissingLayout::kNone);
+}
+
+Computation* ModuleParser::ReadBody(absl::string_view name, SourcePlace place) {
+  Reader::Depth depth(reader_);
+  if (!depth.ok() || !reader_.Eat('{', "before the instructions")) return nullptr;
+  Scope scope;
+  scope.computation = std::make_unique<Computation>(module_.get(), std::string(name));
+  scope.computation->set_place(place);
+  if (open_scopes_ == tables_.size()) tables_.emplace_back();
+  scope.names = &tables_[open_scopes_++];
+  scope.names->Clear();
+  const int errors = diagnostics().error_count();
+  const bool complete = ReadInstructions(scope) && diagnostics().error_count() == errors && FinishBody(scope);
+  --open_scopes_;
+  if (complete) return module_->Adopt(std::move(scope.computation));
+  broken_bodies_.push_back(std::move(scope.computation));
+  return nullptr;
+}
+
+// Up to the closing brace. After an error goes on at the next line that looks like an instruction; false where there
+// is none, with the reader at what comes after the body.
+bool ModuleParser::ReadInstructions(Scope& scope) {
+  const char* open = reader_.raw_position() - 1;
+  if (reader_.Peek() == '}') return reader_.Expected("an instruction: a computation cannot be empty");
+  while (!reader_.TryEat('}')) {
+    if (diagnostics().full()) return false;
+    const char* start = reader_.Here();
+    body_open_ = !reader_.AtEnd();
+    if (body_open_ && ReadInstruction(scope)) continue;
+    if (body_open_) {
+      if (SkipToInstruction()) continue;
+      return false;
+    }
+    reader_.MoveTo(start);
+    diagnostics().Error(reader_.PlaceAt(start), "", "expected an instruction or '}', found ",
+                        reader_.AtEnd() ? "the end of the text" : "the start of a computation")
+        .Note(reader_.PlaceAt(open), "the body opened here is not closed");
+    return false;
+  }
+  return true;
+}
+
+bool ModuleParser::FinishBody(Scope& scope) {
+  scope.computation->set_root(scope.root != nullptr ? scope.root : scope.last);
+  return CheckParameters(scope);
+}
+
+bool ModuleParser::CheckParameters(Scope& scope) {
+  if (scope.parameter_count == 0) return true;
+  std::vector<const Instruction*> by_number(scope.parameter_count, nullptr);
+  bool ok = true;
+  for (const Instruction* i : scope.computation->Instructions()) {
+    if (!i->IsParameter()) continue;
+    const int64_t number = i->parameter_number();
+    if (number >= scope.parameter_count) {
+      diagnostics().Error(i->place(), "", "parameter ", number, " of a computation with ", scope.parameter_count,
+                          scope.parameter_count == 1 ? " parameter" : " parameters", ", which are numbered from 0");
+      ok = false;
+    } else if (by_number[number] != nullptr) {
+      diagnostics().Error(i->place(), "", "a second parameter ", number)
+          .Note(by_number[number]->place(), "the first one");
+      ok = false;
+    } else {
+      by_number[number] = i;
+    }
+  }
+  if (!ok) return false;
+  scope.computation->RebuildParameters();
+  return true;
+}
+
+Computation* ModuleParser::ReadCalled() {
+  if (reader_.Peek() == '{') return ReadBody("_", reader_.PlaceAt(reader_.Here()));
+  const char* at = reader_.Here();
+  absl::string_view name;
+  if (!reader_.Name(name, "a computation")) return nullptr;
+  auto known = computations_.find(name);
+  if (known == computations_.end()) {
+    UndefinedComputation(name, at);
+    return nullptr;
+  }
+  if (known->second.computation == nullptr && diagnostics().ok())
+    reader_.Error(at, "the computation '", name, "' calls itself");
+  return known->second.computation;
+}
+
+bool ModuleParser::ReadCalledList(std::vector<Computation*>& list) {
+  return reader_.List('{', '}', [&] {
+    Computation* called = ReadCalled();
+    list.push_back(called);
+    return called != nullptr;
+  });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

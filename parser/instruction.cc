@@ -1,0 +1,277 @@
+// Reads one instruction: name, shape, opcode, what stands between the parentheses.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "parser/literals_internal.h"
+#include "parser/module_parser_internal.h"
+#include "parser/shapes_internal.h"
+
+namespace hlokit {
+namespace {
+
+// More parameters than this are a typing error, not a program.
+constexpr int64_t kMaxParameters = int64_t{1} << 20;
+
+// Names only with a percent sign in front.
+constexpr absl::string_view kKeywords[] = {
+    "inf", "nan", "true", "false", "maximal", "replicated", "manual", "unknown", "unreduced", "ROOT", "ENTRY",
+    "HloModule", "last_tile_dim_replicate", "shard_as", "shard_like", "FileNames", "FunctionNames", "FileLocations",
+    "StackFrames"};
+
+// Spellings of opcodes that XLA gave up.
+constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {{"cross-replica-sum", Opcode::kAllReduce},
+                                                                 {"generate-token", Opcode::kAfterAll}};
+
+}  // namespace
+
+bool ModuleParser::ReadInstruction(Scope& scope) {
+  const char* start = reader_.Here();
+  const bool is_root = reader_.TryEatWord("ROOT");
+  const char* name_at = reader_.Here();
+  const bool percent = *name_at == '%';
+  absl::string_view name;
+  if (!percent && reader_.PeekWord() == "ENTRY") return body_open_ = false;
+  if (!reader_.Name(name, "an instruction")) return false;
+  if (!reader_.TryEat('=')) {
+    if (!is_root && (reader_.Peek() == '{' || reader_.Peek() == '(')) return body_open_ = false;
+    return reader_.Expected("'=' after the instruction's name");
+  }
+  const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
+                          static_cast<uint32_t>(name.size() + percent)};
+  bool added = false;
+  NameTable::Entry& entry = scope.names->Add(name, added);
+  if (!added) {
+    diagnostics().Error(place, "", "the name '", name, "' is taken").Note(entry.place, "defined here before");
+    return false;
+  }
+  entry.place = place;
+  entry.broken = true;
+  if (TypeFromWord(name) != ElementType::kInvalid || absl::StartsWith(name, "__") ||
+      (!percent && std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)))
+    return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction");
+  if (is_root && scope.root_place.valid()) {
+    diagnostics().Error(reader_.PlaceAt(start), "", "a second ROOT").Note(scope.root_place, "the first one");
+    return false;
+  }
+  entry.broken = false;
+  Instruction* made = ReadRightHandSide(scope, name, place, /*nested=*/false);
+  entry.instruction = made;
+  entry.broken = made == nullptr;
+  if (is_root) scope.root_place = reader_.PlaceAt(start);
+  if (is_root) scope.root = made;
+  return made != nullptr;
+}
+
+Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view name, SourcePlace place, bool nested) {
+  Reader::Depth depth(reader_);
+  if (!depth.ok()) return nullptr;
+  Shape shape;
+  const bool has_shape = StartsShape(reader_);
+  if (has_shape && !ReadShape(reader_, shape)) return nullptr;
+  OpName op;
+  if (!ReadOpName(op)) return nullptr;
+  std::unique_ptr<Instruction> made = ReadArguments(scope, op, std::move(shape), has_shape);
+  if (made == nullptr) return nullptr;
+  made->set_place(nested ? reader_.PlaceAt(op.at) : place);
+  made->set_name(nested ? AnonymousName(op.opcode) : std::string(name));
+  std::unique_ptr<Instruction> wrapped;
+  if (op.sugared) {
+    const bool start = op.opcode == Opcode::kAsyncStart;
+    wrapped = std::make_unique<Instruction>(op.wrapped, start ? made->shape().elements[1] : Shape(),
+                                            absl::Span<Instruction* const>());
+    wrapped->set_place(made->place());
+  }
+  Seen seen;
+  const bool ok = ReadAttributes(scope, *made, wrapped.get(), seen, !nested) &&
+                  (has_shape || InferMissingShape(*made, op.at));
+  if (!ok) {
+    broken_.push_back(std::move(made));
+    return nullptr;
+  }
+  if (wrapped != nullptr && op.opcode == Opcode::kAsyncStart) Wrap(*made, std::move(wrapped));
+  Normalize(*made);
+  return scope.last = scope.computation->Adopt(std::move(made));
+}
+
+std::string ModuleParser::AnonymousName(Opcode opcode) {
+  return anonymous_.Unique(absl::StrCat(Text(opcode), ".anon"));
+}
+
+bool ModuleParser::ReadOpName(OpName& op) {
+  op.at = reader_.Here();
+  const absl::string_view word = reader_.PeekWord();
+  if (word.empty()) return reader_.Expected("an opcode");
+  std::optional<Opcode> opcode = OpcodeFromText(word);
+  for (const auto& [former, now] : kFormerNames)
+    if (!opcode && word == former) opcode = now;
+  constexpr std::pair<absl::string_view, Opcode> kSuffixes[] = {
+      {"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
+  for (const auto& [suffix, async] : kSuffixes) {
+    if (opcode || !absl::EndsWith(word, suffix)) continue;
+    const std::optional<Opcode> wrapped = OpcodeFromText(word.substr(0, word.size() - suffix.size()));
+    if (!wrapped) continue;
+    opcode = async;
+    op.sugared = true;
+    op.wrapped = *wrapped;
+  }
+  if (!opcode) return UnknownOpcode(word, op.at);
+  op.opcode = *opcode;
+  reader_.Word();
+  return true;
+}
+
+std::unique_ptr<Instruction> ModuleParser::ReadArguments(Scope& scope, const OpName& op, Shape shape, bool has_shape) {
+  Operands operands;
+  const bool literal = op.opcode == Opcode::kParameter || op.opcode == Opcode::kConstant;
+  if (literal && !has_shape) {
+    reader_.Error(op.at, "a ", Text(op.opcode), " needs a shape in front of it");
+    return nullptr;
+  }
+  if (!literal && (!ReadOperands(scope, operands) || !CheckOperands(op, shape, has_shape, operands))) return nullptr;
+  auto made = std::make_unique<Instruction>(op.opcode, std::move(shape), operands);
+  if (op.opcode == Opcode::kParameter && !ReadParameter(scope, *made)) return nullptr;
+  if (op.opcode == Opcode::kConstant && !ReadConstant(*made)) return nullptr;
+  if (CheckAsync(op, *made)) return made;
+  broken_.push_back(std::move(made));
+  return nullptr;
+}
+
+bool ModuleParser::ReadParameter(Scope& scope, Instruction& instruction) {
+  if (!reader_.Eat('(', "before the parameter's number")) return false;
+  const char* at = reader_.Here();
+  int64_t number = 0;
+  if (!reader_.Int(number)) return false;
+  if (number < 0 || number > kMaxParameters) return reader_.Error(at, "a parameter's number is 0 to ", kMaxParameters);
+  instruction.mutable_attr<ParameterAttrs>().number = number;
+  ++scope.parameter_count;
+  return reader_.Eat(')', "after the parameter's number");
+}
+
+bool ModuleParser::ReadConstant(Instruction& instruction) {
+  if (!reader_.Eat('(', "before the constant's value")) return false;
+  Literal literal;
+  bool elided = false;
+  if (!ReadLiteral(reader_, instruction.shape(), literal, elided)) return false;
+  if (!elided)
+    instruction.mutable_attr<ConstantAttrs>().literal = std::make_shared<const Literal>(std::move(literal));
+  return reader_.Eat(')', "after the constant's value");
+}
+
+bool ModuleParser::ReadOperands(Scope& scope, Operands& operands) {
+  if (!reader_.Eat('(', "before the operands")) return false;
+  if (reader_.TryEat(')')) return true;
+  do {
+    Instruction* operand = ReadOperand(scope);
+    if (operand == nullptr) return false;
+    operands.push_back(operand);
+  } while (reader_.TryEat(','));
+  return reader_.Eat(')', "or ',' after an operand");
+}
+
+// `name`, `shape name`, or an instruction in place: `shape opcode(...)`.
+Instruction* ModuleParser::ReadOperand(Scope& scope) {
+  const char* start = reader_.Here();
+  Shape declared;
+  const bool has_shape = StartsShape(reader_);
+  if (has_shape && !ReadShape(reader_, declared, MissingLayout::kNone)) return nullptr;
+  const char* at = reader_.Here();
+  absl::string_view name;
+  if (!reader_.Name(name, "an operand")) return nullptr;
+  if (*reader_.raw_position() == '(' && *at != '%') {
+    reader_.MoveTo(start);
+    return ReadRightHandSide(scope, "", SourcePlace(), /*nested=*/true);
+  }
+  NameTable::Entry* entry = scope.names->Find(name);
+  if (entry == nullptr || (entry->instruction == nullptr && !entry->broken)) {
+    Undefined(scope, name, at);
+    return nullptr;
+  }
+  Instruction* operand = entry->instruction;
+  if (operand != nullptr && has_shape && !Compatible(operand->shape(), declared)) {
+    diagnostics()
+        .Error(reader_.PlaceAt(at), "", "the operand '", name, "' is of ", Text(operand->shape()), ", not ",
+               Text(declared))
+        .Note(operand->place(), "defined here");
+    return nullptr;
+  }
+  while (operand != nullptr && reader_.Peek() == '#') operand = ReadElementOf(scope, operand);
+  return operand;
+}
+
+// `tuple#1` in newer text is short for a get-tuple-element, made at its first use.
+Instruction* ModuleParser::ReadElementOf(Scope& scope, Instruction* tuple) {
+  const char* at = reader_.Here();
+  int64_t index = 0;
+  reader_.TryEat('#');
+  if (!reader_.Int(index)) return nullptr;
+  const Shape& shape = tuple->shape();
+  if (!shape.IsTuple() || index < 0 || index >= static_cast<int64_t>(shape.elements.size())) {
+    reader_.Error(at, "'", tuple->name(), "' is of ", Text(shape), ", which has no element ", index);
+    return nullptr;
+  }
+  Instruction*& element = tuple_elements_[{tuple, index}];
+  if (element != nullptr) return element;
+  auto made = std::make_unique<Instruction>(Opcode::kGetTupleElement, shape.elements[index],
+                                            absl::Span<Instruction* const>(&tuple, 1));
+  made->mutable_attr<GetTupleElementAttrs>().index = index;
+  made->set_name(absl::StrCat(tuple->name(), "_", index));
+  made->set_place(reader_.PlaceAt(at));
+  return element = scope.computation->Adopt(std::move(made));
+}
+
+bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_shape, const Operands& operands) {
+  const OpInfo& info = Info(op.opcode);
+  const auto count = static_cast<int64_t>(operands.size());
+  int64_t wanted = info.min_operands;
+  bool exact = info.exact;
+  if (op.opcode == Opcode::kTuple && has_shape && shape.IsTuple()) {
+    wanted = static_cast<int64_t>(shape.elements.size());
+    exact = true;
+  }
+  if (count == wanted || (!exact && count > wanted)) return true;
+  return reader_.Error(op.at, Text(op.opcode), " takes ", exact ? "" : "at least ", wanted,
+                       wanted == 1 ? " operand" : " operands", ", found ", count);
+}
+
+bool ModuleParser::CheckAsync(const OpName& op, const Instruction& made) {
+  if (op.opcode == Opcode::kAsyncStart) {
+    const Shape& shape = made.shape();
+    if (shape.IsTuple() && shape.elements.size() >= 2 && shape.elements[0].IsTuple()) return true;
+    return reader_.Error(op.at, "an async-start is of ((operands...), results, state...)");
+  }
+  if (op.opcode != Opcode::kAsyncUpdate && op.opcode != Opcode::kAsyncDone) return true;
+  const Instruction* start = made.operand(0);
+  while (start->opcode() == Opcode::kAsyncUpdate) start = start->operand(0);
+  if (start->opcode() != Opcode::kAsyncStart)
+    return reader_.Error(op.at, "expected the result of an async-start or async-update as the operand");
+  if (!op.sugared || start->called().empty()) return true;
+  const Opcode wrapped = start->called(0)->root()->opcode();
+  return wrapped == op.wrapped ||
+         reader_.Error(op.at, "the operation that was started is ", Text(wrapped), ", not ", Text(op.wrapped));
+}
+
+// Puts the wrapped instruction of a sugared start into a computation of its own.
+void ModuleParser::Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped) {
+  auto body = std::make_unique<Computation>(module_.get(), "async_wrapped");
+  body->set_place(start.place());
+  body->set_execution_thread(start.attr<AsyncAttrs>().async_execution_thread);
+  int64_t number = 0;
+  for (const Instruction* operand : start.operands()) {
+    auto parameter = std::make_unique<Instruction>(Opcode::kParameter, operand->shape(),
+                                                   absl::Span<Instruction* const>());
+    parameter->mutable_attr<ParameterAttrs>().number = number++;
+    parameter->set_name("async_param");
+    parameter->set_place(start.place());
+    wrapped->AppendOperand(body->Adopt(std::move(parameter)));
+  }
+  wrapped->set_name("async_op");
+  Normalize(*wrapped);
+  ShareExtras(start, *wrapped);
+  body->set_root(body->Adopt(std::move(wrapped)));
+  body->RebuildParameters();
+  start.set_called({module_->Adopt(std::move(body))});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

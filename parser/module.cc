@@ -1,0 +1,211 @@
+// Reads what stands around the computations: the HloModule line, the tables after it, and what they imply.
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/match.h"
+#include "parser/module_parser_internal.h"
+#include "parser/shapes_internal.h"
+#include "parser/values_internal.h"
+#include "support/text.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kHeaderAttributes[] = {
+    "is_scheduled", "entry_computation_layout", "input_output_alias", "buffer_donor", "replica_count",
+    "num_partitions", "alias_passthrough_params", "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output", "frontend_attributes", "origin_recovery_table"};
+
+}  // namespace
+
+std::unique_ptr<Module> ModuleParser::Run() {
+  FindStart();
+  bool ok = true;
+  if (reader_.TryEatWord("HloModule")) {
+    has_header_ = true;
+    ok = ReadHeader() && ReadTables();
+    if (!ok) SkipToComputation();
+  }
+  while (!reader_.AtEnd() && !diagnostics().full())
+    if (!ReadComputation()) SkipToComputation();
+  if (diagnostics().ok() && last_ == nullptr) reader_.Expected("a computation");
+  if (!diagnostics().ok()) return nullptr;
+  Finish();
+  return diagnostics().ok() ? std::move(module_) : nullptr;
+}
+
+// Passes by what a log or a mail left in front of the HloModule line, and by log prefixes on every line.
+void ModuleParser::FindStart() {
+  const char* first = reader_.Here();
+  if (reader_.AfterLogPrefix(first) != first) reader_.SkipLogPrefixes();
+  const absl::string_view word = reader_.PeekWord();
+  if (word == "HloModule" || word == "ENTRY") return;
+  const absl::string_view text(reader_.begin(), reader_.end() - reader_.begin());
+  for (size_t at = text.find("HloModule "); at != absl::string_view::npos; at = text.find("HloModule ", at + 1)) {
+    const size_t newline = text.rfind('\n', at);
+    const size_t line = newline == absl::string_view::npos ? 0 : newline + 1;
+    if (text.substr(0, line).find('{') != absl::string_view::npos) return;  // a computation may stand before it
+    const char* start = text.data() + line;
+    const char* after = reader_.AfterLogPrefix(start);
+    if (text.substr(after - text.data(), at - (after - text.data())).find_first_not_of(" \t") != absl::string_view::npos)
+      continue;
+    reader_.MoveTo(start);
+    if (after != start) reader_.SkipLogPrefixes();
+    return;
+  }
+}
+
+bool ModuleParser::ReadHeader() {
+  absl::string_view name;
+  if (!reader_.Name(name, "the module's name")) return false;
+  module_->set_name(std::string(name));
+  std::vector<absl::string_view> seen;
+  while (reader_.TryEat(',')) {
+    const char* at = reader_.Here();
+    const absl::string_view attribute = reader_.Word();
+    if (attribute.empty()) return reader_.Expected("a module attribute");
+    if (std::find(seen.begin(), seen.end(), attribute) != seen.end()) return Twice(attribute, at);
+    seen.push_back(attribute);
+    if (!reader_.Eat('=', "after the attribute's name") || !ReadHeaderAttribute(attribute, at)) return false;
+  }
+  return true;
+}
+
+bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
+  ModuleHeader& header = module_->header();
+  if (name == "is_scheduled") return reader_.Bool(header.is_scheduled);
+  if (name == "entry_computation_layout") return ReadEntryLayout();
+  if (name == "input_output_alias") return ReadAliases();
+  if (name == "buffer_donor") return ReadDonors();
+  if (name == "replica_count") return reader_.Int(header.replica_count);
+  if (name == "num_partitions") return reader_.Int(header.num_partitions);
+  if (name == "alias_passthrough_params") return reader_.Bool(header.alias_passthrough_params);
+  if (name == "allow_spmd_sharding_propagation_to_parameters")
+    return ReadValue(reader_, header.propagate_sharding_to_parameters);
+  if (name == "allow_spmd_sharding_propagation_to_output")
+    return ReadValue(reader_, header.propagate_sharding_to_output);
+  if (name == "frontend_attributes") return ReadFrontendAttributes(header.frontend_attributes);
+  const bool known = name == "origin_recovery_table";
+  if (!known && !options_.allow_unknown_attributes)
+    return reader_.Error(at, "unknown module attribute '", name, "'", DidYouMean(name, kHeaderAttributes),
+                         "; --allow-unknown-attributes keeps it");
+  absl::string_view value;
+  if (!reader_.AnyValue(value)) return false;
+  if (!known) diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name, "' is kept as text");
+  header.others.emplace_back(std::string(name), std::string(value));
+  return true;
+}
+
+bool ModuleParser::ReadEntryLayout() {
+  EntryLayout& layout = module_->header().entry_layout.emplace();
+  if (!reader_.Eat('{', "before the entry's layout")) return false;
+  if (!reader_.List('(', ')', [&] { return ReadShape(reader_, layout.parameters.emplace_back()); })) return false;
+  if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");
+  return ReadShape(reader_, layout.result) && reader_.Eat('}', "after the entry's layout");
+}
+
+bool ModuleParser::ReadAliases() {
+  auto& aliases = module_->header().aliases;
+  const bool ok = reader_.List('{', '}', [&] {
+    InputOutputAlias& alias = aliases.emplace_back();
+    if (!ReadValue(reader_, alias.output) || !reader_.Eat(':', "after the output index") ||
+        !reader_.Eat('(', "before the parameter") || !reader_.Int(alias.parameter) ||
+        !reader_.Eat(',', "after the parameter") || !ReadValue(reader_, alias.parameter_index))
+      return false;
+    if (reader_.TryEat(',')) {
+      alias.must_alias = reader_.PeekWord() == "must-alias";
+      if (!alias.must_alias && reader_.PeekWord() != "may-alias") return reader_.Expected("may-alias or must-alias");
+      reader_.Word();
+    }
+    return reader_.Eat(')', "after the alias");
+  });
+  std::sort(aliases.begin(), aliases.end(), [](const auto& a, const auto& b) { return a.output < b.output; });
+  return ok;
+}
+
+bool ModuleParser::ReadDonors() {
+  auto& donors = module_->header().donors;
+  const bool ok = reader_.List('{', '}', [&] {
+    BufferDonor& donor = donors.emplace_back();
+    return reader_.Eat('(', "before a donor") && reader_.Int(donor.parameter) &&
+           reader_.Eat(',', "after the parameter") && ReadValue(reader_, donor.index) &&
+           reader_.Eat(')', "after a donor");
+  });
+  std::sort(donors.begin(), donors.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.parameter, a.index) < std::tie(b.parameter, b.index);
+  });
+  return ok;
+}
+
+// `{name=1 name=2 ...}`, all of them in any order.
+bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, int64_t*>> fields) {
+  if (!reader_.Eat('{', "before the row")) return false;
+  size_t count = 0;
+  while (!reader_.TryEat('}')) {
+    const absl::string_view name = reader_.PeekWord();
+    const auto* found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+    if (found == fields.end()) return reader_.Expected("a field of the table");
+    reader_.Word();
+    if (!reader_.Eat('=', "after the field's name") || !reader_.Int(*found->second)) return false;
+    reader_.TryEat(',');
+    ++count;
+  }
+  return count == fields.size() || reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));
+}
+
+bool ModuleParser::ReadTables() {
+  StackFrameTables& tables = module_->header().stack_frames;
+  int64_t row = 0;
+  auto rows = [&](auto item) {
+    while (Reader::IsClass(reader_.Peek(), kDigit))
+      if (!reader_.Int(row) || !item()) return false;
+    return true;
+  };
+  if (!reader_.TryEatWord("FileNames")) return true;
+  if (!rows([&] { return reader_.String(tables.file_names.emplace_back()); })) return false;
+  if (!reader_.TryEatWord("FunctionNames")) return reader_.Expected("FunctionNames");
+  if (!rows([&] { return reader_.String(tables.function_names.emplace_back()); })) return false;
+  if (!reader_.TryEatWord("FileLocations")) return reader_.Expected("FileLocations");
+  const bool locations = rows([&] {
+    auto& l = tables.locations.emplace_back();
+    return ReadRowFields({{"file_name_id", &l.file_name_id}, {"function_name_id", &l.function_name_id},
+                          {"line", &l.line}, {"end_line", &l.end_line}, {"column", &l.column},
+                          {"end_column", &l.end_column}});
+  });
+  if (!locations) return false;
+  if (!reader_.TryEatWord("StackFrames")) return reader_.Expected("StackFrames");
+  return rows([&] {
+    auto& f = tables.frames.emplace_back();
+    return ReadRowFields({{"file_location_id", &f.file_location_id}, {"parent_frame_id", &f.parent_frame_id}});
+  });
+}
+
+void ModuleParser::Finish() {
+  if (module_->entry() == nullptr) module_->set_entry(last_);
+  if (!has_header_) module_->set_name(absl::StrCat("module_", module_->entry()->name()));
+  FillEntryLayout();
+  if (module_->header().is_scheduled) FillSchedules();
+}
+
+void ModuleParser::FillEntryLayout() {
+  const Computation& entry = *module_->entry();
+  auto& layout = module_->header().entry_layout;
+  if (layout.has_value()) return;
+  layout.emplace();
+  for (const Instruction* parameter : entry.parameters()) layout->parameters.push_back(parameter->shape());
+  layout->result = entry.root()->shape();
+}
+
+// The text's order is the schedule, except in the bodies of fusions.
+void ModuleParser::FillSchedules() {
+  std::vector<bool> fused(module_->computation_id_bound(), false);
+  for (Computation* c : module_->Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->opcode() == Opcode::kFusion)
+        for (const Computation* body : i->called()) fused[body->id()] = true;
+  for (Computation* c : module_->Computations())
+    if (!fused[c->id()]) c->set_schedule(c->Instructions());
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

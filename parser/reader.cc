@@ -1,0 +1,219 @@
+// Tokens: comments, numbers, strings, bracketed text, and the wording of errors.
+#include "parser/reader_internal.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace hlokit {
+
+Reader::Reader(absl::string_view text, Diagnostics& diagnostics)
+    : begin_(text.data()), end_(text.data() + text.size()), at_(begin_), diagnostics_(diagnostics) {
+  if (absl::StartsWith(text, "\xEF\xBB\xBF")) at_ += 3;
+}
+
+void Reader::SkipBlanks() {
+  while (IsClass(*at_, kSkip)) {
+    if (*at_ != '/') {
+      const bool line_end = *at_++ == '\n';
+      if (line_end && skip_log_prefixes_) at_ = AfterLogPrefix(at_);
+      continue;
+    }
+    const absl::string_view rest(at_, end_ - at_);
+    if (absl::StartsWith(rest, "//")) {
+      at_ += std::min(rest.find('\n'), rest.size());
+    } else if (absl::StartsWith(rest, "/*")) {
+      const size_t close = rest.find("*/", 2);
+      if (close == absl::string_view::npos) return;  // Found() words it
+      at_ += close + 2;
+    } else {
+      return;
+    }
+  }
+}
+
+const char* Reader::AfterLogPrefix(const char* at) const {
+  const absl::string_view line(at, std::min<size_t>(end_ - at, 160));
+  if (line.size() < 8 || absl::string_view("IWEF").find(line[0]) == absl::string_view::npos) return at;
+  for (int i = 1; i <= 4; ++i)
+    if (!IsClass(line[i], kDigit)) return at;
+  const size_t close = line.find("] ");
+  if (line[5] != ' ' || close == absl::string_view::npos || line.substr(0, close).find('\n') != absl::string_view::npos)
+    return at;
+  const size_t colon = line.rfind(':', close);
+  if (colon == absl::string_view::npos || !IsClass(line[close - 1], kDigit)) return at;
+  return at + close + 2;
+}
+
+void Reader::SkipLogPrefixes() {
+  skip_log_prefixes_ = true;
+  at_ = AfterLogPrefix(at_);
+}
+
+bool Reader::TryEat(const char* two) {
+  if (Peek() != two[0] || at_[1] != two[1]) return false;
+  at_ += 2;
+  return true;
+}
+
+bool Reader::TryEatWord(absl::string_view word) {
+  if (PeekWord() != word) return false;
+  at_ += word.size();
+  return true;
+}
+
+bool Reader::Int(int64_t& value) {
+  const char* start = Here();
+  const char* digits = start + (*start == '-');
+  if (!IsClass(*digits, kDigit)) return Expected("an integer");
+  int64_t magnitude = 0;
+  const char* stop = digits;
+  while (IsClass(*stop, kDigit) && stop - digits < 18) magnitude = magnitude * 10 + (*stop++ - '0');
+  value = digits == start ? magnitude : -magnitude;
+  if (IsClass(*stop, kDigit)) {
+    const auto result = std::from_chars(start, end_, value);
+    if (result.ec != std::errc()) return Error(start, "the number does not fit in 64 bits");
+    stop = result.ptr;
+  }
+  at_ = stop;
+  return true;
+}
+
+bool Reader::Double(double& value) {
+  const char* start = Here();
+  const bool negative = *start == '-';
+  at_ += negative;
+  if (IsClass(*at_, kWordStart)) {
+    const absl::string_view word = PeekWord();
+    if (word != "inf" && word != "nan") return Expected("a number");
+    at_ += word.size();
+    value = word == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (negative) value = -value;
+    return true;
+  }
+  const auto result = std::from_chars(start, end_, value);
+  if (result.ec == std::errc::invalid_argument) {
+    at_ = start;
+    return Expected("a number");
+  }
+  at_ = result.ptr;
+  if (result.ec != std::errc::result_out_of_range) return true;
+  // from_chars leaves value alone on overflow and on underflow; the latter is no error.
+  value = std::strtod(std::string(start, result.ptr).c_str(), nullptr);
+  return std::abs(value) <= 1 || Error(start, "the number is out of the range of f64");
+}
+
+bool Reader::Bool(bool& value) {
+  const absl::string_view word = PeekWord();
+  if (word != "true" && word != "false") return Expected("true or false");
+  value = word == "true";
+  at_ += word.size();
+  return true;
+}
+
+const char* Reader::QuoteEnd(const char* quote) const {
+  for (const char* p = quote + 1; p < end_; ++p) {
+    if (*p == *quote) return p + 1;
+    if (*p == '\\') ++p;
+  }
+  return nullptr;
+}
+
+bool Reader::String(std::string& value) {
+  const char quote = Peek();
+  if (quote != '"' && quote != '\'') return Expected("a string");
+  const char* stop = QuoteEnd(at_);
+  if (stop == nullptr) return Error(at_, "the string has no closing quote");
+  const absl::string_view inside(at_ + 1, stop - at_ - 2);
+  if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) {
+    value.assign(inside.data(), inside.size());
+  } else if (std::string why; !absl::CUnescape(inside, &value, &why)) {
+    return Error(at_, "bad escape in the string: ", why);
+  }
+  at_ = stop;
+  return true;
+}
+
+bool Reader::Balanced(absl::string_view& text) {
+  const char* start = Here();
+  int depth = 0;
+  for (const char* p = start; p < end_; ++p) {
+    switch (*p) {
+      case '{': case '[': case '(':
+        ++depth;
+        break;
+      case '}': case ']': case ')':
+        if (--depth > 0) break;
+        at_ = p + 1;
+        text = {start, static_cast<size_t>(at_ - start)};
+        return true;
+      case '"':
+        p = QuoteEnd(p);
+        if (p == nullptr) return Error(start, "a string in the bracketed text has no closing quote");
+        --p;
+        break;
+      default:
+        if (depth == 0) return Expected("'{'");
+    }
+  }
+  return Error(start, "the bracket is never closed");
+}
+
+bool Reader::AnyValue(absl::string_view& text) {
+  const char* start = Here();
+  absl::string_view part;
+  while (at_ < end_) {
+    const char c = *at_;
+    if (c == ',' || c == '\n' || c == '\r' || c == '}' || c == ']' || c == ')') break;
+    if (c == '{' || c == '[' || c == '(') {
+      if (!Balanced(part)) return false;
+    } else if (c == '"') {
+      const char* stop = QuoteEnd(at_);
+      if (stop == nullptr) return Error(at_, "the string has no closing quote");
+      at_ = stop;
+    } else {
+      ++at_;
+    }
+  }
+  text = {start, static_cast<size_t>(at_ - start)};
+  return !text.empty() || Expected("a value");
+}
+
+SourcePlace Reader::PlaceAt(const char* at) const {
+  const char* stop = at;
+  if (*stop == '%' || *stop == '-') ++stop;
+  while (IsClass(*stop, kWordPart)) ++stop;
+  if (stop == at && at < end_) ++stop;
+  return {static_cast<uint32_t>(at - begin_), static_cast<uint32_t>(stop - at)};
+}
+
+std::string Reader::Found() {
+  Peek();
+  if (at_ == end_) return "the end of the text";
+  if (*at_ == '\0') return "a NUL byte";
+  if (at_[0] == '/' && at_[1] == '*') return "a comment that is never closed";
+  const SourcePlace place = PlaceAt(at_);
+  const absl::string_view token(at_, std::min<uint32_t>(place.length, 60));
+  return absl::StrCat("'", absl::Utf8SafeCEscape(token), "'");
+}
+
+bool Reader::Expected(absl::string_view what) {
+  const std::string found = Found();
+  return Error(at_, "expected ", what, ", found ", found);
+}
+
+bool Reader::ExpectedChar(char c, absl::string_view where) {
+  return Expected(absl::StrCat("'", absl::string_view(&c, 1), "' ", where));
+}
+
+bool Reader::TooDeep() { return Error(Here(), "nested more than ", kMaxDepth, " levels deep"); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,213 @@
+// Reads shapes: types, dimensions, layouts with their tiles, tuples.
+#include "parser/shapes_internal.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hlokit {
+namespace {
+
+// A hash table of the type names of at most eight letters, which is nearly all that texts hold.
+class TypeTable {
+ public:
+  TypeTable() {
+    for (int i = 1; i < kElementTypeCount; ++i) {
+      const auto type = static_cast<ElementType>(i);
+      const absl::string_view text = Info(type).text;
+      if (type == ElementType::kTuple || type == ElementType::kBuffer || text.size() > 8) continue;
+      size_t at = SlotOf(Key(text));
+      while (slots_[at].key != 0) at = (at + 1) % kSlots;
+      slots_[at] = {Key(text), type};
+    }
+  }
+  ElementType Find(absl::string_view text) const {
+    const uint64_t key = Key(text);
+    size_t at = SlotOf(key);
+    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) % kSlots;
+    return slots_[at].type;
+  }
+
+ private:
+  static constexpr size_t kSlots = 256;
+  struct Slot {
+    uint64_t key = 0;
+    ElementType type = ElementType::kInvalid;
+  };
+  static uint64_t Key(absl::string_view text) {
+    uint64_t key = 0;
+    std::memcpy(&key, text.data(), text.size());
+    return key;
+  }
+  static size_t SlotOf(uint64_t key) { return (key * 0x9E3779B97F4A7C15u) >> 56; }
+  Slot slots_[kSlots];
+};
+
+bool ReadDims(Reader& r, Shape& shape) {
+  if (!r.Eat('[', "before the dimensions")) return false;
+  if (r.TryEat(']')) return true;
+  int64_t bytes = std::max(ByteWidth(shape.type), 1);
+  do {
+    const char* at = r.Here();
+    int64_t size = kUnbounded;
+    bool dynamic = true;
+    if (!r.TryEat('?')) {
+      dynamic = r.TryEat("<=");
+      if (!r.Int(size)) return false;
+      if (size < 0) return r.Error(at, "a dimension cannot be negative");
+      if (size > 0 && __builtin_mul_overflow(bytes, size, &bytes))
+        return r.Error(at, "the array has more bytes than 64 bits can count");
+    }
+    if (shape.rank() == kMaxRank) return r.Error(at, "an array has at most ", kMaxRank, " dimensions");
+    if (dynamic) shape.dynamic_mask |= uint64_t{1} << shape.rank();
+    shape.dims.push_back(size);
+  } while (r.TryEat(','));
+  return r.Eat(']', "after the dimensions");
+}
+
+bool ReadInParentheses(Reader& r, int64_t& value) {
+  return r.Eat('(', "in the layout") && r.Int(value) && r.Eat(')', "in the layout");
+}
+
+bool ReadPointerType(Reader& r, ElementType& type) {
+  if (!r.Eat('(', "in the layout")) return false;
+  type = TypeFromWord(r.PeekWord());
+  if (!IsUnsigned(type)) return r.Expected("an unsigned integer type");
+  r.Word();
+  return r.Eat(')', "in the layout");
+}
+
+bool ReadTiles(Reader& r, LayoutExtras& extras) {
+  do {
+    auto& tile = extras.tiles.emplace_back();
+    const bool ok = r.List('(', ')', [&] {
+      int64_t size = LayoutExtras::kCombine;
+      if (!r.TryEat('*') && !r.Int(size)) return false;
+      tile.push_back(size);
+      return true;
+    });
+    if (!ok) return false;
+  } while (r.Peek() == '(');
+  return true;
+}
+
+bool ReadSplits(Reader& r, LayoutExtras& extras) {
+  do {
+    auto& split = extras.splits.emplace_back();
+    if (!r.Eat('(', "in the layout") || !r.Int(split.dimension)) return false;
+    const bool ok = r.List(':', ')', [&] { return r.Int(split.indices.emplace_back()); });
+    if (!ok) return false;
+  } while (r.Peek() == '(');
+  return true;
+}
+
+// What may follow the colon, in any order.
+bool ReadLayoutPart(Reader& r, LayoutExtras& extras) {
+  const char* at = r.Here();
+  if (r.TryEat('#')) return ReadPointerType(r, extras.index_type);
+  if (r.TryEat('*')) return ReadPointerType(r, extras.pointer_type);
+  const absl::string_view name = r.Word();
+  if (name == "T") return ReadTiles(r, extras);
+  if (name == "S") return ReadInParentheses(r, extras.memory_space);
+  if (name == "E") return ReadInParentheses(r, extras.element_size_in_bits);
+  if (name == "L") return ReadInParentheses(r, extras.tail_padding_alignment);
+  if (name == "M") return ReadInParentheses(r, extras.dynamic_metadata_bytes);
+  if (name == "SC") return ReadSplits(r, extras);
+  absl::string_view ignored;
+  if (name == "D") return r.Balanced(ignored);  // dimension level types mean nothing any more; XLA drops them too
+  if (name == "P") {
+    auto physical = std::make_shared<Shape>();
+    if (!r.Eat('(', "before the physical shape") || !ReadShape(r, *physical)) return false;
+    extras.physical = std::move(physical);
+    return r.Eat(')', "after the physical shape");
+  }
+  r.MoveTo(at);
+  return r.Expected("'}' or a part of a layout (T, S, E, L, M, SC)");
+}
+
+bool ReadLayout(Reader& r, Shape& shape) {
+  const char* start = r.Here();
+  if (!r.Eat('{', "before the layout")) return false;
+  Layout& layout = shape.layout;
+  uint64_t seen = 0;
+  while (r.Peek() != ':' && r.Peek() != '}') {
+    const char* at = r.Here();
+    int64_t dimension = 0;
+    if (!r.Int(dimension)) return false;
+    if (dimension < 0 || dimension >= shape.rank() || (seen >> dimension & 1) != 0)
+      return r.Error(at, "the layout must name each of the dimensions 0 to ", shape.rank() - 1, " once");
+    seen |= uint64_t{1} << dimension;
+    layout.minor_to_major.push_back(static_cast<uint8_t>(dimension));
+    if (!r.TryEat(',')) break;
+  }
+  if (static_cast<int>(layout.minor_to_major.size()) != shape.rank())
+    return r.Error(start, "the layout orders ", layout.minor_to_major.size(), " dimensions, the array has ",
+                   shape.rank());
+  if (r.TryEat(':')) {
+    LayoutExtras extras;
+    while (r.Peek() != '}')
+      if (!ReadLayoutPart(r, extras)) return false;
+    if (!(extras == LayoutExtras())) layout.extras = std::make_shared<const LayoutExtras>(std::move(extras));
+  }
+  shape.has_layout = true;
+  return r.Eat('}', "after the layout");
+}
+
+// `f32[2] {` may open a computation's body; a layout goes on with a number or a colon.
+bool StartsLayout(Reader& r) {
+  if (r.Peek() != '{') return false;
+  const char* brace = r.Here();
+  r.MoveTo(brace + 1);
+  const char next = r.Peek();
+  r.MoveTo(brace);
+  return next == ':' || Reader::IsClass(next, kDigit);
+}
+
+bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
+  shape.type = ElementType::kTuple;
+  return r.List('(', ')', [&] { return ReadShape(r, shape.elements.emplace_back(), missing); });
+}
+
+}  // namespace
+
+ElementType TypeFromWord(absl::string_view word) {
+  static const TypeTable* const table = new TypeTable;
+  if (word.empty()) return ElementType::kInvalid;
+  if (word.size() <= 8) return table->Find(word);
+  return ElementTypeFromText(word).value_or(ElementType::kInvalid);
+}
+
+bool StartsShape(Reader& r) {
+  if (r.Peek() == '(') return true;
+  const absl::string_view word = r.PeekWord();
+  if (TypeFromWord(word) != ElementType::kInvalid) return true;
+  return word == "b" && word.data()[1] == '(';
+}
+
+bool ReadShape(Reader& r, Shape& shape, MissingLayout missing) {
+  Reader::Depth depth(r);
+  if (!depth.ok()) return false;
+  if (r.Peek() == '(') return ReadTuple(r, shape, missing);
+  const absl::string_view word = r.PeekWord();
+  if (word == "b" && word.data()[1] == '(') {
+    r.Word();
+    shape.type = ElementType::kBuffer;
+    return r.Eat('(', "after b") && ReadShape(r, shape.elements.emplace_back(), missing) &&
+           r.Eat(')', "after the buffer's shape");
+  }
+  shape.type = TypeFromWord(word);
+  if (shape.type == ElementType::kInvalid) return r.Expected("an element type or a tuple shape");
+  r.Word();
+  if (!ReadDims(r, shape)) return false;
+  if (!shape.IsArray()) {
+    absl::string_view layout;  // opaque[]{0} and the like, in old text
+    return !StartsLayout(r) || r.Balanced(layout);
+  }
+  if (StartsLayout(r)) return ReadLayout(r, shape);
+  if (missing == MissingLayout::kNone) return true;
+  shape.layout = Layout::Default(shape.rank());
+  shape.has_layout = true;
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

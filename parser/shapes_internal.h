@@ -1,0 +1,20 @@
+// Shapes and layouts in text.
+#pragma once
+
+#include "parser/reader_internal.h"
+#include "types/shape.h"
+
+namespace hlokit {
+
+// The element type that a word spells, or kInvalid.
+ElementType TypeFromWord(absl::string_view word);
+
+// Whether a shape starts at the next token: an element type, a tuple's parenthesis or `b(`.
+bool StartsShape(Reader& reader);
+
+enum class MissingLayout { kDefault, kNone };
+// Arrays without a layout get the default one, or none.
+bool ReadShape(Reader& reader, Shape& shape, MissingLayout missing = MissingLayout::kDefault);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

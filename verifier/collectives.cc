@@ -1,8 +1,8 @@
-// Collectives: device groups against the module's counts, source-target pairs, channels.
+// Collectives: device groups against the module's counts, source-target pairs, channels. Ops of different kinds may
+// share a channel: JAX numbers them all 1.
 #include <algorithm>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
 
@@ -166,17 +166,6 @@ void CheckPairs(VerifyRun& run, const Instruction& i) {
   }
 }
 
-// [channel-c1] no negative channel; [channel-c2] one channel serves ops of one kind.
-void CheckChannel(VerifyRun& run, const Instruction& i, int64_t channel,
-                  absl::flat_hash_map<int64_t, const Instruction*>& by_channel) {
-  if (channel < 0) run.Error(i, "channel-c1", "channel_id=", channel, " is negative");
-  if (channel <= 0) return;
-  const Instruction* first = by_channel.insert({channel, &i}).first->second;
-  if (first->opcode() != i.opcode())
-    run.Error(i, "channel-c2", "channel_id=", channel, " is used by ", Text(first->opcode()), " %", first->name(),
-              " as well");
-}
-
 // Members of the groups that an op gathers from or scatters to; nothing where the module does not say.
 std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
   const ModuleHeader& header = run.module.header();
@@ -207,14 +196,13 @@ void CheckShards(VerifyRun& run, const Instruction& i, const Collective& c) {
 
 void CheckCollectives(VerifyRun& run) {
   const int errors_before = run.out.error_count();
-  absl::flat_hash_map<int64_t, const Instruction*> by_channel;
   run.ForEachInstruction([&](const Instruction& i) {
     if (!HasTrait(i.opcode(), kCollective)) return;
     const Collective c = PartsOf(i);
     GroupCheck(run, i, c).Check();
     const bool permutes = i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
     if (permutes) CheckPairs(run, i);
-    if (c.channel_id) CheckChannel(run, i, *c.channel_id, by_channel);
+    if (c.channel_id && *c.channel_id < 0) run.Error(i, "channel-c1", "channel_id=", *c.channel_id, " is negative");
     if (run.out.error_count() == errors_before) CheckShards(run, i, c);
   });
 }

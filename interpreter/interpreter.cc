@@ -1,0 +1,114 @@
+// Runs of whole modules: arguments checked, a thread a device, the first error reported.
+#include "interpreter/interpreter.h"
+
+#include <unistd.h>
+
+#include <thread>
+
+#include "interpreter/machine_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kMaxDevices = 4096;
+
+int64_t HalfOfMemory() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 33;
+}
+
+RunState StateFor(const InterpreterOptions& options, Exchange* exchange) {
+  RunState state;
+  state.options = &options;
+  state.exchange = exchange;
+  state.memory_limit = options.memory_limit_bytes > 0 ? options.memory_limit_bytes : HalfOfMemory();
+  if (options.time_limit_s > 0)
+    state.deadline = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                         std::chrono::duration<double>(options.time_limit_s));
+  return state;
+}
+
+absl::Status CheckArguments(const Computation& entry, absl::Span<const Literal* const> arguments) {
+  if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
+    return InvalidArgument(entry.name(), " takes ", entry.parameter_count(), " arguments, ", arguments.size(),
+                           " were given");
+  for (int64_t i = 0; i < entry.parameter_count(); ++i) {
+    const Shape& expected = entry.parameter(i)->shape();
+    if (!Compatible(arguments[i]->shape(), expected))
+      return InvalidArgument("parameter ", i, " is ", Text(expected), ", its argument ", Text(arguments[i]->shape()));
+  }
+  return absl::OkStatus();
+}
+
+// Gives a result the layouts and dynamic bits that the entry computation states.
+void SetShape(Literal& value, const Shape& shape) {
+  for (size_t i = 0; i < value.elements().size() && i < shape.elements.size(); ++i)
+    SetShape(value.elements()[i], shape.elements[i]);
+  value.set_shape(shape);
+}
+
+absl::StatusOr<Literal> RunDevice(const Module& module, absl::Span<const Literal* const> arguments,
+                                  const RunState& state, int64_t device, int64_t partitions) {
+  std::vector<Value> values;
+  for (const Literal* argument : arguments) values.push_back(Value::Borrow(*argument));
+  Machine machine(state, device / partitions, device % partitions, device);
+  ASSIGN_OR_RETURN(Value result, machine.Run(*module.entry(), std::move(values)));
+  Literal literal = std::move(result).Take();
+  SetShape(literal, module.entry()->root()->shape());
+  return literal;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Literal>> InterpretDevices(const Module& module,
+                                                      absl::Span<const std::vector<const Literal*>> arguments,
+                                                      const InterpreterOptions& options) {
+  if (module.entry() == nullptr) return InvalidArgument("module ", module.name(), " has no entry computation");
+  const int64_t replicas = options.replicas > 0 ? options.replicas : module.header().replica_count;
+  const int64_t partitions = options.partitions > 0 ? options.partitions : module.header().num_partitions;
+  if (replicas < 1 || partitions < 1 || replicas > kMaxDevices / partitions)
+    return InvalidArgument(replicas, " replicas of ", partitions, " partitions: at most ", kMaxDevices, " devices");
+  const int64_t count = replicas * partitions;
+  if (static_cast<int64_t>(arguments.size()) != count)
+    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ", count);
+  for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
+  Exchange exchange(replicas, partitions);
+  const RunState state = StateFor(options, &exchange);
+  std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
+  const auto run = [&](int64_t device) {
+    results[device] = RunDevice(module, arguments[device], state, device, partitions);
+    exchange.Leave(!results[device].ok());
+  };
+  std::vector<std::thread> threads;
+  for (int64_t device = 1; device < count; ++device) threads.emplace_back(run, device);
+  run(0);
+  for (std::thread& thread : threads) thread.join();
+  // The error that stopped the run rather than those of devices that were stopped with it.
+  absl::Status failure;
+  for (const auto& result : results)
+    if (!result.ok() && (failure.ok() || absl::IsCancelled(failure))) failure = result.status();
+  RETURN_IF_ERROR(failure);
+  std::vector<Literal> literals;
+  for (auto& result : results) literals.push_back(*std::move(result));
+  return literals;
+}
+
+absl::StatusOr<std::vector<Literal>> Interpret(const Module& module, absl::Span<const Literal> arguments,
+                                               const InterpreterOptions& options) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  return InterpretDevices(module, {pointers}, options);
+}
+
+absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
+                                            absl::Span<const Literal* const> operands) {
+  const InterpreterOptions options;
+  const RunState state = StateFor(options, nullptr);
+  Machine machine(state, 0, 0, 0);
+  return Evaluate(EvalContext{instruction, operands, machine.call(), 0, 0, nullptr});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

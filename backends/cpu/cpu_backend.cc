@@ -1,0 +1,70 @@
+// Compilation for the CPU: passes, legalisation, buffers, code.
+#include "backends/cpu/cpu_backend.h"
+
+#include <chrono>
+#include <thread>
+
+#include "analysis/buffer_assignment.h"
+#include "backends/cpu/cpu_executable.h"
+#include "backends/cpu/legalize.h"
+#include "codegen/module_emitter.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class CpuBackend final : public Backend {
+ public:
+  absl::string_view name() const override { return "cpu"; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
+                                                      const CompileOptions& options) override {
+    CompileStats stats;
+    const double start = Now();
+    RETURN_IF_ERROR(RefuseDynamic(*module));
+    RETURN_IF_ERROR(LegalizeForCpu(*module));
+    stats.passes_s = Now() - start;
+    ASSIGN_OR_RETURN(BufferAssignment buffers, BufferAssignment::Make(*module));
+    EmitOptions emit;
+    ASSIGN_OR_RETURN(const HostTarget target, FindHostTarget());
+    emit.triple = target.triple;
+    emit.data_layout = target.data_layout;
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    emit.parts = std::max(1, options.threads > 0 ? options.threads : cores);
+    emit.parallel = options.threads != 1;
+    ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
+    for (const Instruction* i : emitted.reference_calls)
+      stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
+    ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code,
+                     CompileToJit(std::move(emitted), options.opt_level, options.dump_to));
+    stats.temporary_bytes = buffers.arena_size();
+    stats.code_bytes = code->code_bytes();
+    stats.codegen_s = Now() - start - stats.passes_s;
+    auto executable = std::make_unique<CpuExecutable>(std::move(module), std::move(buffers), std::move(code),
+                                                      std::move(stats), options.threads);
+    RETURN_IF_ERROR(executable->BindConstants());
+    return executable;
+  }
+
+ private:
+  // Sizes that only the run knows have no native code yet.
+  static absl::Status RefuseDynamic(const Module& module) {
+    for (const Computation* c : module.Computations())
+      for (const Instruction* i : c->Instructions())
+        if (i->shape().HasDynamicDims())
+          return Unimplemented("dynamic dimensions have no code on the CPU (instruction %", i->name(), ": ",
+                               Text(i->shape()), "); --platform=interpreter runs them");
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,198 @@
+// Runs: arguments, temporaries and results in place, the code called, reference kernels served.
+#include "backends/cpu/cpu_executable.h"
+
+#include <cstring>
+
+#include "interpreter/interpreter.h"
+#include "runtime/kernels.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// The leaves of a literal, depth first.
+void CollectLeaves(const Literal& literal, std::vector<const Literal*>& out) {
+  if (!literal.shape().IsTuple()) {
+    out.push_back(&literal);
+    return;
+  }
+  for (const Literal& e : literal.elements()) CollectLeaves(e, out);
+}
+
+// A literal of `shape` from buffers in its layouts, taken in depth-first order from `next` on.
+Literal FromBuffers(const Shape& shape, const void* const*& next) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& e : shape.elements) elements.push_back(FromBuffers(e, next));
+    Literal tuple = Literal::Tuple(std::move(elements));
+    return tuple;
+  }
+  const void* from = *next++;
+  if (!shape.IsArray()) return Literal::Token();
+  Literal literal(shape);
+  if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(from), shape, literal);
+  return literal;
+}
+
+void ToBuffers(const Literal& literal, const Shape& shape, void* const*& next) {
+  if (shape.IsTuple()) {
+    for (size_t e = 0; e < shape.elements.size(); ++e) ToBuffers(literal.elements()[e], shape.elements[e], next);
+    return;
+  }
+  void* to = *next++;
+  if (shape.IsArray() && literal.byte_size() > 0) ToLayout(literal, shape, static_cast<uint8_t*>(to));
+}
+
+void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, void** results) {
+  const auto* executable = static_cast<const CpuExecutable*>(ctx->user);
+  const Instruction& i = *executable->instruction(id);
+  std::vector<Literal> values;
+  const void* const* next = operands;
+  for (const Instruction* operand : i.operands()) values.push_back(FromBuffers(operand->shape(), next));
+  std::vector<const Literal*> pointers;
+  for (const Literal& v : values) pointers.push_back(&v);
+  auto result = EvaluateInstruction(i, pointers);
+  if (!result.ok()) {
+    hlokit_set_error(ctx, absl::StrCat("%", i.name(), ": ", result.status().message()).c_str());
+    return;
+  }
+  void* const* out = results;
+  ToBuffers(*result, i.shape(), out);
+}
+
+class CpuRun final : public PreparedRun {
+ public:
+  explicit CpuRun(CpuExecutable& executable) : e_(executable) {}
+
+  absl::Status Prepare(const DeviceArguments& arguments) {
+    const Computation& entry = *e_.module().entry();
+    if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
+      return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ", arguments.size(), " given");
+    for (int64_t p = 0; p < entry.parameter_count(); ++p) {
+      const Shape& want = entry.parameter(p)->shape();
+      if (!Compatible(want, arguments[p]->shape()))
+        return InvalidArgument("argument ", p, " is ", Text(arguments[p]->shape()), ", expected ", Text(want));
+      RETURN_IF_ERROR(AddArgument(*arguments[p], want));
+    }
+    table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
+    first_output_ = table_.size();
+    table_.resize(table_.size() + e_.buffers().output_sizes().size());
+    ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
+    std::memset(&context_, 0, sizeof(context_));
+    context_.struct_size = sizeof(context_);
+    context_.num_threads = e_.threads();
+    context_.call_reference = CallReference;
+    context_.user = &e_;
+    context_.rng_state[0] = 0x853c49e6748fea9bULL;
+    return AllocateResults();
+  }
+
+  absl::Status Run() override {
+    context_.failed = 0;
+    e_.code().entry()(&context_, arena_.get(), table_.data());
+    if (context_.failed) return absl::InvalidArgumentError(context_.error);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Literal>> TakeResults() override {
+    size_t next = 0;
+    std::vector<Literal> results;
+    results.push_back(Take(e_.module().entry()->root()->shape(), next));
+    return results;
+  }
+
+ private:
+  absl::Status AddArgument(const Literal& argument, const Shape& want) {
+    std::vector<const Literal*> leaves;
+    CollectLeaves(argument, leaves);
+    size_t next = 0;
+    for (const ShapeLeaf& leaf : Leaves(want)) {
+      const Literal& value = *leaves[next++];
+      if (!leaf.shape->IsArray() || leaf.shape->IsRowMajor()) {
+        table_.push_back(value.data());
+        continue;
+      }
+      ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(leaf.shape->ByteSize()));
+      if (bytes) ToLayout(value, *leaf.shape, reinterpret_cast<uint8_t*>(bytes.get()));
+      table_.push_back(bytes.get());
+      converted_.push_back(std::move(bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AllocateResults() {
+    size_t at = first_output_;
+    for (const ShapeLeaf& leaf : Leaves(e_.module().entry()->root()->shape())) {
+      outputs_.emplace_back();
+      if (leaf.shape->IsArray()) {
+        const int64_t size = leaf.shape->ByteSize();
+        if (size > (int64_t{1} << 46)) return ResourceExhausted("a result needs ", size, " bytes");
+        outputs_.back() = Literal(*leaf.shape);
+      }
+      table_[at++] = outputs_.back().data();
+    }
+    return absl::OkStatus();
+  }
+
+  Literal Take(const Shape& shape, size_t& next) {
+    if (shape.IsTuple()) {
+      std::vector<Literal> elements;
+      for (const Shape& e : shape.elements) elements.push_back(Take(e, next));
+      return Literal::Tuple(std::move(elements));
+    }
+    Literal raw = std::move(outputs_[next++]);
+    if (!shape.IsArray()) return Literal::Token();
+    if (shape.IsRowMajor()) return raw;
+    Literal ordered(shape);  // the code wrote in the layout's order
+    FromLayout(raw.data(), shape, ordered);
+    return ordered;
+  }
+
+  CpuExecutable& e_;
+  HlokitRunContext context_;
+  Bytes arena_;
+  std::vector<const void*> table_;
+  size_t first_output_ = 0;
+  std::vector<Bytes> converted_;
+  std::vector<Literal> outputs_;
+};
+
+}  // namespace
+
+CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers, std::unique_ptr<JitCode> code,
+                             CompileStats stats, int threads)
+    : module_(std::move(module)), buffers_(std::move(buffers)), code_(std::move(code)), stats_(std::move(stats)),
+      threads_(threads) {
+  by_id_.resize(module_->id_bound());
+  for (const Computation* c : module_->Computations())
+    for (const Instruction* i : c->Instructions()) by_id_[i->id()] = i;
+}
+
+absl::Status CpuExecutable::BindConstants() {
+  for (const Instruction* i : buffers_.constants()) {
+    const Literal* literal = i->literal();
+    if (literal == nullptr)
+      return InvalidArgument("constant %", i->name(), " was left out of the text: `constant({...})`");
+    if (i->shape().IsRowMajor()) {
+      constants_.push_back(literal->data());
+      continue;
+    }
+    ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(i->shape().ByteSize()));
+    if (bytes) ToLayout(*literal, i->shape(), reinterpret_cast<uint8_t*>(bytes.get()));
+    constants_.push_back(bytes.get());
+    converted_.push_back(std::move(bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::Prepare(absl::Span<const DeviceArguments> arguments) {
+  if (arguments.size() != 1)
+    return Unimplemented("the cpu platform runs one device; ", arguments.size(),
+                         " were asked for (--platform=interpreter runs several)");
+  auto run = std::make_unique<CpuRun>(*this);
+  RETURN_IF_ERROR(run->Prepare(arguments[0]));
+  return run;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,44 @@
+// A compiled module and its runs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/buffer_assignment.h"
+#include "backends/backend.h"
+#include "backends/cpu/jit.h"
+#include "backends/cpu/memory.h"
+
+namespace hlokit {
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers, std::unique_ptr<JitCode> code,
+                CompileStats stats, int threads);
+
+  // Puts constants into the layouts that the code expects. Errors: a constant whose value the text left out.
+  absl::Status BindConstants();
+
+  const Module& module() const override { return *module_; }
+  const CompileStats& stats() const override { return stats_; }
+  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(absl::Span<const DeviceArguments> arguments) override;
+
+  const BufferAssignment& buffers() const { return buffers_; }
+  const JitCode& code() const { return *code_; }
+  const std::vector<const void*>& constants() const { return constants_; }
+  const Instruction* instruction(int64_t id) const { return by_id_[id]; }
+  int threads() const { return threads_; }
+
+ private:
+  std::unique_ptr<Module> module_;
+  BufferAssignment buffers_;
+  std::unique_ptr<JitCode> code_;
+  CompileStats stats_;
+  int threads_;
+  std::vector<const void*> constants_;
+  std::vector<Bytes> converted_;  // constants in another layout than row-major
+  std::vector<const Instruction*> by_id_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

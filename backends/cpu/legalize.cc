@@ -1,0 +1,161 @@
+// Defusing, constants out of fusions, asynchronous wrappers.
+#include "backends/cpu/legalize.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "codegen/kernels.h"
+#include "passes/flatten_call_graph.h"
+#include "passes/pass.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Instructions put into a schedule at the place of another (which may be gone by then).
+using Insertions = absl::flat_hash_map<const Instruction*, std::vector<Instruction*>>;
+
+class Legalizer {
+ public:
+  explicit Legalizer(Computation& computation) : c_(computation) {}
+
+  void Run() {
+    const std::vector<Instruction*> order(c_.schedule().begin(), c_.schedule().end());
+    for (Instruction* i : c_.Instructions()) {
+      switch (i->opcode()) {
+        case Opcode::kAsyncStart: Synchronize(i); break;
+        case Opcode::kCopyStart: SynchronizeCopy(i); break;
+        default: break;
+      }
+    }
+    // A fusion taken apart may hold fusions.
+    std::vector<Instruction*> work = c_.Instructions();
+    while (!work.empty()) {
+      Instruction* i = work.back();
+      work.pop_back();
+      if (i->opcode() != Opcode::kFusion) continue;
+      HoistConstants(i);
+      if (CanEmitKernels(*i)) continue;
+      for (Instruction* part : TakeApart(i)) work.push_back(part);
+    }
+    if (!order.empty()) Reschedule(order);
+    for (Instruction* dead : dead_) c_.Remove(dead);
+  }
+
+ private:
+  void Replace(Instruction* old, Instruction* with) {
+    for (Instruction* p : old->control_predecessors()) with->AddControlPredecessor(p);
+    old->ReplaceAllUsesWith(with);
+    dead_.push_back(old);
+    gone_.insert(old);
+  }
+
+  // (operands, result, ...) of start is taken apart by done only, through updates.
+  void Synchronize(Instruction* start) {
+    auto call = std::make_unique<Instruction>(Opcode::kCall, start->to_apply()->root()->shape(), start->operands());
+    call->set_called({start->to_apply()});
+    Instruction* made = c_.Add(std::move(call), start->name());
+    inserted_[start].push_back(made);
+    FinishAsync(start, made);
+  }
+
+  void SynchronizeCopy(Instruction* start) {
+    const std::vector<Instruction*> users(start->users().begin(), start->users().end());
+    for (Instruction* done : users) {
+      if (done->opcode() != Opcode::kCopyDone) return;
+      Instruction* copy = c_.Add(Opcode::kCopy, done->shape(), {start->operand(0)}, done->name());
+      inserted_[done].push_back(copy);
+      Replace(done, copy);
+    }
+    dead_.push_back(start);
+    gone_.insert(start);
+  }
+
+  void FinishAsync(Instruction* start, Instruction* value) {
+    std::vector<Instruction*> work(start->users().begin(), start->users().end());
+    std::vector<Instruction*> updates;
+    while (!work.empty()) {
+      Instruction* user = work.back();
+      work.pop_back();
+      if (user->opcode() == Opcode::kAsyncDone) {
+        Replace(user, value);
+      } else {
+        updates.push_back(user);
+        work.insert(work.end(), user->users().begin(), user->users().end());
+      }
+    }
+    for (size_t k = updates.size(); k-- > 0;) {
+      dead_.push_back(updates[k]);
+      gone_.insert(updates[k]);
+    }
+    dead_.push_back(start);
+    gone_.insert(start);
+  }
+
+  static void HoistConstants(Instruction* fusion) {
+    Computation* body = fusion->to_apply();
+    for (Instruction* i : body->Instructions()) {
+      if (!i->IsConstant() || i->shape().IsScalar() || i->literal() == nullptr) continue;
+      Computation* outer = fusion->parent();
+      auto clone = i->CloneWith(i->shape(), {});
+      Instruction* outside = outer->Add(std::move(clone));
+      Instruction* parameter = body->AddParameter(body->parameter_count(), i->shape(), "hoisted");
+      fusion->AppendOperand(outside);
+      i->ReplaceAllUsesWith(parameter);
+      body->Remove(i);
+      if (!outer->has_schedule()) continue;
+      std::vector<Instruction*> schedule = {outside};
+      schedule.insert(schedule.end(), outer->schedule().begin(), outer->schedule().end());
+      outer->set_schedule(std::move(schedule));
+    }
+  }
+
+  std::vector<Instruction*> TakeApart(Instruction* fusion) {
+    absl::flat_hash_map<const Instruction*, Instruction*> map;
+    std::vector<Instruction*> made, operands;
+    Computation* body = fusion->to_apply();
+    for (Instruction* i : body->PostOrder()) {
+      if (i->IsParameter()) {
+        map[i] = fusion->operand(i->parameter_number());
+        continue;
+      }
+      operands.clear();
+      for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
+      map[i] = c_.Add(i->CloneWith(i->shape(), operands));
+      made.push_back(map[i]);
+    }
+    inserted_[fusion] = made;
+    Replace(fusion, map.at(body->root()));
+    return made;
+  }
+
+  void Reschedule(const std::vector<Instruction*>& order) {
+    // Constants that HoistConstants put first are in the schedule already.
+    std::vector<Instruction*> schedule;
+    std::function<void(Instruction*)> place = [&](Instruction* i) {
+      if (auto found = inserted_.find(i); found != inserted_.end())
+        for (Instruction* part : found->second) place(part);
+      if (!gone_.contains(i)) schedule.push_back(i);
+    };
+    const absl::flat_hash_set<const Instruction*> known(order.begin(), order.end());
+    for (Instruction* i : c_.schedule())
+      if (!known.contains(i)) schedule.push_back(i);
+    for (Instruction* i : order) place(i);
+    c_.set_schedule(std::move(schedule));
+  }
+
+  Computation& c_;
+  Insertions inserted_;
+  std::vector<Instruction*> dead_;
+  absl::flat_hash_set<const Instruction*> gone_;
+};
+
+}  // namespace
+
+absl::Status LegalizeForCpu(Module& module) {
+  const std::vector<bool> running = RunningComputations(module);
+  for (Computation* c : module.Computations())
+    if (running[c->id()]) Legalizer(*c).Run();
+  return FlattenCallGraph().Run(module).status();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

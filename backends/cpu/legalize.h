@@ -1,0 +1,15 @@
+// What the CPU's code generation wants of any module, also of one that runs as it stands.
+#pragma once
+
+#include "absl/status/status.h"
+#include "ir/module.h"
+
+namespace hlokit {
+
+// Afterwards: every computation that runs has one caller; fusions whose bodies are no element loops are taken apart;
+// constants other than scalars stand outside fusions; async-start/-done are plain calls and copies. Schedules stay
+// schedules.
+absl::Status LegalizeForCpu(Module& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

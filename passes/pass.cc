@@ -1,0 +1,41 @@
+// The walk of computation passes.
+#include "passes/pass.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+
+std::vector<bool> RunningComputations(const Module& module) {
+  std::vector<bool> running(module.computation_id_bound(), false);
+  std::vector<const Computation*> work = {module.entry()};
+  running[module.entry()->id()] = true;
+  while (!work.empty()) {
+    const Computation* c = work.back();
+    work.pop_back();
+    for (const Instruction* i : c->Instructions()) {
+      const bool runs = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
+                        i->opcode() == Opcode::kCall || i->opcode() == Opcode::kAsyncStart;
+      if (!runs) continue;
+      for (const Computation* called : i->called()) {
+        if (running[called->id()]) continue;
+        running[called->id()] = true;
+        work.push_back(called);
+      }
+    }
+  }
+  return running;
+}
+
+absl::StatusOr<bool> ComputationPass::Run(Module& module) {
+  const std::vector<bool> running = RunningComputations(module);
+  bool changed = false;
+  for (Computation* c : module.ComputationsPostOrder()) {
+    if (!into_fusions() && !running[c->id()]) continue;
+    ASSIGN_OR_RETURN(const bool here, RunOnComputation(*c));
+    changed |= here;
+  }
+  return changed;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,34 @@
+// What a pass is: a rewrite of a module that says whether it changed anything.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "ir/module.h"
+
+namespace hlokit {
+
+// A pass never prints, times or verifies; the pass manager does. Results are valid modules of equal value.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  // As --passes takes it.
+  virtual absl::string_view name() const = 0;
+  // True if the module changed.
+  virtual absl::StatusOr<bool> Run(Module& module) = 0;
+};
+
+// A pass over each computation that runs on its own: bodies of fusions and scalar functions of reduce and the like
+// are left out unless `into_fusions` says otherwise.
+class ComputationPass : public Pass {
+ public:
+  absl::StatusOr<bool> Run(Module& module) override;
+  virtual absl::StatusOr<bool> RunOnComputation(Computation& computation) = 0;
+  virtual bool into_fusions() const { return false; }
+};
+
+// True for the computations that run on their own: the entry and what while, conditional, call and async-start run.
+// By computation id.
+std::vector<bool> RunningComputations(const Module& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

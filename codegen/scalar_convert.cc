@@ -1,0 +1,132 @@
+// Conversions between element types.
+#include "codegen/scalar_convert.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/scalar_float_internal.h"
+#include "codegen/scalar_integer_internal.h"
+#include "types/float_convert.h"
+
+namespace hlokit {
+namespace {
+
+// A real element type's class as conversions see it.
+bool IsWideFloat(ElementType type) { return IsFloat(type) && !IsNarrowFloat(type); }
+
+// `x` is float or double; `to` any float type.
+Val FloatToFloat(ElementType to, Val x) {
+  if (to == ElementType::kF64) return ToDouble(x);
+  if (to == ElementType::kF32) return ToFloat(x);
+  return RoundFloat(to, x.is_f64() ? NarrowRoundingToOdd(x) : x);
+}
+
+Val IntegerToFloat(ElementType from, ElementType to, Val x) {
+  auto& b = x.builder();
+  // Exact in double up to 53 bits and in float up to 24.
+  bool through_double = to != ElementType::kF32 && BitWidth(from) > 24;
+  llvm::Type* type = through_double || to == ElementType::kF64 ? x.DoubleType() : x.FloatType();
+  bool is_unsigned = IsUnsigned(from) || IsPred(from);
+  Val value = x.With(is_unsigned ? b.CreateUIToFP(x.get(), type) : b.CreateSIToFP(x.get(), type));
+  return FloatToFloat(to, value);
+}
+
+// Truncation with saturation at the logical width of `to`; NaN gives 0.
+Val FloatToInteger(ElementType to, Val x) {
+  auto& b = x.builder();
+  int width = BitWidth(to), storage = 8 * ByteWidth(to);
+  bool is_signed = IsSigned(to);
+  // Bounds are powers of two, so exact; the comparison leaves room for fractions beyond them.
+  double above = std::ldexp(1.0, width - is_signed);
+  double below = is_signed ? -above : 0;
+  int64_t lowest = is_signed ? -(int64_t{1} << (width - 1)) : 0;
+  uint64_t highest = ~uint64_t{0} >> (64 - width + is_signed);
+  // Narrow targets go through 32 bits, which every vector unit converts.
+  int working = std::max(storage, 32);
+  bool native_signed = is_signed || width < 32;
+  Val inside = Select((x > below - 1) & (x < above), x, 0);
+  llvm::Type* type = x.IntType(working);
+  Val value = x.With(native_signed ? b.CreateFPToSI(inside.get(), type) : b.CreateFPToUI(inside.get(), type));
+  value = Resize(value, storage);
+  value = Select(x >= above, value.Const(highest), value);
+  return Select(x <= below, value.Const(lowest), value);
+}
+
+Val ToPred(Val x) {
+  auto& b = x.builder();
+  llvm::Value* zero = llvm::Constant::getNullValue(x.type());
+  return x.With(x.is_float() ? b.CreateFCmpUNE(x.get(), zero) : b.CreateICmpNE(x.get(), zero));
+}
+
+Val ConvertReal(ElementType from, ElementType to, Val x) {
+  if (from == to) return x;
+  if (IsPred(to)) return ToPred(x);
+  if (IsFloat(to)) return IsFloat(from) ? FloatToFloat(to, x) : IntegerToFloat(from, to, x);
+  if (IsFloat(from)) return FloatToInteger(to, x);
+  int storage = 8 * ByteWidth(to);
+  return WrapInteger(to, IsSigned(from) ? Resize(x, storage) : ResizeUnsigned(x, storage));
+}
+
+}  // namespace
+
+ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to, const ScalarValue& x) {
+  ElementType from_part = RealComponent(from), to_part = RealComponent(to);
+  auto convert = [&](llvm::Value* v) { return ConvertReal(from_part, to_part, Val(builder, v)).get(); };
+  if (IsComplex(from) && IsPred(to)) {
+    return {builder.CreateOr(convert(x.re), convert(x.im))};
+  }
+  ScalarValue result = {convert(x.re)};
+  if (IsComplex(to)) result.im = IsComplex(from) ? convert(x.im) : llvm::Constant::getNullValue(result.re->getType());
+  return result;
+}
+
+ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to, const ScalarValue& x) {
+  if (from == to || IsComplex(from)) return x;
+  Val memory(builder, ToMemoryForm(builder, from, x));
+  Val bits = memory.is_float() ? ToBits(memory) : memory;
+  if (IsInteger(to)) return {WrapInteger(to, bits).get()};
+  llvm::Type* type = bits.Shaped(MemoryType(builder.getContext(), to));
+  // Sub-byte patterns keep only their own bits.
+  if (IsSubByte(to)) bits = bits & ((1 << BitWidth(to)) - 1);
+  return FromMemoryForm(builder, to, builder.CreateBitCast(bits.get(), type));
+}
+
+ScalarValue EmitReducePrecision(llvm::IRBuilderBase& builder, ElementType type, int64_t exponent_bits,
+                                int64_t mantissa_bits, const ScalarValue& value) {
+  Val x(builder, value.re);
+  int mantissa = x.is_f64() ? 52 : 23, exponent = x.is_f64() ? 11 : 8;
+  int bias = (1 << (exponent - 1)) - 1;
+  Val bits = ToBits(x);
+  Val sign = bits & ~(~uint64_t{0} >> (65 - x.bits()));
+  Val magnitude = bits & (~uint64_t{0} >> (65 - x.bits()));
+  if (mantissa_bits < mantissa) {
+    int dropped = mantissa - static_cast<int>(mantissa_bits);
+    uint64_t half = uint64_t{1} << (dropped - 1);
+    magnitude = (magnitude + ((magnitude >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
+  }
+  if (exponent_bits < exponent) {
+    int reduced_bias = (1 << (exponent_bits - 1)) - 1;
+    uint64_t infinity = ((uint64_t{1} << exponent) - 1) << mantissa;
+    uint64_t largest = static_cast<uint64_t>(bias + reduced_bias + 1) << mantissa;
+    uint64_t smallest = static_cast<uint64_t>(bias - reduced_bias + 1) << mantissa;
+    magnitude = Select(magnitude >= magnitude.Const(largest), magnitude.Const(infinity), magnitude);
+    magnitude = Select(magnitude < magnitude.Const(smallest), 0, magnitude);
+  }
+  Val result = Select(Unordered(x, x), x, FromBits(magnitude | sign));
+  if (IsNarrowFloat(type)) result = RoundFloat(type, result);
+  return {result.get()};
+}
+
+ScalarValue EmitStochasticConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
+                                  const ScalarValue& value, const ScalarValue& random) {
+  if (!IsFloat(from) || !IsInteger(to)) return {};
+  Val x(builder, value.re), draw(builder, random.re);
+  Val magnitude = ToDouble(Abs(x));
+  Val whole = Floor(magnitude);
+  Val share = draw.With(builder.CreateUIToFP(draw.get(), draw.DoubleType())) * std::ldexp(1.0, -draw.bits());
+  Val rounded = CopySign(Select(share < magnitude - whole, whole + 1, whole), ToDouble(x));
+  return {FloatToInteger(to, rounded).get()};
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,22 @@
+// Small float formats: between bit patterns and floats, and rounding to them, by integer arithmetic without branches.
+#pragma once
+
+#include "codegen/math_value.h"
+#include "types/element_type.h"
+
+namespace hlokit {
+
+// True for the types that are computed in f32: f16, bf16, f8*, f4*.
+inline bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
+
+// The exact value, as float, of a pattern in memory form.
+Val DecodeFloat(ElementType type, Val pattern);
+// The pattern of a float that the type represents exactly (as RoundFloat returns it).
+Val EncodeFloat(ElementType type, Val value);
+// `x` (float) rounded to nearest even into `type`, as float. Overflow and NaN go as the format says.
+Val RoundFloat(ElementType type, Val x);
+// Double to float with the last bit sticky, so that a second rounding to a narrow type is as good as one.
+Val NarrowRoundingToOdd(Val x);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

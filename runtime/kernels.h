@@ -9,6 +9,7 @@
 #include "runtime/conv.h"
 #include "runtime/dot.h"
 #include "runtime/element.h"
+#include "runtime/fft.h"
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
 #include "runtime/rng.h"

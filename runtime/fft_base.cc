@@ -1,0 +1,4 @@
+// The passes of Fourier transforms for any x86-64 machine.
+#define HLOKIT_ISA isa_base
+#include "runtime/fft_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,128 @@
+// Butterflies of all radices; the including file defines HLOKIT_ISA. Each is a plain loop over interleaved lines, which
+// vectorizes. Only data() of vectors is used here: their other members could be shared with code for lesser machines.
+#include "runtime/element.h"
+#include "runtime/fft_internal.h"
+
+namespace hlokit::HLOKIT_ISA {
+namespace {
+
+template <typename T>
+struct Complex {
+  T re, im;
+};
+template <typename T>
+HLOKIT_INLINE Complex<T> operator+(Complex<T> a, Complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+template <typename T>
+HLOKIT_INLINE Complex<T> operator-(Complex<T> a, Complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+template <typename T>
+HLOKIT_INLINE Complex<T> operator*(T a, Complex<T> b) { return {a * b.re, a * b.im}; }
+template <typename T>
+HLOKIT_INLINE Complex<T> operator*(Complex<T> a, Complex<T> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <typename T>
+HLOKIT_INLINE Complex<T> TimesMinusI(Complex<T> a) { return {a.im, -a.re}; }
+
+// The discrete transform of kRadix values, in place.
+template <int kRadix, typename T>
+HLOKIT_INLINE void Butterfly(Complex<T>* x) {
+  if constexpr (kRadix == 2) {
+    const Complex<T> a = x[0];
+    x[0] = a + x[1];
+    x[1] = a - x[1];
+  } else if constexpr (kRadix == 3) {
+    const T sine = static_cast<T>(0.866025403784438646763723170752936183L);
+    const Complex<T> sum = x[1] + x[2], turned = TimesMinusI(sine * (x[1] - x[2]));
+    const Complex<T> middle = x[0] - T(0.5) * sum;
+    x[0] = x[0] + sum;
+    x[1] = middle + turned;
+    x[2] = middle - turned;
+  } else if constexpr (kRadix == 4) {
+    const Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = TimesMinusI(x[1] - x[3]);
+    x[0] = a + c;
+    x[1] = b + d;
+    x[2] = a - c;
+    x[3] = b - d;
+  } else {
+    static_assert(kRadix == 5);
+    const T c1 = static_cast<T>(0.309016994374947424102293417182819059L);
+    const T c2 = static_cast<T>(-0.809016994374947424102293417182819059L);
+    const T s1 = static_cast<T>(0.951056516295153572116439333379382143L);
+    const T s2 = static_cast<T>(0.587785252292473129168705954639072769L);
+    const Complex<T> a = x[1] + x[4], b = x[2] + x[3], c = x[1] - x[4], d = x[2] - x[3];
+    const Complex<T> first = x[0] + c1 * a + c2 * b, second = x[0] + c2 * a + c1 * b;
+    const Complex<T> e = TimesMinusI(s1 * c + s2 * d), f = TimesMinusI(s2 * c - s1 * d);
+    x[0] = x[0] + a + b;
+    x[1] = first + e;
+    x[4] = first - e;
+    x[2] = second + f;
+    x[3] = second - f;
+  }
+}
+
+template <int kRadix, typename T>
+void RadixPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re, const T* __restrict im,
+               T* __restrict to_re, T* __restrict to_im) {
+  const int64_t step = pass.groups * stride;
+  for (int64_t p = 0; p < pass.groups; ++p) {
+    Complex<T> twiddle[kRadix];
+    for (int k = 0; k < kRadix; ++k) {
+      twiddle[k] = {pass.cosine.data()[p * kRadix + k], pass.sine.data()[p * kRadix + k]};
+    }
+    const int64_t from = p * stride, to = p * kRadix * stride;
+    for (int64_t q = 0; q < stride; ++q) {
+      Complex<T> x[kRadix];
+      for (int k = 0; k < kRadix; ++k) x[k] = {re[from + q + k * step], im[from + q + k * step]};
+      Butterfly<kRadix>(x);
+      to_re[to + q] = x[0].re;
+      to_im[to + q] = x[0].im;
+      for (int k = 1; k < kRadix; ++k) {
+        const Complex<T> y = x[k] * twiddle[k];
+        to_re[to + q + k * stride] = y.re;
+        to_im[to + q + k * stride] = y.im;
+      }
+    }
+  }
+}
+
+// Any radix, by the definition.
+template <typename T>
+void AnyPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re, const T* __restrict im,
+             T* __restrict to_re, T* __restrict to_im) {
+  const int64_t step = pass.groups * stride, radix = pass.radix;
+  for (int64_t p = 0; p < pass.groups; ++p) {
+    for (int64_t k = 0; k < radix; ++k) {
+      T* out_re = to_re + (p * radix + k) * stride;
+      T* out_im = to_im + (p * radix + k) * stride;
+      const Complex<T> twiddle = {pass.cosine.data()[p * radix + k], pass.sine.data()[p * radix + k]};
+      for (int64_t q = 0; q < stride; ++q) {
+        Complex<T> sum = {re[p * stride + q], im[p * stride + q]};
+        for (int64_t j = 1, turn = k; j < radix; ++j, turn += turn + k >= radix ? k - radix : k) {
+          const Complex<T> root = {pass.root_cosine.data()[turn], pass.root_sine.data()[turn]};
+          sum = sum + root * Complex<T>{re[p * stride + q + j * step], im[p * stride + q + j * step]};
+        }
+        sum = sum * twiddle;
+        out_re[q] = sum.re;
+        out_im[q] = sum.im;
+      }
+    }
+  }
+}
+
+template <typename T>
+void Pass(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* to_re, T* to_im) {
+  switch (pass.radix) {
+    case 2: return RadixPass<2>(pass, stride, re, im, to_re, to_im);
+    case 3: return RadixPass<3>(pass, stride, re, im, to_re, to_im);
+    case 4: return RadixPass<4>(pass, stride, re, im, to_re, to_im);
+    case 5: return RadixPass<5>(pass, stride, re, im, to_re, to_im);
+    default: return AnyPass(pass, stride, re, im, to_re, to_im);
+  }
+}
+
+}  // namespace
+
+constexpr FftKernels kFft = {&Pass<float>, &Pass<double>};
+
+}  // namespace hlokit::HLOKIT_ISA
+// SPDX-License-Identifier: Apache-2.0

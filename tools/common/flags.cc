@@ -1,0 +1,90 @@
+// Normal forms of arguments, and CLI11's errors in our words.
+#include "tools/common/flags.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "support/text.h"
+#include "tools/common/exit_status.h"
+
+#ifndef HLOKIT_VERSION
+#define HLOKIT_VERSION "0.1.0"
+#endif
+
+namespace hlokit {
+namespace {
+
+std::string Normalize(absl::string_view argument) {
+  const size_t dashes = argument.find_first_not_of('-');
+  if (dashes == absl::string_view::npos || dashes == 0 || dashes > 2) return std::string(argument);
+  if (dashes == 1 && (argument.size() < 3 || !std::isalpha(static_cast<unsigned char>(argument[1])) ||
+                      !(std::isalpha(static_cast<unsigned char>(argument[2])) || argument[2] == '_')))
+    return std::string(argument);  // -o, -o=x, -1, -
+  const size_t end = std::min(argument.find('='), argument.size());
+  std::string name = absl::StrCat("--", argument.substr(dashes, end - dashes));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return absl::StrCat(name, argument.substr(end));
+}
+
+// The long names that the tool knows, as typed.
+std::vector<std::string> KnownFlags(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  return known;
+}
+
+// " (did you mean --passes?)" for the first argument in `message` that begins with dashes.
+std::string Suggestion(const CLI::App& app, absl::string_view message) {
+  const size_t start = message.find("--");
+  if (start == absl::string_view::npos) return "";
+  absl::string_view word = message.substr(start);
+  word = word.substr(0, word.find_first_of(" =,]"));
+  const std::vector<std::string> known = KnownFlags(app);
+  const std::vector<absl::string_view> candidates(known.begin(), known.end());
+  if (std::find(candidates.begin(), candidates.end(), word) != candidates.end()) return "";
+  return DidYouMean(word, candidates);
+}
+
+}  // namespace
+
+std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  bool flags = true;
+  for (int i = 1; i < argc; ++i) {
+    const absl::string_view argument = argv[i];
+    flags = flags && argument != "--";
+    arguments.push_back(flags ? Normalize(argument) : std::string(argument));
+  }
+  return arguments;
+}
+
+bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples, int& exit_status) {
+  app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
+  app.footer(std::string(examples));
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+    return true;
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    exit_status = kExitDone;
+  } catch (const CLI::Error& error) {
+    const std::string what = error.what();
+    std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(), what.c_str(),
+                 Suggestion(app, what).c_str(), app.get_name().c_str());
+    exit_status = kExitUsage;
+  }
+  return false;
+}
+
+std::vector<std::string> SplitCommas(absl::string_view text) {
+  return absl::StrSplit(text, ',', absl::SkipWhitespace());
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,133 @@
+// The work of hlo-opt: each module of the input is read, verified, transformed and printed.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "printer/printer.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "tools/common/exit_status.h"
+#include "tools/common/load.h"
+#include "tools/common/report.h"
+#include "tools/hlo-opt/options.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kSplitLine = "// -----";
+
+struct Times {
+  double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
+};
+
+struct Stage {
+  absl::string_view name, meaning;
+  bool available;
+};
+constexpr Stage kStages[] = {
+    {"hlo", "the module after --pipeline and --passes, as HLO text", true},
+    {"hlo-backend", "the module after the platform's own pipeline, as HLO text", false},
+    {"buffer-assignment", "where each array lies in memory", false},
+    {"llvm-before-optimizations", "LLVM IR as emitted", false},
+    {"llvm-after-optimizations", "LLVM IR after LLVM's passes", false},
+    {"llvm", "the same as llvm-after-optimizations", false},
+    {"asm", "assembly of the host", false},
+    {"obj", "an object file", false},
+    {"ptx", "PTX of a GPU", false},
+    {"html", "a page that shows the graph", false},
+};
+
+absl::StatusOr<PrintOptions> FormatOptions(const std::string& format) {
+  if (format == "text" || format == "hlo") return PrintOptions();
+  if (format == "short") return PrintOptions::Short();
+  if (format == "canonical") return PrintOptions::Canonical();
+  if (format == "fingerprint") return PrintOptions::Fingerprint();
+  return Unimplemented("--format=", format, " is not written yet; use text, short, canonical or fingerprint");
+}
+
+absl::Status CheckStage(const std::string& stage) {
+  for (const Stage& known : kStages)
+    if (known.name == stage)
+      return known.available ? absl::OkStatus() : Unimplemented("--stage=", stage, " is not available yet");
+  return InvalidArgument("no stage ", stage, "; --list-stages names them");
+}
+
+std::string StageList() {
+  std::string out;
+  for (const Stage& stage : kStages)
+    if (stage.available) absl::StrAppend(&out, stage.name, "\t", stage.meaning, "\n");
+  return out;
+}
+
+// The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
+std::vector<std::shared_ptr<const SourceFile>> Split(const std::shared_ptr<const SourceFile>& source) {
+  std::vector<std::shared_ptr<const SourceFile>> pieces;
+  const absl::string_view text = source->text();
+  std::string blank;  // as many empty lines as stand before the piece
+  std::string piece;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size() - 1) + 1;
+    const absl::string_view line = text.substr(start, end - start);
+    if (line.substr(0, kSplitLine.size()) == kSplitLine) {
+      pieces.push_back(std::make_shared<const SourceFile>(source->name(), blank + piece));
+      blank.append(std::count(piece.begin(), piece.end(), '\n') + 1, '\n');
+      piece.clear();
+    } else {
+      piece.append(line.data(), line.size());
+    }
+    start = end;
+  }
+  pieces.push_back(std::make_shared<const SourceFile>(source->name(), blank + piece));
+  return pieces;
+}
+
+// Errors in the module's text have been printed when this returns them.
+absl::Status Process(const OptOptions& o, const PrintOptions& format, std::shared_ptr<const SourceFile> source,
+                     std::string& out, Times& times) {
+  LoadOptions load;
+  load.verify = o.verify;
+  load.allow_unknown_attributes = o.allow_unknown_attributes;
+  ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(std::move(source), load));
+  times.parse_s += loaded.parse_s;
+  times.verify_s += loaded.verify_s;
+  Stopwatch watch;
+  if (out.empty()) {
+    out = Print(*loaded.module, format);
+  } else {
+    absl::StrAppend(&out, kSplitLine, "\n", Print(*loaded.module, format));
+  }
+  times.print_s += watch.Take();
+  return absl::OkStatus();
+}
+
+absl::Status WriteTimes(const std::string& path, const Times& times) {
+  JsonObject json;
+  json.Add("parse_s", times.parse_s);
+  json.Add("verify_s", times.verify_s);
+  json.Add("passes_s", times.passes_s);
+  json.Add("print_s", times.print_s);
+  json.Add("peak_rss_mib", PeakRssMib());
+  return AtomicWriteFile(path, json.Text());
+}
+
+}  // namespace
+
+int RunHloOpt(const OptOptions& o) {
+  constexpr absl::string_view kTool = "hlo-opt";
+  if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
+  const auto format = FormatOptions(o.format);
+  if (!format.ok()) return ReportError(kTool, format.status());
+  if (absl::Status stage = CheckStage(o.stage); !stage.ok()) return ReportError(kTool, stage);
+  auto source = ReadSource(o.input);
+  if (!source.ok()) return ReportError(kTool, source.status());
+
+  std::string out;
+  Times times;
+  using Sources = std::vector<std::shared_ptr<const SourceFile>>;
+  for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
+    if (absl::Status status = Process(o, *format, piece, out, times); !status.ok()) return ExitStatusOf(status);
+  if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok()) return ReportError(kTool, written);
+  return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,36 @@
+// The command line of hlo-opt.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hlokit {
+
+struct OptOptions {
+  std::string input = "-";
+  std::string output = "-";
+  std::string json;  // file for times, or empty
+
+  // What to run, in the order pipeline, passes.
+  std::string pipeline, passes;
+  std::string platform = "cpu";
+  std::string stage = "hlo";
+  std::string format = "text";
+
+  bool verify = true, verify_each = false;
+  bool allow_unknown_attributes = false;
+  bool split_input_file = false;
+  bool list_passes = false, list_stages = false;
+  bool time_passes = false, stats = false;
+  bool print_after_all = false, print_changed = false;
+  std::vector<std::string> print_before, print_after;
+};
+
+// Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).
+bool ParseOptOptions(int argc, const char* const* argv, OptOptions& options, int& exit_status);
+
+// Does the work of one call of hlo-opt and returns its exit status.
+int RunHloOpt(const OptOptions& options);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

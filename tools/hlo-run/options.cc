@@ -1,0 +1,82 @@
+// Flags of hlo-run; second names are those of XLA's run_hlo_module and hlo_runner_main.
+#include "tools/hlo-run/options.h"
+
+#include "CLI/CLI.hpp"
+#include "tools/common/flags.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  hlo-run module.hlo                                    random inputs; prints shapes and times
+  hlo-run module.hlo --input=in.npz --output=out.npz    arrays in0, in1, ... in; out0, out1, ... out
+  hlo-run module.hlo --input=a.npy --input=b.txt        one file a parameter
+  hlo-run module.hlo --reference-platform=interpreter   runs both, names the worst difference
+  hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
+
+Exit status: 0 done; 1 the platforms differ; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
+
+void AddInputFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--input", o.inputs, "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
+      ->type_name("FILE");
+  app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
+      ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));
+  app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
+  app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")->delimiter(',')->expected(2);
+  app.add_option("--random-int-range", o.int_range, "random integers lie in [a, b]")->delimiter(',')->expected(2);
+  app.add_option("--elided-constants", o.elided_constants, "what constant({...}) stands for: refuse, zeros or random")
+      ->check(CLI::IsMember({"refuse", "zeros", "random"}));
+}
+
+void AddResultFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--output", o.output, "results as .npz (out0, ...), .txt, or .npy files in a folder")
+      ->type_name("PATH");
+  app.add_flag("--print-literals", o.print_literals, "print every result in full");
+  app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
+  app.add_flag("--stats", o.stats, "print what compiling came to, and instructions without native code");
+  app.add_option("--reference-platform", o.reference_platform, "run this one too and compare")->type_name("NAME");
+  app.add_option("--abs-error,--abs-error-bound", o.abs_error, "largest absolute error that passes");
+  app.add_option("--rel-error,--rel-error-bound", o.rel_error, "largest relative error that passes");
+  app.add_option("--ulps", o.ulps, "largest error in units in the last place, instead of the two above");
+}
+
+void AddCompileFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--platform,--device-type", o.platform, "cpu or interpreter")->type_name("NAME");
+  app.add_option("--passes", o.passes, "passes to run instead of the platform's pipeline")->type_name("A,B");
+  app.add_flag("!--no-passes,!--disable-all-hlo-passes,!--run-xla-backend-only", o.run_passes,
+               "run the module as it stands: a scheduled, optimized dump");
+  app.add_flag("--run-test-hlo-passes", o.run_passes, "false: the same as --no-passes");
+  app.add_flag("--run-reference-hlo-passes", o.run_reference_passes, "false: --no-passes for the reference platform");
+  app.add_flag("!--no-verify", o.verify, "take the module as it is");
+  app.add_flag("--verify-each", o.verify_each, "verify after each pass");
+  app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes, "skip what this version does not know");
+  app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
+  app.add_option("--threads", o.threads, "0: one a core")->check(CLI::Range(0, 1024));
+  app.add_flag("--flush-denormals", o.flush_denormals, "as XLA's CPU does");
+  app.add_flag("--compile-only", o.compile_only, "compile, but run nothing");
+  app.add_option("--dump-to,--xla-dump-to", o.dump_to, "folder for the module after passes, IR, assembly")
+      ->type_name("FOLDER");
+}
+
+void AddExecutionFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", o.warmup, "runs before those")->check(CLI::NonNegativeNumber);
+  app.add_option("--min-seconds", o.min_seconds, "keep running for this long")->check(CLI::NonNegativeNumber);
+  app.add_option("--num-replicas", o.num_replicas, "instead of the module's own")->check(CLI::Range(1, 1024));
+  app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")->check(CLI::Range(1, 1024));
+}
+
+}  // namespace
+
+bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit_status) {
+  CLI::App app("Compiles HLO modules and runs them.", "hlo-run");
+  app.add_option("files", o.files, "HLO files, or - for standard input")->type_name("FILE")->required();
+  AddCompileFlags(app, o);
+  AddInputFlags(app, o);
+  AddResultFlags(app, o);
+  AddExecutionFlags(app, o);
+  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

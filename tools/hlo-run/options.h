@@ -1,0 +1,50 @@
+// The command line of hlo-run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hlokit {
+
+struct RunOptions {
+  std::vector<std::string> files;
+  std::string platform = "cpu";
+  std::string reference_platform;  // empty: no comparison
+
+  // Inputs.
+  std::vector<std::string> inputs;
+  std::string input_format;  // npz, npy, txt or bin; empty: by the file's name
+  uint64_t seed = 0;
+  std::vector<double> float_range = {-1, 1};
+  std::vector<int64_t> int_range = {0, 7};  // both ends included
+  std::string elided_constants = "refuse";
+
+  // Results.
+  std::string output, json;
+  bool print_literals = false, stats = false;
+  double abs_error = 1e-3, rel_error = 1e-3;
+  int64_t ulps = 0;  // instead of the errors above, where not 0
+
+  // Compilation.
+  bool run_passes = true, verify = true, verify_each = false, allow_unknown_attributes = false;
+  bool run_reference_passes = true;
+  std::string passes;  // instead of the platform's pipeline
+  int opt_level = 2, threads = 0;
+  bool flush_denormals = false, compile_only = false;
+  std::string dump_to;
+
+  // Execution.
+  int64_t iterations = 1, warmup = -1;  // -1: one where times are asked for
+  double min_seconds = 0;
+  int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own
+};
+
+// Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).
+bool ParseRunOptions(int argc, const char* const* argv, RunOptions& options, int& exit_status);
+
+// Does the work of one call of hlo-run and returns its exit status.
+int RunHloRun(const RunOptions& options);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

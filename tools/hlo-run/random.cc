@@ -1,0 +1,93 @@
+// A counter-based generator: element i of a stream is a hash of both.
+#include "tools/hlo-run/random.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+uint64_t Mix(uint64_t x) {  // splitmix64's finalizer
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+double Uniform(uint64_t bits, const RandomRanges& ranges) {
+  const double unit = static_cast<double>(bits >> 11) * 0x1p-53;
+  return ranges.float_low + unit * (ranges.float_high - ranges.float_low);
+}
+
+// The part of [low, high] that the type holds.
+std::pair<int64_t, int64_t> Cut(ElementType type, const RandomRanges& ranges) {
+  const int bits = std::min(BitWidth(type), 63);
+  const int64_t low = IsUnsigned(type) ? 0 : -(int64_t{1} << (bits - 1));
+  const int64_t high = IsUnsigned(type) && bits < 63 ? (int64_t{1} << bits) - 1
+                       : bits == 63                  ? INT64_MAX
+                                                     : (int64_t{1} << (bits - 1)) - 1;
+  const int64_t from = std::clamp(ranges.int_low, low, high);
+  return {from, std::max(from, std::clamp(ranges.int_high, low, high))};
+}
+
+template <typename T>
+void FillFloats(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
+  T* const out = literal.as<T>();
+  const int64_t count = literal.byte_size() / static_cast<int64_t>(sizeof(T));
+  // Rounding must not reach the upper end.
+  const T most = std::nextafter(static_cast<T>(ranges.float_high), static_cast<T>(ranges.float_low));
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = std::min(static_cast<T>(Uniform(Mix(stream ^ Mix(i)), ranges)), most);
+}
+
+}  // namespace
+
+void FillRandom(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
+  stream = Mix(stream);
+  const ElementType type = literal.type();
+  switch (type) {
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return FillFloats<float>(literal, stream, ranges);
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return FillFloats<double>(literal, stream, ranges);
+    default:
+      break;
+  }
+  const int64_t count = literal.element_count();
+  if (IsFloat(type)) {
+    for (int64_t i = 0; i < count; ++i) literal.SetDouble(i, Uniform(Mix(stream ^ Mix(i)), ranges));
+    return;
+  }
+  if (IsPred(type)) {
+    for (int64_t i = 0; i < count; ++i) literal.SetInt(i, static_cast<int64_t>(Mix(stream ^ Mix(i)) >> 63));
+    return;
+  }
+  const auto [low, high] = Cut(type, ranges);
+  const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t bits = Mix(stream ^ Mix(i));
+    literal.SetInt(i, static_cast<int64_t>(static_cast<uint64_t>(low) + (span == 0 ? bits : bits % span)));
+  }
+}
+
+absl::Status CheckFits(absl::Span<const Shape* const> shapes) {
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  double bytes = 0;
+  for (const Shape* shape : shapes)
+    for (const ShapeLeaf& leaf : Leaves(*shape))
+      if (leaf.shape->IsArray())
+        bytes += static_cast<double>(leaf.shape->ElementCount()) * ByteWidth(leaf.shape->type);
+  if (bytes <= memory) return absl::OkStatus();
+  return ResourceExhausted("arrays of ", std::ceil(bytes / (1 << 20)), " MiB do not fit into this machine's ",
+                           std::floor(memory / (1 << 20)), " MiB of memory");
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,23 @@
+// Random inputs: a function of seed, parameter leaf and element alone, so every platform gets the same.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "types/literal.h"
+
+namespace hlokit {
+
+struct RandomRanges {
+  double float_low = -1, float_high = 1;  // [low, high)
+  int64_t int_low = 0, int_high = 7;      // both included, cut to what the type holds
+};
+
+// Fills an array: floats and complex parts uniform, integers uniform, pred fair coins.
+void FillRandom(Literal& literal, uint64_t stream, const RandomRanges& ranges);
+
+// ResourceExhausted where arrays of these shapes cannot fit into this machine's memory.
+absl::Status CheckFits(absl::Span<const Shape* const> shapes);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

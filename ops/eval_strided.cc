@@ -94,10 +94,6 @@ DimVector Pick(absl::Span<const int64_t> values, absl::Span<const int64_t> posit
   return picked;
 }
 
-bool Contains(absl::Span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 DimVector Others(int64_t rank, absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
   DimVector others;
   for (int64_t d = 0; d < rank; ++d)

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "ops/dim_lists.h"
 #include "types/literal.h"
 
 namespace hlokit {
@@ -26,7 +27,6 @@ DimVector Others(int64_t rank, absl::Span<const int64_t> a, absl::Span<const int
 // The lists one after the other.
 DimVector Join(absl::Span<const int64_t> a, absl::Span<const int64_t> b, absl::Span<const int64_t> c = {});
 int64_t Product(absl::Span<const int64_t> dims);
-bool Contains(absl::Span<const int64_t> list, int64_t value);
 
 // Run-time sizes of all dimensions: the dynamic sizes where they are set.
 DimVector RuntimeDims(const Literal& literal);

@@ -57,8 +57,8 @@ struct Bits {
   std::vector<uint64_t> state;  // after the key
 };
 
-// Two words a counter. 32-bit arrays are cut into halves along an even dimension (the first; else the longest, with
-// one left over): the first words fill one half, the second words the other.
+// Two words a counter. In 32-bit arrays they are neighbours along an even dimension (the first such; else the longest,
+// whose last second word is dropped).
 Bits ThreeFryBits(uint64_t key, uint64_t counter, const Shape& shape, bool wide) {
   const int64_t n = shape.ElementCount();
   Bits bits;
@@ -86,8 +86,8 @@ Bits ThreeFryBits(uint64_t key, uint64_t counter, const Shape& shape, bool wide)
   for (int64_t i = 0; n > 0 && i < outer * half * inner; ++i) {
     const auto words = ThreeFry(counter + i, key);
     const int64_t o = i / (half * inner), h = i / inner % half, k = i % inner;
-    bits.values[(o * size + h) * inner + k] = words[0];
-    if (h + half < size) bits.values[(o * size + h + half) * inner + k] = words[1];
+    bits.values[(o * size + 2 * h) * inner + k] = words[0];
+    if (2 * h + 1 < size) bits.values[(o * size + 2 * h + 1) * inner + k] = words[1];
   }
   bits.state = {counter + (n > 0 ? outer * half * inner : 0)};
   return bits;
@@ -153,7 +153,8 @@ absl::StatusOr<Literal> EvaluateRngBitGenerator(const EvalContext& context) {
   if (algorithm == RngAlgorithm::kThreeFry) {
     bits = ThreeFryBits(state[0], state[1], out, wide);
   } else {
-    const Counter128 counter{state[1], state.size() > 2 ? state[2] : 0};
+    // A state of two words lets its key be the counter's high half, too.
+    const Counter128 counter{state[1], state.size() > 2 ? state[2] : state[0]};
     bits = PhiloxBits(state[0], counter, out.ElementCount(), wide);
   }
   Literal next(shape.elements[0]), values(out);

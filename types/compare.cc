@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "types/float_convert.h"
 #include "types/literal_text.h"
+#include "types/load_internal.h"
 
 namespace hlokit {
 namespace {
@@ -28,12 +29,6 @@ struct Difference {
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-uint64_t LoadBits(const uint8_t* at, int bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, bytes);
-  return bits;
-}
 
 class LeafComparer {
  public:

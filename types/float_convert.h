@@ -10,8 +10,11 @@ namespace hlokit {
 // The value of the bit pattern `bits` (low bits used) of the float type `type`. Exact.
 double FloatFromBits(ElementType type, uint64_t bits);
 
-// The bit pattern of `value` rounded once, to nearest even, into `type`; overflow, NaN and signed zero go as the
-// format defines (inf where it has one, else NaN; fn and fnuz forms as in ml_dtypes; f4e2m1fn saturates).
+// The bit pattern of `value` rounded once, to nearest even, into `type`; overflow, NaN and signed
+// zero go as the format defines (inf where it has one, else NaN; fn and fnuz forms as in ml_dtypes;
+// f4e2m1fn saturates; f8e8m0fnu has NaN for zero and below, and rounds up between its two smallest
+// values, as XLA does). A NaN becomes the quiet one of its sign; f16 alone keeps the payload's high
+// bits.
 uint64_t FloatToBits(ElementType type, double value);
 
 // Exponent and mantissa widths of a float type; bias as IEEE names it.

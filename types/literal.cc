@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "types/float_convert.h"
+#include "types/load_internal.h"
 
 namespace hlokit {
 namespace {
@@ -18,27 +19,6 @@ uint8_t* Allocate(int64_t bytes, bool zeroed) {
 
 int64_t SignExtend(uint64_t bits, int width) {
   return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-}
-
-template <typename T>
-uint64_t Load(const uint8_t* at) {
-  T bits;
-  std::memcpy(&bits, at, sizeof(T));
-  return bits;
-}
-
-// A constant size lets memcpy become one load.
-uint64_t LoadBits(const uint8_t* at, int bytes) {
-  switch (bytes) {
-    case 1:
-      return *at;
-    case 2:
-      return Load<uint16_t>(at);
-    case 4:
-      return Load<uint32_t>(at);
-    default:
-      return Load<uint64_t>(at);
-  }
 }
 
 void StoreBits(uint8_t* at, int bytes, uint64_t bits) {

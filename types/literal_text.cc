@@ -3,24 +3,17 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "types/float_convert.h"
+#include "types/load_internal.h"
 
 namespace hlokit {
 namespace {
 
 // More rows without elements than this are not worth printing.
 constexpr int64_t kMaxEmptyRows = 1 << 20;
-
-template <typename T>
-T Load(const uint8_t* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
 
 template <typename T, typename... Format>
 void AppendNumber(std::string& out, T value, Format... format) {

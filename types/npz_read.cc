@@ -2,12 +2,12 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <new>
 
 #include "absl/strings/strip.h"
 #include "support/status.h"
+#include "types/load_internal.h"
 #include "types/npz.h"
 #include "types/zip_internal.h"
 
@@ -22,9 +22,7 @@ constexpr uint64_t kMaxCheckedStored = uint64_t{64} << 20;
 
 template <typename T>
 T Field(absl::string_view record, size_t at) {
-  T value;
-  std::memcpy(&value, record.data() + at, sizeof(T));
-  return value;
+  return Load<T>(record.data() + at);
 }
 
 absl::Status Damaged(absl::string_view what) {

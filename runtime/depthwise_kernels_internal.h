@@ -1,4 +1,6 @@
 // The inner loop of depthwise convolutions; the including file defines HLOKIT_ISA and HLOKIT_VECTOR_BYTES.
+#pragma once
+
 #include "runtime/depthwise_internal.h"
 
 namespace hlokit::HLOKIT_ISA {

@@ -1,5 +1,7 @@
 // Butterflies of all radices; the including file defines HLOKIT_ISA. Each is a plain loop over interleaved lines, which
 // vectorizes. Only data() of vectors is used here: their other members could be shared with code for lesser machines.
+#pragma once
+
 #include "runtime/element.h"
 #include "runtime/fft_internal.h"
 

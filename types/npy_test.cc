@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -209,7 +210,7 @@ class NpzTest : public testing::Test {
   ~NpzTest() override { std::filesystem::remove(path_); }
 
   absl::StatusOr<NpzFile> Open(absl::string_view bytes) {
-    EXPECT_TRUE(AtomicWriteFile(path_, bytes).ok());
+    std::ofstream(path_, std::ios::binary).write(bytes.data(), bytes.size());  // faster than a rename
     return NpzFile::Open(path_);
   }
   // Every array of the archive in text, or the error.

@@ -1,14 +1,23 @@
-// Uses the installed headers and libraries as a stranger would.
+// Uses the installed headers and libraries as a stranger would: reads a module and prints it.
 #include <cstdio>
+#include <memory>
+#include <string>
 
-#include "support/diagnostics.h"
+#include "parser/parser.h"
+#include "printer/printer.h"
+
+constexpr char kModule[] = "HloModule m\nENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n";
 
 int main() {
-  hlokit::SourceFile file("m.hlo", "HloModule m\n");
+  auto file = std::make_shared<const hlokit::SourceFile>("m.hlo", kModule);
   hlokit::Diagnostics diagnostics;
-  diagnostics.Error({10, 1}, "name", "a test");
-  std::string text = diagnostics.Render(file);
+  auto module = hlokit::ParseModule(file, {}, diagnostics);
+  if (!module.ok()) {
+    std::fputs(diagnostics.Render(*file).c_str(), stderr);
+    return 1;
+  }
+  std::string text = hlokit::Print(**module);
   std::fputs(text.c_str(), stdout);
-  return text.find("m.hlo:1:11: error: a test  [name]") == 0 ? 0 : 1;
+  return text.find("ROOT %n = f32[2]{0} negate(%p)") != std::string::npos ? 0 : 1;
 }
 // SPDX-License-Identifier: Apache-2.0

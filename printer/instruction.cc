@@ -235,11 +235,9 @@ void Writer::AppendTraits(const Instruction& i) {
 
 void Writer::AppendMetadata(const Instruction& i) {
   const OpMetadata& m = i.metadata();
-  const Module* module = i.module();
-  const int64_t frames = module ? static_cast<int64_t>(module->header().stack_frames.frames.size()) : 0;
-  const bool has_frame = m.stack_frame_id > 0 && m.stack_frame_id <= frames;
+  const int64_t frame = frames_ != nullptr ? frames_->NewId(m.stack_frame_id) : m.stack_frame_id;
   if (m.op_type.empty() && m.op_name.empty() && m.source_file.empty() && m.scheduling_name.empty() &&
-      m.metadata_payload.empty() && m.others.empty() && !has_frame)
+      m.metadata_payload.empty() && m.others.empty() && frame == 0)
     return;
   out_ += ", metadata={";
   AppendMetadataText(out_, "op_type", m.op_type);
@@ -253,7 +251,7 @@ void Writer::AppendMetadata(const Instruction& i) {
   AppendMetadataText(out_, "deduplicated_name", m.deduplicated_name);
   AppendMetadataText(out_, "scheduling_name", m.scheduling_name);
   AppendMetadataText(out_, "metadata_payload", m.metadata_payload);
-  if (has_frame) AppendMetadataNumber(out_, "stack_frame_id", m.stack_frame_id);
+  AppendMetadataNumber(out_, "stack_frame_id", frame);
   AppendMetadataRaw(out_, "", m.others);
   out_ += '}';
 }

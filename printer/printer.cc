@@ -132,6 +132,13 @@ void AppendTables(std::string& out, const StackFrameTables& tables) {
   out += "\n\n";
 }
 
+// Numbers frames in the order in which instructions were made: XLA does as it reads a module.
+void UseFrames(const Module& module, StackFrameNumbering& frames) {
+  for (const Computation* computation : module.Computations())
+    for (const Instruction* i : computation->Instructions())
+      if (i->HasExtras() && i->metadata().stack_frame_id != 0) frames.Use(i->metadata().stack_frame_id);
+}
+
 // Computations that sugared asynchronous operations stand for.
 absl::flat_hash_set<const Computation*> SugaredComputations(const Module& module) {
   absl::flat_hash_set<const Computation*> sugared;
@@ -222,7 +229,6 @@ void Writer::AppendSignature(const Computation& computation) {
   for (int64_t n = 0; n < computation.parameter_count(); ++n) {
     const Instruction* parameter = computation.parameter(n);
     if (n > 0) out_ += ", ";
-    if (n > 0 && n % 5 == 0) absl::StrAppend(&out_, "/*index=", n, "*/");
     if (parameter == nullptr) continue;  // only before verification
     absl::StrAppend(&out_, parameter->name(), ": ");
     AppendText(out_, parameter->shape(), /*with_layout=*/false);
@@ -268,12 +274,18 @@ std::string Print(const Module& module, const PrintOptions& options) {
   std::string out;
   out.reserve(SizeGuess(module));
   AppendHeader(out, module, options);
-  if (options.metadata) AppendTables(out, module.header().stack_frames);
-  absl::flat_hash_set<const Computation*> sugared;
-  if (options.sugar_async) sugared = SugaredComputations(module);
-  Writer writer(out, options);
-  for (const Computation* computation : PrintingOrder(module)) {
-    if (sugared.contains(computation)) continue;
+  std::vector<Computation*> order = PrintingOrder(module);
+  if (options.sugar_async) {
+    const auto sugared = SugaredComputations(module);
+    std::erase_if(order, [&](const Computation* computation) { return sugared.contains(computation); });
+  }
+  StackFrameNumbering frames(module.header().stack_frames);
+  if (options.metadata && !module.header().stack_frames.empty()) {
+    UseFrames(module, frames);
+    AppendTables(out, frames.tables());
+  }
+  Writer writer(out, options, &frames);
+  for (const Computation* computation : order) {
     writer.AppendComputation(*computation);
     out += "\n\n";
   }

@@ -100,7 +100,6 @@ TEST(Printer, OrdersWhatEveryInstructionMayHave) {
   extras.origin = "{{\"a\"}}";
   extras.metadata.op_name = "n";
   extras.metadata.source_line = 3;
-  extras.metadata.stack_frame_id = 7;  // no such frame in the module
   extras.backend_config = "{\"a\":1}";
   EXPECT_EQ(Print(*i),
             "%exponential = f32[4]{0} exponential(%p), sharding={replicated}, frontend_attributes={a=\"b\",c={d=e}}, "
@@ -123,6 +122,30 @@ TEST(Printer, SugarsAsyncOperationsOfOneInstruction) {
   EXPECT_EQ(Print(s.module).find("%w"), std::string::npos);
   wrapped->set_root(wrapped->Add(Opcode::kNegate, kVector, {wrapped->root()}));
   EXPECT_EQ(Print(*start), "%async-start = f32[4]{0} async-start(%p), async_execution_thread=\"other\", calls=%w");
+}
+
+TEST(Printer, NumbersStackFramesAsTheyComeUp) {
+  Sample s;
+  StackFrameTables& tables = s.module.header().stack_frames;
+  tables.file_names = {"unused.py", "a.py"};
+  tables.function_names = {"f", "g"};
+  tables.locations = {{2, 2, 3, 3, 1, 9}, {2, 1, 5, 5, 2, 8}};
+  tables.frames = {{1, 4}, {2, 1}, {1, 3}, {2, 9}};  // 1 called by 3 by 2; 4 by one that is not there
+  s.p->mutable_extras().metadata.stack_frame_id = 1;
+  Instruction* root = s.entry->Add(Opcode::kNegate, kVector, {s.p});
+  root->mutable_extras().metadata.stack_frame_id = 4;
+  s.entry->set_root(root);
+  const std::string text = Print(s.module);
+  EXPECT_EQ(text.substr(text.find("FileNames")),
+            "FileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n2 \"g\"\n\nFileLocations\n"
+            "1 {file_name_id=1 function_name_id=1 line=5 end_line=5 column=2 end_column=8}\n"
+            "2 {file_name_id=1 function_name_id=2 line=3 end_line=3 column=1 end_column=9}\n\nStackFrames\n"
+            "1 {file_location_id=1 parent_frame_id=1}\n"
+            "2 {file_location_id=2 parent_frame_id=2}\n"
+            "3 {file_location_id=2 parent_frame_id=3}\n\n\n"
+            "ENTRY %e (p: f32[4]) -> f32[4] {\n"
+            "  %p = f32[4]{0} parameter(0), metadata={stack_frame_id=3}\n"
+            "  ROOT %negate = f32[4]{0} negate(%p)\n}\n\n");
 }
 
 TEST(Printer, OrdersComputations) {

@@ -6,12 +6,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "printer/printer.h"
+#include "printer/stack_frames_internal.h"
 
 namespace hlokit {
 
 class Writer {
  public:
-  Writer(std::string& out, const PrintOptions& options) : out_(out), options_(options) {}
+  // `frames`: how the text numbers stack frames; null: as the module does.
+  Writer(std::string& out, const PrintOptions& options, const StackFrameNumbering* frames = nullptr)
+      : out_(out), options_(options), frames_(frames) {}
 
   void AppendComputation(const Computation& computation);
   // `name = shape opcode(operands), attributes`.
@@ -40,6 +43,7 @@ class Writer {
 
   std::string& out_;
   const PrintOptions& options_;
+  const StackFrameNumbering* frames_;
   int indent_ = 0;                 // of the instructions being written
   const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
 };

@@ -22,13 +22,14 @@ Val IsFinite(Val x) { return Abs(x) < x.Infinity(); }
 ComplexVal OnePlus(ComplexVal z) { return {z.re + 1, z.im}; }
 ComplexVal OneMinus(ComplexVal z) { return {1 - z.re, -z.im}; }
 
-// A power of two that brings the larger part of z near 1 (1 for zero, inf and NaN).
+// A power of two that brings the larger part of z into [1/4, 1/2) (1 for inf and NaN).
 Val ScaleToUnit(ComplexVal z) {
   Val a = Abs(z.re), b = Abs(z.im);
   Val larger = hlokit::Select(a > b, a, b);
-  Val large = larger > 0x1p500, small = larger < 0x1p-500;
-  Val scale = hlokit::Select(large, 0x1p-600, hlokit::Select(small, 0x1p600, larger.Const(1)));
-  return hlokit::Select(larger < larger.Infinity(), scale, 1);
+  Val field = ToBits(larger) & (int64_t{0x7ff} << 52);
+  Val bits = field.Const(int64_t{2044} << 52) - field;
+  bits = Intrinsic(llvm::Intrinsic::smax, bits, bits.Const(int64_t{1} << 52));
+  return hlokit::Select(larger < larger.Infinity(), FromBits(bits), 1);
 }
 
 // 1 where x is infinite, else 0, with x's sign.

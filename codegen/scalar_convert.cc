@@ -11,14 +11,15 @@
 namespace hlokit {
 namespace {
 
-// A real element type's class as conversions see it.
-bool IsWideFloat(ElementType type) { return IsFloat(type) && !IsNarrowFloat(type); }
-
 // `x` is float or double; `to` any float type.
 Val FloatToFloat(ElementType to, Val x) {
   if (to == ElementType::kF64) return ToDouble(x);
   if (to == ElementType::kF32) return ToFloat(x);
-  return RoundFloat(to, x.is_f64() ? NarrowRoundingToOdd(x) : x);
+  if (!x.is_f64()) return RoundFloat(to, x);
+  Val odd = NarrowRoundingToOdd(x);
+  // That format has no zero: a double that is none as a float is NaN in it.
+  if (to == ElementType::kF8E8M0FNU) odd = Select(ToFloat(x) == 0, 0, odd);
+  return RoundFloat(to, odd);
 }
 
 Val IntegerToFloat(ElementType from, ElementType to, Val x) {
@@ -40,7 +41,8 @@ Val FloatToInteger(ElementType to, Val x) {
   double above = std::ldexp(1.0, width - is_signed);
   double below = is_signed ? -above : 0;
   int64_t lowest = is_signed ? -(int64_t{1} << (width - 1)) : 0;
-  uint64_t highest = ~uint64_t{0} >> (64 - width + is_signed);
+  int value_bits = width - is_signed;
+  uint64_t highest = value_bits == 0 ? 0 : ~uint64_t{0} >> (64 - value_bits);
   // Narrow targets go through 32 bits, which every vector unit converts.
   int working = std::max(storage, 32);
   bool native_signed = is_signed || width < 32;

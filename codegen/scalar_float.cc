@@ -53,7 +53,8 @@ Val RoundToHalf(Val x) {
 Val RoundToPower(Val x) {
   Val bits = ToBits(x);
   Val tiny = UnsignedLess(bits, bits.Const(0x800000));
-  Val smallest = Select(UnsignedLess(bits, bits.Const(0x600000)), bits.Const(0x400000), bits.Const(0x800000));
+  // Between the two smallest powers XLA rounds up always.
+  Val smallest = Select(UnsignedLess(bits, bits.Const(0x400001)), bits.Const(0x400000), bits.Const(0x800000));
   Val rounded = (bits + 0x400000) & kInfinityBits;
   Val valid = (x > 0) & !(rounded == kInfinityBits);
   return FromBits(Select(valid, Select(tiny, smallest, rounded), 0x7fc00000));

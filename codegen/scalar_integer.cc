@@ -4,8 +4,6 @@
 namespace hlokit {
 namespace {
 
-using llvm::Intrinsic::ID;
-
 // Only the logical bits, zero-extended.
 Val LogicalBits(ElementType type, Val x) { return IsSubByte(type) ? x & ((1 << BitWidth(type)) - 1) : x; }
 
@@ -41,8 +39,6 @@ Val SafeDivisor(ElementType type, Val x, Val y) {
   return Select(bad, 1, y);
 }
 
-Val Binary(ID id, Val x, Val y) { return Intrinsic(id, x, y); }
-
 }  // namespace
 
 Val WrapInteger(ElementType type, Val x) {
@@ -50,10 +46,13 @@ Val WrapInteger(ElementType type, Val x) {
   return IsSigned(type) ? SignExtended(type, x) : LogicalBits(type, x);
 }
 
-Val IntegerAbs(ElementType type, Val x) { return WrapInteger(type, Select(x < 0, -x, x)); }
+Val IntegerAbs(ElementType type, Val x) {
+  return IsSigned(type) ? WrapInteger(type, Select(x < 0, -x, x)) : x;
+}
 
 Val IntegerSign(ElementType type, Val x) {
-  return WrapInteger(type, Select(x < 0, -1, Select(x == 0, 0, x.Const(1))));
+  Val positive = Select(x == 0, 0, x.Const(1));
+  return IsSigned(type) ? WrapInteger(type, Select(x < 0, -1, positive)) : positive;
 }
 
 Val IntegerClz(ElementType type, Val x) {
@@ -101,11 +100,11 @@ Val IntegerMulhi(ElementType type, Val x, Val y) {
 }
 
 Val IntegerMax(ElementType type, Val x, Val y) {
-  return Binary(IsSigned(type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x, y);
+  return Intrinsic(IsSigned(type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x, y);
 }
 
 Val IntegerMin(ElementType type, Val x, Val y) {
-  return Binary(IsSigned(type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, y);
+  return Intrinsic(IsSigned(type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, y);
 }
 
 Val ShiftLeft(ElementType type, Val x, Val amount) {

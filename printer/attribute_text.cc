@@ -46,7 +46,9 @@ void AppendLabels(std::string& out, int64_t first, char first_label, int64_t sec
   const size_t start = out.size();
   out.append(spatial.size() + 2, '?');
   auto put = [&](int64_t at, char label) {
-    if (at >= 0 && at < static_cast<int64_t>(spatial.size()) + 2) out[start + at] = label;
+    if (at < 0) return;
+    if (start + at >= out.size()) out.resize(start + at + 1, '?');  // unknown dimensions lie between
+    out[start + at] = label;
   };
   put(first, first_label);
   put(second, second_label);

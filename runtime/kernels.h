@@ -10,6 +10,8 @@
 #include "runtime/dot.h"
 #include "runtime/element.h"
 #include "runtime/fft.h"
+#include "runtime/lapack.h"
+#include "runtime/linalg.h"
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
 #include "runtime/rng.h"

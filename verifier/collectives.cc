@@ -195,10 +195,10 @@ void CheckShards(VerifyRun& run, const Instruction& i, const Collective& c) {
 }  // namespace
 
 void CheckCollectives(VerifyRun& run) {
-  const int errors_before = run.out.error_count();
   run.ForEachInstruction([&](const Instruction& i) {
     if (!HasTrait(i.opcode(), kCollective)) return;
     const Collective c = PartsOf(i);
+    const int errors_before = run.out.error_count();
     GroupCheck(run, i, c).Check();
     const bool permutes = i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
     if (permutes) CheckPairs(run, i);

@@ -43,9 +43,11 @@ void CheckShapes(VerifyRun& run) {
     const absl::StatusOr<Shape> inferred = InferShape(i);
     if (!inferred.ok()) {
       run.Error(i, inferred.status());
+      run.broken[i.id()] = 1;
     } else if (!Compatible(*inferred, i.shape())) {
       run.Error(i, absl::StrCat(Text(i.opcode()), "-c99"), "expects ", Text(*inferred), " as result, found ",
                 Text(i.shape()));
+      run.broken[i.id()] = 1;
     }
   });
 }

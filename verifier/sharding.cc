@@ -78,16 +78,12 @@ class Checker {
   const Instruction& at_;
 };
 
-// What an instruction's sharding speaks of: for ops without a result of their own, the data that they take.
-const Shape& ShardedShape(const Instruction& i) {
-  return i.opcode() == Opcode::kOutfeed && i.operand_count() > 0 ? i.operand(0)->shape() : i.shape();
-}
-
 }  // namespace
 
 void CheckShardings(VerifyRun& run) {
   run.ForEachInstruction([&](const Instruction& i) {
-    if (i.sharding() != nullptr) Checker(run, i).Check(*i.sharding(), ShardedShape(i));
+    // Infeed, outfeed, send and recv: XLA's versions disagree on whether tokens and operands count.
+    if (i.sharding() != nullptr && !HasTrait(i.opcode(), kSideEffect)) Checker(run, i).Check(*i.sharding(), i.shape());
   });
 }
 

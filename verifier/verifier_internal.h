@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "support/dense_map.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
@@ -23,13 +24,13 @@ struct VerifyRun {
   }
   void Error(const Instruction& at, const absl::Status& status);
 
-  // Calls fn(const Instruction&) for each instruction until there are enough errors.
+  // Calls fn(const Instruction&) for each instruction not in `broken`, until there are enough errors.
   template <typename Fn>
   void ForEachInstruction(Fn fn) {
     for (const Body& body : bodies)
       for (const Instruction* i : body.instructions) {
         if (out.full()) return;
-        fn(*i);
+        if (!broken.at(i->id())) fn(*i);
       }
   }
 
@@ -37,6 +38,7 @@ struct VerifyRun {
   const VerifyOptions& options;
   Diagnostics& out;
   std::vector<Body> bodies;
+  DenseMap<uint8_t> broken;  // instructions whose inference failed: other rules could misread them
 
  private:
   static std::string NameOf(const Instruction& at);

@@ -1,5 +1,6 @@
 // Fills in what an instruction's text may leave out, and brings attributes to the form that XLA keeps.
 #include <algorithm>
+#include <numeric>
 
 #include "ops/op_table.h"
 #include "parser/module_parser_internal.h"
@@ -35,9 +36,19 @@ const Shape* LikeWhat(const Instruction& i) {
     case Opcode::kCall:
     case Opcode::kConditional:
       return i.called().empty() ? nullptr : &i.called(0)->root()->shape();
+    case Opcode::kClamp:
+    case Opcode::kTriangularSolve:
+      return &i.operand(1)->shape();
     case Opcode::kWhile:
     case Opcode::kAsyncUpdate:
     case Opcode::kOptimizationBarrier:
+    case Opcode::kReverse:
+    case Opcode::kSort:
+    case Opcode::kScatter:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kCholesky:
+    case Opcode::kDomain:
+    case Opcode::kSetDimensionSize:
       return &i.operand(0)->shape();
     default:
       return HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0 ? &i.operand(0)->shape() : nullptr;
@@ -66,7 +77,7 @@ bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
   }
   Shape result = shape->WithDefaultLayout();
   if (const Shape* like = LikeWhat(instruction)) TakeLayout(*like, result);
-  if (instruction.opcode() == Opcode::kTuple)
+  if (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kSort)
     for (size_t i = 0; i < shapes.size() && i < result.elements.size(); ++i) TakeLayout(*shapes[i], result.elements[i]);
   instruction.set_shape(std::move(result));
   return true;
@@ -77,6 +88,12 @@ void ModuleParser::Normalize(Instruction& i) {
     case Opcode::kCompare: {
       auto& attributes = i.mutable_attr<CompareAttrs>();
       if (attributes.type == DefaultOrder(i.operand(0)->shape().type)) attributes.type = ComparisonType::kDefault;
+      break;
+    }
+    case Opcode::kMap: {  // all of them, whatever the text says
+      DimVector& dimensions = i.mutable_attr<MapAttrs>().dimensions;
+      dimensions.resize(i.shape().rank());
+      std::iota(dimensions.begin(), dimensions.end(), 0);
       break;
     }
     case Opcode::kDot:

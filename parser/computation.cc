@@ -62,8 +62,7 @@ Computation* ModuleParser::ReadBody(absl::string_view name, SourcePlace place) {
   if (open_scopes_ == tables_.size()) tables_.emplace_back();
   scope.names = &tables_[open_scopes_++];
   scope.names->Clear();
-  const int errors = diagnostics().error_count();
-  const bool complete = ReadInstructions(scope) && diagnostics().error_count() == errors && FinishBody(scope);
+  const bool complete = ReadInstructions(scope) && !scope.broken && FinishBody(scope);
   --open_scopes_;
   if (complete) return module_->Adopt(std::move(scope.computation));
   broken_bodies_.push_back(std::move(scope.computation));
@@ -80,6 +79,7 @@ bool ModuleParser::ReadInstructions(Scope& scope) {
     const char* start = reader_.Here();
     body_open_ = !reader_.AtEnd();
     if (body_open_ && ReadInstruction(scope)) continue;
+    scope.broken = true;
     if (body_open_) {
       if (SkipToInstruction()) continue;
       return false;

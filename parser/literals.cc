@@ -58,7 +58,6 @@ bool ReadInt(Reader& r, ElementType type, uint8_t* to) {
     const int64_t low = IsSigned(type) ? -(int64_t{1} << (bits - 1)) : 0;
     const int64_t high = IsSigned(type) ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
     fits = value >= low && value <= high;
-    if (bits == 1 && IsSigned(type)) fits = value == 0 || value == -1 || value == 1;
   }
   if (!fits) return OutOfRange(r, at, type);
   Store(to, static_cast<T>(value));

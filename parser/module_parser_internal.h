@@ -35,6 +35,7 @@ class ModuleParser {
     SourcePlace root_place;
     Instruction* last = nullptr;
     int64_t parameter_count = 0;
+    bool broken = false;  // an instruction is missing because of an error
   };
   struct KnownComputation {
     Computation* computation = nullptr;  // null: broken, and reported

@@ -1,0 +1,72 @@
+// Compilation with the flags of hlo-run, and the loop of timed runs.
+#include "tools/hlo-run/execute.h"
+
+#include <algorithm>
+
+#include "support/status.h"
+#include "tools/common/report.h"
+
+namespace hlokit {
+namespace {
+
+CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
+  CompileOptions options;
+  using Passes = CompileOptions::Passes;
+  const bool run_passes = reference ? o.run_reference_passes && o.run_passes : o.run_passes;
+  options.which_passes = !run_passes ? Passes::kNone : o.passes.empty() ? Passes::kPipeline : Passes::kListed;
+  options.passes = o.passes;
+  options.verify_each = o.verify_each;
+  options.opt_level = o.opt_level;
+  options.threads = o.threads;
+  options.flush_denormals = o.flush_denormals;
+  if (!reference) options.dump_to = o.dump_to;
+  options.progress = TerminalProgress();
+  return options;
+}
+
+absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
+  const bool several = o.iterations > 1 || o.min_seconds > 0;
+  const int64_t warmup = o.warmup >= 0 ? o.warmup : several ? 1 : 0;
+  for (int64_t i = 0; i < warmup; ++i) RETURN_IF_ERROR(run.Run());
+  const ProgressCallback progress = TerminalProgress();
+  const Stopwatch total;
+  while (static_cast<int64_t>(seconds.size()) < o.iterations || total.Seconds() < o.min_seconds) {
+    const Stopwatch watch;
+    RETURN_IF_ERROR(run.Run());
+    seconds.push_back(watch.Seconds());
+    const double done = static_cast<double>(seconds.size()) / static_cast<double>(o.iterations);
+    if (progress) progress("run", std::min(done, o.min_seconds > 0 ? total.Seconds() / o.min_seconds : 1.0));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+double Execution::min_seconds() const { return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end()); }
+
+double Execution::median_seconds() const {
+  if (seconds.empty()) return 0;
+  std::vector<double> sorted = seconds;
+  std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
+                                  absl::Span<const DeviceArguments> arguments, const RunOptions& o, bool timed) {
+  Execution execution;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                   backend.Compile(std::move(module), CompileOptionsOf(o, !timed)));
+  execution.stats = executable->stats();
+  if (o.compile_only) return execution;
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
+  if (timed) {
+    RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));
+  } else {
+    RETURN_IF_ERROR(run->Run());
+  }
+  ASSIGN_OR_RETURN(execution.results, run->TakeResults());
+  return execution;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

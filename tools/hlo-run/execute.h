@@ -1,0 +1,26 @@
+// One module on one platform: compiled, run and timed.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/backend.h"
+#include "tools/hlo-run/options.h"
+
+namespace hlokit {
+
+struct Execution {
+  CompileStats stats;
+  std::vector<double> seconds;    // of each timed run
+  std::vector<Literal> results;   // one a device; empty after --compile-only
+  double min_seconds() const;
+  double median_seconds() const;
+};
+
+// `timed` false: one run, without warm-up (the reference platform).
+absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
+                                  absl::Span<const DeviceArguments> arguments, const RunOptions& options, bool timed);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,172 @@
+// The work of hlo-run: each file is loaded, compiled, run, compared and reported.
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "tools/common/exit_status.h"
+#include "tools/common/load.h"
+#include "tools/common/report.h"
+#include "tools/hlo-run/execute.h"
+#include "tools/hlo-run/inputs.h"
+#include "tools/hlo-run/options.h"
+#include "tools/hlo-run/outputs.h"
+#include "tools/hlo-run/platforms.h"
+#include "types/compare.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kTool = "hlo-run";
+
+void PrintOut(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void Note(const std::string& text) {
+  ClearProgress();
+  std::fprintf(stderr, "%s: %s\n", kTool.data(), text.c_str());
+}
+
+int ThreadsOf(const RunOptions& o) {
+  return o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Replicas times partitions, after --num-replicas and --num-partitions have had their say.
+absl::StatusOr<int64_t> SetDevices(Module& module, const RunOptions& o) {
+  ModuleHeader& header = module.header();
+  if (o.num_replicas > 0) header.replica_count = o.num_replicas;
+  if (o.num_partitions > 0) header.num_partitions = o.num_partitions;
+  int64_t devices = 0;
+  constexpr int64_t kMostDevices = 1024;
+  if (header.replica_count < 1 || header.num_partitions < 1 ||
+      __builtin_mul_overflow(header.replica_count, header.num_partitions, &devices) || devices > kMostDevices)
+    return InvalidArgument(header.replica_count, " replicas of ", header.num_partitions,
+                           " partitions: this machine stands in for at most ", kMostDevices, " devices");
+  return devices;
+}
+
+absl::Status WriteJson(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
+  JsonObject json;
+  json.Add("platform", o.platform);
+  json.Add("threads", ThreadsOf(o));
+  json.Add("parse_s", loaded.parse_s);
+  json.Add("verify_s", loaded.verify_s);
+  json.Add("passes_s", execution.stats.passes_s);
+  json.Add("codegen_s", execution.stats.codegen_s);
+  json.Add("compile_s", loaded.verify_s + execution.stats.passes_s + execution.stats.codegen_s);
+  json.Add("run_min_s", execution.min_seconds());
+  json.Add("run_med_s", execution.median_seconds());
+  json.Add("iterations", static_cast<int64_t>(execution.seconds.size()));
+  json.Add("temporary_bytes", execution.stats.temporary_bytes);
+  json.Add("code_bytes", execution.stats.code_bytes);
+  json.Add("reference_kernels", static_cast<int64_t>(execution.stats.fallbacks.size()));
+  json.Add("peak_rss_mib", PeakRssMib());
+  return AtomicWriteFile(o.json, json.Text());
+}
+
+std::string StatsText(const CompileStats& stats) {
+  std::string text = absl::StrFormat("temporary memory: %.3f MiB\ncode: %.1f KiB\n",
+                                     static_cast<double>(stats.temporary_bytes) / (1 << 20),
+                                     static_cast<double>(stats.code_bytes) / 1024);
+  absl::StrAppend(&text, "instructions on reference kernels: ", stats.fallbacks.size(), "\n");
+  for (const CompileStats::Fallback& fallback : stats.fallbacks)
+    absl::StrAppend(&text, "  %", fallback.instruction, "  ", fallback.opcode, ": ", fallback.reason, "\n");
+  return text;
+}
+
+std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
+  const CompileStats& stats = execution.stats;
+  return absl::StrFormat("parsed in %.1f ms, compiled in %.1f ms; %d run%s, fastest %.3f ms, median %.3f ms\n",
+                         1e3 * loaded.parse_s, 1e3 * (loaded.verify_s + stats.passes_s + stats.codegen_s),
+                         execution.seconds.size(), execution.seconds.size() == 1 ? "" : "s",
+                         1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
+}
+
+// Prints one line a result that differs, or that all agree; false where they differ.
+bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual, const RunOptions& o) {
+  CompareOptions options;
+  if (o.ulps > 0) {
+    options.ulps = o.ulps;
+  } else {
+    options.abs_error = o.abs_error;
+    options.rel_error = o.rel_error;
+  }
+  bool equal = true;
+  for (size_t device = 0; device < expected.size(); ++device) {
+    const CompareResult result = Compare(expected[device], actual[device], options);
+    if (expected.size() > 1 && !result.equal) PrintOut(absl::StrCat("device ", device, ":\n"));
+    PrintOut(result.Report(/*all=*/!result.equal));
+    equal &= result.equal;
+  }
+  PrintOut(absl::StrCat(o.platform, " and ", o.reference_platform, equal ? " agree\n" : " differ\n"));
+  return equal;
+}
+
+absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
+  ClearProgress();
+  if (o.print_literals || (o.output.empty() && o.reference_platform.empty() && o.json.empty()))
+    PrintOut(DescribeResults(execution.results, o.print_literals));
+  if (o.stats) PrintOut(StatsText(execution.stats));
+  if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
+  if (!o.output.empty() && !o.compile_only) RETURN_IF_ERROR(WriteResults(o.output, execution.results));
+  return o.json.empty() ? absl::OkStatus() : WriteJson(o, loaded, execution);
+}
+
+// Everything after loading. `agrees` is what the comparison found.
+absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform));
+  std::unique_ptr<Backend> reference;
+  if (!o.reference_platform.empty()) {
+    ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
+  }
+  ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
+  ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
+  if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
+  Arguments arguments;
+  if (!o.compile_only) {
+    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices));
+  }
+  const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
+  std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
+  ASSIGN_OR_RETURN(const Execution execution, Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
+  RETURN_IF_ERROR(Report(o, loaded, execution));
+  if (reference == nullptr || o.compile_only) return absl::OkStatus();
+  auto expected = Execute(*reference, std::move(copy), pointers, o, /*timed=*/false);
+  if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
+  ClearProgress();
+  agrees = CompareResults(expected->results, execution.results, o);
+  return absl::OkStatus();
+}
+
+int RunFile(const std::string& path, const RunOptions& o) {
+  auto source = ReadSource(path);
+  if (!source.ok()) return ReportError(kTool, source.status());
+  LoadOptions load;
+  load.verify = o.verify;
+  load.allow_unknown_attributes = o.allow_unknown_attributes;
+  auto loaded = LoadModule(*source, load);
+  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  bool agrees = true;
+  const absl::Status status = RunLoaded(o, *loaded, agrees);
+  ClearProgress();
+  if (!status.ok()) return ReportError(kTool, status, source->get());
+  return agrees ? kExitDone : kExitCheckFailed;
+}
+
+}  // namespace
+
+int RunHloRun(const RunOptions& o) {
+  if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
+    return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
+  int worst = kExitDone;
+  for (const std::string& path : o.files) {
+    if (o.files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));
+    worst = std::max(worst, RunFile(path, o));
+  }
+  return worst;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,68 @@
+// Names of results, and the files they go to.
+#include "tools/hlo-run/outputs.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "types/literal_text.h"
+#include "types/npz.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kFewElements = 16;  // printed without being asked for
+
+std::vector<NamedLiteral> NameAll(const std::vector<Literal>& results) {
+  std::vector<NamedLiteral> named;
+  for (size_t device = 0; device < results.size(); ++device) {
+    for (NamedLiteral leaf : NameLeaves(results[device], "out")) {
+      if (results.size() > 1) absl::StrAppend(&leaf.name, ".d", device);
+      named.push_back(std::move(leaf));
+    }
+  }
+  return named;
+}
+
+absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral>& named) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return InvalidArgument("cannot make folder ", path, ": ", error.message());
+  for (const NamedLiteral& leaf : named)
+    RETURN_IF_ERROR(WriteNpy(absl::StrCat(path, "/", leaf.name, ".npy"), *leaf.literal));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
+  if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));
+  if (!absl::EndsWithIgnoreCase(path, ".txt")) return WriteFolder(path, NameAll(results));
+  std::string text;
+  LiteralTextOptions options;
+  options.with_shape = true;
+  for (const Literal& result : results) {
+    AppendText(text, result, options);
+    text += '\n';
+  }
+  return AtomicWriteFile(path, text);
+}
+
+std::string DescribeResults(const std::vector<Literal>& results, bool in_full) {
+  std::string text;
+  for (const NamedLiteral& leaf : NameAll(results)) {
+    absl::StrAppend(&text, leaf.name, " = ", Text(leaf.literal->shape()));
+    if (in_full || leaf.literal->element_count() <= kFewElements) {
+      text += ' ';
+      AppendText(text, *leaf.literal, LiteralTextOptions());
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

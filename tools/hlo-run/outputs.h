@@ -1,0 +1,20 @@
+// Results of a run, to files or to standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "types/literal.h"
+
+namespace hlokit {
+
+// NAME.npz, NAME.txt (a line a device), or a folder of .npy files, made where it is missing. Arrays are named out0,
+// out1, ..., of several devices out0.d3. Each file appears whole or not at all.
+absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results);
+
+// A line an array: its name and shape, and its values where there are few or `in_full`.
+std::string DescribeResults(const std::vector<Literal>& results, bool in_full);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -21,7 +21,7 @@ const GemmIsa& Kernels() {
   return isa_base::kGemm;
 }
 
-constexpr int64_t kSerialWork = 1 << 17;   // multiply-adds that are not worth a second thread
+constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 

@@ -14,6 +14,7 @@
 #include "runtime/linalg.h"
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
+#include "runtime/queues.h"
 #include "runtime/rng.h"
 #include "runtime/sort.h"
 // SPDX-License-Identifier: Apache-2.0

@@ -81,6 +81,7 @@ function(hlokit_library folder)
 endfunction()
 
 # hlokit_test(NAME SOURCES file... [DEPS folder...] [LIBS target...] [LABEL label]): a GoogleTest program known to ctest.
+# LABEL is quick where it is not given; suites and tests with Slow in their name are labelled slow whatever it is.
 function(hlokit_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
   if(NOT ARG_LABEL)
@@ -89,9 +90,16 @@ function(hlokit_test name)
   add_executable(${name} ${ARG_SOURCES})
   hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS};GTest::gmock;GTest::gtest_main")
   target_compile_definitions(${name} PRIVATE HLOKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  hlokit_discover(${name} ${ARG_LABEL} "-*Slow*")
+  hlokit_discover(${name} slow "*Slow*")
+endfunction()
+
+# Gives ctest the tests of a GoogleTest program that match `filter`, named FOLDER.Suite.Test.
+function(hlokit_discover name label filter)
   string(REGEX REPLACE "^hlokit_(.*)_test$" "\\1." prefix ${name})
-  gtest_discover_tests(${name} TEST_PREFIX ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS ${ARG_LABEL})
+  gtest_discover_tests(${name} TEST_PREFIX ${prefix} TEST_FILTER ${filter} NO_PRETTY_VALUES
+                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS ${label})
 endfunction()
 
 # hlokit_tool(NAME [DEPS folder...] [LIBS target...]): an installed program of every *.cc here that is not a test.

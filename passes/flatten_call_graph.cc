@@ -44,5 +44,7 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
   return changed;
 }
 
+std::unique_ptr<Pass> CreateFlattenCallGraph() { return std::make_unique<FlattenCallGraph>(); }
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -15,5 +15,7 @@ class FlattenCallGraph : public Pass {
   absl::StatusOr<bool> Run(Module& module) override;
 };
 
+std::unique_ptr<Pass> CreateFlattenCallGraph();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -4,6 +4,40 @@
 #include "support/status.h"
 
 namespace hlokit {
+namespace {
+
+class ModuleFunctionPass final : public Pass {
+ public:
+  ModuleFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&)) : name_(name), run_(run) {}
+  absl::string_view name() const override { return name_; }
+  absl::StatusOr<bool> Run(Module& module) override { return run_(module); }
+
+ private:
+  absl::string_view name_;
+  absl::StatusOr<bool> (*run_)(Module&);
+};
+
+class ComputationFunctionPass final : public ComputationPass {
+ public:
+  ComputationFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&))
+      : name_(name), run_(run) {}
+  absl::string_view name() const override { return name_; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return run_(c); }
+
+ private:
+  absl::string_view name_;
+  absl::StatusOr<bool> (*run_)(Computation&);
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&)) {
+  return std::make_unique<ModuleFunctionPass>(name, run);
+}
+
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&)) {
+  return std::make_unique<ComputationFunctionPass>(name, run);
+}
 
 std::vector<bool> RunningComputations(const Module& module) {
   std::vector<bool> running(module.computation_id_bound(), false);

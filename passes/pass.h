@@ -1,6 +1,9 @@
 // What a pass is: a rewrite of a module that says whether it changed anything.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "ir/module.h"
@@ -25,6 +28,10 @@ class ComputationPass : public Pass {
   virtual absl::StatusOr<bool> RunOnComputation(Computation& computation) = 0;
   virtual bool into_fusions() const { return false; }
 };
+
+// A pass that is one function: over the module, or over each computation that runs on its own.
+std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&));
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&));
 
 // True for the computations that run on their own: the entry and what while, conditional, call and async-start run.
 // By computation id.

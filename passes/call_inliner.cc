@@ -1,0 +1,56 @@
+// Inlining of calls.
+#include "passes/call_inliner.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool MayInline(const Instruction* i) {
+  if (i->opcode() != Opcode::kCall) return false;
+  if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  for (const auto& [key, value] : i->extras().frontend_attributes)
+    if (key == "inlineable" && value == "false") return false;
+  return i->to_apply()->root()->shape() == i->shape();
+}
+
+void Inline(Instruction* call) {
+  Computation& into = *call->parent();
+  absl::flat_hash_map<const Instruction*, Instruction*> map;
+  std::vector<Instruction*> operands;
+  for (Instruction* i : call->to_apply()->PostOrder()) {
+    if (i->IsParameter()) {
+      map[i] = call->operand(i->parameter_number());
+      continue;
+    }
+    operands.clear();
+    for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
+    Instruction* made = into.Add(i->CloneWith(i->shape(), operands));
+    for (Instruction* before : i->control_predecessors())
+      if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
+    map[i] = made;
+  }
+  call->ReplaceAllUsesWith(map.at(call->to_apply()->root()));
+  into.Remove(call);
+}
+
+absl::StatusOr<bool> Run(Module& module) {
+  bool changed = false;
+  int64_t copied = 0;
+  for (Computation* c : module.ComputationsPostOrder())
+    for (Instruction* i : c->Instructions()) {
+      if (!MayInline(i) || copied > kMaxInlinedInstructions) continue;
+      copied += i->to_apply()->instruction_count();
+      Inline(i);
+      changed = true;
+    }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateCallInliner() { return MakeModulePass("call-inliner", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,118 @@
+// Value numbering by hash.
+#include "passes/cse.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kMaxComparedFunction = 64;
+
+bool Mergeable(const Instruction* i) {
+  constexpr uint16_t kKeep = kSideEffect | kCollective | kAsyncStart | kAsyncDone;
+  if ((Info(i->opcode()).traits & kKeep) != 0) return false;
+  if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  switch (i->opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kCustomCall:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCall:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAfterAll:
+    case Opcode::kAddDependency:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kDomain:
+      return false;
+    case Opcode::kConstant:
+      return i->literal() != nullptr;
+    case Opcode::kFusion:
+      return !i->HasSideEffect();
+    default:
+      return true;
+  }
+}
+
+bool SameFunction(const Computation* a, const Computation* b);
+
+bool SameOperation(const Instruction* a, const Instruction* b) {
+  if (a->opcode() != b->opcode() || a->shape() != b->shape() || a->operand_count() != b->operand_count())
+    return false;
+  if (a->SameAttributes(*b)) return true;
+  if (a->called().empty() || a->called().size() != b->called().size()) return false;
+  if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
+  for (size_t k = 0; k < a->called().size(); ++k)
+    if (!SameFunction(a->called(k), b->called(k))) return false;
+  return true;
+}
+
+bool SameFunction(const Computation* a, const Computation* b) {
+  if (a == b) return true;
+  if (a->instruction_count() != b->instruction_count() || a->instruction_count() > kMaxComparedFunction) return false;
+  const auto x = a->PostOrder(), y = b->PostOrder();
+  absl::flat_hash_map<const Instruction*, const Instruction*> twin;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k]))) return false;
+    for (int64_t o = 0; o < x[k]->operand_count(); ++o)
+      if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
+    twin[x[k]] = y[k];
+  }
+  return twin.at(a->root()) == b->root();
+}
+
+bool Commutes(const Instruction* i) { return HasTrait(i->opcode(), kCommutative) && i->operand_count() == 2; }
+
+struct Hash {
+  size_t operator()(const Instruction* i) const {
+    size_t h = absl::HashOf(static_cast<int>(i->opcode()), i->shape());
+    if (i->IsConstant()) {
+      const Literal& value = *i->literal();
+      const size_t bytes = value.shape().IsArray() ? std::min<int64_t>(value.byte_size(), 64) : 0;
+      return absl::HashOf(h, absl::string_view(reinterpret_cast<const char*>(value.data()), bytes));
+    }
+    if (Commutes(i)) {
+      auto [low, high] = std::minmax(i->operand(0)->id(), i->operand(1)->id());
+      return absl::HashOf(h, low, high);
+    }
+    for (const Instruction* operand : i->operands()) h = absl::HashOf(h, operand->id());
+    if (i->opcode() == Opcode::kGetTupleElement) h = absl::HashOf(h, i->tuple_index());
+    return h;
+  }
+};
+
+struct Equal {
+  bool operator()(const Instruction* a, const Instruction* b) const {
+    if (a == b) return true;
+    if (!SameOperation(a, b)) return false;
+    if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin())) return true;
+    return Commutes(a) && a->operand(0) == b->operand(1) && a->operand(1) == b->operand(0);
+  }
+};
+
+absl::StatusOr<bool> Run(Computation& computation) { return MergeEqual(computation); }
+
+}  // namespace
+
+bool MergeEqual(Computation& computation) {
+  bool changed = false;
+  absl::flat_hash_set<Instruction*, Hash, Equal> seen;
+  for (Instruction* i : computation.PostOrder()) {
+    if (!Mergeable(i) || (i->users().empty() && !i->IsRoot())) continue;
+    auto [found, fresh] = seen.insert(i);
+    if (fresh) continue;
+    i->ReplaceAllUsesWith(*found);
+    changed = true;
+  }
+  return changed;
+}
+
+std::unique_ptr<Pass> CreateCse() { return MakeComputationPass("cse", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

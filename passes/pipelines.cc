@@ -1,0 +1,34 @@
+// The pipelines' texts.
+#include "passes/pipelines.h"
+
+#include "support/status.h"
+#include "support/text.h"
+
+namespace hlokit {
+namespace {
+
+struct Pipeline {
+  absl::string_view name, spec;
+};
+
+constexpr Pipeline kPipelines[] = {
+    {"cpu", "call-inliner,tuple-simplifier,dce,fix<cse,tuple-simplifier,dce>"},
+    {"interpreter", "call-inliner,dce"},
+};
+
+}  // namespace
+
+absl::StatusOr<absl::string_view> PipelineSpec(absl::string_view name) {
+  for (const Pipeline& pipeline : kPipelines)
+    if (pipeline.name == name) return pipeline.spec;
+  return InvalidArgument("unknown pipeline '", name, "'", DidYouMean(name, ListPipelines()));
+}
+
+std::vector<absl::string_view> ListPipelines() {
+  std::vector<absl::string_view> names;
+  for (const Pipeline& pipeline : kPipelines) names.push_back(pipeline.name);
+  return names;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,13 @@
+// tuple-simplifier: removes tuples that are only taken apart or put together again.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace hlokit {
+
+// Matches get-tuple-element(tuple(..)) and tuples of all the elements of one tuple, in order. Leaves the tuples behind
+// for dce. Cost: linear.
+std::unique_ptr<Pass> CreateTupleSimplifier();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -8,6 +8,8 @@
 #include "backends/cpu/cpu_executable.h"
 #include "backends/cpu/legalize.h"
 #include "codegen/module_emitter.h"
+#include "passes/manager.h"
+#include "passes/pipelines.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -26,6 +28,7 @@ class CpuBackend final : public Backend {
     CompileStats stats;
     const double start = Now();
     RETURN_IF_ERROR(RefuseDynamic(*module));
+    RETURN_IF_ERROR(RunChosenPasses(*module, options));
     RETURN_IF_ERROR(LegalizeForCpu(*module));
     stats.passes_s = Now() - start;
     ASSIGN_OR_RETURN(BufferAssignment buffers, BufferAssignment::Make(*module));
@@ -51,6 +54,18 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  static absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
+    PassOptions pass_options;
+    pass_options.verify_each = options.verify_each;
+    if (options.which_passes == CompileOptions::Passes::kListed)
+      return RunPasses(module, options.passes, pass_options);
+    // A scheduled module has been through a compiler's passes already.
+    if (options.which_passes == CompileOptions::Passes::kNone || module.header().is_scheduled)
+      return absl::OkStatus();
+    ASSIGN_OR_RETURN(const absl::string_view spec, PipelineSpec("cpu"));
+    return RunPasses(module, spec, pass_options);
+  }
+
   // Sizes that only the run knows have no native code yet.
   static absl::Status RefuseDynamic(const Module& module) {
     for (const Computation* c : module.Computations())

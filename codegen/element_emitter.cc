@@ -95,7 +95,7 @@ ElementType ElementEmitter::TypeOf(const Shape& shape) const {
 }
 
 ScalarValue ElementEmitter::Emit(const Instruction* i, const ElementIndex& index, int64_t leaf) {
-  while (i->opcode() == Opcode::kGetTupleElement || i->opcode() == Opcode::kTuple) {
+  while ((i->opcode() == Opcode::kGetTupleElement || i->opcode() == Opcode::kTuple) && !IsBound(i)) {
     if (i->opcode() == Opcode::kTuple) {
       i = i->operand(leaf);
       leaf = 0;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -62,6 +61,8 @@ class ElementEmitter {
   Builder& builder() { return b_; }
 
  private:
+  bool IsBound(const Instruction* i) const { return arrays_.contains(i) || generators_.contains(i); }
+
   struct Key {
     const Instruction* instruction;
     ElementIndex index;
@@ -107,10 +108,6 @@ class ElementEmitter {
 
 // Start of a dynamic slice along one dimension: the (signed or unsigned) index value clamped to [0, limit], as i64.
 llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit);
-
-// True if the reducer is one add, multiply, maximum, minimum, and, or of its two parameters; such ones may be
-// reassociated.
-std::optional<Opcode> SimpleReducer(const Computation& function);
 
 // Values of several parts flattened for loops and branches, and back.
 Values Flatten(absl::Span<const ScalarValue> parts);

@@ -191,8 +191,12 @@ const LibraryCall* Find(const Instruction& i) {
   static const RngBitsCall rng_bits;
   static const RngCall rng;
   static const TopKCall topk;
-  static const LibraryCall* const calls[] = {&dot, &convolution, &copy, &rng_bits, &rng, &topk, SortLibraryCall()};
-  for (const LibraryCall* call : calls)
+  static const auto* const calls = [] {
+    auto* all = new std::vector<const LibraryCall*>{&dot, &convolution, &copy, &rng_bits, &rng, &topk, SortLibraryCall()};
+    for (const LibraryCall* call : LinearAlgebraCalls()) all->push_back(call);
+    return all;
+  }();
+  for (const LibraryCall* call : *calls)
     if (call->Matches(i)) return call;
   return nullptr;
 }

@@ -17,6 +17,8 @@ class LibraryCall {
 };
 
 const LibraryCall* SortLibraryCall();
+// fft, cholesky, triangular-solve, lapack_*_ffi.
+std::vector<const LibraryCall*> LinearAlgebraCalls();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

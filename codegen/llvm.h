@@ -1,4 +1,5 @@
-// Every LLVM header that building IR needs, behind one name. Pass pipelines, targets and ORC stay with the backends.
+// Every LLVM header that building IR needs, behind one name. Pass pipelines, targets and ORC stay
+// with the backends.
 #pragma once
 
 #include "llvm/ADT/APFloat.h"

@@ -6,16 +6,18 @@ namespace {
 
 // atan(a) - a over a^3, for z = a^2 and |a| <= tan(pi/8).
 Val AtanTail(Val z) {
-  return Horner(z, {-0x1.257e19af82744p-6, 0x1.37df48916ac57p-5, -0x1.9cd6c41aaa9ffp-5, 0x1.df103c2d1eb1fp-5,
-                    -0x1.10ebc988c9b12p-4, 0x1.3b111aabcc64ap-4, -0x1.745cf8f3063a7p-4, 0x1.c71c70e6d2a3dp-4,
-                    -0x1.24924922af1fdp-3, 0x1.999999999589dp-3, -0x1.555555555553dp-2});
+  return Horner(
+      z, {-0x1.257e19af82744p-6, 0x1.37df48916ac57p-5, -0x1.9cd6c41aaa9ffp-5, 0x1.df103c2d1eb1fp-5,
+          -0x1.10ebc988c9b12p-4, 0x1.3b111aabcc64ap-4, -0x1.745cf8f3063a7p-4, 0x1.c71c70e6d2a3dp-4,
+          -0x1.24924922af1fdp-3, 0x1.999999999589dp-3, -0x1.555555555553dp-2});
 }
 
 // asin(s) - s over s^3, for z = s^2 and |s| <= 1/2.
 Val AsinTail(Val z) {
-  return Horner(z, {0x1.05ce24f1f5e99p-5, -0x1.0af42bb9bea40p-6, 0x1.40b16c1e5eb05p-6, 0x1.aab465573d8bcp-8,
-                    0x1.8ee48f78aeb68p-7, 0x1.c6f8818b96864p-7, 0x1.1c6c2788311afp-6, 0x1.6e89ef7de0ebap-6,
-                    0x1.f1c72c6d1da84p-6, 0x1.6db6db41d487fp-5, 0x1.333333336f877p-4, 0x1.5555555555387p-3});
+  return Horner(
+      z, {0x1.05ce24f1f5e99p-5, -0x1.0af42bb9bea40p-6, 0x1.40b16c1e5eb05p-6, 0x1.aab465573d8bcp-8,
+          0x1.8ee48f78aeb68p-7, 0x1.c6f8818b96864p-7, 0x1.1c6c2788311afp-6, 0x1.6e89ef7de0ebap-6,
+          0x1.f1c72c6d1da84p-6, 0x1.6db6db41d487fp-5, 0x1.333333336f877p-4, 0x1.5555555555387p-3});
 }
 
 // Multiples of pi/4 by their low and high parts.
@@ -29,8 +31,8 @@ constexpr Angle kHalf = {kHalfPi, kHalfPiLow};
 constexpr Angle kThreeQuarters = {0x1.2d97c7f3321d2p+1, 0x1.a79394c9e8a0ap-54};
 constexpr Angle kPi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
 
-// atan(y / x) for magnitudes and the sign of x: `flipped` says that x is negative. `exact` makes up for what the
-// division and its operands lost.
+// atan(y / x) for magnitudes and the sign of x: `flipped` says that x is negative. `exact` makes up
+// for what the division and its operands lost.
 Val AtanOfRatio(Val y, Val x, Val flipped, bool exact) {
   Val swap = y > x;
   Val larger = Select(swap, y, x), smaller = Select(swap, x, y);
@@ -40,10 +42,12 @@ Val AtanOfRatio(Val y, Val x, Val flipped, bool exact) {
   divisor.hi = Select(divisor.hi == 0, 1, divisor.hi);
   Val a = dividend.hi / divisor.hi;
   Val a_low = x.Const(0);
-  if (exact) a_low = (Fma(-a, divisor.hi, dividend.hi) + Fma(-a, divisor.lo, dividend.lo)) / divisor.hi;
+  if (exact)
+    a_low = (Fma(-a, divisor.hi, dividend.hi) + Fma(-a, divisor.lo, dividend.lo)) / divisor.hi;
   // The angle counted from the nearest of 0, pi/4, pi/2, 3pi/4 and pi.
   auto base = [&](double Angle::*part) {
-    Val near_axis = Select(swap, x.Const(kHalf.*part), Select(flipped, x.Const(kPi.*part), x.Const(kZero.*part)));
+    Val near_axis = Select(swap, x.Const(kHalf.*part),
+                           Select(flipped, x.Const(kPi.*part), x.Const(kZero.*part)));
     Val diagonal = Select(flipped, x.Const(kThreeQuarters.*part), x.Const(kQuarter.*part));
     return Select(far, diagonal, near_axis);
   };

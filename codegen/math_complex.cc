@@ -12,7 +12,8 @@ ComplexVal Conjugate(ComplexVal z) { return {z.re, -z.im}; }
 ComplexVal Scale(ComplexVal z, Val factor) { return {z.re * factor, z.im * factor}; }
 
 ComplexVal Select(Val condition, ComplexVal on_true, ComplexVal on_false) {
-  return {hlokit::Select(condition, on_true.re, on_false.re), hlokit::Select(condition, on_true.im, on_false.im)};
+  return {hlokit::Select(condition, on_true.re, on_false.re),
+          hlokit::Select(condition, on_true.im, on_false.im)};
 }
 
 Val IsInfinite(Val x) { return Abs(x) == x.Infinity(); }
@@ -35,15 +36,19 @@ Val ScaleToUnit(ComplexVal z) {
 // 1 where x is infinite, else 0, with x's sign.
 Val InfinityToUnit(Val x) { return CopySign(hlokit::Select(IsInfinite(x), 1, x.Const(0)), x); }
 
-// The quotient where the plain formula gives NaN for both parts though the true one is a zero or an infinity.
+// The quotient where the plain formula gives NaN for both parts though the true one is a zero or an
+// infinity.
 ComplexVal RecoverQuotient(ComplexVal a, ComplexVal b, ComplexVal plain) {
   Val infinity = a.re.Infinity();
-  Val a_infinite = IsInfinite(a.re) | IsInfinite(a.im), b_infinite = IsInfinite(b.re) | IsInfinite(b.im);
+  Val a_infinite = IsInfinite(a.re) | IsInfinite(a.im),
+      b_infinite = IsInfinite(b.re) | IsInfinite(b.im);
   Val a_finite = IsFinite(a.re) & IsFinite(a.im), b_finite = IsFinite(b.re) & IsFinite(b.im);
   Val by_zero = (b.re == 0) & (b.im == 0) & !(IsNaN(a.re) & IsNaN(a.im));
   Val both_nan = IsNaN(plain.re) & IsNaN(plain.im);
-  ComplexVal u = {InfinityToUnit(a.re), InfinityToUnit(a.im)}, v = {InfinityToUnit(b.re), InfinityToUnit(b.im)};
-  ComplexVal to_infinity = {infinity * (u.re * b.re + u.im * b.im), infinity * (u.im * b.re - u.re * b.im)};
+  ComplexVal u = {InfinityToUnit(a.re), InfinityToUnit(a.im)},
+             v = {InfinityToUnit(b.re), InfinityToUnit(b.im)};
+  ComplexVal to_infinity = {infinity * (u.re * b.re + u.im * b.im),
+                            infinity * (u.im * b.re - u.re * b.im)};
   ComplexVal to_zero = {(a.re * v.re + a.im * v.im) * 0.0, (a.im * v.re - a.re * v.im) * 0.0};
   ComplexVal result = Select(both_nan & b_infinite & a_finite, to_zero, plain);
   result = Select(both_nan & a_infinite & b_finite, to_infinity, result);

@@ -1,5 +1,5 @@
-// Elementary functions on complex values whose parts are doubles; c64 is widened first, so that squares and sums
-// neither overflow nor cancel.
+// Elementary functions on complex values whose parts are doubles; c64 is widened first, so that
+// squares and sums neither overflow nor cancel.
 #pragma once
 
 #include "codegen/math_value.h"

@@ -1,5 +1,6 @@
 // Exponential family: exp, expm1, logistic and the hyperbolic functions that stand on them.
-// x = k ln2 + r with |r| <= ln2 / 2, e^r = 1 + r + r^2 Q(r); the powers of two are put together from bits.
+// x = k ln2 + r with |r| <= ln2 / 2, e^r = 1 + r + r^2 Q(r); the powers of two are put together
+// from bits.
 #include "codegen/math_internal.h"
 
 namespace hlokit {
@@ -7,9 +8,10 @@ namespace {
 
 Val ExpTail(Val r) {
   if (r.is_f64()) {
-    return Horner(r, {0x1.204e647b4504bp-29, 0x1.af74376ef7b44p-26, 0x1.27e44ba69e893p-22, 0x1.71ddeab5b39c5p-19,
-                      0x1.a01a01e844705p-16, 0x1.a01a01b5f17e2p-13, 0x1.6c16c16c0a4b4p-10, 0x1.111111110e54ep-7,
-                      0x1.555555555556cp-5, 0x1.555555555555dp-3, 0x1p-1});
+    return Horner(r, {0x1.204e647b4504bp-29, 0x1.af74376ef7b44p-26, 0x1.27e44ba69e893p-22,
+                      0x1.71ddeab5b39c5p-19, 0x1.a01a01e844705p-16, 0x1.a01a01b5f17e2p-13,
+                      0x1.6c16c16c0a4b4p-10, 0x1.111111110e54ep-7, 0x1.555555555556cp-5,
+                      0x1.555555555555dp-3, 0x1p-1});
   }
   return Horner(r, {0x1.6ab1e8p-10, 0x1.122c82p-7, 0x1.55579ep-5, 0x1.5554aap-3, 0x1.fffffep-2});
 }
@@ -39,7 +41,8 @@ Reduced ReduceByLn2(Val x, int bias) {
 // 2^n from an integer whose low bits hold n + bias.
 Val PowerOfTwo(Val biased, Val like) { return FromBits(biased << LayoutOf(like).mantissa_bits); }
 
-// e^x - 1 = 8 * scale * (hi + lo), where scale = 2^(k-3) and inverse = 1 / scale are finite for k up to bias + 3.
+// e^x - 1 = 8 * scale * (hi + lo), where scale = 2^(k-3) and inverse = 1 / scale are finite for k
+// up to bias + 3.
 struct Expm1Parts {
   Val scale;
   Val inverse;

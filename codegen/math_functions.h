@@ -1,6 +1,6 @@
-// Elementary functions on float and double values (scalars or vectors), as branch-free IR that LLVM vectorises.
-// Each is within 2 ulp of the correctly rounded result for every input: subnormals are kept, overflow gives inf,
-// NaN stays NaN, signed zeros follow C's libm. No call leaves the module.
+// Elementary functions on float and double values (scalars or vectors), as branch-free IR that LLVM
+// vectorises. Each is within 2 ulp of the correctly rounded result for every input: subnormals are
+// kept, overflow gives inf, NaN stays NaN, signed zeros follow C's libm. No call leaves the module.
 #pragma once
 
 #include "codegen/math_value.h"

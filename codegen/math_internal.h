@@ -20,7 +20,8 @@ inline FloatLayout LayoutOf(Val x) {
   return {23, 127, 0x1p-126};
 }
 
-// `function` computed in double and rounded to float: exact enough to be correctly rounded nearly always.
+// `function` computed in double and rounded to float: exact enough to be correctly rounded nearly
+// always.
 template <typename Function>
 Val ViaDouble(Function function, Val x) {
   return ToFloat(function(ToDouble(x)));
@@ -36,7 +37,8 @@ Val Log1pOfSum(Val a, Val a_low, Val extra);
 // log(x) for x > 0 as hi + lo with about 68 correct bits; doubles only.
 ValPair LogPair(Val x);
 
-// 1.5 * 2^mantissa_bits: adding it rounds a small number to an integer, found in the low bits of the sum.
+// 1.5 * 2^mantissa_bits: adding it rounds a small number to an integer, found in the low bits of
+// the sum.
 inline double RoundingShift(Val x) { return x.is_f64() ? 0x1.8p52 : 0x1.8p23; }
 
 }  // namespace hlokit

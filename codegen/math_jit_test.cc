@@ -29,7 +29,8 @@ void EmitLoop(llvm::Module& module, const ElementTypes& types, const EmitBody& b
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> builder(context);
   llvm::Type* pointer = builder.getPtrTy();
-  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, pointer, pointer, builder.getInt64Ty()}, false);
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(),
+                                       {pointer, pointer, pointer, builder.getInt64Ty()}, false);
   auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "loop", module);
   for (int i : {0, 1, 2}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   function->addFnAttr("prefer-vector-width", "512");
@@ -68,7 +69,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
-JitResult JitLoop(const std::function<ElementTypes(llvm::LLVMContext&)>& types, const EmitBody& body) {
+JitResult JitLoop(const std::function<ElementTypes(llvm::LLVMContext&)>& types,
+                  const EmitBody& body) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto context = std::make_unique<llvm::LLVMContext>();
@@ -92,11 +94,13 @@ JitResult JitLoop(const std::function<ElementTypes(llvm::LLVMContext&)>& types, 
   Optimize(*module, *machine);
   llvm::raw_string_ostream(result.ir) << *module;
   auto jit = Must(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
-  llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
+  llvm::cantFail(
+      jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
   result.loop = Must(jit->lookup("loop")).toPtr<JittedLoop>();
   result.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  result.owner = std::shared_ptr<void>(jit.release(), [](void* p) { delete static_cast<llvm::orc::LLJIT*>(p); });
+  result.owner = std::shared_ptr<void>(jit.release(),
+                                       [](void* p) { delete static_cast<llvm::orc::LLJIT*>(p); });
   return result;
 }
 

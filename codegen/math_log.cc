@@ -41,15 +41,16 @@ Split SplitAnyExponent(Val x) {
 Val LogOfParts(Val f, Val k, Val correction) {
   Val square = f * f;
   if (!f.is_f64()) {
-    Val tail = Horner(f, {-0x1.3908d6p-4, 0x1.057496p-3, -0x1.0d8118p-3, 0x1.22d5eap-3, -0x1.54722ap-3, 0x1.99a036p-3,
-                          -0x1.000228p-2, 0x1.555554p-2});
+    Val tail = Horner(f, {-0x1.3908d6p-4, 0x1.057496p-3, -0x1.0d8118p-3, 0x1.22d5eap-3,
+                          -0x1.54722ap-3, 0x1.99a036p-3, -0x1.000228p-2, 0x1.555554p-2});
     Val low = Fma(square * f, tail, Fma(k, -0x1.bd0106p-13, correction));
     return Fma(k, 0x1.63p-1, f + Fma(square, -0.5, low));
   }
   Val s = f / (f + 2);
   Val z = s * s;
-  Val tail = z * Horner(z, {0x1.0f0ddfb32da9cp-3, 0x1.0f6742f393816p-3, 0x1.3b20248cf0c66p-3, 0x1.745ce1c88d832p-3,
-                            0x1.c71c724b676a8p-3, 0x1.24924924397f5p-2, 0x1.9999999999d11p-2, 0x1.5555555555555p-1});
+  Val tail = z * Horner(z, {0x1.0f0ddfb32da9cp-3, 0x1.0f6742f393816p-3, 0x1.3b20248cf0c66p-3,
+                            0x1.745ce1c88d832p-3, 0x1.c71c724b676a8p-3, 0x1.24924924397f5p-2,
+                            0x1.9999999999d11p-2, 0x1.5555555555555p-1});
   Val half_square = square * 0.5;
   Val low = Fma(s, half_square + tail, Fma(k, 0x1.a39ef35793c76p-33, correction));
   return Fma(k, 0x1.62e42feep-1, f - (half_square - low));
@@ -92,7 +93,8 @@ Val Asinh(Val x) {
   Val square = y * y;
   ValPair sum = FastTwoSum(y, square / (Sqrt(square + 1) + 1));
   Val large = y > 0x1p28;  // asinh(y) = log(2y)
-  Val result = Log1pOfSum(Select(large, y - 1, sum.hi), Select(large, 0, sum.lo), Select(large, 1, y.Const(0)));
+  Val result = Log1pOfSum(Select(large, y - 1, sum.hi), Select(large, 0, sum.lo),
+                          Select(large, 1, y.Const(0)));
   return CopySign(Select(y < 0x1p-30, y, result), x);
 }
 
@@ -102,7 +104,8 @@ Val Acosh(Val x) {
   Val under_root = Fma(t, t, t + t);
   ValPair sum = TwoSum(Sqrt(under_root), t);
   Val large = x > 0x1p28;
-  Val result = Log1pOfSum(Select(large, t, sum.hi), Select(large, 0, sum.lo), Select(large, 1, x.Const(0)));
+  Val result =
+      Log1pOfSum(Select(large, t, sum.hi), Select(large, 0, sum.lo), Select(large, 1, x.Const(0)));
   return Select(x < 1, x.NaN(), result);
 }
 
@@ -132,9 +135,9 @@ ValPair LogPair(Val x) {
   ValPair z = TwoProduct(s, s);
   z.lo = Fma(s + s, s_low, z.lo);
   Val tail = z.hi * z.hi *
-             Horner(z.hi, {0x1.ecbb1604609e3p-5, 0x1.a50611c41d89cp-5, 0x1.e2659feeb442bp-5, 0x1.110f1bd2c0f6ap-4,
-                           0x1.3b13ba5bdd22fp-4, 0x1.745d172bc681fp-4, 0x1.c71c71c747eb9p-4, 0x1.2492492492363p-3,
-                           0x1.999999999999ap-3});
+             Horner(z.hi, {0x1.ecbb1604609e3p-5, 0x1.a50611c41d89cp-5, 0x1.e2659feeb442bp-5,
+                           0x1.110f1bd2c0f6ap-4, 0x1.3b13ba5bdd22fp-4, 0x1.745d172bc681fp-4,
+                           0x1.c71c71c747eb9p-4, 0x1.2492492492363p-3, 0x1.999999999999ap-3});
   constexpr double kThird = 0x1.5555555555555p-2, kThirdLow = 0x1.5555555555555p-56;
   ValPair third = TwoProduct(z.hi, x.Const(kThird));
   third.lo = Fma(z.hi, kThirdLow, Fma(z.lo, kThird, third.lo)) + tail;

@@ -24,15 +24,16 @@ Val Cbrt(Val x) {
   Val y = Abs(x);
   Val tiny = y < 0x1p-1022;
   Val scaled = Select(tiny, y * 0x1p54, y);
-  // A third of the exponent, from the bits, is within 6 %; a polynomial in t^3/x takes it to 23 bits, then one
-  // Newton step from a t whose square is exact.
+  // A third of the exponent, from the bits, is within 6 %; a polynomial in t^3/x takes it to 23
+  // bits, then one Newton step from a t whose square is exact.
   Val high = ToDouble(Resize(ToBits(scaled) >> 32, 32));
-  Val guess = y.With(y.builder().CreateFPToSI(Fma(high, 1.0 / 3, 715094163.0).get(), y.IntType(32)));
+  Val guess =
+      y.With(y.builder().CreateFPToSI(Fma(high, 1.0 / 3, 715094163.0).get(), y.IntType(32)));
   Val t = FromBits(ResizeUnsigned(guess, 64) << 32);
   Val inverse = 1 / scaled;
   Val ratio = Fma(t * t, t * inverse, -1);
-  t = t * Horner(ratio, {0x1.25d79e6350d99p-3, -0x1.662d5f50a5ca1p-3, 0x1.c72460615162dp-3, -0x1.555390a703059p-2,
-                         0x1.ffffff65b0b5cp-1});
+  t = t * Horner(ratio, {0x1.25d79e6350d99p-3, -0x1.662d5f50a5ca1p-3, 0x1.c72460615162dp-3,
+                         -0x1.555390a703059p-2, 0x1.ffffff65b0b5cp-1});
   t = FromBits((ToBits(t) + int64_t{1 << 29}) & ~((int64_t{1} << 30) - 1));
   Val quotient = scaled / (t * t);
   t = Fma(t, (quotient - t) / (t + t + quotient), t);

@@ -1,5 +1,6 @@
 // Accuracy of the elementary functions, measured in ulp against libm in a wider type.
-// HLOKIT_SLOW=1 sweeps floats densely; HLOKIT_MATH_REPORT=1 prints worst errors, speed and compile time.
+// HLOKIT_SLOW=1 sweeps floats densely; HLOKIT_MATH_REPORT=1 prints worst errors, speed and compile
+// time.
 #include "codegen/math_functions.h"
 
 #include <algorithm>
@@ -24,18 +25,18 @@ struct Function {
   Val (*emit1)(Val);
   Val (*emit2)(Val, Val);
   long double (*exact)(long double, long double);
-  double (*wide)(double, double);      // libm, the reference for float
-  float (*libm)(float, float);         // for the speed table
+  double (*wide)(double, double);  // libm, the reference for float
+  float (*libm)(float, float);     // for the speed table
 };
 
-#define UNARY(emit, c)                                                                                   \
-  {                                                                                                      \
-    #emit, emit, nullptr, [](long double x, long double) -> long double { return c##l(x); },             \
+#define UNARY(emit, c)                                                                                 \
+  {                                                                                                    \
+#emit, emit, nullptr, [](long double x, long double) -> long double { return c##l(x); },             \
         [](double x, double) -> double { return c(x); }, [](float x, float) -> float { return c##f(x); } \
   }
-#define BINARY(emit, c)                                                                                     \
-  {                                                                                                         \
-    #emit, nullptr, emit, [](long double x, long double y) -> long double { return c##l(x, y); },           \
+#define BINARY(emit, c)                                                                                   \
+  {                                                                                                       \
+#emit, nullptr, emit, [](long double x, long double y) -> long double { return c##l(x, y); },           \
         [](double x, double y) -> double { return c(x, y); }, [](float x, float y) -> float { return c##f(x, y); } \
   }
 
@@ -45,15 +46,33 @@ T ExactLogistic(T x) {
 }
 
 const Function kFunctions[] = {
-    UNARY(Exp, exp),     UNARY(Expm1, expm1), UNARY(Sinh, sinh),   UNARY(Cosh, cosh),     UNARY(Tanh, tanh),
-    UNARY(Log, log),     UNARY(Log1p, log1p), UNARY(Asinh, asinh), UNARY(Acosh, acosh),   UNARY(Atanh, atanh),
-    UNARY(Sin, sin),     UNARY(Cos, cos),     UNARY(Tan, tan),     UNARY(Asin, asin),     UNARY(Acos, acos),
-    UNARY(Atan, atan),   UNARY(Cbrt, cbrt),   UNARY(Erf, erf),     BINARY(Atan2, atan2),  BINARY(Pow, pow),
+    UNARY(Exp, exp),
+    UNARY(Expm1, expm1),
+    UNARY(Sinh, sinh),
+    UNARY(Cosh, cosh),
+    UNARY(Tanh, tanh),
+    UNARY(Log, log),
+    UNARY(Log1p, log1p),
+    UNARY(Asinh, asinh),
+    UNARY(Acosh, acosh),
+    UNARY(Atanh, atanh),
+    UNARY(Sin, sin),
+    UNARY(Cos, cos),
+    UNARY(Tan, tan),
+    UNARY(Asin, asin),
+    UNARY(Acos, acos),
+    UNARY(Atan, atan),
+    UNARY(Cbrt, cbrt),
+    UNARY(Erf, erf),
+    BINARY(Atan2, atan2),
+    BINARY(Pow, pow),
     BINARY(Hypot, hypot),
     {"Logistic", Logistic, nullptr, [](long double x, long double) { return ExactLogistic(x); },
-     [](double x, double) { return ExactLogistic(x); }, [](float x, float) { return ExactLogistic(x); }},
+     [](double x, double) { return ExactLogistic(x); },
+     [](float x, float) { return ExactLogistic(x); }},
     {"Rsqrt", Rsqrt, nullptr, [](long double x, long double) { return 1 / std::sqrt(x); },
-     [](double x, double) { return 1 / std::sqrt(x); }, [](float x, float) { return 1 / std::sqrt(x); }},
+     [](double x, double) { return 1 / std::sqrt(x); },
+     [](float x, float) { return 1 / std::sqrt(x); }},
 };
 
 template <typename T>
@@ -62,11 +81,14 @@ JitResult Compile(const Function& f) {
     return sizeof(T) == 8 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
   };
   return JitLoop(
-      [&](llvm::LLVMContext& context) { return ElementTypes{type(context), type(context), type(context)}; },
+      [&](llvm::LLVMContext& context) {
+        return ElementTypes{type(context), type(context), type(context)};
+      },
       [&](llvm::IRBuilderBase& b, llvm::Value* a, llvm::Value* c, llvm::Value* out) {
         llvm::Type* t = type(b.getContext());
         Val x(b, b.CreateLoad(t, a));
-        b.CreateStore(f.emit1 ? f.emit1(x).get() : f.emit2(x, x.With(b.CreateLoad(t, c))).get(), out);
+        b.CreateStore(f.emit1 ? f.emit1(x).get() : f.emit2(x, x.With(b.CreateLoad(t, c))).get(),
+                      out);
       });
 }
 
@@ -95,7 +117,8 @@ struct Worst {
 };
 
 template <typename T, typename Reference>
-Worst<T> Measure(const JitResult& jit, const std::vector<T>& x, const std::vector<T>& y, Reference reference) {
+Worst<T> Measure(const JitResult& jit, const std::vector<T>& x, const std::vector<T>& y,
+                 Reference reference) {
   std::vector<T> out(x.size());
   jit.loop(x.data(), y.data(), out.data(), x.size());
   Worst<T> worst;
@@ -111,16 +134,36 @@ template <typename T>
 std::string Text(const Worst<T>& w) {
   char text[200];
   std::snprintf(text, sizeof text, "%lld ulp at %.17g, %.17g (%a): got %.17g want %.17g",
-                static_cast<long long>(w.ulp), double(w.x), double(w.y), double(w.x), double(w.got), double(w.want));
+                static_cast<long long>(w.ulp), double(w.x), double(w.y), double(w.x), double(w.got),
+                double(w.want));
   return text;
 }
 
 template <typename T>
 std::vector<T> SpecialValues() {
   using L = std::numeric_limits<T>;
-  std::vector<T> values = {0, L::denorm_min(), L::min(), L::max(), L::infinity(), L::quiet_NaN(), L::epsilon(),
-                           1, 2, 3, T(0.5), T(1.5), T(2.5), T(0.25), T(1e-3), T(1) / 3, T(1e10), T(4.0 / 3), 8, 100};
-  for (T v : {T(1), T(0.5), T(M_PI_2), T(M_PI), T(88.72284), T(709.782712893384), T(-87.33655), T(103.97), T(745.13)}) {
+  std::vector<T> values = {0,
+                           L::denorm_min(),
+                           L::min(),
+                           L::max(),
+                           L::infinity(),
+                           L::quiet_NaN(),
+                           L::epsilon(),
+                           1,
+                           2,
+                           3,
+                           T(0.5),
+                           T(1.5),
+                           T(2.5),
+                           T(0.25),
+                           T(1e-3),
+                           T(1) / 3,
+                           T(1e10),
+                           T(4.0 / 3),
+                           8,
+                           100};
+  for (T v : {T(1), T(0.5), T(M_PI_2), T(M_PI), T(88.72284), T(709.782712893384), T(-87.33655),
+              T(103.97), T(745.13)}) {
     values.insert(values.end(), {v, std::nextafter(v, T(0)), std::nextafter(v, T(1000))});
   }
   size_t n = values.size();
@@ -180,13 +223,20 @@ TEST_P(MathTest, DoubleWithinTwoUlp) {
   if (Flag("HLOKIT_MATH_REPORT")) std::printf("%-9s f64 %s\n", f.name, Text(worst).c_str());
 }
 
-TEST_P(MathTest, LoopVectorises) {
+// Calls to anything but LLVM's intrinsics would leave the module and stop vectorisation.
+bool CallsOut(const std::string& ir) {
+  for (size_t at = ir.find("declare "); at != std::string::npos; at = ir.find("declare ", at + 1)) {
+    if (ir.substr(at, ir.find('(', at) - at).find("@llvm.") == std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_P(MathTest, LoopVectorisesWithoutCalls) {
   const Function& f = GetParam();
   for (bool wide : {false, true}) {
     JitResult jit = wide ? Compile<double>(f) : Compile<float>(f);
-    const char* element = wide ? " x double>" : " x float>";
-    EXPECT_NE(jit.ir.find(element), std::string::npos) << jit.ir;
-    EXPECT_EQ(jit.ir.find("declare double @" "sin("), std::string::npos);
+    EXPECT_NE(jit.ir.find(wide ? " x double>" : " x float>"), std::string::npos) << jit.ir;
+    EXPECT_FALSE(CallsOut(jit.ir)) << jit.ir;
   }
 }
 
@@ -213,8 +263,8 @@ TEST_P(MathTest, Speed) {
   for (int i = 0; i < 100000; ++i) sink = f.libm(0.05f + 0.9f * (i & 4095) / 4096, 1.5f);
   std::chrono::duration<double, std::nano> libm = std::chrono::steady_clock::now() - start;
   std::printf("%-9s f32 %.2f ns (libm %.2f)  f64 %.2f ns  compile %.0f + %.0f ms\n", f.name,
-              NanosecondsPerElement<float>(narrow), libm.count() / 100000, NanosecondsPerElement<double>(wide),
-              narrow.compile_ms, wide.compile_ms);
+              NanosecondsPerElement<float>(narrow), libm.count() / 100000,
+              NanosecondsPerElement<double>(wide), narrow.compile_ms, wide.compile_ms);
   (void)sink;
 }
 

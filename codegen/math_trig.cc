@@ -1,6 +1,7 @@
 // sin, cos and tan with exact range reduction for every float and double, without branches.
-// float: x / 2pi is summed from products with 29-bit pieces of 1 / 2pi that are exact in double, each less its
-// integer part. double: a small table holds 2/pi * 2^(16 g) mod 4; x / 2^(16 g) is an integer wherever g > 0.
+// float: x / 2pi is summed from products with 29-bit pieces of 1 / 2pi that are exact in double,
+// each less its integer part. double: a small table holds 2/pi * 2^(16 g) mod 4; x / 2^(16 g) is an
+// integer wherever g > 0.
 #include <array>
 #include <cmath>
 
@@ -23,10 +24,11 @@ constexpr int kParts = 4;  // 53-bit pieces in a row
 
 // The bits of 2/pi after the binary point.
 constexpr std::array<uint64_t, 20> kTwoOverPi = {
-    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
-    0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
-    0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
 
 // `count` bits of 2/pi from bit `first` on (0 is the one of weight 1/2; those before it are zero).
 uint64_t BitsOfTwoOverPi(int first, int count) {
@@ -45,11 +47,13 @@ llvm::GlobalVariable* ReductionTable(llvm::Module& module) {
   for (int group = 0; group < kGroups; ++group) {
     for (int part = 0; part < kParts; ++part) {
       int first = kGroupBits * group - 2 + 53 * part;  // weight 2 is the first kept
-      values.push_back(std::ldexp(static_cast<double>(BitsOfTwoOverPi(first, 53)), 2 - 53 * (part + 1)));
+      values.push_back(
+          std::ldexp(static_cast<double>(BitsOfTwoOverPi(first, 53)), 2 - 53 * (part + 1)));
     }
   }
   llvm::Constant* data = llvm::ConstantDataArray::get(module.getContext(), values);
-  auto* table = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, kName);
+  auto* table = new llvm::GlobalVariable(module, data->getType(), true,
+                                         llvm::GlobalValue::PrivateLinkage, data, kName);
   table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   table->setAlignment(llvm::Align(32));
   return table;
@@ -60,7 +64,8 @@ Val LoadEntry(llvm::GlobalVariable* table, Val index) {
   auto& builder = index.builder();
   llvm::Value* address = builder.CreateInBoundsGEP(builder.getDoubleTy(), table, index.get());
   llvm::Type* type = index.DoubleType();
-  if (type->isVectorTy()) return index.With(builder.CreateMaskedGather(type, address, llvm::Align(8)));
+  if (type->isVectorTy())
+    return index.With(builder.CreateMaskedGather(type, address, llvm::Align(8)));
   return index.With(builder.CreateAlignedLoad(type, address, llvm::Align(8)));
 }
 
@@ -96,15 +101,15 @@ Quadrant ReduceDouble(Val x) {
 // sin(r) and cos(r) as pairs whose low parts hold what rounding lost.
 ValPair SinKernel(ValPair r) {
   Val z = r.hi * r.hi;
-  Val tail = Horner(z, {0x1.5d939317898f2p-33, -0x1.ae5e6869a2ec2p-26, 0x1.71de357ae1e43p-19, -0x1.a01a019c15e5cp-13,
-                        0x1.111111110f8a5p-7, -0x1.5555555555549p-3});
+  Val tail = Horner(z, {0x1.5d939317898f2p-33, -0x1.ae5e6869a2ec2p-26, 0x1.71de357ae1e43p-19,
+                        -0x1.a01a019c15e5cp-13, 0x1.111111110f8a5p-7, -0x1.5555555555549p-3});
   return FastTwoSum(r.hi, Fma(z * r.hi, tail, Fma(r.lo * z, -0.5, r.lo)));
 }
 
 ValPair CosKernel(ValPair r) {
   Val z = r.hi * r.hi;
-  Val tail = Horner(z, {-0x1.8fb11e963c141p-37, 0x1.1ee9f1331ed38p-29, -0x1.27e4f8128f54cp-22, 0x1.a01a019cbf38ep-16,
-                        -0x1.6c16c16c1521ep-10, 0x1.555555555554cp-5});
+  Val tail = Horner(z, {-0x1.8fb11e963c141p-37, 0x1.1ee9f1331ed38p-29, -0x1.27e4f8128f54cp-22,
+                        0x1.a01a019cbf38ep-16, -0x1.6c16c16c1521ep-10, 0x1.555555555554cp-5});
   Val half = z * 0.5;
   Val half_low = Fma(r.hi, r.hi, -z) * 0.5;
   ValPair head = FastTwoSum(z.Const(1), -half);
@@ -142,6 +147,13 @@ Val FloatCosKernel(Val r) {
   return Fma(z * z, Horner(z, {0x1.99e0eep-16, -0x1.6c0c1ap-10, 0x1.55554ap-5}), Fma(z, -0.5, 1));
 }
 
+// A double that is a widened float (complex functions work so) needs only the cheaper reduction.
+Quadrant Reduce(Val x) {
+  auto* widened = llvm::dyn_cast<llvm::FPExtInst>(x.get());
+  bool from_float = widened != nullptr && widened->getSrcTy()->getScalarType()->isFloatTy();
+  return from_float ? ReduceFloat(x) : ReduceDouble(x);
+}
+
 // sin((quadrant + fraction) pi/2) from the two kernels' values.
 Val PickByQuadrant(Val index, Val sine, Val cosine) {
   Val odd = !((index & 1) == 0);
@@ -151,7 +163,7 @@ Val PickByQuadrant(Val index, Val sine, Val cosine) {
 
 Val SinOfQuadrant(Val x, int quarter_turns) {
   if (x.is_f64()) {
-    Quadrant q = ReduceDouble(x);
+    Quadrant q = Reduce(x);
     return PickByQuadrant(q.index + quarter_turns, SinKernel(q.r).hi, CosKernel(q.r).hi);
   }
   Quadrant q = ReduceFloat(ToDouble(x));
@@ -167,7 +179,7 @@ Val Cos(Val x) { return SinOfQuadrant(x, 1); }
 
 Val Tan(Val x) {
   bool narrow = !x.is_f64();
-  Quadrant q = narrow ? ReduceFloat(ToDouble(x)) : ReduceDouble(x);
+  Quadrant q = Reduce(ToDouble(x));
   ValPair sine = SinKernel(q.r), cosine = CosKernel(q.r);
   Val odd = !((q.index & 1) == 0);
   Val top = Select(odd, -cosine.hi, sine.hi), bottom = Select(odd, sine.hi, cosine.hi);

@@ -10,17 +10,20 @@ llvm::Type* Val::Shaped(llvm::Type* scalar) const {
 
 Val operator+(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFAdd(a.get(), b.get()) : builder.CreateAdd(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFAdd(a.get(), b.get())
+                             : builder.CreateAdd(a.get(), b.get()));
 }
 
 Val operator-(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFSub(a.get(), b.get()) : builder.CreateSub(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFSub(a.get(), b.get())
+                             : builder.CreateSub(a.get(), b.get()));
 }
 
 Val operator*(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFMul(a.get(), b.get()) : builder.CreateMul(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFMul(a.get(), b.get())
+                             : builder.CreateMul(a.get(), b.get()));
 }
 
 Val operator/(Val a, Val b) { return a.With(a.builder().CreateFDiv(a.get(), b.get())); }
@@ -37,17 +40,20 @@ Val operator!(Val a) { return a.With(a.builder().CreateNot(a.get())); }
 
 Val operator<(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFCmpOLT(a.get(), b.get()) : builder.CreateICmpSLT(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFCmpOLT(a.get(), b.get())
+                             : builder.CreateICmpSLT(a.get(), b.get()));
 }
 
 Val operator<=(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFCmpOLE(a.get(), b.get()) : builder.CreateICmpSLE(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFCmpOLE(a.get(), b.get())
+                             : builder.CreateICmpSLE(a.get(), b.get()));
 }
 
 Val operator==(Val a, Val b) {
   auto& builder = a.builder();
-  return a.With(a.is_float() ? builder.CreateFCmpOEQ(a.get(), b.get()) : builder.CreateICmpEQ(a.get(), b.get()));
+  return a.With(a.is_float() ? builder.CreateFCmpOEQ(a.get(), b.get())
+                             : builder.CreateICmpEQ(a.get(), b.get()));
 }
 
 Val operator<<(Val a, int n) { return a.With(a.builder().CreateShl(a.get(), n)); }
@@ -57,11 +63,13 @@ Val UnsignedLess(Val a, Val b) { return a.With(a.builder().CreateICmpULT(a.get()
 Val Unordered(Val a, Val b) { return a.With(a.builder().CreateFCmpUNO(a.get(), b.get())); }
 
 Val Select(Val condition, Val on_true, Val on_false) {
-  return on_true.With(on_true.builder().CreateSelect(condition.get(), on_true.get(), on_false.get()));
+  return on_true.With(
+      on_true.builder().CreateSelect(condition.get(), on_true.get(), on_false.get()));
 }
 
 Val Fma(Val a, Val b, Val c) {
-  return a.With(a.builder().CreateIntrinsic(llvm::Intrinsic::fma, {a.type()}, {a.get(), b.get(), c.get()}));
+  return a.With(
+      a.builder().CreateIntrinsic(llvm::Intrinsic::fma, {a.type()}, {a.get(), b.get(), c.get()}));
 }
 
 Val Intrinsic(llvm::Intrinsic::ID id, Val a) {
@@ -97,8 +105,12 @@ Val ToFloat(Val x) {
   return x.With(builder.CreateFPCast(x.get(), x.FloatType()));
 }
 
-Val Resize(Val x, int bits) { return x.With(x.builder().CreateSExtOrTrunc(x.get(), x.IntType(bits))); }
-Val ResizeUnsigned(Val x, int bits) { return x.With(x.builder().CreateZExtOrTrunc(x.get(), x.IntType(bits))); }
+Val Resize(Val x, int bits) {
+  return x.With(x.builder().CreateSExtOrTrunc(x.get(), x.IntType(bits)));
+}
+Val ResizeUnsigned(Val x, int bits) {
+  return x.With(x.builder().CreateZExtOrTrunc(x.get(), x.IntType(bits)));
+}
 
 Val Horner(Val x, std::initializer_list<double> coefficients) {
   auto it = coefficients.begin();

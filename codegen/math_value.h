@@ -1,6 +1,8 @@
-// Arithmetic on LLVM values written as expressions: Val carries the builder, its operators emit instructions.
+// Arithmetic on LLVM values written as expressions: Val carries the builder, its operators emit
+// instructions.
 //   Val y = Fma(x, x, x.Const(1)) * 0.5;   // three instructions at the builder's insertion point
-// A Val may be a scalar or a vector; a C++ number on the right of an operator becomes a (splat) constant of its type.
+// A Val may be a scalar or a vector; a C++ number on the right of an operator becomes a (splat)
+// constant of its type.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +49,8 @@ class Val {
   llvm::Value* value_ = nullptr;
 };
 
-// Floats add as fadd, integers as add, and so on. Comparisons are ordered (false on NaN), or signed on integers.
+// Floats add as fadd, integers as add, and so on. Comparisons are ordered (false on NaN), or signed
+// on integers.
 Val operator+(Val a, Val b);
 Val operator-(Val a, Val b);
 Val operator*(Val a, Val b);
@@ -69,29 +72,83 @@ Val UnsignedLess(Val a, Val b);
 // True where either is NaN.
 Val Unordered(Val a, Val b);
 
-template <Number T> Val operator+(Val a, T c) { return a + a.Const(c); }
-template <Number T> Val operator-(Val a, T c) { return a - a.Const(c); }
-template <Number T> Val operator*(Val a, T c) { return a * a.Const(c); }
-template <Number T> Val operator-(T c, Val a) { return a.Const(c) - a; }
-template <Number T> Val operator/(T c, Val a) { return a.Const(c) / a; }
-template <Number T> Val operator&(Val a, T c) { return a & a.Const(c); }
-template <Number T> Val operator|(Val a, T c) { return a | a.Const(c); }
-template <Number T> Val operator^(Val a, T c) { return a ^ a.Const(c); }
-template <Number T> Val operator<(Val a, T c) { return a < a.Const(c); }
-template <Number T> Val operator<=(Val a, T c) { return a <= a.Const(c); }
-template <Number T> Val operator>(Val a, T c) { return a > a.Const(c); }
-template <Number T> Val operator>=(Val a, T c) { return a >= a.Const(c); }
-template <Number T> Val operator==(Val a, T c) { return a == a.Const(c); }
+template <Number T>
+Val operator+(Val a, T c) {
+  return a + a.Const(c);
+}
+template <Number T>
+Val operator-(Val a, T c) {
+  return a - a.Const(c);
+}
+template <Number T>
+Val operator*(Val a, T c) {
+  return a * a.Const(c);
+}
+template <Number T>
+Val operator-(T c, Val a) {
+  return a.Const(c) - a;
+}
+template <Number T>
+Val operator/(T c, Val a) {
+  return a.Const(c) / a;
+}
+template <Number T>
+Val operator&(Val a, T c) {
+  return a & a.Const(c);
+}
+template <Number T>
+Val operator|(Val a, T c) {
+  return a | a.Const(c);
+}
+template <Number T>
+Val operator^(Val a, T c) {
+  return a ^ a.Const(c);
+}
+template <Number T>
+Val operator<(Val a, T c) {
+  return a < a.Const(c);
+}
+template <Number T>
+Val operator<=(Val a, T c) {
+  return a <= a.Const(c);
+}
+template <Number T>
+Val operator>(Val a, T c) {
+  return a > a.Const(c);
+}
+template <Number T>
+Val operator>=(Val a, T c) {
+  return a >= a.Const(c);
+}
+template <Number T>
+Val operator==(Val a, T c) {
+  return a == a.Const(c);
+}
 
 Val Select(Val condition, Val on_true, Val on_false);
-template <Number T> Val Select(Val c, T t, Val f) { return Select(c, f.Const(t), f); }
-template <Number T> Val Select(Val c, Val t, T f) { return Select(c, t, t.Const(f)); }
+template <Number T>
+Val Select(Val c, T t, Val f) {
+  return Select(c, f.Const(t), f);
+}
+template <Number T>
+Val Select(Val c, Val t, T f) {
+  return Select(c, t, t.Const(f));
+}
 
 // a * b + c with one rounding.
 Val Fma(Val a, Val b, Val c);
-template <Number T> Val Fma(Val a, T b, Val c) { return Fma(a, a.Const(b), c); }
-template <Number T> Val Fma(Val a, Val b, T c) { return Fma(a, b, a.Const(c)); }
-template <Number T, Number U> Val Fma(Val a, T b, U c) { return Fma(a, a.Const(b), a.Const(c)); }
+template <Number T>
+Val Fma(Val a, T b, Val c) {
+  return Fma(a, a.Const(b), c);
+}
+template <Number T>
+Val Fma(Val a, Val b, T c) {
+  return Fma(a, b, a.Const(c));
+}
+template <Number T, Number U>
+Val Fma(Val a, T b, U c) {
+  return Fma(a, a.Const(b), a.Const(c));
+}
 
 Val Intrinsic(llvm::Intrinsic::ID id, Val a);
 Val Intrinsic(llvm::Intrinsic::ID id, Val a, Val b);
@@ -109,10 +166,10 @@ Val AtLeast(Val x, double limit);
 
 // Same-width reinterpretation, and conversions between widths.
 Val ToBits(Val x);
-Val FromBits(Val bits);  // i16 -> half, i32 -> float, i64 -> double
-Val ToDouble(Val x);     // from float or a signed integer
-Val ToFloat(Val x);      // from double or a signed integer
-Val Resize(Val x, int bits);        // integers: truncates or sign-extends
+Val FromBits(Val bits);               // i16 -> half, i32 -> float, i64 -> double
+Val ToDouble(Val x);                  // from float or a signed integer
+Val ToFloat(Val x);                   // from double or a signed integer
+Val Resize(Val x, int bits);          // integers: truncates or sign-extends
 Val ResizeUnsigned(Val x, int bits);  // integers: truncates or zero-extends
 
 // Polynomial by Horner's rule with fused steps, coefficients from the highest power down.

@@ -1,5 +1,6 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
 #include "codegen/element_emitter.h"
+#include "ops/eval_program.h"
 
 namespace hlokit {
 namespace {
@@ -25,25 +26,6 @@ bool IsNarrowFloat(ElementType type) {
 }
 
 }  // namespace
-
-std::optional<Opcode> SimpleReducer(const Computation& function) {
-  const Instruction* root = function.root();
-  if (function.parameter_count() != 2 || root->operand_count() != 2) return std::nullopt;
-  if (!root->operand(0)->IsParameter() || !root->operand(1)->IsParameter() || root->operand(0) == root->operand(1))
-    return std::nullopt;
-  switch (root->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return root->opcode();
-    default:
-      return std::nullopt;
-  }
-}
 
 ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const ElementIndex& index) {
   Results arguments;

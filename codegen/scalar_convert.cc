@@ -48,7 +48,8 @@ Val FloatToInteger(ElementType to, Val x) {
   bool native_signed = is_signed || width < 32;
   Val inside = Select((x > below - 1) & (x < above), x, 0);
   llvm::Type* type = x.IntType(working);
-  Val value = x.With(native_signed ? b.CreateFPToSI(inside.get(), type) : b.CreateFPToUI(inside.get(), type));
+  Val value = x.With(native_signed ? b.CreateFPToSI(inside.get(), type)
+                                   : b.CreateFPToUI(inside.get(), type));
   value = Resize(value, storage);
   value = Select(x >= above, value.Const(highest), value);
   return Select(x <= below, value.Const(lowest), value);
@@ -71,18 +72,24 @@ Val ConvertReal(ElementType from, ElementType to, Val x) {
 
 }  // namespace
 
-ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to, const ScalarValue& x) {
+ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
+                        const ScalarValue& x) {
   ElementType from_part = RealComponent(from), to_part = RealComponent(to);
-  auto convert = [&](llvm::Value* v) { return ConvertReal(from_part, to_part, Val(builder, v)).get(); };
+  auto convert = [&](llvm::Value* v) {
+    return ConvertReal(from_part, to_part, Val(builder, v)).get();
+  };
   if (IsComplex(from) && IsPred(to)) {
     return {builder.CreateOr(convert(x.re), convert(x.im))};
   }
   ScalarValue result = {convert(x.re)};
-  if (IsComplex(to)) result.im = IsComplex(from) ? convert(x.im) : llvm::Constant::getNullValue(result.re->getType());
+  if (IsComplex(to))
+    result.im =
+        IsComplex(from) ? convert(x.im) : llvm::Constant::getNullValue(result.re->getType());
   return result;
 }
 
-ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to, const ScalarValue& x) {
+ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
+                               const ScalarValue& x) {
   if (from == to || IsComplex(from)) return x;
   Val memory(builder, ToMemoryForm(builder, from, x));
   Val bits = memory.is_float() ? ToBits(memory) : memory;
@@ -93,8 +100,9 @@ ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, E
   return FromMemoryForm(builder, to, builder.CreateBitCast(bits.get(), type));
 }
 
-ScalarValue EmitReducePrecision(llvm::IRBuilderBase& builder, ElementType type, int64_t exponent_bits,
-                                int64_t mantissa_bits, const ScalarValue& value) {
+ScalarValue EmitReducePrecision(llvm::IRBuilderBase& builder, ElementType type,
+                                int64_t exponent_bits, int64_t mantissa_bits,
+                                const ScalarValue& value) {
   Val x(builder, value.re);
   int mantissa = x.is_f64() ? 52 : 23, exponent = x.is_f64() ? 11 : 8;
   int bias = (1 << (exponent - 1)) - 1;
@@ -125,7 +133,8 @@ ScalarValue EmitStochasticConvert(llvm::IRBuilderBase& builder, ElementType from
   Val x(builder, value.re), draw(builder, random.re);
   Val magnitude = ToDouble(Abs(x));
   Val whole = Floor(magnitude);
-  Val share = draw.With(builder.CreateUIToFP(draw.get(), draw.DoubleType())) * std::ldexp(1.0, -draw.bits());
+  Val share = draw.With(builder.CreateUIToFP(draw.get(), draw.DoubleType())) *
+              std::ldexp(1.0, -draw.bits());
   Val rounded = CopySign(Select(share < magnitude - whole, whole + 1, whole), ToDouble(x));
   return {FloatToInteger(to, rounded).get()};
 }

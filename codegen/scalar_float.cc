@@ -33,7 +33,8 @@ float Overflow(ElementType type, const FloatFormat& f) {
   return f.has_nan ? NAN : static_cast<float>(MaxFinite(type, f));
 }
 
-Val RoundBits(Val bits, int dropped) {  // nearest even; carries run into the exponent as they should
+Val RoundBits(Val bits,
+              int dropped) {  // nearest even; carries run into the exponent as they should
   uint32_t half = uint32_t{1} << (dropped - 1);
   return (bits + ((bits >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
 }
@@ -54,7 +55,8 @@ Val RoundToPower(Val x) {
   Val bits = ToBits(x);
   Val tiny = UnsignedLess(bits, bits.Const(0x800000));
   // Between the two smallest powers XLA rounds up always.
-  Val smallest = Select(UnsignedLess(bits, bits.Const(0x400001)), bits.Const(0x400000), bits.Const(0x800000));
+  Val smallest =
+      Select(UnsignedLess(bits, bits.Const(0x400001)), bits.Const(0x400000), bits.Const(0x800000));
   Val rounded = (bits + 0x400000) & kInfinityBits;
   Val valid = (x > 0) & !(rounded == kInfinityBits);
   return FromBits(Select(valid, Select(tiny, smallest, rounded), 0x7fc00000));
@@ -73,7 +75,8 @@ Val DecodeSmall(ElementType type, Val pattern) {
   Val magnitude = wide & ((1 << width) - 1);
   Val fraction = magnitude << (kMantissa - f.mantissa_bits);
   Val normal = fraction + ((kBias - f.bias) << kMantissa);
-  // Subnormals: put the fraction under the leading one of the smallest normal number and take that one away.
+  // Subnormals: put the fraction under the leading one of the smallest normal number and take that
+  // one away.
   Val lifted = FromBits(fraction + ((kBias + 1 - f.bias) << kMantissa)) - MinNormal(f);
   Val bits = Select(magnitude < (1 << f.mantissa_bits), ToBits(lifted), normal);
   if (f.has_infinity) {
@@ -95,7 +98,8 @@ Val EncodeSmall(ElementType type, Val x) {
   // Subnormals: adding a power of two brings their integer multiple into the low bits.
   double shift = std::ldexp(1.0, 1 - f.bias + dropped);
   Val shifted = ToBits(FromBits(magnitude) + shift);
-  Val pattern = Select(FromBits(magnitude) < MinNormal(f), shifted - ToBits(x.Const(shift)), normal);
+  Val pattern =
+      Select(FromBits(magnitude) < MinNormal(f), shifted - ToBits(x.Const(shift)), normal);
   if (f.has_infinity) {
     Val special = ((magnitude >> dropped) & ((1 << f.mantissa_bits) - 1)) | FirstSpecial(f);
     pattern = Select(magnitude >= kInfinityBits, special, pattern);
@@ -132,29 +136,41 @@ Val RoundToSmall(ElementType type, Val x) {
 Val DecodeFloat(ElementType type, Val pattern) {
   auto& b = pattern.builder();
   switch (type) {
-    case ElementType::kF16: return pattern.With(b.CreateFPExt(pattern.get(), pattern.FloatType()));
-    case ElementType::kBF16: return FromBits(ResizeUnsigned(pattern, 32) << 16);
-    case ElementType::kF8E8M0FNU: return DecodePower(pattern);
-    default: return DecodeSmall(type, pattern);
+    case ElementType::kF16:
+      return pattern.With(b.CreateFPExt(pattern.get(), pattern.FloatType()));
+    case ElementType::kBF16:
+      return FromBits(ResizeUnsigned(pattern, 32) << 16);
+    case ElementType::kF8E8M0FNU:
+      return DecodePower(pattern);
+    default:
+      return DecodeSmall(type, pattern);
   }
 }
 
 Val EncodeFloat(ElementType type, Val value) {
   auto& b = value.builder();
   switch (type) {
-    case ElementType::kF16: return value.With(b.CreateFPTrunc(value.get(), value.Shaped(b.getHalfTy())));
-    case ElementType::kBF16: return ResizeUnsigned(ToBits(value) >> 16, 16);
-    case ElementType::kF8E8M0FNU: return ResizeUnsigned(ToBits(value) >> kMantissa, 8);
-    default: return EncodeSmall(type, value);
+    case ElementType::kF16:
+      return value.With(b.CreateFPTrunc(value.get(), value.Shaped(b.getHalfTy())));
+    case ElementType::kBF16:
+      return ResizeUnsigned(ToBits(value) >> 16, 16);
+    case ElementType::kF8E8M0FNU:
+      return ResizeUnsigned(ToBits(value) >> kMantissa, 8);
+    default:
+      return EncodeSmall(type, value);
   }
 }
 
 Val RoundFloat(ElementType type, Val x) {
   switch (type) {
-    case ElementType::kF16: return RoundToHalf(x);
-    case ElementType::kBF16: return RoundToBF16(x);
-    case ElementType::kF8E8M0FNU: return RoundToPower(x);
-    default: return RoundToSmall(type, x);
+    case ElementType::kF16:
+      return RoundToHalf(x);
+    case ElementType::kBF16:
+      return RoundToBF16(x);
+    case ElementType::kF8E8M0FNU:
+      return RoundToPower(x);
+    default:
+      return RoundToSmall(type, x);
   }
 }
 

@@ -1,4 +1,5 @@
-// Small float formats: between bit patterns and floats, and rounding to them, by integer arithmetic without branches.
+// Small float formats: between bit patterns and floats, and rounding to them, by integer arithmetic
+// without branches.
 #pragma once
 
 #include "codegen/math_value.h"
@@ -13,9 +14,11 @@ inline bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(t
 Val DecodeFloat(ElementType type, Val pattern);
 // The pattern of a float that the type represents exactly (as RoundFloat returns it).
 Val EncodeFloat(ElementType type, Val value);
-// `x` (float) rounded to nearest even into `type`, as float. Overflow and NaN go as the format says.
+// `x` (float) rounded to nearest even into `type`, as float. Overflow and NaN go as the format
+// says.
 Val RoundFloat(ElementType type, Val x);
-// Double to float with the last bit sticky, so that a second rounding to a narrow type is as good as one.
+// Double to float with the last bit sticky, so that a second rounding to a narrow type is as good
+// as one.
 Val NarrowRoundingToOdd(Val x);
 
 }  // namespace hlokit

@@ -1,11 +1,15 @@
 // Integer operations on scalars.
 #include "codegen/scalar_integer_internal.h"
 
+#include <string>
+
 namespace hlokit {
 namespace {
 
 // Only the logical bits, zero-extended.
-Val LogicalBits(ElementType type, Val x) { return IsSubByte(type) ? x & ((1 << BitWidth(type)) - 1) : x; }
+Val LogicalBits(ElementType type, Val x) {
+  return IsSubByte(type) ? x & ((1 << BitWidth(type)) - 1) : x;
+}
 
 // The logical bits, sign-extended whatever the type.
 Val SignExtended(ElementType type, Val x) {
@@ -15,8 +19,9 @@ Val SignExtended(ElementType type, Val x) {
 
 int64_t Lowest(ElementType type) { return -(int64_t{1} << (BitWidth(type) - 1)); }
 
-// x / y for y that is neither 0 nor an overflow. Vector units have no integer division; up to 32 bits a float
-// quotient that is truncated is exact, as the distance from the next integer is at least 1 / y.
+// x / y for y that is neither 0 nor an overflow. Vector units have no integer division; up to 32
+// bits a float quotient that is truncated is exact, as the distance from the next integer is at
+// least 1 / y.
 Val SafeQuotient(ElementType type, Val x, Val y) {
   auto& b = x.builder();
   bool is_signed = IsSigned(type);
@@ -28,7 +33,8 @@ Val SafeQuotient(ElementType type, Val x, Val y) {
     return v.With(is_signed ? b.CreateSIToFP(v.get(), wide) : b.CreateUIToFP(v.get(), wide));
   };
   Val quotient = to_float(x) / to_float(y);
-  if (is_signed || x.bits() < 32) return Resize(x.With(b.CreateFPToSI(quotient.get(), x.IntType(32))), x.bits());
+  if (is_signed || x.bits() < 32)
+    return Resize(x.With(b.CreateFPToSI(quotient.get(), x.IntType(32))), x.bits());
   return x.With(b.CreateFPToUI(quotient.get(), x.IntType(32)));
 }
 
@@ -37,6 +43,65 @@ Val SafeDivisor(ElementType type, Val x, Val y) {
   Val bad = y == 0;
   if (IsSigned(type)) bad = bad | ((x == Lowest(type)) & (y == -1));
   return Select(bad, 1, y);
+}
+
+// x^y by squaring, one step for each bit that the exponent may have.
+Val PowerBySteps(ElementType type, Val x, Val y) {
+  int exponent_bits = BitWidth(type) - IsSigned(type);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(y.get()))
+    exponent_bits = known->getValue().getActiveBits();
+  Val result = x.Const(1), factor = x;
+  for (int bit = 0; bit < exponent_bits; ++bit) {
+    result = Select(((y >> bit) & 1) == 0, result, result * factor);
+    if (bit + 1 < exponent_bits) factor = factor * factor;
+  }
+  return result;
+}
+
+// iN hlokit.power.iN(x, y), a loop over the bits of y: for wide exponents the steps in a row would
+// take LLVM long.
+llvm::Function* PowerFunction(llvm::Module& module, llvm::Type* type) {
+  std::string name = "hlokit.power.i" + std::to_string(type->getIntegerBitWidth());
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  auto* signature = llvm::FunctionType::get(type, {type, type}, false);
+  auto* function =
+      llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->setWillReturn();
+  llvm::LLVMContext& context = module.getContext();
+  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto* step = llvm::BasicBlock::Create(context, "step", function);
+  auto* exit = llvm::BasicBlock::Create(context, "exit", function);
+  llvm::IRBuilder<> b(entry);
+  b.CreateBr(step);
+  b.SetInsertPoint(step);
+  auto phi = [&](llvm::Value* first) {
+    llvm::PHINode* node = b.CreatePHI(type, 2);
+    node->addIncoming(first, entry);
+    return node;
+  };
+  llvm::PHINode* result = phi(llvm::ConstantInt::get(type, 1));
+  llvm::PHINode* factor = phi(function->getArg(0));
+  llvm::PHINode* rest = phi(function->getArg(1));
+  llvm::Value* odd = b.CreateTrunc(rest, b.getInt1Ty());
+  llvm::Value* next = b.CreateSelect(odd, b.CreateMul(result, factor), result);
+  llvm::Value* shifted = b.CreateLShr(rest, 1);
+  result->addIncoming(next, step);
+  factor->addIncoming(b.CreateMul(factor, factor), step);
+  rest->addIncoming(shifted, step);
+  b.CreateCondBr(b.CreateICmpEQ(shifted, llvm::ConstantInt::get(type, 0)), exit, step);
+  b.SetInsertPoint(exit);
+  b.CreateRet(next);
+  return function;
+}
+
+Val WrappingPower(ElementType type, Val x, Val y) {
+  bool wide = x.bits() >= 32 && !x.type()->isVectorTy();
+  if (!wide || llvm::isa<llvm::Constant>(y.get())) return PowerBySteps(type, x, y);
+  auto& b = x.builder();
+  return x.With(
+      b.CreateCall(PowerFunction(*b.GetInsertBlock()->getModule(), x.type()), {x.get(), y.get()}));
 }
 
 }  // namespace
@@ -57,7 +122,8 @@ Val IntegerSign(ElementType type, Val x) {
 
 Val IntegerClz(ElementType type, Val x) {
   auto& b = x.builder();
-  Val count = x.With(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {x.type()}, {LogicalBits(type, x).get(), b.getFalse()}));
+  Val count = x.With(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {x.type()},
+                                       {LogicalBits(type, x).get(), b.getFalse()}));
   return WrapInteger(type, count - (x.bits() - BitWidth(type)));
 }
 
@@ -77,16 +143,7 @@ Val IntegerRemainder(ElementType type, Val x, Val y) {
 }
 
 Val IntegerPower(ElementType type, Val x, Val y) {
-  int width = BitWidth(type), exponent_bits = width - IsSigned(type);
-  auto* known = llvm::dyn_cast<llvm::Constant>(y.get());
-  Val result = x.Const(1), factor = x;
-  for (int bit = 0; bit < exponent_bits; ++bit) {
-    Val rest = y >> bit;
-    if (known && !llvm::isa<llvm::PoisonValue>(known) && llvm::cast<llvm::Constant>(rest.get())->isNullValue()) break;
-    result = Select((rest & 1) == 0, result, result * factor);
-    if (bit + 1 < exponent_bits) factor = factor * factor;
-  }
-  result = WrapInteger(type, result);
+  Val result = WrapInteger(type, WrappingPower(type, x, y));
   if (!IsSigned(type)) return result;
   Val odd = !((y & 1) == 0);
   Val of_unit = Select(x == 1, 1, Select(x == -1, Select(odd, -1, x.Const(1)), 0));
@@ -120,7 +177,8 @@ Val ShiftRightLogical(ElementType type, Val x, Val amount) {
 }
 
 Val ShiftRightArithmetic(ElementType type, Val x, Val amount) {
-  Val count = Intrinsic(llvm::Intrinsic::umin, LogicalBits(type, amount), x.Const(BitWidth(type) - 1));
+  Val count =
+      Intrinsic(llvm::Intrinsic::umin, LogicalBits(type, amount), x.Const(BitWidth(type) - 1));
   Val shifted = x.With(x.builder().CreateAShr(SignExtended(type, x).get(), count.get()));
   return WrapInteger(type, shifted);
 }

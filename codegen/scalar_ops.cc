@@ -143,21 +143,27 @@ ScalarValue Rounded(ElementType type, Val x) {
 }
 
 // The ops whose result has another type than their operand.
-ScalarValue EmitProjection(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type, const ScalarValue& x) {
+ScalarValue EmitProjection(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type,
+                           const ScalarValue& x) {
   bool complex = IsComplex(type);
   if (!complex && !IsFloat(type)) return {};
   Val re(builder, x.re);
   switch (opcode) {
-    case Opcode::kReal: return {x.re};
-    case Opcode::kImag: return {complex ? x.im : llvm::Constant::getNullValue(x.re->getType())};
-    case Opcode::kIsFinite: return complex ? ScalarValue{} : ScalarValue{(Abs(re) < re.Infinity()).get()};
-    default: return {Hypot(re, Val(builder, x.im)).get()};
+    case Opcode::kReal:
+      return {x.re};
+    case Opcode::kImag:
+      return {complex ? x.im : llvm::Constant::getNullValue(x.re->getType())};
+    case Opcode::kIsFinite:
+      return complex ? ScalarValue{} : ScalarValue{(Abs(re) < re.Infinity()).get()};
+    default:
+      return {Hypot(re, Val(builder, x.im)).get()};
   }
 }
 
 }  // namespace
 
-ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type, const ScalarValue& x) {
+ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type,
+                      const ScalarValue& x) {
   if (opcode == Opcode::kCopy) return x;
   if (opcode == Opcode::kReal || opcode == Opcode::kImag || opcode == Opcode::kIsFinite ||
       (opcode == Opcode::kAbs && IsComplex(type))) {
@@ -170,12 +176,13 @@ ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType t
   }
   Val val(builder, x.re);
   if (IsFloat(type)) return row->real ? Rounded(type, row->real(val)) : ScalarValue{};
-  if (IsInteger(type)) return row->integer ? ScalarValue{row->integer(type, val).get()} : ScalarValue{};
+  if (IsInteger(type))
+    return row->integer ? ScalarValue{row->integer(type, val).get()} : ScalarValue{};
   return row->pred ? ScalarValue{row->pred(val).get()} : ScalarValue{};
 }
 
-ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type, const ScalarValue& x,
-                       const ScalarValue& y) {
+ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type,
+                       const ScalarValue& x, const ScalarValue& y) {
   if (opcode == Opcode::kComplex) return {x.re, y.re};
   const BinaryRow* row = Find(kBinary, opcode);
   if (row == nullptr) return {};
@@ -185,7 +192,8 @@ ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType 
   }
   Val a(builder, x.re), b(builder, y.re);
   if (IsFloat(type)) return row->real ? Rounded(type, row->real(a, b)) : ScalarValue{};
-  if (IsInteger(type)) return row->integer ? ScalarValue{row->integer(type, a, b).get()} : ScalarValue{};
+  if (IsInteger(type))
+    return row->integer ? ScalarValue{row->integer(type, a, b).get()} : ScalarValue{};
   return row->pred ? ScalarValue{row->pred(a, b).get()} : ScalarValue{};
 }
 
@@ -216,8 +224,9 @@ Val TotalOrderKey(Val x) {
 
 }  // namespace
 
-ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direction, ComparisonType order,
-                        ElementType type, const ScalarValue& x, const ScalarValue& y) {
+ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direction,
+                        ComparisonType order, ElementType type, const ScalarValue& x,
+                        const ScalarValue& y) {
   const Predicates& row = kPredicates[static_cast<int>(direction)];
   if (IsComplex(type)) {
     bool equal = direction == ComparisonDirection::kEq;
@@ -234,15 +243,15 @@ ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direct
   return {builder.CreateICmp(IsSigned(type) ? row.on_signed : row.on_unsigned, x.re, y.re)};
 }
 
-ScalarValue EmitSelect(llvm::IRBuilderBase& builder, const ScalarValue& pred, const ScalarValue& on_true,
-                       const ScalarValue& on_false) {
+ScalarValue EmitSelect(llvm::IRBuilderBase& builder, const ScalarValue& pred,
+                       const ScalarValue& on_true, const ScalarValue& on_false) {
   ScalarValue result = {builder.CreateSelect(pred.re, on_true.re, on_false.re)};
   if (on_true.im) result.im = builder.CreateSelect(pred.re, on_true.im, on_false.im);
   return result;
 }
 
-ScalarValue EmitClamp(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& low, const ScalarValue& x,
-                      const ScalarValue& high) {
+ScalarValue EmitClamp(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& low,
+                      const ScalarValue& x, const ScalarValue& high) {
   if (IsComplex(type)) return {};
   ScalarValue raised = EmitBinary(builder, Opcode::kMaximum, type, low, x);
   return EmitBinary(builder, Opcode::kMinimum, type, raised, high);

@@ -16,13 +16,15 @@ llvm::Type* ComponentType(llvm::LLVMContext& context, ElementType type) {
   return MemoryType(context, RealComponent(type));
 }
 
-llvm::Value* ImaginaryAddress(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address) {
+llvm::Value* ImaginaryAddress(llvm::IRBuilderBase& builder, ElementType type,
+                              llvm::Value* address) {
   return builder.CreateConstInBoundsGEP1_32(ComponentType(builder.getContext(), type), address, 1);
 }
 
 // Leaves bool and sub-byte patterns within their byte, everything else as it is.
 ScalarValue FromComponent(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* value) {
-  if (IsPred(type)) return {builder.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()))};
+  if (IsPred(type))
+    return {builder.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()))};
   if (IsNarrowFloat(type)) return {DecodeFloat(type, Val(builder, value)).get()};
   return {value};
 }
@@ -38,12 +40,18 @@ llvm::Value* ToComponent(llvm::IRBuilderBase& builder, ElementType type, llvm::V
 
 llvm::Type* MemoryType(llvm::LLVMContext& context, ElementType type) {
   switch (type) {
-    case ElementType::kF64: return llvm::Type::getDoubleTy(context);
-    case ElementType::kF32: return llvm::Type::getFloatTy(context);
-    case ElementType::kF16: return llvm::Type::getHalfTy(context);
-    case ElementType::kC64: return llvm::ArrayType::get(llvm::Type::getFloatTy(context), 2);
-    case ElementType::kC128: return llvm::ArrayType::get(llvm::Type::getDoubleTy(context), 2);
-    default: return llvm::Type::getIntNTy(context, 8 * ByteWidth(type));
+    case ElementType::kF64:
+      return llvm::Type::getDoubleTy(context);
+    case ElementType::kF32:
+      return llvm::Type::getFloatTy(context);
+    case ElementType::kF16:
+      return llvm::Type::getHalfTy(context);
+    case ElementType::kC64:
+      return llvm::ArrayType::get(llvm::Type::getFloatTy(context), 2);
+    case ElementType::kC128:
+      return llvm::ArrayType::get(llvm::Type::getDoubleTy(context), 2);
+    default:
+      return llvm::Type::getIntNTy(context, 8 * ByteWidth(type));
   }
 }
 
@@ -58,13 +66,16 @@ ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Va
   llvm::Align alignment = ComponentAlignment(type);
   llvm::Value* re = builder.CreateAlignedLoad(component, address, alignment);
   if (!IsComplex(type)) return FromComponent(builder, type, re);
-  return {re, builder.CreateAlignedLoad(component, ImaginaryAddress(builder, type, address), alignment)};
+  return {re, builder.CreateAlignedLoad(component, ImaginaryAddress(builder, type, address),
+                                        alignment)};
 }
 
-void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value, llvm::Value* address) {
+void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value,
+                  llvm::Value* address) {
   llvm::Align alignment = ComponentAlignment(type);
   builder.CreateAlignedStore(ToComponent(builder, type, value.re), address, alignment);
-  if (value.im) builder.CreateAlignedStore(value.im, ImaginaryAddress(builder, type, address), alignment);
+  if (value.im)
+    builder.CreateAlignedStore(value.im, ImaginaryAddress(builder, type, address), alignment);
 }
 
 ScalarValue FromMemoryForm(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* value) {
@@ -72,7 +83,8 @@ ScalarValue FromMemoryForm(llvm::IRBuilderBase& builder, ElementType type, llvm:
   return {builder.CreateExtractValue(value, 0), builder.CreateExtractValue(value, 1)};
 }
 
-llvm::Value* ToMemoryForm(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value) {
+llvm::Value* ToMemoryForm(llvm::IRBuilderBase& builder, ElementType type,
+                          const ScalarValue& value) {
   if (!IsComplex(type)) return ToComponent(builder, type, value.re);
   llvm::Value* pair = llvm::PoisonValue::get(MemoryType(builder.getContext(), type));
   return builder.CreateInsertValue(builder.CreateInsertValue(pair, value.re, 0), value.im, 1);
@@ -82,7 +94,8 @@ ScalarValue ConstantElement(llvm::IRBuilderBase& builder, ElementType type, cons
   if (IsComplex(type)) {
     ElementType part = RealComponent(type);
     const char* start = static_cast<const char*>(bytes);
-    return {ConstantElement(builder, part, start).re, ConstantElement(builder, part, start + ByteWidth(part)).re};
+    return {ConstantElement(builder, part, start).re,
+            ConstantElement(builder, part, start + ByteWidth(part)).re};
   }
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, ByteWidth(type));

@@ -7,7 +7,8 @@
 //   f16                  half                 float that holds an already rounded value
 //   bf16, f8*, f4*       i16, i8              float that holds an already rounded value
 //   c64, c128            two floats, doubles  two values
-// Every function works alike on scalars and on LLVM vectors of compute forms, except loads and stores.
+// Every function works alike on scalars and on LLVM vectors of compute forms, except loads and
+// stores.
 #pragma once
 
 #include "codegen/llvm.h"
@@ -15,7 +16,8 @@
 
 namespace hlokit {
 
-// One element in compute form; `im` only for complex types. A null `re` means that there is no code for the request.
+// One element in compute form; `im` only for complex types. A null `re` means that there is no code
+// for the request.
 struct ScalarValue {
   llvm::Value* re = nullptr;
   llvm::Value* im = nullptr;
@@ -28,7 +30,8 @@ llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type);
 
 // The element at `address`, which is aligned to its own width.
 ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address);
-void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value, llvm::Value* address);
+void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value,
+                  llvm::Value* address);
 
 // Between the memory form (one value of MemoryType, or for complex two) and the compute form.
 ScalarValue FromMemoryForm(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* value);

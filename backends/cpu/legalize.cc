@@ -23,6 +23,7 @@ class Legalizer {
       switch (i->opcode()) {
         case Opcode::kAsyncStart: Synchronize(i); break;
         case Opcode::kCopyStart: SynchronizeCopy(i); break;
+        case Opcode::kCustomCall: ConstrainLayouts(i); break;
         default: break;
       }
     }
@@ -67,6 +68,24 @@ class Legalizer {
     }
     dead_.push_back(start);
     gone_.insert(start);
+  }
+
+  // Custom calls read operands in the layouts that they name.
+  void ConstrainLayouts(Instruction* call) {
+    const auto& constraints = call->attr<CustomCallAttrs>().operand_layout_constraints;
+    if (!constraints.has_value()) return;
+    const std::vector<Shape>& wanted = *constraints;
+    if (static_cast<int64_t>(wanted.size()) != call->operand_count()) return;
+    for (int64_t o = 0; o < call->operand_count(); ++o) {
+      const Shape& have = call->operand(o)->shape();
+      if (!have.IsArray() || !wanted[o].has_layout || have.MinorToMajor() == wanted[o].MinorToMajor()) continue;
+      Shape shape = have;
+      shape.has_layout = true;
+      shape.layout = wanted[o].layout;
+      Instruction* copy = c_.Add(Opcode::kCopy, shape, {call->operand(o)});
+      inserted_[call].push_back(copy);
+      call->SetOperand(o, copy);
+    }
   }
 
   void FinishAsync(Instruction* start, Instruction* value) {

@@ -54,6 +54,8 @@ class Product {
     const int64_t whole_b = slabs_ * panels_n_ * PanelB();
     const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
     if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
+    const bool wide = panels_m_ <= block_ && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
+    if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes) return RunWide();
     RunSlabs();
   }
 
@@ -142,11 +144,12 @@ class Product {
     const T* a;      // packed A from panel `a_panel` on
     int64_t a_panel;
     const T* b;      // packed B, or its last panel alone if B is read in place
-    T* sums;         // unrounded sums from row panel `a_panel` on, where C cannot hold them
+    T* sums;         // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot hold them
+    int64_t sum_pitch, sum_col;
   };
   Slab SlabAt(int64_t s) const {
     const int64_t k0 = s * SlabDepth();
-    return {k0, std::min(SlabDepth(), depth_ - k0), s == 0, s == slabs_ - 1, nullptr, 0, nullptr, nullptr};
+    return {k0, std::min(SlabDepth(), depth_ - k0), s == 0, s == slabs_ - 1, nullptr, 0, nullptr, nullptr, SumPitch(), 0};
   }
 
   // Slab by slab, A and B packed ahead for all threads.
@@ -220,6 +223,39 @@ class Product {
     }
   }
 
+  // Few rows: all of A is packed once, then each panel of columns is packed and multiplied while it is in the cache.
+  void RunWide() {
+    const int64_t slab_a = panels_m_ * PanelA();
+    Scratch scratch(slabs_ * slab_a * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    ParallelFor(ctx_, slabs_ * panels_m_, 2, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
+      }
+    });
+    ParallelFor(ctx_, panels_n_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) RunPanel(n, packed_a, slab_a);
+    });
+  }
+
+  void RunPanel(int64_t n, const T* packed_a, int64_t slab_a) const {
+    const int64_t sum_size = keeps_sums_ ? rows_ * width_ : 0;
+    Scratch scratch((PanelB() + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* panel = scratch.as<T>();
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      PackColumns(slab, n, panel - n * PanelB());
+      slab.a = packed_a + s * slab_a;
+      slab.b = panel - n * PanelB();
+      slab.sums = panel + PanelB();
+      slab.sum_pitch = width_;
+      slab.sum_col = n * width_;
+      FillBlock(slab, 0, panels_m_, n, n + 1);
+    }
+  }
+
   void PackRows(const Slab& slab, int64_t panel, T* to) const {
     const int64_t row = panel * height_;
     kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, 0, to);
@@ -249,8 +285,8 @@ class Product {
       ld = c_.rows.stride;
       to = static_cast<T*>(c_.data) + row * ld + col;
     } else if (keeps_sums_) {
-      ld = SumPitch();
-      to = slab.sums + (row - slab.a_panel * height_) * ld + col;
+      ld = slab.sum_pitch;
+      to = slab.sums + (row - slab.a_panel * height_) * ld + col - slab.sum_col;
     }
     Multiply(slab, m, n, rows, to, ld, !slab.first && to != tile);
     if (in_place) return;

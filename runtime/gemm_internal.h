@@ -57,7 +57,7 @@ constexpr int64_t kGemmDepth = 256;                // positions of k in one slab
 constexpr int64_t kGemmPitch = kGemmDepth;         // elements between rows of packed A
 constexpr int kGemmShapes = 3;                     // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
-constexpr int kGemmDotRows = 6;  // that row-dot kernels take at most
+constexpr int kGemmDotRows = 8;  // that row-dot kernels take at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
 
 // c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc (elements).

@@ -139,13 +139,30 @@ inline __attribute__((always_inline)) double Convert<double, Half>(Half value) {
 
 HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+template <typename T, typename S>
+constexpr bool kLoadsAsVector = __is_same(T, S) || (__is_same(T, float) && __is_same(S, Bfloat16));
+
+// Copies elements that lie side by side; the last vector overlaps the one before it.
+template <typename T, typename S>
+HLOKIT_INLINE void CopyRun(const S* from, int64_t count, T* to) {
+  constexpr int64_t kLanes = VectorOf<T>::kLanes;
+  if constexpr (kLoadsAsVector<T, S>) {
+    if (count >= kLanes) {
+      for (int64_t i = 0; i + kLanes <= count; i += kLanes) Store(to + i, Load(from + i));
+      if (count % kLanes != 0) Store(to + count - kLanes, Load(from + count - kLanes));
+      return;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
+}
+
 // to[i] = from[map[x0 + i]] for i in [0, count)
 template <typename T, typename S>
 static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count, T* to) {
   if (map.table == nullptr) {
     from += x0 * map.stride;
     if (map.stride == 1) {
-      for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
+      CopyRun(from, count, to);
     } else {
       for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i * map.stride]);
     }
@@ -154,8 +171,7 @@ static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count
   } else {
     for (int64_t i = 0; i < count;) {
       const int64_t length = Least(RunFrom(map, x0 + i), count - i);
-      const S* run = from + map.table[x0 + i];
-      for (int64_t j = 0; j < length; ++j) to[i + j] = Convert<T>(run[j]);
+      CopyRun(from + map.table[x0 + i], length, to + i);
       i += length;
     }
   }

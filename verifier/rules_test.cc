@@ -74,6 +74,7 @@ TEST(RulesTest, DeviceGroups) {
       {"", "ROOT r = f32[4] all-reduce(p), replica_groups={}, use_global_device_ids=true, to_apply=add", "group-c6"},
       {", replica_count=2", "ROOT r = f32[8] all-gather(p), replica_groups={}, dimensions={0}", ""},
       {", replica_count=2", "ROOT r = f32[16] all-gather(p), replica_groups={}, dimensions={0}", "all-gather-c10"},
+      {", replica_count=2", "ROOT r = f32[8] all-gather(p), replica_groups={}, dimensions={3}", "all-gather-c2"},
       {", replica_count=2", "ROOT r = f32[1] reduce-scatter(p), replica_groups={}, dimensions={0}, to_apply=add",
        "reduce-scatter-c10"},
       {", replica_count=4", "ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{1,2},{3,3}}", ""},

@@ -75,10 +75,13 @@ const Function kFunctions[] = {
      [](float x, float) { return 1 / std::sqrt(x); }},
 };
 
+// A loop over T, or over vectors of T where `lanes` > 1.
 template <typename T>
-JitResult Compile(const Function& f) {
-  auto type = [](llvm::LLVMContext& context) {
-    return sizeof(T) == 8 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
+JitResult Compile(const Function& f, unsigned lanes = 1) {
+  auto type = [lanes](llvm::LLVMContext& context) -> llvm::Type* {
+    llvm::Type* scalar =
+        sizeof(T) == 8 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
+    return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
   };
   return JitLoop(
       [&](llvm::LLVMContext& context) {
@@ -86,9 +89,10 @@ JitResult Compile(const Function& f) {
       },
       [&](llvm::IRBuilderBase& b, llvm::Value* a, llvm::Value* c, llvm::Value* out) {
         llvm::Type* t = type(b.getContext());
-        Val x(b, b.CreateLoad(t, a));
-        b.CreateStore(f.emit1 ? f.emit1(x).get() : f.emit2(x, x.With(b.CreateLoad(t, c))).get(),
-                      out);
+        llvm::Align align(sizeof(T));
+        Val x(b, b.CreateAlignedLoad(t, a, align));
+        Val y = x.With(b.CreateAlignedLoad(t, c, align));
+        b.CreateAlignedStore((f.emit1 ? f.emit1(x) : f.emit2(x, y)).get(), out, align);
       });
 }
 
@@ -221,6 +225,26 @@ TEST_P(MathTest, DoubleWithinTwoUlp) {
   Worst<double> worst = Measure(Compile<double>(f), x, y, f.exact);
   EXPECT_LE(worst.ulp, 2) << Text(worst);
   if (Flag("HLOKIT_MATH_REPORT")) std::printf("%-9s f64 %s\n", f.name, Text(worst).c_str());
+}
+
+template <typename T>
+void ExpectVectorsEqualScalars(const Function& f) {
+  constexpr unsigned kLanes = 8;
+  std::vector<T> x, y;
+  FillRandom(x, y, 5000);
+  x.resize(x.size() / kLanes * kLanes);
+  y.resize(x.size());
+  std::vector<T> scalars(x.size()), vectors(x.size());
+  Compile<T>(f).loop(x.data(), y.data(), scalars.data(), x.size());
+  Compile<T>(f, kLanes).loop(x.data(), y.data(), vectors.data(), x.size() / kLanes);
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(UlpError(vectors[i], scalars[i]), 0) << f.name << " " << x[i] << " " << y[i];
+  }
+}
+
+TEST_P(MathTest, VectorFormGivesTheSameValues) {
+  ExpectVectorsEqualScalars<float>(GetParam());
+  ExpectVectorsEqualScalars<double>(GetParam());
 }
 
 // Calls to anything but LLVM's intrinsics would leave the module and stop vectorisation.

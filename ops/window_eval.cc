@@ -65,7 +65,6 @@ class WindowReduction {
   absl::Status FoldLanes(int64_t base, int64_t w_last);
   absl::Status FoldSome(int64_t base);
 
-  const EvalContext& context_;
   Reducer reducer_;
   std::vector<Array> arrays_;
   std::vector<Literal> results_;
@@ -78,7 +77,7 @@ class WindowReduction {
 };
 
 WindowReduction::WindowReduction(const EvalContext& context)
-    : context_(context), reducer_(*context.instruction.to_apply(), context.call, kChunk) {
+    : reducer_(*context.instruction.to_apply(), context.call, kChunk) {
   const Shape& shape = context.instruction.shape();
   const int64_t n = context.operands.size() / 2;
   const Literal& first = *context.operands[0];

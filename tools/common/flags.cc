@@ -43,7 +43,7 @@ std::string Suggestion(const CLI::App& app, absl::string_view message) {
   const size_t start = message.find("--");
   if (start == absl::string_view::npos) return "";
   absl::string_view word = message.substr(start);
-  word = word.substr(0, word.find_first_of(" =,]"));
+  word = word.substr(0, word.find_first_of(" =,:]"));
   const std::vector<std::string> known = KnownFlags(app);
   const std::vector<absl::string_view> candidates(known.begin(), known.end());
   if (std::find(candidates.begin(), candidates.end(), word) != candidates.end()) return "";

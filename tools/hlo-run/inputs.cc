@@ -150,10 +150,11 @@ class InputFiles {
       ASSIGN_OR_RETURN(const NumpyArray array, ReadNpy(file.path));
       return ToLiteral(array, *leaf.shape, leaf.label);
     }
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(file.path));
+    ASSIGN_OR_RETURN(std::string text, ReadFile(file.path));
     auto literal = ParseLiteral(text, *leaf.shape);
-    if (!literal.ok()) return Annotate(literal.status(), absl::StrCat(leaf.label, ": ", file.path));
-    return literal;
+    if (literal.ok()) return literal;
+    const LineColumn at = SourceFile(file.path, std::move(text)).Locate(PlaceOf(literal.status()).offset);
+    return InvalidArgument(leaf.label, ": ", file.path, ":", at.line, ":", at.column, ": ", literal.status().message());
   }
 
   absl::StatusOr<Literal> ReadLeaf(const Leaf& leaf, int64_t device) const {

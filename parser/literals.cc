@@ -239,7 +239,6 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   if (shape.HasUnboundedDims()) return r.Error(at, "a constant cannot have a dimension of unknown size");
   const int64_t bytes = shape.ByteSize();
   const int64_t count = shape.ElementCount();
-  if (bytes > kMaxBytes) return r.Error(at, "a constant of ", bytes, " bytes is above the limit of 4 GiB");
   const bool one_number = shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(');
   if (one_number && count == 0) return r.Expected("'{': the array has no elements");
   if (one_number) {
@@ -253,6 +252,7 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
     elided = true;
     return all.find("...") != absl::string_view::npos || r.Error(at, "expected ", count, " elements, found fewer");
   }
+  if (bytes > kMaxBytes) return r.Error(at, "a constant of ", bytes, " bytes is above the limit of 4 GiB");
   literal = Literal(shape);
   return ArrayReader(r, literal, elided).Read();
 }
@@ -276,7 +276,7 @@ bool ReadLiteral(Reader& r, const Shape& shape, Literal& literal, bool& elided) 
   if (TypeFromWord(r.PeekWord()) != ElementType::kInvalid) {  // old text repeats the shape
     const char* at = r.Here();
     Shape given;
-    if (!ReadShape(r, given)) return false;
+    if (!ReadShape(r, given, MissingLayout::kTight)) return false;
     if (!SameIgnoringLayout(given, shape)) return r.Error(at, "the literal is of ", Text(given), ", not ", Text(shape));
   }
   if (shape.IsTuple()) return ReadTuple(r, shape, literal, elided);
@@ -288,7 +288,7 @@ bool ReadTypedLiteral(Reader& r, Literal& literal, bool& elided) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
   Shape shape;
-  if (r.Peek() != '(') return ReadShape(r, shape) && ReadLiteral(r, shape, literal, elided);
+  if (r.Peek() != '(') return ReadShape(r, shape, MissingLayout::kTight) && ReadLiteral(r, shape, literal, elided);
   std::vector<Literal> elements;
   if (!r.List('(', ')', [&] { return ReadTypedLiteral(r, elements.emplace_back(), elided); })) return false;
   literal = Literal::Tuple(std::move(elements));

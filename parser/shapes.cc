@@ -202,7 +202,9 @@ bool ReadShape(Reader& r, Shape& shape, MissingLayout missing) {
     absl::string_view layout;  // opaque[]{0} and the like, in old text
     return !StartsLayout(r) || r.Balanced(layout);
   }
-  if (StartsLayout(r)) return ReadLayout(r, shape);
+  const char* const end_of_dims = r.raw_position();
+  const bool apart = missing == MissingLayout::kTight && r.Here() != end_of_dims;
+  if (!apart && StartsLayout(r)) return ReadLayout(r, shape);
   if (missing == MissingLayout::kNone) return true;
   shape.layout = Layout::Default(shape.rank());
   shape.has_layout = true;

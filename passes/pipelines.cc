@@ -12,7 +12,7 @@ struct Pipeline {
 };
 
 constexpr Pipeline kPipelines[] = {
-    {"cpu", "call-inliner,tuple-simplifier,dce,fix<cse,tuple-simplifier,dce>"},
+    {"cpu", "call-inliner,tuple-simplifier,dce,fix<algsimp,constant_folding,cse,tuple-simplifier,dce>"},
     {"interpreter", "call-inliner,dce"},
 };
 

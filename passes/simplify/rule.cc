@@ -1,0 +1,90 @@
+// Matchers and builders of the rules.
+#include "passes/simplify/rule.h"
+
+#include <cmath>
+
+namespace hlokit {
+
+Instruction* Rewriter::Note(Instruction* made) {
+  if (subject_ != nullptr && subject_->HasExtras()) made->CopyExtrasFrom(*subject_);
+  made_.push_back(made);
+  return made;
+}
+
+Instruction* Rewriter::Splat(const Shape& shape, int value) {
+  Literal scalar(Shape::Scalar(shape.type));
+  if (IsFloat(shape.type)) {
+    scalar.SetDouble(0, value);
+  } else if (IsComplex(shape.type)) {
+    scalar.SetComplex(0, value);
+  } else {
+    scalar.SetInt(0, IsPred(shape.type) ? value != 0 : value);
+  }
+  Instruction* constant = Constant(std::move(scalar));
+  return shape.IsScalar() ? constant : Broadcast(constant, shape, {});
+}
+
+const Literal* SplatValue(const Instruction* i) {
+  if (i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar()) i = i->operand(0);
+  return i->IsConstant() && i->shape().IsScalar() ? i->literal() : nullptr;
+}
+
+bool IsSplat(const Instruction* i, double value) {
+  const Literal* scalar = SplatValue(i);
+  if (scalar == nullptr) return false;
+  const ElementType type = scalar->type();
+  if (IsComplex(type)) {
+    const auto z = scalar->GetComplex(0);
+    return z.real() == value && z.imag() == 0 && !std::signbit(z.real()) && !std::signbit(z.imag());
+  }
+  if (!IsFloat(type)) return static_cast<double>(scalar->GetInt(0)) == value;
+  const double x = scalar->GetDouble(0);
+  return x == value && std::signbit(x) == std::signbit(value);
+}
+
+bool IsAllOnes(const Instruction* i) {
+  if (IsPred(i->shape().type)) return IsSplat(i, 1);
+  const Literal* scalar = SplatValue(i);
+  if (scalar == nullptr || !IsInteger(scalar->type())) return false;
+  const int bits = BitWidth(scalar->type());
+  const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  return (static_cast<uint64_t>(scalar->GetInt(0)) & mask) == mask;
+}
+
+bool IsIota(absl::Span<const int64_t> dims) {
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] != static_cast<int64_t>(d)) return false;
+  return true;
+}
+
+bool SameShape(const Shape& a, const Shape& b) {
+  if (a == b) return true;
+  return a.IsArray() && SameIgnoringLayout(a, b) && a.MinorToMajor() == b.MinorToMajor() &&
+         a.layout.memory_space() == b.layout.memory_space();
+}
+
+bool SameWithoutOnes(const Shape& a, const Shape& b) {
+  DimVector x, y;
+  for (int64_t d : a.dims)
+    if (d != 1) x.push_back(d);
+  for (int64_t d : b.dims)
+    if (d != 1) y.push_back(d);
+  return x == y;
+}
+
+DimVector MapWithoutOnes(const Shape& from, const Shape& to) {
+  DimVector map;
+  int64_t t = 0;
+  for (int64_t size : from.dims) {
+    if (size == 1) {
+      map.push_back(-1);
+      continue;
+    }
+    while (to.dims[t] == 1) ++t;
+    map.push_back(t++);
+  }
+  return map;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "interpreter/machine_internal.h"
+#include "ops/eval_values.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -53,6 +54,7 @@ absl::StatusOr<Literal> RunDevice(const Module& module, absl::Span<const Literal
                                   const RunState& state, int64_t device, int64_t partitions) {
   std::vector<Value> values;
   for (const Literal* argument : arguments) values.push_back(Value::Borrow(*argument));
+  const FlushDenormals flush(state.options->flush_denormals);
   Machine machine(state, device / partitions, device % partitions, device);
   ASSIGN_OR_RETURN(Value result, machine.Run(*module.entry(), std::move(values)));
   Literal literal = std::move(result).Take();

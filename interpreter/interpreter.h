@@ -19,6 +19,7 @@ struct InterpreterOptions {
   int64_t step_limit = 0;          // instructions that one device may run; 0: no limit
   int64_t memory_limit_bytes = 0;  // live values on all devices together; 0: half of the machine's memory
   double time_limit_s = 0;         // 0: no limit
+  bool flush_denormals = false;    // as XLA's CPU does; the rule is to keep them
   const std::atomic<bool>* cancel = nullptr;  // stops the run, with Cancelled, soon after it becomes true
   // Sees every value as it is made; an error stops the run. Devices call it from their own threads.
   std::function<absl::Status(int64_t device, const Instruction& instruction, const Literal& value)> observer;

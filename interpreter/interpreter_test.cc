@@ -168,6 +168,15 @@ TEST(InterpreterTest, InfeedAndOutfeedAreInOrder) {
   EXPECT_EQ(out, std::vector<std::string>{"6"});
 }
 
+TEST(InterpreterTest, FlushesDenormalsOnRequest) {
+  const auto module = Parse(R"(HloModule m
+    ENTRY e { x = f32[3] constant({1e-40,-1e-40,1})  ROOT r = f32[3] ceil(x) })");
+  InterpreterOptions options;
+  EXPECT_EQ(Text((*Interpret(*module, {}, options))[0]), "{1, -0, 1}");
+  options.flush_denormals = true;
+  EXPECT_EQ(Text((*Interpret(*module, {}, options))[0]), "{0, -0, 1}");
+}
+
 TEST(InterpreterTest, ArgumentsAreCheckedAndNeverWritten) {
   const auto module = Parse(R"(HloModule m
     ENTRY e { x = s32[3] parameter(0)  u = s32[1] constant({9})  i = s32[] constant(1)

@@ -1,9 +1,12 @@
 // Loading, storing and rounding of widened elements.
 #include "ops/eval_values.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "types/float_convert.h"
 
@@ -89,7 +92,21 @@ uint16_t BrainBits(float value) {
   return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 
-void LoadReal(ElementType type, const uint8_t* data, int64_t n, double* out) {
+thread_local bool flush_denormals = false;
+
+// Zeroes what lies below the normal range of f32 (and bf16, which shares it) or f64.
+void FlushInto(ElementType type, const double* values, int64_t n, double* out) {
+  const double smallest = type == ElementType::kF64 ? 0x1p-1022 : 0x1p-126;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = std::fabs(values[i]) < smallest ? std::copysign(0.0, values[i]) : values[i];
+}
+
+bool Flushes(ElementType type) {
+  return flush_denormals &&
+         (type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16);
+}
+
+void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
   switch (type) {
     case ElementType::kF64: std::memcpy(out, data, n * 8); return;
     case ElementType::kF32: return LoadAs<float>(data, n, out);
@@ -107,7 +124,7 @@ void LoadReal(ElementType type, const uint8_t* data, int64_t n, double* out) {
   }
 }
 
-void StoreReal(ElementType type, const double* values, int64_t n, uint8_t* data) {
+void StoreExact(ElementType type, const double* values, int64_t n, uint8_t* data) {
   uint16_t* out16 = reinterpret_cast<uint16_t*>(data);
   switch (type) {
     case ElementType::kF64: std::memcpy(data, values, n * 8); return;
@@ -123,7 +140,25 @@ void StoreReal(ElementType type, const double* values, int64_t n, uint8_t* data)
   }
 }
 
+void LoadReal(ElementType type, const uint8_t* data, int64_t n, double* out) {
+  LoadExact(type, data, n, out);
+  if (Flushes(type)) FlushInto(type, out, n, out);
+}
+
+void StoreReal(ElementType type, const double* values, int64_t n, uint8_t* data) {
+  if (!Flushes(type)) return StoreExact(type, values, n, data);
+  double flushed[kChunk];
+  for (int64_t at = 0; at < n; at += kChunk) {
+    const int64_t step = std::min(kChunk, n - at);
+    FlushInto(type, values + at, step, flushed);
+    StoreExact(type, flushed, step, data + at * ByteWidth(type));
+  }
+}
+
 }  // namespace
+
+FlushDenormals::FlushDenormals(bool flush) : before_(std::exchange(flush_denormals, flush)) {}
+FlushDenormals::~FlushDenormals() { flush_denormals = before_; }
 
 Wide WideOf(ElementType type) {
   if (IsSigned(type)) return Wide::kSigned;
@@ -159,6 +194,7 @@ void RoundWide(ElementType type, void* values, int64_t n) {
     double* reals = static_cast<double*>(values);
     const int64_t count = IsComplex(type) ? 2 * n : n;
     for (int64_t i = 0; i < count; ++i) reals[i] = static_cast<float>(reals[i]);
+    if (flush_denormals) FlushInto(ElementType::kF32, reals, count, reals);
     return;
   }
   alignas(16) uint8_t narrow[kChunk * 8];

@@ -29,6 +29,19 @@ void StoreWide(ElementType type, const void* values, int64_t n, uint8_t* data);
 // Rounds in place to what `type` can hold.
 void RoundWide(ElementType type, void* values, int64_t n);
 
+// While one lives, this thread reads and stores subnormal f32, f64 and bf16 elements as zeros of their sign, as XLA's
+// CPU does; copies of unchanged data keep them.
+class FlushDenormals {
+ public:
+  explicit FlushDenormals(bool flush);
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  bool before_;
+};
+
 // Calls fn(T{}) with the type that elements of `type` widen to.
 template <typename Fn>
 auto VisitWide(ElementType type, Fn fn) {

@@ -11,41 +11,46 @@ namespace {
 
 class ReferenceRun final : public PreparedRun {
  public:
-  ReferenceRun(const Module& module, absl::Span<const DeviceArguments> arguments)
-      : module_(module), arguments_(arguments.begin(), arguments.end()) {}
+  ReferenceRun(const Module& module, const InterpreterOptions& options, absl::Span<const DeviceArguments> arguments)
+      : module_(module), options_(options), arguments_(arguments.begin(), arguments.end()) {}
 
   absl::Status Run() override {
     results_.clear();  // before the next ones are made
-    ASSIGN_OR_RETURN(results_, InterpretDevices(module_, arguments_));
+    ASSIGN_OR_RETURN(results_, InterpretDevices(module_, arguments_, options_));
     return absl::OkStatus();
   }
   absl::StatusOr<std::vector<Literal>> TakeResults() override { return std::move(results_); }
 
  private:
   const Module& module_;
+  const InterpreterOptions& options_;
   std::vector<DeviceArguments> arguments_;
   std::vector<Literal> results_;
 };
 
 class ReferenceExecutable final : public Executable {
  public:
-  explicit ReferenceExecutable(std::unique_ptr<Module> module) : module_(std::move(module)) {}
+  ReferenceExecutable(std::unique_ptr<Module> module, const CompileOptions& options) : module_(std::move(module)) {
+    options_.flush_denormals = options.flush_denormals;
+  }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
   absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(absl::Span<const DeviceArguments> arguments) override {
-    return std::make_unique<ReferenceRun>(*module_, arguments);
+    return std::make_unique<ReferenceRun>(*module_, options_, arguments);
   }
 
  private:
   std::unique_ptr<Module> module_;
+  InterpreterOptions options_;
   CompileStats stats_;
 };
 
 class ReferenceBackend final : public Backend {
  public:
   absl::string_view name() const override { return "interpreter"; }
-  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module, const CompileOptions&) override {
-    return std::make_unique<ReferenceExecutable>(std::move(module));
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
+                                                      const CompileOptions& options) override {
+    return std::make_unique<ReferenceExecutable>(std::move(module), options);
   }
 };
 

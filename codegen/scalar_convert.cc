@@ -70,6 +70,27 @@ Val ConvertReal(ElementType from, ElementType to, Val x) {
   return WrapInteger(to, IsSigned(from) ? Resize(x, storage) : ResizeUnsigned(x, storage));
 }
 
+// The pattern of a float of format `f` (no NaN) with fewer exponent and mantissa bits.
+Val ReduceBits(const FloatFormat& f, int64_t exponent_bits, int64_t mantissa_bits, Val bits) {
+  uint64_t all = ~uint64_t{0} >> (65 - bits.bits());
+  Val sign = bits & ~all;
+  Val magnitude = bits & all;
+  if (mantissa_bits < f.mantissa_bits) {
+    int dropped = f.mantissa_bits - static_cast<int>(mantissa_bits);
+    uint64_t half = uint64_t{1} << (dropped - 1);
+    magnitude = (magnitude + ((magnitude >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
+  }
+  if (exponent_bits < f.exponent_bits) {
+    int bias = (1 << (exponent_bits - 1)) - 1;
+    uint64_t infinity = ((uint64_t{1} << f.exponent_bits) - 1) << f.mantissa_bits;
+    uint64_t too_large = static_cast<uint64_t>(f.bias + bias + 1) << f.mantissa_bits;
+    uint64_t smallest = static_cast<uint64_t>(f.bias - bias + 1) << f.mantissa_bits;
+    magnitude = Select(magnitude >= too_large, infinity, magnitude);
+    magnitude = Select(magnitude < smallest, 0, magnitude);
+  }
+  return magnitude | sign;
+}
+
 }  // namespace
 
 ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
@@ -103,28 +124,17 @@ ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, E
 ScalarValue EmitReducePrecision(llvm::IRBuilderBase& builder, ElementType type,
                                 int64_t exponent_bits, int64_t mantissa_bits,
                                 const ScalarValue& value) {
+  // Formats without infinities are reduced as floats and rounded once more.
+  bool as_float = !FormatOf(type).has_infinity;
+  ElementType format = as_float ? ElementType::kF32 : type;
+  if (exponent_bits >= FormatOf(type).exponent_bits) exponent_bits = FormatOf(format).exponent_bits;
   Val x(builder, value.re);
-  int mantissa = x.is_f64() ? 52 : 23, exponent = x.is_f64() ? 11 : 8;
-  int bias = (1 << (exponent - 1)) - 1;
-  Val bits = ToBits(x);
-  Val sign = bits & ~(~uint64_t{0} >> (65 - x.bits()));
-  Val magnitude = bits & (~uint64_t{0} >> (65 - x.bits()));
-  if (mantissa_bits < mantissa) {
-    int dropped = mantissa - static_cast<int>(mantissa_bits);
-    uint64_t half = uint64_t{1} << (dropped - 1);
-    magnitude = (magnitude + ((magnitude >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
-  }
-  if (exponent_bits < exponent) {
-    int reduced_bias = (1 << (exponent_bits - 1)) - 1;
-    uint64_t infinity = ((uint64_t{1} << exponent) - 1) << mantissa;
-    uint64_t largest = static_cast<uint64_t>(bias + reduced_bias + 1) << mantissa;
-    uint64_t smallest = static_cast<uint64_t>(bias - reduced_bias + 1) << mantissa;
-    magnitude = Select(magnitude >= magnitude.Const(largest), magnitude.Const(infinity), magnitude);
-    magnitude = Select(magnitude < magnitude.Const(smallest), 0, magnitude);
-  }
-  Val result = Select(Unordered(x, x), x, FromBits(magnitude | sign));
-  if (IsNarrowFloat(type)) result = RoundFloat(type, result);
-  return {result.get()};
+  Val memory = x.With(ToMemoryForm(builder, format, value));
+  Val bits = memory.is_float() ? ToBits(memory) : memory;
+  Val reduced = ReduceBits(FormatOf(format), exponent_bits, mantissa_bits, bits);
+  llvm::Value* back = builder.CreateBitCast(reduced.get(), memory.type());
+  Val result = Select(Unordered(x, x), x, x.With(FromMemoryForm(builder, format, back).re));
+  return {(as_float ? RoundFloat(type, result) : result).get()};
 }
 
 ScalarValue EmitStochasticConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,

@@ -190,6 +190,13 @@ TEST(Convert, ReducePrecisionFollowsTheExample) {
             (std::vector<double>{1, INFINITY, 2048}));
   EXPECT_EQ(reduce(T::kF32, 8, 0, {1.5, 1.4, 2.5}), (std::vector<double>{2, 1, 2}));
   EXPECT_EQ(reduce(T::kF32, 8, 23, {1.1}), (std::vector<double>{static_cast<float>(1.1)}));
+  const double subnormal = std::ldexp(1, -24);
+  EXPECT_EQ(reduce(T::kF16, 5, 10, {subnormal, -3 * subnormal, 1.5}),
+            (std::vector<double>{subnormal, -3 * subnormal, 1.5}));
+  EXPECT_EQ(reduce(T::kBF16, 5, 3, {1.0625, 1.1875, 1e6}),
+            (std::vector<double>{1, 1.25, INFINITY}));
+  EXPECT_EQ(reduce(T::kF8E4M3FN, 4, 1, {1.25, 1.75, 448}), (std::vector<double>{1, 2, 448}))
+      << "fn";
   EXPECT_TRUE(std::isnan(reduce(T::kF32, 4, 3, {NAN})[0]));
 }
 

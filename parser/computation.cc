@@ -53,15 +53,36 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
   return ReadShape(reader_, result, MissingLayout::kNone);
 }
 
-Computation* ModuleParser::ReadBody(absl::string_view name, SourcePlace place) {
-  Reader::Depth depth(reader_);
-  if (!depth.ok() || !reader_.Eat('{', "before the instructions")) return nullptr;
-  Scope scope;
+void ModuleParser::OpenScope(Scope& scope, absl::string_view name, SourcePlace place) {
   scope.computation = std::make_unique<Computation>(module_.get(), std::string(name));
   scope.computation->set_place(place);
   if (open_scopes_ == tables_.size()) tables_.emplace_back();
   scope.names = &tables_[open_scopes_++];
   scope.names->Clear();
+}
+
+void ModuleParser::ReadLoneInstruction() {
+  lone_ = true;
+  Scope scope;
+  OpenScope(scope, "_", reader_.PlaceAt(reader_.Here()));
+  const bool unnamed = StartsShape(reader_);
+  const SourcePlace place = reader_.PlaceAt(reader_.Here());
+  const bool ok = unnamed ? ReadRightHandSide(scope, "_", place, /*nested=*/false) != nullptr : ReadInstruction(scope);
+  --open_scopes_;
+  if (ok && FinishBody(scope) && (reader_.AtEnd() || reader_.Expected("the end of the text"))) {
+    last_ = module_->Adopt(std::move(scope.computation));
+    module_->header().is_scheduled = true;
+  } else {
+    broken_bodies_.push_back(std::move(scope.computation));
+    reader_.MoveTo(reader_.end());
+  }
+}
+
+Computation* ModuleParser::ReadBody(absl::string_view name, SourcePlace place) {
+  Reader::Depth depth(reader_);
+  if (!depth.ok() || !reader_.Eat('{', "before the instructions")) return nullptr;
+  Scope scope;
+  OpenScope(scope, name, place);
   const bool complete = ReadInstructions(scope) && !scope.broken && FinishBody(scope);
   --open_scopes_;
   if (complete) return module_->Adopt(std::move(scope.computation));

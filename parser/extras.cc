@@ -94,7 +94,7 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
       return done(ReadSharding(reader_, *extras.sharding));
     default:
       if (!reader_.Balanced(text)) return Outcome::kFailed;
-      extras.origin = std::string(text);
+      extras.origin = TidySpacing(text);
       return Outcome::kRead;
   }
 }

@@ -56,8 +56,9 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = false;
   Instruction* made = ReadRightHandSide(scope, name, place, /*nested=*/false);
-  entry.instruction = made;
-  entry.broken = made == nullptr;
+  NameTable::Entry& done = lone_ ? *scope.names->Find(name) : entry;  // parameters in place may grow the table
+  done.instruction = made;
+  done.broken = made == nullptr;
   if (is_root) scope.root_place = reader_.PlaceAt(start);
   if (is_root) scope.root = made;
   return made != nullptr;
@@ -174,15 +175,19 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
   const char* start = reader_.Here();
   Shape declared;
   const bool has_shape = StartsShape(reader_);
-  if (has_shape && !ReadShape(reader_, declared, MissingLayout::kNone)) return nullptr;
+  const MissingLayout missing = lone_ ? MissingLayout::kDefault : MissingLayout::kNone;
+  if (has_shape && !ReadShape(reader_, declared, missing)) return nullptr;
   const char* at = reader_.Here();
   absl::string_view name;
+  const bool lone = lone_ && has_shape && open_scopes_ == 1;
+  if (lone && (*at == ',' || *at == ')')) return ReadParameterInPlace(scope, name, std::move(declared), at);
   if (!reader_.Name(name, "an operand")) return nullptr;
   if (*reader_.raw_position() == '(' && *at != '%') {
     reader_.MoveTo(start);
     return ReadRightHandSide(scope, "", SourcePlace(), /*nested=*/true);
   }
   NameTable::Entry* entry = scope.names->Find(name);
+  if (entry == nullptr && lone) return ReadParameterInPlace(scope, name, std::move(declared), at);
   if (entry == nullptr || (entry->instruction == nullptr && !entry->broken)) {
     Undefined(scope, name, at);
     return nullptr;
@@ -197,6 +202,19 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
   }
   while (operand != nullptr && reader_.Peek() == '#') operand = ReadElementOf(scope, operand);
   return operand;
+}
+
+// An operand that a lone instruction names without any text that defines it.
+Instruction* ModuleParser::ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape, const char* at) {
+  auto made = std::make_unique<Instruction>(Opcode::kParameter, std::move(shape), absl::Span<Instruction* const>());
+  made->mutable_attr<ParameterAttrs>().number = scope.parameter_count;
+  made->set_name(name.empty() ? absl::StrCat("_", scope.parameter_count) : std::string(name));
+  made->set_place(reader_.PlaceAt(at));
+  ++scope.parameter_count;
+  Instruction* parameter = scope.computation->Adopt(std::move(made));
+  bool added = false;
+  if (!name.empty()) scope.names->Add(name, added).instruction = parameter;
+  return parameter;
 }
 
 // `tuple#1` in newer text is short for a get-tuple-element, made at its first use.

@@ -239,7 +239,8 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   if (shape.HasUnboundedDims()) return r.Error(at, "a constant cannot have a dimension of unknown size");
   const int64_t bytes = shape.ByteSize();
   const int64_t count = shape.ElementCount();
-  const bool one_number = shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(');
+  const bool one_number = shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(' ||
+                                              (*at == '.' && Reader::IsClass(at[1], kDigit)));
   if (one_number && count == 0) return r.Expected("'{': the array has no elements");
   if (one_number) {
     if (bytes > kMaxFilledBytes) return r.Error(at, "one number cannot fill an array of ", bytes, " bytes (1 GiB at most)");

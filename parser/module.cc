@@ -25,6 +25,8 @@ std::unique_ptr<Module> ModuleParser::Run() {
     has_header_ = true;
     ok = ReadHeader() && ReadTables();
     if (!ok) SkipToComputation();
+  } else if (StartsInstruction()) {
+    ReadLoneInstruction();
   }
   while (!reader_.AtEnd() && !diagnostics().full())
     if (!ReadComputation()) SkipToComputation();
@@ -182,7 +184,8 @@ bool ModuleParser::ReadTables() {
 
 void ModuleParser::Finish() {
   if (module_->entry() == nullptr) module_->set_entry(last_);
-  if (!has_header_) module_->set_name(absl::StrCat("module_", module_->entry()->name()));
+  if (lone_) module_->set_name("_");
+  if (!has_header_ && !lone_) module_->set_name(absl::StrCat("module_", module_->entry()->name()));
   FillEntryLayout();
   if (module_->header().is_scheduled) FillSchedules();
 }

@@ -78,6 +78,8 @@ class ModuleParser {
   Computation* ReadBody(absl::string_view name, SourcePlace place);  // `{`...`}`; null after an error
   bool ReadInstructions(Scope& scope);
   bool FinishBody(Scope& scope);
+  void ReadLoneInstruction();  // a text that is one instruction becomes the entry
+  void OpenScope(Scope& scope, absl::string_view name, SourcePlace place);
   bool CheckParameters(Scope& scope);
   Computation* ReadCalled();  // a name, or a body in place
   bool ReadCalledList(std::vector<Computation*>& list);
@@ -92,6 +94,7 @@ class ModuleParser {
   bool ReadConstant(Instruction& instruction);
   bool ReadOperands(Scope& scope, Operands& operands);
   Instruction* ReadOperand(Scope& scope);
+  Instruction* ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape, const char* at);
   Instruction* ReadElementOf(Scope& scope, Instruction* tuple);  // `#1` after an operand
   bool CheckOperands(const OpName& op, const Shape& shape, bool has_shape, const Operands& operands);
   bool CheckAsync(const OpName& op, const Instruction& instruction);
@@ -119,6 +122,7 @@ class ModuleParser {
   void ShareExtras(const Instruction& from, Instruction& to);
 
   // recovery.cc
+  bool StartsInstruction();
   bool SkipToInstruction();  // false where the computation seems to be over
   void SkipToComputation();
   bool Undefined(Scope& scope, absl::string_view name, const char* at);
@@ -138,6 +142,7 @@ class ModuleParser {
   Computation* last_ = nullptr;
   SourcePlace entry_place_;
   bool has_header_ = false;
+  bool lone_ = false;      // a single instruction is read: its operands become parameters
   bool body_open_ = true;  // false: what stands at an instruction's place starts another computation
   std::vector<std::unique_ptr<Instruction>> broken_;     // kept alive: operands list them as users
   std::vector<std::unique_ptr<Computation>> broken_bodies_;

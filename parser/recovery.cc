@@ -48,6 +48,11 @@ bool LooksLikeComputation(absl::string_view line) {
 
 }  // namespace
 
+bool ModuleParser::StartsInstruction() {
+  if (TypeFromWord(reader_.PeekWord()) != ElementType::kInvalid || reader_.Peek() == '(') return true;
+  return LooksLikeInstruction(LineFrom(reader_.Here(), reader_.end()));
+}
+
 bool ModuleParser::SkipToInstruction() {
   const char* at = NextLine(reader_.raw_position(), reader_.end());
   while (at < reader_.end()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/values_internal.h"
 
@@ -163,6 +164,14 @@ void Canonicalize(Sharding& s, std::vector<std::string> types) {
   if (s.last_tile_dim_replicate) s.last_tile_dims.clear();
 }
 
+// One entry of a list of metadata stands alone.
+std::string TidyMetadata(absl::string_view text) {
+  std::string tidy = TidySpacing(text);
+  const bool list = absl::StartsWith(tidy, "{{");
+  if (list && tidy.find("}, {") == std::string::npos) tidy = tidy.substr(1, tidy.size() - 2);
+  return tidy;
+}
+
 bool ReadTiles(Reader& r, Sharding& s) {
   s.kind = Sharding::Kind::kTiled;
   const char* at = r.Here();
@@ -235,7 +244,7 @@ bool ReadPart(Reader& r, Sharding& s, Parts& parts) {
   if (word == "metadata" && r.TryEat('=')) {
     absl::string_view text;
     if (!r.Balanced(text)) return false;
-    s.metadata = std::string(text);
+    s.metadata = TidyMetadata(text);
     return true;
   }
   r.MoveTo(at);
@@ -257,7 +266,7 @@ bool ReadMeshSharding(Reader& r, const char* start, Sharding& s) {
       ++depth;
     } else if ((*p == '}' || *p == ']' || *p == ')') && --depth == 0) {
       r.MoveTo(p + 1);
-      s.text = std::string(start, p + 1);
+      s.text = TidySpacing({start, static_cast<size_t>(p + 1 - start)});
       return true;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "parser/literals_internal.h"
 #include "parser/shapes_internal.h"
@@ -143,6 +144,38 @@ bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
   if (word.empty()) return r.Expected(absl::StrCat("one of ", absl::StrJoin(spellings, ", ")));
   const std::string hint = DidYouMean(word, spellings);
   return r.Error(r.Here(), "unknown value '", word, "', expected one of ", absl::StrJoin(spellings, ", "), hint);
+}
+
+std::string TidySpacing(absl::string_view text) {
+  std::string out;
+  std::vector<bool> tight;  // of each open bracket
+  char quote = 0;
+  bool blank = false;  // since the last character
+  auto is_word = [](char c) { return Reader::IsClass(c, kWordPart) || c == '"' || c == '\'' || c == '?'; };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      out += c;
+      if (c == '\\' && i + 1 < text.size()) out += text[++i];
+      else if (c == quote) quote = 0;
+      continue;
+    }
+    if (absl::ascii_isspace(c)) {
+      blank = true;
+      continue;
+    }
+    const char last = out.empty() ? ',' : out.back();
+    if (blank && ((is_word(last) || last == '}') && is_word(c))) out += ' ';
+    if (blank && last == '"' && c == '{') out += ' ';
+    blank = false;
+    const bool number = i + 1 < text.size() && absl::ascii_isdigit(text[i + 1]);
+    if (c == '[' || c == '(' || c == '{') tight.push_back(number || absl::EndsWith(out, "mesh"));
+    if ((c == ']' || c == ')' || c == '}') && !tight.empty()) tight.pop_back();
+    if (c == '"' || c == '\'') quote = c;
+    out += c;
+    if (c == ',' && (tight.empty() || !tight.back())) out += ' ';
+  }
+  return out;
 }
 
 bool ReadValue(Reader& r, RawText& raw) {

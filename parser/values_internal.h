@@ -52,6 +52,9 @@ bool ReadValue(Reader& r, E& value) {
 template <typename T>
 bool ReadValue(Reader& r, std::optional<T>& value) { return ReadValue(r, value.emplace()); }
 
+// XLA's spacing of a bracketed text: `, ` after a comma, but `,` among mesh axes and numbers; blanks between words.
+std::string TidySpacing(absl::string_view text);
+
 // `[4,2]T(1,0)` as it stands after `<=`: one form for equal orders (`[2,2]T(0,1)` becomes `[4]` without a permutation).
 bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& transpose_perm);
 void SimplifyIota(DimVector& reshape_dims, DimVector& transpose_perm);

@@ -234,25 +234,27 @@ class Product {
         PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
       }
     });
-    ParallelFor(ctx_, panels_n_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t n = begin; n < end; ++n) RunPanel(n, packed_a, slab_a);
+    // Neighbouring panels together: a row of B in memory gives each of them a short piece.
+    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, 4);
+    ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; ++g) RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
     });
   }
 
-  void RunPanel(int64_t n, const T* packed_a, int64_t slab_a) const {
-    const int64_t sum_size = keeps_sums_ ? rows_ * width_ : 0;
-    Scratch scratch((PanelB() + sum_size) * sizeof(T));
+  void RunPanels(int64_t first, int64_t end, const T* packed_a, int64_t slab_a) const {
+    const int64_t cols = (end - first) * width_, b_size = (end - first) * PanelB();
+    Scratch scratch((b_size + (keeps_sums_ ? rows_ * cols : 0)) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
-    T* panel = scratch.as<T>();
+    T* packed_b = scratch.as<T>() - first * PanelB();  // where panel 0 would lie
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
-      PackColumns(slab, n, panel - n * PanelB());
+      for (int64_t n = first; n < end; ++n) PackColumns(slab, n, packed_b);
       slab.a = packed_a + s * slab_a;
-      slab.b = panel - n * PanelB();
-      slab.sums = panel + PanelB();
-      slab.sum_pitch = width_;
-      slab.sum_col = n * width_;
-      FillBlock(slab, 0, panels_m_, n, n + 1);
+      slab.b = packed_b;
+      slab.sums = scratch.as<T>() + b_size;
+      slab.sum_pitch = cols;
+      slab.sum_col = first * width_;
+      FillBlock(slab, 0, panels_m_, first, end);
     }
   }
 

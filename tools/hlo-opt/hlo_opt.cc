@@ -9,10 +9,12 @@
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/transform.h"
 
 namespace hlokit {
 namespace {
 
+constexpr absl::string_view kTool = "hlo-opt";
 constexpr absl::string_view kSplitLine = "// -----";
 
 struct Times {
@@ -25,7 +27,7 @@ struct Stage {
 };
 constexpr Stage kStages[] = {
     {"hlo", "the module after --pipeline and --passes, as HLO text", true},
-    {"hlo-backend", "the module after the platform's own pipeline, as HLO text", false},
+    {"hlo-backend", "the module after the platform's own pipeline, as HLO text", true},
     {"buffer-assignment", "where each array lies in memory", false},
     {"llvm-before-optimizations", "LLVM IR as emitted", false},
     {"llvm-after-optimizations", "LLVM IR after LLVM's passes", false},
@@ -80,23 +82,27 @@ std::vector<std::shared_ptr<const SourceFile>> Split(const std::shared_ptr<const
   return pieces;
 }
 
-// Errors in the module's text have been printed when this returns them.
-absl::Status Process(const OptOptions& o, const PrintOptions& format, std::shared_ptr<const SourceFile> source,
-                     std::string& out, Times& times) {
+// Reads, verifies, transforms and prints one module. Returns the exit status; errors have been printed.
+int Process(const OptOptions& o, const std::string& passes, const PrintOptions& format,
+            const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
   LoadOptions load;
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
-  ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(std::move(source), load));
-  times.parse_s += loaded.parse_s;
-  times.verify_s += loaded.verify_s;
+  auto loaded = LoadModule(source, load);
+  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  times.parse_s += loaded->parse_s;
+  times.verify_s += loaded->verify_s;
   Stopwatch watch;
+  if (absl::Status status = Transform(*loaded->module, passes, o); !status.ok())
+    return ReportError(kTool, status, source.get());
+  times.passes_s += watch.Take();
   if (out.empty()) {
-    out = Print(*loaded.module, format);
+    out = Print(*loaded->module, format);
   } else {
-    absl::StrAppend(&out, kSplitLine, "\n", Print(*loaded.module, format));
+    absl::StrAppend(&out, kSplitLine, "\n", Print(*loaded->module, format));
   }
   times.print_s += watch.Take();
-  return absl::OkStatus();
+  return kExitDone;
 }
 
 absl::Status WriteTimes(const std::string& path, const Times& times) {
@@ -112,11 +118,13 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 }  // namespace
 
 int RunHloOpt(const OptOptions& o) {
-  constexpr absl::string_view kTool = "hlo-opt";
+  if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOptions(o.format);
   if (!format.ok()) return ReportError(kTool, format.status());
   if (absl::Status stage = CheckStage(o.stage); !stage.ok()) return ReportError(kTool, stage);
+  const auto passes = PassSpecOf(o);
+  if (!passes.ok()) return ReportError(kTool, passes.status());
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
 
@@ -124,7 +132,7 @@ int RunHloOpt(const OptOptions& o) {
   Times times;
   using Sources = std::vector<std::shared_ptr<const SourceFile>>;
   for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
-    if (absl::Status status = Process(o, *format, piece, out, times); !status.ok()) return ExitStatusOf(status);
+    if (const int status = Process(o, *passes, *format, piece, out, times); status != kExitDone) return status;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok()) return ReportError(kTool, written);
   return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));
 }

@@ -1,0 +1,135 @@
+// Passes with their observers.
+#include "tools/hlo-opt/transform.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "passes/manager.h"
+#include "passes/pipelines.h"
+#include "printer/printer.h"
+#include "support/status.h"
+#include "support/text.h"
+#include "tools/common/diff.h"
+
+namespace hlokit {
+namespace {
+
+void PrintError(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+bool Holds(const std::vector<std::string>& names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+absl::Status CheckNames(const std::vector<std::string>& names) {
+  std::vector<absl::string_view> known;
+  for (const PassInfo& pass : ListPasses()) known.push_back(pass.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return InvalidArgument("no pass ", name, DidYouMean(name, known), "; --list-passes names them");
+  return absl::OkStatus();
+}
+
+// Keeps what the flags about single passes need between the manager's calls.
+class Observer {
+ public:
+  explicit Observer(const OptOptions& options) : options_(options) {}
+
+  void Before(absl::string_view pass, const Module& module) {
+    if (Holds(options_.print_before, pass)) PrintError(absl::StrCat("// before ", pass, "\n", Print(module)));
+    if (options_.print_changed) before_ = Print(module);
+  }
+
+  void After(const PassRun& run, const Module& module) {
+    if (options_.print_after_all || Holds(options_.print_after, run.name))
+      PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing", "\n",
+                              Print(module)));
+    if (!options_.print_changed) return;
+    const std::string diff = LineDiff(before_, Print(module));
+    PrintError(absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
+  }
+
+ private:
+  const OptOptions& options_;
+  std::string before_;
+};
+
+std::string TimesText(const PassReport& report) {
+  double total = 0;
+  for (const PassRun& run : report.runs) total += run.seconds;
+  std::string text = absl::StrFormat("%10s  %5s  pass\n", "ms", "%");
+  for (const PassRun& run : report.runs)
+    absl::StrAppendFormat(&text, "%10.3f  %5.1f  %s\n", 1e3 * run.seconds, total > 0 ? 100 * run.seconds / total : 0.0,
+                          run.name);
+  absl::StrAppendFormat(&text, "%10.3f  %5.1f  all\n", 1e3 * total, 100.0);
+  return text;
+}
+
+std::string CountsText(const PassReport& report) {
+  std::string text;
+  std::vector<absl::string_view> names;
+  for (const PassRun& run : report.runs)
+    if (std::find(names.begin(), names.end(), run.name) == names.end()) names.push_back(run.name);
+  for (absl::string_view name : names) {
+    int runs = 0, changes = 0;
+    for (const PassRun& run : report.runs) {
+      runs += run.name == name;
+      changes += run.name == name && run.changed;
+    }
+    absl::StrAppend(&text, name, ": ran ", runs, ", changed ", changes, "\n");
+  }
+  return text;
+}
+
+void AppendPasses(std::string& spec, absl::string_view more) {
+  if (!more.empty()) absl::StrAppend(&spec, spec.empty() ? "" : ",", more);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
+  std::string spec;
+  if (options.stage != "hlo") {
+    ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.platform));
+    AppendPasses(spec, passes);
+  }
+  if (!options.pipeline.empty()) {
+    ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.pipeline));
+    AppendPasses(spec, passes);
+  }
+  AppendPasses(spec, options.passes);
+  RETURN_IF_ERROR(CheckNames(options.print_before));
+  RETURN_IF_ERROR(CheckNames(options.print_after));
+  if (!spec.empty()) RETURN_IF_ERROR(CheckPassSpec(spec));
+  return spec;
+}
+
+absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options) {
+  if (spec.empty()) return absl::OkStatus();
+  Observer observer(options);
+  PassOptions pass_options;
+  pass_options.verify_each = options.verify_each;
+  if (options.print_changed || !options.print_before.empty())
+    pass_options.before = [&](absl::string_view pass, const Module& m) { observer.Before(pass, m); };
+  if (options.print_changed || options.print_after_all || !options.print_after.empty())
+    pass_options.after = [&](const PassRun& run, const Module& m) { observer.After(run, m); };
+  PassReport report;
+  const absl::Status status = RunPasses(module, spec, pass_options, &report);
+  if (options.time_passes) PrintError(TimesText(report));
+  if (options.stats) PrintError(CountsText(report));
+  return status;
+}
+
+std::string PassList() {
+  std::string text;
+  for (const PassInfo& pass : ListPasses()) absl::StrAppend(&text, pass.name, "\t", pass.summary, "\n");
+  for (absl::string_view pipeline : ListPipelines()) {
+    const auto spec = PipelineSpec(pipeline);
+    absl::StrAppend(&text, "--pipeline=", pipeline, "\t", spec.ok() ? *spec : "", "\n");
+  }
+  return text;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

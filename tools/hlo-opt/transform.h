@@ -1,0 +1,21 @@
+// The passes of one call of hlo-opt, and what its flags print about them.
+#pragma once
+
+#include "absl/status/status.h"
+#include "ir/module.h"
+#include "tools/hlo-opt/options.h"
+
+namespace hlokit {
+
+// What --pipeline, --stage and --passes ask for, as one list. InvalidArgument for unknown names, here or in
+// --print-before and --print-after.
+absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
+
+// Runs `spec`. Modules, differences, times and counts that flags ask for go to standard error.
+absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options);
+
+// A line a pass: its name, a tab, what it does; then the pipelines.
+std::string PassList();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

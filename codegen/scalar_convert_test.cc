@@ -195,8 +195,8 @@ TEST(Convert, ReducePrecisionFollowsTheExample) {
             (std::vector<double>{subnormal, -3 * subnormal, 1.5}));
   EXPECT_EQ(reduce(T::kBF16, 5, 3, {1.0625, 1.1875, 1e6}),
             (std::vector<double>{1, 1.25, INFINITY}));
-  EXPECT_EQ(reduce(T::kF8E4M3FN, 4, 1, {1.25, 1.75, 448}), (std::vector<double>{1, 2, 448}))
-      << "fn";
+  EXPECT_EQ(reduce(T::kF8E4M3FN, 4, 1, {1.25, 1.75, 384, 0.0078125}),
+            (std::vector<double>{1, 2, 384, 0.0078125}));
   EXPECT_TRUE(std::isnan(reduce(T::kF32, 4, 3, {NAN})[0]));
 }
 

@@ -14,6 +14,10 @@ bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(),
 
 const Shape& FirstPart(const Instruction* i) { return i->shape().IsTuple() ? i->shape().elements[0] : i->shape(); }
 
+bool IsLeaf(const Expression& e, const Instruction* i) {
+  return std::any_of(e.leaves.begin(), e.leaves.end(), [i](const auto& leaf) { return leaf.instruction == i; });
+}
+
 // The reductions under the roots, if all have one form and everything above them is pointwise in their result's
 // shape; empty if not.
 std::vector<const Instruction*> Heroes(const Expression& e) {
@@ -26,11 +30,11 @@ std::vector<const Instruction*> Heroes(const Expression& e) {
     if (std::find(seen.begin(), seen.end(), i) != seen.end()) continue;
     seen.push_back(i);
     if (seen.size() > 64) return {};
-    if (i->opcode() == Opcode::kReduce) {
+    if (i->opcode() == Opcode::kReduce && !IsLeaf(e, i)) {
       heroes.push_back(i);
       continue;
     }
-    if (i->IsParameter() || (i->IsConstant() && i->shape().IsScalar())) continue;
+    if (IsLeaf(e, i) || (i->IsConstant() && i->shape().IsScalar())) continue;
     if (i->opcode() == Opcode::kGetTupleElement) {
       work.push_back(i->operand(0));
       continue;

@@ -173,6 +173,7 @@ ScalarValue ElementEmitter::Operand(const Instruction* i, int64_t o, const Eleme
 }
 
 ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
+  CHECK(HasTrait(i->opcode(), kElementwise)) << "no array is bound to %" << i->name();
   const ElementType type = TypeOf(i->operand(0)->shape());
   switch (i->opcode()) {
     case Opcode::kCopy:

@@ -77,7 +77,7 @@ struct Hash {
       return absl::HashOf(h, absl::string_view(reinterpret_cast<const char*>(value.data()), bytes));
     }
     if (Commutes(i)) {
-      auto [low, high] = std::minmax(i->operand(0)->id(), i->operand(1)->id());
+      const auto [low, high] = std::minmax({i->operand(0)->id(), i->operand(1)->id()});
       return absl::HashOf(h, low, high);
     }
     for (const Instruction* operand : i->operands()) h = absl::HashOf(h, operand->id());

@@ -30,8 +30,7 @@ Val Cbrt(Val x) {
   Val guess =
       y.With(y.builder().CreateFPToSI(Fma(high, 1.0 / 3, 715094163.0).get(), y.IntType(32)));
   Val t = FromBits(ResizeUnsigned(guess, 64) << 32);
-  Val inverse = 1 / scaled;
-  Val ratio = Fma(t * t, t * inverse, -1);
+  Val ratio = Fma(t * t, t / scaled, -1);
   t = t * Horner(ratio, {0x1.25d79e6350d99p-3, -0x1.662d5f50a5ca1p-3, 0x1.c72460615162dp-3,
                          -0x1.555390a703059p-2, 0x1.ffffff65b0b5cp-1});
   t = FromBits((ToBits(t) + int64_t{1 << 29}) & ~((int64_t{1} << 30) - 1));

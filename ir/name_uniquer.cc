@@ -1,8 +1,6 @@
 // Splits names into root and number and hands out free numbers.
 #include "ir/name_uniquer.h"
 
-#include <charconv>
-
 #include "absl/strings/str_cat.h"
 
 namespace hlokit {
@@ -15,20 +13,18 @@ struct Split {
 };
 
 Split SplitName(absl::string_view name) {
-  Split split{name};
-  const size_t dot = name.rfind('.');
-  if (dot == absl::string_view::npos || dot == 0 || dot + 1 == name.size()) return split;
+  size_t at = name.size();
+  while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
+  const size_t digits = name.size() - at;
+  if (digits == 0 || digits > 18 || at < 2 || name[at - 1] != '.') return {name};
   int64_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto result = std::from_chars(name.data() + dot + 1, end, number);
-  if (result.ec != std::errc() || result.ptr != end) return split;
-  return {name.substr(0, dot), number, true};
+  for (size_t i = at; i < name.size(); ++i) number = number * 10 + (name[i] - '0');
+  return {name.substr(0, at - 1), number, true};
 }
 
-// Whether the digits read back as they stand: 7 does, 007 and -0 do not.
+// Whether the digits read back as they stand: 7 does, 007 does not.
 bool IsPlain(absl::string_view name, const Split& split) {
-  const absl::string_view digits = name.substr(split.root.size() + 1);
-  return digits.size() == 1 || (digits[0] != '0' && digits.substr(0, 2) != "-0");
+  return name.size() == split.root.size() + 2 || name[split.root.size() + 1] != '0';
 }
 
 }  // namespace

@@ -42,10 +42,11 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   bool added = false;
   NameTable::Entry& entry = scope.names->Add(name, added);
   if (!added) {
-    diagnostics().Error(place, "", "the name '", name, "' is taken").Note(entry.place, "defined here before");
+    diagnostics()
+        .Error(place, "", "the name '", name, "' is taken")
+        .Note(reader_.PlaceOf(entry.text()), "defined here before");
     return false;
   }
-  entry.place = place;
   entry.broken = true;
   if (TypeFromWord(name) != ElementType::kInvalid || absl::StartsWith(name, "__") ||
       (!percent && std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)))

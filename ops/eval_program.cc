@@ -13,19 +13,20 @@ constexpr int kMaxInlineDepth = 32;
 
 }  // namespace
 
-std::unique_ptr<ScalarProgram> ScalarProgram::Compile(const Computation& computation, int64_t lanes) {
+std::unique_ptr<ScalarProgram> ScalarProgram::CompileValue(const Computation& computation,
+                                                           const Instruction& value, int64_t lanes) {
   std::unique_ptr<ScalarProgram> program(new ScalarProgram(lanes));
   std::vector<Slots> arguments;
   program->parameter_count_ = static_cast<int>(computation.parameter_count());
   program->values_.resize(program->parameter_count_);
   for (int p = 0; p < program->parameter_count_; ++p) arguments.push_back({p});
-  std::optional<Slots> results = program->Add(computation, arguments, 0);
+  std::optional<Slots> results = program->Add(computation, value, arguments, 0);
   if (!results) return nullptr;
   program->results_ = *std::move(results);
   return program;
 }
 
-std::optional<ScalarProgram::Slots> ScalarProgram::Add(const Computation& computation,
+std::optional<ScalarProgram::Slots> ScalarProgram::Add(const Computation& computation, const Instruction& value,
                                                        absl::Span<const Slots> arguments, int depth) {
   if (depth > kMaxInlineDepth) return std::nullopt;
   absl::flat_hash_map<const Instruction*, Slots> slots;
@@ -36,7 +37,7 @@ std::optional<ScalarProgram::Slots> ScalarProgram::Add(const Computation& comput
     if (!made) return std::nullopt;
     slots[instruction] = *std::move(made);
   }
-  return slots[computation.root()];
+  return slots[&value];
 }
 
 std::optional<ScalarProgram::Slots> ScalarProgram::AddInstruction(const Instruction& instruction,
@@ -54,7 +55,7 @@ std::optional<ScalarProgram::Slots> ScalarProgram::AddInstruction(const Instruct
   }
   if (opcode == Opcode::kGetTupleElement) return Slots{operands[0][instruction.tuple_index()]};
   if (opcode == Opcode::kCall || opcode == Opcode::kFusion)
-    return Add(*instruction.to_apply(), operands, depth + 1);
+    return Add(*instruction.to_apply(), *instruction.to_apply()->root(), operands, depth + 1);
   if (!instruction.shape().IsScalar()) return std::nullopt;
   switch (opcode) {
     case Opcode::kParameter: return arguments[instruction.parameter_number()];

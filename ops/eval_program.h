@@ -16,7 +16,12 @@ namespace hlokit {
 class ScalarProgram {
  public:
   // Null where some instruction is not a scalar elementwise one; calls and fusions are inlined.
-  static std::unique_ptr<ScalarProgram> Compile(const Computation& computation, int64_t lanes);
+  static std::unique_ptr<ScalarProgram> Compile(const Computation& computation, int64_t lanes) {
+    return CompileValue(computation, *computation.root(), lanes);
+  }
+  // The same, for the value of one instruction of the computation.
+  static std::unique_ptr<ScalarProgram> CompileValue(const Computation& computation, const Instruction& value,
+                                                     int64_t lanes);
 
   // in[p] holds n widened values of parameter p, n <= lanes.
   void Run(absl::Span<const void* const> in, int64_t n);
@@ -32,7 +37,8 @@ class ScalarProgram {
     int out;
   };
   explicit ScalarProgram(int64_t lanes) : lanes_(lanes) {}
-  std::optional<Slots> Add(const Computation& computation, absl::Span<const Slots> arguments, int depth);
+  std::optional<Slots> Add(const Computation& computation, const Instruction& value,
+                           absl::Span<const Slots> arguments, int depth);
   std::optional<Slots> AddInstruction(const Instruction& instruction, absl::Span<const Slots> operands,
                                       absl::Span<const Slots> arguments, int depth);
   int NewRegister();

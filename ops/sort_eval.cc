@@ -1,8 +1,10 @@
 // Evaluates sort (stable, by any comparator) and topk.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "ops/eval_kernels.h"
 #include "ops/eval_program.h"
 #include "ops/eval_strided.h"
@@ -13,23 +15,6 @@
 namespace hlokit {
 namespace {
 
-// A comparator that compares the two values of one operand and nothing else.
-struct KeyComparison {
-  int64_t operand;
-  KernelCall kernel;
-  bool swapped;  // value j before value i
-};
-
-std::optional<KeyComparison> AsKeyComparison(const Computation& comparator) {
-  const Instruction& root = *comparator.root();
-  if (root.opcode() != Opcode::kCompare || !root.operand(0)->IsParameter() || !root.operand(1)->IsParameter())
-    return std::nullopt;
-  const int64_t a = root.operand(0)->parameter_number(), b = root.operand(1)->parameter_number();
-  absl::StatusOr<KernelCall> kernel = FindKernel(root);
-  if (!kernel.ok() || a / 2 != b / 2 || a == b) return std::nullopt;
-  return KeyComparison{a / 2, *kernel, a > b};
-}
-
 // The operands' values on one line of the sorted dimension, widened.
 struct Line {
   std::vector<std::vector<Complex>> values;
@@ -39,32 +24,111 @@ struct Line {
   }
 };
 
+// Which of a computation's parameters each instruction depends on: 1 the even ones (value i), 2 the odd (value j).
+int Dependence(const Computation& computation, const Instruction& value) {
+  absl::flat_hash_map<const Instruction*, int> sides;
+  for (const Instruction* instruction : computation.PostOrder()) {
+    int side = instruction->IsParameter() ? 1 << (instruction->parameter_number() % 2) : 0;
+    for (const Instruction* operand : instruction->operands()) side |= sides[operand];
+    sides[instruction] = side;
+  }
+  return sides[&value];
+}
+
+// A comparator that compares a key made of one value with a key made of the other: the keys of a line are computed
+// once, as integers in the order of the comparison.
+class KeyComparison {
+ public:
+  // Null programs where the comparator is of another form.
+  explicit KeyComparison(const Computation& comparator) {
+    const Instruction& root = *comparator.root();
+    if (root.opcode() != Opcode::kCompare || !root.shape().IsScalar()) return;
+    const Instruction &a = *root.operand(0), &b = *root.operand(1);
+    type_ = a.shape().type;
+    direction_ = root.attr<CompareAttrs>().direction;
+    total_ = root.attr<CompareAttrs>().type == ComparisonType::kTotalOrder;
+    const int side_a = Dependence(comparator, a), side_b = Dependence(comparator, b);
+    if (side_a + side_b != 3 || side_a == 0 || side_b == 0 || IsComplex(type_)) return;
+    swapped_ = side_a == 2;
+    left_ = ScalarProgram::CompileValue(comparator, a, kChunk);
+    right_ = ScalarProgram::CompileValue(comparator, b, kChunk);
+  }
+
+  // False where the comparator is of another form, or the order of these keys is not total.
+  bool Load(const Line& line, int64_t n) {
+    return left_ != nullptr && right_ != nullptr && MakeKeys(*left_, line, n, left_keys_) &&
+           MakeKeys(*right_, line, n, right_keys_);
+  }
+
+  bool operator()(int64_t i, int64_t j) const {
+    if (swapped_) std::swap(i, j);
+    const int64_t a = left_keys_[i], b = right_keys_[j];
+    switch (direction_) {
+      case ComparisonDirection::kLt: return a < b;
+      case ComparisonDirection::kGt: return a > b;
+      case ComparisonDirection::kLe: return a <= b;
+      case ComparisonDirection::kGe: return a >= b;
+      case ComparisonDirection::kEq: return a == b;
+      default: return a != b;
+    }
+  }
+
+ private:
+  bool MakeKeys(ScalarProgram& program, const Line& line, int64_t n, std::vector<int64_t>& keys) {
+    std::vector<const void*> in(2 * line.values.size());
+    keys.resize(n);
+    for (int64_t start = 0; start < n; start += kChunk) {
+      const int64_t count = std::min(kChunk, n - start);
+      for (size_t k = 0; k < line.values.size(); ++k) in[2 * k] = in[2 * k + 1] = line.at(k, start);
+      program.Run(in, count);
+      for (int64_t i = 0; i < count; ++i)
+        if (!Key(program.result(0), i, keys[start + i])) return false;
+    }
+    return true;
+  }
+
+  bool Key(const void* values, int64_t i, int64_t& key) const {
+    if (WideOf(type_) == Wide::kSigned) {
+      key = static_cast<const int64_t*>(values)[i];
+    } else if (WideOf(type_) == Wide::kUnsigned) {
+      key = static_cast<int64_t>(static_cast<const uint64_t*>(values)[i] ^ (uint64_t{1} << 63));
+    } else {
+      const double value = static_cast<const double*>(values)[i];
+      if (!total_ && std::isnan(value)) return false;
+      key = OrderKey(!total_ && value == 0 ? 0.0 : value);
+    }
+    return true;
+  }
+
+  ElementType type_ = ElementType::kInvalid;
+  ComparisonDirection direction_ = ComparisonDirection::kLt;
+  bool total_ = false, swapped_ = false;
+  std::unique_ptr<ScalarProgram> left_, right_;
+  std::vector<int64_t> left_keys_, right_keys_;
+};
+
 class Sorter {
  public:
   explicit Sorter(const EvalContext& context)
-      : comparator_(*context.instruction.to_apply()), key_(AsKeyComparison(comparator_)),
-        function_(comparator_, context.call, 1), in_(2 * context.operands.size()) {}
+      : keys_(*context.instruction.to_apply()), function_(*context.instruction.to_apply(), context.call, 1),
+        in_(2 * context.operands.size()) {}
 
   // The order of the first n values of the line. Positions of equal values keep their order.
   absl::StatusOr<std::vector<int64_t>> Order(const Line& line, int64_t n) {
     std::vector<int64_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     absl::Status status;
-    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-      return key_ ? CompareKeys(line, i, j) : Compare(line, i, j, status);
-    });
+    if (keys_.Load(line, n)) {
+      std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return keys_(i, j); });
+    } else {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t i, int64_t j) { return Compare(line, i, j, status); });
+    }
     RETURN_IF_ERROR(status);
     return order;
   }
 
  private:
-  bool CompareKeys(const Line& line, int64_t i, int64_t j) {
-    if (key_->swapped) std::swap(i, j);
-    const void* const in[] = {line.at(key_->operand, i), line.at(key_->operand, j)};
-    uint64_t before = 0;
-    key_->kernel.run(key_->kernel, in, &before, 1);
-    return before != 0;
-  }
   bool Compare(const Line& line, int64_t i, int64_t j, absl::Status& status) {
     for (size_t k = 0; k < line.values.size(); ++k) {
       in_[2 * k] = line.at(k, i);
@@ -76,8 +140,7 @@ class Sorter {
     return before != 0;
   }
 
-  const Computation& comparator_;
-  std::optional<KeyComparison> key_;
+  KeyComparison keys_;
   LaneFunction function_;
   std::vector<const void*> in_;
 };

@@ -23,6 +23,8 @@ const GemmIsa& Kernels() {
 
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
+constexpr int64_t kPackedTogether = 8;      // panels of B, and
+constexpr int64_t kRowsTogether = 32;       // rows of it
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -168,9 +170,8 @@ class Product {
       slab.sums = packed_b + b_size;
       const int64_t items = panels_m_ + panels_n_;
       ParallelFor(ctx_, items, serial_ ? items : 4, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          i < panels_m_ ? PackRows(slab, i, packed_a + i * PanelA()) : PackColumns(slab, i - panels_m_, packed_b);
-        }
+        for (int64_t i = begin; i < std::min(end, panels_m_); ++i) PackRows(slab, i, packed_a + i * PanelA());
+        PackColumns(slab, std::max(begin, panels_m_) - panels_m_, end - panels_m_, packed_b);
       });
       FillBlocks(slab);
     }
@@ -196,9 +197,11 @@ class Product {
     if (scratch.data() == nullptr) return ReportMemory();
     T* packed_b = scratch.as<T>();
     const int64_t slab_b = panels_n_ * PanelB();
-    ParallelFor(ctx_, slabs_ * panels_n_, 4, [&](int64_t begin, int64_t end) {
+    const int64_t groups = CeilDiv(panels_n_, kPackedTogether);
+    ParallelFor(ctx_, slabs_ * groups, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        PackColumns(SlabAt(i / panels_n_), i % panels_n_, packed_b + i / panels_n_ * slab_b);
+        const int64_t s = i / groups, first = i % groups * kPackedTogether;
+        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_), packed_b + s * slab_b);
       }
     });
     ParallelFor(ctx_, CeilDiv(panels_m_, block_), 1, [&](int64_t begin, int64_t end) {
@@ -235,7 +238,7 @@ class Product {
       }
     });
     // Neighbouring panels together: a row of B in memory gives each of them a short piece.
-    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, 4);
+    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, kPackedTogether);
     ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g) RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
     });
@@ -248,7 +251,7 @@ class Product {
     T* packed_b = scratch.as<T>() - first * PanelB();  // where panel 0 would lie
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
-      for (int64_t n = first; n < end; ++n) PackColumns(slab, n, packed_b);
+      PackColumns(slab, first, end, packed_b);
       slab.a = packed_a + s * slab_a;
       slab.b = packed_b;
       slab.sums = scratch.as<T>() + b_size;
@@ -263,11 +266,17 @@ class Product {
     kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, 0, to);
   }
 
-  void PackColumns(const Slab& slab, int64_t panel, T* packed_b) const {
-    if (PanelIsDirect(panel)) return;
-    const int64_t col = panel * width_;
-    kernels_.pack_b(b_.type)(b_, col, std::min(width_, cols_ - col), slab.k0, slab.depth, width_,
-                             direct_b_ ? packed_b : packed_b + panel * PanelB());
+  // Panels [first, end), a few rows of B at a time: those of a row lie together in memory.
+  void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
+    for (int64_t k = 0; k < slab.depth; k += kRowsTogether) {
+      for (int64_t n = first; n < end; ++n) {
+        if (PanelIsDirect(n)) continue;
+        T* panel = direct_b_ ? packed_b : packed_b + n * PanelB();
+        kernels_.pack_b(b_.type)(b_, n * width_, std::min(width_, cols_ - n * width_), slab.k0 + k,
+                                 std::min(kRowsTogether, slab.depth - k), width_,
+                                 panel + k / kernels_.depth_unit * width_);
+      }
+    }
   }
 
   void FillBlock(const Slab& slab, int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {

@@ -80,8 +80,14 @@ void AppendInt(std::string& out, int64_t value) {
 }
 
 void AppendQuoted(std::string& out, absl::string_view text) {
+  bool plain = true;  // most texts are, and escaping makes a copy
+  for (const unsigned char c : text) plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
   out += '"';
-  out += absl::CEscape(text);
+  if (plain) {
+    out.append(text.data(), text.size());
+  } else {
+    out += absl::CEscape(text);
+  }
   out += '"';
 }
 

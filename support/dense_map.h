@@ -11,7 +11,8 @@ namespace hlokit {
 template <typename T>
 class DenseMap {
  public:
-  explicit DenseMap(T default_value = T()) : default_(std::move(default_value)) {}
+  DenseMap() = default;
+  explicit DenseMap(T default_value) : default_(std::move(default_value)) {}
   DenseMap(size_t size, T default_value) : default_(std::move(default_value)), values_(size, default_) {}
 
   T& operator[](size_t id) {
@@ -23,7 +24,7 @@ class DenseMap {
   void clear() { values_.clear(); }
 
  private:
-  T default_;
+  T default_{};
   std::vector<T> values_;
 };
 

@@ -231,18 +231,35 @@ std::vector<DeviceArguments> Arguments::Pointers(int64_t devices) const {
   return pointers;
 }
 
+namespace {
+
+// What XLA's own reader stands in for a value that the text leaves out: 32-bit words that count on from constant to
+// constant (bytes of pred keep their lowest bit).
+void FillAsXla(Literal& literal, uint32_t& next) {
+  const uint32_t mask = IsPred(literal.type()) ? 0x01010101 : 0xffffffff;
+  uint8_t* bytes = literal.data();
+  for (int64_t at = 0; at + 4 <= literal.byte_size(); at += 4) {
+    const uint32_t word = next++ & mask;
+    std::memcpy(bytes + at, &word, sizeof(word));
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<int64_t> FillElidedConstants(Module& module, const RunOptions& options) {
   int64_t filled = 0;
+  uint32_t next_word = 0;
   for (Computation* computation : module.Computations()) {
     for (Instruction* i : computation->Instructions()) {
       if (!i->IsConstant() || i->literal() != nullptr) continue;
       if (options.elided_constants == "refuse" || !i->shape().IsArray())
         return WithPlace(InvalidArgument("the text leaves out the value of constant %", i->name(), " (",
-                                         Text(i->shape()), "); --elided-constants=zeros or random stands one in"),
+                                         Text(i->shape()), "); --elided-constants=zeros, random or xla stands one in"),
                          i->place());
       RETURN_IF_ERROR(CheckFits({&i->shape()}));
       auto literal = std::make_shared<Literal>(i->shape());
       if (options.elided_constants == "random") FillRandom(*literal, options.seed + ~filled, RangesOf(options));
+      if (options.elided_constants == "xla") FillAsXla(*literal, next_word);
       i->mutable_attr<ConstantAttrs>().literal = std::move(literal);
       ++filled;
     }

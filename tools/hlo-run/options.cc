@@ -24,8 +24,10 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
   app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")->delimiter(',')->expected(2);
   app.add_option("--random-int-range", o.int_range, "random integers lie in [a, b]")->delimiter(',')->expected(2);
-  app.add_option("--elided-constants", o.elided_constants, "what constant({...}) stands for: refuse, zeros or random")
-      ->check(CLI::IsMember({"refuse", "zeros", "random"}));
+  app.add_option("--elided-constants", o.elided_constants,
+                 "what constant({...}) stands for: refuse, zeros, random, or what XLA's reader takes (xla)")
+      ->check(CLI::IsMember({"refuse", "zeros", "random", "xla"}))
+      ->envname("HLOKIT_ELIDED_CONSTANTS");
 }
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {

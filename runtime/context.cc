@@ -10,7 +10,8 @@ namespace {
 // `failed` goes 0 (clean) -> 2 (one thread writes) -> 1 (readable).
 bool ClaimErrorSlot(HlokitRunContext* ctx) {
   int32_t expected = 0;
-  return __atomic_compare_exchange_n(&ctx->failed, &expected, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n(&ctx->failed, &expected, 2, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED);
 }
 
 void ReportMissing(void* ctx, const char* what, int64_t id) {
@@ -48,7 +49,8 @@ int32_t hlokit_cancelled(const void* ctx) {
          __atomic_load_n(&run->failed, __ATOMIC_RELAXED) != 0;
 }
 
-void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands, void** results) {
+void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands,
+                           void** results) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
   if (run == nullptr || run->call_reference == nullptr) {
     return ReportMissing(ctx, "reference platform", instruction_id);
@@ -58,13 +60,15 @@ void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** opera
 
 void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
-  if (run == nullptr || run->custom_call == nullptr) return ReportMissing(ctx, "custom call handler", call_id);
+  if (run == nullptr || run->custom_call == nullptr)
+    return ReportMissing(ctx, "custom call handler", call_id);
   run->custom_call(run, call_id, operands, results);
 }
 
 void hlokit_collective(void* ctx, int64_t op_id, const void** operands, void** results) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
-  if (run == nullptr || run->collective == nullptr) return ReportMissing(ctx, "collective handler", op_id);
+  if (run == nullptr || run->collective == nullptr)
+    return ReportMissing(ctx, "collective handler", op_id);
   run->collective(run, op_id, operands, results);
 }
 

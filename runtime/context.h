@@ -1,4 +1,5 @@
-// The run context: what a compiled program carries through one run, and how its kernels report an error.
+// The run context: what a compiled program carries through one run, and how its kernels report an
+// error.
 #pragma once
 
 #include <stdint.h>
@@ -9,22 +10,25 @@ extern "C" {
 
 struct HlokitRunContext;
 
-// Computes one instruction by the reference interpreter; installed by the client for what has no native code.
-// `operands` and `results` are dense buffers in the layouts of the instruction's shapes, tuples flattened depth first.
-typedef void (*HlokitCallReference)(struct HlokitRunContext* ctx, int64_t instruction_id, const void** operands,
-                                    void** results);
+// Computes one instruction by the reference interpreter; installed by the client for what has no
+// native code. `operands` and `results` are dense buffers in the layouts of the instruction's
+// shapes, tuples flattened depth first.
+typedef void (*HlokitCallReference)(struct HlokitRunContext* ctx, int64_t instruction_id,
+                                    const void** operands, void** results);
 
 // Runs a custom call that no kernel knows: `call_id` is the client's number for it.
-typedef void (*HlokitCustomCall)(struct HlokitRunContext* ctx, int64_t call_id, const void** operands,
-                                 void** results);
+typedef void (*HlokitCustomCall)(struct HlokitRunContext* ctx, int64_t call_id,
+                                 const void** operands, void** results);
 
-// Meets the other devices: `op_id` is the client's number for a collective or send/recv instruction.
-typedef void (*HlokitCollective)(struct HlokitRunContext* ctx, int64_t op_id, const void** operands, void** results);
+// Meets the other devices: `op_id` is the client's number for a collective or send/recv
+// instruction.
+typedef void (*HlokitCollective)(struct HlokitRunContext* ctx, int64_t op_id, const void** operands,
+                                 void** results);
 
 enum { HLOKIT_ERROR_SIZE = 512 };
 
-// One per run and device. Zero bytes (with struct_size set) are a valid context: default threads, no callbacks.
-// Compiled code may read the fields of the first block by offset, so they never move.
+// One per run and device. Zero bytes (with struct_size set) are a valid context: default threads,
+// no callbacks. Compiled code may read the fields of the first block by offset, so they never move.
 struct HlokitRunContext {
   int64_t struct_size;  // sizeof(HlokitRunContext) of the program that made it
   int32_t cancelled;    // set to 1 from any thread to stop the run; read it with hlokit_cancelled
@@ -43,14 +47,16 @@ struct HlokitRunContext {
   void* queues;  // HlokitQueues of infeed and outfeed, see queues.h; may be null
 };
 
-// Sets the error of a run; the first one wins. Any thread may call it. `message` is copied (and cut at 511 bytes).
+// Sets the error of a run; the first one wins. Any thread may call it. `message` is copied (and cut
+// at 511 bytes).
 void hlokit_set_error(void* ctx, const char* message);
 
 // 1 if the run failed or was cancelled: loops of compiled code test it now and then.
 int32_t hlokit_cancelled(const void* ctx);
 
 // Compiled code calls these for what it has no code for; without a callback they set an error.
-void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands, void** results);
+void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands,
+                           void** results);
 void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results);
 void hlokit_collective(void* ctx, int64_t op_id, const void** operands, void** results);
 

@@ -1,4 +1,5 @@
-// Convolutions as dots: window places are summed dimensions whose strides overlap those of the rows.
+// Convolutions as dots: window places are summed dimensions whose strides overlap those of the
+// rows.
 #include "runtime/conv.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 namespace hlokit {
 namespace {
 
-// A convolution whose windows run forwards: `lhs`, `rhs` and `out` point at the elements with index 0, strides may be
-// negative.
+// A convolution whose windows run forwards: `lhs`, `rhs` and `out` point at the elements with index
+// 0, strides may be negative.
 struct Conv {
   HlokitConvDesc desc;
   const char* lhs;
@@ -36,7 +37,8 @@ bool ReadsPadding(const HlokitConvDim& d) {
 }
 
 bool CannotSum(const HlokitConvDesc& desc) {
-  return std::any_of(desc.dims, desc.dims + desc.spatial_rank, [](const HlokitConvDim& d) { return Reach(d) == 0; });
+  return std::any_of(desc.dims, desc.dims + desc.spatial_rank,
+                     [](const HlokitConvDim& d) { return Reach(d) == 0; });
 }
 
 void Unreverse(Conv& conv) {
@@ -52,8 +54,8 @@ void Unreverse(Conv& conv) {
 
 void RunPadded(void* ctx, Conv conv);
 
-// A dilated input meets, at each output place, only every lhs_dilation-th place of the window: one plain convolution
-// for each remainder of the output place.
+// A dilated input meets, at each output place, only every lhs_dilation-th place of the window: one
+// plain convolution for each remainder of the output place.
 void RunPhases(void* ctx, const Conv& conv, int64_t dim) {
   while (dim < conv.desc.spatial_rank) {
     const HlokitConvDim& d = conv.desc.dims[dim];
@@ -66,7 +68,8 @@ void RunPhases(void* ctx, const Conv& conv, int64_t dim) {
   for (int64_t phase = 0; phase < std::min(step, whole.out_size); ++phase) {
     Conv part = conv;
     HlokitConvDim& d = part.desc.dims[dim];
-    const int64_t first = FloorMod(whole.pad_low - phase, step);  // window place that meets an input element
+    const int64_t first =
+        FloorMod(whole.pad_low - phase, step);  // window place that meets an input element
     part.rhs += first * d.rhs_stride * ElementBytes(conv.desc.rhs_type);
     part.out += phase * d.out_stride * ElementBytes(conv.desc.out_type);
     d.rhs_size = first < d.rhs_size ? (d.rhs_size - first - 1) / step + 1 : 0;
@@ -80,12 +83,15 @@ void RunPhases(void* ctx, const Conv& conv, int64_t dim) {
 }
 
 HlokitDotDesc AsDot(const HlokitConvDesc& c) {
-  HlokitDotDesc dot = {c.lhs_type, c.rhs_type, c.out_type, 2, 1 + c.spatial_rank, 1, 1 + c.spatial_rank, {}};
+  HlokitDotDesc dot = {c.lhs_type,         c.rhs_type, c.out_type,         2,
+                       1 + c.spatial_rank, 1,          1 + c.spatial_rank, {}};
   HlokitDotDim* next = dot.dims;
   const int64_t in = c.in_features / c.feature_groups, batch = c.batch / c.batch_groups;
   const int64_t out = c.out_features / (c.feature_groups * c.batch_groups);
-  *next++ = {c.feature_groups, in * c.lhs_feature_stride, out * c.rhs_out_stride, out * c.out_feature_stride};
-  *next++ = {c.batch_groups, batch * c.lhs_batch_stride, out * c.rhs_out_stride, out * c.out_feature_stride};
+  *next++ = {c.feature_groups, in * c.lhs_feature_stride, out * c.rhs_out_stride,
+             out * c.out_feature_stride};
+  *next++ = {c.batch_groups, batch * c.lhs_batch_stride, out * c.rhs_out_stride,
+             out * c.out_feature_stride};
   *next++ = {batch, c.lhs_batch_stride, 0, c.out_batch_stride};
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
     const HlokitConvDim& d = c.dims[i];
@@ -113,15 +119,19 @@ void RunInside(void* ctx, Conv conv) {
   hlokit_dot(ctx, &dot, conv.lhs, conv.rhs, conv.out);
 }
 
-// Dense strides for a padded copy that keeps the order of the input's dimensions in memory; returns its elements.
+// Dense strides for a padded copy that keeps the order of the input's dimensions in memory; returns
+// its elements.
 int64_t LayOutCopy(const HlokitConvDesc& from, HlokitConvDesc& to) {
-  struct Dim { int64_t size, old_stride, *stride; };
+  struct Dim {
+    int64_t size, old_stride, *stride;
+  };
   std::vector<Dim> order = {{from.batch, from.lhs_batch_stride, &to.lhs_batch_stride},
                             {from.in_features, from.lhs_feature_stride, &to.lhs_feature_stride}};
   for (int64_t i = 0; i < from.spatial_rank; ++i) {
     order.push_back({Reach(from.dims[i]), from.dims[i].lhs_stride, &to.dims[i].lhs_stride});
   }
-  std::stable_sort(order.begin(), order.end(), [](const Dim& a, const Dim& b) { return a.old_stride < b.old_stride; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Dim& a, const Dim& b) { return a.old_stride < b.old_stride; });
   int64_t elements = 1;
   for (const Dim& d : order) {
     *d.stride = elements;
@@ -131,7 +141,8 @@ int64_t LayOutCopy(const HlokitConvDesc& from, HlokitConvDesc& to) {
 }
 
 // Copies the part of the input that windows touch into zeros of the padded size.
-void CopyPadded(void* ctx, const HlokitConvDesc& from, const HlokitConvDesc& to, const char* lhs, char* padded) {
+void CopyPadded(void* ctx, const HlokitConvDesc& from, const HlokitConvDesc& to, const char* lhs,
+                char* padded) {
   const int64_t bytes = ElementBytes(from.lhs_type);
   HlokitCopyDesc copy = {bytes, 2 + from.spatial_rank, {}};
   copy.dims[0] = {from.batch, from.lhs_batch_stride, to.lhs_batch_stride};
@@ -143,7 +154,8 @@ void CopyPadded(void* ctx, const HlokitConvDesc& from, const HlokitConvDesc& to,
     const int64_t first = d.pad_low >= 0 ? 0 : (-d.pad_low + step - 1) / step;
     const int64_t last_place = Reach(d) - 1 - d.pad_low;
     const int64_t end = last_place < 0 ? 0 : std::min(d.lhs_size, last_place / step + 1);
-    copy.dims[2 + i] = {std::max<int64_t>(end - first, 0), d.lhs_stride, step * to.dims[i].lhs_stride};
+    copy.dims[2 + i] = {std::max<int64_t>(end - first, 0), d.lhs_stride,
+                        step * to.dims[i].lhs_stride};
     lhs += first * d.lhs_stride * bytes;
     padded += (first * step + d.pad_low) * to.dims[i].lhs_stride * bytes;
   }
@@ -173,11 +185,13 @@ void RunPadded(void* ctx, Conv conv) {
 }  // namespace
 }  // namespace hlokit
 
-extern "C" void hlokit_conv(void* ctx, const HlokitConvDesc* desc, const void* lhs, const void* rhs, void* out) {
+extern "C" void hlokit_conv(void* ctx, const HlokitConvDesc* desc, const void* lhs, const void* rhs,
+                            void* out) {
   if (desc->spatial_rank > HLOKIT_MAX_CONV_DIMS) {
     return hlokit_set_error(ctx, "a convolution has too many dimensions");
   }
-  hlokit::Conv conv{*desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs), static_cast<char*>(out)};
+  hlokit::Conv conv{*desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs),
+                    static_cast<char*>(out)};
   hlokit::Unreverse(conv);
   hlokit::RunPhases(ctx, conv, 0);
 }

@@ -1,4 +1,5 @@
-// Convolutions against a plain loop over all indices, with random windows, layouts, groups and types.
+// Convolutions against a plain loop over all indices, with random windows, layouts, groups and
+// types.
 #include "runtime/conv.h"
 
 #include <algorithm>
@@ -13,7 +14,9 @@ namespace hlokit {
 namespace {
 
 using Random = std::mt19937;
-int64_t Draw(Random& random, int64_t low, int64_t high) { return low + random() % (high - low + 1); }
+int64_t Draw(Random& random, int64_t low, int64_t high) {
+  return low + random() % (high - low + 1);
+}
 
 // Gives dense strides in a random order of dimensions.
 int64_t LayOut(Random& random, std::vector<std::pair<int64_t, int64_t*>> dims) {
@@ -23,7 +26,9 @@ int64_t LayOut(Random& random, std::vector<std::pair<int64_t, int64_t*>> dims) {
   return elements;
 }
 
-struct Sizes { int64_t lhs, rhs, out; };
+struct Sizes {
+  int64_t lhs, rhs, out;
+};
 
 HlokitConvDesc RandomConv(Random& random, int64_t type, Sizes& sizes) {
   HlokitConvDesc c = {};
@@ -38,14 +43,17 @@ HlokitConvDesc RandomConv(Random& random, int64_t type, Sizes& sizes) {
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
     HlokitConvDim& d = c.dims[i];
     d.lhs_size = Draw(random, 1, 7), d.rhs_size = Draw(random, 1, 4);
-    d.window_stride = Draw(random, 1, 2), d.lhs_dilation = Draw(random, 1, 3), d.rhs_dilation = Draw(random, 1, 2);
+    d.window_stride = Draw(random, 1, 2), d.lhs_dilation = Draw(random, 1, 3),
+    d.rhs_dilation = Draw(random, 1, 2);
     d.pad_low = Draw(random, -2, 3), d.reversed = Draw(random, 0, 1);
     const int64_t padded = (d.lhs_size - 1) * d.lhs_dilation + 1 + d.pad_low + Draw(random, -1, 3);
     const int64_t window = (d.rhs_size - 1) * d.rhs_dilation + 1;
     d.out_size = padded < window ? 0 : (padded - window) / d.window_stride + 1;
   }
-  std::vector<std::pair<int64_t, int64_t*>> lhs = {{c.batch, &c.lhs_batch_stride}, {c.in_features, &c.lhs_feature_stride}};
-  std::vector<std::pair<int64_t, int64_t*>> rhs = {{in, &c.rhs_in_stride}, {c.out_features, &c.rhs_out_stride}};
+  std::vector<std::pair<int64_t, int64_t*>> lhs = {{c.batch, &c.lhs_batch_stride},
+                                                   {c.in_features, &c.lhs_feature_stride}};
+  std::vector<std::pair<int64_t, int64_t*>> rhs = {{in, &c.rhs_in_stride},
+                                                   {c.out_features, &c.rhs_out_stride}};
   std::vector<std::pair<int64_t, int64_t*>> out = {{c.batch / c.batch_groups, &c.out_batch_stride},
                                                    {c.out_features, &c.out_feature_stride}};
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
@@ -57,12 +65,14 @@ HlokitConvDesc RandomConv(Random& random, int64_t type, Sizes& sizes) {
   return c;
 }
 
-// Offsets of lhs and rhs at output place `y` and window place `t`; false where the window meets no element.
+// Offsets of lhs and rhs at output place `y` and window place `t`; false where the window meets no
+// element.
 bool Meet(const HlokitConvDesc& c, const int64_t* y, const int64_t* t, int64_t& lhs, int64_t& rhs) {
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
     const HlokitConvDim& d = c.dims[i];
     const int64_t place = y[i] * d.window_stride + t[i] * d.rhs_dilation - d.pad_low;
-    if (place < 0 || place % d.lhs_dilation != 0 || place / d.lhs_dilation >= d.lhs_size) return false;
+    if (place < 0 || place % d.lhs_dilation != 0 || place / d.lhs_dilation >= d.lhs_size)
+      return false;
     lhs += place / d.lhs_dilation * d.lhs_stride;
     rhs += (d.reversed ? d.rhs_size - 1 - t[i] : t[i]) * d.rhs_stride;
   }
@@ -78,7 +88,8 @@ bool Next(const HlokitConvDesc& c, int64_t HlokitConvDim::*size, int64_t* index)
 }
 
 template <typename T>
-T PlainSum(const HlokitConvDesc& c, const T* lhs, const T* rhs, int64_t b, int64_t o, const int64_t* y) {
+T PlainSum(const HlokitConvDesc& c, const T* lhs, const T* rhs, int64_t b, int64_t o,
+           const int64_t* y) {
   const int64_t in = c.in_features / c.feature_groups, batch = c.batch / c.batch_groups;
   const int64_t feature_group = o / (c.out_features / c.feature_groups);
   const int64_t batch_group = o / (c.out_features / c.batch_groups);
@@ -135,14 +146,30 @@ TEST(ConvTest, C64) { CheckRandom<std::complex<float>>(HLOKIT_C64, 100); }
 TEST(ConvTest, C128) { CheckRandom<std::complex<double>>(HLOKIT_C128, 50); }
 
 // NHWC with HWIO, the layouts of models; features enough for whole vectors.
-HlokitConvDesc Image(int64_t batch, int64_t size, int64_t in, int64_t out, int64_t window, int64_t stride, int64_t pad,
-                     int64_t groups, Sizes& sizes) {
+HlokitConvDesc Image(int64_t batch, int64_t size, int64_t in, int64_t out, int64_t window,
+                     int64_t stride, int64_t pad, int64_t groups, Sizes& sizes) {
   const int64_t out_size = (size + 2 * pad - window) / stride + 1, per_group = in / groups;
-  HlokitConvDesc c = {HLOKIT_F32, HLOKIT_F32, HLOKIT_F32, batch, in, out, groups, 1, size * size * in, 1, out, 1,
-                      out_size * out_size * out, 1, 2, {}};
-  c.dims[0] = {size, window, out_size, size * in, window * per_group * out, out_size * out, stride, pad, 1, 1, 0};
+  HlokitConvDesc c = {HLOKIT_F32,
+                      HLOKIT_F32,
+                      HLOKIT_F32,
+                      batch,
+                      in,
+                      out,
+                      groups,
+                      1,
+                      size * size * in,
+                      1,
+                      out,
+                      1,
+                      out_size * out_size * out,
+                      1,
+                      2,
+                      {}};
+  c.dims[0] = {size, window, out_size, size * in, window * per_group * out, out_size * out, stride,
+               pad,  1,      1,        0};
   c.dims[1] = {size, window, out_size, in, per_group * out, out, stride, pad, 1, 1, 0};
-  sizes = {batch * size * size * in, window * window * per_group * out, batch * out_size * out_size * out};
+  sizes = {batch * size * size * in, window * window * per_group * out,
+           batch * out_size * out_size * out};
   return c;
 }
 

@@ -12,9 +12,12 @@ namespace {
 
 DepthwiseRow RowKernel() {
   switch (BestIsa()) {
-    case Isa::kAvx512: return isa_avx512::kDepthwiseRow;
-    case Isa::kAvx2: return isa_avx2::kDepthwiseRow;
-    case Isa::kBase: break;
+    case Isa::kAvx512:
+      return isa_avx512::kDepthwiseRow;
+    case Isa::kAvx2:
+      return isa_avx2::kDepthwiseRow;
+    case Isa::kBase:
+      break;
   }
   return isa_base::kDepthwiseRow;
 }
@@ -30,7 +33,8 @@ OwnedIndexMap MapOf(const HlokitConvDesc& c, StridedDim first, int64_t HlokitCon
                     int64_t HlokitConvDim::*stride, int64_t HlokitConvDim::*scale) {
   std::vector<StridedDim> dims = {first};
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
-    dims.push_back({c.dims[i].*size, c.dims[i].*stride * (scale == nullptr ? 1 : c.dims[i].*scale)});
+    dims.push_back(
+        {c.dims[i].*size, c.dims[i].*stride * (scale == nullptr ? 1 : c.dims[i].*scale)});
   }
   return OwnedIndexMap(dims);
 }
@@ -46,20 +50,22 @@ std::vector<int64_t> Offsets(const OwnedIndexMap& map) {
 bool RunDepthwise(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs, char* out) {
   if (!IsDepthwise(c)) return false;
   using Dim = HlokitConvDim;
-  const OwnedIndexMap lhs_rows =
-      MapOf(c, {c.batch, c.lhs_batch_stride}, &Dim::out_size, &Dim::lhs_stride, &Dim::window_stride);
-  const OwnedIndexMap out_rows = MapOf(c, {c.batch, c.out_batch_stride}, &Dim::out_size, &Dim::out_stride, nullptr);
+  const OwnedIndexMap lhs_rows = MapOf(c, {c.batch, c.lhs_batch_stride}, &Dim::out_size,
+                                       &Dim::lhs_stride, &Dim::window_stride);
+  const OwnedIndexMap out_rows =
+      MapOf(c, {c.batch, c.out_batch_stride}, &Dim::out_size, &Dim::out_stride, nullptr);
   const std::vector<int64_t> lhs_taps =
       Offsets(MapOf(c, {1, 0}, &Dim::rhs_size, &Dim::lhs_stride, &Dim::rhs_dilation));
-  const std::vector<int64_t> rhs_taps = Offsets(MapOf(c, {1, 0}, &Dim::rhs_size, &Dim::rhs_stride, nullptr));
+  const std::vector<int64_t> rhs_taps =
+      Offsets(MapOf(c, {1, 0}, &Dim::rhs_size, &Dim::rhs_stride, nullptr));
   const int64_t taps = static_cast<int64_t>(lhs_taps.size());
   const int64_t work = std::max<int64_t>(1, taps * c.out_features);
   const DepthwiseRow row = RowKernel();
   ParallelFor(ctx, out_rows.map().size, (1 << 16) / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      row(reinterpret_cast<const float*>(lhs) + OffsetAt(lhs_rows.map(), i), reinterpret_cast<const float*>(rhs),
-          lhs_taps.data(), rhs_taps.data(), taps, c.out_features,
-          reinterpret_cast<float*>(out) + OffsetAt(out_rows.map(), i));
+      row(reinterpret_cast<const float*>(lhs) + OffsetAt(lhs_rows.map(), i),
+          reinterpret_cast<const float*>(rhs), lhs_taps.data(), rhs_taps.data(), taps,
+          c.out_features, reinterpret_cast<float*>(out) + OffsetAt(out_rows.map(), i));
     }
   });
   return true;

@@ -1,4 +1,5 @@
-// The inner loop of depthwise convolutions; the including file defines HLOKIT_ISA and HLOKIT_VECTOR_BYTES.
+// The inner loop of depthwise convolutions; the including file defines HLOKIT_ISA and
+// HLOKIT_VECTOR_BYTES.
 #pragma once
 
 #include "runtime/depthwise_internal.h"
@@ -14,8 +15,8 @@ HLOKIT_INLINE Vector Load(const float* from) { return *reinterpret_cast<const Un
 
 // Sums kVectors vectors of features in registers over all places of the window.
 template <int kVectors>
-HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps,
-                         int64_t taps, float* out) {
+HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_taps,
+                         const int64_t* rhs_taps, int64_t taps, float* out) {
   Vector sum[kVectors] = {};
   for (int64_t t = 0; t < taps; ++t) {
     const float* x = lhs + lhs_taps[t];
@@ -26,11 +27,13 @@ HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_
   for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Unaligned*>(out + v * kLanes) = sum[v];
 }
 
-void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps, int64_t taps,
-         int64_t features, float* out) {
+void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps,
+         int64_t taps, int64_t features, float* out) {
   int64_t c = 0;
-  for (; c + 4 * kLanes <= features; c += 4 * kLanes) Block<4>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
-  for (; c + kLanes <= features; c += kLanes) Block<1>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+  for (; c + 4 * kLanes <= features; c += 4 * kLanes)
+    Block<4>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+  for (; c + kLanes <= features; c += kLanes)
+    Block<1>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
   for (; c < features; ++c) {
     float sum = 0;
     for (int64_t t = 0; t < taps; ++t) sum += lhs[lhs_taps[t] + c] * rhs[rhs_taps[t] + c];

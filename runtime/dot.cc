@@ -14,7 +14,8 @@ namespace {
 
 using Dims = std::vector<HlokitDotDim>;
 
-// Drops sizes of one, sorts by `key` (largest stride first) and merges neighbours that form one dimension everywhere.
+// Drops sizes of one, sorts by `key` (largest stride first) and merges neighbours that form one
+// dimension everywhere.
 Dims Simplified(const HlokitDotDim* dims, int64_t rank, int64_t HlokitDotDim::*key) {
   Dims sorted;
   for (int64_t i = 0; i < rank; ++i) {
@@ -25,7 +26,8 @@ Dims Simplified(const HlokitDotDim* dims, int64_t rank, int64_t HlokitDotDim::*k
   Dims merged;
   for (const HlokitDotDim& d : sorted) {
     HlokitDotDim* last = merged.empty() ? nullptr : &merged.back();
-    if (last != nullptr && last->lhs == d.lhs * d.size && last->rhs == d.rhs * d.size && last->out == d.out * d.size) {
+    if (last != nullptr && last->lhs == d.lhs * d.size && last->rhs == d.rhs * d.size &&
+        last->out == d.out * d.size) {
       *last = {last->size * d.size, d.lhs, d.rhs, d.out};
     } else {
       merged.push_back(d);
@@ -51,35 +53,40 @@ struct DotPlan {
   OwnedIndexMap lhs_rows, lhs_sums, rhs_sums, rhs_cols, out_rows, out_cols;
 
   double Work() const {
-    return static_cast<double>(out_rows.map().size) * out_cols.map().size * std::max<int64_t>(1, lhs_sums.map().size);
+    return static_cast<double>(out_rows.map().size) * out_cols.map().size *
+           std::max<int64_t>(1, lhs_sums.map().size);
   }
-  void Run(void* ctx, const char* lhs, const char* rhs, char* out, int64_t negate_from = INT64_MAX) const {
+  void Run(void* ctx, const char* lhs, const char* rhs, char* out,
+           int64_t negate_from = INT64_MAX) const {
     GemmSource a{lhs, lhs_type, lhs_rows.map(), lhs_sums.map(), negate_from};
     GemmSource b{rhs, rhs_type, rhs_cols.map(), rhs_sums.map()};
     Gemm(ctx, a, b, {out, out_type, out_rows.map(), out_cols.map()});
   }
 };
 
-void RunBatches(void* ctx, const Dims& batch, const DotPlan& plan, const HlokitDotDesc& desc, const char* lhs,
-                const char* rhs, char* out, int64_t negate_from) {
+void RunBatches(void* ctx, const Dims& batch, const DotPlan& plan, const HlokitDotDesc& desc,
+                const char* lhs, const char* rhs, char* out, int64_t negate_from) {
   const int64_t count = Size(batch);
   const OwnedIndexMap l = MapOf(batch, &HlokitDotDim::lhs, ElementBytes(desc.lhs_type));
   const OwnedIndexMap r = MapOf(batch, &HlokitDotDim::rhs, ElementBytes(desc.rhs_type));
   const OwnedIndexMap o = MapOf(batch, &HlokitDotDim::out, ElementBytes(desc.out_type));
   auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      plan.Run(ctx, lhs + OffsetAt(l.map(), i), rhs + OffsetAt(r.map(), i), out + OffsetAt(o.map(), i), negate_from);
+      plan.Run(ctx, lhs + OffsetAt(l.map(), i), rhs + OffsetAt(r.map(), i),
+               out + OffsetAt(o.map(), i), negate_from);
     }
   };
   // Few large products run one after the other, each on all threads.
   const bool within = count < 4 * hlokit_num_threads(ctx) && plan.Work() > (1 << 22);
   if (within) return run(0, count);
-  ParallelFor(ctx, count, std::max<int64_t>(1, static_cast<int64_t>((1 << 16) / (plan.Work() + 64))), run);
+  ParallelFor(ctx, count,
+              std::max<int64_t>(1, static_cast<int64_t>((1 << 16) / (plan.Work() + 64))), run);
 }
 
-// A complex product is two real ones of twice the depth: re = [re -im][re; im], im = [re im][im; re].
-void RunComplex(void* ctx, const Dims& batch, DotPlan plan, const Dims& sums, const HlokitDotDesc& desc,
-                const char* lhs, const char* rhs, char* out) {
+// A complex product is two real ones of twice the depth: re = [re -im][re; im], im = [re im][im;
+// re].
+void RunComplex(void* ctx, const Dims& batch, DotPlan plan, const Dims& sums,
+                const HlokitDotDesc& desc, const char* lhs, const char* rhs, char* out) {
   const int32_t part = desc.out_type == HLOKIT_C64 ? HLOKIT_F32 : HLOKIT_F64;
   const int64_t bytes = ElementBytes(part);
   plan.lhs_type = plan.rhs_type = plan.out_type = part;
@@ -104,10 +111,10 @@ void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs,
   const Dims sums = Simplified(dims += desc.col_rank, desc.sum_rank, &HlokitDotDim::lhs);
   const bool complex = IsComplexType(desc.out_type);
   const int64_t scale = complex ? 2 : 1;
-  DotPlan plan{static_cast<int32_t>(desc.lhs_type),      static_cast<int32_t>(desc.rhs_type),
-               static_cast<int32_t>(desc.out_type),      MapOf(rows, &HlokitDotDim::lhs, scale),
-               MapOf(sums, &HlokitDotDim::lhs, scale),   MapOf(sums, &HlokitDotDim::rhs, scale),
-               MapOf(cols, &HlokitDotDim::rhs, scale),   MapOf(rows, &HlokitDotDim::out, scale),
+  DotPlan plan{static_cast<int32_t>(desc.lhs_type),    static_cast<int32_t>(desc.rhs_type),
+               static_cast<int32_t>(desc.out_type),    MapOf(rows, &HlokitDotDim::lhs, scale),
+               MapOf(sums, &HlokitDotDim::lhs, scale), MapOf(sums, &HlokitDotDim::rhs, scale),
+               MapOf(cols, &HlokitDotDim::rhs, scale), MapOf(rows, &HlokitDotDim::out, scale),
                MapOf(cols, &HlokitDotDim::out, scale)};
   if (Size(batch) == 0) return;
   if (!complex) return RunBatches(ctx, batch, plan, desc, lhs, rhs, out, INT64_MAX);
@@ -120,10 +127,12 @@ void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs,
 }  // namespace
 }  // namespace hlokit
 
-extern "C" void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs, const void* rhs, void* out) {
+extern "C" void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs, const void* rhs,
+                           void* out) {
   if (desc->batch_rank + desc->row_rank + desc->col_rank + desc->sum_rank > HLOKIT_MAX_DOT_DIMS) {
     return hlokit_set_error(ctx, "a dot has too many dimensions");
   }
-  hlokit::Dot(ctx, *desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs), static_cast<char*>(out));
+  hlokit::Dot(ctx, *desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs),
+              static_cast<char*>(out));
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -13,29 +13,62 @@ namespace {
 
 template <typename T>
 struct TypeOf;
-template <> struct TypeOf<float> { static constexpr int64_t kType = HLOKIT_F32; };
-template <> struct TypeOf<double> { static constexpr int64_t kType = HLOKIT_F64; };
-template <> struct TypeOf<Bfloat16> { static constexpr int64_t kType = HLOKIT_BF16; };
-template <> struct TypeOf<Half> { static constexpr int64_t kType = HLOKIT_F16; };
-template <> struct TypeOf<int8_t> { static constexpr int64_t kType = HLOKIT_S8; };
-template <> struct TypeOf<int32_t> { static constexpr int64_t kType = HLOKIT_S32; };
-template <> struct TypeOf<uint64_t> { static constexpr int64_t kType = HLOKIT_U64; };
-template <> struct TypeOf<std::complex<float>> { static constexpr int64_t kType = HLOKIT_C64; };
-template <> struct TypeOf<std::complex<double>> { static constexpr int64_t kType = HLOKIT_C128; };
+template <>
+struct TypeOf<float> {
+  static constexpr int64_t kType = HLOKIT_F32;
+};
+template <>
+struct TypeOf<double> {
+  static constexpr int64_t kType = HLOKIT_F64;
+};
+template <>
+struct TypeOf<Bfloat16> {
+  static constexpr int64_t kType = HLOKIT_BF16;
+};
+template <>
+struct TypeOf<Half> {
+  static constexpr int64_t kType = HLOKIT_F16;
+};
+template <>
+struct TypeOf<int8_t> {
+  static constexpr int64_t kType = HLOKIT_S8;
+};
+template <>
+struct TypeOf<int32_t> {
+  static constexpr int64_t kType = HLOKIT_S32;
+};
+template <>
+struct TypeOf<uint64_t> {
+  static constexpr int64_t kType = HLOKIT_U64;
+};
+template <>
+struct TypeOf<std::complex<float>> {
+  static constexpr int64_t kType = HLOKIT_C64;
+};
+template <>
+struct TypeOf<std::complex<double>> {
+  static constexpr int64_t kType = HLOKIT_C128;
+};
 
 // Small integers: every sum is exact in every type, so results must be equal.
 template <typename T>
 T Make(int value) {
-  if constexpr (std::is_same_v<T, Bfloat16>) return ToBfloat16(value);
-  else if constexpr (std::is_same_v<T, Half>) return ToHalf(value);
-  else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
+  if constexpr (std::is_same_v<T, Bfloat16>)
+    return ToBfloat16(value);
+  else if constexpr (std::is_same_v<T, Half>)
+    return ToHalf(value);
+  else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                     std::is_same_v<T, std::complex<double>>)
     return T(value, (value * 7) % 3);
-  else return static_cast<T>(value);
+  else
+    return static_cast<T>(value);
 }
 template <typename T>
 auto Wide(T value) {
-  if constexpr (std::is_same_v<T, Bfloat16> || std::is_same_v<T, Half>) return ToFloat(value);
-  else return value;
+  if constexpr (std::is_same_v<T, Bfloat16> || std::is_same_v<T, Half>)
+    return ToFloat(value);
+  else
+    return value;
 }
 
 // Dims in the order of HlokitDotDesc; arrays are as large as the strides reach.
@@ -43,8 +76,14 @@ template <typename In, typename Out>
 void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int range) {
   int64_t lhs_size = 1, rhs_size = 1, out_size = 1;
   bool empty_out = false;
-  HlokitDotDesc desc = {TypeOf<In>::kType, TypeOf<In>::kType, TypeOf<Out>::kType, batch, rows, cols,
-                        static_cast<int64_t>(dims.size()) - batch - rows - cols, {}};
+  HlokitDotDesc desc = {TypeOf<In>::kType,
+                        TypeOf<In>::kType,
+                        TypeOf<Out>::kType,
+                        batch,
+                        rows,
+                        cols,
+                        static_cast<int64_t>(dims.size()) - batch - rows - cols,
+                        {}};
   for (size_t i = 0; i < dims.size(); ++i) {
     desc.dims[i] = dims[i];
     lhs_size += (dims[i].size - 1) * dims[i].lhs;
@@ -78,12 +117,16 @@ void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int
         ls += rest % dims[i].size * dims[i].lhs, rs += rest % dims[i].size * dims[i].rhs;
         rest /= dims[i].size;
       }
-      want += static_cast<decltype(want)>(Wide(lhs[ls])) * static_cast<decltype(want)>(Wide(rhs[rs]));
+      want +=
+          static_cast<decltype(want)>(Wide(lhs[ls])) * static_cast<decltype(want)>(Wide(rhs[rs]));
     }
     ASSERT_EQ(Wide(out[o]), want) << "at " << o;
     more = false;
     for (size_t i = kept; i-- > 0;) {
-      if (++index[i] < dims[i].size) { more = true; break; }
+      if (++index[i] < dims[i].size) {
+        more = true;
+        break;
+      }
       index[i] = 0;
     }
   }
@@ -91,13 +134,17 @@ void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int
 
 template <typename In, typename Out>
 void CheckMatrices(int range) {
-  const int64_t sizes[][3] = {{1, 1, 1},  {1, 70, 300}, {3, 200, 9},   {5, 1, 17},   {14, 32, 256}, {15, 33, 257},
-                              {64, 3, 0}, {0, 4, 4},    {33, 129, 70}, {130, 7, 20}, {28, 600, 5},  {2, 5, 600}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 70, 300},  {3, 200, 9},  {5, 1, 17},
+                              {14, 32, 256}, {15, 33, 257}, {64, 3, 0},   {0, 4, 4},
+                              {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600}};
   for (const auto& [m, n, k] : sizes) {
-    CheckDot<In, Out>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, range);    // all row-major
-    CheckDot<In, Out>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1, range);    // both transposed
-    CheckDot<In, Out>({{m, k, 0, 1}, {n, 0, 1, m}, {k, 1, n, 0}}, 0, 1, 1, range);    // out by columns
-    CheckDot<In, Out>({{m, 2 * k, 0, 2 * n}, {n, 0, 3, 2}, {k, 2, 3 * n, 0}}, 0, 1, 1, range);  // gaps
+    CheckDot<In, Out>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, range);  // all row-major
+    CheckDot<In, Out>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1,
+                      range);  // both transposed
+    CheckDot<In, Out>({{m, k, 0, 1}, {n, 0, 1, m}, {k, 1, n, 0}}, 0, 1, 1,
+                      range);  // out by columns
+    CheckDot<In, Out>({{m, 2 * k, 0, 2 * n}, {n, 0, 3, 2}, {k, 2, 3 * n, 0}}, 0, 1, 1,
+                      range);  // gaps
   }
 }
 
@@ -124,11 +171,13 @@ TEST(DotTest, ManyDimensions) {
 }
 
 TEST(DotTest, ManySmallBatches) {
-  CheckDot<float, float>({{1000, 12, 20, 15}, {3, 4, 0, 5}, {5, 0, 1, 1}, {4, 1, 5, 0}}, 1, 1, 1, 3);
+  CheckDot<float, float>({{1000, 12, 20, 15}, {3, 4, 0, 5}, {5, 0, 1, 1}, {4, 1, 5, 0}}, 1, 1, 1,
+                         3);
 }
 
 TEST(DotTest, RefusesMixOfFloatAndInteger) {
-  HlokitDotDesc desc = {HLOKIT_F32, HLOKIT_S32, HLOKIT_F32, 0, 1, 1, 1, {{1, 1, 0, 1}, {1, 0, 1, 1}, {1, 1, 1, 0}}};
+  HlokitDotDesc desc = {
+      HLOKIT_F32, HLOKIT_S32, HLOKIT_F32, 0, 1, 1, 1, {{1, 1, 0, 1}, {1, 0, 1, 1}, {1, 1, 1, 0}}};
   float x = 1, out = 5;
   HlokitRunContext ctx = {};
   hlokit_dot(&ctx, &desc, &x, &x, &out);
@@ -140,7 +189,9 @@ TEST(DotTest, SumsOfBfloat16RoundOnce) {
   const int64_t k = 1000;  // more than one slab
   std::vector<Bfloat16> ones(k, ToBfloat16(1));
   Bfloat16 out;
-  HlokitDotDesc desc = {HLOKIT_BF16, HLOKIT_BF16, HLOKIT_BF16, 0, 1, 1, 1, {{1, k, 0, 1}, {1, 0, 1, 1}, {k, 1, 1, 0}}};
+  HlokitDotDesc desc = {
+      HLOKIT_BF16, HLOKIT_BF16, HLOKIT_BF16, 0,
+      1,           1,           1,           {{1, k, 0, 1}, {1, 0, 1, 1}, {k, 1, 1, 0}}};
   HlokitRunContext ctx = {};
   hlokit_dot(&ctx, &desc, ones.data(), ones.data(), &out);
   EXPECT_EQ(ToFloat(out), 1000.0f);
@@ -157,8 +208,8 @@ TEST(ElementTest, HalfRoundTrips) {
   }
   EXPECT_EQ(ToHalf(65519.0f).bits, 0x7bff);
   EXPECT_EQ(ToHalf(65520.0f).bits, 0x7c00);
-  EXPECT_EQ(ToHalf(0x1p-25f).bits, 0);       // a tie, to even
-  EXPECT_EQ(ToHalf(0x1.8p-24f).bits, 2);     // a tie, to even
+  EXPECT_EQ(ToHalf(0x1p-25f).bits, 0);    // a tie, to even
+  EXPECT_EQ(ToHalf(0x1.8p-24f).bits, 2);  // a tie, to even
   EXPECT_EQ(ToHalf(2049.0f).bits, ToHalf(2048.0f).bits);
 }
 

@@ -1,5 +1,6 @@
-// Element type numbers of kernel descriptors (those of XLA's PrimitiveType) and conversions of the half-width floats.
-// Included by files that are compiled for one instruction set: only static, always-inlined code here.
+// Element type numbers of kernel descriptors (those of XLA's PrimitiveType) and conversions of the
+// half-width floats. Included by files that are compiled for one instruction set: only static,
+// always-inlined code here.
 #pragma once
 
 #include <stdint.h>
@@ -31,12 +32,28 @@ namespace hlokit {
 // Bytes of one element; 0 for a number that is no type kernels know.
 HLOKIT_INLINE int64_t ElementBytes(int64_t type) {
   switch (type) {
-    case HLOKIT_PRED: case HLOKIT_S8: case HLOKIT_U8: return 1;
-    case HLOKIT_S16: case HLOKIT_U16: case HLOKIT_F16: case HLOKIT_BF16: return 2;
-    case HLOKIT_S32: case HLOKIT_U32: case HLOKIT_F32: return 4;
-    case HLOKIT_S64: case HLOKIT_U64: case HLOKIT_F64: case HLOKIT_C64: return 8;
-    case HLOKIT_C128: return 16;
-    default: return 0;
+    case HLOKIT_PRED:
+    case HLOKIT_S8:
+    case HLOKIT_U8:
+      return 1;
+    case HLOKIT_S16:
+    case HLOKIT_U16:
+    case HLOKIT_F16:
+    case HLOKIT_BF16:
+      return 2;
+    case HLOKIT_S32:
+    case HLOKIT_U32:
+    case HLOKIT_F32:
+      return 4;
+    case HLOKIT_S64:
+    case HLOKIT_U64:
+    case HLOKIT_F64:
+    case HLOKIT_C64:
+      return 8;
+    case HLOKIT_C128:
+      return 16;
+    default:
+      return 0;
   }
 }
 
@@ -47,8 +64,12 @@ HLOKIT_INLINE bool IsComplexType(int64_t type) { return type == HLOKIT_C64 || ty
 HLOKIT_INLINE bool IsIntegerType(int64_t type) { return type >= HLOKIT_S8 && type <= HLOKIT_U64; }
 
 // Storage of the 16-bit floats; distinct types, so that templates and overloads tell them apart.
-struct Bfloat16 { uint16_t bits; };
-struct Half { uint16_t bits; };
+struct Bfloat16 {
+  uint16_t bits;
+};
+struct Half {
+  uint16_t bits;
+};
 
 HLOKIT_INLINE float FloatFromBits(uint32_t bits) {
   float value;
@@ -61,15 +82,17 @@ HLOKIT_INLINE uint32_t BitsFromFloat(float value) {
   return bits;
 }
 
-HLOKIT_INLINE float ToFloat(Bfloat16 x) { return FloatFromBits(static_cast<uint32_t>(x.bits) << 16); }
+HLOKIT_INLINE float ToFloat(Bfloat16 x) {
+  return FloatFromBits(static_cast<uint32_t>(x.bits) << 16);
+}
 
 // Branches are selects, so that loops over it vectorize.
 HLOKIT_INLINE float ToFloat(Half x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000) << 16;
   const uint32_t rest = static_cast<uint32_t>(x.bits & 0x7fff) << 13;
-  const uint32_t special = rest + 0x70000000u;                                 // infinity and NaN
-  const uint32_t normal = rest + 0x38000000u;                                  // exponent 15 becomes 127
-  const float small = FloatFromBits(rest + 0x38800000u) - 0x1p-14f;            // subnormals, exactly
+  const uint32_t special = rest + 0x70000000u;                       // infinity and NaN
+  const uint32_t normal = rest + 0x38000000u;                        // exponent 15 becomes 127
+  const float small = FloatFromBits(rest + 0x38800000u) - 0x1p-14f;  // subnormals, exactly
   const uint32_t finite = rest < 0x00800000u ? BitsFromFloat(small) : normal;
   return FloatFromBits(sign | (rest >= 0x0f800000u ? special : finite));
 }

@@ -1,4 +1,5 @@
-// Transforms of one to three dimensions: lines along a dimension are gathered in blocks, transformed and put back.
+// Transforms of one to three dimensions: lines along a dimension are gathered in blocks,
+// transformed and put back.
 #include "runtime/fft.h"
 
 #include <algorithm>
@@ -13,10 +14,11 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostLines = 16;           // transformed together
+constexpr int64_t kMostLines = 16;          // transformed together
 constexpr int64_t kBlockBytes = 512 << 10;  // of their buffers, if more than one line
 
-// Lines of a dense array [outer][n][inner]: line l starts at Start(l), its elements are `inner` apart.
+// Lines of a dense array [outer][n][inner]: line l starts at Start(l), its elements are `inner`
+// apart.
 struct Axis {
   int64_t outer, n, inner;
   int64_t Lines() const { return outer * inner; }
@@ -29,7 +31,10 @@ class AxisTransform {
  public:
   // `length` complex numbers are transformed along each line.
   AxisTransform(void* ctx, int64_t length, bool inverse, double scale)
-      : ctx_(ctx), plan_(FindFftPlan<T>(length)), inverse_(inverse), scale_(static_cast<T>(scale)) {}
+      : ctx_(ctx),
+        plan_(FindFftPlan<T>(length)),
+        inverse_(inverse),
+        scale_(static_cast<T>(scale)) {}
 
   // Along any axis of complex numbers.
   void Complex(const Axis& axis, const F* from, F* to) const {
@@ -52,7 +57,8 @@ class AxisTransform {
     });
   }
 
-  // Rows of n reals to n / 2 + 1 complex numbers, at even n as n / 2 complex numbers (the length of the plan).
+  // Rows of n reals to n / 2 + 1 complex numbers, at even n as n / 2 complex numbers (the length of
+  // the plan).
   void FromReal(int64_t rows, int64_t n, const F* from, F* to) const {
     const bool even = n % 2 == 0;
     const int64_t kept = n / 2 + 1;
@@ -111,16 +117,17 @@ class AxisTransform {
     const int64_t least = inner > 1 ? 4 : 1;
     const int64_t block = std::clamp<int64_t>(kBlockBytes / line_bytes, least, kMostLines);
     const int64_t blocks = (total + block - 1) / block;
-    ParallelFor(ctx_, blocks, std::max<int64_t>(1, (16 << 10) / (line_bytes * block)), [&](int64_t begin, int64_t end) {
-      Scratch scratch(block * line_bytes);
-      if (scratch.data() == nullptr) return ReportMemory();
-      T* work = scratch.as<T>();
-      const int64_t size = block * plan_->n;
-      for (int64_t i = begin; i < end; ++i) {
-        FftBuffers<T> buffers{work, work + size, work + 2 * size, work + 3 * size};
-        body(i * block, std::min(block, total - i * block), buffers);
-      }
-    });
+    ParallelFor(ctx_, blocks, std::max<int64_t>(1, (16 << 10) / (line_bytes * block)),
+                [&](int64_t begin, int64_t end) {
+                  Scratch scratch(block * line_bytes);
+                  if (scratch.data() == nullptr) return ReportMemory();
+                  T* work = scratch.as<T>();
+                  const int64_t size = block * plan_->n;
+                  for (int64_t i = begin; i < end; ++i) {
+                    FftBuffers<T> buffers{work, work + size, work + 2 * size, work + 3 * size};
+                    body(i * block, std::min(block, total - i * block), buffers);
+                  }
+                });
   }
 
   bool Run(int64_t lines, FftBuffers<T>& b) const {
@@ -140,7 +147,8 @@ class AxisTransform {
     im = b.im[k * lines + i];
   }
 
-  // Coefficient k of a real line from the transform of its even (real parts) and odd (imaginary parts) elements.
+  // Coefficient k of a real line from the transform of its even (real parts) and odd (imaginary
+  // parts) elements.
   void Untangle(const FftBuffers<T>& b, int64_t k, int64_t lines, int64_t i, T& re, T& im) const {
     const int64_t h = plan_->n, a = k % h * lines + i, c = (h - k) % h * lines + i;
     const T even_re = (b.re[a] + b.re[c]) / 2, even_im = (b.im[a] - b.im[c]) / 2;
@@ -152,7 +160,8 @@ class AxisTransform {
   // The inverse of Untangle.
   void Tangle(const F* x, int64_t k, T& re, T& im) const {
     const int64_t c = plan_->n - k;
-    const T a_im = k == 0 ? T(0) : static_cast<T>(x[2 * k + 1]), c_im = k == 0 ? T(0) : static_cast<T>(x[2 * c + 1]);
+    const T a_im = k == 0 ? T(0) : static_cast<T>(x[2 * k + 1]),
+            c_im = k == 0 ? T(0) : static_cast<T>(x[2 * c + 1]);
     const T even_re = (static_cast<T>(x[2 * k]) + x[2 * c]) / 2, even_im = (a_im - c_im) / 2;
     const T turned_re = (static_cast<T>(x[2 * k]) - x[2 * c]) / 2, turned_im = (a_im + c_im) / 2;
     const T odd_re = turned_re * cosine_[k] + turned_im * sine_[k];
@@ -166,7 +175,9 @@ class AxisTransform {
     const bool given = 2 * k <= plan_->n;
     const int64_t source = given ? k : plan_->n - k;
     re = x[2 * source];
-    im = k == 0 ? T(0) : given ? static_cast<T>(x[2 * source + 1]) : -static_cast<T>(x[2 * source + 1]);
+    im = k == 0  ? T(0)
+         : given ? static_cast<T>(x[2 * source + 1])
+                 : -static_cast<T>(x[2 * source + 1]);
   }
 
   void ReportMemory() const { hlokit_set_error(ctx_, "out of memory in a Fourier transform"); }
@@ -189,8 +200,10 @@ class Transform {
       case HLOKIT_RFFT:
         RealAxis(from, to, false);
         return OtherAxes(LastKept(), d_.rank - 1, false, to, to);
-      case HLOKIT_IRFFT: return RunToReal(from, to);
-      default: return OtherAxes(Last(), d_.rank, d_.fft_type == HLOKIT_IFFT, from, to);
+      case HLOKIT_IRFFT:
+        return RunToReal(from, to);
+      default:
+        return OtherAxes(Last(), d_.rank, d_.fft_type == HLOKIT_IFFT, from, to);
     }
   }
 
@@ -214,7 +227,8 @@ class Transform {
     use(transform, F());
   }
 
-  // Complex transforms along the first `axes` dimensions of each; the last dimension has `last` elements.
+  // Complex transforms along the first `axes` dimensions of each; the last dimension has `last`
+  // elements.
   void OtherAxes(int64_t last, int64_t axes, bool inverse, const F* from, F* to) const {
     int64_t inner = axes == d_.rank ? 1 : last, outer = Rows() * last;
     for (int64_t i = axes; i-- > 0;) {
@@ -243,7 +257,8 @@ class Transform {
     if (d_.rank == 1) return RealAxis(from, to, true);
     const size_t bytes = 2 * Rows() * LastKept() * sizeof(F);
     Scratch scratch(bytes);
-    if (scratch.data() == nullptr) return hlokit_set_error(ctx_, "out of memory in a Fourier transform");
+    if (scratch.data() == nullptr)
+      return hlokit_set_error(ctx_, "out of memory in a Fourier transform");
     OtherAxes(LastKept(), d_.rank - 1, true, from, scratch.as<F>());
     RealAxis(scratch.as<F>(), to, true);
   }
@@ -262,9 +277,11 @@ extern "C" void hlokit_fft(void* ctx, const HlokitFftDesc* desc, const void* fro
   if (!known) return hlokit_set_error(ctx, "fft of an unknown type, rank or length");
   if (desc->batch <= 0) return;
   if (desc->double_precision) {
-    hlokit::Transform<double>(ctx, *desc).Run(static_cast<const double*>(from), static_cast<double*>(to));
+    hlokit::Transform<double>(ctx, *desc)
+        .Run(static_cast<const double*>(from), static_cast<double*>(to));
   } else {
-    hlokit::Transform<float>(ctx, *desc).Run(static_cast<const float*>(from), static_cast<float*>(to));
+    hlokit::Transform<float>(ctx, *desc)
+        .Run(static_cast<const float*>(from), static_cast<float*>(to));
   }
 }
 // SPDX-License-Identifier: Apache-2.0

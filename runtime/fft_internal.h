@@ -12,20 +12,23 @@ namespace hlokit {
 template <typename T>
 struct FftPass {
   int64_t radix;
-  int64_t groups;                // butterflies with different twiddles: remaining length / radix
-  std::vector<T> cosine, sine;   // [groups][radix]: exp(-2 pi i p k / (groups * radix))
-  std::vector<T> root_cosine, root_sine;  // [radix]: exp(-2 pi i k / radix), for radices without code of their own
+  int64_t groups;               // butterflies with different twiddles: remaining length / radix
+  std::vector<T> cosine, sine;  // [groups][radix]: exp(-2 pi i p k / (groups * radix))
+  std::vector<T> root_cosine,
+      root_sine;  // [radix]: exp(-2 pi i k / radix), for radices without code of their own
 };
 
-// Transforms lines of n complex numbers that are interleaved: number j of line b lies at [j * lines + b].
+// Transforms lines of n complex numbers that are interleaved: number j of line b lies at [j * lines
+// + b].
 template <typename T>
 struct FftPlan {
   int64_t n = 0;
   std::vector<FftPass<T>> passes;  // empty if `chirp` does the work (or n is 1)
   // Bluestein: n has a large prime factor; a convolution of length `inner->n`.
   std::shared_ptr<const FftPlan> inner;
-  std::vector<T> chirp_cosine, chirp_sine;    // [n]: exp(-pi i j^2 / n)
-  std::vector<T> filter_cosine, filter_sine;  // [inner n]: transform of the conjugate chirp, divided by inner n
+  std::vector<T> chirp_cosine, chirp_sine;  // [n]: exp(-pi i j^2 / n)
+  std::vector<T> filter_cosine,
+      filter_sine;  // [inner n]: transform of the conjugate chirp, divided by inner n
 };
 
 // The plan for length n, made once. Plans of large prime factors exist in double precision alone.
@@ -39,15 +42,22 @@ void HalfTurns(int64_t n, std::vector<T>& cosine, std::vector<T>& sine);
 
 // One pass; `stride` is the number of interleaved lines times the radices of the passes before.
 template <typename T>
-using FftPassKernel = void (*)(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* to_re, T* to_im);
+using FftPassKernel = void (*)(const FftPass<T>& pass, int64_t stride, const T* re, const T* im,
+                               T* to_re, T* to_im);
 
 struct FftKernels {
   FftPassKernel<float> f32;
   FftPassKernel<double> f64;
 };
-namespace isa_base { extern const FftKernels kFft; }
-namespace isa_avx2 { extern const FftKernels kFft; }
-namespace isa_avx512 { extern const FftKernels kFft; }
+namespace isa_base {
+extern const FftKernels kFft;
+}
+namespace isa_avx2 {
+extern const FftKernels kFft;
+}
+namespace isa_avx512 {
+extern const FftKernels kFft;
+}
 
 // Two buffers of split complex numbers, n * lines each.
 template <typename T>
@@ -55,9 +65,9 @@ struct FftBuffers {
   T *re, *im, *spare_re, *spare_im;
 };
 
-// Forward transform of the lines in re and im; the result is in re and im again (the pointers may swap with the spares).
-// An inverse transform is a forward one with re and im exchanged. Bluestein's work space is allocated inside: false if
-// memory is short.
+// Forward transform of the lines in re and im; the result is in re and im again (the pointers may
+// swap with the spares). An inverse transform is a forward one with re and im exchanged.
+// Bluestein's work space is allocated inside: false if memory is short.
 template <typename T>
 bool RunFft(const FftPlan<T>& plan, int64_t lines, FftBuffers<T>& buffers);
 

@@ -1,5 +1,6 @@
-// Butterflies of all radices; the including file defines HLOKIT_ISA. Each is a plain loop over interleaved lines, which
-// vectorizes. Only data() of vectors is used here: their other members could be shared with code for lesser machines.
+// Butterflies of all radices; the including file defines HLOKIT_ISA. Each is a plain loop over
+// interleaved lines, which vectorizes. Only data() of vectors is used here: their other members
+// could be shared with code for lesser machines.
 #pragma once
 
 #include "runtime/element.h"
@@ -13,17 +14,25 @@ struct Complex {
   T re, im;
 };
 template <typename T>
-HLOKIT_INLINE Complex<T> operator+(Complex<T> a, Complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+HLOKIT_INLINE Complex<T> operator+(Complex<T> a, Complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
 template <typename T>
-HLOKIT_INLINE Complex<T> operator-(Complex<T> a, Complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+HLOKIT_INLINE Complex<T> operator-(Complex<T> a, Complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
 template <typename T>
-HLOKIT_INLINE Complex<T> operator*(T a, Complex<T> b) { return {a * b.re, a * b.im}; }
+HLOKIT_INLINE Complex<T> operator*(T a, Complex<T> b) {
+  return {a * b.re, a * b.im};
+}
 template <typename T>
 HLOKIT_INLINE Complex<T> operator*(Complex<T> a, Complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 template <typename T>
-HLOKIT_INLINE Complex<T> TimesMinusI(Complex<T> a) { return {a.im, -a.re}; }
+HLOKIT_INLINE Complex<T> TimesMinusI(Complex<T> a) {
+  return {a.im, -a.re};
+}
 
 // The discrete transform of kRadix values, in place.
 template <int kRadix, typename T>
@@ -40,7 +49,8 @@ HLOKIT_INLINE void Butterfly(Complex<T>* x) {
     x[1] = middle + turned;
     x[2] = middle - turned;
   } else if constexpr (kRadix == 4) {
-    const Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = TimesMinusI(x[1] - x[3]);
+    const Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3],
+                     d = TimesMinusI(x[1] - x[3]);
     x[0] = a + c;
     x[1] = b + d;
     x[2] = a - c;
@@ -63,8 +73,8 @@ HLOKIT_INLINE void Butterfly(Complex<T>* x) {
 }
 
 template <int kRadix, typename T>
-void RadixPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re, const T* __restrict im,
-               T* __restrict to_re, T* __restrict to_im) {
+void RadixPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re,
+               const T* __restrict im, T* __restrict to_re, T* __restrict to_im) {
   const int64_t step = pass.groups * stride;
   for (int64_t p = 0; p < pass.groups; ++p) {
     Complex<T> twiddle[kRadix];
@@ -96,12 +106,14 @@ void AnyPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re, con
     for (int64_t k = 0; k < radix; ++k) {
       T* out_re = to_re + (p * radix + k) * stride;
       T* out_im = to_im + (p * radix + k) * stride;
-      const Complex<T> twiddle = {pass.cosine.data()[p * radix + k], pass.sine.data()[p * radix + k]};
+      const Complex<T> twiddle = {pass.cosine.data()[p * radix + k],
+                                  pass.sine.data()[p * radix + k]};
       for (int64_t q = 0; q < stride; ++q) {
         Complex<T> sum = {re[p * stride + q], im[p * stride + q]};
         for (int64_t j = 1, turn = k; j < radix; ++j, turn += turn + k >= radix ? k - radix : k) {
           const Complex<T> root = {pass.root_cosine.data()[turn], pass.root_sine.data()[turn]};
-          sum = sum + root * Complex<T>{re[p * stride + q + j * step], im[p * stride + q + j * step]};
+          sum =
+              sum + root * Complex<T>{re[p * stride + q + j * step], im[p * stride + q + j * step]};
         }
         sum = sum * twiddle;
         out_re[q] = sum.re;
@@ -114,11 +126,16 @@ void AnyPass(const FftPass<T>& pass, int64_t stride, const T* __restrict re, con
 template <typename T>
 void Pass(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* to_re, T* to_im) {
   switch (pass.radix) {
-    case 2: return RadixPass<2>(pass, stride, re, im, to_re, to_im);
-    case 3: return RadixPass<3>(pass, stride, re, im, to_re, to_im);
-    case 4: return RadixPass<4>(pass, stride, re, im, to_re, to_im);
-    case 5: return RadixPass<5>(pass, stride, re, im, to_re, to_im);
-    default: return AnyPass(pass, stride, re, im, to_re, to_im);
+    case 2:
+      return RadixPass<2>(pass, stride, re, im, to_re, to_im);
+    case 3:
+      return RadixPass<3>(pass, stride, re, im, to_re, to_im);
+    case 4:
+      return RadixPass<4>(pass, stride, re, im, to_re, to_im);
+    case 5:
+      return RadixPass<5>(pass, stride, re, im, to_re, to_im);
+    default:
+      return AnyPass(pass, stride, re, im, to_re, to_im);
   }
 }
 

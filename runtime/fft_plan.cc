@@ -26,10 +26,18 @@ void UnitRoot(int64_t numerator, int64_t denominator, T& cosine, T& sine) {
   const long double rest = (numerator - quarter * denominator / 4.0L) * unit;
   const long double cr = cosl(rest), sr = sinl(rest);
   switch (quarter % 4) {
-    case 0: c = cr, s = sr; break;
-    case 1: c = -sr, s = cr; break;
-    case 2: c = -cr, s = -sr; break;
-    default: c = sr, s = -cr; break;
+    case 0:
+      c = cr, s = sr;
+      break;
+    case 1:
+      c = -sr, s = cr;
+      break;
+    case 2:
+      c = -cr, s = -sr;
+      break;
+    default:
+      c = sr, s = -cr;
+      break;
   }
   cosine = static_cast<T>(c);
   sine = static_cast<T>(-s);
@@ -97,11 +105,17 @@ void FillChirp(FftPlan<T>& plan) {
 
 FftPassKernel<float> PassKernel(float) {
   const Isa isa = BestIsa();
-  return (isa == Isa::kAvx512 ? isa_avx512::kFft : isa == Isa::kAvx2 ? isa_avx2::kFft : isa_base::kFft).f32;
+  return (isa == Isa::kAvx512 ? isa_avx512::kFft
+          : isa == Isa::kAvx2 ? isa_avx2::kFft
+                              : isa_base::kFft)
+      .f32;
 }
 FftPassKernel<double> PassKernel(double) {
   const Isa isa = BestIsa();
-  return (isa == Isa::kAvx512 ? isa_avx512::kFft : isa == Isa::kAvx2 ? isa_avx2::kFft : isa_base::kFft).f64;
+  return (isa == Isa::kAvx512 ? isa_avx512::kFft
+          : isa == Isa::kAvx2 ? isa_avx2::kFft
+                              : isa_base::kFft)
+      .f64;
 }
 
 // re, im *= c, s for element j of every line.
@@ -124,18 +138,21 @@ bool RunBluestein(const FftPlan<T>& plan, int64_t lines, FftBuffers<T>& b) {
   for (int64_t i = 0; i < n * lines; ++i) inner.re[i] = b.re[i], inner.im[i] = b.im[i];
   for (int64_t i = n * lines; i < size; ++i) inner.re[i] = inner.im[i] = T(0);
   for (int64_t j = 0; j < n; ++j) {
-    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.chirp_cosine[j], plan.chirp_sine[j]);
+    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.chirp_cosine[j],
+          plan.chirp_sine[j]);
   }
   if (!RunFft(*plan.inner, lines, inner)) return false;
   for (int64_t j = 0; j < m; ++j) {
-    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.filter_cosine[j], plan.filter_sine[j]);
+    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.filter_cosine[j],
+          plan.filter_sine[j]);
   }
   std::swap(inner.re, inner.im);  // back
   std::swap(inner.spare_re, inner.spare_im);
   if (!RunFft(*plan.inner, lines, inner)) return false;
   std::swap(inner.re, inner.im);
   for (int64_t j = 0; j < n; ++j) {
-    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.chirp_cosine[j], plan.chirp_sine[j]);
+    Scale(inner.re + j * lines, inner.im + j * lines, lines, plan.chirp_cosine[j],
+          plan.chirp_sine[j]);
   }
   for (int64_t i = 0; i < n * lines; ++i) b.re[i] = inner.re[i], b.im[i] = inner.im[i];
   return true;

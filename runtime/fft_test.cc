@@ -24,17 +24,20 @@ void PlainAxis(std::vector<Wide>& x, int64_t n, int64_t inner, int sign) {
       line[k] = 0;
       for (int64_t j = 0; j < n; ++j) line[k] += x[start + j * inner] * roots[j * k % n];
     }
-    for (int64_t k = 0; k < n; ++k) x[start + k * inner] = line[k] / (sign > 0 ? static_cast<long double>(n) : 1.0L);
+    for (int64_t k = 0; k < n; ++k)
+      x[start + k * inner] = line[k] / (sign > 0 ? static_cast<long double>(n) : 1.0L);
   }
 }
 
 void PlainTransform(std::vector<Wide>& x, const std::vector<int64_t>& lengths, int sign) {
   int64_t inner = 1;
-  for (size_t i = lengths.size(); i-- > 0; inner *= lengths[i]) PlainAxis(x, lengths[i], inner, sign);
+  for (size_t i = lengths.size(); i-- > 0; inner *= lengths[i])
+    PlainAxis(x, lengths[i], inner, sign);
 }
 
 template <typename F>
-void ExpectNear(const std::vector<Wide>& want, const std::vector<F>& got, bool real, const std::string& what) {
+void ExpectNear(const std::vector<Wide>& want, const std::vector<F>& got, bool real,
+                const std::string& what) {
   long double error = 0, size = 0;
   for (size_t i = 0; i < want.size(); ++i) {
     const Wide value = real ? Wide(got[i]) : Wide(got[2 * i], got[2 * i + 1]);
@@ -99,7 +102,8 @@ TEST(FftTest, LongLengths) {
 }
 
 TEST(FftTest, SeveralDimensions) {
-  for (const auto& lengths : std::vector<std::vector<int64_t>>{{4, 6}, {16, 16}, {3, 6, 4}, {2, 17, 5}, {7, 1}, {40, 33}}) {
+  for (const auto& lengths : std::vector<std::vector<int64_t>>{
+           {4, 6}, {16, 16}, {3, 6, 4}, {2, 17, 5}, {7, 1}, {40, 33}}) {
     CheckLengths<float>(3, lengths);
     CheckLengths<double>(1, lengths);
   }

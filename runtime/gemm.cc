@@ -14,9 +14,12 @@ namespace {
 
 const GemmIsa& Kernels() {
   switch (BestIsa()) {
-    case Isa::kAvx512: return isa_avx512::kGemm;
-    case Isa::kAvx2: return isa_avx2::kGemm;
-    case Isa::kBase: break;
+    case Isa::kAvx512:
+      return isa_avx512::kGemm;
+    case Isa::kAvx2:
+      return isa_avx2::kGemm;
+    case Isa::kBase:
+      break;
   }
   return isa_base::kGemm;
 }
@@ -32,7 +35,8 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 template <typename T>
 class Product {
  public:
-  Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b, const GemmTarget& c)
+  Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
+          const GemmTarget& c)
       : ctx_(ctx), kernels_(kernels), a_(a), b_(b), c_(c) {}
 
   void Run() {
@@ -48,16 +52,18 @@ class Product {
     ChooseShape();
     serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
     direct_b_ = BReadable();
-    direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr && c_.cols.stride == 1 &&
-                c_.rows.table == nullptr;
+    direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr &&
+                c_.cols.stride == 1 && c_.rows.table == nullptr;
     slabs_ = std::max<int64_t>(CeilDiv(depth_, SlabDepth()), 1);
     keeps_sums_ = slabs_ > 1 && !direct_c_;
     block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
     const int64_t whole_b = slabs_ * panels_n_ * PanelB();
     const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
     if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
-    const bool wide = panels_m_ <= block_ && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
-    if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes) return RunWide();
+    const bool wide =
+        panels_m_ <= block_ && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
+    if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes)
+      return RunWide();
     RunSlabs();
   }
 
@@ -65,18 +71,22 @@ class Product {
   static constexpr int32_t kOwnType = sizeof(T) == 4 ? (T(0.5) != T(0) ? HLOKIT_F32 : HLOKIT_U32)
                                                      : (T(0.5) != T(0) ? HLOKIT_F64 : HLOKIT_U64);
 
-  // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored by columns.
+  // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored
+  // by columns.
   bool Swapped() const {
     const int64_t unit = 2 * kernels_.lanes;
     const double padded = static_cast<double>(CeilDiv(c_.cols.size, unit)) * unit * c_.rows.size;
     const double swapped = static_cast<double>(CeilDiv(c_.rows.size, unit)) * unit * c_.cols.size;
-    if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped)) return swapped < padded;
-    return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 && c_.rows.size > 1;
+    if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped))
+      return swapped < padded;
+    return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 &&
+           c_.rows.size > 1;
   }
 
   void ChooseShape() {
     shape_ = 0;
-    while (shape_ + 1 < kGemmShapes && kernels_.vectors[shape_ + 1] > 0 && rows_ <= kernels_.max_rows[shape_ + 1] &&
+    while (shape_ + 1 < kGemmShapes && kernels_.vectors[shape_ + 1] > 0 &&
+           rows_ <= kernels_.max_rows[shape_ + 1] &&
            cols_ > kernels_.vectors[shape_] * kernels_.lanes) {
       ++shape_;
     }
@@ -86,19 +96,23 @@ class Product {
     panels_n_ = CeilDiv(cols_, width_);
   }
 
-  // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would repay packing.
+  // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
+  // repay packing.
   bool BReadable() {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
     if (b_.negate_from < depth_ || panels_m_ > 2) return false;
     if (b_.type == HLOKIT_BF16) return kernels_.micro_bf16[0][1] != nullptr;
     return kernels_.pack_b(b_.type) == kernels_.pack_b(kOwnType) ||
-           (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) || (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
+           (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
+           (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
   }
 
   // The kernel for a few rows with columns of B that lie along k, or null.
   RowDotKernel<T> FindRowDots() const {
-    if (rows_ > kGemmDotRows || depth_ < 4 * kernels_.lanes || b_.negate_from < depth_) return nullptr;
-    if (b_.k.table != nullptr || b_.k.stride != 1 || b_.outer.table != nullptr || a_.negate_from < depth_) {
+    if (rows_ > kGemmDotRows || depth_ < 4 * kernels_.lanes || b_.negate_from < depth_)
+      return nullptr;
+    if (b_.k.table != nullptr || b_.k.stride != 1 || b_.outer.table != nullptr ||
+        a_.negate_from < depth_) {
       return nullptr;
     }
     if (b_.type == HLOKIT_BF16) return kernels_.row_dots_bf16[rows_];
@@ -116,7 +130,8 @@ class Product {
       T tile[kGemmDotRows * kChunk];
       for (int64_t col = begin; col < end; col += kChunk) {
         const int64_t count = std::min(kChunk, end - col);
-        const char* b = static_cast<const char*>(b_.data) + col * b_.outer.stride * ElementBytes(b_.type);
+        const char* b =
+            static_cast<const char*>(b_.data) + col * b_.outer.stride * ElementBytes(b_.type);
         dots(depth_, a, depth_, b, b_.outer.stride, count, tile, kChunk);
         store_(tile, kChunk, rows_, count, c_, 0, col);
       }
@@ -128,7 +143,8 @@ class Product {
     T piece[kGemmDotRows * kGemmPitch];
     const int64_t depth = std::min(kGemmPitch, depth_ - k);
     kernels_.pack_a(a_.type)(a_, 0, rows_, k, depth, 0, piece);
-    for (int64_t r = 0; r < rows_; ++r) std::copy_n(piece + r * kGemmPitch, depth, to + r * depth_ + k);
+    for (int64_t r = 0; r < rows_; ++r)
+      std::copy_n(piece + r * kGemmPitch, depth, to + r * depth_ + k);
   }
 
   int64_t SlabDepth() const { return kGemmDepth * kernels_.depth_unit; }
@@ -143,15 +159,20 @@ class Product {
   struct Slab {
     int64_t k0, depth;
     bool first, last;
-    const T* a;      // packed A from panel `a_panel` on
+    const T* a;  // packed A from panel `a_panel` on
     int64_t a_panel;
-    const T* b;      // packed B, or its last panel alone if B is read in place
-    T* sums;         // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot hold them
+    const T* b;  // packed B, or its last panel alone if B is read in place
+    T* sums;     // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
+                 // hold them
     int64_t sum_pitch, sum_col;
   };
   Slab SlabAt(int64_t s) const {
     const int64_t k0 = s * SlabDepth();
-    return {k0, std::min(SlabDepth(), depth_ - k0), s == 0, s == slabs_ - 1, nullptr, 0, nullptr, nullptr, SumPitch(), 0};
+    return {k0,         std::min(SlabDepth(), depth_ - k0),
+            s == 0,     s == slabs_ - 1,
+            nullptr,    0,
+            nullptr,    nullptr,
+            SumPitch(), 0};
   }
 
   // Slab by slab, A and B packed ahead for all threads.
@@ -170,7 +191,8 @@ class Product {
       slab.sums = packed_b + b_size;
       const int64_t items = panels_m_ + panels_n_;
       ParallelFor(ctx_, items, serial_ ? items : 4, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < std::min(end, panels_m_); ++i) PackRows(slab, i, packed_a + i * PanelA());
+        for (int64_t i = begin; i < std::min(end, panels_m_); ++i)
+          PackRows(slab, i, packed_a + i * PanelA());
         PackColumns(slab, std::max(begin, panels_m_) - panels_m_, end - panels_m_, packed_b);
       });
       FillBlocks(slab);
@@ -191,7 +213,8 @@ class Product {
     });
   }
 
-  // Many rows: all of B is packed once, then each block of rows is packed and multiplied while it is in the cache.
+  // Many rows: all of B is packed once, then each block of rows is packed and multiplied while it
+  // is in the cache.
   void RunTall(int64_t whole_b) {
     Scratch scratch(whole_b * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
@@ -201,7 +224,8 @@ class Product {
     ParallelFor(ctx_, slabs_ * groups, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t s = i / groups, first = i % groups * kPackedTogether;
-        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_), packed_b + s * slab_b);
+        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_),
+                    packed_b + s * slab_b);
       }
     });
     ParallelFor(ctx_, CeilDiv(panels_m_, block_), 1, [&](int64_t begin, int64_t end) {
@@ -226,7 +250,8 @@ class Product {
     }
   }
 
-  // Few rows: all of A is packed once, then each panel of columns is packed and multiplied while it is in the cache.
+  // Few rows: all of A is packed once, then each panel of columns is packed and multiplied while it
+  // is in the cache.
   void RunWide() {
     const int64_t slab_a = panels_m_ * PanelA();
     Scratch scratch(slabs_ * slab_a * sizeof(T));
@@ -238,9 +263,11 @@ class Product {
       }
     });
     // Neighbouring panels together: a row of B in memory gives each of them a short piece.
-    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, kPackedTogether);
+    const int64_t group =
+        std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, kPackedTogether);
     ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t g = begin; g < end; ++g) RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
+      for (int64_t g = begin; g < end; ++g)
+        RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
     });
   }
 
@@ -305,7 +332,8 @@ class Product {
     if (slab.last) store_(to, ld, rows, cols, c_, row, col);
   }
 
-  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld, bool accumulate) const {
+  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
+                bool accumulate) const {
     const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
     if (!PanelIsDirect(n)) {
@@ -319,7 +347,8 @@ class Product {
   }
 
   // The last, narrower panel of a C that holds the sums itself.
-  void AddEdge(const Slab& slab, const T* tile, int64_t rows, int64_t cols, int64_t row, int64_t col) const {
+  void AddEdge(const Slab& slab, const T* tile, int64_t rows, int64_t cols, int64_t row,
+               int64_t col) const {
     for (int64_t r = 0; r < rows; ++r) {
       T* to = static_cast<T*>(c_.data) + (row + r) * c_.rows.stride + col;
       const T* from = tile + r * width_;
@@ -356,16 +385,23 @@ void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, c
 constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
 
 bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
-  return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 && std::min(c.rows.size, c.cols.size) > kLeastForPairs &&
-         HasBf16Products();
+  return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 &&
+         std::min(c.rows.size, c.cols.size) > kLeastForPairs && HasBf16Products();
 }
 
 int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
   switch (type) {
-    case HLOKIT_F16: case HLOKIT_BF16: case HLOKIT_F32: return 1;
-    case HLOKIT_F64: return 2;
-    case HLOKIT_S64: case HLOKIT_U64: return 4;
-    default: return IsIntegerType(type) ? 3 : 0;
+    case HLOKIT_F16:
+    case HLOKIT_BF16:
+    case HLOKIT_F32:
+      return 1;
+    case HLOKIT_F64:
+      return 2;
+    case HLOKIT_S64:
+    case HLOKIT_U64:
+      return 4;
+    default:
+      return IsIntegerType(type) ? 3 : 0;
   }
 }
 
@@ -383,11 +419,17 @@ void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget&
   if (c.rows.size == 0 || c.cols.size == 0) return;
   switch (GemmAccumulator(a.type, b.type, c.type)) {
     case HLOKIT_F32:
-      return RunProduct(ctx, WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32, a, b, c);
-    case HLOKIT_F64: return RunProduct(ctx, Kernels().f64, a, b, c);
-    case HLOKIT_U32: return RunProduct(ctx, Kernels().u32, a, b, c);
-    case HLOKIT_U64: return RunProduct(ctx, Kernels().u64, a, b, c);
-    default: SetKernelError(ctx, "no matrix product for element types %d x %d -> %d", a.type, b.type, c.type);
+      return RunProduct(ctx, WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32, a, b,
+                        c);
+    case HLOKIT_F64:
+      return RunProduct(ctx, Kernels().f64, a, b, c);
+    case HLOKIT_U32:
+      return RunProduct(ctx, Kernels().u32, a, b, c);
+    case HLOKIT_U64:
+      return RunProduct(ctx, Kernels().u64, a, b, c);
+    default:
+      SetKernelError(ctx, "no matrix product for element types %d x %d -> %d", a.type, b.type,
+                     c.type);
   }
 }
 

@@ -1,5 +1,5 @@
-// The inner loop of Gemm for two bf16 operands: AVX512_BF16 multiplies pairs along k and sums them in f32.
-// A packed element is a pair: the f32 geometry stays as it is, with half the depth.
+// The inner loop of Gemm for two bf16 operands: AVX512_BF16 multiplies pairs along k and sums them
+// in f32. A packed element is a pair: the f32 geometry stays as it is, with half the depth.
 #define HLOKIT_ISA isa_avx512
 #define HLOKIT_VECTOR_BYTES 64
 #define HLOKIT_ACCUMULATORS 28
@@ -14,7 +14,8 @@ constexpr int kVectors = 2;
 constexpr int64_t kWidth = kVectors * 16;
 
 template <int kRows>
-void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, float* c, int64_t ldc, bool accumulate) {
+void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, float* c, int64_t ldc,
+                bool accumulate) {
   __m512 sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -39,7 +40,8 @@ void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, floa
   }
 }
 
-void PackPairsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t, float* to) {
+void PackPairsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                int64_t, float* to) {
   const uint16_t* from = static_cast<const uint16_t*>(source.data);
   uint16_t* rows = reinterpret_cast<uint16_t*>(to);
   constexpr int64_t kPitch = 2 * kGemmPitch;
@@ -57,8 +59,8 @@ void PackPairsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
 }
 
 // Two rows of B become one row of pairs.
-void PackPairsB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t width,
-                float* to) {
+void PackPairsB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                int64_t width, float* to) {
   const uint16_t* from = static_cast<const uint16_t*>(source.data);
   alignas(64) uint16_t even[kWidth] = {}, odd[kWidth] = {};
   for (int64_t p = 0; p < depth; p += 2) {
@@ -66,13 +68,14 @@ void PackPairsB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
     const bool whole = p + 1 < depth;
     if (whole) Gather(from + OffsetAt(source.k, k0 + p + 1), source.outer, x0, count, odd);
     uint32_t* pairs = reinterpret_cast<uint32_t*>(to + p / 2 * width);
-    for (int64_t j = 0; j < kWidth; ++j) pairs[j] = even[j] | (whole ? static_cast<uint32_t>(odd[j]) << 16 : 0);
+    for (int64_t j = 0; j < kWidth; ++j)
+      pairs[j] = even[j] | (whole ? static_cast<uint32_t>(odd[j]) << 16 : 0);
   }
 }
 
 // Columns that lie along k: pairs are in place already, and are transposed as 32-bit words.
-void PackPairsAlongK(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t width,
-                     float* to) {
+void PackPairsAlongK(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                     int64_t width, float* to) {
   const uint16_t* from = static_cast<const uint16_t*>(source.data);
   alignas(64) float square[16][16] = {};
   for (int64_t p = 0; p < depth; p += 32) {
@@ -81,24 +84,30 @@ void PackPairsAlongK(const GemmSource& source, int64_t x0, int64_t count, int64_
       for (int64_t i = 0; i < 16; ++i) {
         uint16_t* row = reinterpret_cast<uint16_t*>(square[i]);
         const int64_t used = j + i < count ? length : 0;
-        if (used > 0) Gather(from + OffsetAt(source.outer, x0 + j + i), source.k, k0 + p, used, row);
+        if (used > 0)
+          Gather(from + OffsetAt(source.outer, x0 + j + i), source.k, k0 + p, used, row);
         for (int64_t q = used; q < 32; ++q) row[q] = 0;
       }
       alignas(64) float turned[16 * 16];
       TransposeSquare<float>(square, turned, 16);
-      for (int64_t q = 0; q < (length + 1) / 2; ++q) Store(to + (p / 2 + q) * width + j, Load(turned + q * 16));
+      for (int64_t q = 0; q < (length + 1) / 2; ++q)
+        Store(to + (p / 2 + q) * width + j, Load(turned + q * 16));
     }
   }
 }
 
-void PackPairsOfB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t width,
-                  float* to) {
+void PackPairsOfB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                  int64_t width, float* to) {
   const bool along_k = HasRuns(source.k) && !HasRuns(source.outer);
   (along_k ? PackPairsAlongK : PackPairsB)(source, x0, count, k0, depth, width, to);
 }
 
-PackKernel<float> ChoosePackPairsA(int32_t type) { return type == HLOKIT_BF16 ? &PackPairsA : nullptr; }
-PackKernel<float> ChoosePackPairsB(int32_t type) { return type == HLOKIT_BF16 ? &PackPairsOfB : nullptr; }
+PackKernel<float> ChoosePackPairsA(int32_t type) {
+  return type == HLOKIT_BF16 ? &PackPairsA : nullptr;
+}
+PackKernel<float> ChoosePackPairsB(int32_t type) {
+  return type == HLOKIT_BF16 ? &PackPairsOfB : nullptr;
+}
 
 template <int kRows>
 constexpr void FillPairs(MicroKernel<float>* row) {

@@ -1,4 +1,5 @@
-// Matrix product over index maps: the core below hlokit_dot and hlokit_conv, and its table of compiled kernels.
+// Matrix product over index maps: the core below hlokit_dot and hlokit_conv, and its table of
+// compiled kernels.
 #pragma once
 
 #include <stdint.h>
@@ -7,8 +8,9 @@
 
 namespace hlokit {
 
-// Offsets, in elements, of the positions of one matrix dimension: i * stride, or table[i] where there is a table.
-// `run` (tables only): offsets rise by one within each aligned group of `run` positions.
+// Offsets, in elements, of the positions of one matrix dimension: i * stride, or table[i] where
+// there is a table. `run` (tables only): offsets rise by one within each aligned group of `run`
+// positions.
 struct IndexMap {
   int64_t size = 0;
   int64_t stride = 0;
@@ -16,8 +18,9 @@ struct IndexMap {
   int64_t run = 1;
 };
 
-// An operand: rows of A or columns of B as `outer`, the summed dimension as `k`; `type` is a HlokitType.
-// From position negate_from of k on, values count negatively (complex products need it).
+// An operand: rows of A or columns of B as `outer`, the summed dimension as `k`; `type` is a
+// HlokitType. From position negate_from of k on, values count negatively (complex products need
+// it).
 struct GemmSource {
   const void* data = nullptr;
   int32_t type = 0;
@@ -32,12 +35,14 @@ struct GemmTarget {
   IndexMap rows, cols;
 };
 
-// C = A B. Sums are kept in f32 (f16, bf16, f32), f64 or the integers modulo 2^32 or 2^64, and rounded once to C's type.
-// Real types only; both k have one size. The order of summation depends on the sizes alone. Sets an error of the run
-// for a pair of types without kernel, or if memory is short.
+// C = A B. Sums are kept in f32 (f16, bf16, f32), f64 or the integers modulo 2^32 or 2^64, and
+// rounded once to C's type. Real types only; both k have one size. The order of summation depends
+// on the sizes alone. Sets an error of the run for a pair of types without kernel, or if memory is
+// short.
 void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c);
 
-// The type in which Gemm sums for given element types: HLOKIT_F32, F64, U32, U64, or 0 if it has no kernel.
+// The type in which Gemm sums for given element types: HLOKIT_F32, F64, U32, U64, or 0 if it has no
+// kernel.
 int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c);
 
 // Where element x of a dimension lies.
@@ -53,44 +58,47 @@ HLOKIT_INLINE int64_t RunFrom(const IndexMap& map, int64_t x) {
 
 // --- the kernels of one instruction set ---
 
-constexpr int64_t kGemmDepth = 256;                // positions of k in one slab
-constexpr int64_t kGemmPitch = kGemmDepth;         // elements between rows of packed A
-constexpr int kGemmShapes = 3;                     // register tiles: many rows, some, few but wide
+constexpr int64_t kGemmDepth = 256;         // positions of k in one slab
+constexpr int64_t kGemmPitch = kGemmDepth;  // elements between rows of packed A
+constexpr int kGemmShapes = 3;              // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
-constexpr int kGemmDotRows = 8;  // that row-dot kernels take at most
+constexpr int kGemmDotRows = 8;                     // that row-dot kernels take at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
 
-// c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc (elements).
+// c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc
+// (elements).
 template <typename T>
-using MicroKernel = void (*)(int64_t k, const T* a, const void* b, int64_t ldb, T* c, int64_t ldc, bool accumulate);
+using MicroKernel = void (*)(int64_t k, const T* a, const void* b, int64_t ldb, T* c, int64_t ldc,
+                             bool accumulate);
 
-// c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and ldb apart.
+// c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and
+// ldb apart.
 template <typename T>
-using RowDotKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, int64_t cols, T* c,
-                              int64_t ldc);
+using RowDotKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                              int64_t cols, T* c, int64_t ldc);
 
-// Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source. A: row-major with kGemmPitch. B: k-major with
-// `width` elements a row, zeros past `count`.
+// Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source. A: row-major with kGemmPitch.
+// B: k-major with `width` elements a row, zeros past `count`.
 template <typename T>
-using PackKernel = void (*)(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
-                            int64_t width, T* to);
+using PackKernel = void (*)(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
+                            int64_t depth, int64_t width, T* to);
 
 // Rounds a tile (row pitch `ld`) into the target at (row, col).
 template <typename T>
-using StoreKernel = void (*)(const T* tile, int64_t ld, int64_t rows, int64_t cols, const GemmTarget& target,
-                             int64_t row, int64_t col);
+using StoreKernel = void (*)(const T* tile, int64_t ld, int64_t rows, int64_t cols,
+                             const GemmTarget& target, int64_t row, int64_t col);
 
 template <typename T>
 struct GemmKernels {
-  int lanes;                        // of one vector
-  int vectors[kGemmShapes];         // a register tile is up to max_rows by vectors * lanes
+  int lanes;                 // of one vector
+  int vectors[kGemmShapes];  // a register tile is up to max_rows by vectors * lanes
   int max_rows[kGemmShapes];
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null unless T is a float
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
-  int depth_unit;                                   // positions of k in one packed element: 2 for pairs of bf16
-  PackKernel<T> (*pack_a)(int32_t type);                     // null for a type without conversion
+  int depth_unit;  // positions of k in one packed element: 2 for pairs of bf16
+  PackKernel<T> (*pack_a)(int32_t type);  // null for a type without conversion
   PackKernel<T> (*pack_b)(int32_t type);
   StoreKernel<T> (*store)(int32_t type);
 };
@@ -102,11 +110,16 @@ struct GemmIsa {
   GemmKernels<uint64_t> u64;
 };
 
-namespace isa_base { extern const GemmIsa kGemm; }
-namespace isa_avx2 { extern const GemmIsa kGemm; }
+namespace isa_base {
+extern const GemmIsa kGemm;
+}
+namespace isa_avx2 {
+extern const GemmIsa kGemm;
+}
 namespace isa_avx512 {
 extern const GemmIsa kGemm;
-extern const GemmKernels<float> kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
+extern const GemmKernels<float>
+    kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
 }  // namespace isa_avx512
 
 }  // namespace hlokit

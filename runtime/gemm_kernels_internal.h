@@ -1,6 +1,7 @@
-// The inner loops of Gemm, compiled once per instruction set: the including file defines HLOKIT_ISA (a namespace),
-// HLOKIT_VECTOR_BYTES and HLOKIT_ACCUMULATORS (vector registers that a tile may fill). No standard C++ headers here:
-// their inline functions would be shared with code for lesser machines.
+// The inner loops of Gemm, compiled once per instruction set: the including file defines HLOKIT_ISA
+// (a namespace), HLOKIT_VECTOR_BYTES and HLOKIT_ACCUMULATORS (vector registers that a tile may
+// fill). No standard C++ headers here: their inline functions would be shared with code for lesser
+// machines.
 #pragma once
 
 #include "runtime/gemm_internal.h"
@@ -27,14 +28,16 @@ HLOKIT_INLINE void Store(T* to, typename VectorOf<T>::Type value) {
 
 // bf16 widens to f32 by a shift.
 HLOKIT_INLINE VectorOf<float>::Type Load(const Bfloat16* from) {
-  typedef uint16_t Narrow __attribute__((vector_size(HLOKIT_VECTOR_BYTES / 2), aligned(1), may_alias));
+  typedef uint16_t Narrow
+      __attribute__((vector_size(HLOKIT_VECTOR_BYTES / 2), aligned(1), may_alias));
   typedef uint32_t Wide __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
   const Wide wide = __builtin_convertvector(*reinterpret_cast<const Narrow*>(from), Wide) << 16;
   return reinterpret_cast<VectorOf<float>::Type>(wide);
 }
 
 template <typename T, typename B, int kRows, int kVectors>
-static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, int64_t ldc, bool accumulate) {
+static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, int64_t ldc,
+                  bool accumulate) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
   Vector sum[kRows][kVectors];
@@ -83,7 +86,8 @@ HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
 
 // c[r * ldc + j] = sum over p of a[r * lda + p] * b[j * ldb + p]
 template <typename T, typename B, int kRows, int kCols>
-static void RowDots(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* c, int64_t ldc) {
+static void RowDots(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* c,
+                    int64_t ldc) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
   Vector sum[kRows][kCols] = {};
@@ -109,12 +113,15 @@ static void RowDots(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb,
 }
 
 template <typename T, typename B, int kRows>
-static void ManyRowDots(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb, int64_t cols, T* c,
-                        int64_t ldc) {
-  constexpr int kCols = HLOKIT_ACCUMULATORS / kRows >= 8 ? 8 : HLOKIT_ACCUMULATORS / kRows >= 4 ? 4 : 2;
+static void ManyRowDots(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb,
+                        int64_t cols, T* c, int64_t ldc) {
+  constexpr int kCols = HLOKIT_ACCUMULATORS / kRows >= 8   ? 8
+                        : HLOKIT_ACCUMULATORS / kRows >= 4 ? 4
+                                                           : 2;
   const B* b = static_cast<const B*>(b_data);
   int64_t j = 0;
-  for (; j + kCols <= cols; j += kCols) RowDots<T, B, kRows, kCols>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
+  for (; j + kCols <= cols; j += kCols)
+    RowDots<T, B, kRows, kCols>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
   for (; j < cols; ++j) RowDots<T, B, kRows, 1>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
 }
 
@@ -127,15 +134,25 @@ constexpr void FillRowDots(RowDotKernel<T>* row) {
 // --- packing ---
 
 template <typename T, typename S>
-HLOKIT_INLINE T Convert(S value) { return static_cast<T>(value); }
+HLOKIT_INLINE T Convert(S value) {
+  return static_cast<T>(value);
+}
 template <>
-inline __attribute__((always_inline)) float Convert<float, Bfloat16>(Bfloat16 value) { return ToFloat(value); }
+inline __attribute__((always_inline)) float Convert<float, Bfloat16>(Bfloat16 value) {
+  return ToFloat(value);
+}
 template <>
-inline __attribute__((always_inline)) float Convert<float, Half>(Half value) { return ToFloat(value); }
+inline __attribute__((always_inline)) float Convert<float, Half>(Half value) {
+  return ToFloat(value);
+}
 template <>
-inline __attribute__((always_inline)) double Convert<double, Bfloat16>(Bfloat16 value) { return ToFloat(value); }
+inline __attribute__((always_inline)) double Convert<double, Bfloat16>(Bfloat16 value) {
+  return ToFloat(value);
+}
 template <>
-inline __attribute__((always_inline)) double Convert<double, Half>(Half value) { return ToFloat(value); }
+inline __attribute__((always_inline)) double Convert<double, Half>(Half value) {
+  return ToFloat(value);
+}
 
 HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -177,17 +194,20 @@ static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count
   }
 }
 
-// Walks source positions `lines` as lines of `points`, each gathered into a row of `to`; side by side points first.
-// The caller picks which of the two dimensions are the lines.
+// Walks source positions `lines` as lines of `points`, each gathered into a row of `to`; side by
+// side points first. The caller picks which of the two dimensions are the lines.
 template <typename T, typename S>
-static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count, const IndexMap& points,
-                        int64_t p0, int64_t point_count, T* to, int64_t pitch) {
+static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
+                        const IndexMap& points, int64_t p0, int64_t point_count, T* to,
+                        int64_t pitch) {
   for (int64_t l = 0; l < line_count; ++l) {
     Gather(from + OffsetAt(lines, l0 + l), points, p0, point_count, to + l * pitch);
   }
 }
 
-HLOKIT_INLINE bool HasRuns(const IndexMap& map) { return map.table != nullptr ? map.run >= 4 : map.stride == 1; }
+HLOKIT_INLINE bool HasRuns(const IndexMap& map) {
+  return map.table != nullptr ? map.run >= 4 : map.stride == 1;
+}
 
 // Transposes a square of lanes: log2(lanes) rounds that interleave row i with row i + lanes / 2.
 template <typename T, int... kI>
@@ -214,16 +234,19 @@ template <typename T>
 HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
   if constexpr (VectorOf<T>::kLanes == 2) TransposeLanes<T, 0, 1>(from, to, pitch);
   if constexpr (VectorOf<T>::kLanes == 4) TransposeLanes<T, 0, 1, 2, 3>(from, to, pitch);
-  if constexpr (VectorOf<T>::kLanes == 8) TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7>(from, to, pitch);
+  if constexpr (VectorOf<T>::kLanes == 8)
+    TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7>(from, to, pitch);
   if constexpr (VectorOf<T>::kLanes == 16) {
     TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(from, to, pitch);
   }
 }
 
-// As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's lanes.
+// As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's
+// lanes.
 template <typename T, typename S>
 static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
-                             const IndexMap& points, int64_t p0, int64_t point_count, T* to, int64_t pitch) {
+                             const IndexMap& points, int64_t p0, int64_t point_count, T* to,
+                             int64_t pitch) {
   constexpr int64_t kEdge = VectorOf<T>::kLanes;
   alignas(64) T square[kEdge][kEdge] = {};
   alignas(64) T turned[kEdge * kEdge];
@@ -248,11 +271,12 @@ static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, i
 }
 
 template <typename T, typename S>
-static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t, T* to) {
+static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                  int64_t, T* to) {
   const S* from = static_cast<const S*>(source.data);
   const bool transposed = HasRuns(source.outer) && !HasRuns(source.k);
-  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.outer, x0, count, source.k, k0, depth, to,
-                                                            kGemmPitch);
+  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.outer, x0, count, source.k,
+                                                            k0, depth, to, kGemmPitch);
   const int64_t positive = source.negate_from > k0 ? source.negate_from - k0 : 0;
   for (int64_t r = 0; r < count; ++r) {
     for (int64_t p = positive; p < depth; ++p) to[r * kGemmPitch + p] = -to[r * kGemmPitch + p];
@@ -260,12 +284,12 @@ static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k
 }
 
 template <typename T, typename S>
-static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth, int64_t width,
-                  T* to) {
+static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                  int64_t width, T* to) {
   const S* from = static_cast<const S*>(source.data);
   const bool transposed = HasRuns(source.k) && !HasRuns(source.outer);
-  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth, source.outer, x0, count, to,
-                                                            width);
+  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth, source.outer,
+                                                            x0, count, to, width);
   for (int64_t p = 0; p < depth; ++p) {
     const bool negative = k0 + p >= source.negate_from;
     T* row = to + p * width;
@@ -290,8 +314,8 @@ HLOKIT_INLINE D Round(T value) {
 }
 
 template <typename T, typename D>
-static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols, const GemmTarget& target, int64_t row,
-                      int64_t col) {
+static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols,
+                      const GemmTarget& target, int64_t row, int64_t col) {
   for (int64_t r = 0; r < rows; ++r) {
     D* to = static_cast<D*>(target.data) + OffsetAt(target.rows, row + r);
     const T* from = tile + r * ld;
@@ -311,32 +335,46 @@ static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols, con
 
 // --- tables ---
 
-
-// Picks the instance of a packing or storing kernel for an element type of the accumulator's family.
-#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance)                                                    \
-  template <typename T>                                                                                     \
-  static KernelType<T> name(int32_t type) {                                                                 \
-    if constexpr (__is_same(T, float) || __is_same(T, double)) {                                            \
-      switch (type) {                                                                                       \
-        case HLOKIT_F32: return &Instance<T, float>;                                                        \
-        case HLOKIT_BF16: return &Instance<T, Bfloat16>;                                                    \
-        case HLOKIT_F16: return &Instance<T, Half>;                                                         \
-        case HLOKIT_F64: return &Instance<T, double>;                                                       \
-        default: return nullptr;                                                                            \
-      }                                                                                                     \
-    } else {                                                                                                \
-      switch (type) {                                                                                       \
-        case HLOKIT_S8: return &Instance<T, int8_t>;                                                        \
-        case HLOKIT_U8: return &Instance<T, uint8_t>;                                                       \
-        case HLOKIT_S16: return &Instance<T, int16_t>;                                                      \
-        case HLOKIT_U16: return &Instance<T, uint16_t>;                                                     \
-        case HLOKIT_S32: return &Instance<T, int32_t>;                                                      \
-        case HLOKIT_U32: return &Instance<T, uint32_t>;                                                     \
-        case HLOKIT_S64: return &Instance<T, int64_t>;                                                      \
-        case HLOKIT_U64: return &Instance<T, uint64_t>;                                                     \
-        default: return nullptr;                                                                            \
-      }                                                                                                     \
-    }                                                                                                       \
+// Picks the instance of a packing or storing kernel for an element type of the accumulator's
+// family.
+#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance)         \
+  template <typename T>                                          \
+  static KernelType<T> name(int32_t type) {                      \
+    if constexpr (__is_same(T, float) || __is_same(T, double)) { \
+      switch (type) {                                            \
+        case HLOKIT_F32:                                         \
+          return &Instance<T, float>;                            \
+        case HLOKIT_BF16:                                        \
+          return &Instance<T, Bfloat16>;                         \
+        case HLOKIT_F16:                                         \
+          return &Instance<T, Half>;                             \
+        case HLOKIT_F64:                                         \
+          return &Instance<T, double>;                           \
+        default:                                                 \
+          return nullptr;                                        \
+      }                                                          \
+    } else {                                                     \
+      switch (type) {                                            \
+        case HLOKIT_S8:                                          \
+          return &Instance<T, int8_t>;                           \
+        case HLOKIT_U8:                                          \
+          return &Instance<T, uint8_t>;                          \
+        case HLOKIT_S16:                                         \
+          return &Instance<T, int16_t>;                          \
+        case HLOKIT_U16:                                         \
+          return &Instance<T, uint16_t>;                         \
+        case HLOKIT_S32:                                         \
+          return &Instance<T, int32_t>;                          \
+        case HLOKIT_U32:                                         \
+          return &Instance<T, uint32_t>;                         \
+        case HLOKIT_S64:                                         \
+          return &Instance<T, int64_t>;                          \
+        case HLOKIT_U64:                                         \
+          return &Instance<T, uint64_t>;                         \
+        default:                                                 \
+          return nullptr;                                        \
+      }                                                          \
+    }                                                            \
   }
 HLOKIT_DEFINE_CHOICE(ChoosePackA, PackKernel, PackA)
 HLOKIT_DEFINE_CHOICE(ChoosePackB, PackKernel, PackB)

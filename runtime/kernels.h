@@ -1,8 +1,9 @@
-// All entry points of the runtime, for whoever calls or registers them; each header documents its own.
-// Common rules: the first parameter is a HlokitRunContext* (as void*, so that descriptors and code stay plain C; null is
-// allowed where nothing can fail); sizes and strides count elements, not bytes, unless a name ends in _bytes; element
-// types are HlokitType numbers; descriptors hold int64_t only. A kernel that fails leaves its results unspecified and
-// sets the error of the context. The names stand in kernels.def.
+// All entry points of the runtime, for whoever calls or registers them; each header documents its
+// own. Common rules: the first parameter is a HlokitRunContext* (as void*, so that descriptors and
+// code stay plain C; null is allowed where nothing can fail); sizes and strides count elements, not
+// bytes, unless a name ends in _bytes; element types are HlokitType numbers; descriptors hold
+// int64_t only. A kernel that fails leaves its results unspecified and sets the error of the
+// context. The names stand in kernels.def.
 #pragma once
 
 #include "runtime/context.h"

@@ -18,10 +18,26 @@ void* FindLapackSymbol(const char* name);
 
 template <typename T>
 struct LapackTraits;
-template <> struct LapackTraits<float> { using Real = float; static constexpr char kLetter = 's'; };
-template <> struct LapackTraits<double> { using Real = double; static constexpr char kLetter = 'd'; };
-template <> struct LapackTraits<std::complex<float>> { using Real = float; static constexpr char kLetter = 'c'; };
-template <> struct LapackTraits<std::complex<double>> { using Real = double; static constexpr char kLetter = 'z'; };
+template <>
+struct LapackTraits<float> {
+  using Real = float;
+  static constexpr char kLetter = 's';
+};
+template <>
+struct LapackTraits<double> {
+  using Real = double;
+  static constexpr char kLetter = 'd';
+};
+template <>
+struct LapackTraits<std::complex<float>> {
+  using Real = float;
+  static constexpr char kLetter = 'c';
+};
+template <>
+struct LapackTraits<std::complex<double>> {
+  using Real = double;
+  static constexpr char kLetter = 'z';
+};
 
 template <typename T>
 using RealOf = typename LapackTraits<T>::Real;
@@ -32,9 +48,15 @@ constexpr bool kIsComplex = !std::is_same_v<T, RealOf<T>>;
 template <typename T>
 class LapackCall {
  public:
-  LapackCall(void* ctx, const HlokitLapackDesc& d, const void* const* operands, void* const* results)
-      : ctx(ctx), d(d), m(static_cast<int>(d.m)), n(static_cast<int>(d.n)), k(static_cast<int>(d.k)),
-        operands_(operands), results_(results) {}
+  LapackCall(void* ctx, const HlokitLapackDesc& d, const void* const* operands,
+             void* const* results)
+      : ctx(ctx),
+        d(d),
+        m(static_cast<int>(d.m)),
+        n(static_cast<int>(d.n)),
+        k(static_cast<int>(d.k)),
+        operands_(operands),
+        results_(results) {}
 
   void* const ctx;
   const HlokitLapackDesc& d;
@@ -42,7 +64,9 @@ class LapackCall {
 
   // Matrix i of a batch of `size` elements each.
   template <typename E>
-  E* Result(int index, int64_t i, int64_t size) const { return static_cast<E*>(results_[index]) + i * size; }
+  E* Result(int index, int64_t i, int64_t size) const {
+    return static_cast<E*>(results_[index]) + i * size;
+  }
   template <typename E>
   const E* Operand(int index, int64_t i, int64_t size) const {
     return static_cast<const E*>(operands_[index]) + i * size;
@@ -56,18 +80,21 @@ class LapackCall {
     }
   }
 
-  // The Fortran function `name` (without its type letter) as a function of type F; reports its absence.
+  // The Fortran function `name` (without its type letter) as a function of type F; reports its
+  // absence.
   template <typename F>
   F* Find(const char* name) const {
     char symbol[16] = {LapackTraits<T>::kLetter};
     strcpy(symbol + 1, name);
     strcat(symbol, "_");
     void* address = FindLapackSymbol(symbol);
-    if (address == nullptr) SetKernelError(ctx, "LAPACK's %s is not available: is OpenBLAS installed?", symbol);
+    if (address == nullptr)
+      SetKernelError(ctx, "LAPACK's %s is not available: is OpenBLAS installed?", symbol);
     return reinterpret_cast<F*>(address);
   }
 
-  // Calls body(i, work) for each matrix, in parallel; work has `work_bytes` bytes of a thread's own.
+  // Calls body(i, work) for each matrix, in parallel; work has `work_bytes` bytes of a thread's
+  // own.
   template <typename Body>
   void ForBatch(int64_t work_bytes, const Body& body) const {
     ParallelFor(ctx, d.batch, 1, [&](int64_t begin, int64_t end) {
@@ -93,7 +120,9 @@ class WorkSpace {
     return taken;
   }
   template <typename E>
-  static int64_t Bytes(int64_t count) { return (count * sizeof(E) + 63) / 64 * 64; }
+  static int64_t Bytes(int64_t count) {
+    return (count * sizeof(E) + 63) / 64 * 64;
+  }
 
  private:
   char* next_;
@@ -107,13 +136,20 @@ int WorkSize(T query) {
 }
 
 // lapack_eigen.cc
-template <typename T> void RunGesdd(const LapackCall<T>& call);
-template <typename T> void RunGesvd(const LapackCall<T>& call);
-template <typename T> void RunSyevd(const LapackCall<T>& call);
-template <typename T> void RunSytrd(const LapackCall<T>& call);
-template <typename T> void RunGeev(const LapackCall<T>& call);
-template <typename T> void RunGees(const LapackCall<T>& call);
-template <typename T> void RunGehrd(const LapackCall<T>& call);
+template <typename T>
+void RunGesdd(const LapackCall<T>& call);
+template <typename T>
+void RunGesvd(const LapackCall<T>& call);
+template <typename T>
+void RunSyevd(const LapackCall<T>& call);
+template <typename T>
+void RunSytrd(const LapackCall<T>& call);
+template <typename T>
+void RunGeev(const LapackCall<T>& call);
+template <typename T>
+void RunGees(const LapackCall<T>& call);
+template <typename T>
+void RunGehrd(const LapackCall<T>& call);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,5 @@
-// Blocked Cholesky factorization and substitution on row-major copies; hlokit_dot does the bulk of the work.
+// Blocked Cholesky factorization and substitution on row-major copies; hlokit_dot does the bulk of
+// the work.
 #include "runtime/linalg.h"
 
 #include <algorithm>
@@ -27,8 +28,10 @@ constexpr int64_t kTypeOf = std::is_same_v<T, float>                 ? HLOKIT_F3
 
 template <typename T>
 T Conj(T x) {
-  if constexpr (kIsComplex<T>) return std::conj(x);
-  else return x;
+  if constexpr (kIsComplex<T>)
+    return std::conj(x);
+  else
+    return x;
 }
 
 // std::complex multiplies with checks for infinities that cost more than the product.
@@ -48,14 +51,17 @@ void SubtractMultiple(const T* from, T factor, T* to, int64_t count) {
 
 // c -= a b, with a of rows by depth (pitch lda), b of depth by cols, c of rows by cols (pitch ldc).
 template <typename T>
-void SubtractProduct(void* ctx, int64_t rows, int64_t cols, int64_t depth, const T* a, int64_t lda, const T* b,
-                     int64_t b_row, int64_t b_col, T* c, int64_t ldc) {
+void SubtractProduct(void* ctx, int64_t rows, int64_t cols, int64_t depth, const T* a, int64_t lda,
+                     const T* b, int64_t b_row, int64_t b_col, T* c, int64_t ldc) {
   if (rows == 0 || cols == 0 || depth == 0) return;
   Scratch scratch(rows * cols * sizeof(T));
   if (scratch.data() == nullptr) return hlokit_set_error(ctx, "out of memory in a factorization");
   T* product = scratch.as<T>();
-  const HlokitDotDesc dot = {kTypeOf<T>, kTypeOf<T>, kTypeOf<T>, 0, 1, 1, 1,
-                             {{rows, lda, 0, cols}, {cols, 0, b_col, 1}, {depth, 1, b_row, 0}}};
+  const HlokitDotDesc dot = {
+      kTypeOf<T>, kTypeOf<T>,
+      kTypeOf<T>, 0,
+      1,          1,
+      1,          {{rows, lda, 0, cols}, {cols, 0, b_col, 1}, {depth, 1, b_row, 0}}};
   hlokit_dot(ctx, &dot, a, b, product);
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) c[i * ldc + j] -= product[i * cols + j];
@@ -70,9 +76,11 @@ int64_t BatchGrain(int64_t work) { return std::max<int64_t>(1, (1 << 15) / (work
 template <typename T>
 class Cholesky {
  public:
-  Cholesky(void* ctx, int64_t n, T* l, T* conjugates) : ctx_(ctx), n_(n), l_(l), conjugates_(conjugates) {}
+  Cholesky(void* ctx, int64_t n, T* l, T* conjugates)
+      : ctx_(ctx), n_(n), l_(l), conjugates_(conjugates) {}
 
-  // Factors the lower triangle of the row-major l; 0 or the order of the first minor that is not positive.
+  // Factors the lower triangle of the row-major l; 0 or the order of the first minor that is not
+  // positive.
   int32_t Run() {
     for (int64_t j = 0; j < n_; j += kBlock) {
       const int64_t end = std::min(j + kBlock, n_);
@@ -119,7 +127,8 @@ class Cholesky {
 };
 
 template <typename T>
-void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data, void* to_data, int32_t* info) {
+void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data, void* to_data,
+                   int32_t* info) {
   const int64_t n = d.n;
   ParallelFor(ctx, d.batch, BatchGrain(n * n * n), [&](int64_t begin, int64_t end) {
     Scratch scratch((n + kBlock) * n * sizeof(T));
@@ -130,7 +139,8 @@ void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data
       T* to = static_cast<T*>(to_data) + b * n * n;
       // The upper triangle is the lower one transposed and conjugated.
       auto at = [&](const HlokitMatrixLayout& layout, int64_t i, int64_t j) {
-        return d.lower ? i * layout.row_stride + j * layout.col_stride : j * layout.row_stride + i * layout.col_stride;
+        return d.lower ? i * layout.row_stride + j * layout.col_stride
+                       : j * layout.row_stride + i * layout.col_stride;
       };
       auto turned = [&](T x) { return d.lower ? x : Conj(x); };
       for (int64_t i = 0; i < n; ++i) {
@@ -152,7 +162,8 @@ void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data
 
 // --- triangular systems ---
 
-// The problem as `t x = b` with a row-major triangle t of `size` and row-major right-hand sides, `cols` of them.
+// The problem as `t x = b` with a row-major triangle t of `size` and row-major right-hand sides,
+// `cols` of them.
 template <typename T>
 class Substitution {
  public:
@@ -163,9 +174,10 @@ class Substitution {
     for (int64_t done = 0; done < size_; done += kBlock) {
       const int64_t height = std::min(kBlock, size_ - done);
       const int64_t first = lower_ ? done : size_ - done - height;
-      const int64_t solved = lower_ ? 0 : first + height;  // rows [solved, solved + done) of x are known
-      SubtractProduct(ctx_, height, cols_, done, t_ + first * size_ + solved, size_, x_ + solved * cols_, cols_,
-                      int64_t{1}, x_ + first * cols_, cols_);
+      const int64_t solved =
+          lower_ ? 0 : first + height;  // rows [solved, solved + done) of x are known
+      SubtractProduct(ctx_, height, cols_, done, t_ + first * size_ + solved, size_,
+                      x_ + solved * cols_, cols_, int64_t{1}, x_ + first * cols_, cols_);
       SolveBlock(first, first + height);
     }
   }
@@ -191,7 +203,8 @@ class Substitution {
 };
 
 template <typename T>
-void SolveBatch(void* ctx, HlokitTriangularSolveDesc d, const void* a_data, const void* b_data, void* x_data) {
+void SolveBatch(void* ctx, HlokitTriangularSolveDesc d, const void* a_data, const void* b_data,
+                void* x_data) {
   bool transposed = d.transpose != HLOKIT_NO_TRANSPOSE;
   const bool conjugated = d.transpose == HLOKIT_ADJOINT;
   const int64_t size = d.left_side ? d.m : d.n, cols = d.left_side ? d.n : d.m;
@@ -204,7 +217,8 @@ void SolveBatch(void* ctx, HlokitTriangularSolveDesc d, const void* a_data, cons
   const bool lower = (d.lower != 0) != transposed;
   ParallelFor(ctx, d.batch, BatchGrain(size * size * cols), [&](int64_t begin, int64_t end) {
     Scratch scratch((size * size + size * cols) * sizeof(T));
-    if (scratch.data() == nullptr) return hlokit_set_error(ctx, "out of memory in a triangular solve");
+    if (scratch.data() == nullptr)
+      return hlokit_set_error(ctx, "out of memory in a triangular solve");
     T* t = scratch.as<T>();
     T* x = t + size * size;
     for (int64_t batch = begin; batch < end; ++batch) {
@@ -216,11 +230,13 @@ void SolveBatch(void* ctx, HlokitTriangularSolveDesc d, const void* a_data, cons
           const T value = a[i * d.a.row_stride + j * d.a.col_stride];
           t[i * size + j] = conjugated ? Conj(value) : value;
         }
-        for (int64_t c = 0; c < cols; ++c) x[i * cols + c] = b[i * d.b.row_stride + c * d.b.col_stride];
+        for (int64_t c = 0; c < cols; ++c)
+          x[i * cols + c] = b[i * d.b.row_stride + c * d.b.col_stride];
       }
       Substitution<T>(ctx, lower, d.unit_diagonal != 0, size, cols, t, x).Run();
       for (int64_t i = 0; i < size; ++i) {
-        for (int64_t c = 0; c < cols; ++c) to[i * d.x.row_stride + c * d.x.col_stride] = x[i * cols + c];
+        for (int64_t c = 0; c < cols; ++c)
+          to[i * d.x.row_stride + c * d.x.col_stride] = x[i * cols + c];
       }
     }
   });
@@ -235,23 +251,35 @@ void ReportType(void* ctx, int64_t type) {
 
 extern "C" {
 
-void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from, void* to, int32_t* info) {
+void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from, void* to,
+                     int32_t* info) {
   switch (desc->type) {
-    case HLOKIT_F32: return hlokit::CholeskyBatch<float>(ctx, *desc, from, to, info);
-    case HLOKIT_F64: return hlokit::CholeskyBatch<double>(ctx, *desc, from, to, info);
-    case HLOKIT_C64: return hlokit::CholeskyBatch<std::complex<float>>(ctx, *desc, from, to, info);
-    case HLOKIT_C128: return hlokit::CholeskyBatch<std::complex<double>>(ctx, *desc, from, to, info);
-    default: hlokit::ReportType(ctx, desc->type);
+    case HLOKIT_F32:
+      return hlokit::CholeskyBatch<float>(ctx, *desc, from, to, info);
+    case HLOKIT_F64:
+      return hlokit::CholeskyBatch<double>(ctx, *desc, from, to, info);
+    case HLOKIT_C64:
+      return hlokit::CholeskyBatch<std::complex<float>>(ctx, *desc, from, to, info);
+    case HLOKIT_C128:
+      return hlokit::CholeskyBatch<std::complex<double>>(ctx, *desc, from, to, info);
+    default:
+      hlokit::ReportType(ctx, desc->type);
   }
 }
 
-void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, const void* a, const void* b, void* x) {
+void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, const void* a,
+                             const void* b, void* x) {
   switch (desc->type) {
-    case HLOKIT_F32: return hlokit::SolveBatch<float>(ctx, *desc, a, b, x);
-    case HLOKIT_F64: return hlokit::SolveBatch<double>(ctx, *desc, a, b, x);
-    case HLOKIT_C64: return hlokit::SolveBatch<std::complex<float>>(ctx, *desc, a, b, x);
-    case HLOKIT_C128: return hlokit::SolveBatch<std::complex<double>>(ctx, *desc, a, b, x);
-    default: hlokit::ReportType(ctx, desc->type);
+    case HLOKIT_F32:
+      return hlokit::SolveBatch<float>(ctx, *desc, a, b, x);
+    case HLOKIT_F64:
+      return hlokit::SolveBatch<double>(ctx, *desc, a, b, x);
+    case HLOKIT_C64:
+      return hlokit::SolveBatch<std::complex<float>>(ctx, *desc, a, b, x);
+    case HLOKIT_C128:
+      return hlokit::SolveBatch<std::complex<double>>(ctx, *desc, a, b, x);
+    default:
+      hlokit::ReportType(ctx, desc->type);
   }
 }
 

@@ -15,17 +15,35 @@ namespace {
 
 template <typename T>
 struct TypeOf;
-template <> struct TypeOf<float> { static constexpr int64_t kType = HLOKIT_F32; using Real = float; };
-template <> struct TypeOf<double> { static constexpr int64_t kType = HLOKIT_F64; using Real = double; };
-template <> struct TypeOf<std::complex<float>> { static constexpr int64_t kType = HLOKIT_C64; using Real = float; };
-template <> struct TypeOf<std::complex<double>> { static constexpr int64_t kType = HLOKIT_C128; using Real = double; };
+template <>
+struct TypeOf<float> {
+  static constexpr int64_t kType = HLOKIT_F32;
+  using Real = float;
+};
+template <>
+struct TypeOf<double> {
+  static constexpr int64_t kType = HLOKIT_F64;
+  using Real = double;
+};
+template <>
+struct TypeOf<std::complex<float>> {
+  static constexpr int64_t kType = HLOKIT_C64;
+  using Real = float;
+};
+template <>
+struct TypeOf<std::complex<double>> {
+  static constexpr int64_t kType = HLOKIT_C128;
+  using Real = double;
+};
 template <typename T>
 constexpr bool kComplex = !std::is_floating_point_v<T>;
 
 template <typename T>
 T Conj(T x) {
-  if constexpr (kComplex<T>) return std::conj(x);
-  else return x;
+  if constexpr (kComplex<T>)
+    return std::conj(x);
+  else
+    return x;
 }
 
 // A column-major matrix.
@@ -43,26 +61,32 @@ struct Matrix {
     std::mt19937 random(seed);
     std::normal_distribution<double> normal;
     for (T& x : m.data) {
-      if constexpr (kComplex<T>) x = T(normal(random), normal(random));
-      else x = normal(random);
+      if constexpr (kComplex<T>)
+        x = T(normal(random), normal(random));
+      else
+        x = normal(random);
     }
     return m;
   }
   Matrix Adjoint() const {
     Matrix m(cols, rows);
-    for (int64_t i = 0; i < rows; ++i) for (int64_t j = 0; j < cols; ++j) m(j, i) = Conj((*this)(i, j));
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < cols; ++j) m(j, i) = Conj((*this)(i, j));
     return m;
   }
   Matrix Part(int64_t part_rows, int64_t part_cols) const {
     Matrix m(part_rows, part_cols);
-    for (int64_t i = 0; i < part_rows; ++i) for (int64_t j = 0; j < part_cols; ++j) m(i, j) = (*this)(i, j);
+    for (int64_t i = 0; i < part_rows; ++i)
+      for (int64_t j = 0; j < part_cols; ++j) m(i, j) = (*this)(i, j);
     return m;
   }
   // Keeps the elements for which keep(i, j).
   template <typename Keep>
   Matrix Where(const Keep& keep) const {
     Matrix m = *this;
-    for (int64_t i = 0; i < rows; ++i) for (int64_t j = 0; j < cols; ++j) if (!keep(i, j)) m(i, j) = T(0);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < cols; ++j)
+        if (!keep(i, j)) m(i, j) = T(0);
     return m;
   }
   friend Matrix operator*(const Matrix& a, const Matrix& b) {
@@ -82,7 +106,8 @@ void ExpectNear(const Matrix<T>& a, const Matrix<T>& b, const char* what) {
     error = std::max<double>(error, std::abs(a.data[i] - b.data[i]));
     size = std::max<double>(size, std::abs(b.data[i]));
   }
-  EXPECT_LT(error / size, (sizeof(typename TypeOf<T>::Real) == 4 ? 1e-5 : 1e-13) * (a.rows + 10)) << what;
+  EXPECT_LT(error / size, (sizeof(typename TypeOf<T>::Real) == 4 ? 1e-5 : 1e-13) * (a.rows + 10))
+      << what;
 }
 
 template <typename T>
@@ -97,7 +122,8 @@ class LinalgTest : public testing::Test {
     d.function = function, d.type = TypeOf<T>::kType, d.batch = 1, d.m = m, d.n = n;
     return d;
   }
-  void Run(const HlokitLapackDesc& d, std::vector<const void*> operands, std::vector<void*> results) {
+  void Run(const HlokitLapackDesc& d, std::vector<const void*> operands,
+           std::vector<void*> results) {
     hlokit_lapack(&ctx, &d, operands.data(), results.data());
   }
 };
@@ -115,14 +141,17 @@ TYPED_TEST(LinalgTest, Cholesky) {
       const HlokitCholeskyDesc d = {TypeOf<T>::kType, 1, n, lower, {1, n}, {1, n}};
       hlokit_cholesky(&this->ctx, &d, a.data.data(), l.data.data(), nullptr);
       ExpectNear(lower ? l * l.Adjoint() : l.Adjoint() * l, a, "product");
-      const Matrix<T> triangle = l.Where([&](int64_t i, int64_t j) { return lower ? i >= j : i <= j; });
+      const Matrix<T> triangle =
+          l.Where([&](int64_t i, int64_t j) { return lower ? i >= j : i <= j; });
       EXPECT_EQ(l.data, triangle.data);
       // Row-major to row-major, in place.
       const HlokitCholeskyDesc rows = {TypeOf<T>::kType, 1, n, lower, {n, 1}, {n, 1}};
       Matrix<T> turned(n, n), same(n, n);
-      for (int64_t i = 0; i < n; ++i) for (int64_t j = 0; j < n; ++j) turned(j, i) = a(i, j);
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) turned(j, i) = a(i, j);
       hlokit_cholesky(&this->ctx, &rows, turned.data.data(), turned.data.data(), nullptr);
-      for (int64_t i = 0; i < n; ++i) for (int64_t j = 0; j < n; ++j) same(i, j) = turned(j, i);
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) same(i, j) = turned(j, i);
       EXPECT_EQ(same.data, l.data);
     }
   }
@@ -130,7 +159,8 @@ TYPED_TEST(LinalgTest, Cholesky) {
 
 TYPED_TEST(LinalgTest, CholeskyOfIndefiniteMatrix) {
   using T = TypeParam;
-  const std::vector<T> a = {4, 0, 0, 2, -3, 0, 2, 1, 5, /**/ 1, 0, 0, 0, 1, 0, 0, 0, 1};  // row-major, two matrices
+  const std::vector<T> a = {4,      0, 0, 2, -3, 0, 2, 1, 5,
+                            /**/ 1, 0, 0, 0, 1,  0, 0, 0, 1};  // row-major, two matrices
   std::vector<T> l(18);
   const HlokitCholeskyDesc d = {TypeOf<T>::kType, 2, 3, 1, {3, 1}, {3, 1}};
   hlokit_cholesky(&this->ctx, &d, a.data(), l.data(), nullptr);
@@ -144,16 +174,19 @@ TYPED_TEST(LinalgTest, CholeskyOfIndefiniteMatrix) {
 
 TYPED_TEST(LinalgTest, TriangularSolve) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4, 3}, {60, 2}, {101, 7}, {3, 50}}) {
+  for (const auto& [m, n] :
+       std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4, 3}, {60, 2}, {101, 7}, {3, 50}}) {
     for (int variant = 0; variant < 24; ++variant) {
-      const int64_t left = variant & 1, lower = variant >> 1 & 1, unit = variant >> 2 & 1, op = variant / 8;
+      const int64_t left = variant & 1, lower = variant >> 1 & 1, unit = variant >> 2 & 1,
+                    op = variant / 8;
       const int64_t order = left ? m : n;
       Matrix<T> a = Matrix<T>::Random(order, order, 1);
       for (T& x : a.data) x *= T(0.5 / std::sqrt(static_cast<double>(order)));
       for (int64_t i = 0; i < order; ++i) a(i, i) += T(2);
       const Matrix<T> b = Matrix<T>::Random(m, n, 2);
       Matrix<T> x = b;
-      const HlokitTriangularSolveDesc d = {TypeOf<T>::kType, 1, m, n, left, lower, unit, op, {1, order}, {1, m}, {1, m}};
+      const HlokitTriangularSolveDesc d = {
+          TypeOf<T>::kType, 1, m, n, left, lower, unit, op, {1, order}, {1, m}, {1, m}};
       hlokit_triangular_solve(&this->ctx, &d, a.data.data(), x.data.data(), x.data.data());
       Matrix<T> t = a.Where([&](int64_t i, int64_t j) { return lower ? i >= j : i <= j; });
       for (int64_t i = 0; unit && i < order; ++i) t(i, i) = T(1);
@@ -171,7 +204,8 @@ TYPED_TEST(LinalgTest, Getrf) {
     Matrix<T> lu(m, n);
     std::vector<int32_t> pivots(std::min(m, n));
     int32_t info = -1;
-    this->Run(this->Desc(HLOKIT_LAPACK_GETRF, m, n), {a.data.data()}, {lu.data.data(), pivots.data(), &info});
+    this->Run(this->Desc(HLOKIT_LAPACK_GETRF, m, n), {a.data.data()},
+              {lu.data.data(), pivots.data(), &info});
     EXPECT_EQ(info, 0);
     const int64_t least = std::min(m, n);
     Matrix<T> l = lu.Part(m, least).Where([](int64_t i, int64_t j) { return i > j; });
@@ -206,9 +240,11 @@ TYPED_TEST(LinalgTest, QrByReflectors) {
   this->Run(this->Desc(HLOKIT_LAPACK_GEQP3, m, n), {a.data.data(), free_columns.data()},
             {pivoted.data.data(), order.data(), tau.data()});
   Matrix<T> permuted(m, n);
-  for (int64_t j = 0; j < n; ++j) for (int64_t i = 0; i < m; ++i) permuted(i, j) = a(i, order[j] - 1);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = 0; i < m; ++i) permuted(i, j) = a(i, order[j] - 1);
   this->Run(d, {pivoted.data.data(), tau.data()}, {q.data.data()});
-  ExpectNear(q * pivoted.Part(n, n).Where([](int64_t i, int64_t j) { return i <= j; }), permuted, "q r p");
+  ExpectNear(q * pivoted.Part(n, n).Where([](int64_t i, int64_t j) { return i <= j; }), permuted,
+             "q r p");
 }
 
 TYPED_TEST(LinalgTest, SingularValues) {
@@ -217,21 +253,25 @@ TYPED_TEST(LinalgTest, SingularValues) {
   for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{5, 5}, {7, 3}, {3, 7}}) {
     for (HlokitLapackFunction function : {HLOKIT_LAPACK_GESDD, HLOKIT_LAPACK_GESVD}) {
       for (int64_t mode : {'S', 'A', 'N'}) {
-        const int64_t least = std::min(m, n), u_cols = mode == 'S' ? least : m, vt_rows = mode == 'S' ? least : n;
+        const int64_t least = std::min(m, n), u_cols = mode == 'S' ? least : m,
+                      vt_rows = mode == 'S' ? least : n;
         Matrix<T> a = Matrix<T>::Random(m, n, 7), work(m, n), u(m, u_cols), vt(vt_rows, n);
         std::vector<Real> s(least);
         int32_t info = -1;
         HlokitLapackDesc d = this->Desc(function, m, n);
         d.mode = mode;
-        this->Run(d, {a.data.data()}, {work.data.data(), s.data(), u.data.data(), vt.data.data(), &info});
+        this->Run(d, {a.data.data()},
+                  {work.data.data(), s.data(), u.data.data(), vt.data.data(), &info});
         EXPECT_EQ(info, 0);
         EXPECT_GE(s[0], s[least - 1]);
         if (mode == 'N') continue;
         Matrix<T> scaled = u.Part(m, least);
-        for (int64_t i = 0; i < m; ++i) for (int64_t j = 0; j < least; ++j) scaled(i, j) *= s[j];
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < least; ++j) scaled(i, j) *= s[j];
         ExpectNear(scaled * vt.Part(least, n), a, "u s vt");
         a(1, 1) = std::numeric_limits<Real>::quiet_NaN();
-        this->Run(d, {a.data.data()}, {work.data.data(), s.data(), u.data.data(), vt.data.data(), &info});
+        this->Run(d, {a.data.data()},
+                  {work.data.data(), s.data(), u.data.data(), vt.data.data(), &info});
         EXPECT_EQ(info, -4);
         EXPECT_TRUE(std::isnan(s[0]));
       }
@@ -254,10 +294,12 @@ TYPED_TEST(LinalgTest, EigenvaluesOfHermitianMatrix) {
     this->Run(d, {a.data.data()}, {vectors.data.data(), w.data(), &info});
     EXPECT_EQ(info, 0);
     Matrix<T> scaled = vectors;
-    for (int64_t i = 0; i < n; ++i) for (int64_t j = 0; j < n; ++j) scaled(i, j) *= w[j];
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) scaled(i, j) *= w[j];
     ExpectNear(scaled * vectors.Adjoint(), a, "v w v^H");
     d.function = HLOKIT_LAPACK_SYTRD;
-    this->Run(d, {a.data.data()}, {reduced.data.data(), diagonal.data(), beside.data(), tau.data(), &info});
+    this->Run(d, {a.data.data()},
+              {reduced.data.data(), diagonal.data(), beside.data(), tau.data(), &info});
     EXPECT_EQ(info, 0);
     Real trace = 0, sum = 0;
     for (int64_t i = 0; i < n; ++i) trace += diagonal[i], sum += w[i];
@@ -277,8 +319,11 @@ TYPED_TEST(LinalgTest, EigenvaluesOfAnyMatrix) {
   int32_t info = -1, count = 0;
   HlokitLapackDesc d = this->Desc(HLOKIT_LAPACK_GEEV, n, n);
   d.mode = d.left_mode = 'V';
-  if (kComplex<T>) this->Run(d, {a.data.data()}, {w.data(), left.data.data(), right.data.data(), &info});
-  else this->Run(d, {a.data.data()}, {w.data(), wi.data(), left.data.data(), right.data.data(), &info});
+  if (kComplex<T>)
+    this->Run(d, {a.data.data()}, {w.data(), left.data.data(), right.data.data(), &info});
+  else
+    this->Run(d, {a.data.data()},
+              {w.data(), wi.data(), left.data.data(), right.data.data(), &info});
   EXPECT_EQ(info, 0);
   Matrix<Complex> scaled = right, left_scaled = left;
   for (int64_t j = 0; j < n; ++j) {
@@ -291,8 +336,11 @@ TYPED_TEST(LinalgTest, EigenvaluesOfAnyMatrix) {
   Matrix<T> t(n, n), vs(n, n), hessenberg(n, n);
   HlokitLapackDesc schur = this->Desc(HLOKIT_LAPACK_GEES, n, n);
   schur.mode = 'V';
-  if (kComplex<T>) this->Run(schur, {a.data.data()}, {t.data.data(), vs.data.data(), w.data(), &count, &info});
-  else this->Run(schur, {a.data.data()}, {t.data.data(), vs.data.data(), w.data(), wi.data(), &count, &info});
+  if (kComplex<T>)
+    this->Run(schur, {a.data.data()}, {t.data.data(), vs.data.data(), w.data(), &count, &info});
+  else
+    this->Run(schur, {a.data.data()},
+              {t.data.data(), vs.data.data(), w.data(), wi.data(), &count, &info});
   EXPECT_EQ(info, 0);
   ExpectNear(vs * t * vs.Adjoint(), a, "schur");
   HlokitLapackDesc reduce = this->Desc(HLOKIT_LAPACK_GEHRD, n, n);
@@ -332,7 +380,8 @@ TEST(LapackTest, FindsTargets) {
   ASSERT_TRUE(FindLapackTarget("lapack_cheevd_ffi", &function, &type));
   EXPECT_EQ(function, HLOKIT_LAPACK_SYEVD);
   EXPECT_EQ(type, HLOKIT_C64);
-  for (const char* target : {"lapack_sgetrf", "lapack_xgetrf_ffi", "lapack_", "sgetrf_ffi", "lapack_sgetrf_ffi2"}) {
+  for (const char* target :
+       {"lapack_sgetrf", "lapack_xgetrf_ffi", "lapack_", "sgetrf_ffi", "lapack_sgetrf_ffi2"}) {
     EXPECT_FALSE(FindLapackTarget(target, &function, &type)) << target;
   }
 }

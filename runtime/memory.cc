@@ -1,4 +1,5 @@
-// Strided copies: dimensions are merged and sorted, then lines are copied, or squares where the two orders differ.
+// Strided copies: dimensions are merged and sorted, then lines are copied, or squares where the two
+// orders differ.
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -14,13 +15,17 @@ namespace {
 
 constexpr int64_t kParallelBytes = 64 << 10;  // what one thread should at least move
 
-struct Wide { uint64_t words[2]; };  // a 16-byte element
+struct Wide {
+  uint64_t words[2];
+};  // a 16-byte element
 
-constexpr int64_t kTileSquares = 4;           // edge, in squares, of a tile of a crossed copy
+constexpr int64_t kTileSquares = 4;  // edge, in squares, of a tile of a crossed copy
 
 // Elements of one cache line.
 template <typename T>
-constexpr int64_t SquareEdge() { return 64 / sizeof(T); }
+constexpr int64_t SquareEdge() {
+  return 64 / sizeof(T);
+}
 
 using Dims = std::vector<HlokitCopyDim>;
 
@@ -30,7 +35,8 @@ Dims Simplified(const HlokitCopyDesc& desc) {
   for (int64_t i = 0; i < desc.rank; ++i) {
     if (desc.dims[i].size != 1) dims.push_back(desc.dims[i]);
   }
-  std::stable_sort(dims.begin(), dims.end(), [](const auto& a, const auto& b) { return a.to > b.to; });
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const auto& a, const auto& b) { return a.to > b.to; });
   Dims merged;
   for (const HlokitCopyDim& d : dims) {
     HlokitCopyDim* last = merged.empty() ? nullptr : &merged.back();
@@ -61,8 +67,8 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
   return {std::min(most, d.size - first), d.from, d.to};
 }
 
-// Crosses a square of one cache line a side: lines are read whole and written whole, through a buffer, so that lines
-// whose addresses fall together in the cache do no harm.
+// Crosses a square of one cache line a side: lines are read whole and written whole, through a
+// buffer, so that lines whose addresses fall together in the cache do no harm.
 template <typename T>
 void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>();
@@ -79,8 +85,8 @@ void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCop
   }
 }
 
-// A plane whose rows are dense in the source (rows.from == 1) and whose columns are dense in the destination, in tiles of
-// few pages on either side.
+// A plane whose rows are dense in the source (rows.from == 1) and whose columns are dense in the
+// destination, in tiles of few pages on either side.
 template <typename T>
 void CopyPlane(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>(), kTile = kTileSquares * kEdge;
@@ -103,7 +109,8 @@ class StridedCopy {
     cols_ = dims_.back();
     dims_.pop_back();
     // If another dimension is the dense one of the source, it and the last form the plane.
-    auto dense = std::find_if(dims_.begin(), dims_.end(), [](const auto& d) { return d.from == 1; });
+    auto dense =
+        std::find_if(dims_.begin(), dims_.end(), [](const auto& d) { return d.from == 1; });
     if (cols_.from != 1 && cols_.from != 0 && dense != dims_.end()) {
       rows_ = *dense;
       dims_.erase(dense);
@@ -118,7 +125,9 @@ class StridedCopy {
   void Run(const T* from, T* to) const {
     if (planes_ * rows_.size * cols_.size == 0) return;
     // Stripes of rows of all planes are dealt out.
-    const int64_t stripe = crossed_ ? kTileSquares * SquareEdge<T>() : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
+    const int64_t stripe = crossed_
+                               ? kTileSquares * SquareEdge<T>()
+                               : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
     const int64_t stripes = (rows_.size + stripe - 1) / stripe;
     const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
     ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
@@ -163,14 +172,21 @@ void CopyAs(void* ctx, const HlokitCopyDesc& desc, const void* from, void* to) {
 extern "C" {
 
 void hlokit_copy_strided(void* ctx, const HlokitCopyDesc* desc, const void* from, void* to) {
-  if (desc->rank > HLOKIT_MAX_COPY_DIMS) return hlokit_set_error(ctx, "a copy has too many dimensions");
+  if (desc->rank > HLOKIT_MAX_COPY_DIMS)
+    return hlokit_set_error(ctx, "a copy has too many dimensions");
   switch (desc->element_bytes) {
-    case 1: return hlokit::CopyAs<uint8_t>(ctx, *desc, from, to);
-    case 2: return hlokit::CopyAs<uint16_t>(ctx, *desc, from, to);
-    case 4: return hlokit::CopyAs<uint32_t>(ctx, *desc, from, to);
-    case 8: return hlokit::CopyAs<uint64_t>(ctx, *desc, from, to);
-    case 16: return hlokit::CopyAs<hlokit::Wide>(ctx, *desc, from, to);
-    default: hlokit_set_error(ctx, "a copy of elements of a size that is not 1, 2, 4, 8 or 16 bytes");
+    case 1:
+      return hlokit::CopyAs<uint8_t>(ctx, *desc, from, to);
+    case 2:
+      return hlokit::CopyAs<uint16_t>(ctx, *desc, from, to);
+    case 4:
+      return hlokit::CopyAs<uint32_t>(ctx, *desc, from, to);
+    case 8:
+      return hlokit::CopyAs<uint64_t>(ctx, *desc, from, to);
+    case 16:
+      return hlokit::CopyAs<hlokit::Wide>(ctx, *desc, from, to);
+    default:
+      hlokit_set_error(ctx, "a copy of elements of a size that is not 1, 2, 4, 8 or 16 bytes");
   }
 }
 

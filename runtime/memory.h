@@ -7,7 +7,8 @@
 extern "C" {
 #endif
 
-// One dimension of a copy: its size and the distance, in elements, between neighbours in source and destination.
+// One dimension of a copy: its size and the distance, in elements, between neighbours in source and
+// destination.
 typedef struct HlokitCopyDim {
   int64_t size, from, to;
 } HlokitCopyDim;
@@ -20,8 +21,9 @@ typedef struct HlokitCopyDesc {
   HlokitCopyDim dims[HLOKIT_MAX_COPY_DIMS];  // in any order; may end after the last one used
 } HlokitCopyDesc;
 
-// to[sum of index * to-stride] = from[sum of index * from-stride] for every index; the two must not overlap.
-// A stride of 0 in `from` repeats (a broadcast). Errors: an element size or rank out of range.
+// to[sum of index * to-stride] = from[sum of index * from-stride] for every index; the two must not
+// overlap. A stride of 0 in `from` repeats (a broadcast). Errors: an element size or rank out of
+// range.
 void hlokit_copy_strided(void* ctx, const HlokitCopyDesc* desc, const void* from, void* to);
 
 // Copies or clears `bytes` bytes, in parallel where that pays.

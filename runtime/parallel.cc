@@ -8,7 +8,8 @@
 
 #include "runtime/context.h"
 
-// libgomp's entry points, declared here so that clang, too, gets libgomp's pool and not that of LLVM.
+// libgomp's entry points, declared here so that clang, too, gets libgomp's pool and not that of
+// LLVM.
 extern "C" {
 void GOMP_parallel(void (*fn)(void*), void* data, unsigned num_threads, unsigned flags);
 int omp_get_thread_num(void);

@@ -10,9 +10,9 @@ extern "C" {
 typedef void (*HlokitLoopBody)(void* env, int64_t begin, int64_t end);
 
 // Calls fn(env, begin, end) over disjoint ranges that cover [0, total); returns when all are done.
-// Ranges are multiples of max(grain, 1) long and depend on total and grain alone, never on the number of threads, so
-// neither do results. A total of at most `grain` and a nested call run inline, on the caller's thread.
-// A cancelled or failed run skips the ranges that have not begun.
+// Ranges are multiples of max(grain, 1) long and depend on total and grain alone, never on the
+// number of threads, so neither do results. A total of at most `grain` and a nested call run
+// inline, on the caller's thread. A cancelled or failed run skips the ranges that have not begun.
 void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total, int64_t grain);
 
 // How many threads a loop of this run may use, at least 1.
@@ -27,7 +27,8 @@ namespace hlokit {
 template <typename Body>
 void ParallelFor(void* ctx, int64_t total, int64_t grain, const Body& body) {
   hlokit_parallel_for(
-      ctx, [](void* env, int64_t begin, int64_t end) { (*static_cast<const Body*>(env))(begin, end); },
+      ctx,
+      [](void* env, int64_t begin, int64_t end) { (*static_cast<const Body*>(env))(begin, end); },
       const_cast<Body*>(&body), total, grain);
 }
 

@@ -46,7 +46,8 @@ class Queue {
     return arrived_.wait_for(lock, timeout, [&] { return !items_.empty(); });
   }
 
-  // Copies the oldest item out and drops it; false (and it stays) if there is none or its sizes differ.
+  // Copies the oldest item out and drops it; false (and it stays) if there is none or its sizes
+  // differ.
   bool Take(int64_t count, void* const* arrays, const int64_t* bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (items_.empty() || !HasSizes(items_.front(), count, bytes)) return false;
@@ -61,7 +62,8 @@ class Queue {
     std::lock_guard<std::mutex> lock(mutex_);
     if (items_.empty()) return -1;
     const Item& item = items_.front();
-    for (size_t i = 0; i < item.size() && static_cast<int64_t>(i) < room; ++i) bytes[i] = item[i].size();
+    for (size_t i = 0; i < item.size() && static_cast<int64_t>(i) < room; ++i)
+      bytes[i] = item[i].size();
     return static_cast<int64_t>(item.size());
   }
 
@@ -92,13 +94,15 @@ extern "C" {
 HlokitQueues* hlokit_queues_create(void) { return new HlokitQueues; }
 void hlokit_queues_destroy(HlokitQueues* queues) { delete queues; }
 
-void hlokit_infeed_push(HlokitQueues* queues, int64_t count, const void* const* arrays, const int64_t* bytes) {
+void hlokit_infeed_push(HlokitQueues* queues, int64_t count, const void* const* arrays,
+                        const int64_t* bytes) {
   queues->infeed.Push(hlokit::MakeItem(count, arrays, bytes));
 }
 
-int32_t hlokit_outfeed_pop(HlokitQueues* queues, int64_t count, void* const* arrays, const int64_t* bytes,
-                           int64_t timeout_ms) {
-  return queues->outfeed.Wait(std::chrono::milliseconds(timeout_ms)) && queues->outfeed.Take(count, arrays, bytes);
+int32_t hlokit_outfeed_pop(HlokitQueues* queues, int64_t count, void* const* arrays,
+                           const int64_t* bytes, int64_t timeout_ms) {
+  return queues->outfeed.Wait(std::chrono::milliseconds(timeout_ms)) &&
+         queues->outfeed.Take(count, arrays, bytes);
 }
 
 int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t room, int64_t* bytes) {
@@ -112,7 +116,8 @@ void hlokit_infeed(void* ctx, int64_t count, void* const* results, const int64_t
     if (hlokit_cancelled(ctx)) return hlokit_set_error(ctx, "cancelled while waiting for infeed");
   }
   if (!queues->infeed.Take(count, results, bytes)) {
-    hlokit_set_error(ctx, "the infeed item's arrays differ in number or size from the instruction's shape");
+    hlokit_set_error(
+        ctx, "the infeed item's arrays differ in number or size from the instruction's shape");
   }
 }
 

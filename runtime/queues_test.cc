@@ -13,7 +13,8 @@ namespace {
 class QueuesTest : public testing::Test {
  protected:
   QueuesTest() { ctx.queues = queues.get(); }
-  std::unique_ptr<HlokitQueues, void (*)(HlokitQueues*)> queues{hlokit_queues_create(), hlokit_queues_destroy};
+  std::unique_ptr<HlokitQueues, void (*)(HlokitQueues*)> queues{hlokit_queues_create(),
+                                                                hlokit_queues_destroy};
   HlokitRunContext ctx = {};
   const int64_t bytes[2] = {4, 1};
 };
@@ -67,7 +68,8 @@ TEST_F(QueuesTest, WrongSizesCancelAndMissingQueuesAreErrors) {
   EXPECT_NE(std::string(ctx.error).find("infeed item"), std::string::npos);
 
   HlokitRunContext cancelled = {};
-  const auto empty = std::unique_ptr<HlokitQueues, void (*)(HlokitQueues*)>(hlokit_queues_create(), hlokit_queues_destroy);
+  const auto empty = std::unique_ptr<HlokitQueues, void (*)(HlokitQueues*)>(hlokit_queues_create(),
+                                                                            hlokit_queues_destroy);
   cancelled.queues = empty.get();
   cancelled.cancelled = 1;
   hlokit_infeed(&cancelled, 1, results, bytes);

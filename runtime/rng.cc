@@ -16,14 +16,17 @@ namespace {
 
 const RngKernels& Kernels() {
   switch (BestIsa()) {
-    case Isa::kAvx512: return isa_avx512::kRng;
-    case Isa::kAvx2: return isa_avx2::kRng;
-    case Isa::kBase: break;
+    case Isa::kAvx512:
+      return isa_avx512::kRng;
+    case Isa::kAvx2:
+      return isa_avx2::kRng;
+    case Isa::kBase:
+      break;
   }
   return isa_base::kRng;
 }
 
-constexpr int64_t kChunk = 256;       // counters drawn at once
+constexpr int64_t kChunk = 256;  // counters drawn at once
 constexpr int64_t kGrain = 64 * kChunk;
 
 // A 128-bit counter.
@@ -34,7 +37,8 @@ struct Counter {
 
 void PhiloxBlocks(uint64_t key, Counter counter, int64_t blocks, uint32_t* words) {
   const uint64_t before_wrap = 0 - counter.low;  // 0: 2^64
-  const int64_t first = before_wrap != 0 && before_wrap < static_cast<uint64_t>(blocks) ? before_wrap : blocks;
+  const int64_t first =
+      before_wrap != 0 && before_wrap < static_cast<uint64_t>(blocks) ? before_wrap : blocks;
   Kernels().philox(key, counter.low, counter.high, first, words);
   if (first < blocks) Kernels().philox(key, 0, counter.high + 1, blocks - first, words + 4 * first);
 }
@@ -55,15 +59,23 @@ void ForPhiloxWords(void* ctx, uint64_t key, Counter counter, int64_t count, con
 
 void StoreWords(int64_t bytes, int64_t at, const uint32_t* words, int64_t count, void* out) {
   switch (bytes) {
-    case 1: std::copy_n(words, count, static_cast<uint8_t*>(out) + at); break;
-    case 2: std::copy_n(words, count, static_cast<uint16_t*>(out) + at); break;
-    default: std::copy_n(words, count, static_cast<uint32_t*>(out) + at); break;  // two words make one of 8 bytes
+    case 1:
+      std::copy_n(words, count, static_cast<uint8_t*>(out) + at);
+      break;
+    case 2:
+      std::copy_n(words, count, static_cast<uint16_t*>(out) + at);
+      break;
+    default:
+      std::copy_n(words, count, static_cast<uint32_t*>(out) + at);
+      break;  // two words make one of 8 bytes
   }
 }
 
-// --- Threefry: XLA computes the two words of a counter as halves of the result along one dimension ---
+// --- Threefry: XLA computes the two words of a counter as halves of the result along one dimension
+// ---
 
-// The result as [outer][size][inner]; counter (o, i, j) gives elements (o, 2 i, j) and (o, 2 i + 1, j).
+// The result as [outer][size][inner]; counter (o, i, j) gives elements (o, 2 i, j) and (o, 2 i + 1,
+// j).
 struct Halves {
   int64_t outer = 1, size = 1, inner = 1;
   int64_t HalfSize() const { return (size + 1) / 2; }
@@ -83,8 +95,8 @@ Halves SplitIntoHalves(const HlokitRngBitsDesc& d) {
   return halves;
 }
 
-void StoreHalves(const Halves& h, int64_t bytes, int64_t counter, int64_t count, const uint32_t* first,
-                 const uint32_t* second, void* out) {
+void StoreHalves(const Halves& h, int64_t bytes, int64_t counter, int64_t count,
+                 const uint32_t* first, const uint32_t* second, void* out) {
   for (int64_t done = 0; done < count;) {
     const int64_t pair = (counter + done) / h.inner, j = (counter + done) % h.inner;
     const int64_t run = std::min(h.inner - j, count - done);
@@ -96,8 +108,8 @@ void StoreHalves(const Halves& h, int64_t bytes, int64_t counter, int64_t count,
   }
 }
 
-int64_t ThreeFryBits(void* ctx, const HlokitRngBitsDesc& d, int64_t elements, uint64_t key, uint64_t counter,
-                     void* out) {
+int64_t ThreeFryBits(void* ctx, const HlokitRngBitsDesc& d, int64_t elements, uint64_t key,
+                     uint64_t counter, void* out) {
   const Halves halves = SplitIntoHalves(d);
   const int64_t counters = d.element_bytes == 8 ? elements : halves.Counters();
   ParallelFor(ctx, counters, kGrain, [&](int64_t begin, int64_t end) {
@@ -116,7 +128,8 @@ int64_t ThreeFryBits(void* ctx, const HlokitRngBitsDesc& d, int64_t elements, ui
   return counters;
 }
 
-void RngBits(void* ctx, const HlokitRngBitsDesc& d, const uint64_t* state, uint64_t* new_state, void* out) {
+void RngBits(void* ctx, const HlokitRngBitsDesc& d, const uint64_t* state, uint64_t* new_state,
+             void* out) {
   int64_t elements = 1;
   for (int64_t i = 0; i < d.rank; ++i) elements *= d.dims[i];
   const uint64_t key = state[0];
@@ -127,7 +140,8 @@ void RngBits(void* ctx, const HlokitRngBitsDesc& d, const uint64_t* state, uint6
     return;
   }
   const int64_t words = elements * (d.element_bytes == 8 ? 2 : 1);
-  const Counter counter{state[1], d.state_words == 3 ? state[2] : key};  // two words: the key counts, too
+  const Counter counter{state[1],
+                        d.state_words == 3 ? state[2] : key};  // two words: the key counts, too
   ForPhiloxWords(ctx, key, counter, words, [&](int64_t at, const uint32_t* drawn, int64_t count) {
     StoreWords(d.element_bytes, at, drawn, count, out);
   });
@@ -166,9 +180,12 @@ struct Numbers {
     }
   }
   static T Round(double value) {
-    if constexpr (std::is_same_v<T, Bfloat16>) return ToBfloat16(static_cast<float>(value));
-    else if constexpr (std::is_same_v<T, Half>) return ToHalf(static_cast<float>(value));
-    else return static_cast<T>(value);
+    if constexpr (std::is_same_v<T, Bfloat16>)
+      return ToBfloat16(static_cast<float>(value));
+    else if constexpr (std::is_same_v<T, Half>)
+      return ToHalf(static_cast<float>(value));
+    else
+      return static_cast<T>(value);
   }
 
   static T Uniform(const T& a, const T& b, uint32_t high, uint32_t low) {
@@ -182,24 +199,27 @@ struct Numbers {
       return Read(&drawn) < to ? drawn : a;  // rounded up to the open end
     }
   }
-  static T Normal(const T& mean, const T& deviation, uint32_t high, uint32_t low) {  // Box and Muller
+  static T Normal(const T& mean, const T& deviation, uint32_t high,
+                  uint32_t low) {  // Box and Muller
     const double radius = sqrt(-2 * log((high + 1.0) * 0x1p-32));
     return Round(Read(&mean) + Read(&deviation) * radius * cos(low * (2 * M_PI * 0x1p-32)));
   }
 };
 
 template <typename T>
-void Fill(void* ctx, int64_t distribution, int64_t count, const void* a_data, const void* b_data, void* out_data) {
+void Fill(void* ctx, int64_t distribution, int64_t count, const void* a_data, const void* b_data,
+          void* out_data) {
   const T a = *static_cast<const T*>(a_data), b = *static_cast<const T*>(b_data);
   const Counter counter = TakeState(ctx, (count + 1) / 2);
   const bool uniform = distribution == HLOKIT_RNG_UNIFORM;
-  ForPhiloxWords(ctx, kStreamKey, counter, 2 * count, [&](int64_t at, const uint32_t* words, int64_t word_count) {
-    T* out = static_cast<T*>(out_data) + at / 2;
-    for (int64_t i = 0; i < word_count / 2; ++i) {
-      out[i] = uniform ? Numbers<T>::Uniform(a, b, words[2 * i], words[2 * i + 1])
-                       : Numbers<T>::Normal(a, b, words[2 * i], words[2 * i + 1]);
-    }
-  });
+  ForPhiloxWords(ctx, kStreamKey, counter, 2 * count,
+                 [&](int64_t at, const uint32_t* words, int64_t word_count) {
+                   T* out = static_cast<T*>(out_data) + at / 2;
+                   for (int64_t i = 0; i < word_count / 2; ++i) {
+                     out[i] = uniform ? Numbers<T>::Uniform(a, b, words[2 * i], words[2 * i + 1])
+                                      : Numbers<T>::Normal(a, b, words[2 * i], words[2 * i + 1]);
+                   }
+                 });
 }
 
 }  // namespace
@@ -207,36 +227,53 @@ void Fill(void* ctx, int64_t distribution, int64_t count, const void* a_data, co
 
 extern "C" {
 
-void hlokit_rng_bits(void* ctx, const HlokitRngBitsDesc* desc, const uint64_t* state, uint64_t* new_state,
-                     void* out) {
+void hlokit_rng_bits(void* ctx, const HlokitRngBitsDesc* desc, const uint64_t* state,
+                     uint64_t* new_state, void* out) {
   const int64_t bytes = desc->element_bytes;
-  const bool known = (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) && desc->rank <= HLOKIT_MAX_RNG_DIMS &&
-                     desc->algorithm >= HLOKIT_RNG_DEFAULT && desc->algorithm <= HLOKIT_RNG_PHILOX &&
-                     desc->state_words >= 2 &&
+  const bool known = (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
+                     desc->rank <= HLOKIT_MAX_RNG_DIMS && desc->algorithm >= HLOKIT_RNG_DEFAULT &&
+                     desc->algorithm <= HLOKIT_RNG_PHILOX && desc->state_words >= 2 &&
                      desc->state_words <= (desc->algorithm == HLOKIT_RNG_THREE_FRY ? 2 : 3);
-  if (!known) return hlokit_set_error(ctx, "rng-bit-generator of an unknown algorithm, state or element size");
+  if (!known)
+    return hlokit_set_error(ctx,
+                            "rng-bit-generator of an unknown algorithm, state or element size");
   hlokit::RngBits(ctx, *desc, state, new_state, out);
 }
 
-void hlokit_rng(void* ctx, int64_t distribution, int64_t type, int64_t count, const void* a, const void* b,
-                void* out) {
+void hlokit_rng(void* ctx, int64_t distribution, int64_t type, int64_t count, const void* a,
+                const void* b, void* out) {
   const bool known = distribution == HLOKIT_RNG_UNIFORM ||
                      (distribution == HLOKIT_RNG_NORMAL && hlokit::IsFloatType(type));
-  if (!known) return hlokit_set_error(ctx, "rng of an unknown distribution, or a normal one of integers");
+  if (!known)
+    return hlokit_set_error(ctx, "rng of an unknown distribution, or a normal one of integers");
   switch (type) {
-    case HLOKIT_F16: return hlokit::Fill<hlokit::Half>(ctx, distribution, count, a, b, out);
-    case HLOKIT_BF16: return hlokit::Fill<hlokit::Bfloat16>(ctx, distribution, count, a, b, out);
-    case HLOKIT_F32: return hlokit::Fill<float>(ctx, distribution, count, a, b, out);
-    case HLOKIT_F64: return hlokit::Fill<double>(ctx, distribution, count, a, b, out);
-    case HLOKIT_PRED: case HLOKIT_U8: return hlokit::Fill<uint8_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_S8: return hlokit::Fill<int8_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_U16: return hlokit::Fill<uint16_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_S16: return hlokit::Fill<int16_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_U32: return hlokit::Fill<uint32_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_S32: return hlokit::Fill<int32_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_U64: return hlokit::Fill<uint64_t>(ctx, distribution, count, a, b, out);
-    case HLOKIT_S64: return hlokit::Fill<int64_t>(ctx, distribution, count, a, b, out);
-    default: hlokit_set_error(ctx, "rng of an element type that is neither real nor integer");
+    case HLOKIT_F16:
+      return hlokit::Fill<hlokit::Half>(ctx, distribution, count, a, b, out);
+    case HLOKIT_BF16:
+      return hlokit::Fill<hlokit::Bfloat16>(ctx, distribution, count, a, b, out);
+    case HLOKIT_F32:
+      return hlokit::Fill<float>(ctx, distribution, count, a, b, out);
+    case HLOKIT_F64:
+      return hlokit::Fill<double>(ctx, distribution, count, a, b, out);
+    case HLOKIT_PRED:
+    case HLOKIT_U8:
+      return hlokit::Fill<uint8_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_S8:
+      return hlokit::Fill<int8_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_U16:
+      return hlokit::Fill<uint16_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_S16:
+      return hlokit::Fill<int16_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_U32:
+      return hlokit::Fill<uint32_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_S32:
+      return hlokit::Fill<int32_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_U64:
+      return hlokit::Fill<uint64_t>(ctx, distribution, count, a, b, out);
+    case HLOKIT_S64:
+      return hlokit::Fill<int64_t>(ctx, distribution, count, a, b, out);
+    default:
+      hlokit_set_error(ctx, "rng of an element type that is neither real nor integer");
   }
 }
 

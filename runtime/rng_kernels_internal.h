@@ -1,5 +1,6 @@
-// Philox and Threefry over batches of counters, as loops that vectorize; the including file defines HLOKIT_ISA.
-// Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (constants and rounds).
+// Philox and Threefry over batches of counters, as loops that vectorize; the including file defines
+// HLOKIT_ISA. Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (constants and
+// rounds).
 #pragma once
 
 #include "runtime/element.h"

@@ -1,4 +1,5 @@
-// Random bits against words recorded from XLA's CPU (JAX 0.10.2), and distributions against their moments.
+// Random bits against words recorded from XLA's CPU (JAX 0.10.2), and distributions against their
+// moments.
 #include "runtime/rng.h"
 
 #include <cmath>
@@ -37,14 +38,20 @@ void CheckBits(const Case<T>& c) {
 }
 
 TEST(RngBitsTest, Philox) {
-  CheckBits<uint32_t>({HLOKIT_RNG_PHILOX, {3, 4}, 1,
-                       {0xbbd856ff, 0xb795d4a1, 0x9db4dbb7, 0xb129d7a7, 0x583ddf1e, 0xb3bb590c, 0xea99e9da, 0x40230b26,
-                        0x102d8cf3, 0x2012dc06, 0xe29031fe, 0xb33c65fe}});
-  CheckBits<uint64_t>({HLOKIT_RNG_DEFAULT, {7}, 2,
-                       {0xb795d4a1bbd856ff, 0xb129d7a79db4dbb7, 0xb3bb590c583ddf1e, 0x40230b26ea99e9da,
-                        0x2012dc06102d8cf3, 0xb33c65fee29031fe, 0xaa1b32c099f81036}});
+  CheckBits<uint32_t>({HLOKIT_RNG_PHILOX,
+                       {3, 4},
+                       1,
+                       {0xbbd856ff, 0xb795d4a1, 0x9db4dbb7, 0xb129d7a7, 0x583ddf1e, 0xb3bb590c,
+                        0xea99e9da, 0x40230b26, 0x102d8cf3, 0x2012dc06, 0xe29031fe, 0xb33c65fe}});
+  CheckBits<uint64_t>(
+      {HLOKIT_RNG_DEFAULT,
+       {7},
+       2,
+       {0xb795d4a1bbd856ff, 0xb129d7a79db4dbb7, 0xb3bb590c583ddf1e, 0x40230b26ea99e9da,
+        0x2012dc06102d8cf3, 0xb33c65fee29031fe, 0xaa1b32c099f81036}});
   CheckBits<uint8_t>({HLOKIT_RNG_DEFAULT, {7}, 0, {0xff, 0xa1, 0xb7, 0xa7, 0x1e, 0x0c, 0xda}});
-  CheckBits<uint16_t>({HLOKIT_RNG_PHILOX, {7}, 0, {0x56ff, 0xd4a1, 0xdbb7, 0xd7a7, 0xdf1e, 0x590c, 0xe9da}});
+  CheckBits<uint16_t>(
+      {HLOKIT_RNG_PHILOX, {7}, 0, {0x56ff, 0xd4a1, 0xdbb7, 0xd7a7, 0xdf1e, 0x590c, 0xe9da}});
 }
 
 TEST(RngBitsTest, PhiloxWithLongCounter) {
@@ -53,24 +60,37 @@ TEST(RngBitsTest, PhiloxWithLongCounter) {
   uint64_t next[3];
   std::vector<uint32_t> out(8);
   hlokit_rng_bits(nullptr, &d, state, next, out.data());
-  EXPECT_EQ(out, (std::vector<uint32_t>{0xd8f2cea1, 0xeffe4af4, 0xc8f46167, 0xb27e7792, 0x90740ddf, 0x5bcc659,
-                                        0x5409f86c, 0x1f676bc2}));
+  EXPECT_EQ(out, (std::vector<uint32_t>{0xd8f2cea1, 0xeffe4af4, 0xc8f46167, 0xb27e7792, 0x90740ddf,
+                                        0x5bcc659, 0x5409f86c, 0x1f676bc2}));
   EXPECT_EQ(next[1], 1u);
   EXPECT_EQ(next[2], 8u);
 }
 
 TEST(RngBitsTest, ThreeFry) {
-  CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY, {7}, 2,
-                       {0x3c3b507a, 0x7093e72c, 0xa4317ba7, 0x21f1aaca, 0x5eff803d, 0x4ce380f9, 0x394bdefc}});
-  CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY, {5, 3}, 7,
-                       {0x3c3b507a, 0xa4317ba7, 0x5eff803d, 0x7093e72c, 0x21f1aaca, 0x4ce380f9, 0x394bdefc, 0x523f5786,
-                        0x553d0168, 0x64dfd0ae, 0x4028dd8d, 0xe364850a}});
-  CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY, {3, 4}, 4,
-                       {0x3c3b507a, 0x7093e72c, 0xa4317ba7, 0x21f1aaca, 0x5eff803d, 0x4ce380f9, 0x394bdefc, 0x64dfd0ae,
-                        0x523f5786, 0x4028dd8d, 0x553d0168, 0xe364850a}});
-  CheckBits<uint64_t>({HLOKIT_RNG_THREE_FRY, {5, 3}, 13,
-                       {0x7093e72c3c3b507a, 0x21f1aacaa4317ba7, 0x4ce380f95eff803d, 0x64dfd0ae394bdefc}});
-  CheckBits<uint16_t>({HLOKIT_RNG_THREE_FRY, {2, 3, 5}, 13, {0x507a, 0x7ba7, 0x803d, 0xdefc, 0x5786, 0x0168, 0x0015}});
+  CheckBits<uint32_t>(
+      {HLOKIT_RNG_THREE_FRY,
+       {7},
+       2,
+       {0x3c3b507a, 0x7093e72c, 0xa4317ba7, 0x21f1aaca, 0x5eff803d, 0x4ce380f9, 0x394bdefc}});
+  CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY,
+                       {5, 3},
+                       7,
+                       {0x3c3b507a, 0xa4317ba7, 0x5eff803d, 0x7093e72c, 0x21f1aaca, 0x4ce380f9,
+                        0x394bdefc, 0x523f5786, 0x553d0168, 0x64dfd0ae, 0x4028dd8d, 0xe364850a}});
+  CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY,
+                       {3, 4},
+                       4,
+                       {0x3c3b507a, 0x7093e72c, 0xa4317ba7, 0x21f1aaca, 0x5eff803d, 0x4ce380f9,
+                        0x394bdefc, 0x64dfd0ae, 0x523f5786, 0x4028dd8d, 0x553d0168, 0xe364850a}});
+  CheckBits<uint64_t>(
+      {HLOKIT_RNG_THREE_FRY,
+       {5, 3},
+       13,
+       {0x7093e72c3c3b507a, 0x21f1aacaa4317ba7, 0x4ce380f95eff803d, 0x64dfd0ae394bdefc}});
+  CheckBits<uint16_t>({HLOKIT_RNG_THREE_FRY,
+                       {2, 3, 5},
+                       13,
+                       {0x507a, 0x7ba7, 0x803d, 0xdefc, 0x5786, 0x0168, 0x0015}});
   CheckBits<uint32_t>({HLOKIT_RNG_THREE_FRY, {}, kCounter + 1, {0x3c3b507a}});
 }
 
@@ -82,9 +102,11 @@ TEST(RngBitsTest, LongStreamsEqualTheirParts) {
     uint64_t state[2] = {start[0], start[1]}, end[2];
     const HlokitRngBitsDesc d = {algorithm, 2, 8, 1, {total}}, p = {algorithm, 2, 8, 1, {part}};
     hlokit_rng_bits(nullptr, &d, start, end, whole.data());
-    // With two words the high half of Philox's counter is the key: a carry into it is lost between calls.
+    // With two words the high half of Philox's counter is the key: a carry into it is lost between
+    // calls.
     const int64_t checked = algorithm == HLOKIT_RNG_PHILOX ? part : total;
-    for (int64_t i = 0; i < checked; i += part) hlokit_rng_bits(nullptr, &p, state, state, &parts[i]);
+    for (int64_t i = 0; i < checked; i += part)
+      hlokit_rng_bits(nullptr, &p, state, state, &parts[i]);
     whole.resize(checked), parts.resize(checked);
     EXPECT_EQ(whole, parts) << algorithm;
   }

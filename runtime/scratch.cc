@@ -1,4 +1,5 @@
-// A bump allocator per thread; what does not fit gets a block of its own, and the next idle moment grows the bump block.
+// A bump allocator per thread; what does not fit gets a block of its own, and the next idle moment
+// grows the bump block.
 #include "runtime/scratch.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 
 namespace hlokit {
 
-// `bytes` of uninitialised memory, 64-byte aligned, until the object dies. Objects of one thread nest.
-// data() is null if memory is short.
+// `bytes` of uninitialised memory, 64-byte aligned, until the object dies. Objects of one thread
+// nest. data() is null if memory is short.
 class Scratch {
  public:
   explicit Scratch(size_t bytes);
@@ -16,7 +16,9 @@ class Scratch {
 
   void* data() const { return data_; }
   template <typename T>
-  T* as() const { return static_cast<T*>(data_); }
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
 
  private:
   void* data_;

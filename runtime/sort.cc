@@ -1,4 +1,5 @@
-// Sorts rows: gathers blocks of rows into scratch, sorts keys or entries there, and scatters the result.
+// Sorts rows: gathers blocks of rows into scratch, sorts keys or entries there, and scatters the
+// result.
 #include "runtime/sort.h"
 
 #include <string.h>
@@ -16,18 +17,20 @@ namespace {
 
 constexpr int64_t kBlockRows = 16;  // interleaved rows that are read together
 
-// Calls body(first offset, rows) for blocks of neighbouring rows, in parallel; row r starts at offset + r.
+// Calls body(first offset, rows) for blocks of neighbouring rows, in parallel; row r starts at
+// offset + r.
 template <typename Body>
 void ForRowBlocks(void* ctx, const HlokitSortDesc& d, const Body& body) {
   const int64_t block = std::min(kBlockRows, d.inner);
   const int64_t blocks = d.inner == 0 ? 0 : (d.inner + block - 1) / block;
   const int64_t work = std::max<int64_t>(1, d.length * block);
-  ParallelFor(ctx, d.outer * blocks, std::max<int64_t>(1, 4096 / work), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % blocks * block;
-      body(i / blocks * d.length * d.inner + first, std::min(block, d.inner - first));
-    }
-  });
+  ParallelFor(ctx, d.outer * blocks, std::max<int64_t>(1, 4096 / work),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  const int64_t first = i % blocks * block;
+                  body(i / blocks * d.length * d.inner + first, std::min(block, d.inner - first));
+                }
+              });
 }
 
 // to[row][i] = from[i * inner + row]
@@ -137,22 +140,29 @@ void PermuteRows(const HlokitSortDesc& d, const void* from, void* to, int64_t of
   ScatterRows(sorted, d.inner, d.length, rows, static_cast<T*>(to) + offset);
 }
 
-struct Wide { uint64_t words[2]; };
+struct Wide {
+  uint64_t words[2];
+};
 
 // Calls visit(T()) for the unsigned type of that size.
 template <typename Visitor>
 void VisitBytes(int64_t bytes, const Visitor& visit) {
   switch (bytes) {
-    case 1: return visit(uint8_t());
-    case 2: return visit(uint16_t());
-    case 4: return visit(uint32_t());
-    case 8: return visit(uint64_t());
-    default: return visit(Wide());
+    case 1:
+      return visit(uint8_t());
+    case 2:
+      return visit(uint16_t());
+    case 4:
+      return visit(uint32_t());
+    case 8:
+      return visit(uint64_t());
+    default:
+      return visit(Wide());
   }
 }
 
-void PermuteColumns(void* ctx, const HlokitSortDesc& d, const Columns& columns, int64_t offset, int64_t rows,
-                    const int64_t* order) {
+void PermuteColumns(void* ctx, const HlokitSortDesc& d, const Columns& columns, int64_t offset,
+                    int64_t rows, const int64_t* order) {
   for (int64_t c = 0; c < columns.count; ++c) {
     VisitBytes(columns.element_bytes[c], [&](auto element) {
       using T = decltype(element);
@@ -179,7 +189,8 @@ void SortByKey(void* ctx, const HlokitSortDesc& d, const Columns& columns) {
   using Entry = EntryOf<U>;
   const U flip = d.descending ? static_cast<U>(~U{0}) : U{0};
   ForRowBlocks(ctx, d, [&](int64_t offset, int64_t rows) {
-    Scratch scratch(rows * d.length * (sizeof(U) + sizeof(int64_t)) + d.length * sizeof(Entry) + 64);
+    Scratch scratch(rows * d.length * (sizeof(U) + sizeof(int64_t)) + d.length * sizeof(Entry) +
+                    64);
     if (!Allocated(ctx, scratch)) return;
     Entry* entries = scratch.as<Entry>();
     int64_t* order = reinterpret_cast<int64_t*>(entries + d.length);
@@ -188,7 +199,8 @@ void SortByKey(void* ctx, const HlokitSortDesc& d, const Columns& columns) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t i = 0; i < d.length; ++i) {
         const U bits = keys[r * d.length + i];
-        const U key = Codec::Encode(d.order == HLOKIT_ORDER_TOTAL ? bits : Codec::Canonical(bits)) ^ flip;
+        const U key =
+            Codec::Encode(d.order == HLOKIT_ORDER_TOTAL ? bits : Codec::Canonical(bits)) ^ flip;
         entries[i] = MakeEntry<U>(key, i);
       }
       SortAscending(entries, d.length);
@@ -233,12 +245,14 @@ void MergeSort(int64_t* order, int64_t* spare, int64_t count, const Less& less) 
   if (from != order) std::copy_n(from, count, order);
 }
 
-void SortGeneric(void* ctx, const HlokitSortDesc& d, const Columns& columns, HlokitLess less, void* env) {
+void SortGeneric(void* ctx, const HlokitSortDesc& d, const Columns& columns, HlokitLess less,
+                 void* env) {
   int64_t bytes = 0;
   for (int64_t c = 0; c < columns.count; ++c) bytes += columns.element_bytes[c];
   ForRowBlocks(ctx, d, [&](int64_t offset, int64_t rows) {
     const int64_t block = rows * d.length;
-    Scratch scratch((block + d.length) * sizeof(int64_t) + block * bytes + 64 * (columns.count + 1));
+    Scratch scratch((block + d.length) * sizeof(int64_t) + block * bytes +
+                    64 * (columns.count + 1));
     if (!Allocated(ctx, scratch)) return;
     int64_t* order = scratch.as<int64_t>();
     int64_t* spare = order + block;
@@ -256,7 +270,8 @@ void SortGeneric(void* ctx, const HlokitSortDesc& d, const Columns& columns, Hlo
     }
     std::vector<const void*> row(columns.count);
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < columns.count; ++c) row[c] = gathered[c] + r * d.length * columns.element_bytes[c];
+      for (int64_t c = 0; c < columns.count; ++c)
+        row[c] = gathered[c] + r * d.length * columns.element_bytes[c];
       int64_t* row_order = order + r * d.length;
       for (int64_t i = 0; i < d.length; ++i) row_order[i] = i;
       MergeSort(row_order, spare, d.length,
@@ -281,8 +296,8 @@ void hlokit_sort_keys(void* ctx, const HlokitSortDesc* desc, const void* from, v
   if (!known) hlokit::ReportUnordered(ctx, desc->key_type);
 }
 
-void hlokit_sort_by_key(void* ctx, const HlokitSortDesc* desc, int64_t count, const int64_t* element_bytes,
-                        const void* const* from, void* const* to) {
+void hlokit_sort_by_key(void* ctx, const HlokitSortDesc* desc, int64_t count,
+                        const int64_t* element_bytes, const void* const* from, void* const* to) {
   const hlokit::Columns columns{count, element_bytes, from, to};
   if (!hlokit::CheckColumns(ctx, columns)) return;
   const bool known = hlokit::VisitKeyCodec(
@@ -290,8 +305,9 @@ void hlokit_sort_by_key(void* ctx, const HlokitSortDesc* desc, int64_t count, co
   if (!known) hlokit::ReportUnordered(ctx, desc->key_type);
 }
 
-void hlokit_sort_generic(void* ctx, const HlokitSortDesc* desc, int64_t count, const int64_t* element_bytes,
-                         const void* const* from, void* const* to, HlokitLess less, void* env) {
+void hlokit_sort_generic(void* ctx, const HlokitSortDesc* desc, int64_t count,
+                         const int64_t* element_bytes, const void* const* from, void* const* to,
+                         HlokitLess less, void* env) {
   const hlokit::Columns columns{count, element_bytes, from, to};
   if (hlokit::CheckColumns(ctx, columns)) hlokit::SortGeneric(ctx, *desc, columns, less, env);
 }

@@ -16,9 +16,15 @@ void SortAscending(uint8_t* keys, int64_t count) {
   }
 }
 
-void SortAscending(uint16_t* keys, int64_t count) { hwy::Sorter()(keys, count, hwy::SortAscending()); }
-void SortAscending(uint32_t* keys, int64_t count) { hwy::Sorter()(keys, count, hwy::SortAscending()); }
-void SortAscending(uint64_t* keys, int64_t count) { hwy::Sorter()(keys, count, hwy::SortAscending()); }
+void SortAscending(uint16_t* keys, int64_t count) {
+  hwy::Sorter()(keys, count, hwy::SortAscending());
+}
+void SortAscending(uint32_t* keys, int64_t count) {
+  hwy::Sorter()(keys, count, hwy::SortAscending());
+}
+void SortAscending(uint64_t* keys, int64_t count) {
+  hwy::Sorter()(keys, count, hwy::SortAscending());
+}
 
 void SortAscending(LongEntry* entries, int64_t count) {
   static_assert(sizeof(LongEntry) == sizeof(hwy::uint128_t));

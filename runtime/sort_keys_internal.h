@@ -12,15 +12,20 @@ namespace hlokit {
 
 enum class KeyKind { kUnsigned, kSigned, kFloat };
 
-// How values of one type turn into keys of their width. `U` is the unsigned integer that holds the bits.
+// How values of one type turn into keys of their width. `U` is the unsigned integer that holds the
+// bits.
 template <typename U, KeyKind kKind, int kMantissaBits = 0>
 struct KeyCodec {
   using Bits = U;
   static constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   static constexpr U kInfinity = static_cast<U>(~kSign & ~((U{1} << kMantissaBits) - 1));
 
-  static bool IsZero(U bits) { return kKind == KeyKind::kFloat && static_cast<U>(bits & ~kSign) == 0; }
-  static bool IsNan(U bits) { return kKind == KeyKind::kFloat && static_cast<U>(bits & ~kSign) > kInfinity; }
+  static bool IsZero(U bits) {
+    return kKind == KeyKind::kFloat && static_cast<U>(bits & ~kSign) == 0;
+  }
+  static bool IsNan(U bits) {
+    return kKind == KeyKind::kFloat && static_cast<U>(bits & ~kSign) > kInfinity;
+  }
 
   // In HLOKIT_ORDER_NUMERIC, zeros share one key and so do NaN.
   static U Canonical(U bits) {
@@ -44,19 +49,33 @@ struct KeyCodec {
 template <typename Visitor>
 bool VisitKeyCodec(int64_t type, const Visitor& visit) {
   switch (type) {
-    case HLOKIT_PRED: case HLOKIT_U8: return visit(KeyCodec<uint8_t, KeyKind::kUnsigned>()), true;
-    case HLOKIT_U16: return visit(KeyCodec<uint16_t, KeyKind::kUnsigned>()), true;
-    case HLOKIT_U32: return visit(KeyCodec<uint32_t, KeyKind::kUnsigned>()), true;
-    case HLOKIT_U64: return visit(KeyCodec<uint64_t, KeyKind::kUnsigned>()), true;
-    case HLOKIT_S8: return visit(KeyCodec<uint8_t, KeyKind::kSigned>()), true;
-    case HLOKIT_S16: return visit(KeyCodec<uint16_t, KeyKind::kSigned>()), true;
-    case HLOKIT_S32: return visit(KeyCodec<uint32_t, KeyKind::kSigned>()), true;
-    case HLOKIT_S64: return visit(KeyCodec<uint64_t, KeyKind::kSigned>()), true;
-    case HLOKIT_F16: return visit(KeyCodec<uint16_t, KeyKind::kFloat, 10>()), true;
-    case HLOKIT_BF16: return visit(KeyCodec<uint16_t, KeyKind::kFloat, 7>()), true;
-    case HLOKIT_F32: return visit(KeyCodec<uint32_t, KeyKind::kFloat, 23>()), true;
-    case HLOKIT_F64: return visit(KeyCodec<uint64_t, KeyKind::kFloat, 52>()), true;
-    default: return false;
+    case HLOKIT_PRED:
+    case HLOKIT_U8:
+      return visit(KeyCodec<uint8_t, KeyKind::kUnsigned>()), true;
+    case HLOKIT_U16:
+      return visit(KeyCodec<uint16_t, KeyKind::kUnsigned>()), true;
+    case HLOKIT_U32:
+      return visit(KeyCodec<uint32_t, KeyKind::kUnsigned>()), true;
+    case HLOKIT_U64:
+      return visit(KeyCodec<uint64_t, KeyKind::kUnsigned>()), true;
+    case HLOKIT_S8:
+      return visit(KeyCodec<uint8_t, KeyKind::kSigned>()), true;
+    case HLOKIT_S16:
+      return visit(KeyCodec<uint16_t, KeyKind::kSigned>()), true;
+    case HLOKIT_S32:
+      return visit(KeyCodec<uint32_t, KeyKind::kSigned>()), true;
+    case HLOKIT_S64:
+      return visit(KeyCodec<uint64_t, KeyKind::kSigned>()), true;
+    case HLOKIT_F16:
+      return visit(KeyCodec<uint16_t, KeyKind::kFloat, 10>()), true;
+    case HLOKIT_BF16:
+      return visit(KeyCodec<uint16_t, KeyKind::kFloat, 7>()), true;
+    case HLOKIT_F32:
+      return visit(KeyCodec<uint32_t, KeyKind::kFloat, 23>()), true;
+    case HLOKIT_F64:
+      return visit(KeyCodec<uint64_t, KeyKind::kFloat, 52>()), true;
+    default:
+      return false;
   }
 }
 

@@ -14,34 +14,55 @@
 namespace hlokit {
 namespace {
 
-// The value of an element of `type` as a comparable pair: NaN last, and the sign of zeros and NaN if `total`.
+// The value of an element of `type` as a comparable pair: NaN last, and the sign of zeros and NaN
+// if `total`.
 std::pair<long double, int> Rank(int64_t type, const char* element, bool total) {
   auto of = [&](auto value) { return memcpy(&value, element, sizeof(value)), value; };
   long double value = 0;
   switch (type) {
-    case HLOKIT_PRED: case HLOKIT_U8: return {of(uint8_t()), 0};
-    case HLOKIT_S8: return {of(int8_t()), 0};
-    case HLOKIT_U16: return {of(uint16_t()), 0};
-    case HLOKIT_S16: return {of(int16_t()), 0};
-    case HLOKIT_U32: return {of(uint32_t()), 0};
-    case HLOKIT_S32: return {of(int32_t()), 0};
-    case HLOKIT_U64: return {of(uint64_t()), 0};
-    case HLOKIT_S64: return {of(int64_t()), 0};
-    case HLOKIT_BF16: value = ToFloat(of(Bfloat16())); break;
-    case HLOKIT_F16: value = ToFloat(of(Half())); break;
-    case HLOKIT_F32: value = of(float()); break;
-    case HLOKIT_F64: value = of(double()); break;
+    case HLOKIT_PRED:
+    case HLOKIT_U8:
+      return {of(uint8_t()), 0};
+    case HLOKIT_S8:
+      return {of(int8_t()), 0};
+    case HLOKIT_U16:
+      return {of(uint16_t()), 0};
+    case HLOKIT_S16:
+      return {of(int16_t()), 0};
+    case HLOKIT_U32:
+      return {of(uint32_t()), 0};
+    case HLOKIT_S32:
+      return {of(int32_t()), 0};
+    case HLOKIT_U64:
+      return {of(uint64_t()), 0};
+    case HLOKIT_S64:
+      return {of(int64_t()), 0};
+    case HLOKIT_BF16:
+      value = ToFloat(of(Bfloat16()));
+      break;
+    case HLOKIT_F16:
+      value = ToFloat(of(Half()));
+      break;
+    case HLOKIT_F32:
+      value = of(float());
+      break;
+    case HLOKIT_F64:
+      value = of(double());
+      break;
   }
   const bool negative = std::signbit(value);
   const long double infinity = std::numeric_limits<long double>::infinity();
-  if (std::isnan(value)) return total && negative ? std::pair(-infinity, -1) : std::pair(infinity, 1);
+  if (std::isnan(value))
+    return total && negative ? std::pair(-infinity, -1) : std::pair(infinity, 1);
   return {value, total && value == 0 ? !negative : 0};
 }
 
-const int64_t kTypes[] = {HLOKIT_PRED, HLOKIT_S8,  HLOKIT_U8,  HLOKIT_S16,  HLOKIT_U16, HLOKIT_S32, HLOKIT_U32,
-                          HLOKIT_S64,  HLOKIT_U64, HLOKIT_F16, HLOKIT_BF16, HLOKIT_F32, HLOKIT_F64};
+const int64_t kTypes[] = {HLOKIT_PRED, HLOKIT_S8,  HLOKIT_U8,  HLOKIT_S16, HLOKIT_U16,
+                          HLOKIT_S32,  HLOKIT_U32, HLOKIT_S64, HLOKIT_U64, HLOKIT_F16,
+                          HLOKIT_BF16, HLOKIT_F32, HLOKIT_F64};
 
-// Random bits with zeros of both signs, and one NaN of each sign if `nans` (payloads have no defined order).
+// Random bits with zeros of both signs, and one NaN of each sign if `nans` (payloads have no
+// defined order).
 std::vector<char> RandomElements(int64_t type, int64_t count, bool many_equal) {
   std::mt19937_64 random(count);
   const int64_t bytes = ElementBytes(type);
@@ -67,7 +88,8 @@ std::vector<char> RandomElements(int64_t type, int64_t count, bool many_equal) {
   return data;
 }
 
-std::vector<int64_t> StableOrder(const HlokitSortDesc& d, const std::vector<char>& keys, int64_t first) {
+std::vector<int64_t> StableOrder(const HlokitSortDesc& d, const std::vector<char>& keys,
+                                 int64_t first) {
   const int64_t bytes = ElementBytes(d.key_type);
   std::vector<int64_t> order(d.length);
   std::iota(order.begin(), order.end(), 0);
@@ -105,7 +127,8 @@ void CheckSorts(const HlokitSortDesc& d, bool many_equal) {
     const std::vector<int64_t> order = StableOrder(d, keys, first);
     for (int64_t i = 0; i < d.length; ++i) {
       const int64_t at = first + i * d.inner, source = first + order[i] * d.inner;
-      ASSERT_EQ(memcmp(&sorted[at * bytes], &keys[source * bytes], bytes), 0) << "keys alone, place " << at;
+      ASSERT_EQ(memcmp(&sorted[at * bytes], &keys[source * bytes], bytes), 0)
+          << "keys alone, place " << at;
       ASSERT_EQ(memcmp(&keys_out[at * bytes], &keys[source * bytes], bytes), 0) << "place " << at;
       ASSERT_EQ(numbers_out[at], source);
     }
@@ -142,7 +165,8 @@ TEST_P(SortTest, TopK) {
         const std::vector<int64_t> order = StableOrder(d, keys, r * 1000);
         for (int64_t i = 0; i < k; ++i) {
           ASSERT_EQ(indices[r * k + i], order[i]) << "k " << k << " row " << r << " place " << i;
-          ASSERT_EQ(memcmp(&values[(r * k + i) * bytes], &keys[(r * 1000 + order[i]) * bytes], bytes), 0);
+          ASSERT_EQ(
+              memcmp(&values[(r * k + i) * bytes], &keys[(r * 1000 + order[i]) * bytes], bytes), 0);
         }
       }
     }
@@ -157,8 +181,10 @@ TEST(SortGenericTest, ByTwoColumnsStably) {
   std::vector<int8_t> minor(length);
   std::vector<uint64_t> number(length);
   std::mt19937 random(1);
-  for (int64_t i = 0; i < length; ++i) major[i] = random() % 5, minor[i] = random() % 3, number[i] = i;
-  const HlokitLess less = [](void* env, const void* const* columns, int64_t a, int64_t b) -> int32_t {
+  for (int64_t i = 0; i < length; ++i)
+    major[i] = random() % 5, minor[i] = random() % 3, number[i] = i;
+  const HlokitLess less = [](void* env, const void* const* columns, int64_t a,
+                             int64_t b) -> int32_t {
     ++*static_cast<int*>(env);
     const float* x = static_cast<const float*>(columns[0]);
     const int8_t* y = static_cast<const int8_t*>(columns[1]);
@@ -185,8 +211,9 @@ TEST(SortGenericTest, EndsOnInconsistentComparison) {
   const int64_t bytes[] = {4};
   const void* from[] = {values.data()};
   void* to[] = {values.data()};
-  hlokit_sort_generic(nullptr, &d, 1, bytes, from, to, [](void*, const void* const*, int64_t, int64_t) { return 1; },
-                      nullptr);
+  hlokit_sort_generic(
+      nullptr, &d, 1, bytes, from, to,
+      [](void*, const void* const*, int64_t, int64_t) { return 1; }, nullptr);
   std::sort(values.begin(), values.end());
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(values[i], i);
 }

@@ -44,7 +44,8 @@ class Least {
 };
 
 template <typename Codec>
-void TopK(void* ctx, const HlokitTopKDesc& d, const void* from_data, void* values_data, int32_t* indices) {
+void TopK(void* ctx, const HlokitTopKDesc& d, const void* from_data, void* values_data,
+          int32_t* indices) {
   using U = typename Codec::Bits;
   using Entry = EntryOf<U>;
   const U flip = d.smallest ? U{0} : static_cast<U>(~U{0});
@@ -55,7 +56,8 @@ void TopK(void* ctx, const HlokitTopKDesc& d, const void* from_data, void* value
     for (int64_t r = begin; r < end; ++r) {
       const U* from = static_cast<const U*>(from_data) + r * d.length;
       Least<Entry> least(scratch.as<Entry>(), capacity, d.k);
-      for (int64_t i = 0; i < d.length; ++i) least.Add(MakeEntry<U>(Codec::Encode(from[i]) ^ flip, i));
+      for (int64_t i = 0; i < d.length; ++i)
+        least.Add(MakeEntry<U>(Codec::Encode(from[i]) ^ flip, i));
       const Entry* found = least.Finish();
       for (int64_t i = 0; i < d.k; ++i) {
         const int64_t index = IndexOf(found[i]);
@@ -69,11 +71,16 @@ void TopK(void* ctx, const HlokitTopKDesc& d, const void* from_data, void* value
 }  // namespace
 }  // namespace hlokit
 
-extern "C" void hlokit_topk(void* ctx, const HlokitTopKDesc* desc, const void* from, void* values, int32_t* indices) {
-  if (desc->k > desc->length) return hlokit_set_error(ctx, "top-k asks for more elements than a row has");
+extern "C" void hlokit_topk(void* ctx, const HlokitTopKDesc* desc, const void* from, void* values,
+                            int32_t* indices) {
+  if (desc->k > desc->length)
+    return hlokit_set_error(ctx, "top-k asks for more elements than a row has");
   if (desc->k <= 0 || desc->rows <= 0) return;
-  const bool known = hlokit::VisitKeyCodec(
-      desc->type, [&](auto codec) { hlokit::TopK<decltype(codec)>(ctx, *desc, from, values, indices); });
-  if (!known) hlokit::SetKernelError(ctx, "element type %d has no order to rank by", static_cast<int>(desc->type));
+  const bool known = hlokit::VisitKeyCodec(desc->type, [&](auto codec) {
+    hlokit::TopK<decltype(codec)>(ctx, *desc, from, values, indices);
+  });
+  if (!known)
+    hlokit::SetKernelError(ctx, "element type %d has no order to rank by",
+                           static_cast<int>(desc->type));
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,5 @@
-// Reads an instruction's attributes: the fields of its opcode's struct, and the computations it calls.
+// Reads an instruction's attributes: the fields of its opcode's struct, and the computations it
+// calls.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace {
 struct CallName {
   CallForm form;
   absl::string_view name;
-  int slot;      // -1: a list of any length
+  int slot;  // -1: a list of any length
 };
 constexpr CallName kCallNames[] = {
     {CallForm::kToApply, "to_apply", 0},
@@ -32,13 +33,19 @@ constexpr CallName kCallNames[] = {
     {CallForm::kCustomCalls, "calls", 0},
 };
 
-constexpr absl::string_view kCommonNames[] = {"metadata", "sharding", "backend_config", "frontend_attributes",
-                                              "control-predecessors", "statistics", "origin"};
+constexpr size_t kMaxUnknown = 1000;  // of one instruction
+
+constexpr absl::string_view kCommonNames[] = {
+    "metadata",   "sharding", "backend_config", "frontend_attributes", "control-predecessors",
+    "statistics", "origin"};
 
 // Written by some versions, without a meaning (any more).
 bool IsIgnored(Opcode opcode, absl::string_view name) {
-  if (name == "mode" || name == "is_cross_program_prefetch" || name == "async_group_id" || name == "barrier") return true;
-  return name == "parameter_replication" || (opcode == Opcode::kRaggedAllToAll && name == "dimensions");
+  if (name == "mode" || name == "is_cross_program_prefetch" || name == "async_group_id" ||
+      name == "barrier")
+    return true;
+  return name == "parameter_replication" ||
+         (opcode == Opcode::kRaggedAllToAll && name == "dimensions");
 }
 
 absl::string_view CurrentName(absl::string_view name) {
@@ -74,7 +81,8 @@ FieldResult ReadFieldOf(Reader& reader, A& attributes, absl::string_view name, u
         result = FieldResult::kTwice;
       } else {
         seen |= bit;
-        result = ReadValue(reader, attributes.*field.member) ? FieldResult::kRead : FieldResult::kFailed;
+        result =
+            ReadValue(reader, attributes.*field.member) ? FieldResult::kRead : FieldResult::kFailed;
       }
     }
     bit <<= 1;
@@ -88,7 +96,8 @@ const char* MissingField(uint64_t seen) {
   const char* missing = nullptr;
   uint64_t bit = 1;
   ForEachField<A>([&](const auto& field) {
-    if (field.use == FieldUse::kRequired && (seen & bit) == 0 && missing == nullptr) missing = field.name;
+    if (field.use == FieldUse::kRequired && (seen & bit) == 0 && missing == nullptr)
+      missing = field.name;
     bit <<= 1;
   });
   return missing;
@@ -96,7 +105,8 @@ const char* MissingField(uint64_t seen) {
 
 }  // namespace
 
-bool ModuleParser::ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped, Seen& seen, bool any) {
+bool ModuleParser::ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped,
+                                  Seen& seen, bool any) {
   while (any && reader_.TryEat(',')) {
     const char* at = reader_.Here();
     const absl::string_view name = CurrentName(reader_.Word());
@@ -106,29 +116,31 @@ bool ModuleParser::ReadAttributes(Scope& scope, Instruction& instruction, Instru
     if (wrapped != nullptr) outcome = ReadOwnField(*wrapped, name, seen.wrapped_fields, at);
     if (outcome == Outcome::kUnknown) outcome = ReadOwnField(instruction, name, seen.fields, at);
     if (outcome == Outcome::kUnknown) outcome = ReadCommon(scope, instruction, name, seen, at);
-    if (outcome == Outcome::kUnknown) outcome = ReadCalls(wrapped != nullptr ? *wrapped : instruction, name, seen, at);
+    if (outcome == Outcome::kUnknown)
+      outcome = ReadCalls(wrapped != nullptr ? *wrapped : instruction, name, seen, at);
     if (outcome == Outcome::kUnknown && !UnknownAttribute(instruction, name, at)) return false;
     if (outcome == Outcome::kFailed) return false;
   }
   const bool update = wrapped != nullptr && instruction.opcode() != Opcode::kAsyncStart;
   if (update) return true;
-  if (wrapped != nullptr) return CheckRequired(*wrapped, seen.wrapped_fields) && CheckCalls(*wrapped, seen);
+  if (wrapped != nullptr)
+    return CheckRequired(*wrapped, seen.wrapped_fields) && CheckCalls(*wrapped, seen);
   return CheckRequired(instruction, seen.fields) && CheckCalls(instruction, seen);
 }
 
-ModuleParser::Outcome ModuleParser::ReadOwnField(Instruction& instruction, absl::string_view name, uint64_t& seen,
-                                                 const char* at) {
-  const FieldResult result =
-      VisitAttributes(instruction.opcode(), instruction.mutable_attributes(),
-                      [&](auto& attributes) { return ReadFieldOf(reader_, attributes, name, seen); });
+ModuleParser::Outcome ModuleParser::ReadOwnField(Instruction& instruction, absl::string_view name,
+                                                 uint64_t& seen, const char* at) {
+  const FieldResult result = VisitAttributes(
+      instruction.opcode(), instruction.mutable_attributes(),
+      [&](auto& attributes) { return ReadFieldOf(reader_, attributes, name, seen); });
   if (result == FieldResult::kRead) return Outcome::kRead;
   if (result == FieldResult::kUnknown) return Outcome::kUnknown;
   if (result == FieldResult::kTwice) Twice(name, at);
   return Outcome::kFailed;
 }
 
-ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::string_view name, Seen& seen,
-                                              const char* at) {
+ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::string_view name,
+                                              Seen& seen, const char* at) {
   const CallForm form = Info(instruction.opcode()).calls;
   for (const CallName& call : kCallNames) {
     if (call.form != form || call.name != name) continue;
@@ -136,7 +148,8 @@ ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::st
       if (!seen.called.empty()) return Twice(name, at), Outcome::kFailed;
       return ReadCalledList(seen.called) ? Outcome::kRead : Outcome::kFailed;
     }
-    if (static_cast<int>(seen.called.size()) <= call.slot) seen.called.resize(call.slot + 1, nullptr);
+    if (static_cast<int>(seen.called.size()) <= call.slot)
+      seen.called.resize(call.slot + 1, nullptr);
     if (seen.called[call.slot] != nullptr) return Twice(name, at), Outcome::kFailed;
     Computation* called = ReadCalled();
     seen.called[call.slot] = called;
@@ -146,14 +159,16 @@ ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::st
 }
 
 bool ModuleParser::CheckRequired(Instruction& instruction, uint64_t seen) {
-  const char* missing = VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
-    return MissingField<std::decay_t<decltype(attributes)>>(seen);
-  });
+  const char* missing =
+      VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
+        return MissingField<std::decay_t<decltype(attributes)>>(seen);
+      });
   if (missing == nullptr) return true;
   if (instruction.opcode() == Opcode::kBroadcast && instruction.operand_count() == 1 &&
       instruction.operand(0)->shape().IsScalar())
     return true;  // a scalar goes everywhere
-  diagnostics().Error(instruction.place(), "", Text(instruction.opcode()), " needs the attribute ", missing);
+  diagnostics().Error(instruction.place(), "", Text(instruction.opcode()), " needs the attribute ",
+                      missing);
   return false;
 }
 
@@ -162,33 +177,42 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen) {
   if (form == CallForm::kNoCalls) return true;
   std::vector<Computation*>& called = seen.called;
   for (const CallName& call : kCallNames) {
-    const bool optional = form == CallForm::kCustomCalls || instruction.opcode() == Opcode::kAsyncUpdate ||
+    const bool optional = form == CallForm::kCustomCalls ||
+                          instruction.opcode() == Opcode::kAsyncUpdate ||
                           instruction.opcode() == Opcode::kAsyncDone;
     if (call.form != form || optional) continue;
-    if (call.slot < 0 ? !called.empty() : static_cast<int>(called.size()) > call.slot && called[call.slot] != nullptr) {
+    if (call.slot < 0
+            ? !called.empty()
+            : static_cast<int>(called.size()) > call.slot && called[call.slot] != nullptr) {
       if (call.slot < 0) break;  // a list says all
       continue;
     }
     if (call.slot < 0) continue;
-    diagnostics().Error(instruction.place(), "", Text(instruction.opcode()), " needs the attribute ", call.name);
+    diagnostics().Error(instruction.place(), "", Text(instruction.opcode()),
+                        " needs the attribute ", call.name);
     return false;
   }
   instruction.set_called(std::move(called));
   return true;
 }
 
-bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view name, const char* at) {
+bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view name,
+                                    const char* at) {
   const bool ignored = IsIgnored(instruction.opcode(), name);
   if (!ignored && !options_.allow_unknown_attributes)
     return reader_.Error(at, Text(instruction.opcode()), " has no attribute '", name, "'",
-                         DidYouMean(name, NamesFor(instruction)), "; --allow-unknown-attributes keeps it");
+                         DidYouMean(name, NamesFor(instruction)),
+                         "; --allow-unknown-attributes keeps it");
   absl::string_view value;
   if (!reader_.AnyValue(value)) return false;
   if (ignored) return true;
   auto& unknown = instruction.mutable_extras().unknown;
+  if (unknown.size() >= kMaxUnknown)
+    return reader_.Error(at, "more than ", kMaxUnknown, " unknown attributes");
   for (const auto& [other, text] : unknown)
     if (other == name) return Twice(name, at);
-  diagnostics().Warning(reader_.PlaceAt(at), "", "the unknown attribute '", name, "' is kept as text");
+  diagnostics().Warning(reader_.PlaceAt(at), "", "the unknown attribute '", name,
+                        "' is kept as text");
   unknown.emplace_back(std::string(name), std::string(value));
   return true;
 }

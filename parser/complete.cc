@@ -1,4 +1,5 @@
-// Fills in what an instruction's text may leave out, and brings attributes to the form that XLA keeps.
+// Fills in what an instruction's text may leave out, and brings attributes to the form that XLA
+// keeps.
 #include <algorithm>
 #include <numeric>
 
@@ -19,7 +20,8 @@ template <typename A>
 void DropDefaultPrecision(A& attributes) {
   if constexpr (requires { attributes.operand_precision; }) {
     auto& precision = attributes.operand_precision;
-    if (std::all_of(precision.begin(), precision.end(), [](Precision p) { return p == Precision::kDefault; }))
+    if (std::all_of(precision.begin(), precision.end(),
+                    [](Precision p) { return p == Precision::kDefault; }))
       precision.clear();
   }
 }
@@ -30,7 +32,8 @@ const Shape* LikeWhat(const Instruction& i) {
     case Opcode::kGetTupleElement: {
       const Shape& tuple = i.operand(0)->shape();
       const int64_t index = i.tuple_index();
-      const bool inside = tuple.IsTuple() && index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
+      const bool inside =
+          tuple.IsTuple() && index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
       return inside ? &tuple.elements[index] : nullptr;
     }
     case Opcode::kCall:
@@ -51,7 +54,8 @@ const Shape* LikeWhat(const Instruction& i) {
     case Opcode::kSetDimensionSize:
       return &i.operand(0)->shape();
     default:
-      return HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0 ? &i.operand(0)->shape() : nullptr;
+      return HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0 ? &i.operand(0)->shape()
+                                                                         : nullptr;
   }
 }
 
@@ -69,7 +73,8 @@ void TakeLayout(const Shape& from, Shape& to) {
 bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
   absl::InlinedVector<const Shape*, 8> shapes;
   for (const Instruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
-  const OpView view(instruction.opcode(), shapes, instruction.attributes(), instruction.called(), nullptr);
+  const OpView view(instruction.opcode(), shapes, instruction.attributes(), instruction.called(),
+                    nullptr);
   absl::StatusOr<Shape> shape = InferShape(view);
   if (!shape.ok()) {
     diagnostics().Error(reader_.PlaceAt(at), shape.status());
@@ -78,7 +83,8 @@ bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
   Shape result = shape->WithDefaultLayout();
   if (const Shape* like = LikeWhat(instruction)) TakeLayout(*like, result);
   if (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kSort)
-    for (size_t i = 0; i < shapes.size() && i < result.elements.size(); ++i) TakeLayout(*shapes[i], result.elements[i]);
+    for (size_t i = 0; i < shapes.size() && i < result.elements.size(); ++i)
+      TakeLayout(*shapes[i], result.elements[i]);
   instruction.set_shape(std::move(result));
   return true;
 }
@@ -87,7 +93,8 @@ void ModuleParser::Normalize(Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kCompare: {
       auto& attributes = i.mutable_attr<CompareAttrs>();
-      if (attributes.type == DefaultOrder(i.operand(0)->shape().type)) attributes.type = ComparisonType::kDefault;
+      if (attributes.type == DefaultOrder(i.operand(0)->shape().type))
+        attributes.type = ComparisonType::kDefault;
       break;
     }
     case Opcode::kMap: {  // all of them, whatever the text says

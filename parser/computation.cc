@@ -14,11 +14,14 @@ bool ModuleParser::ReadComputation() {
                           static_cast<uint32_t>(name.data() + name.size() - name_at)};
   auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place});
   if (!is_new) {
-    diagnostics().Error(place, "", "the computation '", name, "' is defined twice")
+    diagnostics()
+        .Error(place, "", "the computation '", name, "' is defined twice")
         .Note(known->second.place, "first defined here");
   }
   if (is_entry && entry_place_.valid()) {
-    diagnostics().Error(reader_.PlaceAt(start), "", "a second ENTRY").Note(entry_place_, "the first one");
+    diagnostics()
+        .Error(reader_.PlaceAt(start), "", "a second ENTRY")
+        .Note(entry_place_, "the first one");
   }
   Shape result;
   const char* result_at = nullptr;
@@ -30,7 +33,8 @@ bool ModuleParser::ReadComputation() {
   last_ = body;
   if (is_entry) module_->set_entry(body);
   if (result_at != nullptr && !Compatible(body->root()->shape(), result))
-    return reader_.Error(result_at, "the signature says ", Text(result), ", the root is ", Text(body->root()->shape()));
+    return reader_.Error(result_at, "the signature says ", Text(result), ", the root is ",
+                         Text(body->root()->shape()));
   if (!reader_.TryEat(',')) return true;
   std::string thread;
   if (!reader_.TryEatWord("execution_thread")) return reader_.Expected("execution_thread=");
@@ -39,12 +43,14 @@ bool ModuleParser::ReadComputation() {
   return true;
 }
 
-// `(name: shape, ...) -> shape`. As in XLA, the parameters are those of the body, whatever stands here.
+// `(name: shape, ...) -> shape`. As in XLA, the parameters are those of the body, whatever stands
+// here.
 bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
   const bool parameters = reader_.List('(', ')', [&] {
     absl::string_view name;
     Shape shape;
-    return reader_.Name(name, "a parameter's name") && reader_.Eat(':', "after the parameter's name") &&
+    return reader_.Name(name, "a parameter's name") &&
+           reader_.Eat(':', "after the parameter's name") &&
            ReadShape(reader_, shape, MissingLayout::kNone);
   });
   if (!parameters) return false;
@@ -67,7 +73,8 @@ void ModuleParser::ReadLoneInstruction() {
   OpenScope(scope, "_", reader_.PlaceAt(reader_.Here()));
   const bool unnamed = StartsShape(reader_);
   const SourcePlace place = reader_.PlaceAt(reader_.Here());
-  const bool ok = unnamed ? ReadRightHandSide(scope, "_", place, /*nested=*/false) != nullptr : ReadInstruction(scope);
+  const bool ok = unnamed ? ReadRightHandSide(scope, "_", place, /*nested=*/false) != nullptr
+                          : ReadInstruction(scope);
   --open_scopes_;
   if (ok && FinishBody(scope) && (reader_.AtEnd() || reader_.Expected("the end of the text"))) {
     last_ = module_->Adopt(std::move(scope.computation));
@@ -90,11 +97,12 @@ Computation* ModuleParser::ReadBody(absl::string_view name, SourcePlace place) {
   return nullptr;
 }
 
-// Up to the closing brace. After an error goes on at the next line that looks like an instruction; false where there
-// is none, with the reader at what comes after the body.
+// Up to the closing brace. After an error goes on at the next line that looks like an instruction;
+// false where there is none, with the reader at what comes after the body.
 bool ModuleParser::ReadInstructions(Scope& scope) {
   const char* open = reader_.raw_position() - 1;
-  if (reader_.Peek() == '}') return reader_.Expected("an instruction: a computation cannot be empty");
+  if (reader_.Peek() == '}')
+    return reader_.Expected("an instruction: a computation cannot be empty");
   while (!reader_.TryEat('}')) {
     if (diagnostics().full()) return false;
     const char* start = reader_.Here();
@@ -106,8 +114,9 @@ bool ModuleParser::ReadInstructions(Scope& scope) {
       return false;
     }
     reader_.MoveTo(start);
-    diagnostics().Error(reader_.PlaceAt(start), "", "expected an instruction or '}', found ",
-                        reader_.AtEnd() ? "the end of the text" : "the start of a computation")
+    diagnostics()
+        .Error(reader_.PlaceAt(start), "", "expected an instruction or '}', found ",
+               reader_.AtEnd() ? "the end of the text" : "the start of a computation")
         .Note(reader_.PlaceAt(open), "the body opened here is not closed");
     return false;
   }
@@ -127,11 +136,13 @@ bool ModuleParser::CheckParameters(Scope& scope) {
     if (!i->IsParameter()) continue;
     const int64_t number = i->parameter_number();
     if (number >= scope.parameter_count) {
-      diagnostics().Error(i->place(), "", "parameter ", number, " of a computation with ", scope.parameter_count,
-                          scope.parameter_count == 1 ? " parameter" : " parameters", ", which are numbered from 0");
+      diagnostics().Error(
+          i->place(), "", "parameter ", number, " of a computation with ", scope.parameter_count,
+          scope.parameter_count == 1 ? " parameter" : " parameters", ", which are numbered from 0");
       ok = false;
     } else if (by_number[number] != nullptr) {
-      diagnostics().Error(i->place(), "", "a second parameter ", number)
+      diagnostics()
+          .Error(i->place(), "", "a second parameter ", number)
           .Note(by_number[number]->place(), "the first one");
       ok = false;
     } else {

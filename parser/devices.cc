@@ -46,7 +46,8 @@ bool ReadDeviceIds(Reader& r, Mesh& mesh) {
     } while (r.TryEat(','));
   }
   if (static_cast<int64_t>(mesh.devices.size()) != DeviceCount(mesh.sizes))
-    return r.Error(at, "the mesh has ", DeviceCount(mesh.sizes), " positions, but ", mesh.devices.size(), " device ids");
+    return r.Error(at, "the mesh has ", DeviceCount(mesh.sizes), " positions, but ",
+                   mesh.devices.size(), " device ids");
   return r.Eat(')', "after the device ids");
 }
 
@@ -75,8 +76,8 @@ bool ReadAxisRef(Reader& r, const Mesh& mesh, AxisRef& ref) {
       !r.Eat(')', "after that size") || !r.Int(ref.size))
     return false;
   const int64_t full = mesh.sizes[ref.axis];
-  const bool fits = ref.before > 0 && ref.size > 0 && ref.before <= full && ref.size <= full / ref.before &&
-                    full % (ref.before * ref.size) == 0;
+  const bool fits = ref.before > 0 && ref.size > 0 && ref.before <= full &&
+                    ref.size <= full / ref.before && full % (ref.before * ref.size) == 0;
   return fits || r.Error(at, "the part does not divide the axis of size ", full);
 }
 
@@ -130,14 +131,14 @@ bool ReadIotaGroups(Reader& r, ReplicaGroups& groups) {
   if (!r.TryEat("<=")) return r.Expected("'<='");
   if (!ReadIota(r, groups.reshape_dims, groups.transpose_perm)) return false;
   if (DeviceCount(groups.iota_dims) == DeviceCount(groups.reshape_dims)) return true;
-  return r.Error(start, "the groups hold ", DeviceCount(groups.iota_dims), " devices, the order after <= has ",
-                 DeviceCount(groups.reshape_dims));
+  return r.Error(start, "the groups hold ", DeviceCount(groups.iota_dims),
+                 " devices, the order after <= has ", DeviceCount(groups.reshape_dims));
 }
 
 }  // namespace
 
 int64_t DeviceCount(const DimVector& dims) {
-  constexpr int64_t kMost = int64_t{1} << 24;
+  constexpr int64_t kMost = int64_t{1} << 20;
   int64_t count = 1;
   for (int64_t d : dims)
     if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMost) return -1;
@@ -151,7 +152,8 @@ void SimplifyIota(DimVector& reshape_dims, DimVector& perm) {
   DimVector kept;
   for (int64_t d : perm)
     if (reshape_dims[d] != 1) kept.push_back(d);
-  auto follows = [&](int64_t a, int64_t b) {  // b is the next dimension after a that is larger than 1
+  auto follows = [&](int64_t a,
+                     int64_t b) {  // b is the next dimension after a that is larger than 1
     for (++a; a < b; ++a)
       if (reshape_dims[a] != 1) return false;
     return a == b;
@@ -174,7 +176,8 @@ void SimplifyIota(DimVector& reshape_dims, DimVector& perm) {
   reshape_dims.clear();
   perm.clear();
   for (const auto& run : sorted) reshape_dims.push_back(run.second);
-  for (const auto& run : runs) perm.push_back(std::find(sorted.begin(), sorted.end(), run) - sorted.begin());
+  for (const auto& run : runs)
+    perm.push_back(std::find(sorted.begin(), sorted.end(), run) - sorted.begin());
 }
 
 bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& perm) {
@@ -187,8 +190,10 @@ bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& perm) {
     DimVector sorted = perm;
     std::sort(sorted.begin(), sorted.end());
     bool permutes = sorted.size() == reshape_dims.size();
-    for (size_t i = 0; permutes && i < sorted.size(); ++i) permutes = sorted[i] == static_cast<int64_t>(i);
-    if (!permutes) return r.Error(at, "T(..) must order the ", reshape_dims.size(), " dimensions before it");
+    for (size_t i = 0; permutes && i < sorted.size(); ++i)
+      permutes = sorted[i] == static_cast<int64_t>(i);
+    if (!permutes)
+      return r.Error(at, "T(..) must order the ", reshape_dims.size(), " dimensions before it");
   } else if (reshape_dims.size() > 1) {
     return r.Expected("'T(' after several dimensions");
   }

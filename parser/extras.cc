@@ -13,14 +13,23 @@ namespace hlokit {
 namespace {
 
 enum CommonBit : uint32_t {
-  kMetadata = 1, kSharding = 2, kBackendConfig = 4, kFrontend = 8, kControl = 16, kStatistics = 32, kOrigin = 64,
+  kMetadata = 1,
+  kSharding = 2,
+  kBackendConfig = 4,
+  kFrontend = 8,
+  kControl = 16,
+  kStatistics = 32,
+  kOrigin = 64,
 };
 
 CommonBit CommonFromName(absl::string_view name) {
-  constexpr std::pair<absl::string_view, CommonBit> kNames[] = {
-      {"metadata", kMetadata}, {"sharding", kSharding}, {"backend_config", kBackendConfig},
-      {"frontend_attributes", kFrontend}, {"control-predecessors", kControl}, {"statistics", kStatistics},
-      {"origin", kOrigin}};
+  constexpr std::pair<absl::string_view, CommonBit> kNames[] = {{"metadata", kMetadata},
+                                                                {"sharding", kSharding},
+                                                                {"backend_config", kBackendConfig},
+                                                                {"frontend_attributes", kFrontend},
+                                                                {"control-predecessors", kControl},
+                                                                {"statistics", kStatistics},
+                                                                {"origin", kOrigin}};
   for (const auto& [text, bit] : kNames)
     if (text == name) return bit;
   return CommonBit();
@@ -44,13 +53,17 @@ struct NumberPart {
   absl::string_view name;
   int64_t OpMetadata::*member;
 };
-constexpr TextPart kTextParts[] = {
-    {"op_name", &OpMetadata::op_name}, {"op_type", &OpMetadata::op_type}, {"source_file", &OpMetadata::source_file},
-    {"deduplicated_name", &OpMetadata::deduplicated_name}, {"scheduling_name", &OpMetadata::scheduling_name},
-    {"metadata_payload", &OpMetadata::metadata_payload}};
+constexpr TextPart kTextParts[] = {{"op_name", &OpMetadata::op_name},
+                                   {"op_type", &OpMetadata::op_type},
+                                   {"source_file", &OpMetadata::source_file},
+                                   {"deduplicated_name", &OpMetadata::deduplicated_name},
+                                   {"scheduling_name", &OpMetadata::scheduling_name},
+                                   {"metadata_payload", &OpMetadata::metadata_payload}};
 constexpr NumberPart kNumberParts[] = {
-    {"stack_frame_id", &OpMetadata::stack_frame_id}, {"source_line", &OpMetadata::source_line},
-    {"source_end_line", &OpMetadata::source_end_line}, {"source_column", &OpMetadata::source_column},
+    {"stack_frame_id", &OpMetadata::stack_frame_id},
+    {"source_line", &OpMetadata::source_line},
+    {"source_end_line", &OpMetadata::source_end_line},
+    {"source_column", &OpMetadata::source_column},
     {"source_end_column", &OpMetadata::source_end_column},
     {"size_of_generated_code_in_bytes", &OpMetadata::size_of_generated_code_in_bytes},
     {"size_of_memory_working_set_in_bytes", &OpMetadata::size_of_memory_working_set_in_bytes}};
@@ -59,7 +72,8 @@ constexpr NumberPart kNumberParts[] = {
 template <typename Outcome>
 Outcome ReadMetadataPart(Reader& r, absl::string_view name, OpMetadata& metadata) {
   for (const TextPart& part : kTextParts)
-    if (part.name == name) return r.String(metadata.*part.member) ? Outcome::kRead : Outcome::kFailed;
+    if (part.name == name)
+      return r.String(metadata.*part.member) ? Outcome::kRead : Outcome::kFailed;
   for (const NumberPart& part : kNumberParts)
     if (part.name == name) return r.Int(metadata.*part.member) ? Outcome::kRead : Outcome::kFailed;
   absl::string_view text;
@@ -74,8 +88,8 @@ Outcome ReadMetadataPart(Reader& r, absl::string_view name, OpMetadata& metadata
 
 }  // namespace
 
-ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name,
-                                               Seen& seen, const char* at) {
+ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instruction,
+                                               absl::string_view name, Seen& seen, const char* at) {
   const CommonBit bit = CommonFromName(name);
   if (bit == 0) return Outcome::kUnknown;
   if ((seen.common & bit) != 0) return Twice(name, at), Outcome::kFailed;
@@ -85,10 +99,14 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
   InstructionExtras& extras = instruction.mutable_extras();
   absl::string_view text;
   switch (bit) {
-    case kMetadata: return done(ReadMetadata(extras.metadata));
-    case kFrontend: return done(ReadFrontendAttributes(extras.frontend_attributes));
-    case kBackendConfig: return done(ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw));
-    case kStatistics: return done(ReadStatistics(extras.statistics));
+    case kMetadata:
+      return done(ReadMetadata(extras.metadata));
+    case kFrontend:
+      return done(ReadFrontendAttributes(extras.frontend_attributes));
+    case kBackendConfig:
+      return done(ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw));
+    case kStatistics:
+      return done(ReadStatistics(extras.statistics));
     case kSharding:
       extras.sharding = std::make_unique<Sharding>();
       return done(ReadSharding(reader_, *extras.sharding));
@@ -110,16 +128,20 @@ bool ModuleParser::ReadMetadata(OpMetadata& metadata) {
     if (outcome == Outcome::kFailed) return false;
     if (outcome == Outcome::kUnknown) {
       if (!options_.allow_unknown_attributes)
-        return reader_.Error(at, "unknown metadata '", name, "'; --allow-unknown-attributes keeps it");
+        return reader_.Error(at, "unknown metadata '", name,
+                             "'; --allow-unknown-attributes keeps it");
       const char* value = reader_.Here();
       std::string ignored;
       absl::string_view text;
       const bool quoted = reader_.Peek() == '"';
-      if (quoted ? !reader_.String(ignored) : reader_.Peek() == '{' ? !reader_.Balanced(text) : reader_.Word().empty()) {
+      if (quoted                  ? !reader_.String(ignored)
+          : reader_.Peek() == '{' ? !reader_.Balanced(text)
+                                  : reader_.Word().empty()) {
         int64_t number = 0;
         if (quoted || !reader_.Int(number)) return false;
       }
-      diagnostics().Warning(reader_.PlaceAt(at), "", "unknown metadata '", name, "' is kept as text");
+      diagnostics().Warning(reader_.PlaceAt(at), "", "unknown metadata '", name,
+                            "' is kept as text");
       absl::StrAppend(&metadata.others, metadata.others.empty() ? "" : " ", name, "=",
                       absl::string_view(value, reader_.raw_position() - value));
     }
@@ -128,23 +150,24 @@ bool ModuleParser::ReadMetadata(OpMetadata& metadata) {
   return true;
 }
 
-bool ModuleParser::ReadFrontendAttributes(std::vector<std::pair<std::string, std::string>>& attributes) {
+bool ModuleParser::ReadFrontendAttributes(
+    std::vector<std::pair<std::string, std::string>>& attributes) {
   const bool ok = reader_.List('{', '}', [&] {
     const absl::string_view key = reader_.Word();
     if (key.empty()) return reader_.Expected("a name");
     std::string value;
     bool is_dict = false;
-    if (!reader_.Eat('=', "after the name") || !ReadStringOrDict(reader_, value, is_dict)) return false;
-    auto same = [&](const auto& attribute) { return attribute.first == key; };
-    const auto found = std::find_if(attributes.begin(), attributes.end(), same);
-    if (found != attributes.end()) {
-      found->second = std::move(value);  // the last one counts
-    } else {
-      attributes.emplace_back(std::string(key), std::move(value));
-    }
+    if (!reader_.Eat('=', "after the name") || !ReadStringOrDict(reader_, value, is_dict))
+      return false;
+    attributes.emplace_back(std::string(key), std::move(value));
     return true;
   });
-  std::sort(attributes.begin(), attributes.end());
+  auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(attributes.begin(), attributes.end(), by_key);
+  // Of equal keys the last one counts.
+  auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+  const auto end = std::unique(attributes.rbegin(), attributes.rend(), same_key);
+  attributes.erase(attributes.begin(), end.base());
   return ok;
 }
 
@@ -168,7 +191,8 @@ bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instructio
     absl::string_view name;
     if (!reader_.Name(name, "an instruction")) return false;
     const NameTable::Entry* entry = scope.names->Find(name);
-    if (entry == nullptr || (entry->instruction == nullptr && !entry->broken)) return Undefined(scope, name, at);
+    if (entry == nullptr || (entry->instruction == nullptr && !entry->broken))
+      return Undefined(scope, name, at);
     if (entry->instruction == nullptr) return false;
     instruction.AddControlPredecessor(entry->instruction);
     return true;

@@ -14,14 +14,29 @@ namespace {
 constexpr int64_t kMaxParameters = int64_t{1} << 20;
 
 // Names only with a percent sign in front.
-constexpr absl::string_view kKeywords[] = {
-    "inf", "nan", "true", "false", "maximal", "replicated", "manual", "unknown", "unreduced", "ROOT", "ENTRY",
-    "HloModule", "last_tile_dim_replicate", "shard_as", "shard_like", "FileNames", "FunctionNames", "FileLocations",
-    "StackFrames"};
+constexpr absl::string_view kKeywords[] = {"inf",
+                                           "nan",
+                                           "true",
+                                           "false",
+                                           "maximal",
+                                           "replicated",
+                                           "manual",
+                                           "unknown",
+                                           "unreduced",
+                                           "ROOT",
+                                           "ENTRY",
+                                           "HloModule",
+                                           "last_tile_dim_replicate",
+                                           "shard_as",
+                                           "shard_like",
+                                           "FileNames",
+                                           "FunctionNames",
+                                           "FileLocations",
+                                           "StackFrames"};
 
 // Spellings of opcodes that XLA gave up.
-constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {{"cross-replica-sum", Opcode::kAllReduce},
-                                                                 {"generate-token", Opcode::kAfterAll}};
+constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
+    {"cross-replica-sum", Opcode::kAllReduce}, {"generate-token", Opcode::kAfterAll}};
 
 }  // namespace
 
@@ -49,15 +64,19 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = true;
   if (TypeFromWord(name) != ElementType::kInvalid || absl::StartsWith(name, "__") ||
-      (!percent && std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)))
+      (!percent &&
+       std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction");
   if (is_root && scope.root_place.valid()) {
-    diagnostics().Error(reader_.PlaceAt(start), "", "a second ROOT").Note(scope.root_place, "the first one");
+    diagnostics()
+        .Error(reader_.PlaceAt(start), "", "a second ROOT")
+        .Note(scope.root_place, "the first one");
     return false;
   }
   entry.broken = false;
   Instruction* made = ReadRightHandSide(scope, name, place, /*nested=*/false);
-  NameTable::Entry& done = lone_ ? *scope.names->Find(name) : entry;  // parameters in place may grow the table
+  NameTable::Entry& done =
+      lone_ ? *scope.names->Find(name) : entry;  // parameters in place may grow the table
   done.instruction = made;
   done.broken = made == nullptr;
   if (is_root) scope.root_place = reader_.PlaceAt(start);
@@ -65,7 +84,8 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   return made != nullptr;
 }
 
-Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view name, SourcePlace place, bool nested) {
+Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view name,
+                                             SourcePlace place, bool nested) {
   Reader::Depth depth(reader_);
   if (!depth.ok()) return nullptr;
   Shape shape;
@@ -107,11 +127,13 @@ bool ModuleParser::ReadOpName(OpName& op) {
   std::optional<Opcode> opcode = OpcodeFromText(word);
   for (const auto& [former, now] : kFormerNames)
     if (!opcode && word == former) opcode = now;
-  constexpr std::pair<absl::string_view, Opcode> kSuffixes[] = {
-      {"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
+  constexpr std::pair<absl::string_view, Opcode> kSuffixes[] = {{"-start", Opcode::kAsyncStart},
+                                                                {"-update", Opcode::kAsyncUpdate},
+                                                                {"-done", Opcode::kAsyncDone}};
   for (const auto& [suffix, async] : kSuffixes) {
     if (opcode || !absl::EndsWith(word, suffix)) continue;
-    const std::optional<Opcode> wrapped = OpcodeFromText(word.substr(0, word.size() - suffix.size()));
+    const std::optional<Opcode> wrapped =
+        OpcodeFromText(word.substr(0, word.size() - suffix.size()));
     if (!wrapped) continue;
     opcode = async;
     op.sugared = true;
@@ -123,14 +145,17 @@ bool ModuleParser::ReadOpName(OpName& op) {
   return true;
 }
 
-std::unique_ptr<Instruction> ModuleParser::ReadArguments(Scope& scope, const OpName& op, Shape shape, bool has_shape) {
+std::unique_ptr<Instruction> ModuleParser::ReadArguments(Scope& scope, const OpName& op,
+                                                         Shape shape, bool has_shape) {
   Operands operands;
   const bool literal = op.opcode == Opcode::kParameter || op.opcode == Opcode::kConstant;
   if (literal && !has_shape) {
     reader_.Error(op.at, "a ", Text(op.opcode), " needs a shape in front of it");
     return nullptr;
   }
-  if (!literal && (!ReadOperands(scope, operands) || !CheckOperands(op, shape, has_shape, operands))) return nullptr;
+  if (!literal &&
+      (!ReadOperands(scope, operands) || !CheckOperands(op, shape, has_shape, operands)))
+    return nullptr;
   auto made = std::make_unique<Instruction>(op.opcode, std::move(shape), operands);
   if (op.opcode == Opcode::kParameter && !ReadParameter(scope, *made)) return nullptr;
   if (op.opcode == Opcode::kConstant && !ReadConstant(*made)) return nullptr;
@@ -144,7 +169,8 @@ bool ModuleParser::ReadParameter(Scope& scope, Instruction& instruction) {
   const char* at = reader_.Here();
   int64_t number = 0;
   if (!reader_.Int(number)) return false;
-  if (number < 0 || number > kMaxParameters) return reader_.Error(at, "a parameter's number is 0 to ", kMaxParameters);
+  if (number < 0 || number > kMaxParameters)
+    return reader_.Error(at, "a parameter's number is 0 to ", kMaxParameters);
   instruction.mutable_attr<ParameterAttrs>().number = number;
   ++scope.parameter_count;
   return reader_.Eat(')', "after the parameter's number");
@@ -156,7 +182,8 @@ bool ModuleParser::ReadConstant(Instruction& instruction) {
   bool elided = false;
   if (!ReadLiteral(reader_, instruction.shape(), literal, elided)) return false;
   if (!elided)
-    instruction.mutable_attr<ConstantAttrs>().literal = std::make_shared<const Literal>(std::move(literal));
+    instruction.mutable_attr<ConstantAttrs>().literal =
+        std::make_shared<const Literal>(std::move(literal));
   return reader_.Eat(')', "after the constant's value");
 }
 
@@ -181,7 +208,8 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
   const char* at = reader_.Here();
   absl::string_view name;
   const bool lone = lone_ && has_shape && open_scopes_ == 1;
-  if (lone && (*at == ',' || *at == ')')) return ReadParameterInPlace(scope, name, std::move(declared), at);
+  if (lone && (*at == ',' || *at == ')'))
+    return ReadParameterInPlace(scope, name, std::move(declared), at);
   if (!reader_.Name(name, "an operand")) return nullptr;
   if (*reader_.raw_position() == '(' && *at != '%') {
     reader_.MoveTo(start);
@@ -196,8 +224,8 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
   Instruction* operand = entry->instruction;
   if (operand != nullptr && has_shape && !Compatible(operand->shape(), declared)) {
     diagnostics()
-        .Error(reader_.PlaceAt(at), "", "the operand '", name, "' is of ", Text(operand->shape()), ", not ",
-               Text(declared))
+        .Error(reader_.PlaceAt(at), "", "the operand '", name, "' is of ", Text(operand->shape()),
+               ", not ", Text(declared))
         .Note(operand->place(), "defined here");
     return nullptr;
   }
@@ -206,8 +234,10 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
 }
 
 // An operand that a lone instruction names without any text that defines it.
-Instruction* ModuleParser::ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape, const char* at) {
-  auto made = std::make_unique<Instruction>(Opcode::kParameter, std::move(shape), absl::Span<Instruction* const>());
+Instruction* ModuleParser::ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape,
+                                                const char* at) {
+  auto made = std::make_unique<Instruction>(Opcode::kParameter, std::move(shape),
+                                            absl::Span<Instruction* const>());
   made->mutable_attr<ParameterAttrs>().number = scope.parameter_count;
   made->set_name(name.empty() ? absl::StrCat("_", scope.parameter_count) : std::string(name));
   made->set_place(reader_.PlaceAt(at));
@@ -226,7 +256,8 @@ Instruction* ModuleParser::ReadElementOf(Scope& scope, Instruction* tuple) {
   if (!reader_.Int(index)) return nullptr;
   const Shape& shape = tuple->shape();
   if (!shape.IsTuple() || index < 0 || index >= static_cast<int64_t>(shape.elements.size())) {
-    reader_.Error(at, "'", tuple->name(), "' is of ", Text(shape), ", which has no element ", index);
+    reader_.Error(at, "'", tuple->name(), "' is of ", Text(shape), ", which has no element ",
+                  index);
     return nullptr;
   }
   Instruction*& element = tuple_elements_[{tuple, index}];
@@ -239,7 +270,8 @@ Instruction* ModuleParser::ReadElementOf(Scope& scope, Instruction* tuple) {
   return element = scope.computation->Adopt(std::move(made));
 }
 
-bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_shape, const Operands& operands) {
+bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_shape,
+                                 const Operands& operands) {
   const OpInfo& info = Info(op.opcode);
   const auto count = static_cast<int64_t>(operands.size());
   int64_t wanted = info.min_operands;
@@ -263,11 +295,12 @@ bool ModuleParser::CheckAsync(const OpName& op, const Instruction& made) {
   const Instruction* start = made.operand(0);
   while (start->opcode() == Opcode::kAsyncUpdate) start = start->operand(0);
   if (start->opcode() != Opcode::kAsyncStart)
-    return reader_.Error(op.at, "expected the result of an async-start or async-update as the operand");
+    return reader_.Error(op.at,
+                         "expected the result of an async-start or async-update as the operand");
   if (!op.sugared || start->called().empty()) return true;
   const Opcode wrapped = start->called(0)->root()->opcode();
-  return wrapped == op.wrapped ||
-         reader_.Error(op.at, "the operation that was started is ", Text(wrapped), ", not ", Text(op.wrapped));
+  return wrapped == op.wrapped || reader_.Error(op.at, "the operation that was started is ",
+                                                Text(wrapped), ", not ", Text(op.wrapped));
 }
 
 // Puts the wrapped instruction of a sugared start into a computation of its own.

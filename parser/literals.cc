@@ -20,7 +20,9 @@ constexpr int64_t kMaxFilledBytes = int64_t{1} << 30;
 using ElementReader = bool (*)(Reader& r, ElementType type, uint8_t* to);
 
 template <typename T>
-void Store(uint8_t* to, T value) { std::memcpy(to, &value, sizeof(T)); }
+void Store(uint8_t* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
 
 bool OutOfRange(Reader& r, const char* at, ElementType type) {
   const SourcePlace place = r.PlaceAt(at);
@@ -77,18 +79,21 @@ bool ReadPred(Reader& r, ElementType, uint8_t* to) {
   return true;
 }
 
-// The bits of a NaN with a payload (0: the usual quiet one); false where the type has no room for the payload.
+// The bits of a NaN with a payload (0: the usual quiet one); false where the type has no room for
+// the payload.
 bool NanBits(ElementType type, bool negative, uint64_t payload, uint64_t& bits) {
   const FloatFormat& format = FormatOf(type);
   if (!format.has_infinity) {
-    bits = FloatToBits(type, std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0));
+    bits = FloatToBits(
+        type, std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0));
     return payload == 0 && format.has_nan;
   }
   const int mantissa = format.mantissa_bits;
   if (payload >> mantissa != 0) return false;
   if (payload == 0) payload = uint64_t{1} << (mantissa - 1);
   const uint64_t exponent = (uint64_t{1} << format.exponent_bits) - 1;
-  bits = (uint64_t{negative} << (mantissa + format.exponent_bits)) | (exponent << mantissa) | payload;
+  bits =
+      (uint64_t{negative} << (mantissa + format.exponent_bits)) | (exponent << mantissa) | payload;
   return true;
 }
 
@@ -100,9 +105,11 @@ bool ReadNan(Reader& r, ElementType type, uint64_t& bits) {
   uint64_t payload = 0;
   if (*r.raw_position() == '(') {
     const char* digits = r.raw_position() + 1;
-    if (digits[0] != '0' || digits[1] != 'x') return r.Error(digits, "expected a payload such as 0x400000");
+    if (digits[0] != '0' || digits[1] != 'x')
+      return r.Error(digits, "expected a payload such as 0x400000");
     const auto result = std::from_chars(digits + 2, r.end(), payload, 16);
-    if (result.ec != std::errc() || payload == 0) return r.Error(digits, "expected a payload such as 0x400000");
+    if (result.ec != std::errc() || payload == 0)
+      return r.Error(digits, "expected a payload such as 0x400000");
     r.MoveTo(result.ptr);
     if (!r.Eat(')', "after the payload")) return false;
   }
@@ -132,7 +139,8 @@ bool ReadFloatBits(Reader& r, ElementType type, uint64_t& bits) {
     return true;
   }
   bits = FloatToBits(type, value);
-  if (!std::isinf(value) && !std::isfinite(FloatFromBits(type, bits))) return OutOfRange(r, at, type);
+  if (!std::isinf(value) && !std::isfinite(FloatFromBits(type, bits)))
+    return OutOfRange(r, at, type);
   return true;
 }
 
@@ -157,10 +165,16 @@ ElementReader ReaderFor(ElementType type) {
   if (type == ElementType::kC64) return ReadComplex<uint32_t>;
   if (type == ElementType::kC128) return ReadComplex<uint64_t>;
   switch (ByteWidth(type)) {
-    case 1: return IsFloat(type) ? ReadFloat<uint8_t> : IsSigned(type) ? ReadInt<int8_t> : ReadInt<uint8_t>;
-    case 2: return IsFloat(type) ? ReadFloat<uint16_t> : ReadInt<uint16_t>;
-    case 4: return IsFloat(type) ? ReadFloat<uint32_t> : ReadInt<uint32_t>;
-    default: return IsFloat(type) ? ReadFloat<uint64_t> : ReadInt<uint64_t>;
+    case 1:
+      return IsFloat(type)    ? ReadFloat<uint8_t>
+             : IsSigned(type) ? ReadInt<int8_t>
+                              : ReadInt<uint8_t>;
+    case 2:
+      return IsFloat(type) ? ReadFloat<uint16_t> : ReadInt<uint16_t>;
+    case 4:
+      return IsFloat(type) ? ReadFloat<uint32_t> : ReadInt<uint32_t>;
+    default:
+      return IsFloat(type) ? ReadFloat<uint64_t> : ReadInt<uint64_t>;
   }
 }
 
@@ -179,7 +193,8 @@ class ArrayReader {
     do {
       const char c = r_.Peek();
       if (c == '{') {
-        if (level == rank) return r_.Expected(absl::StrCat("an element: the array has ", rank, " dimensions"));
+        if (level == rank)
+          return r_.Expected(absl::StrCat("an element: the array has ", rank, " dimensions"));
         if (level > 0 && !Count(level - 1)) return false;
         ++level;
         r_.TryEat('{');
@@ -195,7 +210,8 @@ class ArrayReader {
         r_.MoveTo(r_.Here() + 3);
         elided_ = true;
       } else {
-        if (level != rank) return r_.Expected(absl::StrCat("'{': the array has ", rank, " dimensions"));
+        if (level != rank)
+          return r_.Expected(absl::StrCat("'{': the array has ", rank, " dimensions"));
         if (rank > 0 && !Count(rank - 1)) return false;
         if (!read(r_, shape_.type, to_)) return false;
         to_ += width;
@@ -207,11 +223,12 @@ class ArrayReader {
  private:
   bool Count(int dimension) {
     if (++seen_[dimension] <= shape_.dims[dimension]) return true;
-    return r_.Error(r_.Here(), "more than the ", shape_.dims[dimension], " elements of dimension ", dimension);
+    return r_.Error(r_.Here(), "more than the ", shape_.dims[dimension], " elements of dimension ",
+                    dimension);
   }
   bool Short(int dimension) {
-    return r_.Error(r_.Here(), "expected ", shape_.dims[dimension], " elements in dimension ", dimension, ", found ",
-                    seen_[dimension]);
+    return r_.Error(r_.Here(), "expected ", shape_.dims[dimension], " elements in dimension ",
+                    dimension, ", found ", seen_[dimension]);
   }
 
   Reader& r_;
@@ -229,21 +246,25 @@ bool ReadFirstElement(Reader& r, Literal& literal) {
   bool zero = true;
   for (int i = 0; i < width; ++i) zero = zero && literal.data()[i] == 0;
   if (!zero && literal.element_count() > 1)
-    r.diagnostics().Warning(r.PlaceAt(at), "", "one number for an array of ", literal.element_count(),
+    r.diagnostics().Warning(r.PlaceAt(at), "", "one number for an array of ",
+                            literal.element_count(),
                             " elements: it becomes the first, the others are 0, as XLA reads it");
   return true;
 }
 
 bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   const char* at = r.Here();
-  if (shape.HasUnboundedDims()) return r.Error(at, "a constant cannot have a dimension of unknown size");
+  if (shape.HasUnboundedDims())
+    return r.Error(at, "a constant cannot have a dimension of unknown size");
   const int64_t bytes = shape.ByteSize();
   const int64_t count = shape.ElementCount();
-  const bool one_number = shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(' ||
-                                              (*at == '.' && Reader::IsClass(at[1], kDigit)));
+  const bool one_number =
+      shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(' ||
+                           (*at == '.' && Reader::IsClass(at[1], kDigit)));
   if (one_number && count == 0) return r.Expected("'{': the array has no elements");
   if (one_number) {
-    if (bytes > kMaxFilledBytes) return r.Error(at, "one number cannot fill an array of ", bytes, " bytes (1 GiB at most)");
+    if (bytes > kMaxFilledBytes)
+      return r.Error(at, "one number cannot fill an array of ", bytes, " bytes (1 GiB at most)");
     literal = Literal(shape);
     return ReadFirstElement(r, literal);
   }
@@ -251,9 +272,11 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
     absl::string_view all;
     if (!r.Balanced(all)) return false;
     elided = true;
-    return all.find("...") != absl::string_view::npos || r.Error(at, "expected ", count, " elements, found fewer");
+    return all.find("...") != absl::string_view::npos ||
+           r.Error(at, "expected ", count, " elements, found fewer");
   }
-  if (bytes > kMaxBytes) return r.Error(at, "a constant of ", bytes, " bytes is above the limit of 4 GiB");
+  if (bytes > kMaxBytes)
+    return r.Error(at, "a constant of ", bytes, " bytes is above the limit of 4 GiB");
   literal = Literal(shape);
   return ArrayReader(r, literal, elided).Read();
 }
@@ -278,7 +301,8 @@ bool ReadLiteral(Reader& r, const Shape& shape, Literal& literal, bool& elided) 
     const char* at = r.Here();
     Shape given;
     if (!ReadShape(r, given, MissingLayout::kTight)) return false;
-    if (!SameIgnoringLayout(given, shape)) return r.Error(at, "the literal is of ", Text(given), ", not ", Text(shape));
+    if (!SameIgnoringLayout(given, shape))
+      return r.Error(at, "the literal is of ", Text(given), ", not ", Text(shape));
   }
   if (shape.IsTuple()) return ReadTuple(r, shape, literal, elided);
   if (!shape.IsArray()) return r.Error(r.Here(), "there are no literals of ", Text(shape));
@@ -289,9 +313,19 @@ bool ReadTypedLiteral(Reader& r, Literal& literal, bool& elided) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
   Shape shape;
-  if (r.Peek() != '(') return ReadShape(r, shape, MissingLayout::kTight) && ReadLiteral(r, shape, literal, elided);
+  const char* start = r.Here();
+  bool shape_first = *start != '(';
+  if (!shape_first) {  // the parenthesis opens a tuple's shape where a second one follows it
+    absl::string_view group;
+    if (!r.Balanced(group)) return false;
+    shape_first = r.Peek() == '(';
+    r.MoveTo(start);
+  }
+  if (shape_first)
+    return ReadShape(r, shape, MissingLayout::kTight) && ReadLiteral(r, shape, literal, elided);
   std::vector<Literal> elements;
-  if (!r.List('(', ')', [&] { return ReadTypedLiteral(r, elements.emplace_back(), elided); })) return false;
+  if (!r.List('(', ')', [&] { return ReadTypedLiteral(r, elements.emplace_back(), elided); }))
+    return false;
   literal = Literal::Tuple(std::move(elements));
   return true;
 }

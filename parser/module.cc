@@ -1,4 +1,5 @@
-// Reads what stands around the computations: the HloModule line, the tables after it, and what they imply.
+// Reads what stands around the computations: the HloModule line, the tables after it, and what they
+// imply.
 #include <algorithm>
 #include <iterator>
 
@@ -11,10 +12,17 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kHeaderAttributes[] = {
-    "is_scheduled", "entry_computation_layout", "input_output_alias", "buffer_donor", "replica_count",
-    "num_partitions", "alias_passthrough_params", "allow_spmd_sharding_propagation_to_parameters",
-    "allow_spmd_sharding_propagation_to_output", "frontend_attributes", "origin_recovery_table"};
+constexpr absl::string_view kHeaderAttributes[] = {"is_scheduled",
+                                                   "entry_computation_layout",
+                                                   "input_output_alias",
+                                                   "buffer_donor",
+                                                   "replica_count",
+                                                   "num_partitions",
+                                                   "alias_passthrough_params",
+                                                   "allow_spmd_sharding_propagation_to_parameters",
+                                                   "allow_spmd_sharding_propagation_to_output",
+                                                   "frontend_attributes",
+                                                   "origin_recovery_table"};
 
 }  // namespace
 
@@ -36,20 +44,24 @@ std::unique_ptr<Module> ModuleParser::Run() {
   return diagnostics().ok() ? std::move(module_) : nullptr;
 }
 
-// Passes by what a log or a mail left in front of the HloModule line, and by log prefixes on every line.
+// Passes by what a log or a mail left in front of the HloModule line, and by log prefixes on every
+// line.
 void ModuleParser::FindStart() {
   const char* first = reader_.Here();
   if (reader_.AfterLogPrefix(first) != first) reader_.SkipLogPrefixes();
   const absl::string_view word = reader_.PeekWord();
   if (word == "HloModule" || word == "ENTRY") return;
   const absl::string_view text(reader_.begin(), reader_.end() - reader_.begin());
-  for (size_t at = text.find("HloModule "); at != absl::string_view::npos; at = text.find("HloModule ", at + 1)) {
+  const size_t brace = text.find('{');
+  for (size_t at = text.find("HloModule "); at != absl::string_view::npos;
+       at = text.find("HloModule ", at + 1)) {
     const size_t newline = text.rfind('\n', at);
     const size_t line = newline == absl::string_view::npos ? 0 : newline + 1;
-    if (text.substr(0, line).find('{') != absl::string_view::npos) return;  // a computation may stand before it
+    if (line > brace) return;  // a computation may stand before it
     const char* start = text.data() + line;
     const char* after = reader_.AfterLogPrefix(start);
-    if (text.substr(after - text.data(), at - (after - text.data())).find_first_not_of(" \t") != absl::string_view::npos)
+    if (text.substr(after - text.data(), at - (after - text.data())).find_first_not_of(" \t") !=
+        absl::string_view::npos)
       continue;
     reader_.MoveTo(start);
     if (after != start) reader_.SkipLogPrefixes();
@@ -68,7 +80,8 @@ bool ModuleParser::ReadHeader() {
     if (attribute.empty()) return reader_.Expected("a module attribute");
     if (std::find(seen.begin(), seen.end(), attribute) != seen.end()) return Twice(attribute, at);
     seen.push_back(attribute);
-    if (!reader_.Eat('=', "after the attribute's name") || !ReadHeaderAttribute(attribute, at)) return false;
+    if (!reader_.Eat('=', "after the attribute's name") || !ReadHeaderAttribute(attribute, at))
+      return false;
   }
   return true;
 }
@@ -89,11 +102,14 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
   if (name == "frontend_attributes") return ReadFrontendAttributes(header.frontend_attributes);
   const bool known = name == "origin_recovery_table";
   if (!known && !options_.allow_unknown_attributes)
-    return reader_.Error(at, "unknown module attribute '", name, "'", DidYouMean(name, kHeaderAttributes),
+    return reader_.Error(at, "unknown module attribute '", name, "'",
+                         DidYouMean(name, kHeaderAttributes),
                          "; --allow-unknown-attributes keeps it");
   absl::string_view value;
   if (!reader_.AnyValue(value)) return false;
-  if (!known) diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name, "' is kept as text");
+  if (!known)
+    diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name,
+                          "' is kept as text");
   header.others.emplace_back(std::string(name), std::string(value));
   return true;
 }
@@ -101,7 +117,8 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
 bool ModuleParser::ReadEntryLayout() {
   EntryLayout& layout = module_->header().entry_layout.emplace();
   if (!reader_.Eat('{', "before the entry's layout")) return false;
-  if (!reader_.List('(', ')', [&] { return ReadShape(reader_, layout.parameters.emplace_back()); })) return false;
+  if (!reader_.List('(', ')', [&] { return ReadShape(reader_, layout.parameters.emplace_back()); }))
+    return false;
   if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");
   return ReadShape(reader_, layout.result) && reader_.Eat('}', "after the entry's layout");
 }
@@ -116,12 +133,14 @@ bool ModuleParser::ReadAliases() {
       return false;
     if (reader_.TryEat(',')) {
       alias.must_alias = reader_.PeekWord() == "must-alias";
-      if (!alias.must_alias && reader_.PeekWord() != "may-alias") return reader_.Expected("may-alias or must-alias");
+      if (!alias.must_alias && reader_.PeekWord() != "may-alias")
+        return reader_.Expected("may-alias or must-alias");
       reader_.Word();
     }
     return reader_.Eat(')', "after the alias");
   });
-  std::sort(aliases.begin(), aliases.end(), [](const auto& a, const auto& b) { return a.output < b.output; });
+  std::sort(aliases.begin(), aliases.end(),
+            [](const auto& a, const auto& b) { return a.output < b.output; });
   return ok;
 }
 
@@ -145,14 +164,16 @@ bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, i
   size_t count = 0;
   while (!reader_.TryEat('}')) {
     const absl::string_view name = reader_.PeekWord();
-    const auto* found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+    const auto* found =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
     if (found == fields.end()) return reader_.Expected("a field of the table");
     reader_.Word();
     if (!reader_.Eat('=', "after the field's name") || !reader_.Int(*found->second)) return false;
     reader_.TryEat(',');
     ++count;
   }
-  return count == fields.size() || reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));
+  return count == fields.size() ||
+         reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));
 }
 
 bool ModuleParser::ReadTables() {
@@ -170,15 +191,19 @@ bool ModuleParser::ReadTables() {
   if (!reader_.TryEatWord("FileLocations")) return reader_.Expected("FileLocations");
   const bool locations = rows([&] {
     auto& l = tables.locations.emplace_back();
-    return ReadRowFields({{"file_name_id", &l.file_name_id}, {"function_name_id", &l.function_name_id},
-                          {"line", &l.line}, {"end_line", &l.end_line}, {"column", &l.column},
+    return ReadRowFields({{"file_name_id", &l.file_name_id},
+                          {"function_name_id", &l.function_name_id},
+                          {"line", &l.line},
+                          {"end_line", &l.end_line},
+                          {"column", &l.column},
                           {"end_column", &l.end_column}});
   });
   if (!locations) return false;
   if (!reader_.TryEatWord("StackFrames")) return reader_.Expected("StackFrames");
   return rows([&] {
     auto& f = tables.frames.emplace_back();
-    return ReadRowFields({{"file_location_id", &f.file_location_id}, {"parent_frame_id", &f.parent_frame_id}});
+    return ReadRowFields(
+        {{"file_location_id", &f.file_location_id}, {"parent_frame_id", &f.parent_frame_id}});
   });
 }
 
@@ -195,7 +220,8 @@ void ModuleParser::FillEntryLayout() {
   auto& layout = module_->header().entry_layout;
   if (layout.has_value()) return;
   layout.emplace();
-  for (const Instruction* parameter : entry.parameters()) layout->parameters.push_back(parameter->shape());
+  for (const Instruction* parameter : entry.parameters())
+    layout->parameters.push_back(parameter->shape());
   layout->result = entry.root()->shape();
 }
 

@@ -1,5 +1,6 @@
-// The recursive descent over a module's text. One object reads one file; its parts lie in module.cc (header, tables),
-// computation.cc, instruction.cc (opcode, operands), attributes.cc, extras.cc and recovery.cc.
+// The recursive descent over a module's text. One object reads one file; its parts lie in module.cc
+// (header, tables), computation.cc, instruction.cc (opcode, operands), attributes.cc, extras.cc and
+// recovery.cc.
 #pragma once
 
 #include <deque>
@@ -18,8 +19,11 @@ namespace hlokit {
 
 class ModuleParser {
  public:
-  ModuleParser(const std::shared_ptr<const SourceFile>& file, const ParseOptions& options, Diagnostics& diagnostics)
-      : reader_(file->text(), diagnostics), options_(options), module_(std::make_unique<Module>("")) {
+  ModuleParser(const std::shared_ptr<const SourceFile>& file, const ParseOptions& options,
+               Diagnostics& diagnostics)
+      : reader_(file->text(), diagnostics),
+        options_(options),
+        module_(std::make_unique<Module>("")) {
     module_->set_source(file);
   }
 
@@ -75,7 +79,8 @@ class ModuleParser {
   // computation.cc
   bool ReadComputation();
   bool ReadSignature(Shape& result, const char*& result_at);
-  Computation* ReadBody(absl::string_view name, SourcePlace place);  // `{`...`}`; null after an error
+  Computation* ReadBody(absl::string_view name,
+                        SourcePlace place);  // `{`...`}`; null after an error
   bool ReadInstructions(Scope& scope);
   bool FinishBody(Scope& scope);
   void ReadLoneInstruction();  // a text that is one instruction becomes the entry
@@ -87,16 +92,20 @@ class ModuleParser {
   // instruction.cc
   bool ReadInstruction(Scope& scope);
   bool ReadDefinedName(absl::string_view& name);
-  Instruction* ReadRightHandSide(Scope& scope, absl::string_view name, SourcePlace place, bool nested);
+  Instruction* ReadRightHandSide(Scope& scope, absl::string_view name, SourcePlace place,
+                                 bool nested);
   bool ReadOpName(OpName& op);
-  std::unique_ptr<Instruction> ReadArguments(Scope& scope, const OpName& op, Shape shape, bool has_shape);
+  std::unique_ptr<Instruction> ReadArguments(Scope& scope, const OpName& op, Shape shape,
+                                             bool has_shape);
   bool ReadParameter(Scope& scope, Instruction& instruction);
   bool ReadConstant(Instruction& instruction);
   bool ReadOperands(Scope& scope, Operands& operands);
   Instruction* ReadOperand(Scope& scope);
-  Instruction* ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape, const char* at);
+  Instruction* ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape,
+                                    const char* at);
   Instruction* ReadElementOf(Scope& scope, Instruction* tuple);  // `#1` after an operand
-  bool CheckOperands(const OpName& op, const Shape& shape, bool has_shape, const Operands& operands);
+  bool CheckOperands(const OpName& op, const Shape& shape, bool has_shape,
+                     const Operands& operands);
   bool CheckAsync(const OpName& op, const Instruction& instruction);
   void Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped);
   // complete.cc
@@ -105,8 +114,10 @@ class ModuleParser {
   std::string AnonymousName(Opcode opcode);
 
   // attributes.cc
-  bool ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped, Seen& seen, bool any);
-  Outcome ReadOwnField(Instruction& instruction, absl::string_view name, uint64_t& seen, const char* at);
+  bool ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped, Seen& seen,
+                      bool any);
+  Outcome ReadOwnField(Instruction& instruction, absl::string_view name, uint64_t& seen,
+                       const char* at);
   Outcome ReadCalls(Instruction& instruction, absl::string_view name, Seen& seen, const char* at);
   bool CheckRequired(Instruction& instruction, uint64_t seen);
   bool CheckCalls(Instruction& instruction, Seen& seen);
@@ -114,7 +125,8 @@ class ModuleParser {
   bool Twice(absl::string_view name, const char* at);
 
   // extras.cc: what every instruction may have
-  Outcome ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name, Seen& seen, const char* at);
+  Outcome ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name, Seen& seen,
+                     const char* at);
   bool ReadMetadata(OpMetadata& metadata);
   bool ReadFrontendAttributes(std::vector<std::pair<std::string, std::string>>& attributes);
   bool ReadStatistics(std::string& text);
@@ -142,9 +154,10 @@ class ModuleParser {
   Computation* last_ = nullptr;
   SourcePlace entry_place_;
   bool has_header_ = false;
-  bool lone_ = false;      // a single instruction is read: its operands become parameters
-  bool body_open_ = true;  // false: what stands at an instruction's place starts another computation
-  std::vector<std::unique_ptr<Instruction>> broken_;     // kept alive: operands list them as users
+  bool lone_ = false;  // a single instruction is read: its operands become parameters
+  bool body_open_ =
+      true;  // false: what stands at an instruction's place starts another computation
+  std::vector<std::unique_ptr<Instruction>> broken_;  // kept alive: operands list them as users
   std::vector<std::unique_ptr<Computation>> broken_bodies_;
 };
 

@@ -9,12 +9,13 @@
 
 namespace hlokit {
 
-// An open-addressing table that is cleared without touching its memory: computations are many and small. Names are
-// views into the text.
+// An open-addressing table that is cleared without touching its memory: computations are many and
+// small. Names are views into the text.
 class NameTable {
  public:
   struct Entry {
-    Instruction* instruction = nullptr;  // null while its definition is read, and where that is broken
+    Instruction* instruction =
+        nullptr;  // null while its definition is read, and where that is broken
     const char* name = nullptr;
     uint32_t length = 0;
     uint32_t hash = 0;
@@ -73,7 +74,8 @@ class NameTable {
   Entry& Slot(absl::string_view name, uint32_t hash) {
     const size_t mask = entries_.size() - 1;
     size_t at = hash & mask;
-    while (entries_[at].generation == generation_ && (entries_[at].hash != hash || entries_[at].text() != name))
+    while (entries_[at].generation == generation_ &&
+           (entries_[at].hash != hash || entries_[at].text() != name))
       at = (at + 1) & mask;
     return entries_[at];
   }

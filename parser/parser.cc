@@ -29,7 +29,8 @@ bool RefuseElided(Reader& reader, bool elided) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::shared_ptr<const SourceFile> file, const ParseOptions& options,
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::shared_ptr<const SourceFile> file,
+                                                    const ParseOptions& options,
                                                     Diagnostics& diagnostics) {
   if (file->text().size() >= std::numeric_limits<uint32_t>::max()) {
     diagnostics.Error(SourcePlace(), "", "the text is larger than 4 GiB");
@@ -42,7 +43,8 @@ absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::shared_ptr<const Source
 }
 
 absl::StatusOr<Shape> ParseShape(absl::string_view text) {
-  return ReadWhole<Shape>(text, [](Reader& r, Shape& shape) { return ReadShape(r, shape, MissingLayout::kNone); });
+  return ReadWhole<Shape>(
+      text, [](Reader& r, Shape& shape) { return ReadShape(r, shape, MissingLayout::kNone); });
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text) {
@@ -59,7 +61,9 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape)
   });
 }
 
-absl::StatusOr<Sharding> ParseSharding(absl::string_view text) { return ReadWhole<Sharding>(text, ReadSharding); }
+absl::StatusOr<Sharding> ParseSharding(absl::string_view text) {
+  return ReadWhole<Sharding>(text, ReadSharding);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

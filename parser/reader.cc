@@ -41,11 +41,13 @@ void Reader::SkipBlanks() {
 
 const char* Reader::AfterLogPrefix(const char* at) const {
   const absl::string_view line(at, std::min<size_t>(end_ - at, 160));
-  if (line.size() < 8 || absl::string_view("IWEF").find(line[0]) == absl::string_view::npos) return at;
+  if (line.size() < 8 || absl::string_view("IWEF").find(line[0]) == absl::string_view::npos)
+    return at;
   for (int i = 1; i <= 4; ++i)
     if (!IsClass(line[i], kDigit)) return at;
   const size_t close = line.find("] ");
-  if (line[5] != ' ' || close == absl::string_view::npos || line.substr(0, close).find('\n') != absl::string_view::npos)
+  if (line[5] != ' ' || close == absl::string_view::npos ||
+      line.substr(0, close).find('\n') != absl::string_view::npos)
     return at;
   const size_t colon = line.rfind(':', close);
   if (colon == absl::string_view::npos || !IsClass(line[close - 1], kDigit)) return at;
@@ -94,7 +96,8 @@ bool Reader::Double(double& value) {
     const absl::string_view word = PeekWord();
     if (word != "inf" && word != "nan") return Expected("a number");
     at_ += word.size();
-    value = word == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    value = word == "inf" ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
     if (negative) value = -value;
     return true;
   }
@@ -146,17 +149,22 @@ bool Reader::Balanced(absl::string_view& text) {
   int depth = 0;
   for (const char* p = start; p < end_; ++p) {
     switch (*p) {
-      case '{': case '[': case '(':
+      case '{':
+      case '[':
+      case '(':
         ++depth;
         break;
-      case '}': case ']': case ')':
+      case '}':
+      case ']':
+      case ')':
         if (--depth > 0) break;
         at_ = p + 1;
         text = {start, static_cast<size_t>(at_ - start)};
         return true;
       case '"':
         p = QuoteEnd(p);
-        if (p == nullptr) return Error(start, "a string in the bracketed text has no closing quote");
+        if (p == nullptr)
+          return Error(start, "a string in the bracketed text has no closing quote");
         --p;
         break;
       default:

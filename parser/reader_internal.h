@@ -26,16 +26,17 @@ struct CharClasses {
 };
 inline constexpr CharClasses kCharClasses;
 
-// Functions that read return false once they have reported an error; the reader then stands near it.
-// The text must end in a NUL byte that is not part of it (as std::string's does). Blanks and comments between tokens
-// are skipped by every function that looks at the next token.
+// Functions that read return false once they have reported an error; the reader then stands near
+// it. The text must end in a NUL byte that is not part of it (as std::string's does). Blanks and
+// comments between tokens are skipped by every function that looks at the next token.
 class Reader {
  public:
   static constexpr int kMaxDepth = 200;
 
   Reader(absl::string_view text, Diagnostics& diagnostics);
 
-  // The next character that is neither blank nor comment; NUL at the end (or at a NUL byte in the text).
+  // The next character that is neither blank nor comment; NUL at the end (or at a NUL byte in the
+  // text).
   char Peek() {
     if (IsClass(*at_, kSkip)) SkipBlanks();
     return *at_;
@@ -71,13 +72,15 @@ class Reader {
   // A word after an optional %. `what` names it in the error.
   bool Name(absl::string_view& name, absl::string_view what);
 
-  bool Int(int64_t& value);          // 64 bits, signed
-  bool Double(double& value);        // also inf and nan
+  bool Int(int64_t& value);    // 64 bits, signed
+  bool Double(double& value);  // also inf and nan
   bool Bool(bool& value);
-  bool String(std::string& value);   // "..." or '...', unescaped
-  // A bracketed text ({..}, [..], (..)) with what is in it, strings respected; the view includes the brackets.
+  bool String(std::string& value);  // "..." or '...', unescaped
+  // A bracketed text ({..}, [..], (..)) with what is in it, strings respected; the view includes
+  // the brackets.
   bool Balanced(absl::string_view& text);
-  // The text of an attribute value of unknown form, up to a comma, line end or closing bracket at its own level.
+  // The text of an attribute value of unknown form, up to a comma, line end or closing bracket at
+  // its own level.
   bool AnyValue(absl::string_view& text);
 
   // `open` item, item... `close`.
@@ -118,12 +121,15 @@ class Reader {
     Reader& reader_;
   };
 
-  // Log prefixes (`I0521 12:04:45.883 123 service.cc:186] `) at line starts are blanks from here on.
+  // Log prefixes (`I0521 12:04:45.883 123 service.cc:186] `) at line starts are blanks from here
+  // on.
   void SkipLogPrefixes();
   // The end of the log prefix at `at`, or `at` itself.
   const char* AfterLogPrefix(const char* at) const;
 
-  static bool IsClass(char c, uint8_t mask) { return (kCharClasses.of[static_cast<uint8_t>(c)] & mask) != 0; }
+  static bool IsClass(char c, uint8_t mask) {
+    return (kCharClasses.of[static_cast<uint8_t>(c)] & mask) != 0;
+  }
 
  private:
   void SkipBlanks();

@@ -43,13 +43,15 @@ bool LooksLikeInstruction(absl::string_view line) {
 // `[ENTRY] name ... {` from the first column on.
 bool LooksLikeComputation(absl::string_view line) {
   if (line.empty() || !(Reader::IsClass(line[0], kWordStart) || line[0] == '%')) return false;
-  return absl::EndsWith(absl::StripTrailingAsciiWhitespace(line), "{") && !LooksLikeInstruction(line);
+  return absl::EndsWith(absl::StripTrailingAsciiWhitespace(line), "{") &&
+         !LooksLikeInstruction(line);
 }
 
 }  // namespace
 
 bool ModuleParser::StartsInstruction() {
-  if (TypeFromWord(reader_.PeekWord()) != ElementType::kInvalid || reader_.Peek() == '(') return true;
+  if (TypeFromWord(reader_.PeekWord()) != ElementType::kInvalid || reader_.Peek() == '(')
+    return true;
   return LooksLikeInstruction(LineFrom(reader_.Here(), reader_.end()));
 }
 
@@ -72,7 +74,8 @@ bool ModuleParser::SkipToInstruction() {
 void ModuleParser::SkipToComputation() {
   const char* at = reader_.raw_position();
   if (at != reader_.begin() && at[-1] != '\n') at = NextLine(at, reader_.end());
-  while (at < reader_.end() && !LooksLikeComputation(LineFrom(at, reader_.end()))) at = NextLine(at, reader_.end());
+  while (at < reader_.end() && !LooksLikeComputation(LineFrom(at, reader_.end())))
+    at = NextLine(at, reader_.end());
   reader_.MoveTo(at);
 }
 
@@ -82,13 +85,17 @@ bool ModuleParser::Undefined(Scope& scope, absl::string_view name, const char* a
     if (known != name) names.push_back(known);
   });
   std::sort(names.begin(), names.end());
-  auto handle = diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined", DidYouMean(name, names));
+  auto handle = diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined",
+                                    DidYouMean(name, names));
   // A definition further down the computation?
   const absl::string_view rest(at, reader_.end() - at);
   const absl::string_view body = rest.substr(0, std::min(rest.find("\n}"), rest.size()));
   const size_t later = body.find(absl::StrCat(name, " ="));
-  const bool whole = later != absl::string_view::npos && later > 0 && !Reader::IsClass(body[later - 1], kWordPart);
-  if (whole) handle.Note(reader_.PlaceOf(body.substr(later, name.size())), "defined only here, after its use");
+  const bool whole =
+      later != absl::string_view::npos && later > 0 && !Reader::IsClass(body[later - 1], kWordPart);
+  if (whole)
+    handle.Note(reader_.PlaceOf(body.substr(later, name.size())),
+                "defined only here, after its use");
   return false;
 }
 
@@ -96,7 +103,8 @@ bool ModuleParser::UndefinedComputation(absl::string_view name, const char* at) 
   std::vector<absl::string_view> names;
   for (const auto& [known, computation] : computations_) names.push_back(known);
   std::sort(names.begin(), names.end());
-  return reader_.Error(at, "the computation '", name, "' is not defined before this", DidYouMean(name, names));
+  return reader_.Error(at, "the computation '", name, "' is not defined before this",
+                       DidYouMean(name, names));
 }
 
 bool ModuleParser::UnknownOpcode(absl::string_view word, const char* at) {
@@ -104,11 +112,13 @@ bool ModuleParser::UnknownOpcode(absl::string_view word, const char* at) {
   reader_.Word();
   const bool type = reader_.Peek() == '[';
   if (type) {
-    for (int i = 1; i < kElementTypeCount; ++i) names.push_back(Info(static_cast<ElementType>(i)).text);
+    for (int i = 1; i < kElementTypeCount; ++i)
+      names.push_back(Info(static_cast<ElementType>(i)).text);
   } else {
     for (int i = 0; i < kOpcodeCount; ++i) names.push_back(Text(static_cast<Opcode>(i)));
   }
-  return reader_.Error(at, type ? "unknown element type '" : "unknown opcode '", word, "'", DidYouMean(word, names));
+  return reader_.Error(at, type ? "unknown element type '" : "unknown opcode '", word, "'",
+                       DidYouMean(word, names));
 }
 
 }  // namespace hlokit

@@ -57,7 +57,8 @@ bool ReadDims(Reader& r, Shape& shape) {
       if (size > 0 && __builtin_mul_overflow(bytes, size, &bytes))
         return r.Error(at, "the array has more bytes than 64 bits can count");
     }
-    if (shape.rank() == kMaxRank) return r.Error(at, "an array has at most ", kMaxRank, " dimensions");
+    if (shape.rank() == kMaxRank)
+      return r.Error(at, "an array has at most ", kMaxRank, " dimensions");
     if (dynamic) shape.dynamic_mask |= uint64_t{1} << shape.rank();
     shape.dims.push_back(size);
   } while (r.TryEat(','));
@@ -113,7 +114,8 @@ bool ReadLayoutPart(Reader& r, LayoutExtras& extras) {
   if (name == "M") return ReadInParentheses(r, extras.dynamic_metadata_bytes);
   if (name == "SC") return ReadSplits(r, extras);
   absl::string_view ignored;
-  if (name == "D") return r.Balanced(ignored);  // dimension level types mean nothing any more; XLA drops them too
+  if (name == "D")
+    return r.Balanced(ignored);  // dimension level types mean nothing any more; XLA drops them too
   if (name == "P") {
     auto physical = std::make_shared<Shape>();
     if (!r.Eat('(', "before the physical shape") || !ReadShape(r, *physical)) return false;
@@ -134,19 +136,21 @@ bool ReadLayout(Reader& r, Shape& shape) {
     int64_t dimension = 0;
     if (!r.Int(dimension)) return false;
     if (dimension < 0 || dimension >= shape.rank() || (seen >> dimension & 1) != 0)
-      return r.Error(at, "the layout must name each of the dimensions 0 to ", shape.rank() - 1, " once");
+      return r.Error(at, "the layout must name each of the dimensions 0 to ", shape.rank() - 1,
+                     " once");
     seen |= uint64_t{1} << dimension;
     layout.minor_to_major.push_back(static_cast<uint8_t>(dimension));
     if (!r.TryEat(',')) break;
   }
   if (static_cast<int>(layout.minor_to_major.size()) != shape.rank())
-    return r.Error(start, "the layout orders ", layout.minor_to_major.size(), " dimensions, the array has ",
-                   shape.rank());
+    return r.Error(start, "the layout orders ", layout.minor_to_major.size(),
+                   " dimensions, the array has ", shape.rank());
   if (r.TryEat(':')) {
     LayoutExtras extras;
     while (r.Peek() != '}')
       if (!ReadLayoutPart(r, extras)) return false;
-    if (!(extras == LayoutExtras())) layout.extras = std::make_shared<const LayoutExtras>(std::move(extras));
+    if (!(extras == LayoutExtras()))
+      layout.extras = std::make_shared<const LayoutExtras>(std::move(extras));
   }
   shape.has_layout = true;
   return r.Eat('}', "after the layout");

@@ -12,8 +12,8 @@ ElementType TypeFromWord(absl::string_view word);
 // Whether a shape starts at the next token: an element type, a tuple's parenthesis or `b(`.
 bool StartsShape(Reader& reader);
 
-// Arrays without a layout get the default one, or none. kTight: the default one, and a brace after a blank is no
-// layout but a literal's, as in `s32[2] {1, 0}`.
+// Arrays without a layout get the default one, or none. kTight: the default one, and a brace after
+// a blank is no layout but a literal's, as in `s32[2] {1, 0}`.
 enum class MissingLayout { kDefault, kNone, kTight };
 bool ReadShape(Reader& reader, Shape& shape, MissingLayout missing = MissingLayout::kDefault);
 

@@ -30,7 +30,8 @@ Factors FactorsOf(const Sharding& s) {
 
 void SetFactors(const Factors& factors, Sharding& s) {
   Factors sorted = factors;
-  std::sort(sorted.begin(), sorted.end(), [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
   s.reshape_dims.clear();
   s.transpose_perm.clear();
   for (const Factor& f : sorted) s.reshape_dims.push_back(f.size);
@@ -80,7 +81,8 @@ void SpellOut(Sharding& s) {
   s.transpose_perm.clear();
 }
 
-// Reorders the tile dimensions; with `sort_last`, devices along the (new) last `sort_last` dimensions ascend.
+// Reorders the tile dimensions; with `sort_last`, devices along the (new) last `sort_last`
+// dimensions ascend.
 void Rearrange(Sharding& s, const DimVector& perm, int sort_last) {
   std::vector<Factors> by_dim;
   if (s.iota && !FactorsByDim(FactorsOf(s), s.tile_dims, by_dim)) SpellOut(s);
@@ -91,7 +93,8 @@ void Rearrange(Sharding& s, const DimVector& perm, int sort_last) {
     for (int64_t d : perm) factors.insert(factors.end(), by_dim[d].begin(), by_dim[d].end());
     size_t sorted = 0;
     for (int i = 0; i < sort_last; ++i) sorted += by_dim[perm[perm.size() - 1 - i]].size();
-    std::sort(factors.end() - sorted, factors.end(), [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
+    std::sort(factors.end() - sorted, factors.end(),
+              [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
     SetFactors(factors, s);
   } else {
     const DimVector strides = RowMajorStrides(s.tile_dims);
@@ -103,7 +106,8 @@ void Rearrange(Sharding& s, const DimVector& perm, int sort_last) {
     });
     int64_t run = 1;
     for (int i = 0; i < sort_last; ++i) run *= dims[dims.size() - 1 - i];
-    for (auto it = devices.begin(); sort_last > 0 && it < devices.end(); it += run) std::sort(it, it + run);
+    for (auto it = devices.begin(); sort_last > 0 && it < devices.end(); it += run)
+      std::sort(it, it + run);
     s.devices = std::move(devices);
   }
   s.tile_dims = dims;
@@ -117,9 +121,9 @@ int TypeOrder(const std::string& type) {
 
 void BecomeSimple(Sharding& s, const std::string& type) {
   Sharding simple;
-  simple.kind = type == "manual"       ? Sharding::Kind::kManual
-                : type == "unreduced"  ? Sharding::Kind::kUnreduced
-                                       : Sharding::Kind::kReplicated;
+  simple.kind = type == "manual"      ? Sharding::Kind::kManual
+                : type == "unreduced" ? Sharding::Kind::kUnreduced
+                                      : Sharding::Kind::kReplicated;
   simple.metadata = s.metadata;
   simple.shard_group = s.shard_group;
   s = std::move(simple);
@@ -130,7 +134,8 @@ void Canonicalize(Sharding& s, std::vector<std::string> types) {
   const size_t data = s.tile_dims.size() - types.size();
   int64_t tiles = 1;
   for (size_t i = 0; i < data; ++i) tiles *= s.tile_dims[i];
-  if (tiles == 1 && std::count(types.begin(), types.end(), types[0]) == static_cast<int64_t>(types.size()))
+  if (tiles == 1 &&
+      std::count(types.begin(), types.end(), types[0]) == static_cast<int64_t>(types.size()))
     return BecomeSimple(s, types[0]);
   std::map<int, std::vector<int64_t>> by_type;
   DimVector perm;
@@ -187,7 +192,8 @@ bool ReadTiles(Reader& r, Sharding& s) {
   do {
     if (!r.Int(s.devices.emplace_back())) return false;
   } while (r.TryEat(','));
-  if (static_cast<int64_t>(s.devices.size()) != tiles) return r.Error(at, tiles, " tiles, but ", s.devices.size(), " devices");
+  if (static_cast<int64_t>(s.devices.size()) != tiles)
+    return r.Error(at, tiles, " tiles, but ", s.devices.size(), " devices");
   return tiles > 1 || r.Error(at, "a tiled sharding needs more than one device");
 }
 
@@ -202,12 +208,18 @@ bool ReadSubgroupTypes(Reader& r, std::vector<std::string>& types) {
 }
 
 bool KindFromWord(absl::string_view word, Sharding::Kind& kind) {
-  if (word == "replicated") kind = Sharding::Kind::kReplicated;
-  else if (word == "maximal") kind = Sharding::Kind::kMaximal;
-  else if (word == "manual") kind = Sharding::Kind::kManual;
-  else if (word == "unknown") kind = Sharding::Kind::kUnknown;
-  else if (word == "unreduced") kind = Sharding::Kind::kUnreduced;
-  else return false;
+  if (word == "replicated")
+    kind = Sharding::Kind::kReplicated;
+  else if (word == "maximal")
+    kind = Sharding::Kind::kMaximal;
+  else if (word == "manual")
+    kind = Sharding::Kind::kManual;
+  else if (word == "unknown")
+    kind = Sharding::Kind::kUnknown;
+  else if (word == "unreduced")
+    kind = Sharding::Kind::kUnreduced;
+  else
+    return false;
   return true;
 }
 
@@ -248,7 +260,8 @@ bool ReadPart(Reader& r, Sharding& s, Parts& parts) {
     return true;
   }
   r.MoveTo(at);
-  return r.Expected("replicated, maximal, manual, unknown, unreduced, devices= or another part of a sharding");
+  return r.Expected(
+      "replicated, maximal, manual, unknown, unreduced, devices= or another part of a sharding");
 }
 
 // From the brace at `start` to its partner; axis names may hold anything between single quotes.
@@ -258,8 +271,10 @@ bool ReadMeshSharding(Reader& r, const char* start, Sharding& s) {
   char quote = 0;
   for (const char* p = start; p < r.end(); ++p) {
     if (quote != 0) {
-      if (*p == '\\') ++p;
-      else if (*p == quote) quote = 0;
+      if (*p == '\\')
+        ++p;
+      else if (*p == quote)
+        quote = 0;
     } else if (*p == '"' || *p == '\'') {
       quote = *p;
     } else if (*p == '{' || *p == '[' || *p == '(') {
@@ -281,7 +296,8 @@ bool ReadSingle(Reader& r, const char* start, Sharding& s) {
     if (!ReadPart(r, s, parts)) return false;
     r.TryEat(',');
   }
-  if (!parts.has_kind && !parts.has_tiles) return r.Error(start, "the sharding names no kind and no devices");
+  if (!parts.has_kind && !parts.has_tiles)
+    return r.Error(start, "the sharding names no kind and no devices");
   if (parts.has_device != (s.kind == Sharding::Kind::kMaximal))
     return r.Error(start, "device= belongs to a maximal sharding, which needs it");
   if (parts.types.empty()) return true;
@@ -303,7 +319,8 @@ bool ReadSharding(Reader& r, Sharding& sharding) {
   sharding.kind = Sharding::Kind::kTuple;
   return r.List('{', '}', [&] {
     const char* at = r.Here();
-    return r.Eat('{', "before an element's sharding") && ReadSingle(r, at, sharding.elements.emplace_back());
+    return r.Eat('{', "before an element's sharding") &&
+           ReadSingle(r, at, sharding.elements.emplace_back());
   });
 }
 

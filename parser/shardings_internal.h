@@ -6,8 +6,8 @@
 
 namespace hlokit {
 
-// Reads `{replicated}`, `{devices=[2,2]<=[4]}`, `{{..}, {..}}` and brings it to XLA's form: subgroups merged and
-// sorted, trivial ones dropped. Shardings over named meshes are kept as text.
+// Reads `{replicated}`, `{devices=[2,2]<=[4]}`, `{{..}, {..}}` and brings it to XLA's form:
+// subgroups merged and sorted, trivial ones dropped. Shardings over named meshes are kept as text.
 bool ReadSharding(Reader& reader, Sharding& sharding);
 
 // A tuple that has one sharding for all gets it for each leaf.

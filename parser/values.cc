@@ -13,10 +13,10 @@
 namespace hlokit {
 
 #define X(enumerator, text) text,
-#define HLOKIT_DEFINE_TEXTS(name, rows)                      \
-  absl::Span<const absl::string_view> SpellingsOf(name) {    \
-    static constexpr absl::string_view kTexts[] = {rows};    \
-    return kTexts;                                           \
+#define HLOKIT_DEFINE_TEXTS(name, rows)                   \
+  absl::Span<const absl::string_view> SpellingsOf(name) { \
+    static constexpr absl::string_view kTexts[] = {rows}; \
+    return kTexts;                                        \
   }
 HLOKIT_ENUMS(HLOKIT_DEFINE_TEXTS)
 #undef HLOKIT_DEFINE_TEXTS
@@ -24,11 +24,22 @@ HLOKIT_ENUMS(HLOKIT_DEFINE_TEXTS)
 
 namespace {
 
-constexpr absl::string_view kAlgorithms[] = {
-    "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_any_f8_any_f8_any",
-    "dot_any_f8_any_f8_any_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16",
-    "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_bf16_bf16_f32_x9",
-    "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64"};
+constexpr absl::string_view kAlgorithms[] = {"unset",
+                                             "dot_any_f8_any_f8_f32",
+                                             "dot_any_f8_any_f8_f32_fast_accum",
+                                             "dot_any_f8_any_f8_any",
+                                             "dot_any_f8_any_f8_any_fast_accum",
+                                             "dot_f16_f16_f16",
+                                             "dot_f16_f16_f32",
+                                             "dot_bf16_bf16_bf16",
+                                             "dot_bf16_bf16_f32",
+                                             "dot_bf16_bf16_f32_x3",
+                                             "dot_bf16_bf16_f32_x6",
+                                             "dot_bf16_bf16_f32_x9",
+                                             "dot_tf32_tf32_f32",
+                                             "dot_tf32_tf32_f32_x3",
+                                             "dot_f32_f32_f32",
+                                             "dot_f64_f64_f64"};
 
 // `{mode=highest}`, `{tolerance={atol=0.1,rtol=0,ulps=2}}`; the default mode says nothing.
 bool ReadAccuracy(Reader& r, RawText& raw) {
@@ -50,8 +61,9 @@ bool ReadAccuracy(Reader& r, RawText& raw) {
     r.Word();
     return r.Eat('=', "after the name") && r.Double(values[part - kParts]);
   });
-  raw.text = absl::StrCat("{tolerance={atol=", ShortestText(values[0]), ",rtol=", ShortestText(values[1]),
-                          ",ulps=", ShortestText(values[2]), "}}");
+  raw.text =
+      absl::StrCat("{tolerance={atol=", ShortestText(values[0]), ",rtol=", ShortestText(values[1]),
+                   ",ulps=", ShortestText(values[2]), "}}");
   return ok && r.Eat('}', "after the accuracy");
 }
 
@@ -117,7 +129,8 @@ absl::string_view Labels(Reader& r) {
 }
 
 // One side of dim_labels: two letters and the digits of the spatial dimensions, each once.
-bool ReadLabels(Reader& r, char first, char second, int64_t& first_dim, int64_t& second_dim, DimVector& spatial) {
+bool ReadLabels(Reader& r, char first, char second, int64_t& first_dim, int64_t& second_dim,
+                DimVector& spatial) {
   const char* at = r.Here();
   const absl::string_view labels = Labels(r);
   first_dim = second_dim = -1;
@@ -126,15 +139,17 @@ bool ReadLabels(Reader& r, char first, char second, int64_t& first_dim, int64_t&
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] == '?') continue;
     int64_t* slot = labels[i] == first ? &first_dim : labels[i] == second ? &second_dim : nullptr;
-    if (absl::ascii_isdigit(labels[i]) && labels[i] - '0' < digits) slot = &spatial[labels[i] - '0'];
-    if (slot == nullptr) return r.Error(at + i, "expected ", absl::string_view(&first, 1), ", ",
-                                        absl::string_view(&second, 1), " or a digit below ", digits, " in dim_labels");
+    if (absl::ascii_isdigit(labels[i]) && labels[i] - '0' < digits)
+      slot = &spatial[labels[i] - '0'];
+    if (slot == nullptr)
+      return r.Error(at + i, "expected ", absl::string_view(&first, 1), ", ",
+                     absl::string_view(&second, 1), " or a digit below ", digits, " in dim_labels");
     if (*slot >= 0) return r.Error(at + i, "the label '", labels.substr(i, 1), "' appears twice");
     *slot = static_cast<int64_t>(i);
   }
   if (first_dim >= 0 && second_dim >= 0) return true;
-  return r.Error(at, "dim_labels needs ", absl::string_view(&first, 1), " and ", absl::string_view(&second, 1),
-                 " in each part, as in bf01_oi01->bf01");
+  return r.Error(at, "dim_labels needs ", absl::string_view(&first, 1), " and ",
+                 absl::string_view(&second, 1), " in each part, as in bf01_oi01->bf01");
 }
 
 }  // namespace
@@ -143,7 +158,8 @@ bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
   const absl::string_view word = r.PeekWord();
   if (word.empty()) return r.Expected(absl::StrCat("one of ", absl::StrJoin(spellings, ", ")));
   const std::string hint = DidYouMean(word, spellings);
-  return r.Error(r.Here(), "unknown value '", word, "', expected one of ", absl::StrJoin(spellings, ", "), hint);
+  return r.Error(r.Here(), "unknown value '", word, "', expected one of ",
+                 absl::StrJoin(spellings, ", "), hint);
 }
 
 std::string TidySpacing(absl::string_view text) {
@@ -151,13 +167,17 @@ std::string TidySpacing(absl::string_view text) {
   std::vector<bool> tight;  // of each open bracket
   char quote = 0;
   bool blank = false;  // since the last character
-  auto is_word = [](char c) { return Reader::IsClass(c, kWordPart) || c == '"' || c == '\'' || c == '?'; };
+  auto is_word = [](char c) {
+    return Reader::IsClass(c, kWordPart) || c == '"' || c == '\'' || c == '?';
+  };
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote != 0) {
       out += c;
-      if (c == '\\' && i + 1 < text.size()) out += text[++i];
-      else if (c == quote) quote = 0;
+      if (c == '\\' && i + 1 < text.size())
+        out += text[++i];
+      else if (c == quote)
+        quote = 0;
       continue;
     }
     if (absl::ascii_isspace(c)) {
@@ -225,7 +245,8 @@ bool ReadValue(Reader& r, std::vector<bool>& values) {
 bool ReadValue(Reader& r, std::vector<Precision>& values) {
   return r.List('{', '}', [&] {
     const std::string word = absl::AsciiStrToLower(r.PeekWord());
-    if (!EnumFromText(word, values.emplace_back())) return UnknownSpelling(r, SpellingsOf(Precision()));
+    if (!EnumFromText(word, values.emplace_back()))
+      return UnknownSpelling(r, SpellingsOf(Precision()));
     r.Word();
     return true;
   });
@@ -251,7 +272,8 @@ bool ReadValue(Reader& r, Window& window) {
   while (!r.TryEat('}')) {
     const char* at = r.Here();
     const absl::string_view name = r.Word();
-    constexpr absl::string_view kNames[] = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+    constexpr absl::string_view kNames[] = {"size",       "stride",     "pad",
+                                            "lhs_dilate", "rhs_dilate", "rhs_reversal"};
     const auto* known = std::find(std::begin(kNames), std::end(kNames), name);
     if (known == std::end(kNames)) {
       r.MoveTo(at);
@@ -274,15 +296,18 @@ bool ReadValue(Reader& r, ConvDims& dims) {
   const char* at = r.Here();
   if (!ReadLabels(r, 'b', 'f', dims.input_batch, dims.input_feature, dims.input_spatial) ||
       !r.Eat('_', "between the input's and the kernel's labels") ||
-      !ReadLabels(r, 'i', 'o', dims.kernel_input_feature, dims.kernel_output_feature, dims.kernel_spatial))
+      !ReadLabels(r, 'i', 'o', dims.kernel_input_feature, dims.kernel_output_feature,
+                  dims.kernel_spatial))
     return false;
   if (!r.TryEat("->")) return r.Expected("'->' before the output's labels");
-  if (!ReadLabels(r, 'b', 'f', dims.output_batch, dims.output_feature, dims.output_spatial)) return false;
+  if (!ReadLabels(r, 'b', 'f', dims.output_batch, dims.output_feature, dims.output_spatial))
+    return false;
   if (dims.input_spatial.size() == dims.kernel_spatial.size() &&
       dims.input_spatial.size() == dims.output_spatial.size())
     return true;
-  return r.Error(at, "input, kernel and output have ", dims.input_spatial.size(), ", ", dims.kernel_spatial.size(),
-                 " and ", dims.output_spatial.size(), " spatial dimensions");
+  return r.Error(at, "input, kernel and output have ", dims.input_spatial.size(), ", ",
+                 dims.kernel_spatial.size(), " and ", dims.output_spatial.size(),
+                 " spatial dimensions");
 }
 
 bool ReadValue(Reader& r, PaddingConfig& padding) {
@@ -298,24 +323,26 @@ bool ReadValue(Reader& r, PaddingConfig& padding) {
 bool ReadValue(Reader& r, SliceSpec& slice) {
   return r.List('{', '}', [&] {
     SliceDim& dim = slice.emplace_back();
-    return r.Eat('[', "before a range") && r.Int(dim.start) && r.Eat(':', "between start and limit") &&
-           r.Int(dim.limit) && (!r.TryEat(':') || r.Int(dim.stride)) && r.Eat(']', "after a range");
+    return r.Eat('[', "before a range") && r.Int(dim.start) &&
+           r.Eat(':', "between start and limit") && r.Int(dim.limit) &&
+           (!r.TryEat(':') || r.Int(dim.stride)) && r.Eat(']', "after a range");
   });
 }
 
 bool ReadValue(Reader& r, IntPairs& pairs) {
   return r.List('{', '}', [&] {
     auto& pair = pairs.emplace_back();
-    return r.Eat('{', "before a pair") && r.Int(pair.first) && r.Eat(',', "in a pair") && r.Int(pair.second) &&
-           r.Eat('}', "after a pair");
+    return r.Eat('{', "before a pair") && r.Int(pair.first) && r.Eat(',', "in a pair") &&
+           r.Int(pair.second) && r.Eat('}', "after a pair");
   });
 }
 
 bool ReadValue(Reader& r, std::vector<OutputAlias>& aliases) {
   return r.List('{', '}', [&] {
     OutputAlias& alias = aliases.emplace_back();
-    return ReadValue(r, alias.output) && r.Eat(':', "after the output index") && r.Eat('(', "before the operand") &&
-           r.Int(alias.operand) && r.Eat(',', "after the operand") && ReadValue(r, alias.operand_index) &&
+    return ReadValue(r, alias.output) && r.Eat(':', "after the output index") &&
+           r.Eat('(', "before the operand") && r.Int(alias.operand) &&
+           r.Eat(',', "after the operand") && ReadValue(r, alias.operand_index) &&
            r.Eat(')', "after the operand's index");
   });
 }

@@ -15,7 +15,8 @@ inline bool ReadValue(Reader& r, int64_t& value) { return r.Int(value); }
 inline bool ReadValue(Reader& r, double& value) { return r.Double(value); }
 inline bool ReadValue(Reader& r, bool& value) { return r.Bool(value); }
 inline bool ReadValue(Reader& r, std::string& value) { return r.String(value); }
-// A word or a bracketed text; result_accuracy and dot algorithms are checked and brought to one form.
+// A word or a bracketed text; result_accuracy and dot algorithms are checked and brought to one
+// form.
 bool ReadValue(Reader& r, RawText& raw);
 bool ReadValue(Reader& r, DimVector& dims);
 bool ReadValue(Reader& r, std::vector<DimVector>& lists);
@@ -41,7 +42,7 @@ HLOKIT_ENUMS(HLOKIT_DECLARE_TEXTS)
 bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings);
 
 template <typename E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 bool ReadValue(Reader& r, E& value) {
   const absl::string_view word = r.PeekWord();
   if (word.empty() || !EnumFromText(word, value)) return UnknownSpelling(r, SpellingsOf(value));
@@ -50,15 +51,20 @@ bool ReadValue(Reader& r, E& value) {
 }
 
 template <typename T>
-bool ReadValue(Reader& r, std::optional<T>& value) { return ReadValue(r, value.emplace()); }
+bool ReadValue(Reader& r, std::optional<T>& value) {
+  return ReadValue(r, value.emplace());
+}
 
-// XLA's spacing of a bracketed text: `, ` after a comma, but `,` among mesh axes and numbers; blanks between words.
+// XLA's spacing of a bracketed text: `, ` after a comma, but `,` among mesh axes and numbers;
+// blanks between words.
 std::string TidySpacing(absl::string_view text);
 
-// `[4,2]T(1,0)` as it stands after `<=`: one form for equal orders (`[2,2]T(0,1)` becomes `[4]` without a permutation).
+// `[4,2]T(1,0)` as it stands after `<=`: one form for equal orders (`[2,2]T(0,1)` becomes `[4]`
+// without a permutation).
 bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& transpose_perm);
 void SimplifyIota(DimVector& reshape_dims, DimVector& transpose_perm);
-// The product of dimensions; -1 where one is negative or the product is above 2^24 (no machine has more devices).
+// The product of dimensions; -1 where one is negative or the product is above 2^20 (no machine has
+// more devices).
 int64_t DeviceCount(const DimVector& dims);
 
 }  // namespace hlokit

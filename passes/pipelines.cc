@@ -12,7 +12,8 @@ struct Pipeline {
 };
 
 constexpr Pipeline kPipelines[] = {
-    {"cpu", "call-inliner,tuple-simplifier,dce,fix<algsimp,constant_folding,cse,tuple-simplifier,dce>"},
+    {"cpu", "call-inliner,tuple-simplifier,dce,fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
+            "fusion,cse,dce"},
     {"interpreter", "call-inliner,dce"},
 };
 

@@ -1,21 +1,19 @@
-// Parallel loops: fixed ranges, dealt out in blocks to the threads of libgomp's pool, then stolen.
+// Parallel loops: fixed ranges, dealt out in blocks to the threads of one pool, then stolen. The caller works too and
+// waits only for ranges that another thread has begun, so a busy machine costs no more than a loop on one thread.
 #include "runtime/parallel.h"
 
 #include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <thread>
 
 #include "runtime/context.h"
 
-// libgomp's entry points, declared here so that clang, too, gets libgomp's pool and not that of
-// LLVM.
-extern "C" {
-void GOMP_parallel(void (*fn)(void*), void* data, unsigned num_threads, unsigned flags);
-int omp_get_thread_num(void);
-int omp_in_parallel(void);
-int omp_get_num_procs(void);
-}
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace hlokit {
 namespace {
@@ -32,7 +30,7 @@ int DefaultThreads() {
   static const int threads = [] {
     int n = EnvironmentThreads("HLOKIT_NUM_THREADS");
     if (n <= 0) n = EnvironmentThreads("OMP_NUM_THREADS");
-    if (n <= 0) n = omp_get_num_procs();
+    if (n <= 0) n = static_cast<int>(std::thread::hardware_concurrency());
     return std::clamp(n, 1, kMaxThreads);
   }();
   return threads;
@@ -61,16 +59,92 @@ struct Loop {
     }
   }
 
-  static void Run(void* self) {
-    Loop& loop = *static_cast<Loop*>(self);
-    const int me = omp_get_thread_num();
-    for (int t = 0; t < loop.threads; ++t) loop.Drain(loop.shares[(me + t) % loop.threads]);
+  void Run(int me) {
+    for (int t = 0; t < threads; ++t) Drain(shares[(me + t) % threads]);
   }
+};
+
+thread_local bool in_parallel_loop = false;
+
+void Pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+// Threads beside the caller's. They look out for work for some 20 microseconds after the last loop, then sleep.
+class Pool {
+ public:
+  static Pool& Get() {
+    static Pool* const pool = new Pool;  // never destroyed: its threads may outlive main
+    return *pool;
+  }
+
+  // False if another caller has the pool, or no thread can be had; nothing has run then.
+  bool Run(Loop& loop) {
+    std::unique_lock<std::mutex> hold(mutex_, std::try_to_lock);
+    if (!hold.owns_lock()) return false;
+    while (size_ < loop.threads - 1) {
+      try {
+        std::thread([this] { Work(); }).detach();
+      } catch (...) {
+        return false;
+      }
+      ++size_;
+    }
+    seats_.store(loop.threads - 1, std::memory_order_relaxed);
+    loop_.store(&loop);
+    epoch_.fetch_add(1);
+    if (sleepers_.load() > 0) epoch_.notify_all();
+    in_parallel_loop = true;
+    loop.Run(0);
+    in_parallel_loop = false;
+    loop_.store(nullptr);
+    while (inside_.load() > 0) Pause();
+    return true;
+  }
+
+ private:
+  static constexpr int kSpins = 3000;
+
+  void Work() {
+    in_parallel_loop = true;
+    uint32_t seen = 0;
+    for (;;) {
+      seen = Await(seen);
+      inside_.fetch_add(1);
+      if (Loop* loop = loop_.load()) {
+        const int seat = seats_.fetch_sub(1);
+        if (seat > 0) loop->Run(loop->threads - seat);
+      }
+      inside_.fetch_sub(1);
+    }
+  }
+
+  // The epoch of the next loop.
+  uint32_t Await(uint32_t seen) {
+    for (int i = 0; i < kSpins; ++i) {
+      if (const uint32_t now = epoch_.load(); now != seen) return now;
+      Pause();
+    }
+    sleepers_.fetch_add(1);
+    epoch_.wait(seen);
+    sleepers_.fetch_sub(1);
+    return epoch_.load();
+  }
+
+  std::mutex mutex_;  // one loop at a time
+  int size_ = 0;
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  alignas(64) std::atomic<Loop*> loop_{nullptr};
+  std::atomic<int> seats_{0};
+  std::atomic<int> inside_{0};  // threads that may be looking at the loop
+  std::atomic<int> sleepers_{0};
 };
 
 }  // namespace
 
-bool InParallelLoop() { return omp_in_parallel() != 0; }
+bool InParallelLoop() { return in_parallel_loop; }
 
 }  // namespace hlokit
 
@@ -89,12 +163,14 @@ void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total,
   const int64_t grains = (total - 1) / grain + 1;
   const int64_t range = ((grains - 1) / hlokit::kMaxRanges + 1) * grain;
   const int64_t ranges = (total - 1) / range + 1;
-  // Always the whole team: libgomp ends threads when a team shrinks.
   const int threads = hlokit_num_threads(ctx);
-  if (threads <= 1 || ranges <= 1 || omp_in_parallel()) {
+  const auto run_inline = [&] {
     for (int64_t i = 0; i < ranges && !hlokit_cancelled(ctx); ++i) {
       fn(env, i * range, std::min(total, (i + 1) * range));
     }
+  };
+  if (threads <= 1 || ranges <= 1 || hlokit::InParallelLoop()) {
+    run_inline();
     return;
   }
   hlokit::Loop loop;
@@ -108,7 +184,7 @@ void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total,
     loop.shares[t].next.store(ranges * t / threads, std::memory_order_relaxed);
     loop.shares[t].end = ranges * (t + 1) / threads;
   }
-  GOMP_parallel(&hlokit::Loop::Run, &loop, threads, 0);
+  if (!hlokit::Pool::Get().Run(loop)) run_inline();
 }
 
 }  // extern "C"

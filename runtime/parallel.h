@@ -1,4 +1,4 @@
-// Parallel loops over one pool of threads, libgomp's, which oneDNN uses too.
+// Parallel loops over one pool of threads.
 #pragma once
 
 #include <stdint.h>

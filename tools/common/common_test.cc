@@ -10,9 +10,9 @@ namespace hlokit {
 namespace {
 
 TEST(Flags, NormalizesNamesOnly) {
-  const char* argv[] = {"tool", "--num_partitions=a_b", "-print_literals", "-o", "x_y", "-", "-7", "--", "--a_b"};
-  EXPECT_EQ(NormalizeArguments(9, argv), (std::vector<std::string>{"--num-partitions=a_b", "--print-literals", "-o",
-                                                                   "x_y", "-", "-7", "--", "--a_b"}));
+  const char* argv[] = {"tool", "--num_partitions=a_b", "-print_literals", "-o", "x_y", "-", "-7", "--f_g=", "--", "--a_b"};
+  EXPECT_EQ(NormalizeArguments(10, argv), (std::vector<std::string>{"--num-partitions=a_b", "--print-literals", "-o",
+                                                                   "x_y", "-", "-7", "--f-g", "", "--", "--a_b"}));
 }
 
 TEST(Load, BlanksLogPrefixes) {

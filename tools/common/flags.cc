@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "support/text.h"
@@ -59,6 +60,9 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
     const absl::string_view argument = argv[i];
     flags = flags && argument != "--";
     arguments.push_back(flags ? Normalize(argument) : std::string(argument));
+    if (!flags || !absl::StartsWith(argument, "-") || argument.back() != '=') continue;
+    arguments.back().pop_back();  // CLI11 would take the next argument for the value of `--flag=`
+    arguments.emplace_back();
   }
   return arguments;
 }

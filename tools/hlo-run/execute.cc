@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include "printer/printer.h"
+#include "support/file.h"
 #include "support/status.h"
 #include "tools/common/report.h"
+#include "tools/hlo-run/outputs.h"
 
 namespace hlokit {
 namespace {
@@ -54,9 +57,12 @@ double Execution::median_seconds() const {
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o, bool timed) {
   Execution execution;
+  if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
                    backend.Compile(std::move(module), CompileOptionsOf(o, !timed)));
   execution.stats = executable->stats();
+  if (timed && !o.dump_to.empty())
+    RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"), Print(executable->module())));
   if (o.compile_only) return execution;
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
   if (timed) {

@@ -192,6 +192,7 @@ std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions&
   return AssembleAll(entry, std::move(leaves));
 }
 
+// Arguments and results must fit into memory, and every size must be known.
 absl::Status CheckParameters(const Computation& entry) {
   std::vector<const Shape*> shapes;
   for (const Instruction* parameter : entry.parameters()) {
@@ -201,6 +202,7 @@ absl::Status CheckParameters(const Computation& entry) {
                            ") has a dimension without bound: ", Text(parameter->shape()));
     shapes.push_back(&parameter->shape());
   }
+  if (entry.root() != nullptr) shapes.push_back(&entry.root()->shape());
   return CheckFits(shapes);
 }
 

@@ -1,7 +1,11 @@
 // Flags of hlo-run; second names are those of XLA's run_hlo_module and hlo_runner_main.
 #include "tools/hlo-run/options.h"
 
+#include <cstdio>
+#include <limits>
+
 #include "CLI/CLI.hpp"
+#include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 
 namespace hlokit {
@@ -15,6 +19,25 @@ constexpr char kExamples[] = R"(Examples:
   hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
 
 Exit status: 0 done; 1 the platforms differ; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
+
+// For counts: CLI11's own words for "at least" spell out the largest double.
+CLI::Validator AtLeast(int64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        int64_t value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= least) return std::string();
+        return "expected a number of at least " + std::to_string(least) + ", given " + text;
+      },
+      "");
+}
+
+// Empty where both ends are finite and in order; else what is wrong.
+template <typename T>
+std::string RangeProblem(const char* flag, const std::vector<T>& range) {
+  const auto low = static_cast<double>(range[0]), high = static_cast<double>(range[1]);
+  if (range[0] <= range[1] && high - low <= std::numeric_limits<double>::max() && low == low) return "";
+  return std::string(flag) + ": expected two finite numbers, the lower one first";
+}
 
 void AddInputFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--input", o.inputs, "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
@@ -61,8 +84,8 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddExecutionFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", o.warmup, "runs before those")->check(CLI::NonNegativeNumber);
+  app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")->check(AtLeast(1));
+  app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));
   app.add_option("--min-seconds", o.min_seconds, "keep running for this long")->check(CLI::NonNegativeNumber);
   app.add_option("--num-replicas", o.num_replicas, "instead of the module's own")->check(CLI::Range(1, 1024));
   app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")->check(CLI::Range(1, 1024));
@@ -77,7 +100,15 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   AddInputFlags(app, o);
   AddResultFlags(app, o);
   AddExecutionFlags(app, o);
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  for (const std::string& problem :
+       {RangeProblem("--random-float-range", o.float_range), RangeProblem("--random-int-range", o.int_range)}) {
+    if (problem.empty()) continue;
+    std::fprintf(stderr, "hlo-run: error: %s\n", problem.c_str());
+    exit_status = kExitUsage;
+    return false;
+  }
+  return true;
 }
 
 }  // namespace hlokit

@@ -28,15 +28,19 @@ std::vector<NamedLiteral> NameAll(const std::vector<Literal>& results) {
 }
 
 absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral>& named) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return InvalidArgument("cannot make folder ", path, ": ", error.message());
+  RETURN_IF_ERROR(MakeFolder(path));
   for (const NamedLiteral& leaf : named)
     RETURN_IF_ERROR(WriteNpy(absl::StrCat(path, "/", leaf.name, ".npy"), *leaf.literal));
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? InvalidArgument("cannot make folder ", path, ": ", error.message()) : absl::OkStatus();
+}
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
   if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));

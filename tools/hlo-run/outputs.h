@@ -13,6 +13,9 @@ namespace hlokit {
 // out1, ..., of several devices out0.d3. Each file appears whole or not at all.
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results);
 
+// Makes a folder, and those above it, where they are missing.
+absl::Status MakeFolder(const std::string& path);
+
 // A line an array: its name and shape, and its values where there are few or `in_full`.
 std::string DescribeResults(const std::vector<Literal>& results, bool in_full);
 

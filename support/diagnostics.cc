@@ -60,7 +60,8 @@ void AppendExcerpt(const SourceFile& file, SourcePlace place, std::string* out) 
   size_t caret = std::min<size_t>(file.Locate(place.offset).column - 1, line.size());
   Window window = WindowAround(line, caret);
   absl::string_view before = kIndent, lead = window.begin > 0 ? kCut : "";
-  absl::StrAppend(out, before, lead, Printable(line.substr(window.begin, window.end - window.begin)),
+  absl::StrAppend(out, before, lead,
+                  Printable(line.substr(window.begin, window.end - window.begin)),
                   window.end < line.size() ? kCut : "", "\n");
   size_t marked_end = std::max(caret + 1, std::min(caret + place.length, window.end));
   size_t width = caret < line.size() ? Blank(line.substr(caret, marked_end - caret)).size() : 1;
@@ -69,8 +70,8 @@ void AppendExcerpt(const SourceFile& file, SourcePlace place, std::string* out) 
                   std::string(width > 0 ? width - 1 : 0, '~'), "\n");
 }
 
-void AppendMessage(const SourceFile& file, SourcePlace place, absl::string_view kind, absl::string_view message,
-                   absl::string_view label, std::string* out) {
+void AppendMessage(const SourceFile& file, SourcePlace place, absl::string_view kind,
+                   absl::string_view message, absl::string_view label, std::string* out) {
   absl::StrAppend(out, file.name());
   if (place.valid()) {
     LineColumn at = file.Locate(place.offset);
@@ -82,10 +83,13 @@ void AppendMessage(const SourceFile& file, SourcePlace place, absl::string_view 
   if (place.valid()) AppendExcerpt(file, place, out);
 }
 
-absl::string_view KindText(Severity severity) { return severity == Severity::kError ? "error" : "warning"; }
+absl::string_view KindText(Severity severity) {
+  return severity == Severity::kError ? "error" : "warning";
+}
 
 void AppendHidden(int hidden, absl::string_view kind, std::string* out) {
-  if (hidden > 0) absl::StrAppend(out, hidden, " more ", kind, hidden == 1 ? "" : "s", " not shown\n");
+  if (hidden > 0)
+    absl::StrAppend(out, hidden, " more ", kind, hidden == 1 ? "" : "s", " not shown\n");
 }
 
 }  // namespace
@@ -133,7 +137,8 @@ Diagnostics::Handle Diagnostics::Error(SourcePlace place, const absl::Status& st
   return Error(own.valid() ? own : place, LabelOf(status), status.message());
 }
 
-Diagnostic* Diagnostics::Add(Severity severity, SourcePlace place, absl::string_view label, std::string message) {
+Diagnostic* Diagnostics::Add(Severity severity, SourcePlace place, absl::string_view label,
+                             std::string message) {
   int& count = severity == Severity::kError ? error_count_ : warning_count_;
   if (count++ >= kMaxKept) return nullptr;
   items_.push_back({severity, place, std::string(label), std::move(message), {}});

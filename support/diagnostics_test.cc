@@ -8,7 +8,8 @@
 namespace hlokit {
 namespace {
 
-constexpr char kClamp[] = "HloModule m\nENTRY e {\n  lo = f32[2] parameter(0)\n  ROOT r = f32[3] clamp(lo, x, hi)\n}\n";
+constexpr char kClamp[] =
+    "HloModule m\nENTRY e {\n  lo = f32[2] parameter(0)\n  ROOT r = f32[3] clamp(lo, x, hi)\n}\n";
 
 SourcePlace PlaceIn(const SourceFile& file, absl::string_view word) {
   size_t at = file.text().find(word);
@@ -18,8 +19,16 @@ SourcePlace PlaceIn(const SourceFile& file, absl::string_view word) {
 
 TEST(SourceFile, LocatesOffsets) {
   SourceFile file("f", "ab\n\ncd");
-  struct Case { uint32_t offset, line, column; absl::string_view text; };
-  for (const Case& c : {Case{0, 1, 1, "ab"}, {2, 1, 3, "ab"}, {3, 2, 1, ""}, {4, 3, 1, "cd"}, {6, 3, 3, "cd"}, {99, 3, 3, "cd"}}) {
+  struct Case {
+    uint32_t offset, line, column;
+    absl::string_view text;
+  };
+  for (const Case& c : {Case{0, 1, 1, "ab"},
+                        {2, 1, 3, "ab"},
+                        {3, 2, 1, ""},
+                        {4, 3, 1, "cd"},
+                        {6, 3, 3, "cd"},
+                        {99, 3, 3, "cd"}}) {
     EXPECT_EQ(file.Locate(c.offset).line, c.line) << c.offset;
     EXPECT_EQ(file.Locate(c.offset).column, c.column) << c.offset;
     EXPECT_EQ(file.LineAt(c.offset), c.text) << c.offset;
@@ -32,7 +41,8 @@ TEST(SourceFile, LocatesOffsets) {
 TEST(Diagnostics, RendersLabelCaretAndNote) {
   SourceFile file("clamp.hlo", kClamp);
   Diagnostics out;
-  out.Error(PlaceIn(file, "clamp"), "clamp-c1", "bounds differ: ", 2, " and ", 3).Note(PlaceIn(file, "lo ="), "bound defined here");
+  out.Error(PlaceIn(file, "clamp"), "clamp-c1", "bounds differ: ", 2, " and ", 3)
+      .Note(PlaceIn(file, "lo ="), "bound defined here");
   EXPECT_EQ(out.Render(file),
             "clamp.hlo:4:19: error: bounds differ: 2 and 3  [clamp-c1]\n"
             "    ROOT r = f32[3] clamp(lo, x, hi)\n"
@@ -50,19 +60,32 @@ TEST(Diagnostics, PlacelessAndWarning) {
   EXPECT_TRUE(out.ok());
   EXPECT_TRUE(out.ToStatus().ok());
   out.Error({}, "", "no entry computation");
-  EXPECT_EQ(out.Render(file), "m.hlo: warning: unknown attribute\nm.hlo: error: no entry computation\n");
+  EXPECT_EQ(out.Render(file),
+            "m.hlo: warning: unknown attribute\nm.hlo: error: no entry computation\n");
 }
 
 TEST(Diagnostics, CaretLines) {
-  struct Case { const char* name; std::string text; SourcePlace place; std::string excerpt; };
+  struct Case {
+    const char* name;
+    std::string text;
+    SourcePlace place;
+    std::string excerpt;
+  };
   const Case cases[] = {
       {"past the end", "ab", {2, 0}, "  ab\n    ^\n"},
       {"empty file", "", {0, 5}, "  \n  ^\n"},
       {"tab", "\tab", {1, 2}, "  \tab\n  \t^~\n"},
-      {"two-byte characters", "\xC3\xA9 \xC3\xA9\xC3\xA9 b", {3, 4}, "  \xC3\xA9 \xC3\xA9\xC3\xA9 b\n    ^~\n"},
+      {"two-byte characters",
+       "\xC3\xA9 \xC3\xA9\xC3\xA9 b",
+       {3, 4},
+       "  \xC3\xA9 \xC3\xA9\xC3\xA9 b\n    ^~\n"},
       {"several lines", "ab {\nc\n}", {3, 4}, "  ab {\n     ^\n"},
       {"carriage return", "ab\r\nc", {1, 1}, "  ab\n   ^\n"},
-      {"control byte", std::string("a\x1b" "b"), {2, 1}, "  a?b\n    ^\n"},
+      {"control byte",
+       std::string("a\x1b"
+                   "b"),
+       {2, 1},
+       "  a?b\n    ^\n"},
   };
   for (const Case& c : cases) {
     SourceFile file("f", c.text);
@@ -112,7 +135,8 @@ TEST(Diagnostics, StatusesCarryLabelAndPlace) {
   EXPECT_EQ(out.ToStatus(), status);
   EXPECT_EQ(LabelOf(Annotate(status, "x")), "pad-c2");
   EXPECT_FALSE(PlaceOf(absl::OkStatus()).valid());
-  EXPECT_EQ(RenderStatus(status, SourceFile("f", "HloModule")), "f:1:8: error: interior -1  [pad-c2]\n  HloModule\n         ^~\n");
+  EXPECT_EQ(RenderStatus(status, SourceFile("f", "HloModule")),
+            "f:1:8: error: interior -1  [pad-c2]\n  HloModule\n         ^~\n");
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ absl::Status WriteBesideAndRename(const std::string& path, Pieces contents, mode
   if (file.get() < 0) return SystemError("write", path);
   absl::Status status = WriteAll(file.get(), contents, path);
   if (status.ok() && fchmod(file.get(), mode) != 0) status = SystemError("write", path);
-  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) status = SystemError("write", path);
+  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0)
+    status = SystemError("write", path);
   if (!status.ok()) unlink(temporary.c_str());
   return status;
 }
@@ -110,12 +111,15 @@ absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents
   return AtomicWriteFile(path, absl::MakeConstSpan(&contents, 1));
 }
 
-absl::Status AtomicWriteFile(const std::string& path, absl::Span<const absl::string_view> contents) {
+absl::Status AtomicWriteFile(const std::string& path,
+                             absl::Span<const absl::string_view> contents) {
   struct stat info;
   bool exists = path != "-" && stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return InvalidArgument("cannot write ", path, ": Is a directory");
+  if (exists && S_ISDIR(info.st_mode))
+    return InvalidArgument("cannot write ", path, ": Is a directory");
   if (path == "-" || (exists && !S_ISREG(info.st_mode))) return WriteDirectly(path, contents);
-  return WriteBesideAndRename(ResolveLink(path), contents, exists ? info.st_mode & 07777 : DefaultMode());
+  return WriteBesideAndRename(ResolveLink(path), contents,
+                              exists ? info.st_mode & 07777 : DefaultMode());
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {

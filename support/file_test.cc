@@ -16,10 +16,14 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  FileTest() : folder_(testing::TempDir() + "/hlokit_file_test_" + std::to_string(getpid())) { fs::create_directories(folder_); }
+  FileTest() : folder_(testing::TempDir() + "/hlokit_file_test_" + std::to_string(getpid())) {
+    fs::create_directories(folder_);
+  }
   ~FileTest() override { fs::remove_all(folder_); }
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  long Entries() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+  long Entries() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
 
   fs::path folder_;
 };
@@ -45,7 +49,8 @@ TEST_F(FileTest, ReplacingKeepsModeAndFollowsLinks) {
 }
 
 TEST_F(FileTest, FailuresSayWhatAndWhy) {
-  EXPECT_EQ(ReadFile(Path("none")).status().message(), "cannot read " + Path("none") + ": No such file or directory");
+  EXPECT_EQ(ReadFile(Path("none")).status().message(),
+            "cannot read " + Path("none") + ": No such file or directory");
   EXPECT_EQ(ReadFile(Path("none")).status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(ReadFile(folder_.string()).ok());
   EXPECT_FALSE(MappedFile::Open(Path("none")).ok());

@@ -10,9 +10,8 @@ namespace hlokit {
 absl::Status Annotate(const absl::Status& status, absl::string_view prefix) {
   if (status.ok()) return status;
   absl::Status annotated(status.code(), absl::StrCat(prefix, ": ", status.message()));
-  status.ForEachPayload([&](absl::string_view key, const absl::Cord& value) {
-    annotated.SetPayload(key, value);
-  });
+  status.ForEachPayload(
+      [&](absl::string_view key, const absl::Cord& value) { annotated.SetPayload(key, value); });
   return annotated;
 }
 

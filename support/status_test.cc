@@ -44,8 +44,10 @@ TEST(Check, PassesSilently) {
   CHECK_EQ(1 + 1, 2);
   CHECK_OK(absl::OkStatus());
   DCHECK(true);
-  if (true) CHECK(true);
-  else FAIL() << "CHECK took the else branch";
+  if (true)
+    CHECK(true);
+  else
+    FAIL() << "CHECK took the else branch";
 }
 
 TEST(CheckDeathTest, FailuresNameTheConditionAndValues) {

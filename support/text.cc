@@ -43,7 +43,8 @@ int EditDistance(absl::string_view a, absl::string_view b, int limit) {
   return std::min(row.back(), limit + 1);
 }
 
-absl::string_view NearestMatch(absl::string_view word, absl::Span<const absl::string_view> candidates) {
+absl::string_view NearestMatch(absl::string_view word,
+                               absl::Span<const absl::string_view> candidates) {
   int best = std::max<int>(1, static_cast<int>(std::min<size_t>(word.size(), 60)) / 3) + 1;
   absl::string_view nearest;
   for (absl::string_view candidate : candidates) {

@@ -15,18 +15,34 @@ namespace hlokit {
 namespace {
 
 TEST(Text, EditDistance) {
-  struct Case { const char *a, *b; int limit, want; };
-  for (const Case& c : {Case{"", "", 3, 0}, {"abc", "abc", 0, 0}, {"abc", "abd", 3, 1}, {"abc", "acb", 3, 1},
-                        {"abc", "", 3, 3}, {"abc", "", 2, 3}, {"kitten", "sitting", 9, 3}, {"aaaa", "bbbb", 1, 2}}) {
+  struct Case {
+    const char *a, *b;
+    int limit, want;
+  };
+  for (const Case& c : {Case{"", "", 3, 0},
+                        {"abc", "abc", 0, 0},
+                        {"abc", "abd", 3, 1},
+                        {"abc", "acb", 3, 1},
+                        {"abc", "", 3, 3},
+                        {"abc", "", 2, 3},
+                        {"kitten", "sitting", 9, 3},
+                        {"aaaa", "bbbb", 1, 2}}) {
     EXPECT_EQ(EditDistance(c.a, c.b, c.limit), c.want) << c.a << " " << c.b;
     EXPECT_EQ(EditDistance(c.b, c.a, c.limit), c.want) << c.b << " " << c.a;
   }
 }
 
 TEST(Text, NearestMatch) {
-  const std::vector<absl::string_view> names = {"add", "abs", "all-reduce", "all-gather", "multiply"};
-  struct Case { const char *word, *want; };
-  for (const Case& c : {Case{"addd", "add"}, {"all-redcue", "all-reduce"}, {"multply", "multiply"}, {"quantum", ""}, {"", ""}}) {
+  const std::vector<absl::string_view> names = {"add", "abs", "all-reduce", "all-gather",
+                                                "multiply"};
+  struct Case {
+    const char *word, *want;
+  };
+  for (const Case& c : {Case{"addd", "add"},
+                        {"all-redcue", "all-reduce"},
+                        {"multply", "multiply"},
+                        {"quantum", ""},
+                        {"", ""}}) {
     EXPECT_EQ(NearestMatch(c.word, names), c.want) << c.word;
   }
   EXPECT_EQ(DidYouMean("addd", names), " (did you mean add?)");
@@ -43,7 +59,8 @@ TEST(Text, ShortestText) {
 
 TEST(Text, QuoteRoundTrips) {
   EXPECT_EQ(Quote("a\"b\n"), "\"a\\\"b\\n\"");
-  for (std::string text : {std::string(), std::string("a\\\0\xff'", 5)}) EXPECT_EQ(*Unquote(Quote(text)), text);
+  for (const std::string& text : {std::string(), std::string("a\\\0\xff'", 5)})
+    EXPECT_EQ(*Unquote(Quote(text)), text);
   for (const char* bad : {"", "\"", "abc", "\"\\q\""}) EXPECT_FALSE(Unquote(bad).ok()) << bad;
 }
 
@@ -51,6 +68,7 @@ TEST(StringInterner, IdsAreDenseAndTextsStay) {
   StringInterner interner;
   EXPECT_EQ(interner.Find("n0"), StringInterner::kNone);
   std::vector<absl::string_view> views;
+  views.reserve(20000);
   for (int i = 0; i < 20000; ++i) views.push_back(interner.Intern(absl::StrCat("n", i)));
   std::string large(200000, 'x');
   EXPECT_EQ(interner.Intern(large), large);

@@ -6,7 +6,8 @@
 #include "parser/parser.h"
 #include "printer/printer.h"
 
-constexpr char kModule[] = "HloModule m\nENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n";
+constexpr char kModule[] =
+    "HloModule m\nENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n";
 
 int main() {
   auto file = std::make_shared<const hlokit::SourceFile>("m.hlo", kModule);

@@ -18,7 +18,7 @@ struct GroupAttrs {
   bool has_channel = false;
   bool has_global_flag = false;  // ops that may carry use_global_device_ids
   bool use_global_device_ids = false;
-  bool permutes = false;         // source-target pairs instead of groups: all devices meet
+  bool permutes = false;  // source-target pairs instead of groups: all devices meet
   ReplicaGroups groups;
 };
 
@@ -30,22 +30,34 @@ GroupAttrs From(const A& attrs) {
     group.has_global_flag = true;
     group.use_global_device_ids = attrs.use_global_device_ids;
   }
-  if constexpr (requires { attrs.replica_groups; }) group.groups = attrs.replica_groups;
-  else group.permutes = true;
+  if constexpr (requires { attrs.replica_groups; })
+    group.groups = attrs.replica_groups;
+  else
+    group.permutes = true;
   return group;
 }
 
 absl::StatusOr<GroupAttrs> GroupAttrsOf(const Instruction& instruction) {
   switch (instruction.opcode()) {
-    case Opcode::kAllReduce: case Opcode::kAllReduceStart: return From(instruction.attr<AllReduceAttrs>());
-    case Opcode::kAllGather: case Opcode::kAllGatherStart: return From(instruction.attr<AllGatherAttrs>());
-    case Opcode::kReduceScatter: return From(instruction.attr<ReduceScatterAttrs>());
-    case Opcode::kAllToAll: return From(instruction.attr<AllToAllAttrs>());
-    case Opcode::kRaggedAllToAll: return From(instruction.attr<RaggedAllToAllAttrs>());
-    case Opcode::kCollectiveBroadcast: return From(instruction.attr<CollectiveBroadcastAttrs>());
-    case Opcode::kCollectivePermute: case Opcode::kCollectivePermuteStart:
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+      return From(instruction.attr<AllReduceAttrs>());
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+      return From(instruction.attr<AllGatherAttrs>());
+    case Opcode::kReduceScatter:
+      return From(instruction.attr<ReduceScatterAttrs>());
+    case Opcode::kAllToAll:
+      return From(instruction.attr<AllToAllAttrs>());
+    case Opcode::kRaggedAllToAll:
+      return From(instruction.attr<RaggedAllToAllAttrs>());
+    case Opcode::kCollectiveBroadcast:
+      return From(instruction.attr<CollectiveBroadcastAttrs>());
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
       return From(instruction.attr<CollectivePermuteAttrs>());
-    default: return Unimplemented("communication by ", Text(instruction.opcode()));
+    default:
+      return Unimplemented("communication by ", Text(instruction.opcode()));
   }
 }
 
@@ -54,28 +66,34 @@ std::vector<std::pair<int64_t, int64_t>> TransferPairs(const Instruction& instru
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (const auto& [key, value] : instruction.extras().frontend_attributes) {
     if (key != "_xla_send_recv_source_target_pairs") continue;
-    const std::string plain = absl::StrReplaceAll(value, {{"{", ""}, {"}", ""}, {"\"", ""}, {" ", ""}});
+    const std::string plain =
+        absl::StrReplaceAll(value, {{"{", ""}, {"}", ""}, {"\"", ""}, {" ", ""}});
     std::vector<int64_t> numbers;
     for (absl::string_view text : absl::StrSplit(plain, ',', absl::SkipEmpty())) {
       int64_t number = 0;
       if (absl::SimpleAtoi(text, &number)) numbers.push_back(number);
     }
-    for (size_t i = 0; i + 1 < numbers.size(); i += 2) pairs.push_back({numbers[i], numbers[i + 1]});
+    for (size_t i = 0; i + 1 < numbers.size(); i += 2)
+      pairs.push_back({numbers[i], numbers[i + 1]});
   }
   return pairs;
 }
 
 }  // namespace
 
-// Ids in groups are replicas (no channel), partitions (a channel, and no flag to say otherwise), replicas each with
-// all of its partitions (a channel, flag false), or devices replica * partitions + partition (flag true).
-absl::StatusOr<std::vector<int64_t>> Exchange::GroupOf(int64_t device, const Instruction& instruction) const {
+// Ids in groups are replicas (no channel), partitions (a channel, and no flag to say otherwise),
+// replicas each with all of its partitions (a channel, flag false), or devices replica * partitions
+// + partition (flag true).
+absl::StatusOr<std::vector<int64_t>> Exchange::GroupOf(int64_t device,
+                                                       const Instruction& instruction) const {
   ASSIGN_OR_RETURN(const GroupAttrs attrs, GroupAttrsOf(instruction));
   const int64_t replica = device / partitions_, partition = device % partitions_;
   enum { kReplicas, kPartitions, kReplicasWhole, kDevices } mode = kReplicas;
   if (attrs.has_channel) mode = !attrs.has_global_flag ? kPartitions : kReplicasWhole;
   if (attrs.use_global_device_ids) mode = kDevices;
-  const int64_t ids = mode == kPartitions ? partitions_ : mode == kDevices ? device_count() : replicas_;
+  const int64_t ids = mode == kPartitions ? partitions_
+                      : mode == kDevices  ? device_count()
+                                          : replicas_;
   const int64_t own = mode == kPartitions ? partition : mode == kDevices ? device : replica;
   std::vector<int64_t> group;
   for (const std::vector<int64_t>& candidate : attrs.groups.Expand())
@@ -86,11 +104,13 @@ absl::StatusOr<std::vector<int64_t>> Exchange::GroupOf(int64_t device, const Ins
   }
   std::vector<int64_t> devices;
   for (int64_t id : group) {
-    if (id < 0 || id >= ids) return InvalidArgument("replica group names ", id, ", which is no device of ", ids);
+    if (id < 0 || id >= ids)
+      return InvalidArgument("replica group names ", id, ", which is no device of ", ids);
     if (mode == kReplicas) devices.push_back(id * partitions_ + partition);
     if (mode == kPartitions) devices.push_back(replica * partitions_ + id);
     if (mode == kDevices) devices.push_back(id);
-    for (int64_t p = 0; mode == kReplicasWhole && p < partitions_; ++p) devices.push_back(id * partitions_ + p);
+    for (int64_t p = 0; mode == kReplicasWhole && p < partitions_; ++p)
+      devices.push_back(id * partitions_ + p);
   }
   return devices;
 }
@@ -142,7 +162,8 @@ absl::Status Exchange::Send(int64_t device, const Instruction& instruction, cons
 
 absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& instruction) {
   const int64_t channel = instruction.attr<SendRecvAttrs>().channel_id.value_or(0);
-  const Instruction& recv = instruction.opcode() == Opcode::kRecvDone ? *instruction.operand(0) : instruction;
+  const Instruction& recv =
+      instruction.opcode() == Opcode::kRecvDone ? *instruction.operand(0) : instruction;
   bool expected = false;
   for (const auto& [source, target] : TransferPairs(recv)) expected |= target == device;
   if (!expected) return Literal(instruction.shape().elements[0]);
@@ -160,13 +181,15 @@ absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& ins
   return message;
 }
 
-absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done, const Instruction& instruction) {
+absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done,
+                            const Instruction& instruction) {
   ++waiting_;
   CheckDeadlock();
   changed_.wait(lock, [&] { return done || stopped_ || deadlocked_; });
   if (done) return absl::OkStatus();
   if (stopped_) return absl::CancelledError("stopped with the other devices");
-  return FailedPrecondition("devices wait for one another for ever; this one at ", instruction.name());
+  return FailedPrecondition("devices wait for one another for ever; this one at ",
+                            instruction.name());
 }
 
 void Exchange::Release(int64_t waiters) {

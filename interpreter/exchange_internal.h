@@ -19,8 +19,8 @@ class Exchange {
   Exchange(int64_t replicas, int64_t partitions)
       : replicas_(replicas), partitions_(partitions), running_(replicas * partitions) {}
 
-  // The result of a collective on one device, as soon as all of its group have come. FailedPrecondition where that
-  // can never be.
+  // The result of a collective on one device, as soon as all of its group have come.
+  // FailedPrecondition where that can never be.
   absl::StatusOr<Literal> Collective(int64_t device, const EvalContext& context);
   absl::Status Send(int64_t device, const Instruction& instruction, const Literal& data);
   absl::StatusOr<Literal> Receive(int64_t device, const Instruction& instruction);
@@ -37,15 +37,18 @@ class Exchange {
     size_t arrived = 0;
     bool done = false;
   };
-  using MeetingKey = std::pair<const Instruction*, std::vector<int64_t>>;  // instruction, devices of the group
+  using MeetingKey =
+      std::pair<const Instruction*, std::vector<int64_t>>;  // instruction, devices of the group
   struct Mailbox {
     std::deque<Literal> messages;
     bool* awaited = nullptr;  // the flag of the receiver that waits for a message
   };
 
-  absl::StatusOr<std::vector<int64_t>> GroupOf(int64_t device, const Instruction& instruction) const;
+  absl::StatusOr<std::vector<int64_t>> GroupOf(int64_t device,
+                                               const Instruction& instruction) const;
   // Blocks until `done`, counted as waiting. The one who makes it true calls Release.
-  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done, const Instruction& instruction);
+  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done,
+                    const Instruction& instruction);
   void Release(int64_t waiters);
   void CheckDeadlock();
 

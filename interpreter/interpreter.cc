@@ -33,12 +33,13 @@ RunState StateFor(const InterpreterOptions& options, Exchange* exchange) {
 
 absl::Status CheckArguments(const Computation& entry, absl::Span<const Literal* const> arguments) {
   if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
-    return InvalidArgument(entry.name(), " takes ", entry.parameter_count(), " arguments, ", arguments.size(),
-                           " were given");
+    return InvalidArgument(entry.name(), " takes ", entry.parameter_count(), " arguments, ",
+                           arguments.size(), " were given");
   for (int64_t i = 0; i < entry.parameter_count(); ++i) {
     const Shape& expected = entry.parameter(i)->shape();
     if (!Compatible(arguments[i]->shape(), expected))
-      return InvalidArgument("parameter ", i, " is ", Text(expected), ", its argument ", Text(arguments[i]->shape()));
+      return InvalidArgument("parameter ", i, " is ", Text(expected), ", its argument ",
+                             Text(arguments[i]->shape()));
   }
   return absl::OkStatus();
 }
@@ -64,17 +65,21 @@ absl::StatusOr<Literal> RunDevice(const Module& module, absl::Span<const Literal
 
 }  // namespace
 
-absl::StatusOr<std::vector<Literal>> InterpretDevices(const Module& module,
-                                                      absl::Span<const std::vector<const Literal*>> arguments,
-                                                      const InterpreterOptions& options) {
-  if (module.entry() == nullptr) return InvalidArgument("module ", module.name(), " has no entry computation");
+absl::StatusOr<std::vector<Literal>> InterpretDevices(
+    const Module& module, absl::Span<const std::vector<const Literal*>> arguments,
+    const InterpreterOptions& options) {
+  if (module.entry() == nullptr)
+    return InvalidArgument("module ", module.name(), " has no entry computation");
   const int64_t replicas = options.replicas > 0 ? options.replicas : module.header().replica_count;
-  const int64_t partitions = options.partitions > 0 ? options.partitions : module.header().num_partitions;
+  const int64_t partitions =
+      options.partitions > 0 ? options.partitions : module.header().num_partitions;
   if (replicas < 1 || partitions < 1 || replicas > kMaxDevices / partitions)
-    return InvalidArgument(replicas, " replicas of ", partitions, " partitions: at most ", kMaxDevices, " devices");
+    return InvalidArgument(replicas, " replicas of ", partitions, " partitions: at most ",
+                           kMaxDevices, " devices");
   const int64_t count = replicas * partitions;
   if (static_cast<int64_t>(arguments.size()) != count)
-    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ", count);
+    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
+                           count);
   for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
   Exchange exchange(replicas, partitions);
   const RunState state = StateFor(options, &exchange);
@@ -97,7 +102,8 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(const Module& module,
   return literals;
 }
 
-absl::StatusOr<std::vector<Literal>> Interpret(const Module& module, absl::Span<const Literal> arguments,
+absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
+                                               absl::Span<const Literal> arguments,
                                                const InterpreterOptions& options) {
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);

@@ -1,4 +1,5 @@
-// The reference executor: runs a module instruction by instruction, on one device or on many at once.
+// The reference executor: runs a module instruction by instruction, on one device or on many at
+// once.
 #pragma once
 
 #include <atomic>
@@ -16,32 +17,39 @@ struct InterpreterOptions {
   // Devices: replicas times partitions, replica-major. 0: what the module says.
   int64_t replicas = 0;
   int64_t partitions = 0;
-  int64_t step_limit = 0;          // instructions that one device may run; 0: no limit
-  int64_t memory_limit_bytes = 0;  // live values on all devices together; 0: half of the machine's memory
-  double time_limit_s = 0;         // 0: no limit
-  bool flush_denormals = false;    // as XLA's CPU does; the rule is to keep them
-  const std::atomic<bool>* cancel = nullptr;  // stops the run, with Cancelled, soon after it becomes true
+  int64_t step_limit = 0;  // instructions that one device may run; 0: no limit
+  int64_t memory_limit_bytes =
+      0;                    // live values on all devices together; 0: half of the machine's memory
+  double time_limit_s = 0;  // 0: no limit
+  bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
+  const std::atomic<bool>* cancel =
+      nullptr;  // stops the run, with Cancelled, soon after it becomes true
   // Sees every value as it is made; an error stops the run. Devices call it from their own threads.
-  std::function<absl::Status(int64_t device, const Instruction& instruction, const Literal& value)> observer;
-  // The next item of a device's infeed, and one item of its outfeed. Null: infeed fails, outfeed drops its item.
+  std::function<absl::Status(int64_t device, const Instruction& instruction, const Literal& value)>
+      observer;
+  // The next item of a device's infeed, and one item of its outfeed. Null: infeed fails, outfeed
+  // drops its item.
   std::function<absl::StatusOr<Literal>(int64_t device, const Shape& shape)> infeed;
   std::function<absl::Status(int64_t device, const Literal& item)> outfeed;
 };
 
-// Runs the entry computation on every device, each in a thread of its own; arguments[d] are device d's, one an entry
-// parameter, and are only read. Gives each device's result. A computation's schedule is followed where it has one.
-// Errors carry the place of the instruction that failed: InvalidArgument for bad values or arguments, Unimplemented
-// for what has no reference meaning here, ResourceExhausted for limits, Cancelled, FailedPrecondition where devices
-// wait for one another for ever.
+// Runs the entry computation on every device, each in a thread of its own; arguments[d] are device
+// d's, one an entry parameter, and are only read. Gives each device's result. A computation's
+// schedule is followed where it has one. Errors carry the place of the instruction that failed:
+// InvalidArgument for bad values or arguments, Unimplemented for what has no reference meaning
+// here, ResourceExhausted for limits, Cancelled, FailedPrecondition where devices wait for one
+// another for ever.
 absl::StatusOr<std::vector<Literal>> InterpretDevices(
     const Module& module, absl::Span<const std::vector<const Literal*>> arguments,
     const InterpreterOptions& options = {});
 
 // The same on one device: a list of one result, a tuple where the entry computation gives a tuple.
-absl::StatusOr<std::vector<Literal>> Interpret(const Module& module, absl::Span<const Literal> arguments,
+absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
+                                               absl::Span<const Literal> arguments,
                                                const InterpreterOptions& options = {});
 
-// The value of one instruction, on one device, with what it calls: for constant folding and fallback kernels.
+// The value of one instruction, on one device, with what it calls: for constant folding and
+// fallback kernels.
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands);
 

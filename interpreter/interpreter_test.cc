@@ -20,7 +20,8 @@ std::unique_ptr<Module> Parse(const std::string& text) {
   return module.ok() ? *std::move(module) : nullptr;
 }
 
-// One row a collective: its text on replicas whose argument is {10 d, 10 d + 1}, and each replica's result.
+// One row a collective: its text on replicas whose argument is {10 d, 10 d + 1}, and each replica's
+// result.
 struct Collective {
   const char* name;
   int64_t replicas;
@@ -34,7 +35,8 @@ TEST_P(CollectiveTest, GivesEachReplicaItsValue) {
   const auto module = Parse(absl::StrCat(R"(HloModule m
     add { x = s32[] parameter(0)  y = s32[] parameter(1)  ROOT r = s32[] add(x, y) }
     ENTRY e { x = s32[2] parameter(0)
-    )", GetParam().root, "\n}\n"));
+    )",
+                                         GetParam().root, "\n}\n"));
   ASSERT_NE(module, nullptr);
   std::vector<Literal> literals;
   for (int32_t d = 0; d < GetParam().replicas; ++d)
@@ -45,42 +47,75 @@ TEST_P(CollectiveTest, GivesEachReplicaItsValue) {
   options.replicas = GetParam().replicas;
   const auto results = InterpretDevices(*module, arguments, options);
   ASSERT_TRUE(results.ok()) << results.status();
-  for (size_t d = 0; d < results->size(); ++d) EXPECT_EQ(absl::StrReplaceAll(Text((*results)[d]), {{"( ", "("}, {" )", ")"}}), GetParam().values[d]) << "replica " << d;
+  for (size_t d = 0; d < results->size(); ++d) {
+    const std::string value = absl::StrReplaceAll(Text((*results)[d]), {{"( ", "("}, {" )", ")"}});
+    EXPECT_EQ(value, GetParam().values[d]) << "replica " << d;
+  }
 }
 
 const Collective kCollectives[] = {
-    {"all_reduce", 2, "ROOT r = s32[2] all-reduce(x), replica_groups={{0,1}}, to_apply=add", {"{10, 12}", "{10, 12}"}},
-    {"all_reduce_groups", 4, "ROOT r = s32[2] all-reduce(x), replica_groups={{0,2},{1,3}}, to_apply=add",
+    {"all_reduce",
+     2,
+     "ROOT r = s32[2] all-reduce(x), replica_groups={{0,1}}, to_apply=add",
+     {"{10, 12}", "{10, 12}"}},
+    {"all_reduce_groups",
+     4,
+     "ROOT r = s32[2] all-reduce(x), replica_groups={{0,2},{1,3}}, to_apply=add",
      {"{20, 22}", "{40, 42}", "{20, 22}", "{40, 42}"}},
-    {"all_reduce_start", 2, R"(s = s32[2] all-reduce-start(x), replica_groups={}, to_apply=add
-      ROOT d = s32[2] all-reduce-done(s))", {"{10, 12}", "{10, 12}"}},
-    {"all_gather", 2, "ROOT r = s32[4] all-gather(x), replica_groups={{1,0}}, dimensions={0}",
+    {"all_reduce_start",
+     2,
+     R"(s = s32[2] all-reduce-start(x), replica_groups={}, to_apply=add
+      ROOT d = s32[2] all-reduce-done(s))",
+     {"{10, 12}", "{10, 12}"}},
+    {"all_gather",
+     2,
+     "ROOT r = s32[4] all-gather(x), replica_groups={{1,0}}, dimensions={0}",
      {"{10, 11, 0, 1}", "{10, 11, 0, 1}"}},
-    {"all_gather_start", 2, R"(s = (s32[2], s32[4]) all-gather-start(x), replica_groups={{0,1}}, dimensions={0}
-      ROOT d = s32[4] all-gather-done(s))", {"{0, 1, 10, 11}", "{0, 1, 10, 11}"}},
-    {"reduce_scatter", 2, "ROOT r = s32[1] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add",
+    {"all_gather_start",
+     2,
+     R"(s = (s32[2], s32[4]) all-gather-start(x), replica_groups={{0,1}}, dimensions={0}
+      ROOT d = s32[4] all-gather-done(s))",
+     {"{0, 1, 10, 11}", "{0, 1, 10, 11}"}},
+    {"reduce_scatter",
+     2,
+     "ROOT r = s32[1] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add",
      {"{10}", "{12}"}},
-    {"all_to_all", 2, "ROOT r = s32[2] all-to-all(x), replica_groups={{0,1}}, dimensions={0}",
+    {"all_to_all",
+     2,
+     "ROOT r = s32[2] all-to-all(x), replica_groups={{0,1}}, dimensions={0}",
      {"{0, 10}", "{1, 11}"}},
-    {"all_to_all_tuple", 2, R"(n = s32[2] negate(x)
+    {"all_to_all_tuple",
+     2,
+     R"(n = s32[2] negate(x)
       ROOT r = (s32[2], s32[2]) all-to-all(x, n), replica_groups={{0,1}})",
      {"({0, 1}, {10, 11})", "({0, -1}, {-10, -11})"}},
-    {"collective_permute", 3, "ROOT r = s32[2] collective-permute(x), source_target_pairs={{0,1},{1,2}}",
+    {"collective_permute",
+     3,
+     "ROOT r = s32[2] collective-permute(x), source_target_pairs={{0,1},{1,2}}",
      {"{0, 0}", "{0, 1}", "{10, 11}"}},
-    {"collective_broadcast", 3, "ROOT r = s32[2] collective-broadcast(x), replica_groups={{1,0}}",
+    {"collective_broadcast",
+     3,
+     "ROOT r = s32[2] collective-broadcast(x), replica_groups={{1,0}}",
      {"{10, 11}", "{10, 11}", "{0, 0}"}},
-    {"ragged_all_to_all", 2, R"(o = s32[4] constant({0,0,0,0}) id = u32[] replica-id() i = s32[] convert(id)
+    {"ragged_all_to_all",
+     2,
+     R"(o = s32[4] constant({0,0,0,0}) id = u32[] replica-id() i = s32[] convert(id)
       in = s32[3] constant({1,2,0}) a = s32[2] constant({0,1}) one = s32[2] constant({1,1})
       b = s32[2] broadcast(i), dimensions={}
       ROOT r = s32[4] ragged-all-to-all(in, o, a, one, b, one), replica_groups={{0,1}})",
      {"{1, 1, 0, 0}", "{2, 2, 0, 0}"}},
-    {"replica_id", 2, "i = u32[] replica-id() p = u32[] partition-id() ROOT t = (u32[], u32[]) tuple(i, p)",
+    {"replica_id",
+     2,
+     "i = u32[] replica-id() p = u32[] partition-id() ROOT t = (u32[], u32[]) tuple(i, p)",
      {"(0, 0)", "(1, 0)"}},
-    {"send_recv", 2, R"(t = token[] after-all()
+    {"send_recv",
+     2,
+     R"(t = token[] after-all()
       r = (s32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}
       s = (s32[2], u32[], token[]) send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}
       d = (s32[2], token[]) recv-done(r), channel_id=1  sd = token[] send-done(s), channel_id=1
-      ROOT v = s32[2] get-tuple-element(d), index=0)", {"{0, 0}", "{0, 1}"}},
+      ROOT v = s32[2] get-tuple-element(d), index=0)",
+     {"{0, 0}", "{0, 1}"}},
 };
 INSTANTIATE_TEST_SUITE_P(All, CollectiveTest, testing::ValuesIn(kCollectives),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -195,8 +230,10 @@ TEST(InterpreterTest, ArgumentsAreCheckedAndNeverWritten) {
 TEST(InterpreterTest, DeepCallsDoNotUseTheStack) {
   std::string text = "HloModule m\nf0 { x = s32[] parameter(0)  ROOT r = s32[] add(x, x) }\n";
   for (int i = 1; i < 20000; ++i)
-    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  ROOT r = s32[] call(x), to_apply=f", i - 1, " }\n");
-  const auto module = Parse(text + "ENTRY e { x = s32[] constant(4)  ROOT r = s32[] call(x), to_apply=f19999 }\n");
+    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  ROOT r = s32[] call(x), to_apply=f",
+                    i - 1, " }\n");
+  const auto module =
+      Parse(text + "ENTRY e { x = s32[] constant(4)  ROOT r = s32[] call(x), to_apply=f19999 }\n");
   const auto results = Interpret(*module, {});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Text((*results)[0]), "8");
@@ -208,7 +245,8 @@ TEST(InterpreterTest, EvaluatesOneInstruction) {
     ENTRY e { x = s32[3] constant({1,2,3})  z = s32[] constant(0)
       ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=add })");
   const Instruction& root = *module->entry()->root();
-  const auto value = EvaluateInstruction(root, {root.operand(0)->literal(), root.operand(1)->literal()});
+  const auto value =
+      EvaluateInstruction(root, {root.operand(0)->literal(), root.operand(1)->literal()});
   ASSERT_TRUE(value.ok()) << value.status();
   EXPECT_EQ(Text(*value), "6");
 }

@@ -23,20 +23,31 @@ int64_t BytesOf(const Shape& shape) {
 
 bool Passes(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAddDependency: case Opcode::kAllReduceDone: case Opcode::kAsyncUpdate: case Opcode::kCopy:
-    case Opcode::kDomain: case Opcode::kOptimizationBarrier:
+    case Opcode::kAddDependency:
+    case Opcode::kAllReduceDone:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kCopy:
+    case Opcode::kDomain:
+    case Opcode::kOptimizationBarrier:
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 // Which element of its operand an opcode picks, or -1.
 int64_t PickedElement(const Instruction& instruction) {
   switch (instruction.opcode()) {
-    case Opcode::kGetTupleElement: return instruction.tuple_index();
-    case Opcode::kCopyDone: return 0;
-    case Opcode::kAllGatherDone: case Opcode::kAsyncDone: case Opcode::kCollectivePermuteDone: return 1;
-    default: return -1;
+    case Opcode::kGetTupleElement:
+      return instruction.tuple_index();
+    case Opcode::kCopyDone:
+      return 0;
+    case Opcode::kAllGatherDone:
+    case Opcode::kAsyncDone:
+    case Opcode::kCollectivePermuteDone:
+      return 1;
+    default:
+      return -1;
   }
 }
 
@@ -50,8 +61,8 @@ bool NeedsOtherDevices(Opcode opcode) {
 
 Machine::Machine(const RunState& state, int64_t replica, int64_t partition, int64_t device)
     : state_(state), replica_(replica), partition_(partition), device_(device) {
-  call_ = [this](const Computation& computation, absl::Span<const Literal* const> arguments)
-      -> absl::StatusOr<Literal> {
+  call_ = [this](const Computation& computation,
+                 absl::Span<const Literal* const> arguments) -> absl::StatusOr<Literal> {
     std::vector<Value> values;
     for (const Literal* argument : arguments) values.push_back(Value::Borrow(*argument));
     ASSIGN_OR_RETURN(Value result, Run(computation, std::move(values)));
@@ -60,7 +71,8 @@ Machine::Machine(const RunState& state, int64_t replica, int64_t partition, int6
 }
 
 absl::StatusOr<Value> Machine::Run(const Computation& computation, std::vector<Value> arguments) {
-  if (nesting_ >= kMaxNesting) return ResourceExhausted("computations nest too deep at ", computation.name());
+  if (nesting_ >= kMaxNesting)
+    return ResourceExhausted("computations nest too deep at ", computation.name());
   ++nesting_;
   const size_t base = frames_.size();
   absl::Status status = Push(computation, std::move(arguments));
@@ -82,10 +94,11 @@ absl::StatusOr<Value> Machine::Run(const Computation& computation, std::vector<V
 }
 
 absl::Status Machine::Push(const Computation& computation, std::vector<Value> arguments) {
-  if (frames_.size() >= kMaxFrames) return ResourceExhausted("calls nest too deep at ", computation.name());
+  if (frames_.size() >= kMaxFrames)
+    return ResourceExhausted("calls nest too deep at ", computation.name());
   if (static_cast<int64_t>(arguments.size()) != computation.parameter_count())
-    return InvalidArgument(computation.name(), " takes ", computation.parameter_count(), " arguments, not ",
-                           arguments.size());
+    return InvalidArgument(computation.name(), " takes ", computation.parameter_count(),
+                           " arguments, not ", arguments.size());
   auto frame = std::make_unique<Frame>();
   frame->plan = &plans_.Of(computation);
   frame->arguments = std::move(arguments);
@@ -101,7 +114,10 @@ absl::Status Machine::Step() {
   absl::Status status = CheckLimits(instruction);
   if (status.ok()) {
     switch (instruction.opcode()) {
-      case Opcode::kCall: case Opcode::kFusion: case Opcode::kWhile: case Opcode::kConditional:
+      case Opcode::kCall:
+      case Opcode::kFusion:
+      case Opcode::kWhile:
+      case Opcode::kConditional:
       case Opcode::kAsyncStart:
         status = CallStep(frame, step);
         break;
@@ -120,7 +136,8 @@ absl::Status Machine::CallStep(Frame& frame, const PlanStep& step) {
   if (instruction.opcode() == Opcode::kWhile) {
     frame.loop_state = frame.values[step.operands[0]];
     // The loop owns its state where nothing else reads it, so that updates happen in place.
-    if (std::find(step.last_uses.begin(), step.last_uses.end(), step.operands[0]) != step.last_uses.end())
+    if (std::find(step.last_uses.begin(), step.last_uses.end(), step.operands[0]) !=
+        step.last_uses.end())
       frame.values[step.operands[0]] = Value();
     frame.in_condition = true;
     return Push(*instruction.called(0), {frame.loop_state});
@@ -128,10 +145,12 @@ absl::Status Machine::CallStep(Frame& frame, const PlanStep& step) {
   if (instruction.opcode() == Opcode::kConditional) {
     const int64_t branches = instruction.called().size();
     const int64_t branch = BranchIndex(frame.values[step.operands[0]].literal(), branches);
-    if (branch + 1 >= static_cast<int64_t>(step.operands.size())) return InvalidArgument("conditional: no operand");
+    if (branch + 1 >= static_cast<int64_t>(step.operands.size()))
+      return InvalidArgument("conditional: no operand");
     return Push(*instruction.called(branch), {frame.values[step.operands[branch + 1]]});
   }
-  if (instruction.to_apply() == nullptr) return InvalidArgument(Text(instruction.opcode()), ": calls nothing");
+  if (instruction.to_apply() == nullptr)
+    return InvalidArgument(Text(instruction.opcode()), ": calls nothing");
   for (int slot : step.operands) arguments.push_back(frame.values[slot]);
   return Push(*instruction.to_apply(), std::move(arguments));
 }
@@ -148,7 +167,8 @@ absl::Status Machine::Return(Value result) {
       return Push(*instruction.called(0), {frame.loop_state});
     }
     frame.in_condition = false;
-    if (result.literal().GetInt(0) != 0) return Push(*instruction.called(1), {std::move(frame.loop_state)});
+    if (result.literal().GetInt(0) != 0)
+      return Push(*instruction.called(1), {std::move(frame.loop_state)});
     return Finish(frame, std::move(frame.loop_state));
   }
   if (instruction.opcode() == Opcode::kAsyncStart) {
@@ -207,19 +227,22 @@ absl::StatusOr<Value> Machine::EvaluateStep(Frame& frame, const PlanStep& step) 
     }
     case Opcode::kDynamicUpdateSlice: {
       const int slot = step.operands[0];
-      const bool last = std::find(step.last_uses.begin(), step.last_uses.end(), slot) != step.last_uses.end();
+      const bool last =
+          std::find(step.last_uses.begin(), step.last_uses.end(), slot) != step.last_uses.end();
       const bool once = std::count(step.operands.begin(), step.operands.end(), slot) == 1;
       if (Literal* target = last && once ? frame.values[slot].Exclusive() : nullptr)
         return UpdateInPlace(frame, step, *target);
       return EvaluateGeneric(frame, step);
     }
-    default: return EvaluateGeneric(frame, step);
+    default:
+      return EvaluateGeneric(frame, step);
   }
 }
 
 absl::StatusOr<Value> Machine::UpdateInPlace(Frame& frame, const PlanStep& step, Literal& target) {
   std::vector<const Literal*> indices;
-  for (size_t i = 2; i < step.operands.size(); ++i) indices.push_back(&frame.values[step.operands[i]].literal());
+  for (size_t i = 2; i < step.operands.size(); ++i)
+    indices.push_back(&frame.values[step.operands[i]].literal());
   UpdateSlice(target, frame.values[step.operands[1]].literal(), indices);
   return std::move(frame.values[step.operands[0]]);
 }
@@ -242,13 +265,16 @@ absl::StatusOr<Value> Machine::EvaluateGeneric(Frame& frame, const PlanStep& ste
 
 absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
-  if (HasTrait(instruction.opcode(), kCollective)) return state_.exchange->Collective(device_, context);
+  if (HasTrait(instruction.opcode(), kCollective))
+    return state_.exchange->Collective(device_, context);
   if (instruction.opcode() == Opcode::kOutfeed) {
-    if (state_.options->outfeed) RETURN_IF_ERROR(state_.options->outfeed(device_, *context.operands[0]));
+    if (state_.options->outfeed)
+      RETURN_IF_ERROR(state_.options->outfeed(device_, *context.operands[0]));
     return Literal::Token();
   }
   Literal result(instruction.shape());
-  if (instruction.opcode() == Opcode::kSendDone || instruction.opcode() == Opcode::kRecv) return result;
+  if (instruction.opcode() == Opcode::kSendDone || instruction.opcode() == Opcode::kRecv)
+    return result;
   if (result.elements().empty())
     return InvalidArgument(Text(instruction.opcode()), " gives ", Text(instruction.shape()));
   Literal& data = result.elements()[0];
@@ -277,8 +303,8 @@ absl::Status Machine::CheckLimits(const Instruction& instruction) {
     return absl::DeadlineExceededError(absl::StrCat("more than ", options.time_limit_s, " s"));
   const int64_t bytes = BytesOf(instruction.shape());
   if (bytes > state_.memory_limit - state_.meter->load(std::memory_order_relaxed) && bytes > 0)
-    return ResourceExhausted(Text(instruction.shape()), " would take the run over its ", state_.memory_limit,
-                             " bytes of memory");
+    return ResourceExhausted(Text(instruction.shape()), " would take the run over its ",
+                             state_.memory_limit, " bytes of memory");
   return absl::OkStatus();
 }
 

@@ -27,8 +27,8 @@ class Machine {
  public:
   Machine(const RunState& state, int64_t replica, int64_t partition, int64_t device);
 
-  // Runs a computation to its end. Calls nest without recursion here; ops that run computations on elements (a reduce
-  // with an unusual reducer) recurse, to a limited depth.
+  // Runs a computation to its end. Calls nest without recursion here; ops that run computations on
+  // elements (a reduce with an unusual reducer) recurse, to a limited depth.
   absl::StatusOr<Value> Run(const Computation& computation, std::vector<Value> arguments);
   // For ops that run computations themselves.
   const CallComputation& call() const { return call_; }
@@ -40,7 +40,7 @@ class Machine {
     std::vector<Value> arguments;
     std::vector<Value> values;  // by slot
     size_t at = 0;
-    Value loop_state;           // of a while under way
+    Value loop_state;  // of a while under way
     bool in_condition = false;
   };
 

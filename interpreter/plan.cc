@@ -6,8 +6,8 @@
 namespace hlokit {
 namespace {
 
-// The computation's order, but elements are taken from a tuple as soon as it is there: then nothing but its readers
-// holds an element, and updates of it can happen in place.
+// The computation's order, but elements are taken from a tuple as soon as it is there: then nothing
+// but its readers holds an element, and updates of it can happen in place.
 std::vector<const Instruction*> Order(const Computation& computation) {
   std::vector<const Instruction*> order;
   std::vector<const Instruction*> next;

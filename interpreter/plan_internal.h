@@ -1,4 +1,5 @@
-// A computation prepared for execution: its instructions in order, and when each value is last read.
+// A computation prepared for execution: its instructions in order, and when each value is last
+// read.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace hlokit {
 struct PlanStep {
   const Instruction* instruction;
   absl::InlinedVector<int, 2> operands;  // slots
-  absl::InlinedVector<int, 2> last_uses;  // slots that nothing reads after this step (its own, where nothing ever does)
+  absl::InlinedVector<int, 2>
+      last_uses;  // slots that nothing reads after this step (its own, where nothing ever does)
 };
 
 struct Plan {

@@ -12,14 +12,16 @@ Value::Value(Literal literal, const MemoryMeter& meter) {
   }
   const int64_t bytes = literal.byte_size();
   meter->fetch_add(bytes, std::memory_order_relaxed);
-  literal_ = std::shared_ptr<const Literal>(new Literal(std::move(literal)), [meter, bytes](const Literal* gone) {
-    delete gone;
-    meter->fetch_sub(bytes, std::memory_order_relaxed);
-  });
+  literal_ = std::shared_ptr<const Literal>(new Literal(std::move(literal)),
+                                            [meter, bytes](const Literal* gone) {
+                                              delete gone;
+                                              meter->fetch_sub(bytes, std::memory_order_relaxed);
+                                            });
 }
 
 Value Value::Borrow(const Literal& literal) {
-  if (!literal.shape().IsTuple()) return Share(std::shared_ptr<const Literal>(std::shared_ptr<void>(), &literal));
+  if (!literal.shape().IsTuple())
+    return Share(std::shared_ptr<const Literal>(std::shared_ptr<void>(), &literal));
   std::vector<Value> parts;
   for (const Literal& part : literal.elements()) parts.push_back(Borrow(part));
   return Tuple(std::move(parts));
@@ -44,7 +46,8 @@ Literal* Value::Exclusive() const {
 
 Literal Value::Take() && {
   if (is_tuple()) {
-    std::vector<Value> parts = tuple_.use_count() == 1 ? std::move(const_cast<std::vector<Value>&>(*tuple_)) : *tuple_;
+    std::vector<Value> parts =
+        tuple_.use_count() == 1 ? std::move(const_cast<std::vector<Value>&>(*tuple_)) : *tuple_;
     tuple_ = nullptr;
     std::vector<Literal> literals;
     for (Value& part : parts) literals.push_back(std::move(part).Take());

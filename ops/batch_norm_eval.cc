@@ -33,8 +33,8 @@ struct Features {
 
 using Values = std::vector<double>;
 
-Values Normalize(const Features& f, const Values& x, const Values& scale, const Values& offset, const Values& mean,
-                 const Values& variance) {
+Values Normalize(const Features& f, const Values& x, const Values& scale, const Values& offset,
+                 const Values& mean, const Values& variance) {
   Values y(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     const int64_t c = f.of(i);
@@ -65,14 +65,17 @@ absl::StatusOr<Literal> EvaluateBatchNormTraining(const EvalContext& context) {
   const Values& x = in[0];
   Values mean = f.Sum(x.size(), [&](int64_t i, int64_t) { return x[i]; });
   for (double& m : mean) m /= f.each;
-  Values variance = f.Sum(x.size(), [&](int64_t i, int64_t c) { return (x[i] - mean[c]) * (x[i] - mean[c]); });
+  Values variance =
+      f.Sum(x.size(), [&](int64_t i, int64_t c) { return (x[i] - mean[c]) * (x[i] - mean[c]); });
   for (double& v : variance) v /= f.each;
-  return TupleOf(context.instruction.shape(), Normalize(f, x, in[1], in[2], mean, variance), mean, variance);
+  return TupleOf(context.instruction.shape(), Normalize(f, x, in[1], in[2], mean, variance), mean,
+                 variance);
 }
 
 absl::StatusOr<Literal> EvaluateBatchNormInference(const EvalContext& context) {
   const std::vector<Values> in = WidenAll(context);
-  return NarrowFrom(context.instruction.shape(), Normalize(Features(context), in[0], in[1], in[2], in[3], in[4]));
+  return NarrowFrom(context.instruction.shape(),
+                    Normalize(Features(context), in[0], in[1], in[2], in[3], in[4]));
 }
 
 absl::StatusOr<Literal> EvaluateBatchNormGrad(const EvalContext& context) {
@@ -83,7 +86,8 @@ absl::StatusOr<Literal> EvaluateBatchNormGrad(const EvalContext& context) {
   const Values offset_grad = f.Sum(n, [&](int64_t i, int64_t) { return dy[i]; });
   const Values products = f.Sum(n, [&](int64_t i, int64_t c) { return dy[i] * (x[i] - mean[c]); });
   Values scale_grad(f.count), grad(n);
-  for (int64_t c = 0; c < f.count; ++c) scale_grad[c] = products[c] / std::sqrt(variance[c] + f.epsilon);
+  for (int64_t c = 0; c < f.count; ++c)
+    scale_grad[c] = products[c] / std::sqrt(variance[c] + f.epsilon);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t c = f.of(i);
     const double spread = variance[c] + f.epsilon;

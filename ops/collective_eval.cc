@@ -18,7 +18,8 @@ Literal TupleOrOne(std::vector<Literal> parts) {
 }
 
 // Operand i of all members folded by the computation, member by member.
-absl::StatusOr<Literal> Fold(const Instruction& instruction, absl::Span<const MemberOperands> members, size_t i,
+absl::StatusOr<Literal> Fold(const Instruction& instruction,
+                             absl::Span<const MemberOperands> members, size_t i,
                              const CallComputation& call) {
   Literal total = *members[0][i];
   Reducer reducer(*instruction.to_apply(), call, kChunk);
@@ -50,10 +51,12 @@ absl::StatusOr<std::vector<Literal>> FoldAll(const Instruction& instruction,
 }
 
 // Block `index` of `count` along a dimension.
-absl::StatusOr<Literal> Block(const Literal& array, int64_t dimension, int64_t index, int64_t count) {
+absl::StatusOr<Literal> Block(const Literal& array, int64_t dimension, int64_t index,
+                              int64_t count) {
   const DimVector& dims = array.shape().dims;
   if (dimension >= array.shape().rank() || dims[dimension] % count != 0)
-    return InvalidArgument(Text(array.shape()), " does not split into ", count, " along dimension ", dimension);
+    return InvalidArgument(Text(array.shape()), " does not split into ", count, " along dimension ",
+                           dimension);
   DimVector starts(dims.size(), 0), sizes = dims;
   sizes[dimension] /= count;
   starts[dimension] = index * sizes[dimension];
@@ -72,7 +75,9 @@ Literal Concatenate(absl::Span<const Literal* const> parts, int64_t dimension) {
   return whole;
 }
 
-std::vector<Literal> Repeat(const Literal& value, size_t count) { return std::vector<Literal>(count, value); }
+std::vector<Literal> Repeat(const Literal& value, size_t count) {
+  return std::vector<Literal>(count, value);
+}
 
 std::vector<Literal> AllGather(absl::Span<const MemberOperands> members, int64_t dimension) {
   std::vector<Literal> gathered;
@@ -116,17 +121,21 @@ absl::StatusOr<std::vector<Literal>> AllToAll(const Instruction& instruction,
       } else if (member.size() == members.size()) {
         parts.push_back(*member[m]);
       } else {
-        return InvalidArgument("all-to-all: ", member.size(), " operands for a group of ", members.size());
+        return InvalidArgument("all-to-all: ", member.size(), " operands for a group of ",
+                               members.size());
       }
     }
     for (const Literal& part : parts) pointers.push_back(&part);
-    if (dimensions.has_value()) results.push_back(Concatenate(pointers, (*dimensions)[0]));
-    else results.push_back(Literal::Tuple(std::move(parts)));
+    if (dimensions.has_value())
+      results.push_back(Concatenate(pointers, (*dimensions)[0]));
+    else
+      results.push_back(Literal::Tuple(std::move(parts)));
   }
   return results;
 }
 
-// Operands: input, output, input offsets, send sizes, output offsets (in the receiver's output), receive sizes.
+// Operands: input, output, input offsets, send sizes, output offsets (in the receiver's output),
+// receive sizes.
 absl::StatusOr<std::vector<Literal>> RaggedAllToAll(absl::Span<const MemberOperands> members) {
   std::vector<Literal> results;
   for (const MemberOperands& member : members) results.push_back(*member[1]);
@@ -159,9 +168,11 @@ absl::StatusOr<std::vector<Literal>> Permute(const Instruction& instruction,
     results.push_back(TupleOrOne(std::move(zeros)));
   }
   const int64_t count = members.size();
-  for (const auto& [source, target] : instruction.attr<CollectivePermuteAttrs>().source_target_pairs) {
+  for (const auto& [source, target] :
+       instruction.attr<CollectivePermuteAttrs>().source_target_pairs) {
     if (source < 0 || source >= count || target < 0 || target >= count)
-      return InvalidArgument("collective-permute: pair {", source, ",", target, "} names no device");
+      return InvalidArgument("collective-permute: pair {", source, ",", target,
+                             "} names no device");
     std::vector<Literal> sent;
     for (const Literal* operand : members[source]) sent.push_back(*operand);
     results[target] = TupleOrOne(std::move(sent));
@@ -175,22 +186,32 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
                                                    absl::Span<const MemberOperands> members,
                                                    const CallComputation& call) {
   switch (instruction.opcode()) {
-    case Opcode::kAllReduce: case Opcode::kAllReduceStart: {
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart: {
       ASSIGN_OR_RETURN(std::vector<Literal> totals, FoldAll(instruction, members, call));
       return Repeat(TupleOrOne(std::move(totals)), members.size());
     }
-    case Opcode::kAllGather: case Opcode::kAllGatherStart:
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
       return AllGather(members, instruction.attr<AllGatherAttrs>().dimensions[0]);
-    case Opcode::kReduceScatter: return ReduceScatter(instruction, members, call);
-    case Opcode::kAllToAll: return AllToAll(instruction, members);
-    case Opcode::kRaggedAllToAll: return RaggedAllToAll(members);
-    case Opcode::kCollectiveBroadcast: return Repeat(*members[0][0], members.size());
-    case Opcode::kCollectivePermute: case Opcode::kCollectivePermuteStart: return Permute(instruction, members);
-    default: return Unimplemented("collective ", Text(instruction.opcode()));
+    case Opcode::kReduceScatter:
+      return ReduceScatter(instruction, members, call);
+    case Opcode::kAllToAll:
+      return AllToAll(instruction, members);
+    case Opcode::kRaggedAllToAll:
+      return RaggedAllToAll(members);
+    case Opcode::kCollectiveBroadcast:
+      return Repeat(*members[0][0], members.size());
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
+      return Permute(instruction, members);
+    default:
+      return Unimplemented("collective ", Text(instruction.opcode()));
   }
 }
 
-Literal WrapStart(const Instruction& instruction, absl::Span<const Literal* const> operands, Literal result) {
+Literal WrapStart(const Instruction& instruction, absl::Span<const Literal* const> operands,
+                  Literal result) {
   const Opcode opcode = instruction.opcode();
   if (opcode != Opcode::kAllGatherStart && opcode != Opcode::kCollectivePermuteStart) return result;
   Literal all(instruction.shape());
@@ -206,7 +227,8 @@ absl::StatusOr<Literal> EvaluateCollective(const EvalContext& context) {
   if (context.communicate) return context.communicate(context);
   const MemberOperands own(context.operands.begin(), context.operands.end());
   if (own.empty()) return Literal::Tuple({});
-  ASSIGN_OR_RETURN(std::vector<Literal> results, EvaluateGroup(context.instruction, {own}, context.call));
+  ASSIGN_OR_RETURN(std::vector<Literal> results,
+                   EvaluateGroup(context.instruction, {own}, context.call));
   return WrapStart(context.instruction, context.operands, std::move(results[0]));
 }
 

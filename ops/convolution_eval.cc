@@ -7,18 +7,24 @@
 namespace hlokit {
 namespace {
 
-// The arrays in one order of dimensions: input [batch, spatial.., feature], kernel [spatial.., in, out].
+// The arrays in one order of dimensions: input [batch, spatial.., feature], kernel [spatial.., in,
+// out].
 template <typename T>
 class Convolver {
  public:
   Convolver(const EvalContext& context, const Shape& result)
-      : attrs_(context.instruction.attr<ConvolutionAttrs>()), dims_(attrs_.dim_labels),
-        input_shape_(context.operands[0]->shape()), kernel_shape_(context.operands[1]->shape()),
+      : attrs_(context.instruction.attr<ConvolutionAttrs>()),
+        dims_(attrs_.dim_labels),
+        input_shape_(context.operands[0]->shape()),
+        kernel_shape_(context.operands[1]->shape()),
         input_order_(Join({dims_.input_batch}, dims_.input_spatial, {dims_.input_feature})),
-        kernel_order_(Join(dims_.kernel_spatial, {dims_.kernel_input_feature, dims_.kernel_output_feature})),
+        kernel_order_(
+            Join(dims_.kernel_spatial, {dims_.kernel_input_feature, dims_.kernel_output_feature})),
         output_order_(Join({dims_.output_batch}, dims_.output_spatial, {dims_.output_feature})),
-        input_(Arrange(WidenTo<T>(*context.operands[0]), input_shape_.dims, input_shape_.dims, input_order_)),
-        kernel_(Arrange(WidenTo<T>(*context.operands[1]), kernel_shape_.dims, kernel_shape_.dims, kernel_order_)),
+        input_(Arrange(WidenTo<T>(*context.operands[0]), input_shape_.dims, input_shape_.dims,
+                       input_order_)),
+        kernel_(Arrange(WidenTo<T>(*context.operands[1]), kernel_shape_.dims, kernel_shape_.dims,
+                        kernel_order_)),
         features_(input_shape_.dims[dims_.input_feature]),
         out_features_(result.dims[dims_.output_feature]),
         out_batch_(result.dims[dims_.output_batch]),
@@ -55,7 +61,8 @@ class Convolver {
   }
 
   void AddPixel(int64_t batch, int64_t pixel, int64_t w, T* row) {
-    const int64_t groups = attrs_.feature_group_count * attrs_.batch_group_count;  // one of them is 1
+    const int64_t groups =
+        attrs_.feature_group_count * attrs_.batch_group_count;  // one of them is 1
     const int64_t in = features_ / attrs_.feature_group_count, out = out_features_ / groups;
     const int64_t pixels = Product(spatial_);
     for (int64_t group = 0; group < groups; ++group) {
@@ -83,7 +90,8 @@ class Convolver {
 
 absl::StatusOr<Literal> EvaluateConvolution(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
-  if (context.operands[0]->element_count() == 0 || context.operands[1]->element_count() == 0) return Literal(shape);
+  if (context.operands[0]->element_count() == 0 || context.operands[1]->element_count() == 0)
+    return Literal(shape);
   return VisitSum(shape.type, [&](auto own) {
     return NarrowFrom(shape, Convolver<decltype(own)>(context, shape).Run(shape));
   });

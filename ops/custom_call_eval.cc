@@ -11,27 +11,36 @@ namespace hlokit {
 namespace {
 
 // Markers: the operand, unchanged.
-constexpr absl::string_view kMarkers[] = {
-    "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "MoveToHost", "MoveToDevice",
-    "annotate_device_placement", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
-    "xla.sdy.LocalToGlobalShape", "xla.sdy.PropagationBarrier"};
+constexpr absl::string_view kMarkers[] = {"Sharding",
+                                          "SPMDFullToShardShape",
+                                          "SPMDShardToFullShape",
+                                          "LayoutConstraint",
+                                          "MoveToHost",
+                                          "MoveToDevice",
+                                          "annotate_device_placement",
+                                          "xla.sdy.FuncResultSharding",
+                                          "xla.sdy.GlobalToLocalShape",
+                                          "xla.sdy.LocalToGlobalShape",
+                                          "xla.sdy.PropagationBarrier"};
 
 absl::StatusOr<Literal> Marker(const EvalContext& context, absl::string_view target) {
   if (context.operands.empty()) return InvalidArgument("custom-call ", target, ": no operand");
   const Shape& shape = context.instruction.shape();
   if (!Compatible(context.operands[0]->shape(), shape))
-    return Unimplemented("custom-call ", target, " from ", Text(context.operands[0]->shape()), " to ", Text(shape),
-                         ": run the module after partitioning");
+    return Unimplemented("custom-call ", target, " from ", Text(context.operands[0]->shape()),
+                         " to ", Text(shape), ": run the module after partitioning");
   return *context.operands[0];
 }
 
 absl::StatusOr<Literal> CustomTopK(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   if (context.operands.size() != 1 || !shape.IsTuple() || shape.elements.size() != 2 ||
-      shape.elements[0].rank() == 0 || shape.elements[0].rank() != context.operands[0]->shape().rank())
+      shape.elements[0].rank() == 0 ||
+      shape.elements[0].rank() != context.operands[0]->shape().rank())
     return InvalidArgument("custom-call TopK: gives ", Text(shape));
   const int64_t k = shape.elements[0].dims.back();
-  if (k > context.operands[0]->shape().dims.back()) return InvalidArgument("custom-call TopK: k = ", k);
+  if (k > context.operands[0]->shape().dims.back())
+    return InvalidArgument("custom-call TopK: k = ", k);
   return TopK(*context.operands[0], k, /*largest=*/true, shape);
 }
 

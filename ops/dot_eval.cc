@@ -1,4 +1,5 @@
-// Evaluates dot, ragged-dot and scaled-dot: sums of products in double, 64-bit integers or complex<double>.
+// Evaluates dot, ragged-dot and scaled-dot: sums of products in double, 64-bit integers or
+// complex<double>.
 #include <algorithm>
 
 #include "ops/eval_movement.h"
@@ -16,7 +17,8 @@ struct DotDims {
 
 template <typename A>
 DotDims DimsOf(const A& attrs) {
-  return {attrs.lhs_batch_dims, attrs.rhs_batch_dims, attrs.lhs_contracting_dims, attrs.rhs_contracting_dims};
+  return {attrs.lhs_batch_dims, attrs.rhs_batch_dims, attrs.lhs_contracting_dims,
+          attrs.rhs_contracting_dims};
 }
 
 // out[m, n] += sum over k of a[m, k] * b[k, n].
@@ -58,10 +60,12 @@ std::vector<T> DotValues(const Operand<T>& lhs, const Operand<T>& rhs, const Dot
   // Only contracted dimensions stop at their run-time sizes; the others keep their places.
   DimVector lhs_box = lhs.dims, rhs_box = rhs.dims;
   for (size_t i = 0; i < dims.lhs_contracting.size(); ++i) {
-    const int64_t size = std::min(lhs.box[dims.lhs_contracting[i]], rhs.box[dims.rhs_contracting[i]]);
+    const int64_t size =
+        std::min(lhs.box[dims.lhs_contracting[i]], rhs.box[dims.rhs_contracting[i]]);
     lhs_box[dims.lhs_contracting[i]] = rhs_box[dims.rhs_contracting[i]] = size;
   }
-  const int64_t batch = Product(Pick(lhs_box, dims.lhs_batch)), k = Product(Pick(lhs_box, dims.lhs_contracting));
+  const int64_t batch = Product(Pick(lhs_box, dims.lhs_batch)),
+                k = Product(Pick(lhs_box, dims.lhs_contracting));
   const int64_t m = Product(Pick(lhs_box, lhs_free)), n = Product(Pick(rhs_box, rhs_free));
   const std::vector<T> a =
       Arrange(lhs.values, lhs.dims, lhs_box, Join(dims.lhs_batch, lhs_free, dims.lhs_contracting));
@@ -69,11 +73,13 @@ std::vector<T> DotValues(const Operand<T>& lhs, const Operand<T>& rhs, const Dot
       Arrange(rhs.values, rhs.dims, rhs_box, Join(dims.rhs_batch, dims.rhs_contracting, rhs_free));
   std::vector<T> out(batch * m * n);
   if (k == 0) return out;
-  for (int64_t i = 0; i < batch; ++i) MultiplyInto(&a[i * m * k], &b[i * k * n], &out[i * m * n], m, k, n);
+  for (int64_t i = 0; i < batch; ++i)
+    MultiplyInto(&a[i * m * k], &b[i * k * n], &out[i * m * n], m, k, n);
   return out;
 }
 
-Literal DotLiteral(const Literal& lhs, const Literal& rhs, const DotDims& dims, const Shape& shape) {
+Literal DotLiteral(const Literal& lhs, const Literal& rhs, const DotDims& dims,
+                   const Shape& shape) {
   return VisitSum(shape.type, [&](auto own) {
     using T = decltype(own);
     return NarrowFrom(shape, DotValues(OperandOf<T>(lhs), OperandOf<T>(rhs), dims));
@@ -109,8 +115,10 @@ Operand<double> Scaled(const Literal& operand, const Literal& scale) {
 absl::Status CheckScale(const Literal& operand, const Literal& scale) {
   const DimVector& dims = scale.shape().dims;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (dims.size() != operand.shape().dims.size() || dims[d] == 0 || operand.shape().dims[d] % dims[d] != 0)
-      return InvalidArgument("scaled-dot: a scale of ", Text(scale.shape()), " for ", Text(operand.shape()));
+    if (dims.size() != operand.shape().dims.size() || dims[d] == 0 ||
+        operand.shape().dims[d] % dims[d] != 0)
+      return InvalidArgument("scaled-dot: a scale of ", Text(scale.shape()), " for ",
+                             Text(operand.shape()));
   return absl::OkStatus();
 }
 
@@ -122,8 +130,12 @@ int64_t Position(absl::Span<const int64_t> list, int64_t value) {
 class RaggedDot {
  public:
   RaggedDot(const EvalContext& context)
-      : attrs_(context.instruction.attr<RaggedDotAttrs>()), lhs_(*context.operands[0]), rhs_(*context.operands[1]),
-        sizes_(*context.operands[2]), ragged_(attrs_.lhs_ragged_dims[0]), result_(context.instruction.shape()) {}
+      : attrs_(context.instruction.attr<RaggedDotAttrs>()),
+        lhs_(*context.operands[0]),
+        rhs_(*context.operands[1]),
+        sizes_(*context.operands[2]),
+        ragged_(attrs_.lhs_ragged_dims[0]),
+        result_(context.instruction.shape()) {}
 
   Literal Run() {
     const Shape& shape = sizes_.shape();
@@ -134,7 +146,8 @@ class RaggedDot {
     ForEachIndex(batches, [&](absl::Span<const int64_t> batch) {
       int64_t start = 0;
       for (int64_t g = 0; g < groups; ++g) {
-        const int64_t end = std::min(start + sizes_.GetInt(row * groups + g), lhs_.shape().dims[ragged_]);
+        const int64_t end =
+            std::min(start + sizes_.GetInt(row * groups + g), lhs_.shape().dims[ragged_]);
         if (end > start) AddGroup(batch, g, start, end);
         start = std::max(start, end);
       }
@@ -146,7 +159,8 @@ class RaggedDot {
  private:
   struct Box {
     DimVector starts, sizes;
-    explicit Box(const Literal& literal) : starts(literal.shape().rank(), 0), sizes(literal.shape().dims) {}
+    explicit Box(const Literal& literal)
+        : starts(literal.shape().rank(), 0), sizes(literal.shape().dims) {}
     void Narrow(int64_t d, int64_t start, int64_t end) {
       starts[d] = start;
       sizes[d] = end - start;
@@ -200,7 +214,8 @@ class RaggedDot {
 
 absl::StatusOr<Literal> EvaluateDot(const EvalContext& context) {
   const DotDims dims = DimsOf(context.instruction.attr<DotAttrs>());
-  Literal result = DotLiteral(*context.operands[0], *context.operands[1], dims, context.instruction.shape());
+  Literal result =
+      DotLiteral(*context.operands[0], *context.operands[1], dims, context.instruction.shape());
   SetResultDims(*context.operands[0], *context.operands[1], dims, result);
   return result;
 }
@@ -215,7 +230,9 @@ absl::StatusOr<Literal> EvaluateScaledDot(const EvalContext& context) {
                               DimsOf(context.instruction.attr<DotAttrs>())));
 }
 
-absl::StatusOr<Literal> EvaluateRaggedDot(const EvalContext& context) { return RaggedDot(context).Run(); }
+absl::StatusOr<Literal> EvaluateRaggedDot(const EvalContext& context) {
+  return RaggedDot(context).Run();
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -36,8 +36,8 @@ absl::StatusOr<Literal> EvaluateChunks(const EvalContext& context) {
     sources[i].literal = &operand;
     sources[i].repeats = operand.element_count() == 1 && count != 1;
     if (operand.element_count() != count && !sources[i].repeats)
-      return InvalidArgument(Text(context.instruction.opcode()), ": operand ", i, " has ", operand.element_count(),
-                             " elements, the result ", count);
+      return InvalidArgument(Text(context.instruction.opcode()), ": operand ", i, " has ",
+                             operand.element_count(), " elements, the result ", count);
     in[i] = sources[i].wide;
     CopyRuntimeDims(operand, result);
   }
@@ -81,22 +81,38 @@ void RegroupBits(const Literal& from, Literal& to) {
 
 }  // namespace
 
-absl::StatusOr<Literal> EvaluateUnary(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateBinary(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateCompare(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateSelect(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateClamp(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateConvert(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateReducePrecision(const EvalContext& context) { return EvaluateChunks(context); }
-absl::StatusOr<Literal> EvaluateStochasticConvert(const EvalContext& context) { return EvaluateChunks(context); }
+absl::StatusOr<Literal> EvaluateUnary(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateBinary(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateCompare(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateSelect(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateClamp(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateConvert(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateReducePrecision(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateStochasticConvert(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
 
 absl::StatusOr<Literal> EvaluateBitcastConvert(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   Literal result(context.instruction.shape());
   const int64_t bits = operand.element_count() * BitWidth(operand.type());
   if (bits != result.element_count() * BitWidth(result.type()))
-    return InvalidArgument("bitcast-convert: ", Text(operand.shape()), " and ", Text(result.shape()),
-                           " differ in size");
+    return InvalidArgument("bitcast-convert: ", Text(operand.shape()), " and ",
+                           Text(result.shape()), " differ in size");
   if (BitWidth(operand.type()) == BitWidth(result.type())) CopyRuntimeDims(operand, result);
   const bool packed = IsSubByte(operand.type()) || IsSubByte(result.type());
   if (packed) {

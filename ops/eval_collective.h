@@ -17,8 +17,10 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
                                                    absl::Span<const MemberOperands> members,
                                                    const CallComputation& call);
 
-// The result of a start form as its own shape has it: with the operands and contexts around it; else the result.
-Literal WrapStart(const Instruction& instruction, absl::Span<const Literal* const> operands, Literal result);
+// The result of a start form as its own shape has it: with the operands and contexts around it;
+// else the result.
+Literal WrapStart(const Instruction& instruction, absl::Span<const Literal* const> operands,
+                  Literal result);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -11,11 +11,13 @@ namespace hlokit {
 // All index vectors of `indices`, in row-major order of its dimensions other than index_vector_dim.
 class IndexVectors {
  public:
-  IndexVectors(const Literal& indices, int64_t index_vector_dim, absl::Span<const int64_t> index_map,
-               absl::Span<const int64_t> operand_batching_dims, absl::Span<const int64_t> indices_batching_dims);
+  IndexVectors(const Literal& indices, int64_t index_vector_dim,
+               absl::Span<const int64_t> index_map, absl::Span<const int64_t> operand_batching_dims,
+               absl::Span<const int64_t> indices_batching_dims);
 
   int64_t count() const { return static_cast<int64_t>(offsets_.size()); }
-  // Where window i starts in the operand (one number a dimension of it), neither clamped nor checked.
+  // Where window i starts in the operand (one number a dimension of it), neither clamped nor
+  // checked.
   void Start(int64_t i, absl::Span<int64_t> start) const;
 
   DimVector batch_dims;   // dimensions of `indices` other than index_vector_dim

@@ -19,14 +19,21 @@ void CompareLoop(const T* x, const T* y, uint64_t* out, int64_t n, Key key, Hold
 }
 
 template <typename T, typename Key>
-void CompareBy(ComparisonDirection direction, const T* x, const T* y, uint64_t* out, int64_t n, Key key) {
+void CompareBy(ComparisonDirection direction, const T* x, const T* y, uint64_t* out, int64_t n,
+               Key key) {
   switch (direction) {
-    case ComparisonDirection::kEq: return CompareLoop(x, y, out, n, key, std::equal_to<>());
-    case ComparisonDirection::kNe: return CompareLoop(x, y, out, n, key, std::not_equal_to<>());
-    case ComparisonDirection::kGe: return CompareLoop(x, y, out, n, key, std::greater_equal<>());
-    case ComparisonDirection::kGt: return CompareLoop(x, y, out, n, key, std::greater<>());
-    case ComparisonDirection::kLe: return CompareLoop(x, y, out, n, key, std::less_equal<>());
-    case ComparisonDirection::kLt: return CompareLoop(x, y, out, n, key, std::less<>());
+    case ComparisonDirection::kEq:
+      return CompareLoop(x, y, out, n, key, std::equal_to<>());
+    case ComparisonDirection::kNe:
+      return CompareLoop(x, y, out, n, key, std::not_equal_to<>());
+    case ComparisonDirection::kGe:
+      return CompareLoop(x, y, out, n, key, std::greater_equal<>());
+    case ComparisonDirection::kGt:
+      return CompareLoop(x, y, out, n, key, std::greater<>());
+    case ComparisonDirection::kLe:
+      return CompareLoop(x, y, out, n, key, std::less_equal<>());
+    case ComparisonDirection::kLt:
+      return CompareLoop(x, y, out, n, key, std::less<>());
   }
 }
 
@@ -73,7 +80,8 @@ To IntegerFromReal(double x, ElementType type) {
   const double limit = std::ldexp(1.0, width);
   const uint64_t largest = width == 0 ? 0 : ~uint64_t{0} >> (64 - width);
   if (x >= limit) return static_cast<To>(largest);
-  if (IsSigned(type)) return static_cast<To>(x <= -limit ? ~largest : static_cast<uint64_t>(static_cast<int64_t>(x)));
+  if (IsSigned(type))
+    return static_cast<To>(x <= -limit ? ~largest : static_cast<uint64_t>(static_cast<int64_t>(x)));
   return x <= 0 ? 0 : static_cast<To>(x);
 }
 
@@ -104,7 +112,8 @@ void RunConvert(const KernelCall& call, const void* const* in, void* out, int64_
 
 KernelCall::Function ConvertKernel(ElementType from, ElementType to) {
   return VisitWide(from, [&](auto x) {
-    return VisitWide(to, [&](auto r) -> KernelCall::Function { return RunConvert<decltype(x), decltype(r)>; });
+    return VisitWide(
+        to, [&](auto r) -> KernelCall::Function { return RunConvert<decltype(x), decltype(r)>; });
   });
 }
 
@@ -164,10 +173,14 @@ void RunStochasticConvert(const KernelCall& call, const void* const* in, void* o
 
 KernelCall::Function KernelOf(Opcode opcode, ElementType type) {
   switch (WideOf(type)) {
-    case Wide::kReal: return RealKernel(opcode);
-    case Wide::kSigned: return SignedKernel(opcode);
-    case Wide::kUnsigned: return UnsignedKernel(opcode);
-    case Wide::kComplex: return ComplexKernel(opcode);
+    case Wide::kReal:
+      return RealKernel(opcode);
+    case Wide::kSigned:
+      return SignedKernel(opcode);
+    case Wide::kUnsigned:
+      return UnsignedKernel(opcode);
+    case Wide::kComplex:
+      return ComplexKernel(opcode);
   }
   return nullptr;
 }
@@ -178,23 +191,31 @@ KernelCall::Function SpecialKernel(const Instruction& instruction, KernelCall& c
       const CompareAttrs& attrs = instruction.attr<CompareAttrs>();
       call.a = static_cast<int64_t>(attrs.direction);
       call.b = static_cast<int64_t>(attrs.type);
-      return VisitWide(call.in, [](auto t) -> KernelCall::Function { return RunCompare<decltype(t)>; });
+      return VisitWide(call.in,
+                       [](auto t) -> KernelCall::Function { return RunCompare<decltype(t)>; });
     }
     case Opcode::kSelect:
-      return VisitWide(call.out, [](auto t) -> KernelCall::Function { return RunSelect<decltype(t)>; });
-    case Opcode::kClamp: return IsComplex(call.in) ? nullptr : RunClamp;
-    case Opcode::kConvert: return ConvertKernel(call.in, call.out);
+      return VisitWide(call.out,
+                       [](auto t) -> KernelCall::Function { return RunSelect<decltype(t)>; });
+    case Opcode::kClamp:
+      return IsComplex(call.in) ? nullptr : RunClamp;
+    case Opcode::kConvert:
+      return ConvertKernel(call.in, call.out);
     case Opcode::kBitcastConvert:
       return BitWidth(call.in) == BitWidth(call.out) ? RunBitcast : nullptr;
-    case Opcode::kCopy: return ConvertKernel(call.in, call.in);
+    case Opcode::kCopy:
+      return ConvertKernel(call.in, call.in);
     case Opcode::kReducePrecision: {
       const auto& attrs = instruction.attr<ReducePrecisionAttrs>();
       call.a = attrs.exponent_bits;
       call.b = attrs.mantissa_bits;
-      return IsFloat(call.in) && call.a >= 1 && call.a < 63 && call.b >= 0 ? RunReducePrecision : nullptr;
+      return IsFloat(call.in) && call.a >= 1 && call.a < 63 && call.b >= 0 ? RunReducePrecision
+                                                                           : nullptr;
     }
-    case Opcode::kStochasticConvert: return IsSigned(call.out) ? RunStochasticConvert : nullptr;
-    default: return KernelOf(instruction.opcode(), call.in);
+    case Opcode::kStochasticConvert:
+      return IsSigned(call.out) ? RunStochasticConvert : nullptr;
+    default:
+      return KernelOf(instruction.opcode(), call.in);
   }
 }
 
@@ -205,12 +226,15 @@ int64_t OrderKey(double x) {
   return bits < 0 ? static_cast<int64_t>(~static_cast<uint64_t>(bits) | (uint64_t{1} << 63)) : bits;
 }
 
-KernelCall::Function BinaryKernelFor(Opcode opcode, ElementType type) { return KernelOf(opcode, type); }
+KernelCall::Function BinaryKernelFor(Opcode opcode, ElementType type) {
+  return KernelOf(opcode, type);
+}
 
 absl::StatusOr<KernelCall> FindKernel(const Instruction& instruction) {
   KernelCall call;
   call.out = instruction.shape().type;
-  if (HasTrait(instruction.opcode(), kElementwise) && instruction.operand_count() > 0 && IsArrayType(call.out)) {
+  if (HasTrait(instruction.opcode(), kElementwise) && instruction.operand_count() > 0 &&
+      IsArrayType(call.out)) {
     call.in = instruction.operand(0)->shape().type;
     if (IsArrayType(call.in)) call.run = SpecialKernel(instruction, call);
   }

@@ -1,5 +1,5 @@
-// Kernels: what an elementwise opcode does to short runs of widened elements. Whole arrays run them chunk by chunk;
-// scalar programs (eval_program.h) run them on the values of called computations.
+// Kernels: what an elementwise opcode does to short runs of widened elements. Whole arrays run them
+// chunk by chunk; scalar programs (eval_program.h) run them on the values of called computations.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,22 @@
 
 namespace hlokit {
 
-// A kernel and what it must know. Results are not yet rounded to `out`: StoreWide or RoundWide does that.
+// A kernel and what it must know. Results are not yet rounded to `out`: StoreWide or RoundWide does
+// that.
 struct KernelCall {
   using Function = void (*)(const KernelCall& call, const void* const* in, void* out, int64_t n);
   Function run = nullptr;
-  ElementType in = ElementType::kInvalid;   // of the first operand (the second for select)
+  ElementType in = ElementType::kInvalid;  // of the first operand (the second for select)
   ElementType out = ElementType::kInvalid;
-  int64_t a = 0, b = 0;                     // the opcode's attributes
+  int64_t a = 0, b = 0;  // the opcode's attributes
 };
 
-// The kernel of an elementwise instruction. Unimplemented where the opcode has no meaning for the type.
+// The kernel of an elementwise instruction. Unimplemented where the opcode has no meaning for the
+// type.
 absl::StatusOr<KernelCall> FindKernel(const Instruction& instruction);
 
-// The kernels of each widening; null where there is none. Those of compare, convert and the like stand apart.
+// The kernels of each widening; null where there is none. Those of compare, convert and the like
+// stand apart.
 KernelCall::Function RealKernel(Opcode opcode);
 KernelCall::Function SignedKernel(Opcode opcode);
 KernelCall::Function UnsignedKernel(Opcode opcode);
@@ -30,7 +33,8 @@ KernelCall::Function ComplexKernel(Opcode opcode);
 // The kernel of a binary opcode for `type`; null where there is none.
 KernelCall::Function BinaryKernelFor(Opcode opcode, ElementType type);
 
-// A number that orders values totally: doubles as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, integers as they are.
+// A number that orders values totally: doubles as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN,
+// integers as they are.
 int64_t OrderKey(double x);
 inline int64_t OrderKey(int64_t x) { return x; }
 inline uint64_t OrderKey(uint64_t x) { return x; }

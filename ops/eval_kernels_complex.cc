@@ -22,7 +22,8 @@ Complex Power(Complex x, Complex y) {
   return Complex(std::exp(Long(y) * std::log(Long(x))));
 }
 Complex Atan2(Complex x, Complex y) {
-  return Multiply(-kI, std::log((y + Multiply(kI, x)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
+  return Multiply(-kI,
+                  std::log((y + Multiply(kI, x)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
 }
 
 double Abs(Complex x) { return std::hypot(x.real(), x.imag()); }
@@ -90,36 +91,66 @@ constexpr KernelCall::Function kBinary = RunBinary<Complex, F>;
 
 KernelCall::Function ComplexKernel(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAbs: return kToReal<Abs>;
-    case Opcode::kAcos: return kUnary<Acos>;
-    case Opcode::kAcosh: return kUnary<Acosh>;
-    case Opcode::kAdd: return kBinary<Add>;
-    case Opcode::kAsin: return kUnary<Asin>;
-    case Opcode::kAsinh: return kUnary<Asinh>;
-    case Opcode::kAtan2: return kBinary<Atan2>;
-    case Opcode::kAtanh: return kUnary<Atanh>;
-    case Opcode::kCosine: return kUnary<Cos>;
-    case Opcode::kCosh: return kUnary<Cosh>;
-    case Opcode::kDivide: return kBinary<Divide>;
-    case Opcode::kExponential: return kUnary<Exp>;
-    case Opcode::kExponentialMinusOne: return kUnary<Expm1>;
-    case Opcode::kImag: return kToReal<Imag>;
-    case Opcode::kLog: return kUnary<Log>;
-    case Opcode::kLogPlusOne: return kUnary<Log1p>;
-    case Opcode::kLogistic: return kUnary<Logistic>;
-    case Opcode::kMultiply: return RunMultiply;
-    case Opcode::kNegate: return kUnary<Negate>;
-    case Opcode::kPower: return kBinary<Power>;
-    case Opcode::kReal: return kToReal<Real>;
-    case Opcode::kRsqrt: return kUnary<Rsqrt>;
-    case Opcode::kSign: return kUnary<Sign>;
-    case Opcode::kSine: return kUnary<Sin>;
-    case Opcode::kSinh: return kUnary<Sinh>;
-    case Opcode::kSqrt: return kUnary<Sqrt>;
-    case Opcode::kSubtract: return kBinary<Subtract>;
-    case Opcode::kTan: return kUnary<Tan>;
-    case Opcode::kTanh: return kUnary<Tanh>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return kToReal<Abs>;
+    case Opcode::kAcos:
+      return kUnary<Acos>;
+    case Opcode::kAcosh:
+      return kUnary<Acosh>;
+    case Opcode::kAdd:
+      return kBinary<Add>;
+    case Opcode::kAsin:
+      return kUnary<Asin>;
+    case Opcode::kAsinh:
+      return kUnary<Asinh>;
+    case Opcode::kAtan2:
+      return kBinary<Atan2>;
+    case Opcode::kAtanh:
+      return kUnary<Atanh>;
+    case Opcode::kCosine:
+      return kUnary<Cos>;
+    case Opcode::kCosh:
+      return kUnary<Cosh>;
+    case Opcode::kDivide:
+      return kBinary<Divide>;
+    case Opcode::kExponential:
+      return kUnary<Exp>;
+    case Opcode::kExponentialMinusOne:
+      return kUnary<Expm1>;
+    case Opcode::kImag:
+      return kToReal<Imag>;
+    case Opcode::kLog:
+      return kUnary<Log>;
+    case Opcode::kLogPlusOne:
+      return kUnary<Log1p>;
+    case Opcode::kLogistic:
+      return kUnary<Logistic>;
+    case Opcode::kMultiply:
+      return RunMultiply;
+    case Opcode::kNegate:
+      return kUnary<Negate>;
+    case Opcode::kPower:
+      return kBinary<Power>;
+    case Opcode::kReal:
+      return kToReal<Real>;
+    case Opcode::kRsqrt:
+      return kUnary<Rsqrt>;
+    case Opcode::kSign:
+      return kUnary<Sign>;
+    case Opcode::kSine:
+      return kUnary<Sin>;
+    case Opcode::kSinh:
+      return kUnary<Sinh>;
+    case Opcode::kSqrt:
+      return kUnary<Sqrt>;
+    case Opcode::kSubtract:
+      return kBinary<Subtract>;
+    case Opcode::kTan:
+      return kUnary<Tan>;
+    case Opcode::kTanh:
+      return kUnary<Tanh>;
+    default:
+      return nullptr;
   }
 }
 

@@ -1,4 +1,5 @@
-// Kernels on integers and pred, in 64 bits; what depends on the element's width takes it from the type.
+// Kernels on integers and pred, in 64 bits; what depends on the element's width takes it from the
+// type.
 #include <bit>
 #include <limits>
 #include <type_traits>
@@ -11,14 +12,22 @@ namespace {
 // Zero-extended from the element's width.
 uint64_t Bits(uint64_t x, int width) { return width == 64 ? x : x & ((uint64_t{1} << width) - 1); }
 // Sign-extended from the element's width.
-int64_t Extend(uint64_t x, int width) { return static_cast<int64_t>(x << (64 - width)) >> (64 - width); }
+int64_t Extend(uint64_t x, int width) {
+  return static_cast<int64_t>(x << (64 - width)) >> (64 - width);
+}
 
 template <typename T>
-T Add(T x, T y, int) { return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); }
+T Add(T x, T y, int) {
+  return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+}
 template <typename T>
-T Subtract(T x, T y, int) { return static_cast<T>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); }
+T Subtract(T x, T y, int) {
+  return static_cast<T>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+}
 template <typename T>
-T Multiply(T x, T y, int) { return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); }
+T Multiply(T x, T y, int) {
+  return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+}
 template <typename T>
 T Divide(T x, T y, int) {
   if (y == 0) return static_cast<T>(-1);
@@ -32,15 +41,25 @@ T Remainder(T x, T y, int) {
   return x % y;
 }
 template <typename T>
-T Maximum(T x, T y, int) { return x > y ? x : y; }
+T Maximum(T x, T y, int) {
+  return x > y ? x : y;
+}
 template <typename T>
-T Minimum(T x, T y, int) { return x < y ? x : y; }
+T Minimum(T x, T y, int) {
+  return x < y ? x : y;
+}
 template <typename T>
-T And(T x, T y, int) { return x & y; }
+T And(T x, T y, int) {
+  return x & y;
+}
 template <typename T>
-T Or(T x, T y, int) { return x | y; }
+T Or(T x, T y, int) {
+  return x | y;
+}
 template <typename T>
-T Xor(T x, T y, int) { return x ^ y; }
+T Xor(T x, T y, int) {
+  return x ^ y;
+}
 
 // A negative power is 0, except of 1 and -1.
 template <typename T>
@@ -78,17 +97,29 @@ T Mulhi(T x, T y, int width) {
 }
 
 template <typename T>
-T Abs(T x, int) { return std::is_signed_v<T> && x < 0 ? Subtract<T>(0, x, 0) : x; }
+T Abs(T x, int) {
+  return std::is_signed_v<T> && x < 0 ? Subtract<T>(0, x, 0) : x;
+}
 template <typename T>
-T Negate(T x, int) { return Subtract<T>(0, x, 0); }
+T Negate(T x, int) {
+  return Subtract<T>(0, x, 0);
+}
 template <typename T>
-T Not(T x, int) { return ~x; }
+T Not(T x, int) {
+  return ~x;
+}
 template <typename T>
-T Sign(T x, int) { return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0)); }
+T Sign(T x, int) {
+  return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0));
+}
 template <typename T>
-T CountLeadingZeros(T x, int width) { return std::countl_zero(Bits(x, width)) - (64 - width); }
+T CountLeadingZeros(T x, int width) {
+  return std::countl_zero(Bits(x, width)) - (64 - width);
+}
 template <typename T>
-T PopulationCount(T x, int width) { return std::popcount(Bits(x, width)); }
+T PopulationCount(T x, int width) {
+  return std::popcount(Bits(x, width));
+}
 
 template <typename T, T (*F)(T, int)>
 void Unary(const KernelCall& call, const void* const* in, void* out, int64_t n) {
@@ -118,28 +149,50 @@ void RunNot(const KernelCall& call, const void* const* in, void* out, int64_t n)
 template <typename T>
 KernelCall::Function IntegerKernel(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAbs: return Unary<T, Abs<T>>;
-    case Opcode::kAdd: return Binary<T, Add<T>>;
-    case Opcode::kAnd: return Binary<T, And<T>>;
-    case Opcode::kCountLeadingZeros: return Unary<T, CountLeadingZeros<T>>;
-    case Opcode::kDivide: return Binary<T, Divide<T>>;
-    case Opcode::kMaximum: return Binary<T, Maximum<T>>;
-    case Opcode::kMinimum: return Binary<T, Minimum<T>>;
-    case Opcode::kMulhi: return Binary<T, Mulhi<T>>;
-    case Opcode::kMultiply: return Binary<T, Multiply<T>>;
-    case Opcode::kNegate: return Unary<T, Negate<T>>;
-    case Opcode::kNot: return RunNot<T>;
-    case Opcode::kOr: return Binary<T, Or<T>>;
-    case Opcode::kPopulationCount: return Unary<T, PopulationCount<T>>;
-    case Opcode::kPower: return Binary<T, Power<T>>;
-    case Opcode::kRemainder: return Binary<T, Remainder<T>>;
-    case Opcode::kShiftLeft: return Binary<T, ShiftLeft<T>>;
-    case Opcode::kShiftRightArithmetic: return Binary<T, ShiftRightArithmetic<T>>;
-    case Opcode::kShiftRightLogical: return Binary<T, ShiftRightLogical<T>>;
-    case Opcode::kSign: return Unary<T, Sign<T>>;
-    case Opcode::kSubtract: return Binary<T, Subtract<T>>;
-    case Opcode::kXor: return Binary<T, Xor<T>>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return Unary<T, Abs<T>>;
+    case Opcode::kAdd:
+      return Binary<T, Add<T>>;
+    case Opcode::kAnd:
+      return Binary<T, And<T>>;
+    case Opcode::kCountLeadingZeros:
+      return Unary<T, CountLeadingZeros<T>>;
+    case Opcode::kDivide:
+      return Binary<T, Divide<T>>;
+    case Opcode::kMaximum:
+      return Binary<T, Maximum<T>>;
+    case Opcode::kMinimum:
+      return Binary<T, Minimum<T>>;
+    case Opcode::kMulhi:
+      return Binary<T, Mulhi<T>>;
+    case Opcode::kMultiply:
+      return Binary<T, Multiply<T>>;
+    case Opcode::kNegate:
+      return Unary<T, Negate<T>>;
+    case Opcode::kNot:
+      return RunNot<T>;
+    case Opcode::kOr:
+      return Binary<T, Or<T>>;
+    case Opcode::kPopulationCount:
+      return Unary<T, PopulationCount<T>>;
+    case Opcode::kPower:
+      return Binary<T, Power<T>>;
+    case Opcode::kRemainder:
+      return Binary<T, Remainder<T>>;
+    case Opcode::kShiftLeft:
+      return Binary<T, ShiftLeft<T>>;
+    case Opcode::kShiftRightArithmetic:
+      return Binary<T, ShiftRightArithmetic<T>>;
+    case Opcode::kShiftRightLogical:
+      return Binary<T, ShiftRightLogical<T>>;
+    case Opcode::kSign:
+      return Unary<T, Sign<T>>;
+    case Opcode::kSubtract:
+      return Binary<T, Subtract<T>>;
+    case Opcode::kXor:
+      return Binary<T, Xor<T>>;
+    default:
+      return nullptr;
   }
 }
 

@@ -75,37 +75,68 @@ constexpr KernelCall::Function kBinary = RunBinary<double, F>;
 
 KernelCall::Function UnaryKernel(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAbs: return kUnary<Abs>;
-    case Opcode::kAcos: return kUnary<Acos>;
-    case Opcode::kAcosh: return kUnary<Acosh>;
-    case Opcode::kAsin: return kUnary<Asin>;
-    case Opcode::kAsinh: return kUnary<Asinh>;
-    case Opcode::kAtanh: return kUnary<Atanh>;
-    case Opcode::kCbrt: return kUnary<Cbrt>;
-    case Opcode::kCeil: return kUnary<Ceil>;
-    case Opcode::kCosine: return kUnary<Cos>;
-    case Opcode::kCosh: return kUnary<Cosh>;
-    case Opcode::kErf: return kUnary<Erf>;
-    case Opcode::kExponential: return kUnary<Exp>;
-    case Opcode::kExponentialMinusOne: return kUnary<Expm1>;
-    case Opcode::kFloor: return kUnary<Floor>;
-    case Opcode::kImag: return kUnary<Imag>;
-    case Opcode::kIsFinite: return RunUnary<double, uint64_t, IsFinite>;
-    case Opcode::kLog: return kUnary<Log>;
-    case Opcode::kLogPlusOne: return kUnary<Log1p>;
-    case Opcode::kLogistic: return kUnary<Logistic>;
-    case Opcode::kNegate: return kUnary<Negate>;
-    case Opcode::kReal: return kUnary<Real>;
-    case Opcode::kRoundNearestAfz: return kUnary<RoundAway>;
-    case Opcode::kRoundNearestEven: return kUnary<RoundEven>;
-    case Opcode::kRsqrt: return kUnary<Rsqrt>;
-    case Opcode::kSign: return kUnary<Sign>;
-    case Opcode::kSine: return kUnary<Sin>;
-    case Opcode::kSinh: return kUnary<Sinh>;
-    case Opcode::kSqrt: return kUnary<Sqrt>;
-    case Opcode::kTan: return kUnary<Tan>;
-    case Opcode::kTanh: return kUnary<Tanh>;
-    default: return nullptr;
+    case Opcode::kAbs:
+      return kUnary<Abs>;
+    case Opcode::kAcos:
+      return kUnary<Acos>;
+    case Opcode::kAcosh:
+      return kUnary<Acosh>;
+    case Opcode::kAsin:
+      return kUnary<Asin>;
+    case Opcode::kAsinh:
+      return kUnary<Asinh>;
+    case Opcode::kAtanh:
+      return kUnary<Atanh>;
+    case Opcode::kCbrt:
+      return kUnary<Cbrt>;
+    case Opcode::kCeil:
+      return kUnary<Ceil>;
+    case Opcode::kCosine:
+      return kUnary<Cos>;
+    case Opcode::kCosh:
+      return kUnary<Cosh>;
+    case Opcode::kErf:
+      return kUnary<Erf>;
+    case Opcode::kExponential:
+      return kUnary<Exp>;
+    case Opcode::kExponentialMinusOne:
+      return kUnary<Expm1>;
+    case Opcode::kFloor:
+      return kUnary<Floor>;
+    case Opcode::kImag:
+      return kUnary<Imag>;
+    case Opcode::kIsFinite:
+      return RunUnary<double, uint64_t, IsFinite>;
+    case Opcode::kLog:
+      return kUnary<Log>;
+    case Opcode::kLogPlusOne:
+      return kUnary<Log1p>;
+    case Opcode::kLogistic:
+      return kUnary<Logistic>;
+    case Opcode::kNegate:
+      return kUnary<Negate>;
+    case Opcode::kReal:
+      return kUnary<Real>;
+    case Opcode::kRoundNearestAfz:
+      return kUnary<RoundAway>;
+    case Opcode::kRoundNearestEven:
+      return kUnary<RoundEven>;
+    case Opcode::kRsqrt:
+      return kUnary<Rsqrt>;
+    case Opcode::kSign:
+      return kUnary<Sign>;
+    case Opcode::kSine:
+      return kUnary<Sin>;
+    case Opcode::kSinh:
+      return kUnary<Sinh>;
+    case Opcode::kSqrt:
+      return kUnary<Sqrt>;
+    case Opcode::kTan:
+      return kUnary<Tan>;
+    case Opcode::kTanh:
+      return kUnary<Tanh>;
+    default:
+      return nullptr;
   }
 }
 
@@ -113,17 +144,28 @@ KernelCall::Function UnaryKernel(Opcode opcode) {
 
 KernelCall::Function RealKernel(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAdd: return kBinary<Add>;
-    case Opcode::kAtan2: return kBinary<Atan2>;
-    case Opcode::kComplex: return MakeComplex;
-    case Opcode::kDivide: return kBinary<Divide>;
-    case Opcode::kMaximum: return kBinary<Maximum>;
-    case Opcode::kMinimum: return kBinary<Minimum>;
-    case Opcode::kMultiply: return kBinary<Multiply>;
-    case Opcode::kPower: return kBinary<Power>;
-    case Opcode::kRemainder: return kBinary<Remainder>;
-    case Opcode::kSubtract: return kBinary<Subtract>;
-    default: return UnaryKernel(opcode);
+    case Opcode::kAdd:
+      return kBinary<Add>;
+    case Opcode::kAtan2:
+      return kBinary<Atan2>;
+    case Opcode::kComplex:
+      return MakeComplex;
+    case Opcode::kDivide:
+      return kBinary<Divide>;
+    case Opcode::kMaximum:
+      return kBinary<Maximum>;
+    case Opcode::kMinimum:
+      return kBinary<Minimum>;
+    case Opcode::kMultiply:
+      return kBinary<Multiply>;
+    case Opcode::kPower:
+      return kBinary<Power>;
+    case Opcode::kRemainder:
+      return kBinary<Remainder>;
+    case Opcode::kSubtract:
+      return kBinary<Subtract>;
+    default:
+      return UnaryKernel(opcode);
   }
 }
 

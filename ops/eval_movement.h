@@ -6,8 +6,8 @@
 
 namespace hlokit {
 
-// Where a slice of `sizes` starts in an array of `dims`: each index clamped so that the slice fits. `indices` is a
-// scalar a dimension, or one vector.
+// Where a slice of `sizes` starts in an array of `dims`: each index clamped so that the slice fits.
+// `indices` is a scalar a dimension, or one vector.
 DimVector ClampedStarts(absl::Span<const Literal* const> indices, absl::Span<const int64_t> dims,
                         absl::Span<const int64_t> sizes);
 
@@ -15,7 +15,8 @@ DimVector ClampedStarts(absl::Span<const Literal* const> indices, absl::Span<con
 void UpdateSlice(Literal& target, const Literal& update, absl::Span<const Literal* const> indices);
 
 // The box of `sizes` at `starts`, which lies inside; and its inverse.
-Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes);
+Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts,
+                 absl::Span<const int64_t> sizes);
 void PlaceBox(const Literal& part, absl::Span<const int64_t> starts, Literal& into);
 
 }  // namespace hlokit

@@ -14,7 +14,8 @@ constexpr int kMaxInlineDepth = 32;
 }  // namespace
 
 std::unique_ptr<ScalarProgram> ScalarProgram::CompileValue(const Computation& computation,
-                                                           const Instruction& value, int64_t lanes) {
+                                                           const Instruction& value,
+                                                           int64_t lanes) {
   std::unique_ptr<ScalarProgram> program(new ScalarProgram(lanes));
   std::vector<Slots> arguments;
   program->parameter_count_ = static_cast<int>(computation.parameter_count());
@@ -26,8 +27,10 @@ std::unique_ptr<ScalarProgram> ScalarProgram::CompileValue(const Computation& co
   return program;
 }
 
-std::optional<ScalarProgram::Slots> ScalarProgram::Add(const Computation& computation, const Instruction& value,
-                                                       absl::Span<const Slots> arguments, int depth) {
+std::optional<ScalarProgram::Slots> ScalarProgram::Add(const Computation& computation,
+                                                       const Instruction& value,
+                                                       absl::Span<const Slots> arguments,
+                                                       int depth) {
   if (depth > kMaxInlineDepth) return std::nullopt;
   absl::flat_hash_map<const Instruction*, Slots> slots;
   for (const Instruction* instruction : computation.PostOrder()) {
@@ -58,14 +61,19 @@ std::optional<ScalarProgram::Slots> ScalarProgram::AddInstruction(const Instruct
     return Add(*instruction.to_apply(), *instruction.to_apply()->root(), operands, depth + 1);
   if (!instruction.shape().IsScalar()) return std::nullopt;
   switch (opcode) {
-    case Opcode::kParameter: return arguments[instruction.parameter_number()];
+    case Opcode::kParameter:
+      return arguments[instruction.parameter_number()];
     case Opcode::kConstant:
       if (instruction.literal() == nullptr) return std::nullopt;
       return Slots{AddConstant(*instruction.literal())};
-    case Opcode::kBroadcast: case Opcode::kReshape: case Opcode::kCopy: case Opcode::kOptimizationBarrier:
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kCopy:
+    case Opcode::kOptimizationBarrier:
       if (!instruction.operand(0)->shape().IsScalar()) return std::nullopt;
       return operands[0];
-    default: break;
+    default:
+      break;
   }
   absl::StatusOr<KernelCall> call = FindKernel(instruction);
   if (!call.ok() || operands.size() > 3) return std::nullopt;
@@ -103,38 +111,46 @@ void ScalarProgram::Run(absl::Span<const void* const> in, int64_t n) {
   }
 }
 
-LaneFunction::LaneFunction(const Computation& computation, const CallComputation& call, int64_t lanes)
-    : computation_(computation), call_(call), program_(ScalarProgram::Compile(computation, lanes)),
+LaneFunction::LaneFunction(const Computation& computation, const CallComputation& call,
+                           int64_t lanes)
+    : computation_(computation),
+      call_(call),
+      program_(ScalarProgram::Compile(computation, lanes)),
       result_types_(ResultTypes(computation)) {}
 
-absl::Status LaneFunction::Run(absl::Span<const void* const> in, absl::Span<void* const> out, int64_t n) {
+absl::Status LaneFunction::Run(absl::Span<const void* const> in, absl::Span<void* const> out,
+                               int64_t n) {
   if (program_ == nullptr) return CallEachLane(in, out, n);
   if (program_->result_count() != static_cast<int>(out.size()))
-    return InvalidArgument(computation_.name(), ": gives ", program_->result_count(), " results, not ", out.size());
+    return InvalidArgument(computation_.name(), ": gives ", program_->result_count(),
+                           " results, not ", out.size());
   program_->Run(in, n);
   for (size_t i = 0; i < out.size(); ++i)
     std::memmove(out[i], program_->result(i), n * WideBytes(result_types_[i]));
   return absl::OkStatus();
 }
 
-absl::Status LaneFunction::CallEachLane(absl::Span<const void* const> in, absl::Span<void* const> out,
-                                        int64_t n) {
+absl::Status LaneFunction::CallEachLane(absl::Span<const void* const> in,
+                                        absl::Span<void* const> out, int64_t n) {
   std::vector<Literal> arguments;
   std::vector<const Literal*> pointers;
   for (const Instruction* p : computation_.parameters()) arguments.emplace_back(p->shape());
   for (const Literal& a : arguments) {
-    if (!a.shape().IsScalar()) return InvalidArgument(computation_.name(), ": parameters are not scalars");
+    if (!a.shape().IsScalar())
+      return InvalidArgument(computation_.name(), ": parameters are not scalars");
     pointers.push_back(&a);
   }
   for (int64_t lane = 0; lane < n; ++lane) {
     for (size_t p = 0; p < arguments.size(); ++p) {
       const ElementType type = arguments[p].type();
-      StoreWide(type, static_cast<const uint8_t*>(in[p]) + lane * WideBytes(type), 1, arguments[p].data());
+      StoreWide(type, static_cast<const uint8_t*>(in[p]) + lane * WideBytes(type), 1,
+                arguments[p].data());
     }
     ASSIGN_OR_RETURN(Literal result, call_(computation_, pointers));
     for (size_t i = 0; i < out.size(); ++i) {
       const Literal& part = result.shape().IsTuple() ? result.elements()[i] : result;
-      LoadWide(part.type(), part.data(), 1, static_cast<uint8_t*>(out[i]) + lane * WideBytes(part.type()));
+      LoadWide(part.type(), part.data(), 1,
+               static_cast<uint8_t*>(out[i]) + lane * WideBytes(part.type()));
     }
   }
   return absl::OkStatus();
@@ -148,8 +164,8 @@ Reducer::Reducer(const Computation& computation, const CallComputation& call, in
   if (!simple()) function_.emplace(computation, call, lanes);
 }
 
-absl::Status Reducer::Fold(absl::Span<void* const> accumulators, absl::Span<const void* const> elements,
-                           int64_t n) {
+absl::Status Reducer::Fold(absl::Span<void* const> accumulators,
+                           absl::Span<const void* const> elements, int64_t n) {
   in_.assign(accumulators.begin(), accumulators.end());
   in_.insert(in_.end(), elements.begin(), elements.end());
   if (!simple()) return function_->Run(in_, accumulators, n);
@@ -160,7 +176,8 @@ absl::Status Reducer::Fold(absl::Span<void* const> accumulators, absl::Span<cons
 std::optional<Opcode> SimpleReducer(const Computation& computation) {
   const Instruction& root = *computation.root();
   if (computation.parameter_count() != 2 || root.operand_count() != 2) return std::nullopt;
-  if (!HasTrait(root.opcode(), kCommutative) || root.opcode() == Opcode::kMulhi) return std::nullopt;
+  if (!HasTrait(root.opcode(), kCommutative) || root.opcode() == Opcode::kMulhi)
+    return std::nullopt;
   const Instruction& a = *root.operand(0);
   const Instruction& b = *root.operand(1);
   const bool simple = a.IsParameter() && b.IsParameter() && &a != &b && a.shape().IsScalar() &&

@@ -1,4 +1,5 @@
-// Scalar computations (reducers, comparators, combiners, map bodies) run on lanes of widened values.
+// Scalar computations (reducers, comparators, combiners, map bodies) run on lanes of widened
+// values.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,8 @@ class ScalarProgram {
     return CompileValue(computation, *computation.root(), lanes);
   }
   // The same, for the value of one instruction of the computation.
-  static std::unique_ptr<ScalarProgram> CompileValue(const Computation& computation, const Instruction& value,
-                                                     int64_t lanes);
+  static std::unique_ptr<ScalarProgram> CompileValue(const Computation& computation,
+                                                     const Instruction& value, int64_t lanes);
 
   // in[p] holds n widened values of parameter p, n <= lanes.
   void Run(absl::Span<const void* const> in, int64_t n);
@@ -39,7 +40,8 @@ class ScalarProgram {
   explicit ScalarProgram(int64_t lanes) : lanes_(lanes) {}
   std::optional<Slots> Add(const Computation& computation, const Instruction& value,
                            absl::Span<const Slots> arguments, int depth);
-  std::optional<Slots> AddInstruction(const Instruction& instruction, absl::Span<const Slots> operands,
+  std::optional<Slots> AddInstruction(const Instruction& instruction,
+                                      absl::Span<const Slots> operands,
                                       absl::Span<const Slots> arguments, int depth);
   int NewRegister();
   int AddConstant(const Literal& literal);
@@ -60,7 +62,8 @@ class LaneFunction {
   absl::Status Run(absl::Span<const void* const> in, absl::Span<void* const> out, int64_t n);
 
  private:
-  absl::Status CallEachLane(absl::Span<const void* const> in, absl::Span<void* const> out, int64_t n);
+  absl::Status CallEachLane(absl::Span<const void* const> in, absl::Span<void* const> out,
+                            int64_t n);
 
   const Computation& computation_;
   const CallComputation& call_;
@@ -68,13 +71,14 @@ class LaneFunction {
   std::vector<ElementType> result_types_;
 };
 
-// Folds lanes of elements into lanes of accumulators: one opcode in widened values, rounded by nobody until they are
-// stored, where that is all the computation does; else the computation.
+// Folds lanes of elements into lanes of accumulators: one opcode in widened values, rounded by
+// nobody until they are stored, where that is all the computation does; else the computation.
 class Reducer {
  public:
   Reducer(const Computation& computation, const CallComputation& call, int64_t lanes);
   // accumulators[i] = f(accumulators..., elements...) on n lanes.
-  absl::Status Fold(absl::Span<void* const> accumulators, absl::Span<const void* const> elements, int64_t n);
+  absl::Status Fold(absl::Span<void* const> accumulators, absl::Span<const void* const> elements,
+                    int64_t n);
   // True if folding is one associative opcode, so that any grouping will do.
   bool simple() const { return kernel_.run != nullptr; }
 
@@ -84,8 +88,8 @@ class Reducer {
   std::vector<const void*> in_;
 };
 
-// The opcode of a computation that only applies it to its two scalar parameters, in this order or (where the
-// opcode is commutative) the other: add, multiply, maximum, minimum, and, or, xor.
+// The opcode of a computation that only applies it to its two scalar parameters, in this order or
+// (where the opcode is commutative) the other: add, multiply, maximum, minimum, and, or, xor.
 std::optional<Opcode> SimpleReducer(const Computation& computation);
 // The number of the parameter that is the root, where it is one.
 std::optional<int64_t> ReturnedParameter(const Computation& computation);

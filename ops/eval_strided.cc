@@ -18,30 +18,38 @@ void CopyRow(int64_t n, const uint8_t* from, int64_t from_stride, uint8_t* to, i
   for (int64_t i = 0; i < n; ++i) out[i * to_stride] = in[i * from_stride];
 }
 
-void CopyRowOf(int width, int64_t n, const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride) {
+void CopyRowOf(int width, int64_t n, const uint8_t* from, int64_t from_stride, uint8_t* to,
+               int64_t to_stride) {
   if (from_stride == 1 && to_stride == 1) {
     std::memcpy(to, from, n * width);
     return;
   }
   switch (width) {
-    case 1: return CopyRow<uint8_t>(n, from, from_stride, to, to_stride);
-    case 2: return CopyRow<uint16_t>(n, from, from_stride, to, to_stride);
-    case 4: return CopyRow<uint32_t>(n, from, from_stride, to, to_stride);
-    case 8: return CopyRow<uint64_t>(n, from, from_stride, to, to_stride);
-    default: return CopyRow<Wide16>(n, from, from_stride, to, to_stride);
+    case 1:
+      return CopyRow<uint8_t>(n, from, from_stride, to, to_stride);
+    case 2:
+      return CopyRow<uint16_t>(n, from, from_stride, to, to_stride);
+    case 4:
+      return CopyRow<uint32_t>(n, from, from_stride, to, to_stride);
+    case 8:
+      return CopyRow<uint64_t>(n, from, from_stride, to, to_stride);
+    default:
+      return CopyRow<Wide16>(n, from, from_stride, to, to_stride);
   }
 }
 
 }  // namespace
 
-void CopyStrided(absl::Span<const int64_t> dims, const uint8_t* from, absl::Span<const int64_t> from_strides,
-                 uint8_t* to, absl::Span<const int64_t> to_strides, int width) {
+void CopyStrided(absl::Span<const int64_t> dims, const uint8_t* from,
+                 absl::Span<const int64_t> from_strides, uint8_t* to,
+                 absl::Span<const int64_t> to_strides, int width) {
   // Neighbouring dimensions that are one run in both places become one; size-1 dimensions vanish.
   DimVector size, in, out;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == 0) return;
     if (dims[d] == 1) continue;
-    if (!size.empty() && in.back() == from_strides[d] * dims[d] && out.back() == to_strides[d] * dims[d]) {
+    if (!size.empty() && in.back() == from_strides[d] * dims[d] &&
+        out.back() == to_strides[d] * dims[d]) {
       size.back() *= dims[d];
       in.back() = from_strides[d];
       out.back() = to_strides[d];
@@ -101,7 +109,8 @@ DimVector Others(int64_t rank, absl::Span<const int64_t> a, absl::Span<const int
   return others;
 }
 
-DimVector Join(absl::Span<const int64_t> a, absl::Span<const int64_t> b, absl::Span<const int64_t> c) {
+DimVector Join(absl::Span<const int64_t> a, absl::Span<const int64_t> b,
+               absl::Span<const int64_t> c) {
   DimVector all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   all.insert(all.end(), c.begin(), c.end());

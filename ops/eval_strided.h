@@ -9,15 +9,18 @@
 
 namespace hlokit {
 
-// Copies the elements of a box of `dims`: element (i0, i1, ...) from `from` + sum(i * from_strides) to
-// `to` + sum(i * to_strides). Strides count elements of `width` bytes; they may be zero or negative.
-void CopyStrided(absl::Span<const int64_t> dims, const uint8_t* from, absl::Span<const int64_t> from_strides,
-                 uint8_t* to, absl::Span<const int64_t> to_strides, int width);
+// Copies the elements of a box of `dims`: element (i0, i1, ...) from `from` + sum(i * from_strides)
+// to `to` + sum(i * to_strides). Strides count elements of `width` bytes; they may be zero or
+// negative.
+void CopyStrided(absl::Span<const int64_t> dims, const uint8_t* from,
+                 absl::Span<const int64_t> from_strides, uint8_t* to,
+                 absl::Span<const int64_t> to_strides, int width);
 
 // Sets every element of `out` to the scalar `value` of the same type.
 void Fill(Literal& out, const Literal& value);
 
-// The linear positions (in elements) of all indices of a box of `dims` under `strides`, row-major order.
+// The linear positions (in elements) of all indices of a box of `dims` under `strides`, row-major
+// order.
 std::vector<int64_t> Offsets(absl::Span<const int64_t> dims, absl::Span<const int64_t> strides);
 
 // Those of `values` at `positions`.
@@ -25,7 +28,8 @@ DimVector Pick(absl::Span<const int64_t> values, absl::Span<const int64_t> posit
 // The numbers 0 .. rank-1 that are in none of the lists.
 DimVector Others(int64_t rank, absl::Span<const int64_t> a, absl::Span<const int64_t> b = {});
 // The lists one after the other.
-DimVector Join(absl::Span<const int64_t> a, absl::Span<const int64_t> b, absl::Span<const int64_t> c = {});
+DimVector Join(absl::Span<const int64_t> a, absl::Span<const int64_t> b,
+               absl::Span<const int64_t> c = {});
 int64_t Product(absl::Span<const int64_t> dims);
 
 // Run-time sizes of all dimensions: the dynamic sizes where they are set.

@@ -23,15 +23,17 @@ auto VisitSum(ElementType type, Fn fn) {
   return IsFloat(type) ? fn(double{}) : fn(uint64_t{});
 }
 
-// `values`, a dense array of `dims`, read up to `box` and laid out anew with dimension order[0] slowest.
+// `values`, a dense array of `dims`, read up to `box` and laid out anew with dimension order[0]
+// slowest.
 template <typename T>
-std::vector<T> Arrange(const std::vector<T>& values, absl::Span<const int64_t> dims, absl::Span<const int64_t> box,
-                       absl::Span<const int64_t> order) {
+std::vector<T> Arrange(const std::vector<T>& values, absl::Span<const int64_t> dims,
+                       absl::Span<const int64_t> box, absl::Span<const int64_t> order) {
   const DimVector sizes = Pick(box, order);
   std::vector<T> out(Product(sizes));
   if (!out.empty())
-    CopyStrided(sizes, reinterpret_cast<const uint8_t*>(values.data()), Pick(RowMajorStrides(dims), order),
-                reinterpret_cast<uint8_t*>(out.data()), RowMajorStrides(sizes), sizeof(T));
+    CopyStrided(sizes, reinterpret_cast<const uint8_t*>(values.data()),
+                Pick(RowMajorStrides(dims), order), reinterpret_cast<uint8_t*>(out.data()),
+                RowMajorStrides(sizes), sizeof(T));
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Evaluate: looks the opcode up, guards against values too large, and gives the result the instruction's shape.
+// Evaluate: looks the opcode up, guards against values too large, and gives the result the
+// instruction's shape.
 #include <array>
 #include <new>
 
@@ -48,11 +49,12 @@ absl::StatusOr<Literal> Evaluate(const EvalContext& context) {
   try {
     ASSIGN_OR_RETURN(Literal value, kEvaluate[static_cast<size_t>(instruction.opcode())](context));
     if (!Stamp(value, instruction.shape()))
-      return InvalidArgument(Text(instruction.opcode()), " gives ", Text(value.shape()), ", but is declared ",
-                             Text(instruction.shape()));
+      return InvalidArgument(Text(instruction.opcode()), " gives ", Text(value.shape()),
+                             ", but is declared ", Text(instruction.shape()));
     return value;
   } catch (const std::bad_alloc&) {
-    return ResourceExhausted("out of memory in ", Text(instruction.opcode()), " of ", Text(instruction.shape()));
+    return ResourceExhausted("out of memory in ", Text(instruction.opcode()), " of ",
+                             Text(instruction.shape()));
   }
 }
 

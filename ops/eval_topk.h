@@ -5,7 +5,8 @@
 
 namespace hlokit {
 
-// (values, indices) along the last dimension, best first; k is at most its size. `result` is the tuple's shape.
+// (values, indices) along the last dimension, best first; k is at most its size. `result` is the
+// tuple's shape.
 Literal TopK(const Literal& operand, int64_t k, bool largest, const Shape& result);
 
 }  // namespace hlokit

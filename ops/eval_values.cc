@@ -28,10 +28,14 @@ void StoreAs(const T* values, int64_t n, uint8_t* data) {
 template <typename S8, typename S16, typename S32, typename T>
 void LoadInteger(ElementType type, const uint8_t* data, int64_t n, T* out) {
   switch (ByteWidth(type)) {
-    case 1: return LoadAs<S8>(data, n, out);
-    case 2: return LoadAs<S16>(data, n, out);
-    case 4: return LoadAs<S32>(data, n, out);
-    default: std::memcpy(out, data, n * 8);
+    case 1:
+      return LoadAs<S8>(data, n, out);
+    case 2:
+      return LoadAs<S16>(data, n, out);
+    case 4:
+      return LoadAs<S32>(data, n, out);
+    default:
+      std::memcpy(out, data, n * 8);
   }
 }
 
@@ -46,10 +50,14 @@ void StoreInteger(ElementType type, const uint64_t* values, int64_t n, uint8_t* 
     }
   } else {
     switch (ByteWidth(type)) {
-      case 1: return StoreAs<uint8_t>(values, n, data);
-      case 2: return StoreAs<uint16_t>(values, n, data);
-      case 4: return StoreAs<uint32_t>(values, n, data);
-      default: std::memcpy(data, values, n * 8);
+      case 1:
+        return StoreAs<uint8_t>(values, n, data);
+      case 2:
+        return StoreAs<uint16_t>(values, n, data);
+      case 4:
+        return StoreAs<uint32_t>(values, n, data);
+      default:
+        std::memcpy(data, values, n * 8);
     }
   }
 }
@@ -69,7 +77,8 @@ const float* ValueTable(ElementType type) {
   if (type != ElementType::kF16) return (*small)[static_cast<int>(type)].data();
   static const std::vector<float>* const half = [] {
     auto* table = new std::vector<float>(1 << 16);
-    for (int bits = 0; bits < 1 << 16; ++bits) (*table)[bits] = FloatFromBits(ElementType::kF16, bits);
+    for (int bits = 0; bits < 1 << 16; ++bits)
+      (*table)[bits] = FloatFromBits(ElementType::kF16, bits);
     return table;
   }();
   return half->data();
@@ -108,13 +117,17 @@ bool Flushes(ElementType type) {
 
 void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
   switch (type) {
-    case ElementType::kF64: std::memcpy(out, data, n * 8); return;
-    case ElementType::kF32: return LoadAs<float>(data, n, out);
+    case ElementType::kF64:
+      std::memcpy(out, data, n * 8);
+      return;
+    case ElementType::kF32:
+      return LoadAs<float>(data, n, out);
     case ElementType::kBF16:
       for (int64_t i = 0; i < n; ++i)
         out[i] = std::bit_cast<float>(uint32_t{reinterpret_cast<const uint16_t*>(data)[i]} << 16);
       return;
-    default: break;
+    default:
+      break;
   }
   const float* table = ValueTable(type);
   if (type == ElementType::kF16) {
@@ -127,8 +140,11 @@ void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
 void StoreExact(ElementType type, const double* values, int64_t n, uint8_t* data) {
   uint16_t* out16 = reinterpret_cast<uint16_t*>(data);
   switch (type) {
-    case ElementType::kF64: std::memcpy(data, values, n * 8); return;
-    case ElementType::kF32: return StoreAs<float>(values, n, data);
+    case ElementType::kF64:
+      std::memcpy(data, values, n * 8);
+      return;
+    case ElementType::kF32:
+      return StoreAs<float>(values, n, data);
     case ElementType::kBF16:
       for (int64_t i = 0; i < n; ++i) out16[i] = BrainBits(static_cast<float>(values[i]));
       return;
@@ -172,7 +188,8 @@ void LoadWide(ElementType type, const uint8_t* data, int64_t n, void* out) {
       return LoadInteger<int8_t, int16_t, int32_t>(type, data, n, static_cast<int64_t*>(out));
     case Wide::kUnsigned:
       return LoadInteger<uint8_t, uint16_t, uint32_t>(type, data, n, static_cast<uint64_t*>(out));
-    case Wide::kReal: return LoadReal(type, data, n, static_cast<double*>(out));
+    case Wide::kReal:
+      return LoadReal(type, data, n, static_cast<double*>(out));
     case Wide::kComplex:
       return LoadReal(RealComponent(type), data, 2 * n, static_cast<double*>(out));
   }
@@ -180,10 +197,12 @@ void LoadWide(ElementType type, const uint8_t* data, int64_t n, void* out) {
 
 void StoreWide(ElementType type, const void* values, int64_t n, uint8_t* data) {
   switch (WideOf(type)) {
-    case Wide::kReal: return StoreReal(type, static_cast<const double*>(values), n, data);
+    case Wide::kReal:
+      return StoreReal(type, static_cast<const double*>(values), n, data);
     case Wide::kComplex:
       return StoreReal(RealComponent(type), static_cast<const double*>(values), 2 * n, data);
-    default: return StoreInteger(type, static_cast<const uint64_t*>(values), n, data);
+    default:
+      return StoreInteger(type, static_cast<const uint64_t*>(values), n, data);
   }
 }
 

@@ -1,4 +1,5 @@
-// Widened elements: evaluation computes on double, int64_t, uint64_t and complex<double>, whatever the element type.
+// Widened elements: evaluation computes on double, int64_t, uint64_t and complex<double>, whatever
+// the element type.
 #pragma once
 
 #include <complex>
@@ -12,8 +13,9 @@ namespace hlokit {
 
 using Complex = std::complex<double>;
 
-// Which of the four a type is widened to. f32 in double loses nothing: +, -, *, / and sqrt of doubles, rounded to
-// f32 (and then to narrower types), are the correctly rounded results. pred is unsigned, 0 or 1.
+// Which of the four a type is widened to. f32 in double loses nothing: +, -, *, / and sqrt of
+// doubles, rounded to f32 (and then to narrower types), are the correctly rounded results. pred is
+// unsigned, 0 or 1.
 enum class Wide : uint8_t { kReal, kSigned, kUnsigned, kComplex };
 Wide WideOf(ElementType type);
 // Bytes of a widened element: 8, or 16 for complex.
@@ -24,13 +26,14 @@ inline constexpr int64_t kChunk = 512;
 
 // `n` elements of `type` at `data` (as a Literal stores them) widened into `out`.
 void LoadWide(ElementType type, const uint8_t* data, int64_t n, void* out);
-// The inverse, rounding once: floats to f32 and from there to narrower types, integers wrapped to the width.
+// The inverse, rounding once: floats to f32 and from there to narrower types, integers wrapped to
+// the width.
 void StoreWide(ElementType type, const void* values, int64_t n, uint8_t* data);
 // Rounds in place to what `type` can hold.
 void RoundWide(ElementType type, void* values, int64_t n);
 
-// While one lives, this thread reads and stores subnormal f32, f64 and bf16 elements as zeros of their sign, as XLA's
-// CPU does; copies of unchanged data keep them.
+// While one lives, this thread reads and stores subnormal f32, f64 and bf16 elements as zeros of
+// their sign, as XLA's CPU does; copies of unchanged data keep them.
 class FlushDenormals {
  public:
   explicit FlushDenormals(bool flush);
@@ -46,10 +49,14 @@ class FlushDenormals {
 template <typename Fn>
 auto VisitWide(ElementType type, Fn fn) {
   switch (WideOf(type)) {
-    case Wide::kSigned: return fn(int64_t{});
-    case Wide::kUnsigned: return fn(uint64_t{});
-    case Wide::kComplex: return fn(Complex{});
-    default: return fn(double{});
+    case Wide::kSigned:
+      return fn(int64_t{});
+    case Wide::kUnsigned:
+      return fn(uint64_t{});
+    case Wide::kComplex:
+      return fn(Complex{});
+    default:
+      return fn(double{});
   }
 }
 

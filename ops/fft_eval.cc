@@ -1,4 +1,5 @@
-// Evaluates fft: powers of two by halving, short lines by the definition, all others by Bluestein's chirp.
+// Evaluates fft: powers of two by halving, short lines by the definition, all others by Bluestein's
+// chirp.
 #include <cmath>
 #include <numbers>
 
@@ -106,7 +107,8 @@ void Transform(Grid& grid, int d, bool inverse) {
   for (int64_t outer = 0; outer < static_cast<int64_t>(grid.values.size()); outer += n * stride) {
     for (int64_t inner = 0; inner < stride; ++inner) {
       Complex* first = &grid.values[outer + inner];
-      for (int64_t i = 0; i < n; ++i) line[i] = inverse ? std::conj(first[i * stride]) : first[i * stride];
+      for (int64_t i = 0; i < n; ++i)
+        line[i] = inverse ? std::conj(first[i * stride]) : first[i * stride];
       plan.Run(line);
       for (int64_t i = 0; i < n; ++i)
         first[i * stride] = inverse ? std::conj(line[i]) / static_cast<double>(n) : line[i];
@@ -114,7 +116,8 @@ void Transform(Grid& grid, int d, bool inverse) {
   }
 }
 
-// The first `size` of each line of the last dimension; where it is longer, the rest by conjugate symmetry.
+// The first `size` of each line of the last dimension; where it is longer, the rest by conjugate
+// symmetry.
 Grid ResizeLast(const Grid& grid, int64_t size) {
   const int64_t old = grid.dims.back();
   Grid out{{}, grid.dims};
@@ -122,7 +125,8 @@ Grid ResizeLast(const Grid& grid, int64_t size) {
   if (old == 0) return out;
   for (size_t line = 0; line < grid.values.size(); line += old) {
     for (int64_t i = 0; i < size; ++i)
-      out.values.push_back(i < old ? grid.values[line + i] : std::conj(grid.values[line + size - i]));
+      out.values.push_back(i < old ? grid.values[line + i]
+                                   : std::conj(grid.values[line + size - i]));
     // Of a real line's spectrum, these two are real.
     if (size > old) {
       Complex* made = &out.values[out.values.size() - size];
@@ -139,14 +143,18 @@ absl::StatusOr<Literal> EvaluateFft(const EvalContext& context) {
   const FftAttrs& attrs = context.instruction.attr<FftAttrs>();
   const Shape& shape = context.instruction.shape();
   Grid grid{WidenTo<Complex>(*context.operands[0]), context.operands[0]->shape().dims};
-  const int rank = shape.rank(), last = rank - 1, first = rank - static_cast<int>(attrs.fft_length.size());
-  if (first < 0 || first == rank) return InvalidArgument("fft: fft_length does not fit ", Text(shape));
+  const int rank = shape.rank(), last = rank - 1,
+            first = rank - static_cast<int>(attrs.fft_length.size());
+  if (first < 0 || first == rank)
+    return InvalidArgument("fft: fft_length does not fit ", Text(shape));
   const bool inverse = attrs.fft_type == FftType::kIfft || attrs.fft_type == FftType::kIrfft;
   const int64_t length = attrs.fft_length.back();
   if (attrs.fft_type == FftType::kIrfft) {
     for (int d = first; d < last; ++d) Transform(grid, d, inverse);
-    if (length > 1) grid = ResizeLast(grid, length);
-    else for (Complex& value : grid.values) value = value.real();
+    if (length > 1)
+      grid = ResizeLast(grid, length);
+    else
+      for (Complex& value : grid.values) value = value.real();
     Transform(grid, last, inverse);
   } else {
     Transform(grid, last, inverse);

@@ -1,4 +1,5 @@
-// Evaluates gather: a window of the operand for each index vector, starts clamped so that the window fits.
+// Evaluates gather: a window of the operand for each index vector, starts clamped so that the
+// window fits.
 #include "ops/eval_index_vectors.h"
 
 #include <algorithm>
@@ -8,10 +9,12 @@
 
 namespace hlokit {
 
-IndexVectors::IndexVectors(const Literal& indices, int64_t index_vector_dim, absl::Span<const int64_t> index_map,
+IndexVectors::IndexVectors(const Literal& indices, int64_t index_vector_dim,
+                           absl::Span<const int64_t> index_map,
                            absl::Span<const int64_t> operand_batching_dims,
                            absl::Span<const int64_t> indices_batching_dims)
-    : indices_(indices), index_map_(index_map.begin(), index_map.end()),
+    : indices_(indices),
+      index_map_(index_map.begin(), index_map.end()),
       operand_batching_(operand_batching_dims.begin(), operand_batching_dims.end()) {
   const Shape& shape = indices.shape();
   const DimVector strides = RowMajorStrides(shape.dims);
@@ -23,7 +26,8 @@ IndexVectors::IndexVectors(const Literal& indices, int64_t index_vector_dim, abs
   // Batching dimensions of the indices name positions of the operand by themselves.
   const DimVector batch_strides = RowMajorStrides(batch_sizes);
   for (int64_t d : indices_batching_dims) {
-    const int64_t position = std::find(batch_dims.begin(), batch_dims.end(), d) - batch_dims.begin();
+    const int64_t position =
+        std::find(batch_dims.begin(), batch_dims.end(), d) - batch_dims.begin();
     batching_.push_back({batch_strides[position], batch_sizes[position]});
   }
 }
@@ -45,12 +49,14 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
   const Shape& shape = operand.shape();
   const IndexVectors vectors(*context.operands[1], attrs.index_vector_dim, attrs.start_index_map,
                              attrs.operand_batching_dims, attrs.start_indices_batching_dims);
-  const DimVector window_dims = Others(shape.rank(), attrs.collapsed_slice_dims, attrs.operand_batching_dims);
-  const DimVector strides = RowMajorStrides(shape.dims), out_strides = RowMajorStrides(result.shape().dims);
+  const DimVector window_dims =
+      Others(shape.rank(), attrs.collapsed_slice_dims, attrs.operand_batching_dims);
+  const DimVector strides = RowMajorStrides(shape.dims),
+                  out_strides = RowMajorStrides(result.shape().dims);
   const DimVector window = Pick(attrs.slice_sizes, window_dims);
   const DimVector from = Pick(strides, window_dims), to = Pick(out_strides, attrs.offset_dims);
-  const std::vector<int64_t> targets =
-      Offsets(vectors.batch_sizes, Pick(out_strides, Others(result.shape().rank(), attrs.offset_dims)));
+  const std::vector<int64_t> targets = Offsets(
+      vectors.batch_sizes, Pick(out_strides, Others(result.shape().rank(), attrs.offset_dims)));
   if (result.element_count() == 0) return result;
   const int width = ByteWidth(shape.type);
   DimVector start(shape.rank(), 0);
@@ -58,8 +64,10 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
     vectors.Start(i, absl::MakeSpan(start));
     int64_t at = 0;
     for (int d = 0; d < shape.rank(); ++d)
-      at += strides[d] * std::max<int64_t>(0, std::min(start[d], shape.dims[d] - attrs.slice_sizes[d]));
-    CopyStrided(window, operand.data() + at * width, from, result.data() + targets[i] * width, to, width);
+      at += strides[d] *
+            std::max<int64_t>(0, std::min(start[d], shape.dims[d] - attrs.slice_sizes[d]));
+    CopyStrided(window, operand.data() + at * width, from, result.data() + targets[i] * width, to,
+                width);
   }
   return result;
 }

@@ -1,4 +1,5 @@
-// Evaluates custom calls that name LAPACK routines. The library is loaded on first use, so that tools start quickly.
+// Evaluates custom calls that name LAPACK routines. The library is loaded on first use, so that
+// tools start quickly.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ void* Library() {
     if (handle == nullptr) handle = dlopen("liblapacke.so", RTLD_NOW | RTLD_LOCAL);
     // Operands with NaN are the routine's own business, as in jaxlib.
     if (handle != nullptr)
-      if (void* set = dlsym(handle, "LAPACKE_set_nancheck")) reinterpret_cast<void (*)(int)>(set)(0);
+      if (void* set = dlsym(handle, "LAPACKE_set_nancheck"))
+        reinterpret_cast<void (*)(int)>(set)(0);
     return handle;
   }();
   return library;
@@ -37,46 +39,59 @@ int CallSymbol(const char* name, Args... args) {
   void* symbol = Library() == nullptr ? nullptr : dlsym(Library(), name);
   return symbol == nullptr ? -1000 : reinterpret_cast<Function>(symbol)(args...);
 }
-#define LAPACK(name, ...) CallSymbol<decltype(&LAPACKE_##name)>("LAPACKE_" #name, LAPACK_COL_MAJOR, __VA_ARGS__)
+#define LAPACK(name, ...) \
+  CallSymbol<decltype(&LAPACKE_##name)>("LAPACKE_" #name, LAPACK_COL_MAJOR, __VA_ARGS__)
 
-// The routines, overloaded by element type T with real component R; q names the orthogonal or unitary form, y the
-// symmetric or Hermitian one.
-#define HLOKIT_LAPACK(T, R, t, q, y)                                                                               \
-  int Potrf(char uplo, int n, T* a) { return LAPACK(t##potrf, uplo, n, a, std::max(1, n)); }                       \
-  int Getrf(int m, int n, T* a, int* pivots) { return LAPACK(t##getrf, m, n, a, std::max(1, m), pivots); }         \
-  int Geqrf(int m, int n, T* a, T* tau) { return LAPACK(t##geqrf, m, n, a, std::max(1, m), tau); }                 \
-  int Geqp3(int m, int n, T* a, int* pivots, T* tau) {                                                             \
-    return LAPACK(t##geqp3, m, n, a, std::max(1, m), pivots, tau);                                                 \
-  }                                                                                                                \
-  int Orgqr(int m, int n, int k, T* a, const T* tau) { return LAPACK(t##q##gqr, m, n, k, a, std::max(1, m), tau); } \
-  int Gehrd(int n, int low, int high, T* a, T* tau) { return LAPACK(t##gehrd, n, low, high, a, std::max(1, n), tau); } \
-  int Sytrd(char uplo, int n, T* a, R* d, R* e, T* tau) {                                                          \
-    return LAPACK(t##y##trd, uplo, n, a, std::max(1, n), d, e, tau);                                               \
-  }                                                                                                                \
-  int Syevd(char mode, char uplo, int n, T* a, R* w) { return LAPACK(t##y##evd, mode, uplo, n, a, std::max(1, n), w); } \
-  int Gesdd(char mode, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt) {                                 \
-    return LAPACK(t##gesdd, mode, m, n, a, std::max(1, m), s, u, ldu, vt, ldvt);                                   \
-  }                                                                                                                \
-  int Gtsv(int n, int k, T* dl, T* d, T* du, T* b) { return LAPACK(t##gtsv, n, k, dl, d, du, b, std::max(1, n)); }
+// The routines, overloaded by element type T with real component R; q names the orthogonal or
+// unitary form, y the symmetric or Hermitian one.
+#define HLOKIT_LAPACK(T, R, t, q, y)                                                               \
+  int Potrf(char uplo, int n, T* a) { return LAPACK(t##potrf, uplo, n, a, std::max(1, n)); }       \
+  int Getrf(int m, int n, T* a, int* pivots) {                                                     \
+    return LAPACK(t##getrf, m, n, a, std::max(1, m), pivots);                                      \
+  }                                                                                                \
+  int Geqrf(int m, int n, T* a, T* tau) { return LAPACK(t##geqrf, m, n, a, std::max(1, m), tau); } \
+  int Geqp3(int m, int n, T* a, int* pivots, T* tau) {                                             \
+    return LAPACK(t##geqp3, m, n, a, std::max(1, m), pivots, tau);                                 \
+  }                                                                                                \
+  int Orgqr(int m, int n, int k, T* a, const T* tau) {                                             \
+    return LAPACK(t##q##gqr, m, n, k, a, std::max(1, m), tau);                                     \
+  }                                                                                                \
+  int Gehrd(int n, int low, int high, T* a, T* tau) {                                              \
+    return LAPACK(t##gehrd, n, low, high, a, std::max(1, n), tau);                                 \
+  }                                                                                                \
+  int Sytrd(char uplo, int n, T* a, R* d, R* e, T* tau) {                                          \
+    return LAPACK(t##y##trd, uplo, n, a, std::max(1, n), d, e, tau);                               \
+  }                                                                                                \
+  int Syevd(char mode, char uplo, int n, T* a, R* w) {                                             \
+    return LAPACK(t##y##evd, mode, uplo, n, a, std::max(1, n), w);                                 \
+  }                                                                                                \
+  int Gesdd(char mode, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt) {                 \
+    return LAPACK(t##gesdd, mode, m, n, a, std::max(1, m), s, u, ldu, vt, ldvt);                   \
+  }                                                                                                \
+  int Gtsv(int n, int k, T* dl, T* d, T* du, T* b) {                                               \
+    return LAPACK(t##gtsv, n, k, dl, d, du, b, std::max(1, n));                                    \
+  }
 HLOKIT_LAPACK(float, float, s, or, sy)
 HLOKIT_LAPACK(double, double, d, or, sy)
 HLOKIT_LAPACK(std::complex<float>, float, c, un, he)
 HLOKIT_LAPACK(std::complex<double>, double, z, un, he)
 
 // Eigenvalues of general matrices: real routines give real and imaginary parts apart.
-#define HLOKIT_LAPACK_REAL(T, t)                                                                                   \
-  int Geev(char l, char r, int n, T* a, T* wr, T* wi, T* vl, T* vr) {                                              \
-    return LAPACK(t##geev, l, r, n, a, std::max(1, n), wr, wi, vl, std::max(1, n), vr, std::max(1, n));            \
-  }                                                                                                                \
-  int Gees(char mode, int n, T* a, int* sdim, T* wr, T* wi, T* vs) {                                               \
-    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, wr, wi, vs, std::max(1, n));            \
+#define HLOKIT_LAPACK_REAL(T, t)                                                       \
+  int Geev(char l, char r, int n, T* a, T* wr, T* wi, T* vl, T* vr) {                  \
+    return LAPACK(t##geev, l, r, n, a, std::max(1, n), wr, wi, vl, std::max(1, n), vr, \
+                  std::max(1, n));                                                     \
+  }                                                                                    \
+  int Gees(char mode, int n, T* a, int* sdim, T* wr, T* wi, T* vs) {                   \
+    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, wr, wi, vs, \
+                  std::max(1, n));                                                     \
   }
-#define HLOKIT_LAPACK_COMPLEX(T, t)                                                                                \
-  int Geev(char l, char r, int n, T* a, T* w, T*, T* vl, T* vr) {                                                  \
-    return LAPACK(t##geev, l, r, n, a, std::max(1, n), w, vl, std::max(1, n), vr, std::max(1, n));                 \
-  }                                                                                                                \
-  int Gees(char mode, int n, T* a, int* sdim, T* w, T*, T* vs) {                                                   \
-    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, w, vs, std::max(1, n));                 \
+#define HLOKIT_LAPACK_COMPLEX(T, t)                                                                \
+  int Geev(char l, char r, int n, T* a, T* w, T*, T* vl, T* vr) {                                  \
+    return LAPACK(t##geev, l, r, n, a, std::max(1, n), w, vl, std::max(1, n), vr, std::max(1, n)); \
+  }                                                                                                \
+  int Gees(char mode, int n, T* a, int* sdim, T* w, T*, T* vs) {                                   \
+    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, w, vs, std::max(1, n)); \
   }
 HLOKIT_LAPACK_REAL(float, s)
 HLOKIT_LAPACK_REAL(double, d)
@@ -103,6 +118,11 @@ int64_t ConfigValue(const Instruction& instruction, absl::string_view name, int6
   return absl::SimpleAtoi(digits, &value) ? value : otherwise;
 }
 
+// The matrix that a routine works on: the first operand; gtsv has its three diagonals before.
+const Literal& MatrixOf(const EvalContext& context) {
+  return *context.operands[context.operands.size() == 4 ? 3 : 0];
+}
+
 // One custom call over matrices of element type T, batched over leading dimensions.
 template <typename T>
 class Routine {
@@ -110,8 +130,9 @@ class Routine {
   using R = typename RealOf<T>::type;
 
   explicit Routine(const EvalContext& context)
-      : context_(context), instruction_(context.instruction),
-        a_(*context.operands[context.operands.size() == 4 ? 3 : 0]) {  // gtsv has its diagonals first
+      : context_(context),
+        instruction_(context.instruction),
+        a_(MatrixOf(context)) {
     const DimVector& dims = a_.shape().dims;
     m_ = static_cast<int>(dims[dims.size() - 2]);
     n_ = static_cast<int>(dims.back());
@@ -129,7 +150,8 @@ class Routine {
       if (info == -1000) return Unimplemented("custom-call lapack ", name);
       if (info < 0) return InvalidArgument("lapack ", name, ": argument ", -info, " is not valid");
       Literal& last = outs_.back();  // where the routine reports: 0, or where it failed
-      if (last.type() == ElementType::kS32 && b < last.element_count()) last.as<int32_t>()[b] = info;
+      if (last.type() == ElementType::kS32 && b < last.element_count())
+        last.as<int32_t>()[b] = info;
     }
     return instruction_.shape().IsTuple() ? Literal::Tuple(std::move(outs_)) : std::move(outs_[0]);
   }
@@ -150,7 +172,8 @@ class Routine {
       return InPlace(b, [&](T* a) { return Orgqr(m_, n_, k, a, tau.as<T>() + b * k); });
     }
     if (name == "gehrd") {
-      const int low = ConfigValue(instruction_, "low", 1), high = ConfigValue(instruction_, "high", n_);
+      const int low = ConfigValue(instruction_, "low", 1),
+                high = ConfigValue(instruction_, "high", n_);
       return InPlace(b, [&](T* a) { return Gehrd(n_, low, high, a, Part<T>(1, b)); });
     }
     if (name == "sytrd" || name == "hetrd")
@@ -164,9 +187,9 @@ class Routine {
     return name == "gtsv" ? RunGtsv(b) : -1000;
   }
 
-  // Refuses calls whose results are not those that the routine writes. For each result: how many elements a batch
-  // (a: m x n, n, k: min(m, n), q: n x n, u: m x any, v: any x n, m, 1: n - 1), then of which type (T, its real part R, complex C,
-  // or I, int).
+  // Refuses calls whose results are not those that the routine writes. For each result: how many
+  // elements a batch (a: m x n, n, k: min(m, n), q: n x n, u: m x any, v: any x n, m, 1: n - 1),
+  // then of which type (T, its real part R, complex C, or I, int).
   absl::Status CheckOutputs(absl::string_view name) const {
     constexpr bool complex = !std::is_same_v<T, R>;
     static constexpr struct {
@@ -174,23 +197,33 @@ class Routine {
       size_t inputs;
       bool square;
       absl::string_view results;
-    } kRoutines[] = {{"potrf", 1, true, "aT"},       {"getrf", 1, false, "aTkI"},
-                     {"geqrf", 1, false, "aTkT"},    {"geqp3", 2, false, "aTnIkT"},
-                     {"orgqr", 2, false, "aT"},      {"ungqr", 2, false, "aT"},
-                     {"gehrd", 1, true, "aT1T"},     {"sytrd", 1, true, "aTnR1R1T"},
-                     {"hetrd", 1, true, "aTnR1R1T"}, {"syevd", 1, true, "aTnR"},
-                     {"heevd", 1, true, "aTnR"},     {"gesdd", 1, false, "aTkRuTvT"},
-                     {"gesvd", 1, false, "aTkRuTvT"}, {"geev", 1, true, complex ? "nTqCqC" : "nTnTqCqC"},
-                     {"gees", 1, true, complex ? "aTqTnT" : "aTqTnTnT"}, {"gtsv", 4, false, "mTmTmTaT"}};
+    } kRoutines[] = {{"potrf", 1, true, "aT"},
+                     {"getrf", 1, false, "aTkI"},
+                     {"geqrf", 1, false, "aTkT"},
+                     {"geqp3", 2, false, "aTnIkT"},
+                     {"orgqr", 2, false, "aT"},
+                     {"ungqr", 2, false, "aT"},
+                     {"gehrd", 1, true, "aT1T"},
+                     {"sytrd", 1, true, "aTnR1R1T"},
+                     {"hetrd", 1, true, "aTnR1R1T"},
+                     {"syevd", 1, true, "aTnR"},
+                     {"heevd", 1, true, "aTnR"},
+                     {"gesdd", 1, false, "aTkRuTvT"},
+                     {"gesvd", 1, false, "aTkRuTvT"},
+                     {"geev", 1, true, complex ? "nTqCqC" : "nTnTqCqC"},
+                     {"gees", 1, true, complex ? "aTqTnT" : "aTqTnTnT"},
+                     {"gtsv", 4, false, "mTmTmTaT"}};
     for (const auto& routine : kRoutines) {
       if (name != routine.name) continue;
-      bool fits = context_.operands.size() == routine.inputs && outs_.size() >= routine.results.size() / 2;
+      bool fits =
+          context_.operands.size() == routine.inputs && outs_.size() >= routine.results.size() / 2;
       fits &= !routine.square || m_ == n_;
       fits &= OperandsFit(name);
       for (size_t i = 0; fits && 2 * i < routine.results.size(); ++i)
         fits = ResultFits(outs_[i], routine.results[2 * i], routine.results[2 * i + 1]);
       if (fits) return absl::OkStatus();
-      return InvalidArgument("custom-call lapack ", name, ": its operands and results do not fit together");
+      return InvalidArgument("custom-call lapack ", name,
+                             ": its operands and results do not fit together");
     }
     return Unimplemented("custom-call lapack ", name);
   }
@@ -204,34 +237,46 @@ class Routine {
       if (name == "gtsv" && i < 3 && operand.element_count() != batches_ * m_) return false;
       const DimVector& dims = operand.shape().dims;
       if (absl::EndsWith(name, "gqr") && i == 1)
-        if (dims.empty() || dims.back() > n_ || operand.element_count() != batches_ * dims.back()) return false;
+        if (dims.empty() || dims.back() > n_ || operand.element_count() != batches_ * dims.back())
+          return false;
     }
     return true;
   }
 
   bool ResultFits(const Literal& result, char size, char type) const {
     const ElementType own = a_.type();
-    const ElementType expected = type == 'I'   ? ElementType::kS32
-                                 : type == 'R' ? RealComponent(own)
-                                 : type == 'C' && !IsComplex(own) ? ComplexOf(own) : own;
+    const ElementType expected = type == 'I'                      ? ElementType::kS32
+                                 : type == 'R'                    ? RealComponent(own)
+                                 : type == 'C' && !IsComplex(own) ? ComplexOf(own)
+                                                                  : own;
     const int64_t m = m_, n = n_, each = result.element_count() / batches_or_one();
     if (result.type() != expected || result.element_count() % batches_or_one() != 0) return false;
     const DimVector& dims = result.shape().dims;
     switch (size) {
-      case 'a': return each == m * n && dims.size() >= 2 && dims.back() == n;
-      case 'q': return each == n * n && dims.size() >= 2 && dims.back() == n;
-      case 'k': return each >= std::min(m, n);
-      case '1': return each >= n - 1;
-      case 'm': return each >= m;
-      case 'u': return dims.size() >= 2 && dims[dims.size() - 2] == m && each >= m * std::min(m, n);
-      case 'v': return dims.size() >= 2 && dims.back() == n && each >= n * std::min(m, n);
-      default: return each >= n;
+      case 'a':
+        return each == m * n && dims.size() >= 2 && dims.back() == n;
+      case 'q':
+        return each == n * n && dims.size() >= 2 && dims.back() == n;
+      case 'k':
+        return each >= std::min(m, n);
+      case '1':
+        return each >= n - 1;
+      case 'm':
+        return each >= m;
+      case 'u':
+        return dims.size() >= 2 && dims[dims.size() - 2] == m && each >= m * std::min(m, n);
+      case 'v':
+        return dims.size() >= 2 && dims.back() == n && each >= n * std::min(m, n);
+      default:
+        return each >= n;
     }
   }
 
   int64_t batches_or_one() const { return std::max<int64_t>(batches_, 1); }
 
-  char Char(absl::string_view key, char otherwise) const { return ConfigValue(instruction_, key, otherwise); }
+  char Char(absl::string_view key, char otherwise) const {
+    return ConfigValue(instruction_, key, otherwise);
+  }
   // Result `i` of batch b, where its elements lie as LAPACK has them: vectors and scalars.
   template <typename E>
   E* Part(size_t i, int64_t b) {
@@ -249,11 +294,13 @@ class Routine {
   }
   // The inverse, of a matrix whose columns are `stride` apart.
   template <typename E>
-  void StoreColumns(const std::vector<E>& columns, int64_t stride, Literal& literal, int64_t b) const {
+  void StoreColumns(const std::vector<E>& columns, int64_t stride, Literal& literal,
+                    int64_t b) const {
     const DimVector& dims = literal.shape().dims;
     const int64_t m = dims[dims.size() - 2], n = dims.back();
     for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) literal.as<E>()[(b * m + i) * n + j] = columns[j * stride + i];
+      for (int64_t j = 0; j < n; ++j)
+        literal.as<E>()[(b * m + i) * n + j] = columns[j * stride + i];
   }
 
   // Routines that overwrite their matrix: the first result.
@@ -266,12 +313,14 @@ class Routine {
   }
 
   int RunSyevd(int64_t b) {
-    return InPlace(b, [&](T* a) { return Syevd(Char("mode", 'V'), Char("uplo", 'L'), n_, a, Part<R>(1, b)); });
+    return InPlace(
+        b, [&](T* a) { return Syevd(Char("mode", 'V'), Char("uplo", 'L'), n_, a, Part<R>(1, b)); });
   }
 
   int RunGesdd(int64_t b) {
     const DimVector &u_dims = outs_[2].shape().dims, &vt_dims = outs_[3].shape().dims;
-    const int ldu = std::max<int>(1, u_dims[u_dims.size() - 2]), ldvt = std::max<int>(1, vt_dims[vt_dims.size() - 2]);
+    const int ldu = std::max<int>(1, u_dims[u_dims.size() - 2]),
+              ldvt = std::max<int>(1, vt_dims[vt_dims.size() - 2]);
     std::vector<T> u(ldu * u_dims.back() + 1), vt(ldvt * vt_dims.back() + 1);
     const int info = InPlace(b, [&](T* a) {
       return Gesdd(Char("mode", 'S'), m_, n_, a, Part<R>(1, b), u.data(), ldu, vt.data(), ldvt);
@@ -285,12 +334,14 @@ class Routine {
     std::vector<T> a = Columns(a_, b), vl(n_ * n_ + 1), vr(n_ * n_ + 1);
     constexpr bool complex = !std::is_same_v<T, R>;
     const size_t vectors = complex ? 1 : 2;
-    const int info = Geev(Char("compute_left", 'V'), Char("compute_right", 'V'), n_, a.data(), Part<T>(0, b),
-                          complex ? nullptr : Part<T>(1, b), vl.data(), vr.data());
+    const int info = Geev(Char("compute_left", 'V'), Char("compute_right", 'V'), n_, a.data(),
+                          Part<T>(0, b), complex ? nullptr : Part<T>(1, b), vl.data(), vr.data());
     for (size_t side = 0; side < 2; ++side) {
       std::vector<T>& from = side == 0 ? vl : vr;
-      if constexpr (complex) StoreColumns(from, n_, outs_[vectors + side], b);
-      else StoreColumns(UnpackPairs(from, Part<T>(1, b)), n_, outs_[vectors + side], b);
+      if constexpr (complex)
+        StoreColumns(from, n_, outs_[vectors + side], b);
+      else
+        StoreColumns(UnpackPairs(from, Part<T>(1, b)), n_, outs_[vectors + side], b);
     }
     return info;
   }
@@ -317,7 +368,8 @@ class Routine {
     constexpr bool complex = !std::is_same_v<T, R>;
     int selected = 0;
     const int info = InPlace(b, [&](T* a) {
-      return Gees(Char("mode", 'V'), n_, a, &selected, Part<T>(2, b), complex ? nullptr : Part<T>(3, b), vs.data());
+      return Gees(Char("mode", 'V'), n_, a, &selected, Part<T>(2, b),
+                  complex ? nullptr : Part<T>(3, b), vs.data());
     });
     StoreColumns(vs, n_, outs_[1], b);
     return info;
@@ -347,7 +399,8 @@ class Routine {
   std::vector<Literal> outs_;
 };
 
-// "getrf" of lapack_sgetrf_ffi; the LAPACK name of those that other platforms' dumps use; else empty.
+// "getrf" of lapack_sgetrf_ffi; the LAPACK name of those that other platforms' dumps use; else
+// empty.
 absl::string_view RoutineName(absl::string_view target) {
   if (target == "Qr") return "geqrf";
   if (target == "ProductOfElementaryHouseholderReflectors") return "orgqr";
@@ -361,7 +414,9 @@ absl::string_view RoutineName(absl::string_view target) {
 absl::StatusOr<Literal> SolveByTrsm(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   if (context.operands.size() < 2) return InvalidArgument("custom-call trsm: takes two operands");
-  const auto is = [&](absl::string_view key, char value) { return ConfigValue(instruction, key, 0) == value; };
+  const auto is = [&](absl::string_view key, char value) {
+    return ConfigValue(instruction, key, 0) == value;
+  };
   TriangularSolveAttrs attrs;
   attrs.left_side = is("side", 'L');
   attrs.lower = is("uplo", 'L');
@@ -378,15 +433,20 @@ bool IsLapackTarget(absl::string_view target) { return !RoutineName(target).empt
 
 absl::StatusOr<Literal> EvaluateLapack(const EvalContext& context) {
   const absl::string_view name = RoutineName(context.instruction.attr<CustomCallAttrs>().target);
-  if (context.operands.empty() || context.operands[0]->shape().rank() < (name == "gtsv" ? 1 : 2))
+  if (context.operands.empty() || MatrixOf(context).shape().rank() < 2)
     return InvalidArgument("custom-call lapack ", name, ": no matrix operand");
   if (name == "trsm") return SolveByTrsm(context);
   switch (context.operands[0]->type()) {
-    case ElementType::kF32: return Routine<float>(context).Run(name);
-    case ElementType::kF64: return Routine<double>(context).Run(name);
-    case ElementType::kC64: return Routine<std::complex<float>>(context).Run(name);
-    case ElementType::kC128: return Routine<std::complex<double>>(context).Run(name);
-    default: return Unimplemented("custom-call lapack ", name, " of ", Text(context.operands[0]->type()));
+    case ElementType::kF32:
+      return Routine<float>(context).Run(name);
+    case ElementType::kF64:
+      return Routine<double>(context).Run(name);
+    case ElementType::kC64:
+      return Routine<std::complex<float>>(context).Run(name);
+    case ElementType::kC128:
+      return Routine<std::complex<double>>(context).Run(name);
+    default:
+      return Unimplemented("custom-call lapack ", name, " of ", Text(context.operands[0]->type()));
   }
 }
 

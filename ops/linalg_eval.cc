@@ -15,7 +15,8 @@ Complex Conj(Complex x) { return std::conj(x); }
 double RealPart(double x) { return x; }
 double RealPart(Complex x) { return x.real(); }
 
-// Factors the lower triangle of a[n, n] in place (a = l l^H); false where it is not positive definite.
+// Factors the lower triangle of a[n, n] in place (a = l l^H); false where it is not positive
+// definite.
 template <typename T>
 bool FactorLower(T* a, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
@@ -55,8 +56,10 @@ Literal Cholesky(const Literal& operand, bool lower, const Shape& shape) {
     const bool definite = FactorLower(matrix, n);
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j)
-        if (!definite) matrix[i * n + j] = std::numeric_limits<double>::quiet_NaN();
-        else if (j > i) matrix[i * n + j] = 0;
+        if (!definite)
+          matrix[i * n + j] = std::numeric_limits<double>::quiet_NaN();
+        else if (j > i)
+          matrix[i * n + j] = 0;
     if (!lower) Adjoint(matrix, n);
   }
   return NarrowFrom(shape, a);
@@ -102,7 +105,8 @@ Literal Solve(const Literal& a_literal, const Literal& b_literal, const Triangul
   const bool transposed = flip != !attrs.left_side;
   const bool conjugated = attrs.transpose_a == TriangularTranspose::kAdjoint;
   for (int64_t i = 0; n > 0 && i * rows * columns < static_cast<int64_t>(b.size()); ++i) {
-    const Triangle<T> t{&a[i * n * n], n, attrs.lower != transposed, transposed, conjugated, attrs.unit_diagonal};
+    const Triangle<T> t{&a[i * n * n], n,          attrs.lower != transposed,
+                        transposed,    conjugated, attrs.unit_diagonal};
     T* matrix = &b[i * rows * columns];
     for (int64_t k = 0; k < (attrs.left_side ? columns : rows); ++k)
       attrs.left_side ? SolveLine(t, matrix + k, columns) : SolveLine(t, matrix + k * columns, 1);
@@ -112,7 +116,8 @@ Literal Solve(const Literal& a_literal, const Literal& b_literal, const Triangul
 
 }  // namespace
 
-Literal SolveTriangular(const Literal& a, const Literal& b, const TriangularSolveAttrs& attrs, const Shape& shape) {
+Literal SolveTriangular(const Literal& a, const Literal& b, const TriangularSolveAttrs& attrs,
+                        const Shape& shape) {
   return (IsComplex(shape.type) ? Solve<Complex> : Solve<double>)(a, b, attrs, shape);
 }
 
@@ -120,12 +125,14 @@ absl::StatusOr<Literal> EvaluateCholesky(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   const bool lower = context.instruction.attr<CholeskyAttrs>().lower;
   const Shape& shape = context.instruction.shape();
-  return IsComplex(shape.type) ? Cholesky<Complex>(operand, lower, shape) : Cholesky<double>(operand, lower, shape);
+  return IsComplex(shape.type) ? Cholesky<Complex>(operand, lower, shape)
+                               : Cholesky<double>(operand, lower, shape);
 }
 
 absl::StatusOr<Literal> EvaluateTriangularSolve(const EvalContext& context) {
   return SolveTriangular(*context.operands[0], *context.operands[1],
-                         context.instruction.attr<TriangularSolveAttrs>(), context.instruction.shape());
+                         context.instruction.attr<TriangularSolveAttrs>(),
+                         context.instruction.shape());
 }
 
 }  // namespace hlokit

@@ -1,4 +1,5 @@
-// Evaluates map (a scalar computation on every element) and scan (a computation on every slice, carrying values).
+// Evaluates map (a scalar computation on every element) and scan (a computation on every slice,
+// carrying values).
 #include "ops/eval_movement.h"
 #include "ops/eval_program.h"
 #include "ops/eval_strided.h"
@@ -8,11 +9,37 @@
 namespace hlokit {
 namespace {
 
-Literal WithoutDim(Literal slice, int64_t dimension) {
-  Shape shape = slice.shape();
-  shape.dims.erase(shape.dims.begin() + dimension);
-  slice.set_shape(Shape::Array(shape.type, shape.dims));
-  return slice;
+// The slices of an array along one dimension, without that dimension.
+struct Slices {
+  int64_t dimension;
+
+  void Box(const Shape& shape, int64_t at, DimVector& starts, DimVector& sizes) const {
+    starts.assign(shape.rank(), 0);
+    sizes = shape.dims;
+    starts[dimension] = at;
+    sizes[dimension] = 1;
+  }
+  Literal Get(const Literal& array, int64_t at) const {
+    DimVector starts, sizes;
+    Box(array.shape(), at, starts, sizes);
+    Literal slice = SliceBox(array, starts, sizes);
+    sizes.erase(sizes.begin() + dimension);
+    slice.set_shape(Shape::Array(array.type(), sizes));
+    return slice;
+  }
+  void Set(Literal slice, int64_t at, Literal& array) const {
+    DimVector starts, sizes;
+    Box(array.shape(), at, starts, sizes);
+    slice.set_shape(Shape::Array(slice.type(), sizes));
+    PlaceBox(slice, starts, array);
+  }
+};
+
+std::vector<Literal> PartsOf(Literal value) {
+  if (value.shape().IsTuple()) return std::move(value.elements());
+  std::vector<Literal> parts;
+  parts.push_back(std::move(value));
+  return parts;
 }
 
 }  // namespace
@@ -20,7 +47,8 @@ Literal WithoutDim(Literal slice, int64_t dimension) {
 absl::StatusOr<Literal> EvaluateMap(const EvalContext& context) {
   Literal result(context.instruction.shape());
   LaneFunction function(*context.instruction.to_apply(), context.call, kChunk);
-  std::vector<std::vector<Complex>> chunks(context.operands.size() + 1, std::vector<Complex>(kChunk));
+  std::vector<std::vector<Complex>> chunks(context.operands.size() + 1,
+                                           std::vector<Complex>(kChunk));
   std::vector<const void*> in;
   for (size_t i = 0; i < context.operands.size(); ++i) {
     in.push_back(chunks[i].data());
@@ -31,7 +59,8 @@ absl::StatusOr<Literal> EvaluateMap(const EvalContext& context) {
     const int64_t n = std::min(kChunk, result.element_count() - start);
     for (size_t i = 0; i < context.operands.size(); ++i) {
       const Literal& operand = *context.operands[i];
-      LoadWide(operand.type(), operand.data() + start * ByteWidth(operand.type()), n, chunks[i].data());
+      LoadWide(operand.type(), operand.data() + start * ByteWidth(operand.type()), n,
+               chunks[i].data());
     }
     RETURN_IF_ERROR(function.Run(in, out, n));
     StoreWide(result.type(), out[0], n, result.data() + start * ByteWidth(result.type()));
@@ -39,54 +68,37 @@ absl::StatusOr<Literal> EvaluateMap(const EvalContext& context) {
   return result;
 }
 
-// Operands are the scanned arrays, then the carries; results the stacked outputs, then the final carries.
+// Operands are the scanned arrays, then the carries; results the stacked outputs, then the final
+// carries.
 absl::StatusOr<Literal> EvaluateScan(const EvalContext& context) {
   const ScanAttrs& attrs = context.instruction.attr<ScanAttrs>();
-  const int64_t dimension = attrs.dimensions.empty() ? 0 : attrs.dimensions[0];
-  const int64_t carries = attrs.num_carries, inputs = static_cast<int64_t>(context.operands.size()) - carries;
+  const Slices slices{attrs.dimensions.empty() ? 0 : attrs.dimensions[0]};
+  const int64_t carries = attrs.num_carries,
+                inputs = static_cast<int64_t>(context.operands.size()) - carries;
   const bool tuple = context.instruction.shape().IsTuple();
-  Literal result(context.instruction.shape());
-  std::vector<Literal*> results;
-  if (tuple) for (Literal& part : result.elements()) results.push_back(&part);
-  else results.push_back(&result);
+  std::vector<Literal> results = PartsOf(Literal(context.instruction.shape()));
   const int64_t outputs = static_cast<int64_t>(results.size()) - carries;
   if (inputs < 0 || outputs < 0) return InvalidArgument("scan: num_carries is ", carries);
+  const Shape& scanned = inputs > 0 ? context.operands[0]->shape() : results[0].shape();
+  const int64_t steps = scanned.rank() > slices.dimension ? scanned.dims[slices.dimension] : 0;
   std::vector<Literal> state;
   for (int64_t c = 0; c < carries; ++c) state.push_back(*context.operands[inputs + c]);
-  const Shape& scanned = inputs > 0 ? context.operands[0]->shape() : results[0]->shape();
-  const int64_t steps = scanned.rank() > dimension ? scanned.dims[dimension] : 0;
   for (int64_t step = 0; step < steps; ++step) {
     const int64_t at = attrs.is_reverse ? steps - 1 - step : step;
     std::vector<Literal> arguments;
-    const auto box = [&](const Shape& shape, DimVector& starts, DimVector& sizes) {
-      starts.assign(shape.rank(), 0);
-      sizes = shape.dims;
-      starts[dimension] = at;
-      sizes[dimension] = 1;
-    };
-    DimVector starts, sizes;
-    for (int64_t i = 0; i < inputs; ++i) {
-      box(context.operands[i]->shape(), starts, sizes);
-      arguments.push_back(WithoutDim(SliceBox(*context.operands[i], starts, sizes), dimension));
-    }
+    for (int64_t i = 0; i < inputs; ++i) arguments.push_back(slices.Get(*context.operands[i], at));
     for (Literal& carry : state) arguments.push_back(std::move(carry));
     std::vector<const Literal*> pointers;
     for (const Literal& a : arguments) pointers.push_back(&a);
     ASSIGN_OR_RETURN(Literal made, context.call(*context.instruction.to_apply(), pointers));
-    std::vector<Literal> parts;
-    if (made.shape().IsTuple()) parts = std::move(made.elements());
-    else parts.push_back(std::move(made));
+    std::vector<Literal> parts = PartsOf(std::move(made));
     if (static_cast<int64_t>(parts.size()) != outputs + carries)
       return InvalidArgument("scan: the computation gives ", parts.size(), " results");
-    for (int64_t o = 0; o < outputs; ++o) {
-      box(results[o]->shape(), starts, sizes);
-      parts[o].set_shape(Shape::Array(parts[o].type(), sizes));
-      PlaceBox(parts[o], starts, *results[o]);
-    }
+    for (int64_t o = 0; o < outputs; ++o) slices.Set(std::move(parts[o]), at, results[o]);
     for (int64_t c = 0; c < carries; ++c) state[c] = std::move(parts[outputs + c]);
   }
-  for (int64_t c = 0; c < carries; ++c) *results[outputs + c] = std::move(state[c]);
-  return result;
+  for (int64_t c = 0; c < carries; ++c) results[outputs + c] = std::move(state[c]);
+  return tuple ? Literal::Tuple(std::move(results)) : std::move(results[0]);
 }
 
 }  // namespace hlokit

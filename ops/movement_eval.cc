@@ -1,4 +1,5 @@
-// Evaluates ops that move data: broadcast, reshape, transpose, slices, pad, concatenate, reverse, bitcast, iota.
+// Evaluates ops that move data: broadcast, reshape, transpose, slices, pad, concatenate, reverse,
+// bitcast, iota.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +12,9 @@
 namespace hlokit {
 namespace {
 
-uint8_t* At(Literal& literal, int64_t offset) { return literal.data() + offset * ByteWidth(literal.type()); }
+uint8_t* At(Literal& literal, int64_t offset) {
+  return literal.data() + offset * ByteWidth(literal.type());
+}
 const uint8_t* At(const Literal& literal, int64_t offset) {
   return literal.data() + offset * ByteWidth(literal.type());
 }
@@ -40,7 +43,8 @@ DimVector ClampedStarts(absl::Span<const Literal* const> indices, absl::Span<con
                         absl::Span<const int64_t> sizes) {
   DimVector starts;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const bool vector = !indices.empty() && indices[0]->shape().rank() == 1;  // the older form: one vector
+    const bool vector =
+        !indices.empty() && indices[0]->shape().rank() == 1;  // the older form: one vector
     const int64_t start = vector ? IndexValue(*indices[0], d) : IndexValue(*indices[d], 0);
     starts.push_back(std::max<int64_t>(0, std::min(start, dims[d] - sizes[d])));
   }
@@ -50,11 +54,12 @@ DimVector ClampedStarts(absl::Span<const Literal* const> indices, absl::Span<con
 void UpdateSlice(Literal& target, const Literal& update, absl::Span<const Literal* const> indices) {
   const DimVector starts = ClampedStarts(indices, target.shape().dims, update.shape().dims);
   const DimVector strides = StridesOf(target);
-  CopyStrided(RuntimeDims(update), update.data(), StridesOf(update), At(target, Dot(starts, strides)), strides,
-              ByteWidth(target.type()));
+  CopyStrided(RuntimeDims(update), update.data(), StridesOf(update),
+              At(target, Dot(starts, strides)), strides, ByteWidth(target.type()));
 }
 
-Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes) {
+Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts,
+                 absl::Span<const int64_t> sizes) {
   Literal part(Shape::Array(operand.type(), sizes));
   const DimVector strides = StridesOf(operand);
   CopyStrided(sizes, At(operand, Dot(starts, strides)), strides, part.data(), StridesOf(part),
@@ -64,8 +69,8 @@ Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts, absl:
 
 void PlaceBox(const Literal& part, absl::Span<const int64_t> starts, Literal& into) {
   const DimVector strides = StridesOf(into);
-  CopyStrided(part.shape().dims, part.data(), StridesOf(part), At(into, Dot(starts, strides)), strides,
-              ByteWidth(part.type()));
+  CopyStrided(part.shape().dims, part.data(), StridesOf(part), At(into, Dot(starts, strides)),
+              strides, ByteWidth(part.type()));
 }
 
 absl::StatusOr<Literal> EvaluateBroadcast(const EvalContext& context) {
@@ -88,14 +93,16 @@ absl::StatusOr<Literal> EvaluateReshape(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   Literal result(context.instruction.shape());
   if (!HasDynamicSizes(operand)) {
-    if (operand.byte_size() != result.byte_size()) return InvalidArgument("reshape: element counts differ");
+    if (operand.byte_size() != result.byte_size())
+      return InvalidArgument("reshape: element counts differ");
     std::memcpy(result.data(), operand.data(), result.byte_size());
     return result;
   }
   const DimVector valid = RuntimeDims(operand);
   const int width = ByteWidth(result.type());
   Literal packed(Shape::Array(operand.type(), {Product(valid)}));
-  CopyStrided(valid, operand.data(), StridesOf(operand), packed.data(), RowMajorStrides(valid), width);
+  CopyStrided(valid, operand.data(), StridesOf(operand), packed.data(), RowMajorStrides(valid),
+              width);
   const Shape& shape = result.shape();
   DimVector sizes = shape.dims;
   for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -104,7 +111,8 @@ absl::StatusOr<Literal> EvaluateReshape(const EvalContext& context) {
     sizes[d] = std::min(sizes[d], packed.element_count() / std::max<int64_t>(rest, 1));
     result.set_dynamic_size(d, sizes[d]);
   }
-  CopyStrided(sizes, packed.data(), RowMajorStrides(sizes), result.data(), StridesOf(result), width);
+  CopyStrided(sizes, packed.data(), RowMajorStrides(sizes), result.data(), StridesOf(result),
+              width);
   return result;
 }
 
@@ -115,17 +123,21 @@ absl::StatusOr<Literal> EvaluateDynamicReshape(const EvalContext& context) {
   for (int d = 0; d < result.shape().rank(); ++d) {
     const int64_t size = IndexValue(*context.operands[d + 1], 0);
     if (size < 0 || size > result.shape().dims[d])
-      return InvalidArgument("dynamic-reshape: size ", size, " of dimension ", d, " is out of range");
+      return InvalidArgument("dynamic-reshape: size ", size, " of dimension ", d,
+                             " is out of range");
     sizes.push_back(size);
     SetRuntimeDim(result, d, size);
   }
   const DimVector valid = RuntimeDims(operand);
   if (Product(valid) != Product(sizes))
-    return InvalidArgument("dynamic-reshape: ", Product(valid), " elements do not fill ", Product(sizes));
+    return InvalidArgument("dynamic-reshape: ", Product(valid), " elements do not fill ",
+                           Product(sizes));
   const int width = ByteWidth(result.type());
   Literal packed(Shape::Array(operand.type(), {Product(valid)}));
-  CopyStrided(valid, operand.data(), StridesOf(operand), packed.data(), RowMajorStrides(valid), width);
-  CopyStrided(sizes, packed.data(), RowMajorStrides(sizes), result.data(), StridesOf(result), width);
+  CopyStrided(valid, operand.data(), StridesOf(operand), packed.data(), RowMajorStrides(valid),
+              width);
+  CopyStrided(sizes, packed.data(), RowMajorStrides(sizes), result.data(), StridesOf(result),
+              width);
   return result;
 }
 
@@ -133,9 +145,10 @@ absl::StatusOr<Literal> EvaluateTranspose(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   const DimVector& permutation = context.instruction.attr<DimensionsAttrs>().dimensions;
   Literal result(context.instruction.shape());
-  for (size_t d = 0; d < permutation.size(); ++d) SetRuntimeDim(result, d, operand.dynamic_size(permutation[d]));
-  CopyStrided(result.shape().dims, operand.data(), Pick(StridesOf(operand), permutation), result.data(),
-              StridesOf(result), ByteWidth(result.type()));
+  for (size_t d = 0; d < permutation.size(); ++d)
+    SetRuntimeDim(result, d, operand.dynamic_size(permutation[d]));
+  CopyStrided(result.shape().dims, operand.data(), Pick(StridesOf(operand), permutation),
+              result.data(), StridesOf(result), ByteWidth(result.type()));
   return result;
 }
 
@@ -162,8 +175,8 @@ absl::StatusOr<Literal> EvaluateDynamicSlice(const EvalContext& context) {
   const DimVector strides = StridesOf(operand);
   const DimVector starts =
       ClampedStarts(context.operands.subspan(1), operand.shape().dims, result.shape().dims);
-  CopyStrided(result.shape().dims, At(operand, Dot(starts, strides)), strides, result.data(), StridesOf(result),
-              ByteWidth(result.type()));
+  CopyStrided(result.shape().dims, At(operand, Dot(starts, strides)), strides, result.data(),
+              StridesOf(result), ByteWidth(result.type()));
   return result;
 }
 
@@ -182,7 +195,8 @@ absl::StatusOr<Literal> EvaluatePad(const EvalContext& context) {
   int64_t first = 0, target = 0;
   for (size_t d = 0; d < padding.size(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low, count = box[d];
-    const int64_t end = low + count + std::max<int64_t>(count - 1, 0) * padding[d].interior + padding[d].high;
+    const int64_t end =
+        low + count + std::max<int64_t>(count - 1, 0) * padding[d].interior + padding[d].high;
     SetRuntimeDim(result, d, std::max<int64_t>(end, 0));
     // Elements begin .. limit-1 of the operand land inside the result, element i at low + i * step.
     const int64_t begin = low < 0 ? (-low + step - 1) / step : 0;
@@ -205,8 +219,8 @@ absl::StatusOr<Literal> EvaluateConcatenate(const EvalContext& context) {
   for (const Literal* operand : context.operands) {
     for (int d = 0; d < result.shape().rank(); ++d)
       if (d != dimension) SetRuntimeDim(result, d, operand->dynamic_size(d));
-    CopyStrided(RuntimeDims(*operand), operand->data(), StridesOf(*operand), At(result, at * strides[dimension]),
-                strides, ByteWidth(result.type()));
+    CopyStrided(RuntimeDims(*operand), operand->data(), StridesOf(*operand),
+                At(result, at * strides[dimension]), strides, ByteWidth(result.type()));
     at += operand->dynamic_size(dimension);
   }
   SetRuntimeDim(result, dimension, at);
@@ -225,17 +239,20 @@ absl::StatusOr<Literal> EvaluateReverse(const EvalContext& context) {
     strides[d] = -strides[d];
   }
   if (Product(box) > 0)
-    CopyStrided(box, At(operand, last), strides, result.data(), StridesOf(result), ByteWidth(result.type()));
+    CopyStrided(box, At(operand, last), strides, result.data(), StridesOf(result),
+                ByteWidth(result.type()));
   return result;
 }
 
-// The bytes stay as they lie in memory under the layouts of the two shapes; a shape without one is row-major.
+// The bytes stay as they lie in memory under the layouts of the two shapes; a shape without one is
+// row-major.
 absl::StatusOr<Literal> EvaluateBitcast(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   const Shape& from = context.instruction.operand(0)->shape();
   Literal result(context.instruction.shape());
   if (operand.byte_size() != result.byte_size() || operand.element_count() != from.ElementCount())
-    return InvalidArgument("bitcast: ", Text(from), " and ", Text(result.shape()), " differ in size");
+    return InvalidArgument("bitcast: ", Text(from), " and ", Text(result.shape()),
+                           " differ in size");
   std::vector<uint8_t> memory(operand.byte_size());
   ToLayout(operand, from, memory.data());
   FromLayout(memory.data(), result.shape(), result);

@@ -1,4 +1,5 @@
-// Evaluates reduce: lanes of results fold the reduced elements in order, or lanes of one result where that is faster.
+// Evaluates reduce: lanes of results fold the reduced elements in order, or lanes of one result
+// where that is faster.
 #include <algorithm>
 #include <cstring>
 
@@ -19,9 +20,12 @@ struct Array {
   std::vector<Complex> storage;
   Complex init, lanes[kLanes], elements[kLanes];
 
-  const uint8_t* at(int64_t i) const { return reinterpret_cast<const uint8_t*>(storage.data()) + i * width; }
+  const uint8_t* at(int64_t i) const {
+    return reinterpret_cast<const uint8_t*>(storage.data()) + i * width;
+  }
   void Spread(void* to, int64_t n) const {
-    for (int64_t i = 0; i < n; ++i) std::memcpy(static_cast<uint8_t*>(to) + i * width, &init, width);
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(static_cast<uint8_t*>(to) + i * width, &init, width);
   }
 };
 
@@ -93,7 +97,8 @@ absl::Status Reduction::FoldResults(int64_t start, int64_t n) {
   const auto positions = absl::MakeConstSpan(kept_).subspan(start, n);
   for (Array& array : arrays_) array.Spread(array.lanes, n);
   for (int64_t base : reduced_) {
-    for (size_t i = 0; i < arrays_.size(); ++i) elements_[i] = Elements(arrays_[i], positions, base);
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      elements_[i] = Elements(arrays_[i], positions, base);
     RETURN_IF_ERROR(reducer_.Fold(accumulators_, elements_, n));
   }
   for (size_t i = 0; i < arrays_.size(); ++i) {
@@ -112,7 +117,8 @@ absl::Status Reduction::FoldLanes(int64_t result) {
   const int64_t count = reduced_.size();
   // The first elements start the lanes; the init value joins at the end.
   const int64_t width = std::min(kLanes, count);
-  std::memcpy(lanes, Elements(array, absl::MakeConstSpan(reduced_).subspan(0, width), kept_[result]),
+  std::memcpy(lanes,
+              Elements(array, absl::MakeConstSpan(reduced_).subspan(0, width), kept_[result]),
               width * array.width);
   for (int64_t at = width; at < count; at += kLanes) {
     const int64_t n = std::min(kLanes, count - at);
@@ -125,7 +131,8 @@ absl::Status Reduction::FoldLanes(int64_t result) {
     elements_[0] = lanes + lane * array.width;
     RETURN_IF_ERROR(reducer_.Fold(into, elements_, 1));
   }
-  StoreWide(results_[0].type(), &total, 1, results_[0].data() + places_[result] * ByteWidth(results_[0].type()));
+  StoreWide(results_[0].type(), &total, 1,
+            results_[0].data() + places_[result] * ByteWidth(results_[0].type()));
   return absl::OkStatus();
 }
 

@@ -40,7 +40,8 @@ struct Counter128 {
 
 // Philox-4x32 with 10 rounds.
 std::array<uint32_t, 4> Philox(Counter128 counter, uint64_t key) {
-  std::array<uint32_t, 4> x = {Low(counter.low), High(counter.low), Low(counter.high), High(counter.high)};
+  std::array<uint32_t, 4> x = {Low(counter.low), High(counter.low), Low(counter.high),
+                               High(counter.high)};
   uint32_t k0 = Low(key), k1 = High(key);
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = uint64_t{x[0]} * 0xD2511F53, b = uint64_t{x[2]} * 0xCD9E8D57;
@@ -57,8 +58,8 @@ struct Bits {
   std::vector<uint64_t> state;  // after the key
 };
 
-// Two words a counter. In 32-bit arrays they are neighbours along an even dimension (the first such; else the longest,
-// whose last second word is dropped).
+// Two words a counter. In 32-bit arrays they are neighbours along an even dimension (the first
+// such; else the longest, whose last second word is dropped).
 Bits ThreeFryBits(uint64_t key, uint64_t counter, const Shape& shape, bool wide) {
   const int64_t n = shape.ElementCount();
   Bits bits;
@@ -111,7 +112,8 @@ Bits PhiloxBits(uint64_t key, Counter128 counter, int64_t n, bool wide) {
   return bits;
 }
 
-// The module's generator, for rng and rng-get-and-update-state. One for the process: nothing promises its values.
+// The module's generator, for rng and rng-get-and-update-state. One for the process: nothing
+// promises its values.
 std::atomic<uint64_t> generator{0x7012395ull};
 
 // Uniform in [0, 1), 53 bits.
@@ -128,7 +130,8 @@ double Normal(uint64_t& counter) {
 Literal UniformIntegers(const EvalContext& context, uint64_t counter) {
   Literal result(context.instruction.shape());
   const int64_t low = context.operands[0]->GetInt(0);
-  const uint64_t range = static_cast<uint64_t>(context.operands[1]->GetInt(0)) - static_cast<uint64_t>(low);
+  const uint64_t range =
+      static_cast<uint64_t>(context.operands[1]->GetInt(0)) - static_cast<uint64_t>(low);
   for (int64_t i = 0; i < result.element_count(); ++i) {
     const auto words = Philox({counter + i, 1}, 0x3ec8f720);
     const uint64_t bits = Join(words[0], words[1]);
@@ -160,7 +163,8 @@ absl::StatusOr<Literal> EvaluateRngBitGenerator(const EvalContext& context) {
   Literal next(shape.elements[0]), values(out);
   for (size_t i = 1; i < state.size() && i <= bits.state.size(); ++i) state[i] = bits.state[i - 1];
   std::memcpy(next.data(), state.data(), next.byte_size());
-  for (int64_t i = 0; i < values.element_count(); ++i) values.SetInt(i, static_cast<int64_t>(bits.values[i]));
+  for (int64_t i = 0; i < values.element_count(); ++i)
+    values.SetInt(i, static_cast<int64_t>(bits.values[i]));
   std::vector<Literal> parts;
   parts.push_back(std::move(next));
   parts.push_back(std::move(values));
@@ -171,7 +175,8 @@ absl::StatusOr<Literal> EvaluateRng(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   uint64_t counter = generator.fetch_add(2 * shape.ElementCount() + 1);
   const RngDistribution distribution = context.instruction.attr<RngAttrs>().distribution;
-  if (!IsFloat(shape.type) && distribution == RngDistribution::kUniform) return UniformIntegers(context, counter);
+  if (!IsFloat(shape.type) && distribution == RngDistribution::kUniform)
+    return UniformIntegers(context, counter);
   if (!IsFloat(shape.type)) return Unimplemented("rng of ", Text(shape.type));
   const double a = context.operands[0]->GetDouble(0), b = context.operands[1]->GetDouble(0);
   std::vector<double> values(shape.ElementCount());
@@ -180,7 +185,9 @@ absl::StatusOr<Literal> EvaluateRng(const EvalContext& context) {
       value = a + b * Normal(counter);
     } else {
       // 24 bits at most, so that rounding to f32 cannot reach the open end.
-      const double u = shape.type == ElementType::kF64 ? Uniform(counter) : std::ldexp(std::floor(std::ldexp(Uniform(counter), 24)), -24);
+      const double u = shape.type == ElementType::kF64
+                           ? Uniform(counter)
+                           : std::ldexp(std::floor(std::ldexp(Uniform(counter), 24)), -24);
       value = a + (b - a) * u;
     }
   }
@@ -190,7 +197,8 @@ absl::StatusOr<Literal> EvaluateRng(const EvalContext& context) {
 absl::StatusOr<Literal> EvaluateRngGetAndUpdateState(const EvalContext& context) {
   const uint64_t old = generator.fetch_add(context.instruction.attr<RngStateAttrs>().delta);
   Literal result(context.instruction.shape());
-  if (result.byte_size() != 16) return InvalidArgument("rng-get-and-update-state: result is not u64[2]");
+  if (result.byte_size() != 16)
+    return InvalidArgument("rng-get-and-update-state: result is not u64[2]");
   const uint64_t state[2] = {old, 0};
   std::memcpy(result.data(), state, sizeof(state));
   return result;

@@ -1,4 +1,5 @@
-// Evaluates scatter: windows of updates combined into copies of the operands; a window that does not fit is skipped.
+// Evaluates scatter: windows of updates combined into copies of the operands; a window that does
+// not fit is skipped.
 #include <algorithm>
 #include <cstring>
 
@@ -11,23 +12,28 @@
 namespace hlokit {
 namespace {
 
-// Calls visit(position in the operand, position in the updates) for each element that is combined, in order.
+// Calls visit(position in the operand, position in the updates) for each element that is combined,
+// in order.
 template <typename Visit>
 absl::Status ForEachUpdate(const EvalContext& context, Visit visit) {
   const ScatterAttrs& attrs = context.instruction.attr<ScatterAttrs>();
   const int64_t n = context.operands.size() / 2;
   const Shape& operand = context.operands[0]->shape();
   const Literal& updates = *context.operands[n + 1];
-  const IndexVectors vectors(*context.operands[n], attrs.index_vector_dim, attrs.scatter_dims_to_operand_dims,
-                             attrs.input_batching_dims, attrs.scatter_indices_batching_dims);
-  const DimVector window_dims = Others(operand.rank(), attrs.inserted_window_dims, attrs.input_batching_dims);
+  const IndexVectors vectors(*context.operands[n], attrs.index_vector_dim,
+                             attrs.scatter_dims_to_operand_dims, attrs.input_batching_dims,
+                             attrs.scatter_indices_batching_dims);
+  const DimVector window_dims =
+      Others(operand.rank(), attrs.inserted_window_dims, attrs.input_batching_dims);
   const DimVector window = Pick(updates.shape().dims, attrs.update_window_dims);
   const DimVector strides = RowMajorStrides(operand.dims);
   const DimVector update_strides = RowMajorStrides(updates.shape().dims);
   const std::vector<int64_t> into = Offsets(window, Pick(strides, window_dims));
-  const std::vector<int64_t> inside = Offsets(window, Pick(update_strides, attrs.update_window_dims));
-  const std::vector<int64_t> sources = Offsets(
-      vectors.batch_sizes, Pick(update_strides, Others(updates.shape().rank(), attrs.update_window_dims)));
+  const std::vector<int64_t> inside =
+      Offsets(window, Pick(update_strides, attrs.update_window_dims));
+  const std::vector<int64_t> sources =
+      Offsets(vectors.batch_sizes,
+              Pick(update_strides, Others(updates.shape().rank(), attrs.update_window_dims)));
   DimVector extent(operand.rank(), 1), start(operand.rank(), 0);
   for (size_t k = 0; k < window_dims.size(); ++k) extent[window_dims[k]] = window[k];
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -39,7 +45,8 @@ absl::Status ForEachUpdate(const EvalContext& context, Visit visit) {
       if (fits) at += start[d] * strides[d];
     }
     if (!fits) continue;
-    for (size_t k = 0; k < into.size(); ++k) RETURN_IF_ERROR(visit(at + into[k], sources[i] + inside[k]));
+    for (size_t k = 0; k < into.size(); ++k)
+      RETURN_IF_ERROR(visit(at + into[k], sources[i] + inside[k]));
   }
   return absl::OkStatus();
 }
@@ -73,7 +80,8 @@ absl::StatusOr<Literal> Accumulate(const EvalContext& context, Opcode opcode) {
   });
 }
 
-absl::StatusOr<Literal> CombineByComputation(const EvalContext& context, const Computation& combiner) {
+absl::StatusOr<Literal> CombineByComputation(const EvalContext& context,
+                                             const Computation& combiner) {
   const int64_t n = context.operands.size() / 2;
   LaneFunction function(combiner, context.call, 1);
   std::vector<Literal> results;
@@ -87,14 +95,17 @@ absl::StatusOr<Literal> CombineByComputation(const EvalContext& context, const C
     for (int64_t i = 0; i < n; ++i) {
       const ElementType type = results[i].type();
       LoadWide(type, results[i].data() + to * ByteWidth(type), 1, &cells[i]);
-      LoadWide(type, context.operands[n + 1 + i]->data() + from * ByteWidth(type), 1, &cells[n + i]);
+      LoadWide(type, context.operands[n + 1 + i]->data() + from * ByteWidth(type), 1,
+               &cells[n + i]);
     }
     RETURN_IF_ERROR(function.Run(in, absl::MakeSpan(out), 1));
     for (int64_t i = 0; i < n; ++i)
-      StoreWide(results[i].type(), out[i], 1, results[i].data() + to * ByteWidth(results[i].type()));
+      StoreWide(results[i].type(), out[i], 1,
+                results[i].data() + to * ByteWidth(results[i].type()));
     return absl::OkStatus();
   }));
-  return context.instruction.shape().IsTuple() ? Literal::Tuple(std::move(results)) : std::move(results[0]);
+  return context.instruction.shape().IsTuple() ? Literal::Tuple(std::move(results))
+                                               : std::move(results[0]);
 }
 
 }  // namespace

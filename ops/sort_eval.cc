@@ -24,7 +24,8 @@ struct Line {
   }
 };
 
-// Which of a computation's parameters each instruction depends on: 1 the even ones (value i), 2 the odd (value j).
+// Which of a computation's parameters each instruction depends on: 1 the even ones (value i), 2 the
+// odd (value j).
 int Dependence(const Computation& computation, const Instruction& value) {
   absl::flat_hash_map<const Instruction*, int> sides;
   for (const Instruction* instruction : computation.PostOrder()) {
@@ -35,8 +36,8 @@ int Dependence(const Computation& computation, const Instruction& value) {
   return sides[&value];
 }
 
-// A comparator that compares a key made of one value with a key made of the other: the keys of a line are computed
-// once, as integers in the order of the comparison.
+// A comparator that compares a key made of one value with a key made of the other: the keys of a
+// line are computed once, as integers in the order of the comparison.
 class KeyComparison {
  public:
   // Null programs where the comparator is of another form.
@@ -64,12 +65,18 @@ class KeyComparison {
     if (swapped_) std::swap(i, j);
     const int64_t a = left_keys_[i], b = right_keys_[j];
     switch (direction_) {
-      case ComparisonDirection::kLt: return a < b;
-      case ComparisonDirection::kGt: return a > b;
-      case ComparisonDirection::kLe: return a <= b;
-      case ComparisonDirection::kGe: return a >= b;
-      case ComparisonDirection::kEq: return a == b;
-      default: return a != b;
+      case ComparisonDirection::kLt:
+        return a < b;
+      case ComparisonDirection::kGt:
+        return a > b;
+      case ComparisonDirection::kLe:
+        return a <= b;
+      case ComparisonDirection::kGe:
+        return a >= b;
+      case ComparisonDirection::kEq:
+        return a == b;
+      default:
+        return a != b;
     }
   }
 
@@ -110,7 +117,8 @@ class KeyComparison {
 class Sorter {
  public:
   explicit Sorter(const EvalContext& context)
-      : keys_(*context.instruction.to_apply()), function_(*context.instruction.to_apply(), context.call, 1),
+      : keys_(*context.instruction.to_apply()),
+        function_(*context.instruction.to_apply(), context.call, 1),
         in_(2 * context.operands.size()) {}
 
   // The order of the first n values of the line. Positions of equal values keep their order.
@@ -119,7 +127,8 @@ class Sorter {
     std::iota(order.begin(), order.end(), 0);
     absl::Status status;
     if (keys_.Load(line, n)) {
-      std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return keys_(i, j); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t i, int64_t j) { return keys_(i, j); });
     } else {
       std::stable_sort(order.begin(), order.end(),
                        [&](int64_t i, int64_t j) { return Compare(line, i, j, status); });
@@ -145,7 +154,8 @@ class Sorter {
   std::vector<const void*> in_;
 };
 
-void LoadLine(absl::Span<const Literal> arrays, int64_t start, int64_t stride, int64_t n, Line& line) {
+void LoadLine(absl::Span<const Literal> arrays, int64_t start, int64_t stride, int64_t n,
+              Line& line) {
   std::vector<uint8_t> raw(n * 16);
   for (size_t k = 0; k < arrays.size(); ++k) {
     const int width = ByteWidth(arrays[k].type());
@@ -159,7 +169,8 @@ void Permute(Literal& array, int64_t start, int64_t stride, absl::Span<const int
   const int64_t n = order.size();
   std::vector<uint8_t> raw(n * width);
   uint8_t* line = array.data() + start * width;
-  for (int64_t i = 0; i < n; ++i) std::memcpy(&raw[i * width], line + order[i] * stride * width, width);
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(&raw[i * width], line + order[i] * stride * width, width);
   CopyStrided({n}, raw.data(), {1}, line, {stride}, width);
 }
 
@@ -210,7 +221,8 @@ Literal TopK(const Literal& operand, int64_t k, bool largest, const Shape& resul
           return a == b ? i < j : (a < b) != largest;
         });
         for (int64_t i = 0; i < k; ++i) {
-          std::memcpy(values.data() + (line * k + i) * width, operand.data() + (line * n + order[i]) * width, width);
+          std::memcpy(values.data() + (line * k + i) * width,
+                      operand.data() + (line * n + order[i]) * width, width);
           indices.SetInt(line * k + i, order[i]);
         }
       }

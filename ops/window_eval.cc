@@ -17,8 +17,8 @@ int64_t WindowIndex(const WindowDim& dim, int64_t out, int64_t w, int64_t size) 
   return at / dim.base_dilation < size ? at / dim.base_dilation : -1;
 }
 
-WindowMap::WindowMap(const Window& window, absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
-                     absl::Span<const int64_t> out_sizes) {
+WindowMap::WindowMap(const Window& window, absl::Span<const int64_t> sizes,
+                     absl::Span<const int64_t> strides, absl::Span<const int64_t> out_sizes) {
   for (size_t d = 0; d < window.size(); ++d) {
     window_sizes_.push_back(window[d].size);
     std::vector<int64_t>& table = tables_.emplace_back();
@@ -49,7 +49,9 @@ struct Array {
   std::vector<Complex> storage, row;
   Complex init, some[kChunk], elements[kChunk];
 
-  const uint8_t* at(int64_t i) const { return reinterpret_cast<const uint8_t*>(storage.data()) + i * width; }
+  const uint8_t* at(int64_t i) const {
+    return reinterpret_cast<const uint8_t*>(storage.data()) + i * width;
+  }
   uint8_t* lane(int64_t i) { return reinterpret_cast<uint8_t*>(row.data()) + i * width; }
 };
 
@@ -61,7 +63,8 @@ class WindowReduction {
 
  private:
   absl::Status FoldRow(absl::Span<const int64_t> prefix);
-  // Window element w_last of every lane whose window has it; `base` is the offset of the other dimensions.
+  // Window element w_last of every lane whose window has it; `base` is the offset of the other
+  // dimensions.
   absl::Status FoldLanes(int64_t base, int64_t w_last);
   absl::Status FoldSome(int64_t base);
 
@@ -82,7 +85,8 @@ WindowReduction::WindowReduction(const EvalContext& context)
   const int64_t n = context.operands.size() / 2;
   const Literal& first = *context.operands[0];
   const Window& window = context.instruction.attr<WindowAttrs>().window;
-  for (int64_t i = 0; i < n; ++i) results_.emplace_back(shape.IsTuple() ? shape.elements[i] : shape);
+  for (int64_t i = 0; i < n; ++i)
+    results_.emplace_back(shape.IsTuple() ? shape.elements[i] : shape);
   out_dims_ = results_[0].shape().dims;
   if (!out_dims_.empty()) row_ = out_dims_.back();
   map_.emplace(window, RuntimeDims(first), RowMajorStrides(first.shape().dims), out_dims_);
@@ -109,14 +113,17 @@ absl::Status WindowReduction::FoldSome(int64_t base) {
     accumulators_[i] = run ? static_cast<void*>(a.lane(active_[0].first)) : a.some;
     elements_[i] = run ? static_cast<const void*>(a.at(base + active_[0].second)) : a.elements;
     for (int64_t k = 0; k < n && !run; ++k) {
-      std::memcpy(reinterpret_cast<uint8_t*>(a.some) + k * a.width, a.lane(active_[k].first), a.width);
-      std::memcpy(reinterpret_cast<uint8_t*>(a.elements) + k * a.width, a.at(base + active_[k].second), a.width);
+      std::memcpy(reinterpret_cast<uint8_t*>(a.some) + k * a.width, a.lane(active_[k].first),
+                  a.width);
+      std::memcpy(reinterpret_cast<uint8_t*>(a.elements) + k * a.width,
+                  a.at(base + active_[k].second), a.width);
     }
   }
   RETURN_IF_ERROR(reducer_.Fold(accumulators_, elements_, n));
   for (Array& a : arrays_)
     for (int64_t k = 0; k < n && !run; ++k)
-      std::memcpy(a.lane(active_[k].first), reinterpret_cast<uint8_t*>(a.some) + k * a.width, a.width);
+      std::memcpy(a.lane(active_[k].first), reinterpret_cast<uint8_t*>(a.some) + k * a.width,
+                  a.width);
   return absl::OkStatus();
 }
 
@@ -141,7 +148,8 @@ absl::Status WindowReduction::FoldRow(absl::Span<const int64_t> prefix) {
   absl::Status status;
   ForEachIndex(windows.subspan(0, prefix.size()), [&](absl::Span<const int64_t> w) {
     const int64_t base = map_->Offset(prefix, w);
-    for (int64_t last = 0; base >= 0 && last < windows.back() && status.ok(); ++last) status = FoldLanes(base, last);
+    for (int64_t last = 0; base >= 0 && last < windows.back() && status.ok(); ++last)
+      status = FoldLanes(base, last);
   });
   return status;
 }
@@ -162,7 +170,8 @@ absl::StatusOr<std::vector<Literal>> WindowReduction::Run() {
   return std::move(results_);
 }
 
-// The dimension along which a window is a running total (all elements up to, or from, its own), or -1.
+// The dimension along which a window is a running total (all elements up to, or from, its own), or
+// -1.
 int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
   int found = -1;
   for (size_t d = 0; d < window.size(); ++d) {
@@ -179,7 +188,8 @@ int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
 }
 
 // A running fold along dimension d in one pass, for simple reducers.
-absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer, int d, bool reverse) {
+absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer, int d,
+                                    bool reverse) {
   const Literal& operand = *context.operands[0];
   const Shape& shape = operand.shape();
   const int width = WideBytes(shape.type);
@@ -257,7 +267,8 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(const EvalContext& context) {
       if (candidate < 0 || !status.ok()) return;
       uint64_t keep = 0;
       void* const kept[] = {&keep};
-      if (picked >= 0) status = select.Run({cell(values, picked), cell(values, candidate)}, kept, 1);
+      if (picked >= 0)
+        status = select.Run({cell(values, picked), cell(values, candidate)}, kept, 1);
       if (!keep) picked = candidate;
     });
     if (picked >= 0 && status.ok()) {

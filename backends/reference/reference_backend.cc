@@ -11,7 +11,8 @@ namespace {
 
 class ReferenceRun final : public PreparedRun {
  public:
-  ReferenceRun(const Module& module, const InterpreterOptions& options, absl::Span<const DeviceArguments> arguments)
+  ReferenceRun(const Module& module, const InterpreterOptions& options,
+               absl::Span<const DeviceArguments> arguments)
       : module_(module), options_(options), arguments_(arguments.begin(), arguments.end()) {}
 
   absl::Status Run() override {
@@ -30,12 +31,14 @@ class ReferenceRun final : public PreparedRun {
 
 class ReferenceExecutable final : public Executable {
  public:
-  ReferenceExecutable(std::unique_ptr<Module> module, const CompileOptions& options) : module_(std::move(module)) {
+  ReferenceExecutable(std::unique_ptr<Module> module, const CompileOptions& options)
+      : module_(std::move(module)) {
     options_.flush_denormals = options.flush_denormals;
   }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
-  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(absl::Span<const DeviceArguments> arguments) override {
+  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
+      absl::Span<const DeviceArguments> arguments) override {
     return std::make_unique<ReferenceRun>(*module_, options_, arguments);
   }
 

@@ -9,6 +9,7 @@
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/transform.h"
 
 namespace hlokit {
@@ -21,43 +22,12 @@ struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
 };
 
-struct Stage {
-  absl::string_view name, meaning;
-  bool available;
-};
-constexpr Stage kStages[] = {
-    {"hlo", "the module after --pipeline and --passes, as HLO text", true},
-    {"hlo-backend", "the module after the platform's own pipeline, as HLO text", true},
-    {"buffer-assignment", "where each array lies in memory", false},
-    {"llvm-before-optimizations", "LLVM IR as emitted", false},
-    {"llvm-after-optimizations", "LLVM IR after LLVM's passes", false},
-    {"llvm", "the same as llvm-after-optimizations", false},
-    {"asm", "assembly of the host", false},
-    {"obj", "an object file", false},
-    {"ptx", "PTX of a GPU", false},
-    {"html", "a page that shows the graph", false},
-};
-
 absl::StatusOr<PrintOptions> FormatOptions(const std::string& format) {
   if (format == "text" || format == "hlo") return PrintOptions();
   if (format == "short") return PrintOptions::Short();
   if (format == "canonical") return PrintOptions::Canonical();
   if (format == "fingerprint") return PrintOptions::Fingerprint();
   return Unimplemented("--format=", format, " is not written yet; use text, short, canonical or fingerprint");
-}
-
-absl::Status CheckStage(const std::string& stage) {
-  for (const Stage& known : kStages)
-    if (known.name == stage)
-      return known.available ? absl::OkStatus() : Unimplemented("--stage=", stage, " is not available yet");
-  return InvalidArgument("no stage ", stage, "; --list-stages names them");
-}
-
-std::string StageList() {
-  std::string out;
-  for (const Stage& stage : kStages)
-    if (stage.available) absl::StrAppend(&out, stage.name, "\t", stage.meaning, "\n");
-  return out;
 }
 
 // The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
@@ -96,10 +66,13 @@ int Process(const OptOptions& o, const std::string& passes, const PrintOptions& 
   if (absl::Status status = Transform(*loaded->module, passes, o); !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
-  if (out.empty()) {
-    out = Print(*loaded->module, format);
+  if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
+  if (IsHloStage(o.stage)) {
+    out = out.empty() ? Print(*loaded->module, format) : absl::StrCat(out, Print(*loaded->module, format));
   } else {
-    absl::StrAppend(&out, kSplitLine, "\n", Print(*loaded->module, format));
+    const auto made = RunStage(*loaded->module, o);
+    if (!made.ok()) return ReportError(kTool, made.status(), source.get());
+    out += *made;
   }
   times.print_s += watch.Take();
   return kExitDone;
@@ -122,7 +95,7 @@ int RunHloOpt(const OptOptions& o) {
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOptions(o.format);
   if (!format.ok()) return ReportError(kTool, format.status());
-  if (absl::Status stage = CheckStage(o.stage); !stage.ok()) return ReportError(kTool, stage);
+  if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);
   if (!passes.ok()) return ReportError(kTool, passes.status());
   auto source = ReadSource(o.input);

@@ -26,6 +26,7 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_option("--platform", o.platform, "what --stage compiles for")
       ->check(CLI::IsMember({"cpu", "gpu", "interpreter", "transforms"}));
   app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")->type_name("NAME");
+  app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
   app.add_option("--format", o.format, "text, short, canonical or fingerprint")
       ->check(CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
   app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");

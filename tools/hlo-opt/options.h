@@ -15,6 +15,7 @@ struct OptOptions {
   std::string pipeline, passes;
   std::string platform = "cpu";
   std::string stage = "hlo";
+  int opt_level = 2;  // of code generation, in stages past hlo
   std::string format = "text";
 
   bool verify = true, verify_each = false;

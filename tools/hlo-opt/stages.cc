@@ -1,0 +1,105 @@
+// The table of stages, and the loading of the CPU backend.
+#include "tools/hlo-opt/stages.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "printer/printer.h"
+#include "support/status.h"
+#include "support/text.h"
+#include "tools/common/exit_status.h"
+#include "tools/cpu-plugin/cpu_plugin.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kPlugin[] = "libhlokit_cpu_plugin.so";
+
+enum class Maker { kHloOpt, kCpu, kNobody };
+struct Stage {
+  absl::string_view name, meaning;
+  Maker maker;
+};
+constexpr Stage kStages[] = {
+    {"hlo", "the module after --pipeline and --passes, as HLO text", Maker::kHloOpt},
+    {"hlo-backend", "the module after the platform's own pipeline too, as HLO text", Maker::kHloOpt},
+    {"buffer-assignment", "where each array lies in memory", Maker::kCpu},
+    {"llvm-before-optimizations", "LLVM IR as emitted", Maker::kCpu},
+    {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kCpu},
+    {"llvm", "the same as llvm-after-optimizations", Maker::kCpu},
+    {"obj", "an object file", Maker::kCpu},
+    {"asm", "assembly of the host", Maker::kNobody},
+    {"ptx", "PTX of a GPU", Maker::kNobody},
+    {"html", "a page that shows the graph", Maker::kNobody},
+};
+
+const Stage* FindStage(absl::string_view name) {
+  for (const Stage& stage : kStages)
+    if (stage.name == name) return &stage;
+  return nullptr;
+}
+
+std::string FolderOfProgram() {
+  std::string path(4096, '\0');
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(size > 0 ? size : 0);
+  return path.substr(0, path.rfind('/'));
+}
+
+// The plugin's one function. It stays loaded.
+absl::StatusOr<decltype(&hlokit_cpu_stage)> LoadPlugin() {
+  const std::string folder = FolderOfProgram();
+  std::string first_error;
+  for (const std::string& path :
+       {absl::StrCat(folder, "/../lib/", kPlugin), absl::StrCat(folder, "/", kPlugin), std::string(kPlugin)}) {
+    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (void* const function = dlsym(library, "hlokit_cpu_stage"))
+        return reinterpret_cast<decltype(&hlokit_cpu_stage)>(function);
+    }
+    if (first_error.empty()) first_error = dlerror();
+  }
+  return Unimplemented("stages past hlo-backend need ", kPlugin, ": ", first_error);
+}
+
+void Append(void* sink, const char* bytes, size_t size) { static_cast<std::string*>(sink)->append(bytes, size); }
+
+}  // namespace
+
+std::string StageList() {
+  std::string out;
+  for (const Stage& stage : kStages)
+    if (stage.maker != Maker::kNobody) absl::StrAppend(&out, stage.name, "\t", stage.meaning, "\n");
+  return out;
+}
+
+bool IsHloStage(const std::string& stage) {
+  const Stage* const found = FindStage(stage);
+  return found != nullptr && found->maker == Maker::kHloOpt;
+}
+
+absl::Status CheckStage(const OptOptions& options) {
+  const Stage* const found = FindStage(options.stage);
+  if (found == nullptr) {
+    std::vector<absl::string_view> names;
+    for (const Stage& stage : kStages) names.push_back(stage.name);
+    return InvalidArgument("no stage ", options.stage, DidYouMean(options.stage, names), "; --list-stages names them");
+  }
+  if (found->maker == Maker::kHloOpt || (found->maker == Maker::kCpu && options.platform == "cpu"))
+    return absl::OkStatus();
+  return Unimplemented("--stage=", options.stage, " is not available for --platform=", options.platform, " yet");
+}
+
+absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {
+  ASSIGN_OR_RETURN(const auto stage, LoadPlugin());
+  PrintOptions whole;
+  whole.large_constants = true;
+  const std::string text = Print(module, whole);
+  std::string out;
+  const int status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level, Append, &out);
+  if (status == kExitDone) return out;
+  return status == kExitInternal ? absl::InternalError(out) : absl::InvalidArgumentError(out);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

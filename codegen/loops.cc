@@ -4,6 +4,21 @@
 namespace hlokit {
 namespace {
 
+// Loops that carry running values this often keep several of them in flight.
+constexpr int64_t kInterleaveFrom = 128;
+constexpr int kInterleave = 4;
+
+void Interleave(llvm::Instruction* back) {
+  llvm::LLVMContext& context = back->getContext();
+  llvm::Metadata* count = llvm::ConstantAsMetadata::get(
+      llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), kInterleave));
+  llvm::MDNode* hint =
+      llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.interleave.count"), count});
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, hint});
+  loop->replaceOperandWith(0, loop);
+  back->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
 llvm::BasicBlock* NewBlock(Builder& b, const char* name) {
   return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
 }
@@ -38,7 +53,8 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
   i->addIncoming(step, latch);
   for (size_t k = 0; k < carried.size(); ++k)
     llvm::cast<llvm::PHINode>(carried[k])->addIncoming(next[k], latch);
-  b.CreateCondBr(b.CreateICmpSLT(step, end), loop, exit);
+  llvm::Instruction* back = b.CreateCondBr(b.CreateICmpSLT(step, end), loop, exit);
+  if (!initial.empty() && known && last->getSExtValue() >= kInterleaveFrom) Interleave(back);
   b.SetInsertPoint(exit);
   if (known) return next;
   Values result;

@@ -234,11 +234,14 @@ class Emitter {
 
   const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel, double work) {
     const std::vector<Slice> slices = SlicesOf(i);
-    const size_t part = std::min_element(work_.begin(), work_.end()) - work_.begin();
+    const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
+    // Kernels that look alike go to one part, where equal ones are compiled once.
+    const auto [place, fresh] = part_of_.try_emplace(LooksOf(i), lightest);
+    const size_t part = place->second;
     const std::string name = absl::StrCat("kernel_", next_kernel_++, "_", i.name());
     const Instruction* unsupported = nullptr;
     llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, &unsupported);
-    work_[part] += static_cast<double>(function->getInstructionCount());
+    if (fresh) work_[part] += static_cast<double>(function->getInstructionCount());
     const bool parallel = options_.parallel && work > kParallelWork && kernel.units > 1;
     std::vector<llvm::Value*> pointers;
     for (const Slice& s : slices) pointers.push_back(Pointer(f, s));
@@ -256,6 +259,13 @@ class Emitter {
     site.Call("hlokit_parallel_for", {f.context(), Declare(*b.GetInsertBlock()->getModule(), *body), env,
                                       b.getInt64(kernel.units), b.getInt64(grain)});
     return unsupported;
+  }
+
+  static std::string LooksOf(const Instruction& i) {
+    std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
+    for (const Instruction* operand : i.operands()) absl::StrAppend(&looks, " ", Text(operand->shape(), true));
+    if (i.opcode() == Opcode::kFusion) absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
+    return looks;
   }
 
   // void kernel(slices..., begin, end)
@@ -406,6 +416,7 @@ class Emitter {
   const EmitOptions& options_;
   EmittedModule out_;
   std::vector<double> work_;  // LLVM instructions in each part
+  absl::flat_hash_map<std::string, size_t> part_of_;  // by the looks of a kernel
   int64_t next_kernel_ = 0;
 };
 

@@ -16,6 +16,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
 #include "runtime/kernels.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -61,7 +62,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = opt_level >= 2;
   tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = true;
+  // Elementwise loops gain nothing from copies of their body, and compiling them takes most of the time; loops that
+  // carry sums ask for interleaving themselves (codegen/loops.cc).
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
   tuning.MergeFunctions = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
@@ -80,7 +84,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
                                       : llvm::OptimizationLevel::O3;
   llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                     : builder.buildPerModuleDefaultPipeline(level);
-  pipeline.run(module, modules);
+  // Equal kernels (layers of one network) are optimised once.
+  llvm::ModulePassManager all;
+  all.addPass(llvm::MergeFunctionsPass());
+  all.addPass(std::move(pipeline));
+  all.run(module, modules);
 }
 
 absl::Status Dump(const llvm::Module& module, const std::string& path) {

@@ -1,6 +1,7 @@
 // The greedy walk from users to producers.
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "passes/fusion_plan_internal.h"
 #include "passes/fusion_rules.h"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/container/inlined_vector.h"
 #include "ir/computation.h"
 #include "support/dense_map.h"
 
@@ -58,7 +57,7 @@ class FusionPlan {
   void StartGroup(Instruction* root);
 
   std::vector<FusionGroup> groups_;
-  DenseMap<absl::InlinedVector<Place, 2>> places_;
+  DenseMap<std::vector<Place>> places_;
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below
 };
 

@@ -12,8 +12,14 @@ struct Pipeline {
 };
 
 constexpr Pipeline kPipelines[] = {
-    {"cpu", "call-inliner,tuple-simplifier,dce,fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
-            "fusion,cse,dce"},
+    {"cpu",
+     "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-simplifier,dce,"
+     "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
+     "simplify-conditional,simplify-while-loops,call-inliner,optimization_barrier_expander,"
+     "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
+     "while-loop-invariant-code-motion,transpose-folding,layout-assignment,"
+     "fix<tuple-simplifier,algsimp,cse,dce>,"
+     "fusion,cse,dce"},
     {"interpreter", "call-inliner,dce"},
 };
 

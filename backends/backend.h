@@ -1,4 +1,5 @@
-// What every platform offers: a backend compiles a module into an executable, which runs on literals.
+// What every platform offers: a backend compiles a module into an executable, which runs on
+// literals.
 #pragma once
 
 #include <memory>
@@ -15,41 +16,45 @@
 namespace hlokit {
 
 struct CompileOptions {
-  // Which passes run first: the platform's own pipeline, none (the module as it stands, such as a scheduled and fused
-  // dump), or those of `passes` (text as --passes takes it).
+  // Which passes run first: the platform's own pipeline, none (the module as it stands, such as a
+  // scheduled and fused dump), or those of `passes` (text as --passes takes it).
   enum class Passes : uint8_t { kPipeline, kNone, kListed };
   Passes which_passes = Passes::kPipeline;
   std::string passes;
-  bool verify_each = false;       // verify after each pass
-  int opt_level = 2;              // 0 to 3, of code generation
-  int threads = 0;                // 0: one a core
-  bool flush_denormals = false;   // as XLA's CPU does; the rule is to keep them
-  std::string dump_to;            // folder for the module after passes, IR, assembly; empty: nothing
-  ProgressCallback progress;      // may be empty
+  bool verify_each = false;      // verify after each pass
+  int opt_level = 2;             // 0 to 3, of code generation
+  int threads = 0;               // 0: one a core
+  bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
+  std::string dump_to;           // folder for the module after passes, IR, assembly; empty: nothing
+  ProgressCallback progress;     // may be empty
 };
 
 // What compiling cost and came to.
 struct CompileStats {
   double passes_s = 0;
   double codegen_s = 0;  // everything after the passes
-  int64_t temporary_bytes = 0;  // of memory that a run needs beside arguments and results, on each device
+  int64_t temporary_bytes =
+      0;  // of memory that a run needs beside arguments and results, on each device
   int64_t code_bytes = 0;
   struct Fallback {
     std::string instruction;  // its name
     std::string opcode;
     std::string reason;
   };
-  std::vector<Fallback> fallbacks;  // instructions that run on reference kernels for want of native code
+  std::vector<Fallback>
+      fallbacks;  // instructions that run on reference kernels for want of native code
 };
 
-// One device's arguments, one an entry parameter. Borrowed, never written, even where the module donates them.
+// One device's arguments, one an entry parameter. Borrowed, never written, even where the module
+// donates them.
 using DeviceArguments = std::vector<const Literal*>;
 
 // A program with its arguments in place, to be run as often as one likes.
 class PreparedRun {
  public:
   virtual ~PreparedRun() = default;
-  // Runs on all devices. Errors are those of the program: a failed custom call, a step limit, an exhausted infeed.
+  // Runs on all devices. Errors are those of the program: a failed custom call, a step limit, an
+  // exhausted infeed.
   virtual absl::Status Run() = 0;
   // The entry computation's results after the last Run, one a device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
@@ -61,9 +66,11 @@ class Executable {
   // The module as it runs, after passes.
   virtual const Module& module() const = 0;
   virtual const CompileStats& stats() const = 0;
-  // One list of arguments for each of the module's devices (replicas times partitions, replica-major), which must
-  // outlive the result. Errors: InvalidArgument where number or shape of arguments differ from the parameters'.
-  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(absl::Span<const DeviceArguments> arguments) = 0;
+  // One list of arguments for each of the module's devices (replicas times partitions,
+  // replica-major), which must outlive the result. Errors: InvalidArgument where number or shape of
+  // arguments differ from the parameters'.
+  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
+      absl::Span<const DeviceArguments> arguments) = 0;
 
   // Runs once on one device.
   absl::StatusOr<Literal> Run(absl::Span<const Literal> arguments) {
@@ -82,7 +89,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual absl::string_view name() const = 0;
-  // The module has been verified. Errors: Unimplemented with the place of an instruction that the platform lacks.
+  // The module has been verified. Errors: Unimplemented with the place of an instruction that the
+  // platform lacks.
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                               const CompileOptions& options) = 0;
 };

@@ -30,7 +30,8 @@ void AppendBraced(std::string& out, const List& list, absl::string_view separato
 
 // ` name=AxBxC` if any dimension differs from `usual`.
 template <typename IsUsual, typename Fn>
-void AppendWindowPart(std::string& out, const Window& window, const char* name, IsUsual is_usual, Fn append) {
+void AppendWindowPart(std::string& out, const Window& window, const char* name, IsUsual is_usual,
+                      Fn append) {
   bool any = false;
   for (const WindowDim& d : window) any |= !is_usual(d);
   if (!any) return;
@@ -41,13 +42,14 @@ void AppendWindowPart(std::string& out, const Window& window, const char* name, 
 }
 
 // One operand's labels: b and f at their places, spatial dimensions by number.
-void AppendLabels(std::string& out, int64_t first, char first_label, int64_t second, char second_label,
-                  const DimVector& spatial) {
+void AppendLabels(std::string& out, int64_t first, char first_label, int64_t second,
+                  char second_label, const DimVector& spatial) {
   const size_t start = out.size();
   out.append(spatial.size() + 2, '?');
   auto put = [&](int64_t at, char label) {
     if (at < 0) return;
-    if (start + at >= out.size()) out.resize(start + at + 1, '?');  // unknown dimensions lie between
+    if (start + at >= out.size())
+      out.resize(start + at + 1, '?');  // unknown dimensions lie between
     out[start + at] = label;
   };
   put(first, first_label);
@@ -81,7 +83,8 @@ void AppendInt(std::string& out, int64_t value) {
 
 void AppendQuoted(std::string& out, absl::string_view text) {
   bool plain = true;  // most texts are, and escaping makes a copy
-  for (const unsigned char c : text) plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
+  for (const unsigned char c : text)
+    plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
   out += '"';
   if (plain) {
     out.append(text.data(), text.size());
@@ -91,7 +94,9 @@ void AppendQuoted(std::string& out, absl::string_view text) {
   out += '"';
 }
 
-void AppendValue(std::string& out, double value) { absl::StrAppend(&out, static_cast<float>(value)); }
+void AppendValue(std::string& out, double value) {
+  absl::StrAppend(&out, static_cast<float>(value));
+}
 
 void AppendValue(std::string& out, absl::Span<const int64_t> values) {
   AppendBraced(out, values, ",", [&](int64_t v) { AppendInt(out, v); });
@@ -119,7 +124,9 @@ void AppendValue(std::string& out, const std::vector<Shape>& shapes) {
   AppendBraced(out, shapes, ", ", [&](const Shape& shape) { AppendValue(out, shape); });
 }
 
-void AppendValue(std::string& out, const Shape& shape) { AppendText(out, shape, /*with_layout=*/true); }
+void AppendValue(std::string& out, const Shape& shape) {
+  AppendText(out, shape, /*with_layout=*/true);
+}
 
 void AppendValue(std::string& out, const SharedLiteral& literal) {
   LiteralTextOptions options;
@@ -130,20 +137,25 @@ void AppendValue(std::string& out, const SharedLiteral& literal) {
 void AppendValue(std::string& out, const Window& window) {
   out += "{size=";
   AppendJoined(out, window, "x", [&](const WindowDim& d) { AppendInt(out, d.size); });
-  AppendWindowPart(out, window, "stride", [](const WindowDim& d) { return d.stride == 1; },
-                   [&](const WindowDim& d) { AppendInt(out, d.stride); });
-  AppendWindowPart(out, window, "pad", [](const WindowDim& d) { return d.pad_low == 0 && d.pad_high == 0; },
-                   [&](const WindowDim& d) {
-                     AppendInt(out, d.pad_low);
-                     out += '_';
-                     AppendInt(out, d.pad_high);
-                   });
-  AppendWindowPart(out, window, "lhs_dilate", [](const WindowDim& d) { return d.base_dilation == 1; },
-                   [&](const WindowDim& d) { AppendInt(out, d.base_dilation); });
-  AppendWindowPart(out, window, "rhs_dilate", [](const WindowDim& d) { return d.window_dilation == 1; },
-                   [&](const WindowDim& d) { AppendInt(out, d.window_dilation); });
-  AppendWindowPart(out, window, "rhs_reversal", [](const WindowDim& d) { return !d.reversal; },
-                   [&](const WindowDim& d) { out += d.reversal ? '1' : '0'; });
+  AppendWindowPart(
+      out, window, "stride", [](const WindowDim& d) { return d.stride == 1; },
+      [&](const WindowDim& d) { AppendInt(out, d.stride); });
+  AppendWindowPart(
+      out, window, "pad", [](const WindowDim& d) { return d.pad_low == 0 && d.pad_high == 0; },
+      [&](const WindowDim& d) {
+        AppendInt(out, d.pad_low);
+        out += '_';
+        AppendInt(out, d.pad_high);
+      });
+  AppendWindowPart(
+      out, window, "lhs_dilate", [](const WindowDim& d) { return d.base_dilation == 1; },
+      [&](const WindowDim& d) { AppendInt(out, d.base_dilation); });
+  AppendWindowPart(
+      out, window, "rhs_dilate", [](const WindowDim& d) { return d.window_dilation == 1; },
+      [&](const WindowDim& d) { AppendInt(out, d.window_dilation); });
+  AppendWindowPart(
+      out, window, "rhs_reversal", [](const WindowDim& d) { return !d.reversal; },
+      [&](const WindowDim& d) { out += d.reversal ? '1' : '0'; });
   out += '}';
 }
 
@@ -194,8 +206,9 @@ void AppendValue(std::string& out, const ReplicaGroups& groups) {
       AppendIota(out, groups.reshape_dims, groups.transpose_perm);
       return;
     case ReplicaGroups::Form::kLists:
-      AppendBraced(out, groups.lists, ",",
-                   [&](const std::vector<int64_t>& list) { AppendValue(out, absl::Span<const int64_t>(list)); });
+      AppendBraced(out, groups.lists, ",", [&](const std::vector<int64_t>& list) {
+        AppendValue(out, absl::Span<const int64_t>(list));
+      });
   }
 }
 
@@ -242,17 +255,28 @@ void AppendTiles(std::string& out, const Sharding& sharding) {
 
 void AppendKind(std::string& out, const Sharding& sharding) {
   switch (sharding.kind) {
-    case Sharding::Kind::kReplicated: out += "replicated"; break;
-    case Sharding::Kind::kManual: out += "manual"; break;
-    case Sharding::Kind::kUnknown: out += "unknown"; break;
-    case Sharding::Kind::kUnreduced: out += "unreduced"; break;
+    case Sharding::Kind::kReplicated:
+      out += "replicated";
+      break;
+    case Sharding::Kind::kManual:
+      out += "manual";
+      break;
+    case Sharding::Kind::kUnknown:
+      out += "unknown";
+      break;
+    case Sharding::Kind::kUnreduced:
+      out += "unreduced";
+      break;
     case Sharding::Kind::kMaximal:
       out += "maximal device=";
       AppendInt(out, sharding.device);
       break;
-    case Sharding::Kind::kTiled: AppendTiles(out, sharding); break;
+    case Sharding::Kind::kTiled:
+      AppendTiles(out, sharding);
+      break;
     case Sharding::Kind::kTuple:
-    case Sharding::Kind::kText: break;
+    case Sharding::Kind::kText:
+      break;
   }
 }
 

@@ -21,7 +21,9 @@ void AppendValue(std::string& out, double value);
 inline void AppendValue(std::string& out, const std::string& text) { AppendQuoted(out, text); }
 inline void AppendValue(std::string& out, const RawText& raw) { out += raw.text; }
 void AppendValue(std::string& out, absl::Span<const int64_t> values);  // {0,1}
-inline void AppendValue(std::string& out, const DimVector& dims) { AppendValue(out, absl::Span<const int64_t>(dims)); }
+inline void AppendValue(std::string& out, const DimVector& dims) {
+  AppendValue(out, absl::Span<const int64_t>(dims));
+}
 void AppendValue(std::string& out, const std::vector<DimVector>& lists);
 void AppendValue(std::string& out, const std::vector<bool>& values);
 void AppendValue(std::string& out, const std::vector<Precision>& values);
@@ -36,21 +38,27 @@ void AppendValue(std::string& out, const ReplicaGroups& groups);
 void AppendValue(std::string& out, const IntPairs& pairs);
 void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases);
 template <typename E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 void AppendValue(std::string& out, E value) {
   const absl::string_view text = Text(value);
   out.append(text.data(), text.size());
 }
 template <typename T>
-void AppendValue(std::string& out, const std::optional<T>& value) { AppendValue(out, *value); }
+void AppendValue(std::string& out, const std::optional<T>& value) {
+  AppendValue(out, *value);
+}
 
 void AppendSharding(std::string& out, const Sharding& sharding);
 
 // Values that XLA leaves out whatever their field says.
 template <typename T>
-bool NeverPrinted(const T&) { return false; }
+bool NeverPrinted(const T&) {
+  return false;
+}
 template <typename T>
-bool NeverPrinted(const std::optional<T>& value) { return !value.has_value(); }
+bool NeverPrinted(const std::optional<T>& value) {
+  return !value.has_value();
+}
 inline bool NeverPrinted(const Window& window) { return window.empty(); }
 bool NeverPrinted(const std::vector<Precision>& precision);  // all default
 

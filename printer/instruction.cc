@@ -67,7 +67,9 @@ const Instruction* WrappedInstruction(const Instruction& async) {
     start = start->operand(0);
   const Computation* wrapped = start->to_apply();
   if (wrapped == nullptr || wrapped->root() == nullptr) return nullptr;
-  if (wrapped->instruction_count() != wrapped->parameter_count() + 1 || wrapped->root()->IsParameter()) return nullptr;
+  if (wrapped->instruction_count() != wrapped->parameter_count() + 1 ||
+      wrapped->root()->IsParameter())
+    return nullptr;
   return wrapped->root();
 }
 
@@ -122,8 +124,10 @@ void Writer::AppendOperands(const Instruction& i) {
 
 void Writer::AppendConstant(const Instruction& i) {
   const Literal* literal = i.literal();
-  if (literal != nullptr && options_.large_constants) return AppendText(out_, *literal, LiteralTextOptions());
-  if (literal == nullptr || !literal->shape().IsArray() || literal->element_count() > kMostElements) {
+  if (literal != nullptr && options_.large_constants)
+    return AppendText(out_, *literal, LiteralTextOptions());
+  if (literal == nullptr || !literal->shape().IsArray() ||
+      literal->element_count() > kMostElements) {
     out_ += "{...}";
     return;
   }
@@ -136,12 +140,14 @@ void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* suga
                     [&](const auto& attributes) { AppendAttributes(out_, attributes, stage); });
   };
   append(AttributeStage::kFirst);
-  if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart) AppendExtraAttributes(*sugared, nullptr);
+  if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart)
+    AppendExtraAttributes(*sugared, nullptr);
   if (sugared == nullptr) AppendCalls(i);
   append(AttributeStage::kAfterCalls);
   AppendTraits(i);
   append(AttributeStage::kAfterStatistics);
-  if (i.HasExtras() && !i.extras().origin.empty()) absl::StrAppend(&out_, ", origin=", i.extras().origin);
+  if (i.HasExtras() && !i.extras().origin.empty())
+    absl::StrAppend(&out_, ", origin=", i.extras().origin);
 }
 
 void Writer::AppendCall(absl::string_view attribute, const Computation* called) {
@@ -230,14 +236,15 @@ void Writer::AppendTraits(const Instruction& i) {
     }
     out_ += '}';
   }
-  if (i.HasExtras() && !i.extras().statistics.empty()) absl::StrAppend(&out_, ", statistics=", i.extras().statistics);
+  if (i.HasExtras() && !i.extras().statistics.empty())
+    absl::StrAppend(&out_, ", statistics=", i.extras().statistics);
 }
 
 void Writer::AppendMetadata(const Instruction& i) {
   const OpMetadata& m = i.metadata();
   const int64_t frame = frames_ != nullptr ? frames_->NewId(m.stack_frame_id) : m.stack_frame_id;
-  if (m.op_type.empty() && m.op_name.empty() && m.source_file.empty() && m.scheduling_name.empty() &&
-      m.metadata_payload.empty() && m.others.empty() && frame == 0)
+  if (m.op_type.empty() && m.op_name.empty() && m.source_file.empty() &&
+      m.scheduling_name.empty() && m.metadata_payload.empty() && m.others.empty() && frame == 0)
     return;
   out_ += ", metadata={";
   AppendMetadataText(out_, "op_type", m.op_type);

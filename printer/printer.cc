@@ -10,18 +10,22 @@
 namespace hlokit {
 namespace {
 
-// What each calling instruction calls, in XLA's own order: a while loop's body stands before its condition.
+// What each calling instruction calls, in XLA's own order: a while loop's body stands before its
+// condition.
 std::vector<std::vector<Computation*>> Callees(const Computation& computation) {
   std::vector<std::vector<Computation*>> groups;
   for (const Instruction* i : computation.Instructions()) {
     if (i->called().empty()) continue;
     groups.emplace_back(i->called().begin(), i->called().end());
-    if (Info(i->opcode()).calls == CallForm::kCondBody) std::reverse(groups.back().begin(), groups.back().end());
+    if (Info(i->opcode()).calls == CallForm::kCondBody)
+      std::reverse(groups.back().begin(), groups.back().end());
   }
   return groups;
 }
 
-void AppendIndex(std::string& out, const ShapeIndex& index) { AppendValue(out, absl::Span<const int64_t>(index)); }
+void AppendIndex(std::string& out, const ShapeIndex& index) {
+  AppendValue(out, absl::Span<const int64_t>(index));
+}
 
 void AppendAliases(std::string& out, const std::vector<InputOutputAlias>& aliases) {
   for (size_t i = 0; i < aliases.size(); ++i) {
@@ -90,8 +94,10 @@ void AppendHeader(std::string& out, const Module& module, const PrintOptions& op
   }
   if (header.alias_passthrough_params) out += ", alias_passthrough_params=true";
   AppendEntryLayout(out, module);
-  AppendPropagation(out, "allow_spmd_sharding_propagation_to_parameters", header.propagate_sharding_to_parameters);
-  AppendPropagation(out, "allow_spmd_sharding_propagation_to_output", header.propagate_sharding_to_output);
+  AppendPropagation(out, "allow_spmd_sharding_propagation_to_parameters",
+                    header.propagate_sharding_to_parameters);
+  AppendPropagation(out, "allow_spmd_sharding_propagation_to_output",
+                    header.propagate_sharding_to_output);
   if (header.replica_count != 1) absl::StrAppend(&out, ", replica_count=", header.replica_count);
   if (header.num_partitions != 1) absl::StrAppend(&out, ", num_partitions=", header.num_partitions);
   if (!header.frontend_attributes.empty()) {
@@ -119,15 +125,16 @@ void AppendTables(std::string& out, const StackFrameTables& tables) {
   out += "FileLocations\n";
   for (size_t i = 0; i < tables.locations.size(); ++i) {
     const auto& l = tables.locations[i];
-    absl::StrAppend(&out, i + 1, " {file_name_id=", l.file_name_id, " function_name_id=", l.function_name_id);
+    absl::StrAppend(&out, i + 1, " {file_name_id=", l.file_name_id,
+                    " function_name_id=", l.function_name_id);
     absl::StrAppend(&out, " line=", l.line, " end_line=", l.end_line, " column=", l.column,
                     " end_column=", l.end_column, "}\n");
   }
   out += "\nStackFrames\n";
   for (size_t i = 0; i < tables.frames.size(); ++i) {
     const auto& f = tables.frames[i];
-    absl::StrAppend(&out, i + 1, " {file_location_id=", f.file_location_id, " parent_frame_id=", f.parent_frame_id,
-                    "}\n");
+    absl::StrAppend(&out, i + 1, " {file_location_id=", f.file_location_id,
+                    " parent_frame_id=", f.parent_frame_id, "}\n");
   }
   out += "\n\n";
 }
@@ -136,7 +143,8 @@ void AppendTables(std::string& out, const StackFrameTables& tables) {
 void UseFrames(const Module& module, StackFrameNumbering& frames) {
   for (const Computation* computation : module.Computations())
     for (const Instruction* i : computation->Instructions())
-      if (i->HasExtras() && i->metadata().stack_frame_id != 0) frames.Use(i->metadata().stack_frame_id);
+      if (i->HasExtras() && i->metadata().stack_frame_id != 0)
+        frames.Use(i->metadata().stack_frame_id);
 }
 
 // Computations that sugared asynchronous operations stand for.
@@ -152,7 +160,8 @@ absl::flat_hash_set<const Computation*> SugaredComputations(const Module& module
 size_t SizeGuess(const Module& module) {
   if (module.source() != nullptr) return module.source()->text().size() * 5 / 4 + 1024;
   int64_t instructions = 0;
-  for (const Computation* computation : module.Computations()) instructions += computation->instruction_count();
+  for (const Computation* computation : module.Computations())
+    instructions += computation->instruction_count();
   return 1024 + 128 * instructions;
 }
 
@@ -179,8 +188,8 @@ PrintOptions PrintOptions::Fingerprint() {
   return options;
 }
 
-// As XLA walks: all that one instruction calls is claimed at once, so a branch that another branch calls stands after
-// it. Computations that nothing calls stand where they were added.
+// As XLA walks: all that one instruction calls is claimed at once, so a branch that another branch
+// calls stands after it. Computations that nothing calls stand where they were added.
 std::vector<Computation*> PrintingOrder(const Module& module) {
   const std::vector<Computation*> all = module.Computations();
   std::vector<std::vector<std::vector<Computation*>>> callees(module.computation_id_bound());
@@ -234,7 +243,8 @@ void Writer::AppendSignature(const Computation& computation) {
     AppendText(out_, parameter->shape(), /*with_layout=*/false);
   }
   out_ += ") -> ";
-  if (computation.root() != nullptr) AppendText(out_, computation.root()->shape(), /*with_layout=*/false);
+  if (computation.root() != nullptr)
+    AppendText(out_, computation.root()->shape(), /*with_layout=*/false);
   out_ += ' ';
 }
 
@@ -267,7 +277,8 @@ void Writer::AppendComputation(const Computation& computation) {
   if (options_.program_shape) AppendSignature(computation);
   AppendBody(computation, 0);
   const std::string& thread = computation.execution_thread();
-  if (!thread.empty() && thread != "main") absl::StrAppend(&out_, ", execution_thread=\"", thread, "\"");
+  if (!thread.empty() && thread != "main")
+    absl::StrAppend(&out_, ", execution_thread=\"", thread, "\"");
 }
 
 std::string Print(const Module& module, const PrintOptions& options) {
@@ -277,7 +288,8 @@ std::string Print(const Module& module, const PrintOptions& options) {
   std::vector<Computation*> order = PrintingOrder(module);
   if (options.sugar_async) {
     const auto sugared = SugaredComputations(module);
-    std::erase_if(order, [&](const Computation* computation) { return sugared.contains(computation); });
+    std::erase_if(order,
+                  [&](const Computation* computation) { return sugared.contains(computation); });
   }
   StackFrameNumbering frames(module.header().stack_frames);
   if (options.metadata && !module.header().stack_frames.empty()) {

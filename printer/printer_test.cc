@@ -73,20 +73,25 @@ TEST(Printer, PrintsAttributes) {
        "custom-call(%p), window={size=3 pad=1_0}, custom_call_target=\"x\\\"y\", "
        "output_to_operand_aliasing={{0}: (0, {1,2})}"},
       {s.Add(Opcode::kDot, {p, p}, dot),
-       "dot(%p, %p), lhs_contracting_dims={}, rhs_contracting_dims={}, operand_precision={high,default}, "
+       "dot(%p, %p), lhs_contracting_dims={}, rhs_contracting_dims={}, "
+       "operand_precision={high,default}, "
        "algorithm=dot_f32_f32_f32"},
       {s.Add(Opcode::kSlice, {p}, dense), "slice(%p), slice={[0:4]}"},
       {s.Add(Opcode::kSlice, {p}, strided), "slice(%p), slice={[0:4:2], [1:3:1]}"},
       {s.Add(Opcode::kPad, {p, p}, pad), "pad(%p, %p), padding=-1_0_0x1_2_2"},
-      {s.Add(Opcode::kAllReduce, {p}, iota), "all-reduce(%p), channel_id=1, replica_groups=[2,2]<=[2,2]T(1,0)"},
+      {s.Add(Opcode::kAllReduce, {p}, iota),
+       "all-reduce(%p), channel_id=1, replica_groups=[2,2]<=[2,2]T(1,0)"},
       {s.Add(Opcode::kBatchNormTraining, {p, p, p}, norm),
        "batch-norm-training(%p, %p, %p), epsilon=1e-05, feature_index=0"},
-      {s.Add(Opcode::kCompare, {p, p}, CompareAttrs{ComparisonDirection::kLt, ComparisonType::kTotalOrder}),
+      {s.Add(Opcode::kCompare, {p, p},
+             CompareAttrs{ComparisonDirection::kLt, ComparisonType::kTotalOrder}),
        "compare(%p, %p), direction=LT, type=TOTALORDER"},
-      {s.entry->Add(Opcode::kTuple, kVector, {p, p, p, p, p, p}), "tuple(%p, %p, %p, %p, %p, /*index=5*/%p)"},
+      {s.entry->Add(Opcode::kTuple, kVector, {p, p, p, p, p, p}),
+       "tuple(%p, %p, %p, %p, %p, /*index=5*/%p)"},
   };
   for (const auto& [instruction, expected] : cases)
-    EXPECT_EQ(Print(*instruction), absl::StrCat("%", instruction->name(), " = f32[4]{0} ", expected));
+    EXPECT_EQ(Print(*instruction),
+              absl::StrCat("%", instruction->name(), " = f32[4]{0} ", expected));
 }
 
 TEST(Printer, OrdersWhatEveryInstructionMayHave) {
@@ -102,8 +107,10 @@ TEST(Printer, OrdersWhatEveryInstructionMayHave) {
   extras.metadata.source_line = 3;
   extras.backend_config = "{\"a\":1}";
   EXPECT_EQ(Print(*i),
-            "%exponential = f32[4]{0} exponential(%p), sharding={replicated}, frontend_attributes={a=\"b\",c={d=e}}, "
-            "control-predecessors={%p}, statistics={visualizing_index=0,s=1}, result_accuracy={mode=highest}, "
+            "%exponential = f32[4]{0} exponential(%p), sharding={replicated}, "
+            "frontend_attributes={a=\"b\",c={d=e}}, "
+            "control-predecessors={%p}, statistics={visualizing_index=0,s=1}, "
+            "result_accuracy={mode=highest}, "
             "origin={{\"a\"}}, metadata={op_name=\"n\" source_line=3}, backend_config={\"a\":1}");
 }
 
@@ -117,11 +124,13 @@ TEST(Printer, SugarsAsyncOperationsOfOneInstruction) {
   start->set_called({wrapped});
   Instruction* done = s.Add(Opcode::kAsyncDone, {start}, AsyncAttrs());
   s.entry->set_root(done);
-  EXPECT_EQ(Print(*start), "%async-start = f32[4]{0} negate-start(%p), async_execution_thread=\"other\"");
+  EXPECT_EQ(Print(*start),
+            "%async-start = f32[4]{0} negate-start(%p), async_execution_thread=\"other\"");
   EXPECT_EQ(Print(*done), "%async-done = f32[4]{0} negate-done(%async-start)");
   EXPECT_EQ(Print(s.module).find("%w"), std::string::npos);
   wrapped->set_root(wrapped->Add(Opcode::kNegate, kVector, {wrapped->root()}));
-  EXPECT_EQ(Print(*start), "%async-start = f32[4]{0} async-start(%p), async_execution_thread=\"other\", calls=%w");
+  EXPECT_EQ(Print(*start),
+            "%async-start = f32[4]{0} async-start(%p), async_execution_thread=\"other\", calls=%w");
 }
 
 TEST(Printer, NumbersStackFramesAsTheyComeUp) {
@@ -130,7 +139,8 @@ TEST(Printer, NumbersStackFramesAsTheyComeUp) {
   tables.file_names = {"unused.py", "a.py"};
   tables.function_names = {"f", "g"};
   tables.locations = {{2, 2, 3, 3, 1, 9}, {2, 1, 5, 5, 2, 8}};
-  tables.frames = {{1, 4}, {2, 1}, {1, 3}, {2, 9}};  // 1 called by 3 by 2; 4 by one that is not there
+  tables.frames = {
+      {1, 4}, {2, 1}, {1, 3}, {2, 9}};  // 1 called by 3 by 2; 4 by one that is not there
   s.p->mutable_extras().metadata.stack_frame_id = 1;
   Instruction* root = s.entry->Add(Opcode::kNegate, kVector, {s.p});
   root->mutable_extras().metadata.stack_frame_id = 4;
@@ -139,7 +149,8 @@ TEST(Printer, NumbersStackFramesAsTheyComeUp) {
   EXPECT_EQ(text.substr(text.find("FileNames")),
             "FileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n2 \"g\"\n\nFileLocations\n"
             "1 {file_name_id=1 function_name_id=1 line=5 end_line=5 column=2 end_column=8}\n"
-            "2 {file_name_id=1 function_name_id=2 line=3 end_line=3 column=1 end_column=9}\n\nStackFrames\n"
+            "2 {file_name_id=1 function_name_id=2 line=3 end_line=3 column=1 "
+            "end_column=9}\n\nStackFrames\n"
             "1 {file_location_id=1 parent_frame_id=1}\n"
             "2 {file_location_id=2 parent_frame_id=2}\n"
             "3 {file_location_id=2 parent_frame_id=3}\n\n\n"
@@ -159,8 +170,10 @@ TEST(Printer, OrdersComputations) {
 }
 
 TEST(Printer, KnowsDictionaries) {
-  for (const char* yes : {"{}", "{\"a\":{\"b\":\"}\"}}", "{a = 1 : i64}"}) EXPECT_TRUE(IsDictionary(yes)) << yes;
-  for (const char* no : {"", "a", "[1]", "{", "{} ", "{}{}", "{\"}"}) EXPECT_FALSE(IsDictionary(no)) << no;
+  for (const char* yes : {"{}", "{\"a\":{\"b\":\"}\"}}", "{a = 1 : i64}"})
+    EXPECT_TRUE(IsDictionary(yes)) << yes;
+  for (const char* no : {"", "a", "[1]", "{", "{} ", "{}{}", "{\"}"})
+    EXPECT_FALSE(IsDictionary(no)) << no;
 }
 
 TEST(Printer, PrintsShardings) {
@@ -181,7 +194,8 @@ TEST(Printer, PrintsShardings) {
   tuple.kind = Sharding::Kind::kTuple;
   tuple.elements = {Sharding(), listed};
   EXPECT_EQ(Text(tiled), "{devices=[2,2]<=[2,2]T(1,0) last_tile_dim_replicate shard_as 3}");
-  EXPECT_EQ(Text(tuple), "{{replicated}, {devices=[2,1,1]1,0 last_tile_dims={manual, replicated}}}");
+  EXPECT_EQ(Text(tuple),
+            "{{replicated}, {devices=[2,1,1]1,0 last_tile_dims={manual, replicated}}}");
 }
 
 }  // namespace

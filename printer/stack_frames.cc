@@ -13,18 +13,22 @@ int64_t CallerOf(const StackFrameTables::Frame& frame) { return frame.parent_fra
 bool StackFrameNumbering::FollowCallers(int64_t frame, std::vector<int64_t>& chain) const {
   const auto count = static_cast<int64_t>(given_.frames.size());
   while (frame > 0) {
-    if (frame > count || static_cast<int64_t>(chain.size()) > count || new_ids_[frame] == kNoFrame) return false;
+    if (frame > count || static_cast<int64_t>(chain.size()) > count || new_ids_[frame] == kNoFrame)
+      return false;
     chain.push_back(frame);
     if (new_ids_[frame] > 0) return true;
     const auto& row = given_.frames[frame - 1];
-    if (row.file_location_id < 1 || row.file_location_id > static_cast<int64_t>(given_.locations.size())) return false;
+    if (row.file_location_id < 1 ||
+        row.file_location_id > static_cast<int64_t>(given_.locations.size()))
+      return false;
     frame = CallerOf(row);
   }
   return true;
 }
 
 void StackFrameNumbering::Use(int64_t frame) {
-  if (frame < 1 || frame > static_cast<int64_t>(given_.frames.size()) || new_ids_[frame] != 0) return;
+  if (frame < 1 || frame > static_cast<int64_t>(given_.frames.size()) || new_ids_[frame] != 0)
+    return;
   std::vector<int64_t> chain;
   if (!FollowCallers(frame, chain)) {
     new_ids_[frame] = kNoFrame;
@@ -49,7 +53,8 @@ int64_t StackFrameNumbering::NewId(int64_t frame) const {
   return std::max<int64_t>(new_ids_[frame], 0);
 }
 
-int64_t StackFrameNumbering::Intern(absl::Span<const std::string> given, int64_t id, std::vector<std::string>& made,
+int64_t StackFrameNumbering::Intern(absl::Span<const std::string> given, int64_t id,
+                                    std::vector<std::string>& made,
                                     absl::flat_hash_map<std::string, int64_t>& ids) {
   if (id < 1 || id > static_cast<int64_t>(given.size())) return 0;
   const auto [found, added] = ids.try_emplace(given[id - 1], static_cast<int64_t>(made.size()) + 1);
@@ -59,12 +64,14 @@ int64_t StackFrameNumbering::Intern(absl::Span<const std::string> given, int64_t
 
 int64_t StackFrameNumbering::InternLocation(int64_t id) {
   Location location = given_.locations[id - 1];
-  location.file_name_id = Intern(given_.file_names, location.file_name_id, made_.file_names, file_ids_);
+  location.file_name_id =
+      Intern(given_.file_names, location.file_name_id, made_.file_names, file_ids_);
   location.function_name_id =
       Intern(given_.function_names, location.function_name_id, made_.function_names, function_ids_);
-  const std::tuple key(location.file_name_id, location.function_name_id, location.line, location.end_line,
-                       location.column, location.end_column);
-  const auto [found, added] = location_ids_.try_emplace(key, static_cast<int64_t>(made_.locations.size()) + 1);
+  const std::tuple key(location.file_name_id, location.function_name_id, location.line,
+                       location.end_line, location.column, location.end_column);
+  const auto [found, added] =
+      location_ids_.try_emplace(key, static_cast<int64_t>(made_.locations.size()) + 1);
   if (added) made_.locations.push_back(location);
   return found->second;
 }

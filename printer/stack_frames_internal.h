@@ -12,10 +12,11 @@ namespace hlokit {
 
 class StackFrameNumbering {
  public:
-  explicit StackFrameNumbering(const StackFrameTables& given) : given_(given), new_ids_(given.frames.size() + 1, 0) {}
+  explicit StackFrameNumbering(const StackFrameTables& given)
+      : given_(given), new_ids_(given.frames.size() + 1, 0) {}
 
-  // Takes a frame, its callers first, into the new tables. A number beyond the given tables, or a chain of callers
-  // that ends nowhere, is no frame.
+  // Takes a frame, its callers first, into the new tables. A number beyond the given tables, or a
+  // chain of callers that ends nowhere, is no frame.
   void Use(int64_t frame);
   // The new number of a frame that was used; 0: no frame.
   int64_t NewId(int64_t frame) const;
@@ -34,7 +35,8 @@ class StackFrameNumbering {
   StackFrameTables made_;
   std::vector<int64_t> new_ids_;  // by given number; 0: not seen yet
   absl::flat_hash_map<std::string, int64_t> file_ids_, function_ids_;
-  absl::flat_hash_map<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>, int64_t> location_ids_;
+  absl::flat_hash_map<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>, int64_t>
+      location_ids_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> frame_ids_;
 };
 

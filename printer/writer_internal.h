@@ -44,12 +44,12 @@ class Writer {
   std::string& out_;
   const PrintOptions& options_;
   const StackFrameNumbering* frames_;
-  int indent_ = 0;                 // of the instructions being written
+  int indent_ = 0;                  // of the instructions being written
   const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
 };
 
-// The one instruction besides parameters that an asynchronous operation wraps, or null where text cannot leave out
-// the wrapping computation.
+// The one instruction besides parameters that an asynchronous operation wraps, or null where text
+// cannot leave out the wrapping computation.
 const Instruction* WrappedInstruction(const Instruction& async);
 
 }  // namespace hlokit

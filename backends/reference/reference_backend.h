@@ -7,7 +7,8 @@
 
 namespace hlokit {
 
-// Runs every op by its reference meaning. Compiling costs nothing; runs follow the module's schedule where it has one.
+// Runs every op by its reference meaning. Compiling costs nothing; runs follow the module's
+// schedule where it has one.
 std::unique_ptr<Backend> MakeReferenceBackend();
 
 }  // namespace hlokit

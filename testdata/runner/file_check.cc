@@ -19,8 +19,8 @@ void AppendMessage(const llvm::SMDiagnostic& diagnostic, void* text) {
 
 }  // namespace
 
-bool FileCheck(const std::string& check_name, const std::string& check_text, const std::string& output,
-               std::string& why) {
+bool FileCheck(const std::string& check_name, const std::string& check_text,
+               const std::string& output, std::string& why) {
   llvm::FileCheckRequest request;
   request.CheckPrefixes = {"CHECK"};
   request.CommentPrefixes = {"COM"};
@@ -32,7 +32,8 @@ bool FileCheck(const std::string& check_name, const std::string& check_text, con
   llvm::SmallString<4096> check_buffer, output_buffer;
   auto checks = llvm::MemoryBuffer::getMemBufferCopy(check_text, check_name);
   const llvm::StringRef check_canonical = check.CanonicalizeFile(*checks, check_buffer);
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(check_canonical, check_name), llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(check_canonical, check_name),
+                             llvm::SMLoc());
   if (check.readCheckFile(sources, check_canonical)) return false;
   auto copy = llvm::MemoryBuffer::getMemBufferCopy(output, "output");
   const llvm::StringRef canonical = check.CanonicalizeFile(*copy, output_buffer);

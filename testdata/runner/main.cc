@@ -1,4 +1,5 @@
-// One GoogleTest case for each test file below testdata/: suite exec where values are computed, else golden.
+// One GoogleTest case for each test file below testdata/: suite exec where values are computed,
+// else golden.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,14 +27,15 @@ class FileTest : public testing::Test {
 };
 
 // Folders of test files; others (models, the runner) hold no tests.
-constexpr const char* kAreas[] = {"parser", "printer", "verifier", "passes", "ops", "backends", "tools", "modules",
-                                  "regress"};
+constexpr const char* kAreas[] = {"parser",   "printer", "verifier", "passes", "ops",
+                                  "backends", "tools",   "modules",  "regress"};
 
 std::vector<fs::path> TestFiles(const fs::path& area) {
   std::vector<fs::path> files;
   if (!fs::exists(area)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(area))
-    if (entry.path().extension() == ".hlo" || entry.path().extension() == ".test") files.push_back(entry.path());
+    if (entry.path().extension() == ".hlo" || entry.path().extension() == ".test")
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -44,7 +46,8 @@ void RegisterTests() {
     for (const fs::path& path : TestFiles(root / area)) {
       const TestFile file = ReadTestFile(path);
       const fs::path name = fs::relative(path, root).replace_extension();
-      testing::RegisterTest(file.cases.empty() ? "golden" : "exec", name.c_str(), nullptr, nullptr, path.c_str(), 1,
+      testing::RegisterTest(file.cases.empty() ? "golden" : "exec", name.c_str(), nullptr, nullptr,
+                            path.c_str(), 1,
                             [file]() -> testing::Test* { return new FileTest(file); });
     }
   }

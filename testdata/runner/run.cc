@@ -46,9 +46,10 @@ struct CommandResult {
 
 CommandResult RunCommand(const std::string& command, const ScratchFolder& scratch) {
   const std::string out = scratch / "stdout", err = scratch / "stderr";
-  const std::string line = absl::StrCat("cd / && export PATH=" HLOKIT_BIN ":$PATH && { ", command, "\n} >", out, " 2>", err);
-  const std::string whole =
-      absl::StrCat("timeout ", kSeconds, " sh -c '", absl::StrReplaceAll(line, {{"'", "'\\''"}}), "'");
+  const std::string line = absl::StrCat("cd / && export PATH=" HLOKIT_BIN ":$PATH && { ", command,
+                                        "\n} >", out, " 2>", err);
+  const std::string whole = absl::StrCat("timeout ", kSeconds, " sh -c '",
+                                         absl::StrReplaceAll(line, {{"'", "'\\''"}}), "'");
   const int status = std::system(whole.c_str());
   CommandResult result;
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -81,13 +82,14 @@ std::string RunCommands(const TestFile& file, const ScratchFolder& scratch) {
     const int expected = file.exit_status >= 0 ? file.exit_status : refuses ? 2 : 0;
     const CommandResult result = RunCommand(Expand(command, file, scratch), scratch);
     if (result.exit_status != expected)
-      return absl::StrCat(command, "\nexit status ", result.exit_status, ", expected ", expected, "\n", result.out,
-                          result.err);
+      return absl::StrCat(command, "\nexit status ", result.exit_status, ", expected ", expected,
+                          "\n", result.out, result.err);
     absl::StrAppend(&output, result.out, result.err);
   }
   // Names of machines' own places have no business in expectations.
-  output = absl::StrReplaceAll(output, {{std::filesystem::path(file.path).parent_path().string() + "/", ""},
-                                        {scratch / "", "SCRATCH/"}});
+  output = absl::StrReplaceAll(output,
+                               {{std::filesystem::path(file.path).parent_path().string() + "/", ""},
+                                {scratch / "", "SCRATCH/"}});
   const std::string golden = absl::StrCat(file.path, ".out");
   if (std::filesystem::exists(golden)) return CompareGolden(golden, output);
   if (!file.has_checks) return "the file neither has CHECK lines nor a .out file beside it\n";
@@ -108,7 +110,8 @@ std::string Compare(const ValueCase& value, const Literal& expected, const Liter
   if (expected.shape().IsTuple()) {
     if (expected.elements().size() != actual.elements().size()) return "another number of results";
     for (size_t i = 0; i < expected.elements().size(); ++i)
-      if (std::string why = Compare(value, expected.elements()[i], actual.elements()[i]); !why.empty())
+      if (std::string why = Compare(value, expected.elements()[i], actual.elements()[i]);
+          !why.empty())
         return absl::StrCat("result ", i, ": ", why);
     return "";
   }
@@ -137,7 +140,8 @@ std::string Compare(const ValueCase& value, const Literal& expected, const Liter
 
 std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_view platform,
                     const ScratchFolder& scratch) {
-  std::string command = absl::StrCat(Expand(value.command, file, scratch), " --platform=", platform);
+  std::string command =
+      absl::StrCat(Expand(value.command, file, scratch), " --platform=", platform);
   for (size_t i = 0; i < value.inputs.size(); ++i) {
     const std::string path = scratch / absl::StrCat("in", i, ".txt");
     if (!AtomicWriteFile(path, value.inputs[i]).ok()) return "cannot write inputs\n";
@@ -146,7 +150,8 @@ std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_v
   const std::string out = scratch / "out.txt";
   absl::StrAppend(&command, " --output=", out);
   const CommandResult result = RunCommand(command, scratch);
-  if (result.exit_status != 0) return absl::StrCat("exit status ", result.exit_status, "\n", result.out, result.err);
+  if (result.exit_status != 0)
+    return absl::StrCat("exit status ", result.exit_status, "\n", result.out, result.err);
   const auto expected = ParseLiteral(value.expected);
   if (!expected.ok()) return absl::StrCat("EXPECT: ", expected.status().message(), "\n");
   const std::string text = ReadFile(out).value_or("");
@@ -165,7 +170,9 @@ std::string RunTestFile(const TestFile& file) {
   if (!file.commands.empty()) failures = RunCommands(file, scratch);
   for (size_t i = 0; i < file.cases.size(); ++i) {
     for (absl::string_view platform : kPlatforms) {
-      if (std::find(file.unsupported.begin(), file.unsupported.end(), platform) != file.unsupported.end()) continue;
+      if (std::find(file.unsupported.begin(), file.unsupported.end(), platform) !=
+          file.unsupported.end())
+        continue;
       const std::string why = RunCase(file, file.cases[i], platform, scratch);
       if (!why.empty()) absl::StrAppend(&failures, "case ", i, " on ", platform, ": ", why);
     }

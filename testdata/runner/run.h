@@ -7,8 +7,8 @@
 
 namespace hlokit {
 
-// Empty where all is well, else what failed, ready to print. With HLOKIT_UPDATE_GOLDENS set, FILE.out is rewritten
-// instead of compared.
+// Empty where all is well, else what failed, ready to print. With HLOKIT_UPDATE_GOLDENS set,
+// FILE.out is rewritten instead of compared.
 std::string RunTestFile(const TestFile& file);
 
 }  // namespace hlokit

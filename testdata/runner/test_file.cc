@@ -13,7 +13,8 @@
 namespace hlokit {
 namespace {
 
-constexpr std::array<absl::string_view, 4> kCaseKeys = {"RUN-ON-EACH-BACKEND:", "INPUT:", "EXPECT:", "TOLERANCE:"};
+constexpr std::array<absl::string_view, 4> kCaseKeys = {
+    "RUN-ON-EACH-BACKEND:", "INPUT:", "EXPECT:", "TOLERANCE:"};
 
 // `--rel-error=1e-6 --abs-error=0`.
 void ReadTolerance(absl::string_view text, ValueCase& value, TestFile& file) {
@@ -21,7 +22,8 @@ void ReadTolerance(absl::string_view text, ValueCase& value, TestFile& file) {
     double* const error = absl::ConsumePrefix(&flag, "--rel-error=")   ? &value.relative_error
                           : absl::ConsumePrefix(&flag, "--abs-error=") ? &value.absolute_error
                                                                        : nullptr;
-    if (error == nullptr || !absl::SimpleAtod(flag, error)) file.problem = absl::StrCat("unknown tolerance ", flag);
+    if (error == nullptr || !absl::SimpleAtod(flag, error))
+      file.problem = absl::StrCat("unknown tolerance ", flag);
   }
 }
 
@@ -85,7 +87,8 @@ TestFile ReadTestFile(const std::string& path) {
   }
   file.text = *std::move(text);
   for (absl::string_view line : absl::StrSplit(file.text, '\n')) ReadLine(line, file);
-  if (file.commands.empty() && file.cases.empty()) file.problem = "no RUN: and no RUN-ON-EACH-BACKEND: line";
+  if (file.commands.empty() && file.cases.empty())
+    file.problem = "no RUN: and no RUN-ON-EACH-BACKEND: line";
   for (const ValueCase& value : file.cases)
     if (value.expected.empty()) file.problem = "a case without EXPECT:";
   return file;

@@ -1,14 +1,19 @@
 // A test file: what its comment lines ask for.
 //
-//   // RUN: hlo-opt --passes=dce %s          a shell line; %s is this file, %t a scratch path, %d this file's folder.
+//   // RUN: hlo-opt --passes=dce %s          a shell line; %s is this file, %t a scratch path, %d
+//   this file's folder.
 //   // RUN: not hlo-opt %s                   must end with exit status 2 (or that of EXIT)
 //   // EXIT: 1                               the exit status of the RUN lines
-//   // CHECK: text                           FileCheck on standard output followed by standard error; or, where
-//                                            FILE.out stands beside the test, the whole output is as it says
+//   // CHECK: text                           FileCheck on standard output followed by standard
+//   error; or, where
+//                                            FILE.out stands beside the test, the whole output is
+//                                            as it says
 //   // RUN-ON-EACH-BACKEND: hlo-run %s       one case of values; several may follow each other
-//   // INPUT: f32[2] {1, 2}                  an argument, in parameter order; also at the end of the line above
+//   // INPUT: f32[2] {1, 2}                  an argument, in parameter order; also at the end of
+//   the line above
 //   // EXPECT: f32[2] {1, 2}                 the result; exact unless
-//   // TOLERANCE: --rel-error=1e-6           flags of hlo-run's comparison follow, with a reason in a comment
+//   // TOLERANCE: --rel-error=1e-6           flags of hlo-run's comparison follow, with a reason in
+//   a comment
 //   // UNSUPPORTED: cpu                      platforms that lack the op
 #pragma once
 

@@ -10,13 +10,18 @@ namespace hlokit {
 namespace {
 
 TEST(Flags, NormalizesNamesOnly) {
-  const char* argv[] = {"tool", "--num_partitions=a_b", "-print_literals", "-o", "x_y", "-", "-7", "--f_g=", "--", "--a_b"};
-  EXPECT_EQ(NormalizeArguments(10, argv), (std::vector<std::string>{"--num-partitions=a_b", "--print-literals", "-o",
-                                                                   "x_y", "-", "-7", "--f-g", "", "--", "--a_b"}));
+  const char* argv[] = {
+      "tool", "--num_partitions=a_b", "-print_literals", "-o", "x_y", "-", "-7", "--f_g=", "--",
+      "--a_b"};
+  EXPECT_EQ(NormalizeArguments(10, argv),
+            (std::vector<std::string>{"--num-partitions=a_b", "--print-literals", "-o", "x_y", "-",
+                                      "-7", "--f-g", "", "--", "--a_b"}));
 }
 
 TEST(Load, BlanksLogPrefixes) {
-  std::string text = "I0521 12:04:45.123456   77 x.cc:3] HloModule m\nENTRY e {\nE0521 12:04:45.123456 7 x.cc:3] }\n";
+  std::string text =
+      "I0521 12:04:45.123456   77 x.cc:3] HloModule m\nENTRY e {\nE0521 12:04:45.123456 7 x.cc:3] "
+      "}\n";
   const size_t size = text.size();
   EXPECT_TRUE(BlankLogPrefixes(text));
   EXPECT_EQ(text.size(), size);
@@ -37,7 +42,8 @@ TEST(Report, WritesJson) {
 
 TEST(Diff, ShowsChangesWithContext) {
   EXPECT_EQ(LineDiff("a\nb\n", "a\nb\n"), "");
-  EXPECT_EQ(LineDiff("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n", 1), "@@ -1,4 +1,5 @@\n a\n-b\n+x\n c\n d\n+e\n");
+  EXPECT_EQ(LineDiff("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n", 1),
+            "@@ -1,4 +1,5 @@\n a\n-b\n+x\n c\n d\n+e\n");
   EXPECT_EQ(LineDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "2\n3\n4\n5\n6\n7\n8\n", 1),
             "@@ -1,2 +1,1 @@\n-1\n 2\n@@ -8,2 +7,1 @@\n 8\n-9\n");
   EXPECT_EQ(LineDiff("", "a\n"), "@@ -1,0 +1,1 @@\n+a\n");
@@ -46,7 +52,9 @@ TEST(Diff, ShowsChangesWithContext) {
 // Applying a difference with all its context gives the second text.
 TEST(Diff, IsWhole) {
   uint32_t state = 1;
-  auto random = [&](uint32_t bound) { return (state = state * 1664525 + 1013904223) / 65536 % bound; };
+  auto random = [&](uint32_t bound) {
+    return (state = state * 1664525 + 1013904223) / 65536 % bound;
+  };
   for (int round = 0; round < 200; ++round) {
     std::string a, b, from_a, from_b;
     for (uint32_t i = random(12); i > 0; --i) a += std::string(1, 'a' + random(3)) + "\n";

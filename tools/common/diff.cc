@@ -26,8 +26,8 @@ Lines LinesOf(absl::string_view text) {
   return lines;
 }
 
-// Furthest x on each diagonal (x - y, offset by the number of edits) after 0, 1, 2, ... edits; the last round reaches
-// the end. Empty where that takes too many.
+// Furthest x on each diagonal (x - y, offset by the number of edits) after 0, 1, 2, ... edits; the
+// last round reaches the end. Empty where that takes too many.
 std::vector<std::vector<int>> Rounds(const Lines& a, const Lines& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   std::vector<std::vector<int>> rounds;
@@ -37,7 +37,7 @@ std::vector<std::vector<int>> Rounds(const Lines& a, const Lines& b) {
       int x = 0;
       if (edits > 0) {
         const std::vector<int>& last = rounds.back();
-        const int down = k < edits ? last[k + 1 + edits - 1] : -1;       // a line of b is put in
+        const int down = k < edits ? last[k + 1 + edits - 1] : -1;        // a line of b is put in
         const int right = k > -edits ? last[k - 1 + edits - 1] + 1 : -1;  // a line of a is dropped
         x = std::max(down, right);
       }

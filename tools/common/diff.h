@@ -7,8 +7,9 @@
 
 namespace hlokit {
 
-// In the form of `diff -u` without a header: `@@ -3,7 +3,8 @@`, then lines after ` `, `-` or `+`, with `context` equal
-// lines around each change. Empty for equal texts. The shortest difference, but for texts thousands of edits apart.
+// In the form of `diff -u` without a header: `@@ -3,7 +3,8 @@`, then lines after ` `, `-` or `+`,
+// with `context` equal lines around each change. Empty for equal texts. The shortest difference,
+// but for texts thousands of edits apart.
 std::string LineDiff(absl::string_view before, absl::string_view after, int context = 3);
 
 }  // namespace hlokit

@@ -22,8 +22,9 @@ namespace {
 std::string Normalize(absl::string_view argument) {
   const size_t dashes = argument.find_first_not_of('-');
   if (dashes == absl::string_view::npos || dashes == 0 || dashes > 2) return std::string(argument);
-  if (dashes == 1 && (argument.size() < 3 || !std::isalpha(static_cast<unsigned char>(argument[1])) ||
-                      !(std::isalpha(static_cast<unsigned char>(argument[2])) || argument[2] == '_')))
+  if (dashes == 1 &&
+      (argument.size() < 3 || !std::isalpha(static_cast<unsigned char>(argument[1])) ||
+       !(std::isalpha(static_cast<unsigned char>(argument[2])) || argument[2] == '_')))
     return std::string(argument);  // -o, -o=x, -1, -
   const size_t end = std::min(argument.find('='), argument.size());
   std::string name = absl::StrCat("--", argument.substr(dashes, end - dashes));
@@ -67,7 +68,8 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
   return arguments;
 }
 
-bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples, int& exit_status) {
+bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples,
+                int& exit_status) {
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
   app.footer(std::string(examples));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
@@ -79,8 +81,8 @@ bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_
     exit_status = kExitDone;
   } catch (const CLI::Error& error) {
     const std::string what = error.what();
-    std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(), what.c_str(),
-                 Suggestion(app, what).c_str(), app.get_name().c_str());
+    std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(),
+                 what.c_str(), Suggestion(app, what).c_str(), app.get_name().c_str());
     exit_status = kExitUsage;
   }
   return false;

@@ -13,15 +13,16 @@ class App;
 
 namespace hlokit {
 
-// The arguments after the program's name, with the dialects of a shell user's habits made one: underscores in a flag's
-// name become dashes (`--num_partitions=2`), and `-flag` of two letters or more becomes `--flag`. Values and what
-// stands after `--` stay as they are.
+// The arguments after the program's name, with the dialects of a shell user's habits made one:
+// underscores in a flag's name become dashes (`--num_partitions=2`), and `-flag` of two letters or
+// more becomes `--flag`. Values and what stands after `--` stay as they are.
 std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 
-// Adds --version, makes --help end in `examples`, and reads `arguments`. True if the tool should go on; else
-// `exit_status` is what it should return: kExitDone after --help or --version, kExitUsage after a message that names
-// the flag and, where one is near, what was meant.
-bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples, int& exit_status);
+// Adds --version, makes --help end in `examples`, and reads `arguments`. True if the tool should go
+// on; else `exit_status` is what it should return: kExitDone after --help or --version, kExitUsage
+// after a message that names the flag and, where one is near, what was meant.
+bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples,
+                int& exit_status);
 
 // Comma-separated text, empty parts left out.
 std::vector<std::string> SplitCommas(absl::string_view text);

@@ -57,15 +57,18 @@ bool BlankLogPrefixes(std::string& text) {
 
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path) {
   if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt"))
-    return InvalidArgument(path, ": protobuf dumps are not read yet; dump as text (--xla_dump_hlo_as_text)");
+    return InvalidArgument(
+        path, ": protobuf dumps are not read yet; dump as text (--xla_dump_hlo_as_text)");
   ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   // A look at the first character spares most files the walk over all lines.
   const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && absl::StrContains("IWEF", absl::string_view(&text[first], 1))) BlankLogPrefixes(text);
+  if (first != std::string::npos && absl::StrContains("IWEF", absl::string_view(&text[first], 1)))
+    BlankLogPrefixes(text);
   return std::make_shared<const SourceFile>(path == "-" ? "<stdin>" : path, std::move(text));
 }
 
-absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source, const LoadOptions& options) {
+absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
+                                        const LoadOptions& options) {
   LoadedModule loaded;
   Stopwatch watch;
   Diagnostics diagnostics;

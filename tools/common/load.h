@@ -19,13 +19,14 @@ struct LoadedModule {
   double parse_s = 0, verify_s = 0;
 };
 
-// The file's text (standard input for "-") with log prefixes (`I0521 12:04:45.123456  77 x.cc:3] `) blanked out, so
-// that lines and columns stay. Protobuf dumps are refused by name.
+// The file's text (standard input for "-") with log prefixes (`I0521 12:04:45.123456  77 x.cc:3] `)
+// blanked out, so that lines and columns stay. Protobuf dumps are refused by name.
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path);
 
-// Parses and verifies. Every error and warning goes to standard error, located; the status carries the first error
-// and says nothing new.
-absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source, const LoadOptions& options);
+// Parses and verifies. Every error and warning goes to standard error, located; the status carries
+// the first error and says nothing new.
+absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
+                                        const LoadOptions& options);
 
 // Blanks log prefixes in place; true if there were any.
 bool BlankLogPrefixes(std::string& text);

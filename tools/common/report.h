@@ -44,7 +44,8 @@ class Stopwatch {
 // The most memory that this process has held, in MiB.
 int64_t PeakRssMib();
 
-// Draws a bar on standard error once work has lasted half a second; empty where standard error is no terminal.
+// Draws a bar on standard error once work has lasted half a second; empty where standard error is
+// no terminal.
 ProgressCallback TerminalProgress();
 // Wipes the bar, if one was drawn, before a message.
 void ClearProgress();

@@ -41,15 +41,17 @@ const char* KindText(Slice::Kind kind) {
 // A line an array: where it lies, and the instruction that makes it.
 absl::StatusOr<std::string> BufferText(const Module& module) {
   ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(module));
-  std::string text = absl::StrCat("arena: ", buffers.arena_size(), " bytes; the most that lives at once: ",
-                                  buffers.live_peak(), " bytes\n");
+  std::string text =
+      absl::StrCat("arena: ", buffers.arena_size(),
+                   " bytes; the most that lives at once: ", buffers.live_peak(), " bytes\n");
   for (const Computation* computation : PrintingOrder(module)) {
     for (const Instruction* i : computation->ScheduleOrPostOrder()) {
       const auto slices = buffers.slices(i);
       for (size_t leaf = 0; leaf < slices.size(); ++leaf) {
         const Slice& slice = slices[leaf];
-        absl::StrAppend(&text, "%", computation->name(), "\t%", i->name(), "\t", leaf, "\t", KindText(slice.kind), " ",
-                        slice.index, "\toffset ", slice.offset, "\tsize ", slice.size, "\n");
+        absl::StrAppend(&text, "%", computation->name(), "\t%", i->name(), "\t", leaf, "\t",
+                        KindText(slice.kind), " ", slice.index, "\toffset ", slice.offset,
+                        "\tsize ", slice.size, "\n");
       }
     }
   }
@@ -58,12 +60,14 @@ absl::StatusOr<std::string> BufferText(const Module& module) {
 
 absl::StatusOr<std::string> DumpNameOf(absl::string_view stage) {
   if (stage == "llvm-before-optimizations") return std::string("part0.ir-no-opt.ll");
-  if (stage == "llvm-after-optimizations" || stage == "llvm") return std::string("part0.ir-with-opt.ll");
+  if (stage == "llvm-after-optimizations" || stage == "llvm")
+    return std::string("part0.ir-with-opt.ll");
   if (stage == "obj") return std::string("part0.o");
   return Unimplemented("--stage=", stage, " is not available on the CPU yet");
 }
 
-absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view stage, int opt_level) {
+absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view stage,
+                                     int opt_level) {
   const bool buffers = stage == "buffer-assignment";
   std::string dump;
   if (!buffers) {
@@ -79,7 +83,8 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
   options.opt_level = opt_level;
   options.threads = 1;  // one piece of code
   if (!buffers) options.dump_to = scratch.path();
-  ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, MakeCpuBackend()->Compile(std::move(module), options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                   MakeCpuBackend()->Compile(std::move(module), options));
   if (buffers) return BufferText(executable->module());
   return ReadFile(absl::StrCat(scratch.path(), "/", dump));
 }

@@ -1,5 +1,5 @@
-// The C boundary between hlo-opt and the CPU backend, which it loads only for stages past hlo: libLLVM takes longer
-// to load than hlo-opt takes to run.
+// The C boundary between hlo-opt and the CPU backend, which it loads only for stages past hlo:
+// libLLVM takes longer to load than hlo-opt takes to run.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 extern "C" {
 
 // Compiles the module in `text` as it stands (passes have run) up to `stage`: buffer-assignment,
-// llvm-before-optimizations, llvm-after-optimizations, llvm or obj. Hands what the stage gives, or an error's message,
-// to `take` with `sink`. Returns the exit status that the error wants, 0 where there is none.
+// llvm-before-optimizations, llvm-after-optimizations, llvm or obj. Hands what the stage gives, or
+// an error's message, to `take` with `sink`. Returns the exit status that the error wants, 0 where
+// there is none.
 int hlokit_cpu_stage(const char* text, size_t size, const char* stage, int opt_level,
                      void (*take)(void* sink, const char* bytes, size_t size), void* sink);
 

@@ -27,11 +27,13 @@ absl::StatusOr<PrintOptions> FormatOptions(const std::string& format) {
   if (format == "short") return PrintOptions::Short();
   if (format == "canonical") return PrintOptions::Canonical();
   if (format == "fingerprint") return PrintOptions::Fingerprint();
-  return Unimplemented("--format=", format, " is not written yet; use text, short, canonical or fingerprint");
+  return Unimplemented("--format=", format,
+                       " is not written yet; use text, short, canonical or fingerprint");
 }
 
 // The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
-std::vector<std::shared_ptr<const SourceFile>> Split(const std::shared_ptr<const SourceFile>& source) {
+std::vector<std::shared_ptr<const SourceFile>> Split(
+    const std::shared_ptr<const SourceFile>& source) {
   std::vector<std::shared_ptr<const SourceFile>> pieces;
   const absl::string_view text = source->text();
   std::string blank;  // as many empty lines as stand before the piece
@@ -52,7 +54,8 @@ std::vector<std::shared_ptr<const SourceFile>> Split(const std::shared_ptr<const
   return pieces;
 }
 
-// Reads, verifies, transforms and prints one module. Returns the exit status; errors have been printed.
+// Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
+// printed.
 int Process(const OptOptions& o, const std::string& passes, const PrintOptions& format,
             const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
   LoadOptions load;
@@ -68,7 +71,8 @@ int Process(const OptOptions& o, const std::string& passes, const PrintOptions& 
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (IsHloStage(o.stage)) {
-    out = out.empty() ? Print(*loaded->module, format) : absl::StrCat(out, Print(*loaded->module, format));
+    out = out.empty() ? Print(*loaded->module, format)
+                      : absl::StrCat(out, Print(*loaded->module, format));
   } else {
     const auto made = RunStage(*loaded->module, o);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
@@ -105,8 +109,10 @@ int RunHloOpt(const OptOptions& o) {
   Times times;
   using Sources = std::vector<std::shared_ptr<const SourceFile>>;
   for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
-    if (const int status = Process(o, *passes, *format, piece, out, times); status != kExitDone) return status;
-  if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok()) return ReportError(kTool, written);
+    if (const int status = Process(o, *passes, *format, piece, out, times); status != kExitDone)
+      return status;
+  if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())
+    return ReportError(kTool, written);
   return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));
 }
 

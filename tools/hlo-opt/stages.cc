@@ -23,7 +23,8 @@ struct Stage {
 };
 constexpr Stage kStages[] = {
     {"hlo", "the module after --pipeline and --passes, as HLO text", Maker::kHloOpt},
-    {"hlo-backend", "the module after the platform's own pipeline too, as HLO text", Maker::kHloOpt},
+    {"hlo-backend", "the module after the platform's own pipeline too, as HLO text",
+     Maker::kHloOpt},
     {"buffer-assignment", "where each array lies in memory", Maker::kCpu},
     {"llvm-before-optimizations", "LLVM IR as emitted", Maker::kCpu},
     {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kCpu},
@@ -51,8 +52,8 @@ std::string FolderOfProgram() {
 absl::StatusOr<decltype(&hlokit_cpu_stage)> LoadPlugin() {
   const std::string folder = FolderOfProgram();
   std::string first_error;
-  for (const std::string& path :
-       {absl::StrCat(folder, "/../lib/", kPlugin), absl::StrCat(folder, "/", kPlugin), std::string(kPlugin)}) {
+  for (const std::string& path : {absl::StrCat(folder, "/../lib/", kPlugin),
+                                  absl::StrCat(folder, "/", kPlugin), std::string(kPlugin)}) {
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       if (void* const function = dlsym(library, "hlokit_cpu_stage"))
         return reinterpret_cast<decltype(&hlokit_cpu_stage)>(function);
@@ -62,7 +63,9 @@ absl::StatusOr<decltype(&hlokit_cpu_stage)> LoadPlugin() {
   return Unimplemented("stages past hlo-backend need ", kPlugin, ": ", first_error);
 }
 
-void Append(void* sink, const char* bytes, size_t size) { static_cast<std::string*>(sink)->append(bytes, size); }
+void Append(void* sink, const char* bytes, size_t size) {
+  static_cast<std::string*>(sink)->append(bytes, size);
+}
 
 }  // namespace
 
@@ -83,11 +86,13 @@ absl::Status CheckStage(const OptOptions& options) {
   if (found == nullptr) {
     std::vector<absl::string_view> names;
     for (const Stage& stage : kStages) names.push_back(stage.name);
-    return InvalidArgument("no stage ", options.stage, DidYouMean(options.stage, names), "; --list-stages names them");
+    return InvalidArgument("no stage ", options.stage, DidYouMean(options.stage, names),
+                           "; --list-stages names them");
   }
   if (found->maker == Maker::kHloOpt || (found->maker == Maker::kCpu && options.platform == "cpu"))
     return absl::OkStatus();
-  return Unimplemented("--stage=", options.stage, " is not available for --platform=", options.platform, " yet");
+  return Unimplemented("--stage=", options.stage,
+                       " is not available for --platform=", options.platform, " yet");
 }
 
 absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {
@@ -96,7 +101,8 @@ absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& opt
   whole.large_constants = true;
   const std::string text = Print(module, whole);
   std::string out;
-  const int status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level, Append, &out);
+  const int status =
+      stage(text.data(), text.size(), options.stage.c_str(), options.opt_level, Append, &out);
   if (status == kExitDone) return out;
   return status == kExitInternal ? absl::InternalError(out) : absl::InvalidArgumentError(out);
 }

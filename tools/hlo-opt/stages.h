@@ -12,7 +12,8 @@ namespace hlokit {
 // A line a stage of the platform: its name, a tab, what it gives.
 std::string StageList();
 
-// InvalidArgument for a name that is no stage, Unimplemented for one that this build or the platform lacks.
+// InvalidArgument for a name that is no stage, Unimplemented for one that this build or the
+// platform lacks.
 absl::Status CheckStage(const OptOptions& options);
 
 // Whether the stage is HLO text, which hlo-opt prints by itself.

@@ -27,7 +27,8 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
   for (const PassInfo& pass : ListPasses()) known.push_back(pass.name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return InvalidArgument("no pass ", name, DidYouMean(name, known), "; --list-passes names them");
+      return InvalidArgument("no pass ", name, DidYouMean(name, known),
+                             "; --list-passes names them");
   return absl::OkStatus();
 }
 
@@ -37,17 +38,19 @@ class Observer {
   explicit Observer(const OptOptions& options) : options_(options) {}
 
   void Before(absl::string_view pass, const Module& module) {
-    if (Holds(options_.print_before, pass)) PrintError(absl::StrCat("// before ", pass, "\n", Print(module)));
+    if (Holds(options_.print_before, pass))
+      PrintError(absl::StrCat("// before ", pass, "\n", Print(module)));
     if (options_.print_changed) before_ = Print(module);
   }
 
   void After(const PassRun& run, const Module& module) {
     if (options_.print_after_all || Holds(options_.print_after, run.name))
-      PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing", "\n",
-                              Print(module)));
+      PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing",
+                              "\n", Print(module)));
     if (!options_.print_changed) return;
     const std::string diff = LineDiff(before_, Print(module));
-    PrintError(absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
+    PrintError(
+        absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
   }
 
  private:
@@ -60,8 +63,8 @@ std::string TimesText(const PassReport& report) {
   for (const PassRun& run : report.runs) total += run.seconds;
   std::string text = absl::StrFormat("%10s  %5s  pass\n", "ms", "%");
   for (const PassRun& run : report.runs)
-    absl::StrAppendFormat(&text, "%10.3f  %5.1f  %s\n", 1e3 * run.seconds, total > 0 ? 100 * run.seconds / total : 0.0,
-                          run.name);
+    absl::StrAppendFormat(&text, "%10.3f  %5.1f  %s\n", 1e3 * run.seconds,
+                          total > 0 ? 100 * run.seconds / total : 0.0, run.name);
   absl::StrAppendFormat(&text, "%10.3f  %5.1f  all\n", 1e3 * total, 100.0);
   return text;
 }
@@ -111,7 +114,9 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
   PassOptions pass_options;
   pass_options.verify_each = options.verify_each;
   if (options.print_changed || !options.print_before.empty())
-    pass_options.before = [&](absl::string_view pass, const Module& m) { observer.Before(pass, m); };
+    pass_options.before = [&](absl::string_view pass, const Module& m) {
+      observer.Before(pass, m);
+    };
   if (options.print_changed || options.print_after_all || !options.print_after.empty())
     pass_options.after = [&](const PassRun& run, const Module& m) { observer.After(run, m); };
   PassReport report;
@@ -123,7 +128,8 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
 
 std::string PassList() {
   std::string text;
-  for (const PassInfo& pass : ListPasses()) absl::StrAppend(&text, pass.name, "\t", pass.summary, "\n");
+  for (const PassInfo& pass : ListPasses())
+    absl::StrAppend(&text, pass.name, "\t", pass.summary, "\n");
   for (absl::string_view pipeline : ListPipelines()) {
     const auto spec = PipelineSpec(pipeline);
     absl::StrAppend(&text, "--pipeline=", pipeline, "\t", spec.ok() ? *spec : "", "\n");

@@ -7,7 +7,8 @@
 
 namespace hlokit {
 
-// What --pipeline, --stage and --passes ask for, as one list. InvalidArgument for unknown names, here or in
+// What --pipeline, --stage and --passes ask for, as one list. InvalidArgument for unknown names,
+// here or in
 // --print-before and --print-after.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
 

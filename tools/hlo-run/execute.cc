@@ -16,7 +16,9 @@ CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
   CompileOptions options;
   using Passes = CompileOptions::Passes;
   const bool run_passes = reference ? o.run_reference_passes && o.run_passes : o.run_passes;
-  options.which_passes = !run_passes ? Passes::kNone : o.passes.empty() ? Passes::kPipeline : Passes::kListed;
+  options.which_passes = !run_passes        ? Passes::kNone
+                         : o.passes.empty() ? Passes::kPipeline
+                                            : Passes::kListed;
   options.passes = o.passes;
   options.verify_each = o.verify_each;
   options.opt_level = o.opt_level;
@@ -38,14 +40,17 @@ absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>
     RETURN_IF_ERROR(run.Run());
     seconds.push_back(watch.Seconds());
     const double done = static_cast<double>(seconds.size()) / static_cast<double>(o.iterations);
-    if (progress) progress("run", std::min(done, o.min_seconds > 0 ? total.Seconds() / o.min_seconds : 1.0));
+    if (progress)
+      progress("run", std::min(done, o.min_seconds > 0 ? total.Seconds() / o.min_seconds : 1.0));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-double Execution::min_seconds() const { return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end()); }
+double Execution::min_seconds() const {
+  return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+}
 
 double Execution::median_seconds() const {
   if (seconds.empty()) return 0;
@@ -55,14 +60,16 @@ double Execution::median_seconds() const {
 }
 
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
-                                  absl::Span<const DeviceArguments> arguments, const RunOptions& o, bool timed) {
+                                  absl::Span<const DeviceArguments> arguments, const RunOptions& o,
+                                  bool timed) {
   Execution execution;
   if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
                    backend.Compile(std::move(module), CompileOptionsOf(o, !timed)));
   execution.stats = executable->stats();
   if (timed && !o.dump_to.empty())
-    RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"), Print(executable->module())));
+    RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"),
+                                    Print(executable->module())));
   if (o.compile_only) return execution;
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
   if (timed) {

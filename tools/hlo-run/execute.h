@@ -12,15 +12,16 @@ namespace hlokit {
 
 struct Execution {
   CompileStats stats;
-  std::vector<double> seconds;    // of each timed run
-  std::vector<Literal> results;   // one a device; empty after --compile-only
+  std::vector<double> seconds;   // of each timed run
+  std::vector<Literal> results;  // one a device; empty after --compile-only
   double min_seconds() const;
   double median_seconds() const;
 };
 
 // `timed` false: one run, without warm-up (the reference platform).
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
-                                  absl::Span<const DeviceArguments> arguments, const RunOptions& options, bool timed);
+                                  absl::Span<const DeviceArguments> arguments,
+                                  const RunOptions& options, bool timed);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -30,7 +30,8 @@ void Note(const std::string& text) {
 }
 
 int ThreadsOf(const RunOptions& o) {
-  return o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return o.threads > 0 ? o.threads
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 // Replicas times partitions, after --num-replicas and --num-partitions have had their say.
@@ -41,13 +42,16 @@ absl::StatusOr<int64_t> SetDevices(Module& module, const RunOptions& o) {
   int64_t devices = 0;
   constexpr int64_t kMostDevices = 1024;
   if (header.replica_count < 1 || header.num_partitions < 1 ||
-      __builtin_mul_overflow(header.replica_count, header.num_partitions, &devices) || devices > kMostDevices)
+      __builtin_mul_overflow(header.replica_count, header.num_partitions, &devices) ||
+      devices > kMostDevices)
     return InvalidArgument(header.replica_count, " replicas of ", header.num_partitions,
-                           " partitions: this machine stands in for at most ", kMostDevices, " devices");
+                           " partitions: this machine stands in for at most ", kMostDevices,
+                           " devices");
   return devices;
 }
 
-absl::Status WriteJson(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
+absl::Status WriteJson(const RunOptions& o, const LoadedModule& loaded,
+                       const Execution& execution) {
   JsonObject json;
   json.Add("platform", o.platform);
   json.Add("threads", ThreadsOf(o));
@@ -72,20 +76,23 @@ std::string StatsText(const CompileStats& stats) {
                                      static_cast<double>(stats.code_bytes) / 1024);
   absl::StrAppend(&text, "instructions on reference kernels: ", stats.fallbacks.size(), "\n");
   for (const CompileStats::Fallback& fallback : stats.fallbacks)
-    absl::StrAppend(&text, "  %", fallback.instruction, "  ", fallback.opcode, ": ", fallback.reason, "\n");
+    absl::StrAppend(&text, "  %", fallback.instruction, "  ", fallback.opcode, ": ",
+                    fallback.reason, "\n");
   return text;
 }
 
 std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
   const CompileStats& stats = execution.stats;
-  return absl::StrFormat("parsed in %.1f ms, compiled in %.1f ms; %d run%s, fastest %.3f ms, median %.3f ms\n",
-                         1e3 * loaded.parse_s, 1e3 * (loaded.verify_s + stats.passes_s + stats.codegen_s),
-                         execution.seconds.size(), execution.seconds.size() == 1 ? "" : "s",
-                         1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
+  return absl::StrFormat(
+      "parsed in %.1f ms, compiled in %.1f ms; %d run%s, fastest %.3f ms, median %.3f ms\n",
+      1e3 * loaded.parse_s, 1e3 * (loaded.verify_s + stats.passes_s + stats.codegen_s),
+      execution.seconds.size(), execution.seconds.size() == 1 ? "" : "s",
+      1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
 }
 
 // Prints one line a result that differs, or that all agree; false where they differ.
-bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual, const RunOptions& o) {
+bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
+                    const RunOptions& o) {
   CompareOptions options;
   if (o.ulps > 0) {
     options.ulps = o.ulps;
@@ -100,7 +107,8 @@ bool CompareResults(const std::vector<Literal>& expected, const std::vector<Lite
     PrintOut(result.Report(/*all=*/!result.equal));
     equal &= result.equal;
   }
-  PrintOut(absl::StrCat(o.platform, " and ", o.reference_platform, equal ? " agree\n" : " differ\n"));
+  PrintOut(
+      absl::StrCat(o.platform, " and ", o.reference_platform, equal ? " agree\n" : " differ\n"));
   return equal;
 }
 
@@ -110,7 +118,8 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
     PrintOut(DescribeResults(execution.results, o.print_literals));
   if (o.stats) PrintOut(StatsText(execution.stats));
   if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
-  if (!o.output.empty() && !o.compile_only) RETURN_IF_ERROR(WriteResults(o.output, execution.results));
+  if (!o.output.empty() && !o.compile_only)
+    RETURN_IF_ERROR(WriteResults(o.output, execution.results));
   return o.json.empty() ? absl::OkStatus() : WriteJson(o, loaded, execution);
 }
 
@@ -130,7 +139,8 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
-  ASSIGN_OR_RETURN(const Execution execution, Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
+  ASSIGN_OR_RETURN(const Execution execution,
+                   Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
   RETURN_IF_ERROR(Report(o, loaded, execution));
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   auto expected = Execute(*reference, std::move(copy), pointers, o, /*timed=*/false);

@@ -72,8 +72,8 @@ absl::StatusOr<Literal> ReadBinary(const std::string& path, const Leaf& leaf) {
   ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
   const int64_t expected = leaf.shape->ByteSize();
   if (static_cast<int64_t>(file.bytes().size()) != expected)
-    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), " of ", expected, " bytes, ", path, " has ",
-                           file.bytes().size());
+    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), " of ", expected,
+                           " bytes, ", path, " has ", file.bytes().size());
   Literal literal = Literal::Unset(*leaf.shape);
   if (expected > 0) std::memcpy(literal.data(), file.bytes().data(), expected);
   return literal;
@@ -87,7 +87,8 @@ class InputFiles {
     for (const std::string& path : options.inputs) {
       const std::string format = FormatOf(path, options.input_format);
       if (format.empty())
-        return InvalidArgument(path, ": the name tells no format; --input-format=npz, npy, txt or bin does");
+        return InvalidArgument(
+            path, ": the name tells no format; --input-format=npz, npy, txt or bin does");
       if (format != "npz") {
         files.single_.push_back({path, format});
         continue;
@@ -104,13 +105,15 @@ class InputFiles {
     for (const NpzFile& archive : archives_)
       for (const std::string& name : archive.names())
         for (int64_t d = 0; d < devices; ++d)
-          if (absl::EndsWith(name, absl::StrCat(".d", d)) && absl::StartsWith(name, "in")) return true;
+          if (absl::EndsWith(name, absl::StrCat(".d", d)) && absl::StartsWith(name, "in"))
+            return true;
     return false;
   }
 
   absl::StatusOr<std::vector<Literal>> Read(const Computation& entry, int64_t device) const {
     const std::vector<Leaf> leaves = LeavesOfParameters(entry);
-    if (single_.size() == static_cast<size_t>(entry.parameter_count()) && single_.size() != leaves.size())
+    if (single_.size() == static_cast<size_t>(entry.parameter_count()) &&
+        single_.size() != leaves.size())
       return ReadParameters(entry);
     std::vector<Literal> values;
     for (const Leaf& leaf : leaves) {
@@ -118,7 +121,8 @@ class InputFiles {
       values.push_back(std::move(value));
     }
     if (single_.size() > leaves.size())
-      return InvalidArgument(single_.size(), " inputs, but the module's parameters hold ", leaves.size(), " arrays");
+      return InvalidArgument(single_.size(), " inputs, but the module's parameters hold ",
+                             leaves.size(), " arrays");
     return AssembleAll(entry, std::move(values));
   }
 
@@ -136,7 +140,8 @@ class InputFiles {
         return InvalidArgument("parameter ", parameter->parameter_number(), " (", parameter->name(),
                                ") is a tuple: give its arrays one by one, or as .txt");
       Leaf leaf;
-      leaf.label = absl::StrCat("parameter ", parameter->parameter_number(), " (", parameter->name(), ")");
+      leaf.label =
+          absl::StrCat("parameter ", parameter->parameter_number(), " (", parameter->name(), ")");
       leaf.shape = &parameter->shape();
       ASSIGN_OR_RETURN(Literal value, ReadSingle(file, leaf));
       values.push_back(std::move(value));
@@ -153,8 +158,10 @@ class InputFiles {
     ASSIGN_OR_RETURN(std::string text, ReadFile(file.path));
     auto literal = ParseLiteral(text, *leaf.shape);
     if (literal.ok()) return literal;
-    const LineColumn at = SourceFile(file.path, std::move(text)).Locate(PlaceOf(literal.status()).offset);
-    return InvalidArgument(leaf.label, ": ", file.path, ":", at.line, ":", at.column, ": ", literal.status().message());
+    const LineColumn at =
+        SourceFile(file.path, std::move(text)).Locate(PlaceOf(literal.status()).offset);
+    return InvalidArgument(leaf.label, ": ", file.path, ":", at.line, ":", at.column, ": ",
+                           literal.status().message());
   }
 
   absl::StatusOr<Literal> ReadLeaf(const Leaf& leaf, int64_t device) const {
@@ -167,11 +174,14 @@ class InputFiles {
         return ToLiteral(array, *leaf.shape, leaf.label);
       }
     }
-    if (leaf.number < static_cast<int64_t>(single_.size())) return ReadSingle(single_[leaf.number], leaf);
+    if (leaf.number < static_cast<int64_t>(single_.size()))
+      return ReadSingle(single_[leaf.number], leaf);
     if (archive_paths_.empty())
-      return InvalidArgument(leaf.label, ": no input; expected ", Text(*leaf.shape), " as input ", leaf.number);
-    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), ", but ", archive_paths_.front(), " has no in",
-                           leaf.number, ", ", leaf.name, " or arr_", leaf.number);
+      return InvalidArgument(leaf.label, ": no input; expected ", Text(*leaf.shape), " as input ",
+                             leaf.number);
+    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), ", but ",
+                           archive_paths_.front(), " has no in", leaf.number, ", ", leaf.name,
+                           " or arr_", leaf.number);
   }
 
   std::vector<NpzFile> archives_;
@@ -180,14 +190,17 @@ class InputFiles {
 };
 
 RandomRanges RangesOf(const RunOptions& options) {
-  return {options.float_range[0], options.float_range[1], options.int_range[0], options.int_range[1]};
+  return {options.float_range[0], options.float_range[1], options.int_range[0],
+          options.int_range[1]};
 }
 
-std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions& options, int64_t device) {
+std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions& options,
+                                     int64_t device) {
   std::vector<Literal> leaves;
   for (const Leaf& leaf : LeavesOfParameters(entry)) {
     leaves.push_back(Literal::Unset(*leaf.shape));
-    FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number, RangesOf(options));
+    FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number,
+               RangesOf(options));
   }
   return AssembleAll(entry, std::move(leaves));
 }
@@ -196,7 +209,8 @@ std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions&
 absl::Status CheckParameters(const Computation& entry) {
   std::vector<const Shape*> shapes;
   for (const Instruction* parameter : entry.parameters()) {
-    if (parameter == nullptr) return InvalidArgument("a number among the entry's parameters is missing");
+    if (parameter == nullptr)
+      return InvalidArgument("a number among the entry's parameters is missing");
     if (parameter->shape().HasUnboundedDims())
       return Unimplemented("parameter ", parameter->parameter_number(), " (", parameter->name(),
                            ") has a dimension without bound: ", Text(parameter->shape()));
@@ -208,13 +222,15 @@ absl::Status CheckParameters(const Computation& entry) {
 
 }  // namespace
 
-absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions& options, int64_t devices) {
+absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions& options,
+                                          int64_t devices) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
   const Computation& entry = *module.entry();
   RETURN_IF_ERROR(CheckParameters(entry));
   Arguments arguments;
   if (options.inputs.empty()) {
-    for (int64_t d = 0; d < devices; ++d) arguments.by_device_.push_back(RandomArguments(entry, options, d));
+    for (int64_t d = 0; d < devices; ++d)
+      arguments.by_device_.push_back(RandomArguments(entry, options, d));
     return arguments;
   }
   ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options));
@@ -229,14 +245,15 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions
 std::vector<DeviceArguments> Arguments::Pointers(int64_t devices) const {
   std::vector<DeviceArguments> pointers(devices);
   for (int64_t d = 0; d < devices; ++d)
-    for (const Literal& literal : by_device_[by_device_.size() == 1 ? 0 : d]) pointers[d].push_back(&literal);
+    for (const Literal& literal : by_device_[by_device_.size() == 1 ? 0 : d])
+      pointers[d].push_back(&literal);
   return pointers;
 }
 
 namespace {
 
-// What XLA's own reader stands in for a value that the text leaves out: 32-bit words that count on from constant to
-// constant (bytes of pred keep their lowest bit).
+// What XLA's own reader stands in for a value that the text leaves out: 32-bit words that count on
+// from constant to constant (bytes of pred keep their lowest bit).
 void FillAsXla(Literal& literal, uint32_t& next) {
   const uint32_t mask = IsPred(literal.type()) ? 0x01010101 : 0xffffffff;
   uint8_t* bytes = literal.data();
@@ -255,12 +272,15 @@ absl::StatusOr<int64_t> FillElidedConstants(Module& module, const RunOptions& op
     for (Instruction* i : computation->Instructions()) {
       if (!i->IsConstant() || i->literal() != nullptr) continue;
       if (options.elided_constants == "refuse" || !i->shape().IsArray())
-        return WithPlace(InvalidArgument("the text leaves out the value of constant %", i->name(), " (",
-                                         Text(i->shape()), "); --elided-constants=zeros, random or xla stands one in"),
-                         i->place());
+        return WithPlace(
+            InvalidArgument("the text leaves out the value of constant %", i->name(), " (",
+                            Text(i->shape()),
+                            "); --elided-constants=zeros, random or xla stands one in"),
+            i->place());
       RETURN_IF_ERROR(CheckFits({&i->shape()}));
       auto literal = std::make_shared<Literal>(i->shape());
-      if (options.elided_constants == "random") FillRandom(*literal, options.seed + ~filled, RangesOf(options));
+      if (options.elided_constants == "random")
+        FillRandom(*literal, options.seed + ~filled, RangesOf(options));
       if (options.elided_constants == "xla") FillAsXla(*literal, next_word);
       i->mutable_attr<ConstantAttrs>().literal = std::move(literal);
       ++filled;

@@ -10,13 +10,14 @@
 
 namespace hlokit {
 
-// One literal an entry parameter, for each device that has arguments of its own. Where every device gets the same,
-// there is one list.
+// One literal an entry parameter, for each device that has arguments of its own. Where every device
+// gets the same, there is one list.
 class Arguments {
  public:
-  // From --input where given, else random. Errors: NotFound for a missing file or array; InvalidArgument names
-  // parameter, expected and given.
-  static absl::StatusOr<Arguments> Make(const Module& module, const RunOptions& options, int64_t devices);
+  // From --input where given, else random. Errors: NotFound for a missing file or array;
+  // InvalidArgument names parameter, expected and given.
+  static absl::StatusOr<Arguments> Make(const Module& module, const RunOptions& options,
+                                        int64_t devices);
 
   std::vector<DeviceArguments> Pointers(int64_t devices) const;
 
@@ -24,7 +25,8 @@ class Arguments {
   std::vector<std::vector<Literal>> by_device_;
 };
 
-// Gives constants that the text elided a value, as --elided-constants says. Returns how many there were.
+// Gives constants that the text elided a value, as --elided-constants says. Returns how many there
+// were.
 absl::StatusOr<int64_t> FillElidedConstants(Module& module, const RunOptions& options);
 
 }  // namespace hlokit

@@ -35,74 +35,97 @@ CLI::Validator AtLeast(int64_t least) {
 template <typename T>
 std::string RangeProblem(const char* flag, const std::vector<T>& range) {
   const auto low = static_cast<double>(range[0]), high = static_cast<double>(range[1]);
-  if (range[0] <= range[1] && high - low <= std::numeric_limits<double>::max() && low == low) return "";
+  if (range[0] <= range[1] && high - low <= std::numeric_limits<double>::max() && low == low)
+    return "";
   return std::string(flag) + ": expected two finite numbers, the lower one first";
 }
 
 void AddInputFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--input", o.inputs, "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
+  app.add_option("--input", o.inputs,
+                 "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
       ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
-  app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")->delimiter(',')->expected(2);
-  app.add_option("--random-int-range", o.int_range, "random integers lie in [a, b]")->delimiter(',')->expected(2);
-  app.add_option("--elided-constants", o.elided_constants,
-                 "what constant({...}) stands for: refuse, zeros, random, or what XLA's reader takes (xla)")
+  app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")
+      ->delimiter(',')
+      ->expected(2);
+  app.add_option("--random-int-range", o.int_range, "random integers lie in [a, b]")
+      ->delimiter(',')
+      ->expected(2);
+  app.add_option(
+         "--elided-constants", o.elided_constants,
+         "what constant({...}) stands for: refuse, zeros, random, or what XLA's reader takes (xla)")
       ->check(CLI::IsMember({"refuse", "zeros", "random", "xla"}))
       ->envname("HLOKIT_ELIDED_CONSTANTS");
 }
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--output", o.output, "results as .npz (out0, ...), .txt, or .npy files in a folder")
+  app.add_option("--output", o.output,
+                 "results as .npz (out0, ...), .txt, or .npy files in a folder")
       ->type_name("PATH");
   app.add_flag("--print-literals", o.print_literals, "print every result in full");
   app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
-  app.add_flag("--stats", o.stats, "print what compiling came to, and instructions without native code");
-  app.add_option("--reference-platform", o.reference_platform, "run this one too and compare")->type_name("NAME");
-  app.add_option("--abs-error,--abs-error-bound", o.abs_error, "largest absolute error that passes");
-  app.add_option("--rel-error,--rel-error-bound", o.rel_error, "largest relative error that passes");
-  app.add_option("--ulps", o.ulps, "largest error in units in the last place, instead of the two above");
+  app.add_flag("--stats", o.stats,
+               "print what compiling came to, and instructions without native code");
+  app.add_option("--reference-platform", o.reference_platform, "run this one too and compare")
+      ->type_name("NAME");
+  app.add_option("--abs-error,--abs-error-bound", o.abs_error,
+                 "largest absolute error that passes");
+  app.add_option("--rel-error,--rel-error-bound", o.rel_error,
+                 "largest relative error that passes");
+  app.add_option("--ulps", o.ulps,
+                 "largest error in units in the last place, instead of the two above");
 }
 
 void AddCompileFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--platform,--device-type", o.platform, "cpu or interpreter")->type_name("NAME");
-  app.add_option("--passes", o.passes, "passes to run instead of the platform's pipeline")->type_name("A,B");
+  app.add_option("--passes", o.passes, "passes to run instead of the platform's pipeline")
+      ->type_name("A,B");
   app.add_flag("!--no-passes,!--disable-all-hlo-passes,!--run-xla-backend-only", o.run_passes,
                "run the module as it stands: a scheduled, optimized dump");
   app.add_flag("--run-test-hlo-passes", o.run_passes, "false: the same as --no-passes");
-  app.add_flag("--run-reference-hlo-passes", o.run_reference_passes, "false: --no-passes for the reference platform");
+  app.add_flag("--run-reference-hlo-passes", o.run_reference_passes,
+               "false: --no-passes for the reference platform");
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--verify-each", o.verify_each, "verify after each pass");
-  app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes, "skip what this version does not know");
+  app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
+               "skip what this version does not know");
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
   app.add_option("--threads", o.threads, "0: one a core")->check(CLI::Range(0, 1024));
   app.add_flag("--flush-denormals", o.flush_denormals, "as XLA's CPU does");
   app.add_flag("--compile-only", o.compile_only, "compile, but run nothing");
-  app.add_option("--dump-to,--xla-dump-to", o.dump_to, "folder for the module after passes, IR, assembly")
+  app.add_option("--dump-to,--xla-dump-to", o.dump_to,
+                 "folder for the module after passes, IR, assembly")
       ->type_name("FOLDER");
 }
 
 void AddExecutionFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")->check(AtLeast(1));
+  app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")
+      ->check(AtLeast(1));
   app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));
-  app.add_option("--min-seconds", o.min_seconds, "keep running for this long")->check(CLI::NonNegativeNumber);
-  app.add_option("--num-replicas", o.num_replicas, "instead of the module's own")->check(CLI::Range(1, 1024));
-  app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")->check(CLI::Range(1, 1024));
+  app.add_option("--min-seconds", o.min_seconds, "keep running for this long")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--num-replicas", o.num_replicas, "instead of the module's own")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")
+      ->check(CLI::Range(1, 1024));
 }
 
 }  // namespace
 
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit_status) {
   CLI::App app("Compiles HLO modules and runs them.", "hlo-run");
-  app.add_option("files", o.files, "HLO files, or - for standard input")->type_name("FILE")->required();
+  app.add_option("files", o.files, "HLO files, or - for standard input")
+      ->type_name("FILE")
+      ->required();
   AddCompileFlags(app, o);
   AddInputFlags(app, o);
   AddResultFlags(app, o);
   AddExecutionFlags(app, o);
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
-  for (const std::string& problem :
-       {RangeProblem("--random-float-range", o.float_range), RangeProblem("--random-int-range", o.int_range)}) {
+  for (const std::string& problem : {RangeProblem("--random-float-range", o.float_range),
+                                     RangeProblem("--random-int-range", o.int_range)}) {
     if (problem.empty()) continue;
     std::fprintf(stderr, "hlo-run: error: %s\n", problem.c_str());
     exit_status = kExitUsage;

@@ -39,7 +39,8 @@ absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral
 absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  return error ? InvalidArgument("cannot make folder ", path, ": ", error.message()) : absl::OkStatus();
+  return error ? InvalidArgument("cannot make folder ", path, ": ", error.message())
+               : absl::OkStatus();
 }
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {

@@ -31,10 +31,12 @@ absl::StatusOr<std::unique_ptr<Backend>> MakeBackend(const std::string& platform
   for (const Platform& known : kPlatforms) {
     if (known.name != wanted) continue;
     if (known.make != nullptr) return known.make();
-    return Unimplemented("platform ", platform, " is not in this build; there are cpu and interpreter");
+    return Unimplemented("platform ", platform,
+                         " is not in this build; there are cpu and interpreter");
   }
   constexpr absl::string_view kNames[] = {"cpu", "interpreter"};
-  return InvalidArgument("no platform ", platform, DidYouMean(wanted, kNames), "; there are cpu and interpreter");
+  return InvalidArgument("no platform ", platform, DidYouMean(wanted, kNames),
+                         "; there are cpu and interpreter");
 }
 
 }  // namespace hlokit

@@ -9,8 +9,8 @@
 
 namespace hlokit {
 
-// cpu or interpreter, in any case. InvalidArgument for a name that is no platform, Unimplemented for one that this
-// build lacks.
+// cpu or interpreter, in any case. InvalidArgument for a name that is no platform, Unimplemented
+// for one that this build lacks.
 absl::StatusOr<std::unique_ptr<Backend>> MakeBackend(const std::string& platform);
 
 }  // namespace hlokit

@@ -40,7 +40,8 @@ void FillFloats(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
   T* const out = literal.as<T>();
   const int64_t count = literal.byte_size() / static_cast<int64_t>(sizeof(T));
   // Rounding must not reach the upper end.
-  const T most = std::nextafter(static_cast<T>(ranges.float_high), static_cast<T>(ranges.float_low));
+  const T most =
+      std::nextafter(static_cast<T>(ranges.float_high), static_cast<T>(ranges.float_low));
   for (int64_t i = 0; i < count; ++i)
     out[i] = std::min(static_cast<T>(Uniform(Mix(stream ^ Mix(i)), ranges)), most);
 }
@@ -66,27 +67,31 @@ void FillRandom(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
     return;
   }
   if (IsPred(type)) {
-    for (int64_t i = 0; i < count; ++i) literal.SetInt(i, static_cast<int64_t>(Mix(stream ^ Mix(i)) >> 63));
+    for (int64_t i = 0; i < count; ++i)
+      literal.SetInt(i, static_cast<int64_t>(Mix(stream ^ Mix(i)) >> 63));
     return;
   }
   const auto [low, high] = Cut(type, ranges);
   const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t bits = Mix(stream ^ Mix(i));
-    literal.SetInt(i, static_cast<int64_t>(static_cast<uint64_t>(low) + (span == 0 ? bits : bits % span)));
+    literal.SetInt(
+        i, static_cast<int64_t>(static_cast<uint64_t>(low) + (span == 0 ? bits : bits % span)));
   }
 }
 
 absl::Status CheckFits(absl::Span<const Shape* const> shapes) {
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   double bytes = 0;
   for (const Shape* shape : shapes)
     for (const ShapeLeaf& leaf : Leaves(*shape))
       if (leaf.shape->IsArray())
         bytes += static_cast<double>(leaf.shape->ElementCount()) * ByteWidth(leaf.shape->type);
   if (bytes <= memory) return absl::OkStatus();
-  return ResourceExhausted("arrays of ", std::ceil(bytes / (1 << 20)), " MiB do not fit into this machine's ",
-                           std::floor(memory / (1 << 20)), " MiB of memory");
+  return ResourceExhausted("arrays of ", std::ceil(bytes / (1 << 20)),
+                           " MiB do not fit into this machine's ", std::floor(memory / (1 << 20)),
+                           " MiB of memory");
 }
 
 }  // namespace hlokit

@@ -1,4 +1,5 @@
-// Random inputs: a function of seed, parameter leaf and element alone, so every platform gets the same.
+// Random inputs: a function of seed, parameter leaf and element alone, so every platform gets the
+// same.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "parser/parser.h"
+#include "printer/printer.h"
 #include "testdata/runner/run.h"
 
 namespace hlokit {
@@ -40,17 +42,46 @@ std::vector<fs::path> TestFiles(const fs::path& area) {
   return files;
 }
 
+// What reads well is printed, read again and printed again without a difference.
+class RoundTripTest : public testing::Test {
+ public:
+  explicit RoundTripTest(std::vector<fs::path> files) : files_(std::move(files)) {}
+  void TestBody() override {
+    int modules = 0;
+    for (const fs::path& path : files_) {
+      Diagnostics ignored, errors;
+      const auto source = std::make_shared<const SourceFile>(path, ReadTestFile(path).text);
+      const auto first = ParseModule(source, {true}, ignored);
+      if (!first.ok()) continue;  // a test of refusals
+      ++modules;
+      const std::string text = Print(**first);
+      const auto printed = std::make_shared<const SourceFile>(path, text);
+      const auto second = ParseModule(printed, {true}, errors);
+      ASSERT_TRUE(second.ok()) << errors.Render(*printed);
+      EXPECT_EQ(Print(**second), text);
+    }
+    EXPECT_GT(modules, 20);
+  }
+
+ private:
+  std::vector<fs::path> files_;
+};
+
 void RegisterTests() {
   const fs::path root = HLOKIT_TESTDATA;
+  std::vector<fs::path> all;
   for (const char* area : kAreas) {
     for (const fs::path& path : TestFiles(root / area)) {
       const TestFile file = ReadTestFile(path);
+      all.push_back(path);
       const fs::path name = fs::relative(path, root).replace_extension();
       testing::RegisterTest(file.cases.empty() ? "golden" : "exec", name.c_str(), nullptr, nullptr,
                             path.c_str(), 1,
                             [file]() -> testing::Test* { return new FileTest(file); });
     }
   }
+  testing::RegisterTest("golden", "round_trip", nullptr, nullptr, __FILE__, __LINE__,
+                        [all]() -> testing::Test* { return new RoundTripTest(all); });
 }
 
 }  // namespace

@@ -204,7 +204,18 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
   }
   const ScalarValue x = Operand(i, 0, index);
   if (i->operand_count() == 1) return EmitUnary(b_, i->opcode(), type, x);
-  return EmitBinary(b_, i->opcode(), type, x, Operand(i, 1, index));
+  const ScalarValue y = Operand(i, 1, index);
+  const bool fuses = (type == ElementType::kF32 || type == ElementType::kF64) &&
+                     (i->opcode() == Opcode::kAdd || i->opcode() == Opcode::kSubtract ||
+                      i->opcode() == Opcode::kMultiply);
+  // As XLA's CPU: a multiplication and an addition of the module may become one fused step, which rounds once.
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  if (fuses) {
+    llvm::FastMathFlags flags = b_.getFastMathFlags();
+    flags.setAllowContract();
+    b_.setFastMathFlags(flags);
+  }
+  return EmitBinary(b_, i->opcode(), type, x, y);
 }
 
 std::vector<ScalarValue> ElementEmitter::Apply(const Computation& function,

@@ -48,6 +48,7 @@ struct Loop {
   int64_t total;
   int64_t range;  // elements of one range
   int threads;
+  uint32_t float_mode;          // the caller's, which all threads take
   Share shares[kMaxThreads];  // each thread's block of ranges
 
   void Drain(Share& share) {
@@ -65,6 +66,23 @@ struct Loop {
 };
 
 thread_local bool in_parallel_loop = false;
+
+// How this thread rounds and treats subnormals, without the sticky exception flags.
+uint32_t FloatMode() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & ~uint32_t{_MM_EXCEPT_MASK};
+#else
+  return 0;
+#endif
+}
+
+void SetFloatMode(uint32_t mode) {
+#if defined(__x86_64__)
+  if (mode != FloatMode()) _mm_setcsr(mode);
+#else
+  (void)mode;
+#endif
+}
 
 void Pause() {
 #if defined(__x86_64__)
@@ -115,7 +133,10 @@ class Pool {
       inside_.fetch_add(1);
       if (Loop* loop = loop_.load()) {
         const int seat = seats_.fetch_sub(1);
-        if (seat > 0) loop->Run(loop->threads - seat);
+        if (seat > 0) {
+          SetFloatMode(loop->float_mode);
+          loop->Run(loop->threads - seat);
+        }
       }
       inside_.fetch_sub(1);
     }
@@ -180,6 +201,7 @@ void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total,
   loop.total = total;
   loop.range = range;
   loop.threads = threads;
+  loop.float_mode = hlokit::FloatMode();
   for (int t = 0; t < threads; ++t) {
     loop.shares[t].next.store(ranges * t / threads, std::memory_order_relaxed);
     loop.shares[t].end = ranges * (t + 1) / threads;

@@ -12,7 +12,8 @@ typedef void (*HlokitLoopBody)(void* env, int64_t begin, int64_t end);
 // Calls fn(env, begin, end) over disjoint ranges that cover [0, total); returns when all are done.
 // Ranges are multiples of max(grain, 1) long and depend on total and grain alone, never on the
 // number of threads, so neither do results. A total of at most `grain` and a nested call run
-// inline, on the caller's thread. A cancelled or failed run skips the ranges that have not begun.
+// inline, on the caller's thread. All threads take the caller's mode for subnormals. A cancelled or
+// failed run skips the ranges that have not begun.
 void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total, int64_t grain);
 
 // How many threads a loop of this run may use, at least 1.

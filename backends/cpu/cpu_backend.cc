@@ -49,6 +49,7 @@ class CpuBackend final : public Backend {
     stats.codegen_s = Now() - start - stats.passes_s;
     auto executable = std::make_unique<CpuExecutable>(std::move(module), std::move(buffers), std::move(code),
                                                       std::move(stats), options.threads);
+    executable->set_flush_denormals(options.flush_denormals);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/flush_denormals_internal.h"
 #include "interpreter/interpreter.h"
 #include "runtime/kernels.h"
 #include "support/status.h"
@@ -89,6 +90,7 @@ class CpuRun final : public PreparedRun {
 
   absl::Status Run() override {
     context_.failed = 0;
+    const ScopedFlushDenormals flush(e_.flush_denormals());
     e_.code().entry()(&context_, arena_.get(), table_.data());
     if (context_.failed) return absl::InvalidArgumentError(context_.error);
     return absl::OkStatus();

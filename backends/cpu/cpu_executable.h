@@ -28,6 +28,9 @@ class CpuExecutable final : public Executable {
   const std::vector<const void*>& constants() const { return constants_; }
   const Instruction* instruction(int64_t id) const { return by_id_[id]; }
   int threads() const { return threads_; }
+  // As XLA's CPU does: off unless set before Prepare.
+  bool flush_denormals() const { return flush_denormals_; }
+  void set_flush_denormals(bool flush) { flush_denormals_ = flush; }
 
  private:
   std::unique_ptr<Module> module_;
@@ -35,6 +38,7 @@ class CpuExecutable final : public Executable {
   std::unique_ptr<JitCode> code_;
   CompileStats stats_;
   int threads_;
+  bool flush_denormals_ = false;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

@@ -1,0 +1,178 @@
+// Every module below testdata/ gives on the CPU, after its pipeline and as it stands, what the
+// interpreter gives; inputs are random.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "backends/cpu/cpu_backend.h"
+#include "interpreter/interpreter.h"
+#include "parser/parser.h"
+#include "support/file.h"
+#include "types/compare.h"
+#include "verifier/verifier.h"
+
+namespace hlokit {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Case {
+  std::string name, path, text;
+  bool must_run;  // testdata/differential: every module has code on the CPU
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::unique_ptr<Module> ParseVerified(const std::string& path, const std::string& text) {
+  Diagnostics diagnostics;
+  auto module =
+      ParseModule(std::make_shared<const SourceFile>(path, text), ParseOptions(), diagnostics);
+  if (!module.ok() || !Verify(**module, diagnostics).ok()) return nullptr;
+  return *std::move(module);
+}
+
+// Files may hold several modules, divided as --split-input-file divides them.
+std::vector<Case> FindCases() {
+  const fs::path root = fs::path(HLOKIT_SOURCE_DIR) / "testdata";
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(root))
+    if (entry.path().extension() == ".hlo") paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Case> cases;
+  for (const std::string& path : paths) {
+    auto file = ReadFile(path);
+    if (!file.ok()) continue;
+    int number = 0;
+    for (absl::string_view text : absl::StrSplit(*file, "// -----\n")) {
+      std::string name = fs::relative(path, root).replace_extension().string();
+      absl::StrAppend(&name, "_", number++);
+      for (char& c : name)
+        if (!absl::ascii_isalnum(c)) c = '_';
+      cases.push_back({name, path, std::string(text), absl::StrContains(path, "/differential/")});
+    }
+  }
+  return cases;
+}
+
+// Small numbers, so that indices fall inside and outside of arrays and sums stay exact enough.
+Literal RandomLiteral(const Shape& shape, std::mt19937_64& bits) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& e : shape.elements) elements.push_back(RandomLiteral(e, bits));
+    return Literal::Tuple(std::move(elements));
+  }
+  if (!shape.IsArray()) return Literal::Token();
+  Literal literal(shape);
+  std::uniform_real_distribution<double> real(-2, 2);
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(shape.type)) {
+      literal.SetComplex(i, {real(bits), real(bits)});
+    } else if (IsFloat(shape.type)) {
+      literal.SetDouble(i, real(bits));
+    } else if (IsPred(shape.type)) {
+      literal.SetInt(i, static_cast<int64_t>(bits() & 1));
+    } else {
+      const int64_t low = IsUnsigned(shape.type) ? 0 : BitWidth(shape.type) < 8 ? -1 : -3;
+      literal.SetInt(i, low + static_cast<int64_t>(bits() % (BitWidth(shape.type) < 8 ? 2 : 13)));
+    }
+  }
+  return literal;
+}
+
+// Sums are added up in another order, and elementary functions are two writings.
+CompareOptions Tolerance() {
+  CompareOptions options;
+  options.rel_error = 1e-5;
+  options.abs_error = 3e-5;
+  return options;
+}
+
+class DifferentialTest : public testing::TestWithParam<Case> {
+ protected:
+  // False where the CPU has no code for the module.
+  bool Check(const Module& module, CompileOptions::Passes passes, uint64_t seed) {
+    std::mt19937_64 bits(seed);
+    std::vector<Literal> arguments;
+    const Computation& entry = *module.entry();
+    for (int64_t p = 0; p < entry.parameter_count(); ++p)
+      arguments.push_back(RandomLiteral(entry.parameter(p)->shape(), bits));
+    auto expected = Interpret(module, arguments);
+    CompileOptions options;
+    options.which_passes = passes;
+    options.threads = 2;
+    auto executable =
+        MakeCpuBackend()->Compile(ParseVerified(GetParam().path, GetParam().text), options);
+    if (!executable.ok()) {
+      EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented)
+          << executable.status();
+      return false;
+    }
+    for (const auto& fallback : (*executable)->stats().fallbacks)
+      EXPECT_FALSE(GetParam().must_run) << fallback.opcode << " has no native code";
+    auto actual = (*executable)->Run(arguments);
+    EXPECT_EQ(actual.ok(), expected.ok()) << actual.status() << "; " << expected.status();
+    if (!actual.ok() || !expected.ok()) return true;
+    const CompareResult result = Compare(expected->front(), *actual, Tolerance());
+    EXPECT_TRUE(result.equal) << "seed " << seed << ", passes " << static_cast<int>(passes) << "\n"
+                              << result.shape_mismatch << result.Report();
+    return true;
+  }
+};
+
+TEST_P(DifferentialTest, CpuAgreesWithInterpreter) {
+  const std::unique_ptr<Module> module = ParseVerified(GetParam().path, GetParam().text);
+  if (module == nullptr) {
+    ASSERT_FALSE(GetParam().must_run) << GetParam().path << " is broken";
+    GTEST_SKIP() << "not a valid module, on purpose";
+  }
+  if (module->header().replica_count > 1 || module->header().num_partitions > 1)
+    GTEST_SKIP() << "runs on several devices";
+  for (const uint64_t seed : {1, 2}) {
+    for (const auto passes : {CompileOptions::Passes::kPipeline, CompileOptions::Passes::kNone}) {
+      if (Check(*module, passes, seed)) continue;
+      ASSERT_FALSE(GetParam().must_run);
+      GTEST_SKIP() << "no code on the CPU";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Testdata, DifferentialTest, testing::ValuesIn(FindCases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(FlushDenormalsTest, SubnormalsStayUnlessFlushed) {
+  constexpr char kText[] = R"(HloModule m
+ENTRY e {
+  p = f32[100000] parameter(0)
+  half = f32[] constant(0.5)
+  b = f32[100000] broadcast(half), dimensions={}
+  ROOT r = f32[100000] multiply(p, b)
+})";
+  const std::unique_ptr<Module> module = ParseVerified("m.hlo", kText);
+  ASSERT_NE(module, nullptr);
+  Literal p(module->entry()->parameter(0)->shape());
+  for (int64_t i = 0; i < p.element_count(); ++i) p.SetDouble(i, 0x1p-126);
+  for (const bool flush : {false, true}) {
+    CompileOptions options;
+    options.flush_denormals = flush;
+    options.threads = 2;
+    auto executable = MakeCpuBackend()->Compile(ParseVerified("m.hlo", kText), options);
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    for (int run = 0; run < 3; ++run) {
+      auto result = (*executable)->Run({&p, 1});
+      ASSERT_TRUE(result.ok()) << result.status();
+      for (int64_t i = 0; i < p.element_count(); ++i)
+        ASSERT_EQ(result->GetDouble(i), flush ? 0 : 0x1p-127) << i;
+    }
+    volatile double least = 0x1p-1022;
+    EXPECT_NE(least * 0.5, 0) << "the mode outlives the run";
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -285,6 +285,9 @@ class BufferPlanner {
                           : edge.kind == FlowEdge::Kind::kLoopBack ? -1
                                                                    : edge.branch;
       groups[{edge.at, key}].push_back(&edge);
+      // A branch's results begin after the last branch, yet each branch writes them at its own end.
+      Buffer& from = buffers_[Find(edge.from)];
+      from.end = std::max(from.end, flow_.values[edge.to].begin);
     }
     for (auto& [key, edges] : groups) {
       std::set<int> written;
@@ -294,7 +297,8 @@ class BufferPlanner {
         Buffer staging;
         staging.members = {-1};
         staging.size = flow_.values[e->to].size;
-        staging.begin = staging.end = flow_.values[e->from].end;
+        staging.begin = flow_.values[e->from].end;
+        staging.end = std::max(staging.begin, flow_.values[e->to].begin);
         staged_[e] = static_cast<int>(buffers_.size());
         order.push_back(static_cast<int>(buffers_.size()));
         buffers_.push_back(staging);

@@ -1,0 +1,241 @@
+// What shares memory, what is copied, and that no two live arrays overlap.
+#include "analysis/buffer_assignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "analysis/in_place.h"
+#include "analysis/value_flow.h"
+#include "parser/parser.h"
+#include "support/file.h"
+
+namespace hlokit {
+namespace {
+
+std::unique_ptr<Module> Parse(absl::string_view text) {
+  Diagnostics diagnostics;
+  auto module = ParseModule(std::make_shared<const SourceFile>("test.hlo", std::string(text)),
+                            ParseOptions(), diagnostics);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+const Instruction* Named(const Module& module, absl::string_view name) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->name() == name) return i;
+  ADD_FAILURE() << "no instruction " << name;
+  return nullptr;
+}
+
+// A while over (s32[], f32[64], f32[64]) that runs `step` on i, a and b and hands on `next`.
+std::string Loop(absl::string_view step, absl::string_view next) {
+  constexpr char kState[] = "(s32[], f32[64]{0}, f32[64]{0})";
+  return absl::StrCat("HloModule m\n\nbody {\n  s = ", kState,
+                      " parameter(0)\n"
+                      "  i = s32[] get-tuple-element(s), index=0\n"
+                      "  a = f32[64]{0} get-tuple-element(s), index=1\n"
+                      "  b = f32[64]{0} get-tuple-element(s), index=2\n"
+                      "  one = s32[] constant(1)\n  n = s32[] add(i, one)\n",
+                      step, "  ROOT t = ", kState, " tuple(", next,
+                      ")\n}\n\n"
+                      "condition {\n  s = ",
+                      kState,
+                      " parameter(0)\n"
+                      "  i = s32[] get-tuple-element(s), index=0\n  limit = s32[] constant(9)\n"
+                      "  ROOT r = pred[] compare(i, limit), direction=LT\n}\n\n"
+                      "ENTRY e {\n  p = f32[64]{0} parameter(0)\n  z = s32[] constant(0)\n"
+                      "  x = f32[64]{0} negate(p)\n  y = f32[64]{0} exponential(p)\n  init = ",
+                      kState, " tuple(z, x, y)\n  ROOT w = ", kState,
+                      " while(init), condition=condition, body=body\n}\n");
+}
+
+TEST(BufferAssignmentTest, LoopStateIsOneBufferThatTheBodyUpdates) {
+  const auto module = Parse(Loop("  c = f32[64]{0} add(a, b)\n", "n, c, b"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  const Instruction* loop = Named(*module, "w");
+  const Slice state = buffers->slice(loop, 1);
+  EXPECT_EQ(state.kind, Slice::Kind::kOutput) << "results are placed directly";
+  EXPECT_EQ(buffers->slice(Named(*module, "x")), state);
+  EXPECT_EQ(buffers->slice(Named(*module, "a")), state);
+  EXPECT_EQ(buffers->slice(Named(*module, "c")), state);
+  EXPECT_THAT(buffers->loop_back_copies(loop), testing::IsEmpty());
+  EXPECT_EQ(buffers->slice(loop, 2), buffers->slice(Named(*module, "y"))) << "an invariant";
+  for (const BufferCopy& copy : buffers->loop_entry_copies(loop))
+    EXPECT_EQ(copy.to.size, 4) << "the counter alone starts from a constant";
+  EXPECT_THAT(buffers->output_copies(), testing::IsEmpty());
+}
+
+TEST(BufferAssignmentTest, SwappedStateIsStaged) {
+  const auto module = Parse(Loop("", "n, b, a"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  int staged = 0;
+  for (const BufferCopy& copy : buffers->loop_back_copies(Named(*module, "w"))) {
+    EXPECT_FALSE(Overlap(copy.staging, copy.from));
+    EXPECT_FALSE(Overlap(copy.staging, copy.to));
+    staged += copy.staging.kind == Slice::Kind::kArena;
+  }
+  EXPECT_GE(staged, 1);
+}
+
+TEST(BufferAssignmentTest, UpdatesOfLoopStateStayInPlace) {
+  const auto module =
+      Parse(Loop("  v = f32[1]{0} dynamic-slice(b, i), dynamic_slice_sizes={1}\n"
+                 "  u = f32[64]{0} dynamic-update-slice(a, v, i)\n",
+                 "n, u, b"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_EQ(buffers->slice(Named(*module, "u")), buffers->slice(Named(*module, "a")));
+  for (const BufferCopy& copy : buffers->loop_back_copies(Named(*module, "w")))
+    EXPECT_EQ(copy.to.size, 4) << "the counter alone, which is counted up before its last use";
+}
+
+TEST(BufferAssignmentTest, StateThatIsReadAfterItsUpdateIsNotOverwritten) {
+  const auto module =
+      Parse(Loop("  v = f32[1]{0} dynamic-slice(b, i), dynamic_slice_sizes={1}\n"
+                 "  u = f32[64]{0} dynamic-update-slice(a, v, i)\n"
+                 "  d = f32[64]{0} subtract(u, a)\n",
+                 "n, u, d"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_FALSE(Overlap(buffers->slice(Named(*module, "u")), buffers->slice(Named(*module, "a"))));
+}
+
+TEST(BufferAssignmentTest, ArgumentsAreCopiedToResultsAndNeverWritten) {
+  const auto module = Parse(R"(HloModule m
+ENTRY e {
+  p = f32[8]{0} parameter(0)
+  n = f32[8]{0} negate(p)
+  ROOT t = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(p, n, n)
+})");
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_EQ(buffers->slice(Named(*module, "n")).kind, Slice::Kind::kOutput);
+  EXPECT_EQ(buffers->output_copies().size(), 2);
+  EXPECT_EQ(buffers->arena_size(), 0);
+}
+
+TEST(BufferAssignmentTest, ChainsReuseMemoryAndLimitsHold) {
+  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64,64]{1,0} parameter(0)\n";
+  for (int i = 1; i <= 20; ++i)
+    absl::StrAppend(&text, "  ", i == 20 ? "ROOT " : "", "p", i, " = f32[64,64]{1,0} transpose(p",
+                    i - 1, "), dimensions={1,0}\n");
+  const auto module = Parse(text + "}");
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_LE(buffers->arena_size(), 2 * 64 * 64 * 4);
+  EXPECT_GE(buffers->arena_size(), buffers->live_peak());
+  EXPECT_EQ(BufferAssignment::Make(*module, /*limit=*/100).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+// --- Over all modules of testdata/differential.
+
+void ExpectCopiesAtOnce(const std::vector<BufferCopy>& copies) {
+  for (const BufferCopy& read : copies) {
+    for (const BufferCopy& write : copies) {
+      const bool staged = read.staging.kind != Slice::Kind::kNone;
+      EXPECT_FALSE(Overlap(staged ? read.staging : read.from, write.to));
+      if (&read == &write) continue;
+      EXPECT_FALSE(Overlap(read.to, write.to));
+      EXPECT_FALSE(Overlap(read.staging, write.staging));
+    }
+  }
+}
+
+// Values that live at one time lie apart, unless control flow hands one on as the other.
+void ExpectApart(const Module& module, const BufferAssignment& buffers) {
+  auto flow = ValueFlow::Make(module);
+  ASSERT_TRUE(flow.ok());
+  const auto slice = [&](const FlowValue& v) { return buffers.slice(v.def, v.leaf); };
+  for (size_t x = 0; x < flow->values.size(); ++x) {
+    const FlowValue& a = flow->values[x];
+    for (size_t y = x + 1; y < flow->values.size(); ++y) {
+      const FlowValue& b = flow->values[y];
+      if (a.end <= b.begin || b.end <= a.begin) continue;
+      EXPECT_FALSE(Overlap(slice(a), slice(b))) << a.def->name() << " and " << b.def->name();
+    }
+  }
+}
+
+TEST(BufferAssignmentTest, NothingAliveOverlaps) {
+  int modules = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(HLOKIT_SOURCE_DIR) / "testdata/differential")) {
+    auto text = ReadFile(entry.path().string());
+    ASSERT_TRUE(text.ok());
+    for (absl::string_view piece : absl::StrSplit(*text, "// -----\n")) {
+      const auto module = Parse(piece);
+      ASSERT_NE(module, nullptr);
+      SCOPED_TRACE(module->name());
+      auto buffers = BufferAssignment::Make(*module);
+      ASSERT_TRUE(buffers.ok()) << buffers.status();
+      ++modules;
+      EXPECT_GE(buffers->arena_size(), buffers->live_peak());
+      for (const Computation* c : module->Computations()) {
+        for (const Instruction* i : c->Instructions()) {
+          ExpectCopiesAtOnce(buffers->loop_entry_copies(i));
+          ExpectCopiesAtOnce(buffers->loop_back_copies(i));
+          for (size_t b = 0; b < i->called().size(); ++b)
+            ExpectCopiesAtOnce(buffers->branch_copies(i, b));
+        }
+      }
+      if (module->name() == "calls") continue;  // computations that run twice await flattening
+      ExpectApart(*module, *buffers);
+    }
+  }
+  EXPECT_GE(modules, 30);
+}
+
+// --- In place, op by op.
+
+struct InPlaceCase {
+  const char* name;
+  const char* line;  // defines r from p = f32[4,6]{1,0}, q = f32[4,6]{0,1}, u = f32[1,6], i = s32[]
+  bool passes_through;
+  bool shares;  // r may take operand 0's buffer
+  bool wanted;
+};
+
+TEST(InPlaceTest, EachRule) {
+  constexpr InPlaceCase kCases[] = {
+      {"elementwise", "f32[4,6]{1,0} add(p, p)", false, true, false},
+      {"other layout", "f32[4,6]{0,1} negate(p)", false, false, false},
+      {"other width", "f64[4,6]{1,0} convert(p)", false, false, false},
+      {"same width", "s32[4,6]{1,0} convert(p)", false, true, false},
+      {"transpose", "f32[6,4]{1,0} transpose(p), dimensions={1,0}", false, false, false},
+      {"transpose by layout", "f32[6,4]{0,1} transpose(p), dimensions={1,0}", true, false, false},
+      {"reshape", "f32[24]{0} reshape(p)", true, false, false},
+      {"reshape that moves", "f32[24]{0} reshape(q)", false, false, false},
+      {"copy", "f32[4,6]{1,0} copy(p)", true, false, false},
+      {"copy that moves", "f32[4,6]{0,1} copy(p)", false, false, false},
+      {"bitcast", "f32[2,12]{1,0} bitcast(p)", true, false, false},
+      {"update", "f32[4,6]{1,0} dynamic-update-slice(p, u, i, i)", false, true, true},
+      {"reverse", "f32[4,6]{1,0} reverse(p), dimensions={0}", false, false, false},
+  };
+  for (const InPlaceCase& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const auto module =
+        Parse(absl::StrCat("HloModule m\nENTRY e {\n  p = f32[4,6]{1,0} parameter(0)\n"
+                           "  q = f32[4,6]{0,1} parameter(1)\n  u = f32[1,6]{1,0} parameter(2)\n"
+                           "  i = s32[] parameter(3)\n  ROOT r = ",
+                           c.line, "\n}\n"));
+    ASSERT_NE(module, nullptr);
+    const Instruction& r = *module->entry()->root();
+    EXPECT_EQ(IsPassThrough(r), c.passes_through);
+    if (c.passes_through) continue;
+    bool wanted = false;
+    EXPECT_EQ(MayShareBuffer(r, 0, 0, 0, &wanted), c.shares);
+    EXPECT_EQ(wanted, c.wanted);
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Writes docs/passes.md from passes/passes.def and passes/pipelines.cc; with --check only says whether it is current."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "passes.md"
+HEAD = """# Passes
+
+Made by `scripts/passes_doc.py` from `passes/passes.def` and `passes/pipelines.cc`; a test keeps it current.
+
+`hlo-opt --passes=a,b` and `hlo-run --passes=a,b` run passes by name; `fix<a,b>` repeats a and b until neither changes
+anything. `hlo-opt --pipeline=NAME` runs a pipeline. 
+
+"""
+
+
+def page():
+    rows = re.findall(r'HLO_PASS\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
+    source = (ROOT / "passes/pipelines.cc").read_text()
+    table = source[source.index("kPipelines[]"):source.index("};", source.index("kPipelines[]"))]
+    pipelines = re.findall(r'\{"([^"]+)",((?:\s*"[^"]*")+)\}', table)
+    text = HEAD + "| pass | what it does |\n|---|---|\n"
+    text += "".join(f"| `{name}` | {summary} |\n" for name, summary in rows)
+    for name, spec in pipelines:
+        passes = "".join(re.findall(r'"([^"]*)"', spec))
+        text += f"\n## Pipeline {name}\n\n```\n" + re.sub(r",(?![^<]*>)", "\n", passes) + "\n```\n"
+    return text
+
+
+def main():
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    print("docs/passes.md is out of date: run scripts/passes_doc.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+# SPDX-License-Identifier: Apache-2.0

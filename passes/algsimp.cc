@@ -16,8 +16,8 @@ using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 const RulesByOpcode& AllRules() {
   static const RulesByOpcode* rules = [] {
     auto* made = new RulesByOpcode;
-    for (auto table : {ArithmeticRules(), CompareSelectRules(), ConvertRules(), BroadcastReshapeRules(),
-                       MovementRules(), ReduceRules()})
+    for (auto table : {ArithmeticRules(), CompareSelectRules(), ConvertRules(),
+                       BroadcastReshapeRules(), MovementRules(), ReduceRules()})
       for (const Rule& rule : table) (*made)[static_cast<int>(rule.opcode)].push_back(&rule);
     return made;
   }();
@@ -30,7 +30,8 @@ class Simplifier {
 
   bool Run() {
     for (Instruction* i : c_.PostOrder()) Push(i);
-    // Every rewrite makes the program simpler; the bound is for a pair of rules that undo one another.
+    // Every rewrite makes the program simpler; the bound is for a pair of rules that undo one
+    // another.
     int64_t budget = 16 * c_.instruction_count() + 1000;
     while (!work_.empty() && budget > 0) {
       auto [i, id] = work_.front();
@@ -60,7 +61,8 @@ class Simplifier {
       rewriter_.set_subject(i);
       Instruction* simpler = rule->apply(i, rewriter_);
       const std::vector<Instruction*> made = rewriter_.TakeMade();
-      const bool takes = simpler != nullptr && simpler != i && SameShape(simpler->shape(), i->shape());
+      const bool takes =
+          simpler != nullptr && simpler != i && SameShape(simpler->shape(), i->shape());
       if (takes) {
         for (Instruction* user : i->users()) Push(user);
         i->ReplaceAllUsesWith(simpler);
@@ -87,8 +89,8 @@ class Simplifier {
     while (!work.empty()) {
       auto [i, id] = work.back();
       work.pop_back();
-      if (gone_[id] || !i->users().empty() || i->IsRoot() || i->IsParameter() || i->HasSideEffect() ||
-          !i->control_successors().empty())
+      if (gone_[id] || !i->users().empty() || i->IsRoot() || i->IsParameter() ||
+          i->HasSideEffect() || !i->control_successors().empty())
         continue;
       for (Instruction* operand : i->operands()) work.push_back({operand, operand->id()});
       gone_[id] = true;

@@ -5,9 +5,9 @@
 
 namespace hlokit {
 
-// Applies every rule that matches, again to what the rules make and to its users, until none does. Results agree bit
-// for bit except that the sign of a floating zero may be lost, and floats are never reassociated. Cost: linear in the
-// module plus the rewrites.
+// Applies every rule that matches, again to what the rules make and to its users, until none does.
+// Results agree bit for bit except that the sign of a floating zero may be lost, and floats are
+// never reassociated. Cost: linear in the module plus the rewrites.
 std::unique_ptr<Pass> CreateAlgsimp();
 
 bool Simplify(Computation& computation);

@@ -5,9 +5,9 @@
 
 namespace hlokit {
 
-// Matches call instructions without control edges, callees before callers, so that calls of calls vanish too; leaves
-// the callees behind for dce. Calls marked inlineable="false" stay. Cost: the size of what is copied; stops at
-// kMaxInlinedInstructions, above which calls stay.
+// Matches call instructions without control edges, callees before callers, so that calls of calls
+// vanish too; leaves the callees behind for dce. Calls marked inlineable="false" stay. Cost: the
+// size of what is copied; stops at kMaxInlinedInstructions, above which calls stay.
 inline constexpr int64_t kMaxInlinedInstructions = 2'000'000;
 std::unique_ptr<Pass> CreateCallInliner();
 

@@ -57,7 +57,9 @@ absl::StatusOr<bool> Run(Computation& computation) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateConstantFolding() { return MakeComputationPass("constant_folding", Run); }
+std::unique_ptr<Pass> CreateConstantFolding() {
+  return MakeComputationPass("constant_folding", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -42,7 +42,8 @@ bool Mergeable(const Instruction* i) {
 bool SameFunction(const Computation* a, const Computation* b);
 
 bool SameOperation(const Instruction* a, const Instruction* b) {
-  if (a->opcode() != b->opcode() || a->shape() != b->shape() || a->operand_count() != b->operand_count())
+  if (a->opcode() != b->opcode() || a->shape() != b->shape() ||
+      a->operand_count() != b->operand_count())
     return false;
   if (a->SameAttributes(*b)) return true;
   if (a->called().empty() || a->called().size() != b->called().size()) return false;
@@ -54,11 +55,14 @@ bool SameOperation(const Instruction* a, const Instruction* b) {
 
 bool SameFunction(const Computation* a, const Computation* b) {
   if (a == b) return true;
-  if (a->instruction_count() != b->instruction_count() || a->instruction_count() > kMaxComparedFunction) return false;
+  if (a->instruction_count() != b->instruction_count() ||
+      a->instruction_count() > kMaxComparedFunction)
+    return false;
   const auto x = a->PostOrder(), y = b->PostOrder();
   absl::flat_hash_map<const Instruction*, const Instruction*> twin;
   for (size_t k = 0; k < x.size(); ++k) {
-    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k]))) return false;
+    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k])))
+      return false;
     for (int64_t o = 0; o < x[k]->operand_count(); ++o)
       if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
     twin[x[k]] = y[k];
@@ -66,7 +70,9 @@ bool SameFunction(const Computation* a, const Computation* b) {
   return twin.at(a->root()) == b->root();
 }
 
-bool Commutes(const Instruction* i) { return HasTrait(i->opcode(), kCommutative) && i->operand_count() == 2; }
+bool Commutes(const Instruction* i) {
+  return HasTrait(i->opcode(), kCommutative) && i->operand_count() == 2;
+}
 
 struct Hash {
   size_t operator()(const Instruction* i) const {

@@ -7,8 +7,8 @@ namespace hlokit {
 namespace {
 
 bool IsDead(const Instruction* i) {
-  return i->users().empty() && i->control_successors().empty() && !i->IsParameter() && !i->IsRoot() &&
-         !i->HasSideEffect();
+  return i->users().empty() && i->control_successors().empty() && !i->IsParameter() &&
+         !i->IsRoot() && !i->HasSideEffect();
 }
 
 std::vector<bool> Reached(const Module& module) {

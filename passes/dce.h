@@ -5,8 +5,8 @@
 
 namespace hlokit {
 
-// Matches instructions without users that are no root, parameter or control predecessor and have no side effect, in
-// every computation; then computations that the entry does not reach. Cost: linear.
+// Matches instructions without users that are no root, parameter or control predecessor and have no
+// side effect, in every computation; then computations that the entry does not reach. Cost: linear.
 std::unique_ptr<Pass> CreateDce();
 
 // The same within one computation.

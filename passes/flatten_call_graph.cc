@@ -1,4 +1,5 @@
-// Copies shared computations, callers before callees, so that copies of callers count as callers too.
+// Copies shared computations, callers before callees, so that copies of callers count as callers
+// too.
 #include "passes/flatten_call_graph.h"
 
 #include "support/status.h"
@@ -7,8 +8,8 @@ namespace hlokit {
 namespace {
 
 bool Runs(const Instruction* i) {
-  return i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional || i->opcode() == Opcode::kCall ||
-         i->opcode() == Opcode::kAsyncStart;
+  return i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
+         i->opcode() == Opcode::kCall || i->opcode() == Opcode::kAsyncStart;
 }
 
 }  // namespace

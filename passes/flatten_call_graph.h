@@ -1,12 +1,14 @@
-// flatten-call-graph: every computation that while, conditional, call or async-start runs gets one caller.
+// flatten-call-graph: every computation that while, conditional, call or async-start runs gets one
+// caller.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace hlokit {
 
-// Matches computations with several callers; leaves a copy for each further caller behind. Cost: the size of the
-// copies, which grow with every level of sharing (refused above kMaxFlattenedInstructions).
+// Matches computations with several callers; leaves a copy for each further caller behind. Cost:
+// the size of the copies, which grow with every level of sharing (refused above
+// kMaxFlattenedInstructions).
 inline constexpr int64_t kMaxFlattenedInstructions = 2'000'000;
 
 class FlattenCallGraph : public Pass {

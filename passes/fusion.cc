@@ -45,7 +45,8 @@ void Fuse(const FusionGroup& group, Computation& computation) {
   const std::vector<Instruction*> operands = BodyMaker(group, body).Make();
   Instruction* root = group.root();
   auto fusion = std::make_unique<Instruction>(Opcode::kFusion, root->shape(), operands);
-  fusion->mutable_attr<FusionAttrs>().kind = group.reduce != nullptr ? FusionKind::kInput : FusionKind::kLoop;
+  fusion->mutable_attr<FusionAttrs>().kind =
+      group.reduce != nullptr ? FusionKind::kInput : FusionKind::kLoop;
   fusion->set_called({body});
   fusion->CopyExtrasFrom(*root);
   fusion->set_place(root->place());

@@ -10,15 +10,16 @@ namespace {
 
 constexpr size_t kMaxMembers = 200;
 constexpr size_t kMaxInputs = 24;
-constexpr double kMaxCopies = 6;    // of the code of one instruction
-constexpr double kMaxCode = 600;    // instructions emitted
+constexpr double kMaxCopies = 6;  // of the code of one instruction
+constexpr double kMaxCode = 600;  // instructions emitted
 constexpr int kMaxRepeatedChain = 4;
-constexpr int64_t kSmall = 256;     // elements, whose handling by branches does not matter
+constexpr int64_t kSmall = 256;  // elements, whose handling by branches does not matter
 
 // True if somewhere `array` is updated in place: then a read must not move behind the update.
 bool IsUpdated(const Instruction* array) {
   for (const Instruction* user : array->users()) {
-    const bool updates = user->opcode() == Opcode::kDynamicUpdateSlice || user->opcode() == Opcode::kScatter;
+    const bool updates =
+        user->opcode() == Opcode::kDynamicUpdateSlice || user->opcode() == Opcode::kScatter;
     if (updates && user->operand(0) == array) return true;
   }
   return false;
@@ -92,20 +93,23 @@ void FusionPlan::StartGroup(Instruction* root) {
   group.linear = IsLinearStep(root);
   if (root->opcode() == Opcode::kReduce) group.reduce = root;
   // A reshape moves nothing, and the runtime transposes by blocks.
-  group.closed = root->opcode() == Opcode::kReshape || IsStridedTranspose(*root) || root->IsConstant();
+  group.closed =
+      root->opcode() == Opcode::kReshape || IsStridedTranspose(*root) || root->IsConstant();
   for (Instruction* operand : root->operands()) group.inputs.insert(operand);
   places_[root->id()].push_back({static_cast<int>(groups_.size()), 0});
   groups_.push_back(std::move(group));
 }
 
 bool FusionPlan::TryAbsorb(Instruction* p) {
-  if (p->users().empty() || p->opcode() == Opcode::kDynamicUpdateSlice || !p->shape().IsArray()) return false;
+  if (p->users().empty() || p->opcode() == Opcode::kDynamicUpdateSlice || !p->shape().IsArray())
+    return false;
   bool all = true;
   std::vector<int> into;
   for (const Instruction* user : p->users()) {
     all &= !places_[user->id()].empty();
     for (const Place& place : places_[user->id()])
-      if (std::find(into.begin(), into.end(), place.group) == into.end()) into.push_back(place.group);
+      if (std::find(into.begin(), into.end(), place.group) == into.end())
+        into.push_back(place.group);
   }
   const bool free = IsFree(*p);
   if (into.empty() || (!all && !free)) return false;
@@ -167,17 +171,20 @@ FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& gro
   return entry;
 }
 
-bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entry& entry, int g) const {
+bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entry& entry,
+                      int g) const {
   if (group.closed || group.members.size() >= kMaxMembers) return false;
   if (p->IsConstant()) return true;
   if (entry.copies > kMaxCopies || group.code + entry.copies > kMaxCode) return false;
   size_t inputs = group.inputs.size();
-  for (Instruction* operand : p->operands()) inputs += !operand->IsConstant() && !group.inputs.contains(operand);
+  for (Instruction* operand : p->operands())
+    inputs += !operand->IsConstant() && !group.inputs.contains(operand);
   if (inputs > kMaxInputs + 1) return false;
   const double repeated = entry.evaluations / static_cast<double>(ResultElements(*p));
   if (repeated > 1.01 && !IsTrivial(*p)) return false;
   if (group.divides && !IsLinearStep(p)) return false;
-  if (!FitsReshape(p, group) || !FitsReduction(p, group, entry, g) || !FitsUpdate(p, group)) return false;
+  if (!FitsReshape(p, group) || !FitsReduction(p, group, entry, g) || !FitsUpdate(p, group))
+    return false;
   switch (p->opcode()) {
     case Opcode::kConcatenate:
     case Opcode::kPad:
@@ -190,26 +197,31 @@ bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entr
 }
 
 bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) const {
-  return p->opcode() != Opcode::kReshape || group.linear || !ReshapeDivides(p->operand(0)->shape(), p->shape());
+  return p->opcode() != Opcode::kReshape || group.linear ||
+         !ReshapeDivides(p->operand(0)->shape(), p->shape());
 }
 
-bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry, int g) const {
+bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry,
+                               int g) const {
   if (p->opcode() == Opcode::kReduce) {
     // After a reduction come pointwise operations only.
-    if (entry.index != 0 || entry.copies > 1 || p->shape().dims != group.root()->shape().dims) return false;
+    if (entry.index != 0 || entry.copies > 1 || p->shape().dims != group.root()->shape().dims)
+      return false;
     const bool column = IsColumnReduce(*p);
     for (const FusionGroup::Member& m : group.members)
-      if (m.index == 0 && m.instruction->opcode() != Opcode::kReduce && !IsPointwise(m.instruction)) return false;
+      if (m.index == 0 && m.instruction->opcode() != Opcode::kReduce && !IsPointwise(m.instruction))
+        return false;
     if (group.reduce == nullptr) return !column || p->shape().rank() > 0;
     return group.reduce->operand(0)->shape().dims == p->operand(0)->shape().dims &&
-           group.reduce->attr<DimensionsAttrs>().dimensions == p->attr<DimensionsAttrs>().dimensions;
+           group.reduce->attr<DimensionsAttrs>().dimensions ==
+               p->attr<DimensionsAttrs>().dimensions;
   }
   if (group.reduce == nullptr || !IsColumnReduce(*group.reduce)) return true;
   // What only the pointwise part reads must be pointwise too.
   for (const Instruction* user : p->users())
     for (const Place& place : places_.at(user->id()))
-      if (place.group == g && user->opcode() != Opcode::kReduce && group.members[place.member].index == 0 &&
-          !IsPointwise(p))
+      if (place.group == g && user->opcode() != Opcode::kReduce &&
+          group.members[place.member].index == 0 && !IsPointwise(p))
         return false;
   return true;
 }
@@ -240,7 +252,8 @@ void FusionPlan::Absorb(Instruction* p, int g, const Entry& entry) {
   group.code += entry.copies;
   group.linear = group.linear && IsLinearStep(p);
   if (p->opcode() == Opcode::kReduce) group.reduce = p;
-  if (p->opcode() == Opcode::kReshape && ReshapeDivides(p->operand(0)->shape(), p->shape())) group.divides = true;
+  if (p->opcode() == Opcode::kReshape && ReshapeDivides(p->operand(0)->shape(), p->shape()))
+    group.divides = true;
 }
 
 }  // namespace hlokit

@@ -9,21 +9,23 @@
 
 namespace hlokit {
 
-// Instructions that one loop computes. An instruction may be a member of several groups, then each computes it.
+// Instructions that one loop computes. An instruction may be a member of several groups, then each
+// computes it.
 struct FusionGroup {
   struct Member {
     Instruction* instruction;
     double evaluations;  // of its elements, over the whole loop
     int index;           // members of equal number are evaluated at equal indices
   };
-  std::vector<Member> members;   // users before producers; the root first
-  std::vector<double> copies;    // by index number: how often the code for such an index is emitted
-  absl::flat_hash_set<Instruction*> inputs;  // operands of members that are no members so far, constants left out
+  std::vector<Member> members;  // users before producers; the root first
+  std::vector<double> copies;   // by index number: how often the code for such an index is emitted
+  absl::flat_hash_set<Instruction*>
+      inputs;  // operands of members that are no members so far, constants left out
   Instruction* reduce = nullptr;  // one of the reductions inside
-  bool linear = true;             // every member reads its operands at its own place in memory, or scalars
-  bool divides = false;           // holds a reshape that needs divisions unless the group is linear
-  bool closed = false;            // takes nothing in
-  double code = 0;                // emitted operations
+  bool linear = true;    // every member reads its operands at its own place in memory, or scalars
+  bool divides = false;  // holds a reshape that needs divisions unless the group is linear
+  bool closed = false;   // takes nothing in
+  double code = 0;       // emitted operations
 
   Instruction* root() const { return members[0].instruction; }
   int Find(const Instruction* i) const;  // its place in members
@@ -42,7 +44,7 @@ class FusionPlan {
   // How a producer would be evaluated in a group.
   struct Entry {
     double evaluations = 0;
-    int index = -1;       // of the users that read at their own index, where they all agree
+    int index = -1;  // of the users that read at their own index, where they all agree
     double copies = 0;
   };
 
@@ -51,7 +53,8 @@ class FusionPlan {
   Entry Enter(const Instruction* producer, const FusionGroup& group, int g) const;
   bool Fits(const Instruction* producer, const FusionGroup& group, const Entry& entry, int g) const;
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
-  bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry, int g) const;
+  bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,
+                     int g) const;
   bool FitsUpdate(const Instruction* producer, const FusionGroup& group) const;
   void Absorb(Instruction* producer, int g, const Entry& entry);
   void StartGroup(Instruction* root);

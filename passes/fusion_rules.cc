@@ -10,7 +10,9 @@ namespace {
 
 constexpr int64_t kStridedBytes = 64 << 10;
 
-bool PlainArray(const Shape& shape) { return shape.IsArray() && !shape.HasDynamicDims() && shape.IsRowMajor(); }
+bool PlainArray(const Shape& shape) {
+  return shape.IsArray() && !shape.HasDynamicDims() && shape.IsRowMajor();
+}
 
 bool PlainArrays(const Instruction& i) {
   for (const Instruction* operand : i.operands())
@@ -32,7 +34,8 @@ bool IsScalarFunction(const Computation& f) {
 }  // namespace
 
 bool CanFuse(const Instruction& i) {
-  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !PlainArrays(i)) return false;
+  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !PlainArrays(i))
+    return false;
   switch (i.opcode()) {
     case Opcode::kConstant:
       return i.shape().IsScalar() && i.literal() != nullptr;
@@ -53,8 +56,9 @@ bool CanFuse(const Instruction& i) {
     case Opcode::kGather:
       return true;
     case Opcode::kBitcastConvert:
-      return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type) && !IsSubByte(i.shape().type) &&
-             !IsComplex(i.shape().type) && !IsComplex(i.operand(0)->shape().type);
+      return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type) &&
+             !IsSubByte(i.shape().type) && !IsComplex(i.shape().type) &&
+             !IsComplex(i.operand(0)->shape().type);
     default:
       return HasTrait(i.opcode(), kElementwise);
   }
@@ -129,7 +133,8 @@ int64_t ResultElements(const Instruction& i) {
 
 double ReadsPerElement(const Instruction& user, int64_t o) {
   const Instruction& operand = *user.operand(o);
-  const double ratio = static_cast<double>(ResultElements(operand)) / static_cast<double>(ResultElements(user));
+  const double ratio =
+      static_cast<double>(ResultElements(operand)) / static_cast<double>(ResultElements(user));
   switch (user.opcode()) {
     case Opcode::kReduce:
       return o < user.operand_count() / 2 ? ratio : 1;
@@ -138,14 +143,16 @@ double ReadsPerElement(const Instruction& user, int64_t o) {
       return operand.shape().IsScalar() ? 1 : std::min(1.0, ratio);
     case Opcode::kGather:
       if (o == 0) return 1;
-      return static_cast<double>(std::max<size_t>(1, user.attr<GatherAttrs>().start_index_map.size()));
+      return static_cast<double>(
+          std::max<size_t>(1, user.attr<GatherAttrs>().start_index_map.size()));
     default:
       return 1;
   }
 }
 
 bool ReadsSameIndex(const Instruction& user, int64_t o) {
-  return HasTrait(user.opcode(), kElementwise) && user.operand(o)->shape().dims == user.shape().dims;
+  return HasTrait(user.opcode(), kElementwise) &&
+         user.operand(o)->shape().dims == user.shape().dims;
 }
 
 bool ReshapeDivides(const Shape& from, const Shape& to) {

@@ -5,11 +5,13 @@
 
 namespace hlokit {
 
-// True if each element of the instruction's result can be computed from elements of its operands, in arrays of
-// row-major order: what a loop fusion may hold. Reads nothing but the instruction itself and what it calls.
+// True if each element of the instruction's result can be computed from elements of its operands,
+// in arrays of row-major order: what a loop fusion may hold. Reads nothing but the instruction
+// itself and what it calls.
 bool CanFuse(const Instruction& instruction);
 
-// True if computing an element again costs about as much as reading it: constants, iotas, data movement, conversions.
+// True if computing an element again costs about as much as reading it: constants, iotas, data
+// movement, conversions.
 bool IsTrivial(const Instruction& instruction);
 // Scalar constants, iotas, broadcasts of scalars: better computed anywhere than read.
 bool IsFree(const Instruction& instruction);
@@ -24,13 +26,13 @@ bool ReadsSameIndex(const Instruction& user, int64_t o);
 // Elements of the result (of the first array where it is a tuple).
 int64_t ResultElements(const Instruction& instruction);
 
-// True if finding the operand's index of a reshape needs divisions: where one dimension of the result spans several of
-// the operand's.
+// True if finding the operand's index of a reshape needs divisions: where one dimension of the
+// result spans several of the operand's.
 bool ReshapeDivides(const Shape& from, const Shape& to);
 // True for a transpose that moves the fastest dimension of an array too large for the cache.
 bool IsStridedTranspose(const Instruction& instruction);
-// True for a reduction that keeps the fastest dimension: its kernel adds rows, and takes only pointwise operations
-// after it.
+// True for a reduction that keeps the fastest dimension: its kernel adds rows, and takes only
+// pointwise operations after it.
 bool IsColumnReduce(const Instruction& instruction);
 
 }  // namespace hlokit

@@ -15,7 +15,8 @@ bool NeedsCopy(const Shape& from, const Shape& to) {
   return from.IsArray() && from.MinorToMajor() != to.MinorToMajor();
 }
 
-// `value` in the layouts of `to`: itself where it has them, else a copy, element by element of tuples.
+// `value` in the layouts of `to`: itself where it has them, else a copy, element by element of
+// tuples.
 Instruction* InLayout(Instruction* value, const Shape& to) {
   if (!NeedsCopy(value->shape(), to)) return value;
   Computation& c = *value->parent();
@@ -45,7 +46,8 @@ bool KeepsLayouts(const Instruction* i) {
 
 std::vector<Shape> OperandLayouts(const Instruction* i) {
   std::vector<Shape> shapes;
-  for (const Instruction* operand : i->operands()) shapes.push_back(operand->shape().WithDefaultLayout());
+  for (const Instruction* operand : i->operands())
+    shapes.push_back(operand->shape().WithDefaultLayout());
   if (i->opcode() == Opcode::kCustomCall) {
     const auto& constraints = i->attr<CustomCallAttrs>().operand_layout_constraints;
     if (constraints && constraints->size() == shapes.size()) shapes = *constraints;
@@ -112,7 +114,9 @@ absl::StatusOr<bool> Run(Computation& computation) { return Assigner(computation
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateLayoutAssignment() { return MakeComputationPass("layout-assignment", Run); }
+std::unique_ptr<Pass> CreateLayoutAssignment() {
+  return MakeComputationPass("layout-assignment", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -5,8 +5,9 @@
 
 namespace hlokit {
 
-// Leaves row-major order everywhere but where the outside or an instruction fixes another: the entry's parameters and
-// result, operands and results of custom calls, bitcasts and fusions. Copies join the two. Cost: linear.
+// Leaves row-major order everywhere but where the outside or an instruction fixes another: the
+// entry's parameters and result, operands and results of custom calls, bitcasts and fusions. Copies
+// join the two. Cost: linear.
 std::unique_ptr<Pass> CreateLayoutAssignment();
 
 }  // namespace hlokit

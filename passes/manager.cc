@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<Step>> ParseSteps(absl::string_view& text, int depth)
     const absl::string_view name = absl::StripAsciiWhitespace(text.substr(0, end));
     text.remove_prefix(end);
     if (!text.empty() && text[0] == '<') {
-      if (name != "fix") return InvalidArgument("only fix<...> takes a list of passes, not '", name, "'");
+      if (name != "fix")
+        return InvalidArgument("only fix<...> takes a list of passes, not '", name, "'");
       if (depth > 8) return InvalidArgument("fix<...> is nested too deeply");
       text.remove_prefix(1);
       ASSIGN_OR_RETURN(std::vector<Step> inner, ParseSteps(text, depth + 1));
@@ -77,7 +78,8 @@ absl::StatusOr<std::vector<Step>> ParseSpec(absl::string_view spec) {
 // Takes the schedules out while a pass runs; puts them back where it changed nothing.
 class ScheduleKeeper {
  public:
-  explicit ScheduleKeeper(Module& module) : module_(module), scheduled_(module.header().is_scheduled) {
+  explicit ScheduleKeeper(Module& module)
+      : module_(module), scheduled_(module.header().is_scheduled) {
     for (Computation* c : module.Computations()) {
       if (!c->has_schedule()) continue;
       kept_.push_back({c, {c->schedule().begin(), c->schedule().end()}});
@@ -128,7 +130,8 @@ class Runner {
 
   absl::StatusOr<bool> RunOne(Pass& pass) {
     PassRun run{pass.name()};
-    if (std::find(options_.disabled.begin(), options_.disabled.end(), pass.name()) != options_.disabled.end())
+    if (std::find(options_.disabled.begin(), options_.disabled.end(), pass.name()) !=
+        options_.disabled.end())
       return false;
     if (options_.before) options_.before(pass.name(), module_);
     ScheduleKeeper schedules(module_);
@@ -158,7 +161,8 @@ class Runner {
 
 }  // namespace
 
-absl::Status RunPasses(Module& module, absl::string_view spec, const PassOptions& options, PassReport* report) {
+absl::Status RunPasses(Module& module, absl::string_view spec, const PassOptions& options,
+                       PassReport* report) {
   ASSIGN_OR_RETURN(const std::vector<Step> steps, ParseSpec(spec));
   return Runner(module, options, report).RunAll(steps).status();
 }

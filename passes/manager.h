@@ -1,4 +1,5 @@
-// The pass manager: runs a list of passes given as text; times them, verifies between them, reports.
+// The pass manager: runs a list of passes given as text; times them, verifies between them,
+// reports.
 #pragma once
 
 #include <functional>
@@ -28,10 +29,11 @@ struct PassReport {
   std::vector<PassRun> runs;  // in order; passes inside fix<...> once a round
 };
 
-// Runs passes over the module. `spec` lists them: names separated by commas; fix<a,b> repeats a and b until neither
-// changes anything (or kMaxRounds rounds). Where a pass changed the module, its schedules are dropped (they would
-// name what is gone). Errors: InvalidArgument for an unknown name (with a near match) or an unclosed fix<; what a
-// pass fails with; Internal, naming the pass, where verify_each finds the module broken.
+// Runs passes over the module. `spec` lists them: names separated by commas; fix<a,b> repeats a and
+// b until neither changes anything (or kMaxRounds rounds). Where a pass changed the module, its
+// schedules are dropped (they would name what is gone). Errors: InvalidArgument for an unknown name
+// (with a near match) or an unclosed fix<; what a pass fails with; Internal, naming the pass, where
+// verify_each finds the module broken.
 inline constexpr int kMaxRounds = 6;
 absl::Status RunPasses(Module& module, absl::string_view spec, const PassOptions& options = {},
                        PassReport* report = nullptr);

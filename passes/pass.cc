@@ -8,7 +8,8 @@ namespace {
 
 class ModuleFunctionPass final : public Pass {
  public:
-  ModuleFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&)) : name_(name), run_(run) {}
+  ModuleFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&))
+      : name_(name), run_(run) {}
   absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> Run(Module& module) override { return run_(module); }
 
@@ -35,7 +36,8 @@ std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool
   return std::make_unique<ModuleFunctionPass>(name, run);
 }
 
-std::unique_ptr<Pass> MakeComputationPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&)) {
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
+                                          absl::StatusOr<bool> (*run)(Computation&)) {
   return std::make_unique<ComputationFunctionPass>(name, run);
 }
 

@@ -10,7 +10,8 @@
 
 namespace hlokit {
 
-// A pass never prints, times or verifies; the pass manager does. Results are valid modules of equal value.
+// A pass never prints, times or verifies; the pass manager does. Results are valid modules of equal
+// value.
 class Pass {
  public:
   virtual ~Pass() = default;
@@ -20,8 +21,8 @@ class Pass {
   virtual absl::StatusOr<bool> Run(Module& module) = 0;
 };
 
-// A pass over each computation that runs on its own: bodies of fusions and scalar functions of reduce and the like
-// are left out unless `into_fusions` says otherwise.
+// A pass over each computation that runs on its own: bodies of fusions and scalar functions of
+// reduce and the like are left out unless `into_fusions` says otherwise.
 class ComputationPass : public Pass {
  public:
   absl::StatusOr<bool> Run(Module& module) override;
@@ -31,10 +32,11 @@ class ComputationPass : public Pass {
 
 // A pass that is one function: over the module, or over each computation that runs on its own.
 std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&));
-std::unique_ptr<Pass> MakeComputationPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&));
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
+                                          absl::StatusOr<bool> (*run)(Computation&));
 
-// True for the computations that run on their own: the entry and what while, conditional, call and async-start run.
-// By computation id.
+// True for the computations that run on their own: the entry and what while, conditional, call and
+// async-start run. By computation id.
 std::vector<bool> RunningComputations(const Module& module);
 
 }  // namespace hlokit

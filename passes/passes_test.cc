@@ -26,10 +26,12 @@ std::unique_ptr<Module> Read(const std::string& text) {
 // The entry's body `lines` within a module that has a few functions.
 std::string Text(const std::string& lines) {
   return "HloModule m\n"
-         "add { left = f32[] parameter(0) right = f32[] parameter(1) ROOT sum = f32[] add(left, right) }\n"
+         "add { left = f32[] parameter(0) right = f32[] parameter(1) ROOT sum = f32[] add(left, "
+         "right) }\n"
          "twice { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }\n"
          "same { x = f32[4] parameter(0) ROOT y = f32[4] copy(x) }\n"
-         "ENTRY e {\n" + lines + "\n}\n";
+         "ENTRY e {\n" +
+         lines + "\n}\n";
 }
 
 struct Case {
@@ -67,54 +69,66 @@ constexpr char kP[] = "p = f32[4]{0} parameter(0)\n";
 INSTANTIATE_TEST_SUITE_P(
     All, PassCase,
     testing::Values(
-        Case{"Dce", "dce", P "d = f32[4]{0} negate(p)\nROOT r = f32[4]{0} abs(p)", "abs(", "negate("},
-        Case{"Cse", "cse,dce", P "a = f32[4]{0} abs(p)\nb = f32[4]{0} abs(p)\nROOT r = f32[4]{0} add(a, b)",
+        Case{"Dce", "dce", P "d = f32[4]{0} negate(p)\nROOT r = f32[4]{0} abs(p)", "abs(",
+             "negate("},
+        Case{"Cse", "cse,dce",
+             P "a = f32[4]{0} abs(p)\nb = f32[4]{0} abs(p)\nROOT r = f32[4]{0} add(a, b)",
              "add(%a, %a)", "abs.1"},
         Case{"CseCommutes", "cse,dce",
              P "n = f32[4]{0} negate(p)\na = f32[4]{0} add(p, n)\nb = f32[4]{0} add(n, p)\n"
                "ROOT r = f32[4]{0} subtract(a, b)",
              "subtract(%a, %a)", "%b"},
-        Case{"Inline", "call-inliner,dce", P "ROOT r = f32[4]{0} call(p), to_apply=twice", "add(%p, %p)", "call("},
+        Case{"Inline", "call-inliner,dce", P "ROOT r = f32[4]{0} call(p), to_apply=twice",
+             "add(%p, %p)", "call("},
         Case{"Tuple", "tuple-simplifier,dce",
-             P "t = (f32[4]{0}, f32[4]{0}) tuple(p, p)\ng = f32[4]{0} get-tuple-element(t), index=1\n"
-               "ROOT r = f32[4]{0} abs(g)",
+             P
+             "t = (f32[4]{0}, f32[4]{0}) tuple(p, p)\ng = f32[4]{0} get-tuple-element(t), index=1\n"
+             "ROOT r = f32[4]{0} abs(g)",
              "abs(%p)", "tuple("},
         Case{"Fold", "constant_folding,dce",
              P "a = f32[] constant(2)\nb = f32[] constant(3)\ns = f32[] multiply(a, b)\n"
                "w = f32[4]{0} broadcast(s), dimensions={}\nROOT r = f32[4]{0} add(p, w)",
              "constant(6)", "multiply("},
         Case{"MulOne", "algsimp,dce",
-             P "o = f32[] constant(1)\nw = f32[4]{0} broadcast(o), dimensions={}\nx = f32[4]{0} multiply(w, p)\n"
+             P "o = f32[] constant(1)\nw = f32[4]{0} broadcast(o), dimensions={}\nx = f32[4]{0} "
+               "multiply(w, p)\n"
                "ROOT r = f32[4]{0} abs(x)",
              "abs(%p)", "multiply("},
         Case{"DivEight", "algsimp,dce",
-             P "o = f32[] constant(8)\nw = f32[4]{0} broadcast(o), dimensions={}\nROOT x = f32[4]{0} divide(p, w)",
+             P "o = f32[] constant(8)\nw = f32[4]{0} broadcast(o), dimensions={}\nROOT x = "
+               "f32[4]{0} divide(p, w)",
              "constant(0.125)", "divide("},
         Case{"SoftmaxBroadcast", "algsimp,dce",
              "p = f32[1,2,4]{2,1,0} parameter(0)\nr = f32[1,2,4,1]{3,2,1,0} reshape(p)\n"
-             "s = f32[1,2,4]{2,1,0} reshape(r)\nROOT b = f32[1,2,4,5]{3,2,1,0} broadcast(s), dimensions={0,1,2}",
+             "s = f32[1,2,4]{2,1,0} reshape(r)\nROOT b = f32[1,2,4,5]{3,2,1,0} broadcast(s), "
+             "dimensions={0,1,2}",
              "broadcast(%p), dimensions={0,1,2}", "reshape("},
         Case{"ReshapeOfBroadcast", "algsimp,dce",
-             P "b = f32[1,4,6]{2,1,0} broadcast(p), dimensions={1}\nROOT r = f32[4,2,3]{2,1,0} reshape(b)",
+             P "b = f32[1,4,6]{2,1,0} broadcast(p), dimensions={1}\nROOT r = f32[4,2,3]{2,1,0} "
+               "reshape(b)",
              "broadcast(%p), dimensions={0}", "reshape("},
         Case{"TransposeTwice", "algsimp,dce",
-             M "t = f32[3,2]{1,0} transpose(m), dimensions={1,0}\nu = f32[2,3]{1,0} transpose(t), dimensions={1,0}\n"
+             M "t = f32[3,2]{1,0} transpose(m), dimensions={1,0}\nu = f32[2,3]{1,0} transpose(t), "
+               "dimensions={1,0}\n"
                "ROOT r = f32[2,3]{1,0} abs(u)",
              "abs(%m)", "transpose("},
         Case{"ConvertChain", "algsimp,dce",
              "p = bf16[4]{0} parameter(0)\nw = f32[4]{0} convert(p)\nb = bf16[4]{0} convert(w)\n"
              "ROOT r = bf16[4]{0} abs(b)",
              "abs(%p)", "convert("},
-        Case{"BroadcastArithmetic", "algsimp,dce",
-             P "x = f32[4,5]{1,0} broadcast(p), dimensions={0}\nROOT y = f32[4,5]{1,0} exponential(x)",
-             "f32[4]{0} exponential(%p)", "f32[4,5]{1,0} exponential"},
+        Case{
+            "BroadcastArithmetic", "algsimp,dce",
+            P
+            "x = f32[4,5]{1,0} broadcast(p), dimensions={0}\nROOT y = f32[4,5]{1,0} exponential(x)",
+            "f32[4]{0} exponential(%p)", "f32[4,5]{1,0} exponential"},
         Case{"ReduceTransposed", "algsimp,dce",
              M "t = f32[3,2]{1,0} transpose(m), dimensions={1,0}\nz = f32[] constant(0)\n"
                "ROOT r = f32[3]{0} reduce(t, z), dimensions={1}, to_apply=add",
              "dimensions={0}, to_apply", "transpose("},
         Case{"DotTransposed", "transpose-folding,dce",
-             M "n = f32[5,3]{1,0} parameter(1)\nt = f32[3,5]{1,0} transpose(n), dimensions={1,0}\n"
-               "ROOT d = f32[2,5]{1,0} dot(m, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+             M
+             "n = f32[5,3]{1,0} parameter(1)\nt = f32[3,5]{1,0} transpose(n), dimensions={1,0}\n"
+             "ROOT d = f32[2,5]{1,0} dot(m, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
              "dot(%m, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "transpose("},
         Case{"DotSwapped", "transpose-folding,dce",
              M "n = f32[3,5]{1,0} parameter(1)\n"
@@ -122,20 +136,24 @@ INSTANTIATE_TEST_SUITE_P(
                "ROOT t = f32[5,2]{1,0} transpose(d), dimensions={1,0}",
              "dot(%n, %m), lhs_contracting_dims={0}, rhs_contracting_dims={1}", "transpose("},
         Case{"DotWidened", "transpose-folding,dce",
-             "a = bf16[2,3]{1,0} parameter(0)\nb = bf16[3,5]{1,0} parameter(1)\nx = f32[2,3]{1,0} convert(a)\n"
+             "a = bf16[2,3]{1,0} parameter(0)\nb = bf16[3,5]{1,0} parameter(1)\nx = f32[2,3]{1,0} "
+             "convert(a)\n"
              "y = f32[3,5]{1,0} convert(b)\n"
              "ROOT d = f32[2,5]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
              "dot(%a, %b)", "convert("},
         Case{"Layout", "layout-assignment",
-             "m = f32[2,3]{0,1} parameter(0)\nROOT r = f32[2,3]{0,1} abs(m)", "f32[2,3]{1,0} abs(", ""},
+             "m = f32[2,3]{0,1} parameter(0)\nROOT r = f32[2,3]{0,1} abs(m)", "f32[2,3]{1,0} abs(",
+             ""},
         Case{"Barrier", "optimization_barrier_expander",
              P "b = f32[4]{0} opt-barrier(p)\nROOT r = f32[4]{0} abs(b)", "abs(%p)", "opt-barrier"},
         Case{"Conditional", "simplify-conditional,call-inliner,dce",
              P "c = pred[] constant(true)\n"
-               "ROOT r = f32[4]{0} conditional(c, p, p), true_computation=twice, false_computation=same",
+               "ROOT r = f32[4]{0} conditional(c, p, p), true_computation=twice, "
+               "false_computation=same",
              "add(%p, %p)", "conditional("},
         Case{"Empty", "zero_sized_hlo_elimination,dce",
-             "p = f32[0,4]{1,0} parameter(0)\na = f32[0,4]{1,0} abs(p)\nROOT t = (f32[0,4]{1,0}) tuple(a)",
+             "p = f32[0,4]{1,0} parameter(0)\na = f32[0,4]{1,0} abs(p)\nROOT t = (f32[0,4]{1,0}) "
+             "tuple(a)",
              "constant(", "abs("},
         Case{"Fuse", "fusion,dce",
              P "a = f32[4]{0} exponential(p)\nb = f32[4]{0} negate(a)\nz = f32[] constant(0)\n"
@@ -145,9 +163,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A producer that is dear, and read more often than it has elements, stays out of its reader.
 TEST(Fusion, LeavesRepeatedWorkOut) {
-  auto module = Read(Text(std::string(kP) +
-                          "a = f32[4]{0} exponential(p)\nb = f32[9,4]{1,0} broadcast(a), dimensions={1}\n"
-                          "q = f32[9,4]{1,0} parameter(1)\nROOT r = f32[9,4]{1,0} add(b, q)"));
+  auto module =
+      Read(Text(std::string(kP) +
+                "a = f32[4]{0} exponential(p)\nb = f32[9,4]{1,0} broadcast(a), dimensions={1}\n"
+                "q = f32[9,4]{1,0} parameter(1)\nROOT r = f32[9,4]{1,0} add(b, q)"));
   CHECK_OK(RunPasses(*module, "fusion,dce"));
   ASSERT_EQ(module->entry()->root()->opcode(), Opcode::kFusion);
   EXPECT_EQ(module->entry()->root()->operand(0)->opcode(), Opcode::kExponential);
@@ -157,11 +176,13 @@ TEST(Fusion, LeavesRepeatedWorkOut) {
 TEST(Fusion, KeepsUpdatesInPlace) {
   auto module = Read(Text(
       "p = f32[9]{0} parameter(0)\ni = s32[] parameter(1)\ns = f32[2]{0} slice(p), slice={[4:6]}\n"
-      "n = f32[2]{0} negate(s)\nu = f32[9]{0} dynamic-update-slice(p, n, i)\nROOT r = (f32[9]{0}) tuple(u)"));
+      "n = f32[2]{0} negate(s)\nu = f32[9]{0} dynamic-update-slice(p, n, i)\nROOT r = (f32[9]{0}) "
+      "tuple(u)"));
   CHECK_OK(RunPasses(*module, "fusion,dce"));
   const Instruction* update = module->entry()->root()->operand(0);
   ASSERT_EQ(update->opcode(), Opcode::kFusion);
-  for (const Instruction* i : update->to_apply()->Instructions()) EXPECT_NE(i->opcode(), Opcode::kSlice);
+  for (const Instruction* i : update->to_apply()->Instructions())
+    EXPECT_NE(i->opcode(), Opcode::kSlice);
 }
 
 constexpr char kLoop[] = R"(HloModule m
@@ -207,7 +228,8 @@ TEST(WhileLoops, InvariantWorkMovesOut) {
   options.verify_each = true;
   CHECK_OK(RunPasses(*module, "while-loop-invariant-code-motion,tuple-simplifier,dce", options));
   bool outside = false;
-  for (const Instruction* i : module->entry()->Instructions()) outside |= i->opcode() == Opcode::kExponential;
+  for (const Instruction* i : module->entry()->Instructions())
+    outside |= i->opcode() == Opcode::kExponential;
   EXPECT_TRUE(outside);
   const auto after = Interpret(*module, {argument});
   ASSERT_TRUE(before.ok() && after.ok());
@@ -218,14 +240,17 @@ TEST(Manager, ReadsLists) {
   EXPECT_TRUE(CheckPassSpec("dce, cse,fix<algsimp,fix<dce>>,").ok());
   EXPECT_TRUE(CheckPassSpec("").ok());
   EXPECT_THAT(CheckPassSpec("algsimpp").message(), HasSubstr("did you mean algsimp?"));
-  for (const char* bad : {"fix<dce", "dce>", "mend<dce>", "dce<"}) EXPECT_FALSE(CheckPassSpec(bad).ok()) << bad;
-  for (absl::string_view name : ListPipelines()) EXPECT_TRUE(CheckPassSpec(*PipelineSpec(name)).ok());
+  for (const char* bad : {"fix<dce", "dce>", "mend<dce>", "dce<"})
+    EXPECT_FALSE(CheckPassSpec(bad).ok()) << bad;
+  for (absl::string_view name : ListPipelines())
+    EXPECT_TRUE(CheckPassSpec(*PipelineSpec(name)).ok());
   EXPECT_FALSE(PipelineSpec("cppu").ok());
 }
 
 TEST(Manager, DropsSchedulesOfChangedModulesOnly) {
   const std::string text =
-      "HloModule m, is_scheduled=true\nENTRY e { p = f32[4]{0} parameter(0)\n d = f32[4]{0} abs(p)\n"
+      "HloModule m, is_scheduled=true\nENTRY e { p = f32[4]{0} parameter(0)\n d = f32[4]{0} "
+      "abs(p)\n"
       " ROOT r = f32[4]{0} negate(p) }\n";
   auto module = Read(text);
   CHECK_OK(RunPasses(*module, "cse"));
@@ -240,7 +265,9 @@ TEST(Manager, SkipsDisabledPassesAndCallsBack) {
   std::vector<std::string> seen;
   PassOptions options;
   options.disabled = {"dce"};
-  options.after = [&](const PassRun& run, const Module&) { seen.emplace_back(run.name.data(), run.name.size()); };
+  options.after = [&](const PassRun& run, const Module&) {
+    seen.emplace_back(run.name.data(), run.name.size());
+  };
   CHECK_OK(RunPasses(*module, "cse,dce", options));
   EXPECT_THAT(seen, testing::ElementsAre("cse"));
 }

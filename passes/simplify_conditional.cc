@@ -18,10 +18,12 @@ absl::StatusOr<bool> Run(Computation& computation) {
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() != Opcode::kConditional || !i->operand(0)->IsConstant()) continue;
     const Literal* choice = i->operand(0)->literal();
-    if (choice == nullptr || !i->control_predecessors().empty() || !i->control_successors().empty()) continue;
+    if (choice == nullptr || !i->control_predecessors().empty() || !i->control_successors().empty())
+      continue;
     const int64_t taken = BranchTaken(i, choice->GetInt(0));
-    auto call = std::make_unique<Instruction>(Opcode::kCall, i->shape(),
-                                              absl::Span<Instruction* const>{i->operands().subspan(1 + taken, 1)});
+    auto call = std::make_unique<Instruction>(
+        Opcode::kCall, i->shape(),
+        absl::Span<Instruction* const>{i->operands().subspan(1 + taken, 1)});
     call->set_called({i->called(taken)});
     call->CopyExtrasFrom(*i);
     i->ReplaceAllUsesWith(computation.Add(std::move(call), i->name()));
@@ -33,7 +35,9 @@ absl::StatusOr<bool> Run(Computation& computation) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateSimplifyConditional() { return MakeComputationPass("simplify-conditional", Run); }
+std::unique_ptr<Pass> CreateSimplifyConditional() {
+  return MakeComputationPass("simplify-conditional", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

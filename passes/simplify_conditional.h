@@ -5,7 +5,8 @@
 
 namespace hlokit {
 
-// Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Cost: linear.
+// Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Cost:
+// linear.
 std::unique_ptr<Pass> CreateSimplifyConditional();
 
 }  // namespace hlokit

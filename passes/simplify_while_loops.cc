@@ -9,7 +9,8 @@ namespace {
 
 // The body once, in the place of the loop.
 void InlineBody(const WhileState& loop) {
-  absl::flat_hash_map<const Instruction*, Instruction*> map = {{loop.parameter, loop.loop->operand(0)}};
+  absl::flat_hash_map<const Instruction*, Instruction*> map = {
+      {loop.parameter, loop.loop->operand(0)}};
   std::vector<Instruction*> operands;
   for (const Instruction* i : loop.body->PostOrder()) {
     if (i->IsParameter()) continue;
@@ -27,7 +28,8 @@ bool ForwardInvariants(const WhileState& loop) {
   bool changed = false;
   const std::vector<Instruction*> users(loop.loop->users().begin(), loop.loop->users().end());
   for (Instruction* user : users) {
-    if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index())) continue;
+    if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
+      continue;
     if (user->users().empty() && !user->IsRoot()) continue;
     Instruction* initial = loop.Initial(user->tuple_index());
     if (initial->shape() != user->shape()) continue;
@@ -45,14 +47,17 @@ bool ForwardConstants(const WhileState& loop) {
   for (Instruction* parameter : {loop.parameter, loop.condition->parameter(0)}) {
     const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
     for (Instruction* user : users) {
-      if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index())) continue;
+      if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
+        continue;
       const Instruction* initial = start->operand(user->tuple_index());
-      if (!initial->IsConstant() || !initial->shape().IsScalar() || initial->literal() == nullptr) continue;
+      if (!initial->IsConstant() || !initial->shape().IsScalar() || initial->literal() == nullptr)
+        continue;
       const std::vector<Instruction*> readers(user->users().begin(), user->users().end());
       Instruction* constant = nullptr;
       for (Instruction* reader : readers) {
         if (reader == loop.root) continue;
-        if (constant == nullptr) constant = parameter->parent()->Add(initial->CloneWith(initial->shape(), {}));
+        if (constant == nullptr)
+          constant = parameter->parent()->Add(initial->CloneWith(initial->shape(), {}));
         user->ReplaceUseIn(reader, constant);
         changed = true;
       }
@@ -80,7 +85,8 @@ absl::StatusOr<bool> Run(Module& module) {
         changed = true;
       } else {
         changed |= ForwardInvariants(*loop);
-        if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1) changed |= ForwardConstants(*loop);
+        if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
+          changed |= ForwardConstants(*loop);
       }
     }
   return changed;
@@ -88,7 +94,9 @@ absl::StatusOr<bool> Run(Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateSimplifyWhileLoops() { return MakeModulePass("simplify-while-loops", Run); }
+std::unique_ptr<Pass> CreateSimplifyWhileLoops() {
+  return MakeModulePass("simplify-while-loops", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

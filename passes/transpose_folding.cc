@@ -8,7 +8,9 @@
 namespace hlokit {
 namespace {
 
-bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+bool Contains(const DimVector& list, int64_t d) {
+  return std::find(list.begin(), list.end(), d) != list.end();
+}
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
@@ -57,11 +59,13 @@ bool FoldResult(Instruction* transpose) {
 }
 
 bool IsWidened(const Instruction* x, ElementType from) {
-  return x->opcode() == Opcode::kConvert && x->shape().type == ElementType::kF32 && x->operand(0)->shape().type == from;
+  return x->opcode() == Opcode::kConvert && x->shape().type == ElementType::kF32 &&
+         x->operand(0)->shape().type == from;
 }
 
 bool FoldConverts(Instruction* dot) {
-  if (dot->shape().type != ElementType::kF32 || !dot->attr<DotAttrs>().algorithm.text.empty()) return false;
+  if (dot->shape().type != ElementType::kF32 || !dot->attr<DotAttrs>().algorithm.text.empty())
+    return false;
   for (ElementType from : {ElementType::kBF16, ElementType::kF16}) {
     if (!IsWidened(dot->operand(0), from) || !IsWidened(dot->operand(1), from)) continue;
     for (int side : {0, 1}) dot->SetOperand(side, dot->operand(side)->operand(0));
@@ -73,7 +77,8 @@ bool FoldConverts(Instruction* dot) {
 absl::StatusOr<bool> Run(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty())) changed |= FoldResult(i);
+    if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty()))
+      changed |= FoldResult(i);
   }
   for (Instruction* i : computation.Instructions()) {
     if (i->opcode() != Opcode::kDot) continue;
@@ -89,7 +94,9 @@ absl::StatusOr<bool> Run(Computation& computation) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateTransposeFolding() { return MakeComputationPass("transpose-folding", Run); }
+std::unique_ptr<Pass> CreateTransposeFolding() {
+  return MakeComputationPass("transpose-folding", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -38,7 +38,9 @@ absl::StatusOr<bool> Run(Computation& computation) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateTupleSimplifier() { return MakeComputationPass("tuple-simplifier", Run); }
+std::unique_ptr<Pass> CreateTupleSimplifier() {
+  return MakeComputationPass("tuple-simplifier", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -5,8 +5,8 @@
 
 namespace hlokit {
 
-// Matches get-tuple-element(tuple(..)) and tuples of all the elements of one tuple, in order. Leaves the tuples behind
-// for dce. Cost: linear.
+// Matches get-tuple-element(tuple(..)) and tuples of all the elements of one tuple, in order.
+// Leaves the tuples behind for dce. Cost: linear.
 std::unique_ptr<Pass> CreateTupleSimplifier();
 
 }  // namespace hlokit

@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kManyElements = 256;
 
 bool MayMove(const Instruction* i) {
-  if (!i->shape().IsArray() || !i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  if (!i->shape().IsArray() || !i->control_predecessors().empty() ||
+      !i->control_successors().empty())
+    return false;
   switch (i->opcode()) {
     case Opcode::kDot:
     case Opcode::kReduce:
@@ -45,7 +47,9 @@ class Hoister {
     FindInvariants();
     std::vector<Instruction*> kept;  // inside the body
     for (Instruction* i : order_)
-      if (invariant_.contains(i) && IsWorthKeeping(i) && MayMove(i) && !i->IsConstant() && IsRead(i)) kept.push_back(i);
+      if (invariant_.contains(i) && IsWorthKeeping(i) && MayMove(i) && !i->IsConstant() &&
+          IsRead(i))
+        kept.push_back(i);
     if (kept.empty()) return false;
     std::vector<Instruction*> outside;
     for (Instruction* i : kept) outside.push_back(Outside(i));
@@ -106,7 +110,8 @@ class Hoister {
 
   WhileState loop_;
   std::vector<Instruction*> order_;
-  absl::flat_hash_map<const Instruction*, Instruction*> invariant_;  // to the copy outside, made when needed
+  absl::flat_hash_map<const Instruction*, Instruction*>
+      invariant_;  // to the copy outside, made when needed
 };
 
 absl::StatusOr<bool> Run(Module& module) {

@@ -5,14 +5,15 @@
 
 namespace hlokit {
 
-// simplify-while-loops. Matches parts of a loop's tuple that its body passes on unchanged (their users read the
-// initial value), and loops that count an integer from a constant to a constant and do not run at all or run once.
-// Cost: linear.
+// simplify-while-loops. Matches parts of a loop's tuple that its body passes on unchanged (their
+// users read the initial value), and loops that count an integer from a constant to a constant and
+// do not run at all or run once. Cost: linear.
 std::unique_ptr<Pass> CreateSimplifyWhileLoops();
 
-// while-loop-invariant-code-motion. Matches instructions of a body that need only constants and parts of the tuple that
-// never change, and are worth keeping: arrays that take work, or many elements, to make; they move before the loop and
-// become parts of its tuple. Expects bodies with one caller (flatten-call-graph). Cost: linear.
+// while-loop-invariant-code-motion. Matches instructions of a body that need only constants and
+// parts of the tuple that never change, and are worth keeping: arrays that take work, or many
+// elements, to make; they move before the loop and become parts of its tuple. Expects bodies with
+// one caller (flatten-call-graph). Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion();
 
 }  // namespace hlokit

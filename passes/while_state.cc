@@ -9,12 +9,14 @@ bool IsPart(const Instruction* i, const Instruction* tuple, int64_t k) {
 }
 
 Instruction* Part(Instruction* tuple, int64_t k) {
-  return tuple->parent()->Add(Opcode::kGetTupleElement, tuple->shape().elements[k], {tuple}, GetTupleElementAttrs{k});
+  return tuple->parent()->Add(Opcode::kGetTupleElement, tuple->shape().elements[k], {tuple},
+                              GetTupleElementAttrs{k});
 }
 
 // The number that a scalar integer constant holds.
 std::optional<int64_t> Number(const Instruction* i) {
-  if (!i->IsConstant() || !i->shape().IsScalar() || !IsInteger(i->shape().type) || i->literal() == nullptr)
+  if (!i->IsConstant() || !i->shape().IsScalar() || !IsInteger(i->shape().type) ||
+      i->literal() == nullptr)
     return std::nullopt;
   const int64_t value = i->literal()->GetInt(0);
   if (value < -(int64_t{1} << 31) || value >= (int64_t{1} << 31)) return std::nullopt;
@@ -25,7 +27,8 @@ std::optional<int64_t> Number(const Instruction* i) {
 
 std::optional<WhileState> WhileState::Of(Instruction* loop) {
   if (loop->opcode() != Opcode::kWhile || !loop->shape().IsTuple()) return std::nullopt;
-  WhileState state{loop, loop->called(0), loop->called(1), loop->called(1)->parameter(0), loop->called(1)->root()};
+  WhileState state{loop, loop->called(0), loop->called(1), loop->called(1)->parameter(0),
+                   loop->called(1)->root()};
   if (state.root->opcode() != Opcode::kTuple || !loop->control_predecessors().empty() ||
       !loop->control_successors().empty())
     return std::nullopt;
@@ -61,7 +64,8 @@ std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& mor
   parameter->set_shape(wide);
   std::vector<Instruction*> inside;
   std::vector<Instruction*> next(root->operands().begin(), root->operands().end());
-  for (size_t k = 0; k < more.size(); ++k) inside.push_back(Part(parameter, old + static_cast<int64_t>(k)));
+  for (size_t k = 0; k < more.size(); ++k)
+    inside.push_back(Part(parameter, old + static_cast<int64_t>(k)));
   next.insert(next.end(), inside.begin(), inside.end());
   Instruction* old_root = root;
   root = body->Add(Opcode::kTuple, wide, next);
@@ -83,12 +87,14 @@ std::optional<int64_t> TripCount(const WhileState& loop) {
   if (test->opcode() != Opcode::kCompare) return std::nullopt;
   const Instruction* counter = test->operand(0);
   const std::optional<int64_t> limit = Number(test->operand(1));
-  if (!limit || counter->opcode() != Opcode::kGetTupleElement || !counter->operand(0)->IsParameter())
+  if (!limit || counter->opcode() != Opcode::kGetTupleElement ||
+      !counter->operand(0)->IsParameter())
     return std::nullopt;
   const int64_t k = counter->tuple_index();
   const Literal* start = loop.InitialConstant(k);
   const Instruction* next = loop.root->operand(k);
-  if (start == nullptr || next->opcode() != Opcode::kAdd || !IsPart(next->operand(0), loop.parameter, k))
+  if (start == nullptr || next->opcode() != Opcode::kAdd ||
+      !IsPart(next->operand(0), loop.parameter, k))
     return std::nullopt;
   const std::optional<int64_t> step = Number(next->operand(1));
   if (!step || *step <= 0) return std::nullopt;

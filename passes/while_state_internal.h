@@ -23,12 +23,14 @@ struct WhileState {
   Instruction* Initial(int64_t k) const;
   // The constant that part k starts as, if it is one of an integer type.
   const Literal* InitialConstant(int64_t k) const;
-  // A loop whose state has `more` behind the old parts, passed on unchanged; users of the old loop see a tuple of the
-  // old parts. Gives the new parts inside the body; this object describes the new loop then.
+  // A loop whose state has `more` behind the old parts, passed on unchanged; users of the old loop
+  // see a tuple of the old parts. Gives the new parts inside the body; this object describes the
+  // new loop then.
   std::vector<Instruction*> Widen(const std::vector<Instruction*>& more);
 };
 
-// How often the loop runs where it counts from a constant to a constant; nothing where that is not plain to see.
+// How often the loop runs where it counts from a constant to a constant; nothing where that is not
+// plain to see.
 std::optional<int64_t> TripCount(const WhileState& loop);
 
 }  // namespace hlokit

@@ -7,9 +7,11 @@ namespace hlokit {
 namespace {
 
 bool IsEmpty(const Instruction* i) {
-  if (i->IsConstant() || i->IsParameter() || !i->shape().IsArray() || i->shape().HasDynamicDims()) return false;
-  return i->shape().ElementCount() == 0 && !i->HasSideEffect() && !HasTrait(i->opcode(), kCollective) &&
-         i->control_predecessors().empty() && i->control_successors().empty();
+  if (i->IsConstant() || i->IsParameter() || !i->shape().IsArray() || i->shape().HasDynamicDims())
+    return false;
+  return i->shape().ElementCount() == 0 && !i->HasSideEffect() &&
+         !HasTrait(i->opcode(), kCollective) && i->control_predecessors().empty() &&
+         i->control_successors().empty();
 }
 
 absl::StatusOr<bool> Run(Computation& computation) {

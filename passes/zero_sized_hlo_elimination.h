@@ -5,7 +5,8 @@
 
 namespace hlokit {
 
-// Matches instructions without side effects whose result is an array of no elements; leaves constants. Cost: linear.
+// Matches instructions without side effects whose result is an array of no elements; leaves
+// constants. Cost: linear.
 std::unique_ptr<Pass> CreateZeroSizedHloElimination();
 
 }  // namespace hlokit

@@ -17,7 +17,9 @@ Instruction* AddZero(Instruction* i, Rewriter&) {
   return IsSplat(i->operand(0), zero) ? i->operand(1) : nullptr;
 }
 
-Instruction* SubZero(Instruction* i, Rewriter&) { return IsSplat(i->operand(1), 0) ? i->operand(0) : nullptr; }
+Instruction* SubZero(Instruction* i, Rewriter&) {
+  return IsSplat(i->operand(1), 0) ? i->operand(0) : nullptr;
+}
 
 Instruction* SubSelf(Instruction* i, Rewriter& r) {
   return Integral(i) && i->operand(0) == i->operand(1) ? r.Splat(i->shape(), 0) : nullptr;
@@ -41,7 +43,8 @@ Instruction* DivOne(Instruction* i, Rewriter&) {
 // Division by a power of two is multiplication by its inverse, bit for bit.
 Instruction* DivPowerOfTwo(Instruction* i, Rewriter& r) {
   const ElementType type = i->shape().type;
-  if (type != ElementType::kF32 && type != ElementType::kF64 && type != ElementType::kBF16) return nullptr;
+  if (type != ElementType::kF32 && type != ElementType::kF64 && type != ElementType::kBF16)
+    return nullptr;
   const Literal* by = SplatValue(i->operand(1));
   if (by == nullptr) return nullptr;
   int exponent = 0;
@@ -57,7 +60,8 @@ Instruction* DivPowerOfTwo(Instruction* i, Rewriter& r) {
 Instruction* PowerSmall(Instruction* i, Rewriter& r) {
   if (!IsFloat(i->shape().type)) return nullptr;
   if (IsSplat(i->operand(1), 1)) return i->operand(0);
-  if (IsSplat(i->operand(1), 2)) return r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), i->operand(0)});
+  if (IsSplat(i->operand(1), 2))
+    return r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), i->operand(0)});
   if (IsSplat(i->operand(1), 0)) return r.Splat(i->shape(), 1);
   return nullptr;
 }
@@ -101,13 +105,17 @@ Instruction* SameOperands(Instruction* i, Rewriter&) {
   return i->operand(0) == i->operand(1) ? i->operand(0) : nullptr;
 }
 
-Instruction* ShiftZero(Instruction* i, Rewriter&) { return IsSplat(i->operand(1), 0) ? i->operand(0) : nullptr; }
+Instruction* ShiftZero(Instruction* i, Rewriter&) {
+  return IsSplat(i->operand(1), 0) ? i->operand(0) : nullptr;
+}
 
 // x * x is no less than 0: |x * x| is x * x.
 Instruction* AbsSquare(Instruction* i, Rewriter&) {
   const Instruction* x = i->operand(0);
-  return IsFloat(x->shape().type) && x->opcode() == Opcode::kMultiply && x->operand(0) == x->operand(1) ? i->operand(0)
-                                                                                                       : nullptr;
+  return IsFloat(x->shape().type) && x->opcode() == Opcode::kMultiply &&
+                 x->operand(0) == x->operand(1)
+             ? i->operand(0)
+             : nullptr;
 }
 
 constexpr Rule kRules[] = {

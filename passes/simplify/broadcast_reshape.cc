@@ -6,7 +6,9 @@
 namespace hlokit {
 namespace {
 
-const DimVector& BroadcastDims(const Instruction* i) { return i->attr<BroadcastAttrs>().dimensions; }
+const DimVector& BroadcastDims(const Instruction* i) {
+  return i->attr<BroadcastAttrs>().dimensions;
+}
 const DimVector& Dims(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
 bool Increasing(const DimVector& dims) {
@@ -16,7 +18,8 @@ bool Increasing(const DimVector& dims) {
 }
 
 Instruction* BroadcastSame(Instruction* i, Rewriter&) {
-  return i->operand(0)->shape().dims == i->shape().dims && IsIota(BroadcastDims(i)) ? i->operand(0) : nullptr;
+  return i->operand(0)->shape().dims == i->shape().dims && IsIota(BroadcastDims(i)) ? i->operand(0)
+                                                                                    : nullptr;
 }
 
 Instruction* BroadcastOfBroadcast(Instruction* i, Rewriter& r) {
@@ -30,17 +33,20 @@ Instruction* BroadcastOfBroadcast(Instruction* i, Rewriter& r) {
 // Only dimensions of size one are new.
 Instruction* BroadcastAsReshape(Instruction* i, Rewriter& r) {
   const Shape& from = i->operand(0)->shape();
-  if (from.ElementCount() != i->shape().ElementCount() || from.IsScalar() || !Increasing(BroadcastDims(i)))
+  if (from.ElementCount() != i->shape().ElementCount() || from.IsScalar() ||
+      !Increasing(BroadcastDims(i)))
     return nullptr;
   return r.Reshape(i->operand(0), i->shape());
 }
 
-// A reshape that adds dimensions of size one, broadcast further: the broadcast can place them itself.
+// A reshape that adds dimensions of size one, broadcast further: the broadcast can place them
+// itself.
 Instruction* BroadcastOfReshape(Instruction* i, Rewriter& r) {
   Instruction* reshape = i->operand(0);
   if (reshape->opcode() != Opcode::kReshape) return nullptr;
   Instruction* x = reshape->operand(0);
-  if (x->shape().rank() > reshape->shape().rank() || !SameWithoutOnes(x->shape(), reshape->shape())) return nullptr;
+  if (x->shape().rank() > reshape->shape().rank() || !SameWithoutOnes(x->shape(), reshape->shape()))
+    return nullptr;
   DimVector dims;
   int64_t next = 0;  // each dimension of x goes to the next of its size
   for (int64_t size : x->shape().dims) {
@@ -74,7 +80,8 @@ bool AllOnes(const Shape& shape, int64_t begin, int64_t end, int64_t except) {
   return true;
 }
 
-// Where dimension d of `from` goes in `to` if the reshape leaves it whole; -1 otherwise. No dimension is zero.
+// Where dimension d of `from` goes in `to` if the reshape leaves it whole; -1 otherwise. No
+// dimension is zero.
 DimVector WholeDims(const Shape& from, const Shape& to) {
   DimVector map(from.rank(), -1);
   int64_t a = 0, b = 0;
@@ -83,7 +90,8 @@ DimVector WholeDims(const Shape& from, const Shape& to) {
     GroupEnd(from, to, a, b);
     for (int64_t d = a0; d < a; ++d)
       for (int64_t e = b0; e < b && map[d] < 0; ++e)
-        if (from.dims[d] == to.dims[e] && AllOnes(from, a0, a, d) && AllOnes(to, b0, b, e)) map[d] = e;
+        if (from.dims[d] == to.dims[e] && AllOnes(from, a0, a, d) && AllOnes(to, b0, b, e))
+          map[d] = e;
   }
   return map;
 }
@@ -114,21 +122,26 @@ Instruction* ReshapeSame(Instruction* i, Rewriter&) {
 }
 
 Instruction* ReshapeOfReshape(Instruction* i, Rewriter& r) {
-  return i->operand(0)->opcode() == Opcode::kReshape ? r.Reshape(i->operand(0)->operand(0), i->shape()) : nullptr;
+  return i->operand(0)->opcode() == Opcode::kReshape
+             ? r.Reshape(i->operand(0)->operand(0), i->shape())
+             : nullptr;
 }
 
 Instruction* BitcastSame(Instruction* i, Rewriter&) {
   return i->operand(0)->shape().type == i->shape().type ? i->operand(0) : nullptr;
 }
 
-Instruction* TransposeSame(Instruction* i, Rewriter&) { return IsIota(Dims(i)) ? i->operand(0) : nullptr; }
+Instruction* TransposeSame(Instruction* i, Rewriter&) {
+  return IsIota(Dims(i)) ? i->operand(0) : nullptr;
+}
 
 Instruction* TransposeOfTranspose(Instruction* i, Rewriter& r) {
   const Instruction* inner = i->operand(0);
   if (inner->opcode() != Opcode::kTranspose) return nullptr;
   DimVector dims;
   for (int64_t d : Dims(i)) dims.push_back(Dims(inner)[d]);
-  return r.Add(Opcode::kTranspose, i->shape(), {inner->operand(0)}, DimensionsAttrs{std::move(dims)});
+  return r.Add(Opcode::kTranspose, i->shape(), {inner->operand(0)},
+               DimensionsAttrs{std::move(dims)});
 }
 
 // Only dimensions of size one change places.
@@ -146,7 +159,8 @@ Instruction* TransposeOfBroadcast(Instruction* i, Rewriter& r) {
   for (int64_t d = 0; d < i->shape().rank(); ++d) place[Dims(i)[d]] = d;
   DimVector dims;
   for (int64_t d : BroadcastDims(broadcast)) dims.push_back(place[d]);
-  return Increasing(dims) ? r.Broadcast(broadcast->operand(0), i->shape(), std::move(dims)) : nullptr;
+  return Increasing(dims) ? r.Broadcast(broadcast->operand(0), i->shape(), std::move(dims))
+                          : nullptr;
 }
 
 // A constant of many equal elements is a broadcast scalar.
@@ -154,14 +168,16 @@ Instruction* ConstantAsBroadcast(Instruction* i, Rewriter& r) {
   const Literal* value = i->literal();
   if (value == nullptr || i->shape().IsScalar() || value->element_count() < 2) return nullptr;
   const int64_t width = ByteWidth(value->type());
-  if (std::memcmp(value->data(), value->data() + width, (value->element_count() - 1) * width) != 0) return nullptr;
+  if (std::memcmp(value->data(), value->data() + width, (value->element_count() - 1) * width) != 0)
+    return nullptr;
   Literal scalar(Shape::Scalar(value->type()));
   std::memcpy(scalar.data(), value->data(), width);
   return r.Broadcast(r.Constant(std::move(scalar)), i->shape(), {});
 }
 
 bool SameBroadcast(const Instruction* a, const Instruction* b) {
-  return BroadcastDims(a) == BroadcastDims(b) && a->operand(0)->shape().dims == b->operand(0)->shape().dims;
+  return BroadcastDims(a) == BroadcastDims(b) &&
+         a->operand(0)->shape().dims == b->operand(0)->shape().dims;
 }
 
 // f(broadcast(x), broadcast(y)) is broadcast(f(x, y)), which computes less.

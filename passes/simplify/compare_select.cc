@@ -39,7 +39,8 @@ Instruction* CompareIotaZero(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
   while (x->opcode() == Opcode::kBroadcast || x->opcode() == Opcode::kReshape) x = x->operand(0);
   const ElementType type = x->shape().type;
-  if (x->opcode() != Opcode::kIota || !IsInteger(type) || BitWidth(type) < 32 || !IsSplat(i->operand(1), 0))
+  if (x->opcode() != Opcode::kIota || !IsInteger(type) || BitWidth(type) < 32 ||
+      !IsSplat(i->operand(1), 0))
     return nullptr;
   if (x->shape().dims[x->attr<IotaAttrs>().iota_dimension] >= (int64_t{1} << 31)) return nullptr;
   const ComparisonDirection how = i->attr<CompareAttrs>().direction;
@@ -61,7 +62,8 @@ Instruction* SelectKnown(Instruction* i, Rewriter& r) {
 Instruction* SelectPred(Instruction* i, Rewriter& r) {
   if (!IsPred(i->shape().type) || i->operand(0)->shape().dims != i->shape().dims) return nullptr;
   if (IsSplat(i->operand(1), 1) && IsSplat(i->operand(2), 0)) return i->operand(0);
-  if (IsSplat(i->operand(1), 0) && IsSplat(i->operand(2), 1)) return r.Add(Opcode::kNot, i->shape(), {i->operand(0)});
+  if (IsSplat(i->operand(1), 0) && IsSplat(i->operand(2), 1))
+    return r.Add(Opcode::kNot, i->shape(), {i->operand(0)});
   return nullptr;
 }
 

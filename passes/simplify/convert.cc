@@ -13,7 +13,8 @@ bool Holds(ElementType to, ElementType from) {
     if (IsSigned(from)) return IsSigned(to) && b >= a;
     return IsSigned(to) ? b > a : b >= a;
   }
-  if (IsInteger(from)) return (to == ElementType::kF32 && a <= 16) || (to == ElementType::kF64 && a <= 32);
+  if (IsInteger(from))
+    return (to == ElementType::kF32 && a <= 16) || (to == ElementType::kF64 && a <= 32);
   if (!IsFloat(from)) return false;
   if (to == ElementType::kF64) return from != ElementType::kF8E8M0FNU;
   return to == ElementType::kF32 && (from == ElementType::kBF16 || from == ElementType::kF16);
@@ -31,7 +32,8 @@ Instruction* ConvertChain(Instruction* i, Rewriter& r) {
   const ElementType from = x->shape().type, by = inner->shape().type, to = i->shape().type;
   if (!Holds(by, from) || from == by) return nullptr;
   if (from == to) return x;
-  // An integer wider than the middle float or out of range saturates or wraps by other rules: only exact middles.
+  // An integer wider than the middle float or out of range saturates or wraps by other rules: only
+  // exact middles.
   if (IsFloat(by) && !IsFloat(from)) return nullptr;
   if (IsPred(to)) return nullptr;
   return r.Add(Opcode::kConvert, i->shape(), {x});
@@ -52,8 +54,9 @@ Instruction* BitcastConvertChain(Instruction* i, Rewriter& r) {
 Instruction* ReducePrecisionNothing(Instruction* i, Rewriter&) {
   const auto& bits = i->attr<ReducePrecisionAttrs>();
   const ElementType type = i->shape().type;
-  const bool all = (type == ElementType::kF32 && bits.exponent_bits == 8 && bits.mantissa_bits == 23) ||
-                   (type == ElementType::kF64 && bits.exponent_bits == 11 && bits.mantissa_bits == 52);
+  const bool all =
+      (type == ElementType::kF32 && bits.exponent_bits == 8 && bits.mantissa_bits == 23) ||
+      (type == ElementType::kF64 && bits.exponent_bits == 11 && bits.mantissa_bits == 52);
   return all ? i->operand(0) : nullptr;
 }
 

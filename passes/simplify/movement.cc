@@ -9,11 +9,15 @@ namespace {
 bool SliceIsWhole(const Instruction* i) {
   const SliceSpec& slice = i->attr<SliceAttrs>().slice;
   for (size_t d = 0; d < slice.size(); ++d)
-    if (slice[d].start != 0 || slice[d].stride != 1 || slice[d].limit != i->operand(0)->shape().dims[d]) return false;
+    if (slice[d].start != 0 || slice[d].stride != 1 ||
+        slice[d].limit != i->operand(0)->shape().dims[d])
+      return false;
   return true;
 }
 
-Instruction* SliceSame(Instruction* i, Rewriter&) { return SliceIsWhole(i) ? i->operand(0) : nullptr; }
+Instruction* SliceSame(Instruction* i, Rewriter&) {
+  return SliceIsWhole(i) ? i->operand(0) : nullptr;
+}
 
 Instruction* SliceOfSlice(Instruction* i, Rewriter& r) {
   const Instruction* inner = i->operand(0);
@@ -74,7 +78,8 @@ Instruction* PadAsSlice(Instruction* i, Rewriter& r) {
   const Shape& from = i->operand(0)->shape();
   const PaddingConfig& padding = i->attr<PadAttrs>().padding;
   for (size_t d = 0; d < padding.size(); ++d) {
-    if (padding[d].low > 0 || padding[d].high > 0 || padding[d].interior != 0 || i->shape().dims[d] == 0)
+    if (padding[d].low > 0 || padding[d].high > 0 || padding[d].interior != 0 ||
+        i->shape().dims[d] == 0)
       return nullptr;
     slice.push_back({-padding[d].low, from.dims[d] + padding[d].high, 1});
   }
@@ -89,7 +94,9 @@ Instruction* PadOfSplat(Instruction* i, Rewriter& r) {
   return r.Broadcast(i->operand(1), i->shape(), {});
 }
 
-Instruction* ConcatenateOne(Instruction* i, Rewriter&) { return i->operand_count() == 1 ? i->operand(0) : nullptr; }
+Instruction* ConcatenateOne(Instruction* i, Rewriter&) {
+  return i->operand_count() == 1 ? i->operand(0) : nullptr;
+}
 
 Instruction* ConcatenateEmpty(Instruction* i, Rewriter& r) {
   std::vector<Instruction*> parts;
@@ -104,7 +111,8 @@ Instruction* ConcatenateEmpty(Instruction* i, Rewriter& r) {
 Instruction* ConcatenateFlat(Instruction* i, Rewriter& r) {
   std::vector<Instruction*> parts;
   for (Instruction* part : i->operands()) {
-    const bool same = part->opcode() == Opcode::kConcatenate && part->users().size() == 1 && part->SameAttributes(*i);
+    const bool same = part->opcode() == Opcode::kConcatenate && part->users().size() == 1 &&
+                      part->SameAttributes(*i);
     if (same) {
       parts.insert(parts.end(), part->operands().begin(), part->operands().end());
     } else {
@@ -123,12 +131,14 @@ Instruction* ReverseNothing(Instruction* i, Rewriter&) {
 
 Instruction* ReverseReverse(Instruction* i, Rewriter&) {
   const Instruction* inner = i->operand(0);
-  return inner->opcode() == Opcode::kReverse && inner->SameAttributes(*i) ? inner->operand(0) : nullptr;
+  return inner->opcode() == Opcode::kReverse && inner->SameAttributes(*i) ? inner->operand(0)
+                                                                          : nullptr;
 }
 
 Instruction* ReverseOfSplat(Instruction* i, Rewriter&) {
   const Instruction* x = i->operand(0);
-  return x->opcode() == Opcode::kBroadcast && x->operand(0)->shape().IsScalar() ? i->operand(0) : nullptr;
+  return x->opcode() == Opcode::kBroadcast && x->operand(0)->shape().IsScalar() ? i->operand(0)
+                                                                                : nullptr;
 }
 
 Instruction* DynamicSliceWhole(Instruction* i, Rewriter&) {
@@ -144,7 +154,8 @@ Instruction* DynamicSliceConstant(Instruction* i, Rewriter& r) {
     const int64_t room = from.dims[d] - i->shape().dims[d];
     int64_t start = 0;
     if (room != 0) {
-      const Literal* value = i->operand(d + 1)->IsConstant() ? i->operand(d + 1)->literal() : nullptr;
+      const Literal* value =
+          i->operand(d + 1)->IsConstant() ? i->operand(d + 1)->literal() : nullptr;
       if (value == nullptr || !i->operand(d + 1)->shape().IsScalar()) return nullptr;
       start = value->GetInt(0);
       const bool huge = value->type() == ElementType::kU64 && start < 0;
@@ -169,7 +180,8 @@ Instruction* IotaOfOne(Instruction* i, Rewriter& r) {
 Instruction* IotaAsBroadcast(Instruction* i, Rewriter& r) {
   if (i->shape().rank() < 2) return nullptr;
   const int64_t d = i->attr<IotaAttrs>().iota_dimension;
-  Instruction* row = r.Add(Opcode::kIota, Shape::Array(i->shape().type, {i->shape().dims[d]}), {}, IotaAttrs{0});
+  Instruction* row =
+      r.Add(Opcode::kIota, Shape::Array(i->shape().type, {i->shape().dims[d]}), {}, IotaAttrs{0});
   return r.Broadcast(row, i->shape(), {d});
 }
 

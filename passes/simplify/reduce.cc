@@ -7,13 +7,17 @@ namespace hlokit {
 namespace {
 
 const DimVector& Dims(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
-bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+bool Contains(const DimVector& list, int64_t d) {
+  return std::find(list.begin(), list.end(), d) != list.end();
+}
 
 // The op of a reducer that is one op of its two parameters.
 const Instruction* PlainReducer(const Instruction* reduce) {
   const Computation* f = reduce->to_apply();
   const Instruction* root = f->root();
-  if (f->parameter_count() != 2 || root->operand_count() != 2 || !HasTrait(root->opcode(), kCommutative)) return nullptr;
+  if (f->parameter_count() != 2 || root->operand_count() != 2 ||
+      !HasTrait(root->opcode(), kCommutative))
+    return nullptr;
   const bool straight = root->operand(0) == f->parameter(0) && root->operand(1) == f->parameter(1);
   const bool crossed = root->operand(0) == f->parameter(1) && root->operand(1) == f->parameter(0);
   return straight || crossed ? root : nullptr;
@@ -29,8 +33,10 @@ Instruction* ReduceOfOnes(Instruction* i, Rewriter& r) {
   if (op == nullptr || op->shape().type != i->shape().type) return nullptr;
   Instruction* x = Dims(i).empty() ? i->operand(0) : r.Reshape(i->operand(0), i->shape());
   const Instruction* init = i->operand(1);
-  if ((op->opcode() == Opcode::kAdd && IsSplat(init, 0)) || (op->opcode() == Opcode::kMultiply && IsSplat(init, 1)) ||
-      (op->opcode() == Opcode::kAnd && IsAllOnes(init)) || (op->opcode() == Opcode::kOr && IsSplat(init, 0)))
+  if ((op->opcode() == Opcode::kAdd && IsSplat(init, 0)) ||
+      (op->opcode() == Opcode::kMultiply && IsSplat(init, 1)) ||
+      (op->opcode() == Opcode::kAnd && IsAllOnes(init)) ||
+      (op->opcode() == Opcode::kOr && IsSplat(init, 0)))
     return x;
   Instruction* start = i->operand(1);
   if (!i->shape().IsScalar()) start = r.Broadcast(start, i->shape(), {});
@@ -63,7 +69,8 @@ Instruction* ReduceOfReshape(Instruction* i, Rewriter& r) {
   const Instruction* reshape = i->operand(0);
   if (i->operand_count() != 2 || reshape->opcode() != Opcode::kReshape) return nullptr;
   Instruction* x = reshape->operand(0);
-  if (!SameWithoutOnes(x->shape(), reshape->shape()) || x->shape().ElementCount() == 0) return nullptr;
+  if (!SameWithoutOnes(x->shape(), reshape->shape()) || x->shape().ElementCount() == 0)
+    return nullptr;
   const DimVector map = MapWithoutOnes(x->shape(), reshape->shape());
   DimVector reduced;
   Shape kept = Shape::Array(i->shape().type, {});

@@ -16,6 +16,9 @@ constexpr double kInlineWork = 256;
 constexpr double kParallelWork = 150000;
 constexpr double kChunkWork = 40000;
 
+// Instructions in one function.
+constexpr size_t kPiece = 64;
+
 // Fields of HlokitRunContext that compiled code reads (runtime/context.h keeps their places).
 constexpr int64_t kCancelledOffset = 8;  // two int32: cancelled, failed
 constexpr int64_t kReplicaOffset = 24;
@@ -137,7 +140,36 @@ class Emitter {
     return load;
   }
 
+  // Long computations are cut into pieces: LLVM's time grows faster than the length of a block.
   absl::StatusOr<llvm::Function*> EmitComputation(const Computation& computation, const std::string& name) {
+    llvm::Function* function = NewFunction(name);
+    Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
+    const std::vector<Instruction*> order = computation.ScheduleOrPostOrder();
+    if (order.size() <= kPiece + kPiece / 2) {
+      for (const Instruction* i : order) RETURN_IF_ERROR(EmitInstruction(frame, *i));
+    } else {
+      for (size_t first = 0; first < order.size(); first += kPiece) {
+        const size_t count = std::min(kPiece, order.size() - first);
+        ASSIGN_OR_RETURN(llvm::Function * piece, EmitPiece({order.data() + first, count}, name));
+        CallComputation(frame, piece);
+      }
+    }
+    if (computation.IsEntry()) EmitCopies(frame, buffers_.output_copies());
+    frame.b.CreateRetVoid();
+    return function;
+  }
+
+  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<Instruction* const> instructions, const std::string& name) {
+    llvm::Function* function = NewFunction(absl::StrCat(name, ".piece"));
+    function->addFnAttr(llvm::Attribute::NoInline);
+    Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
+    for (const Instruction* i : instructions) RETURN_IF_ERROR(EmitInstruction(frame, *i));
+    frame.b.CreateRetVoid();
+    return function;
+  }
+
+  // void computation(context, arena, table)
+  llvm::Function* NewFunction(const std::string& name) {
     llvm::Module& module = *out_.parts[0].module;
     llvm::LLVMContext& context = module.getContext();
     llvm::Type* pointer = llvm::PointerType::get(context, 0);
@@ -145,11 +177,6 @@ class Emitter {
     auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
     for (unsigned a = 0; a < 3; ++a) function->addParamAttr(a, llvm::Attribute::NoAlias);
     function->addFnAttr(llvm::Attribute::NoUnwind);
-    Frame frame(function, llvm::BasicBlock::Create(context, "entry", function));
-    for (const Instruction* i : computation.ScheduleOrPostOrder()) RETURN_IF_ERROR(EmitInstruction(frame, *i));
-    if (computation.IsEntry())
-      EmitCopies(frame, buffers_.output_copies());
-    frame.b.CreateRetVoid();
     return function;
   }
 

@@ -17,6 +17,19 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/IPO/ModuleInliner.h"
+#include "llvm/Transforms/IPO/Inliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "runtime/kernels.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -58,6 +71,36 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(int opt_level) 
   return machine;
 }
 
+// What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to promote in most
+// kernels, so that most of the default pipeline would find nothing to do.
+llvm::ModulePassManager KernelPipeline() {
+  llvm::ModulePassManager module;
+  module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
+  llvm::FunctionPassManager early;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::SimplifyCFGPass());
+  early.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::LoopDeletionPass());
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  early.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
+  early.addPass(llvm::InstCombinePass());
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager late;
+  late.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
+  early.addPass(llvm::DSEPass());
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
+  return module;
+}
+
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = opt_level >= 2;
@@ -82,8 +125,9 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
                      : opt_level == 1 ? llvm::OptimizationLevel::O1
                      : opt_level == 2 ? llvm::OptimizationLevel::O2
                                       : llvm::OptimizationLevel::O3;
-  llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
-                                                    : builder.buildPerModuleDefaultPipeline(level);
+  llvm::ModulePassManager pipeline = opt_level == 0   ? builder.buildO0DefaultPipeline(level)
+                                     : opt_level == 2 ? KernelPipeline()
+                                                      : builder.buildPerModuleDefaultPipeline(level);
   // Equal kernels (layers of one network) are optimised once.
   llvm::ModulePassManager all;
   all.addPass(llvm::MergeFunctionsPass());

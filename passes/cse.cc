@@ -21,8 +21,6 @@ bool Mergeable(const Instruction* i) {
   switch (i->opcode()) {
     case Opcode::kParameter:
     case Opcode::kCustomCall:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
     case Opcode::kCall:
     case Opcode::kAsyncUpdate:
     case Opcode::kAfterAll:
@@ -33,6 +31,8 @@ bool Mergeable(const Instruction* i) {
     case Opcode::kConstant:
       return i->literal() != nullptr;
     case Opcode::kFusion:
+    case Opcode::kWhile:  // JAX repeats whole searches, which flatten-call-graph has given copies of one body
+    case Opcode::kConditional:
       return !i->HasSideEffect();
     default:
       return true;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
 namespace hlokit {
@@ -302,8 +303,11 @@ TEST(ParserTest, ReadsTheTestData) {
     if (absl::StrContains(text.str(), "error:")) continue;  // expects to be refused
     ParseOptions options;
     options.allow_unknown_attributes = true;
-    const Parsed parsed = Parse(text.str(), options);
-    EXPECT_NE(parsed.module, nullptr) << entry.path() << "\n" << parsed.messages();
+    // A file may hold several modules, one after another.
+    for (absl::string_view part : absl::StrSplit(text.str(), "// -----\n")) {
+      const Parsed parsed = Parse(std::string(part), options);
+      EXPECT_NE(parsed.module, nullptr) << entry.path() << "\n" << parsed.messages();
+    }
   }
 }
 

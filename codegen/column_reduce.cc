@@ -3,14 +3,13 @@
 
 #include "analysis/in_place.h"
 #include "codegen/kernels_internal.h"
+#include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
 
 // Running values of one tile; a few cache lines of each type.
 constexpr int64_t kTile = 256;
-
-bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 const Shape& FirstPart(const Instruction* i) { return i->shape().IsTuple() ? i->shape().elements[0] : i->shape(); }
 

@@ -5,11 +5,10 @@
 #include "codegen/call_site.h"
 #include "codegen/element_emitter.h"
 #include "codegen/library_internal.h"
+#include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
-
-bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 bool IsKernelType(ElementType t) {
   return IsArrayType(t) && !IsSubByte(t) && (BitWidth(t) != 8 || !IsFloat(t));

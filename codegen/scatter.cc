@@ -2,11 +2,10 @@
 #include <algorithm>
 
 #include "codegen/kernels_internal.h"
+#include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
-
-bool Contains(const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 bool ArraysOnly(const Instruction& i) {
   for (const Instruction* operand : i.operands())

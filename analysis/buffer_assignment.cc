@@ -1,4 +1,5 @@
-// The planner: joins values into buffers where their lives allow, then packs the buffers into one arena.
+// The planner: joins values into buffers where their lives allow, then packs the buffers into one
+// arena.
 #include "analysis/buffer_assignment.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Above this many pairs of values two buffers are not even tried: the copy costs less than the search.
+// Above this many pairs of values two buffers are not even tried: the copy costs less than the
+// search.
 constexpr size_t kMaxPairs = 200000;
 
 int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
@@ -97,7 +99,8 @@ class BufferPlanner {
     from.members.clear();
   }
 
-  // `reader` may be overwritten by `writer` in the very instruction that reads the one and defines the other.
+  // `reader` may be overwritten by `writer` in the very instruction that reads the one and defines
+  // the other.
   bool Disjoint(int v, int w, int reader, int writer) const {
     const FlowValue& a = flow_.values[v];
     const FlowValue& b = flow_.values[w];
@@ -138,7 +141,9 @@ class BufferPlanner {
           if (operands[ol] < 0 || flow_.values[operands[ol]].end != flow_.time[i->id()]) continue;
           for (size_t rl = 0; rl < results.size(); ++rl) {
             bool wanted = false;
-            if (results[rl] < 0 || !MayShareBuffer(*i, o, ol, rl, &wanted) || (wanted_only && !wanted)) continue;
+            if (results[rl] < 0 || !MayShareBuffer(*i, o, ol, rl, &wanted) ||
+                (wanted_only && !wanted))
+              continue;
             // The same value through another operand would be read at other places.
             if (UsedElsewhere(i, o, operands[ol])) continue;
             fn(operands[ol], results[rl]);
@@ -150,8 +155,9 @@ class BufferPlanner {
 
   bool HasOwnValues(const Instruction* i) const {
     for (int id : flow_.by_instruction[i->id()])
-      if (id >= 0) return flow_.values[id].def == i && i->opcode() != Opcode::kWhile &&
-                          i->opcode() != Opcode::kConditional;
+      if (id >= 0)
+        return flow_.values[id].def == i && i->opcode() != Opcode::kWhile &&
+               i->opcode() != Opcode::kConditional;
     return false;
   }
 
@@ -190,18 +196,21 @@ class BufferPlanner {
   absl::Status Pack(int64_t limit) {
     std::vector<int> order;
     for (size_t v = 0; v < buffers_.size(); ++v)
-      if (!buffers_[v].members.empty() && buffers_[v].fixed == Slice::Kind::kNone && buffers_[v].size > 0)
+      if (!buffers_[v].members.empty() && buffers_[v].fixed == Slice::Kind::kNone &&
+          buffers_[v].size > 0)
         order.push_back(static_cast<int>(v));
     StageCopies(order);
     FindPeak(order);
-    // Large and long-lived buffers first give the tighter packing; many small ones want the quick way.
+    // Large and long-lived buffers first give the tighter packing; many small ones want the quick
+    // way.
     if (order.size() <= 3000) {
       PackBySize(order);
     } else {
       PackByTime(order);
     }
     if (out_.arena_size_ > limit)
-      return ResourceExhausted("temporary buffers need ", out_.arena_size_, " bytes, more than the limit of ", limit);
+      return ResourceExhausted("temporary buffers need ", out_.arena_size_,
+                               " bytes, more than the limit of ", limit);
     return absl::OkStatus();
   }
 
@@ -216,7 +225,8 @@ class BufferPlanner {
   }
 
   void PackBySize(std::vector<int> order) {
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return buffers_[a].size > buffers_[b].size; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return buffers_[a].size > buffers_[b].size; });
     std::vector<int> placed;  // by offset
     for (int b : order) {
       Buffer& buffer = buffers_[b];
@@ -233,14 +243,16 @@ class BufferPlanner {
       }
       buffer.offset = best >= 0 ? best : at;
       out_.arena_size_ = std::max(out_.arena_size_, buffer.offset + size);
-      placed.insert(std::upper_bound(placed.begin(), placed.end(), b,
-                                     [&](int x, int y) { return buffers_[x].offset < buffers_[y].offset; }),
-                    b);
+      placed.insert(
+          std::upper_bound(placed.begin(), placed.end(), b,
+                           [&](int x, int y) { return buffers_[x].offset < buffers_[y].offset; }),
+          b);
     }
   }
 
   void PackByTime(std::vector<int> order) {
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return buffers_[a].begin < buffers_[b].begin; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return buffers_[a].begin < buffers_[b].begin; });
     std::map<int64_t, int64_t> free_blocks = {{0, INT64_MAX / 2}};  // offset -> size
     std::multimap<int64_t, int> ends;
     auto release = [&](const Buffer& b) {
@@ -265,7 +277,8 @@ class BufferPlanner {
       const int64_t size = Align(buffer.size);
       auto best = free_blocks.end();
       for (auto it = free_blocks.begin(); it != free_blocks.end(); ++it)
-        if (it->second >= size && (best == free_blocks.end() || it->second < best->second)) best = it;
+        if (it->second >= size && (best == free_blocks.end() || it->second < best->second))
+          best = it;
       buffer.offset = best->first;
       const int64_t rest = best->second - size;
       free_blocks.erase(best);
@@ -281,7 +294,7 @@ class BufferPlanner {
     for (const FlowEdge& edge : flow_.edges) {
       if (edge.kind == FlowEdge::Kind::kOutput || Find(edge.from) == Find(edge.to)) continue;
       if (flow_.values[edge.to].size == 0) continue;
-      const int64_t key = edge.kind == FlowEdge::Kind::kLoopEntry ? -2
+      const int64_t key = edge.kind == FlowEdge::Kind::kLoopEntry  ? -2
                           : edge.kind == FlowEdge::Kind::kLoopBack ? -1
                                                                    : edge.branch;
       groups[{edge.at, key}].push_back(&edge);
@@ -313,7 +326,9 @@ class BufferPlanner {
     if (b.fixed == Slice::Kind::kNone) return {Slice::Kind::kArena, 0, b.offset, size};
     return {b.fixed, b.index, 0, size};
   }
-  Slice SliceOfValue(int value) { return value < 0 ? Slice() : SliceOf(Find(value), flow_.values[value].size); }
+  Slice SliceOfValue(int value) {
+    return value < 0 ? Slice() : SliceOf(Find(value), flow_.values[value].size);
+  }
 
   void Report() {
     out_.slices_.resize(module_.id_bound());
@@ -342,7 +357,8 @@ class BufferPlanner {
   void ReportSizes() {
     const Computation& entry = *module_.entry();
     for (const Instruction* p : entry.parameters())
-      for (const ShapeLeaf& leaf : Leaves(p->shape())) out_.parameter_sizes_.push_back(leaf.shape->ByteSize());
+      for (const ShapeLeaf& leaf : Leaves(p->shape()))
+        out_.parameter_sizes_.push_back(leaf.shape->ByteSize());
     for (const ShapeLeaf& leaf : Leaves(entry.root()->shape()))
       out_.output_sizes_.push_back(leaf.shape->ByteSize());
   }
@@ -360,7 +376,9 @@ absl::StatusOr<BufferAssignment> BufferAssignment::Make(const Module& module, in
   return BufferPlanner(module, std::move(flow)).Run(limit);
 }
 
-absl::Span<const Slice> BufferAssignment::slices(const Instruction* i) const { return slices_[i->id()]; }
+absl::Span<const Slice> BufferAssignment::slices(const Instruction* i) const {
+  return slices_[i->id()];
+}
 
 namespace {
 const std::vector<BufferCopy>& NoCopies() {
@@ -379,9 +397,11 @@ const std::vector<BufferCopy>& BufferAssignment::loop_back_copies(const Instruct
   return found == copies_.end() ? NoCopies() : found->second.back;
 }
 
-const std::vector<BufferCopy>& BufferAssignment::branch_copies(const Instruction* i, int64_t branch) const {
+const std::vector<BufferCopy>& BufferAssignment::branch_copies(const Instruction* i,
+                                                               int64_t branch) const {
   auto found = copies_.find(i);
-  if (found == copies_.end() || branch >= static_cast<int64_t>(found->second.branches.size())) return NoCopies();
+  if (found == copies_.end() || branch >= static_cast<int64_t>(found->second.branches.size()))
+    return NoCopies();
   return found->second.branches[branch];
 }
 

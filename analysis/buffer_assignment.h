@@ -13,32 +13,38 @@ namespace hlokit {
 struct Slice {
   enum class Kind : uint8_t { kNone, kArena, kParameter, kConstant, kOutput };
   Kind kind = Kind::kNone;  // kNone: tokens, and arrays without elements
-  int64_t index = 0;        // leaf number of entry parameters or of the entry result; number of the constant
-  int64_t offset = 0;       // in the arena
+  // leaf number of entry parameters or of the entry result; number of the constant
+  int64_t index = 0;
+  int64_t offset = 0;  // in the arena
   int64_t size = 0;
   bool operator==(const Slice&) const = default;
 };
 // True if the two share memory.
 bool Overlap(const Slice& a, const Slice& b);
 
-// A copy that control flow needs. Copies of one list happen at once: all reads come before all writes.
+// A copy that control flow needs. Copies of one list happen at once: all reads come before all
+// writes.
 struct BufferCopy {
   Slice from, to;
   // Where a destination overlaps another copy's source the bytes go through this.
   Slice staging;
 };
 
-// The plan of a module. Preconditions: every computation other than those that fusions, reduce and the like apply
-// to scalars has one caller (flatten-call-graph), and schedules or post orders are the order of execution.
+// The plan of a module. Preconditions: every computation other than those that fusions, reduce and
+// the like apply to scalars has one caller (flatten-call-graph), and schedules or post orders are
+// the order of execution.
 class BufferAssignment {
  public:
-  // Errors: ResourceExhausted if the arena would exceed `limit` bytes; Unimplemented for calls nested too deep.
+  // Errors: ResourceExhausted if the arena would exceed `limit` bytes; Unimplemented for calls
+  // nested too deep.
   static absl::StatusOr<BufferAssignment> Make(const Module& module, int64_t limit = INT64_MAX);
 
-  // The place of each leaf (depth first) of an instruction's result; empty for instructions that do not run on
-  // their own (inside fusions and reducers).
+  // The place of each leaf (depth first) of an instruction's result; empty for instructions that do
+  // not run on their own (inside fusions and reducers).
   absl::Span<const Slice> slices(const Instruction* instruction) const;
-  const Slice& slice(const Instruction* instruction, int64_t leaf = 0) const { return slices(instruction)[leaf]; }
+  const Slice& slice(const Instruction* instruction, int64_t leaf = 0) const {
+    return slices(instruction)[leaf];
+  }
 
   int64_t arena_size() const { return arena_size_; }
   // The largest sum of live arena bytes at any time: what no assignment can go below.
@@ -49,11 +55,12 @@ class BufferAssignment {
   const std::vector<int64_t>& parameter_sizes() const { return parameter_sizes_; }
   const std::vector<int64_t>& output_sizes() const { return output_sizes_; }
 
-  // Before the first iteration of a while; after each run of its body; at the end of branch b of a conditional; at
-  // the end of the entry.
+  // Before the first iteration of a while; after each run of its body; at the end of branch b of a
+  // conditional; at the end of the entry.
   const std::vector<BufferCopy>& loop_entry_copies(const Instruction* loop) const;
   const std::vector<BufferCopy>& loop_back_copies(const Instruction* loop) const;
-  const std::vector<BufferCopy>& branch_copies(const Instruction* conditional, int64_t branch) const;
+  const std::vector<BufferCopy>& branch_copies(const Instruction* conditional,
+                                               int64_t branch) const;
   const std::vector<BufferCopy>& output_copies() const { return output_copies_; }
 
  private:

@@ -9,8 +9,9 @@
 namespace hlokit {
 namespace {
 
-// Dimensions of size above one, slowest first in memory, as (size) list in memory order; equal lists under a bitcast
-// of one element type mean equal places when no dimension is split, which row-major order of both makes exact.
+// Dimensions of size above one, slowest first in memory, as (size) list in memory order; equal
+// lists under a bitcast of one element type mean equal places when no dimension is split, which
+// row-major order of both makes exact.
 bool RowMajorAfterSqueeze(const Shape& shape) {
   const DimVector order = shape.MinorToMajor();
   int64_t last = shape.rank();
@@ -33,12 +34,15 @@ bool SameMemoryOrder(const Shape& a, const Shape& b) {
 }
 
 bool SameStorage(const Shape& a, const Shape& b) {
-  return a.IsArray() && b.IsArray() && ByteWidth(a.type) == ByteWidth(b.type) && SameMemoryOrder(a, b);
+  return a.IsArray() && b.IsArray() && ByteWidth(a.type) == ByteWidth(b.type) &&
+         SameMemoryOrder(a, b);
 }
 
-// True if a dynamic-slice reads just the elements that the dynamic-update-slice `update` will write.
+// True if a dynamic-slice reads just the elements that the dynamic-update-slice `update` will
+// write.
 bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
-  if (slice->opcode() != Opcode::kDynamicSlice || slice->shape().dims != update->operand(1)->shape().dims)
+  if (slice->opcode() != Opcode::kDynamicSlice ||
+      slice->shape().dims != update->operand(1)->shape().dims)
     return false;
   if (slice->operand_count() != update->operand_count() - 1) return false;
   for (int64_t i = 1; i < slice->operand_count(); ++i)
@@ -46,8 +50,8 @@ bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
   return true;
 }
 
-// Every use of fusion parameter `p` reaches the root's leaf only element by element, or is the base of the root's
-// dynamic-update-slice, or reads the very window that this one writes.
+// Every use of fusion parameter `p` reaches the root's leaf only element by element, or is the base
+// of the root's dynamic-update-slice, or reads the very window that this one writes.
 bool ReadOnlyAtOwnIndex(const Instruction* p, const Instruction* root, const Shape& result) {
   const bool updates = root->opcode() == Opcode::kDynamicUpdateSlice;
   std::vector<const Instruction*> work = {p};
@@ -68,7 +72,8 @@ bool ReadOnlyAtOwnIndex(const Instruction* p, const Instruction* root, const Sha
       const Shape& domain = updates ? root->operand(1)->shape() : result;
       const bool window = updates && at == p && ReadsUpdatedWindow(user, root);
       const bool pointwise = HasTrait(user->opcode(), kElementwise) && (!updates || at != p) &&
-                             SameMemoryOrder(user->shape(), domain) && SameMemoryOrder(at->shape(), user->shape());
+                             SameMemoryOrder(user->shape(), domain) &&
+                             SameMemoryOrder(at->shape(), user->shape());
       if (!window && !pointwise) return false;
       if (std::find(seen.begin(), seen.end(), user) == seen.end()) {
         seen.push_back(user);
@@ -80,9 +85,10 @@ bool ReadOnlyAtOwnIndex(const Instruction* p, const Instruction* root, const Sha
   return true;
 }
 
-// A dynamic-update-slice root elsewhere fed by the parameter would read it at other indices: only the plain forms.
-bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t operand_leaf, int64_t result_leaf,
-                    bool* wanted) {
+// A dynamic-update-slice root elsewhere fed by the parameter would read it at other indices: only
+// the plain forms.
+bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t operand_leaf,
+                    int64_t result_leaf, bool* wanted) {
   if (operand_leaf != 0 || !fusion.operand(operand)->shape().IsArray()) return false;
   const Computation* body = fusion.to_apply();
   const Instruction* root = body->root();
@@ -92,7 +98,8 @@ bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t operand_
     part = root->operand(result_leaf);
     for (const Instruction* other : root->operands())
       if (!other->shape().IsArray() || other->shape().dims != part->shape().dims ||
-          !SameMemoryOrder(other->shape(), part->shape()) || !HasTrait(other->opcode(), kElementwise))
+          !SameMemoryOrder(other->shape(), part->shape()) ||
+          !HasTrait(other->opcode(), kElementwise))
         return false;
   }
   if (!SameStorage(p->shape(), part->shape())) return false;
@@ -105,8 +112,8 @@ bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t operand_
   return ReadOnlyAtOwnIndex(p, root, part->shape());
 }
 
-bool OutputAliases(const std::vector<OutputAlias>& aliases, const Instruction& instruction, int64_t operand,
-                   int64_t operand_leaf, int64_t result_leaf) {
+bool OutputAliases(const std::vector<OutputAlias>& aliases, const Instruction& instruction,
+                   int64_t operand, int64_t operand_leaf, int64_t result_leaf) {
   const auto result_leaves = Leaves(instruction.shape());
   const auto operand_leaves = Leaves(instruction.operand(operand)->shape());
   for (const OutputAlias& alias : aliases)
@@ -121,7 +128,8 @@ bool OutputAliases(const std::vector<OutputAlias>& aliases, const Instruction& i
 bool IsBitcast(const Shape& from, const Shape& to) {
   if (!from.IsArray() || !to.IsArray()) return false;
   if (SameMemoryOrder(from, to)) return true;
-  return RowMajorAfterSqueeze(from) && RowMajorAfterSqueeze(to) && from.ElementCount() == to.ElementCount();
+  return RowMajorAfterSqueeze(from) && RowMajorAfterSqueeze(to) &&
+         from.ElementCount() == to.ElementCount();
 }
 
 bool IsPassThrough(const Instruction& i) {
@@ -154,8 +162,8 @@ bool IsPassThrough(const Instruction& i) {
   }
 }
 
-bool MayShareBuffer(const Instruction& i, int64_t operand, int64_t operand_leaf, int64_t result_leaf,
-                    bool* wanted) {
+bool MayShareBuffer(const Instruction& i, int64_t operand, int64_t operand_leaf,
+                    int64_t result_leaf, bool* wanted) {
   *wanted = false;
   switch (i.opcode()) {
     case Opcode::kFusion:
@@ -176,8 +184,8 @@ bool MayShareBuffer(const Instruction& i, int64_t operand, int64_t operand_leaf,
       return operand == result_leaf && SameStorage(i.operand(operand)->shape(), result);
     }
     case Opcode::kCustomCall:
-      *wanted = OutputAliases(i.attr<CustomCallAttrs>().output_to_operand_aliasing, i, operand, operand_leaf,
-                              result_leaf);
+      *wanted = OutputAliases(i.attr<CustomCallAttrs>().output_to_operand_aliasing, i, operand,
+                              operand_leaf, result_leaf);
       return *wanted;
     default:
       return HasTrait(i.opcode(), kElementwise) && i.shape().IsArray() && operand_leaf == 0 &&

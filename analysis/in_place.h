@@ -5,19 +5,21 @@
 
 namespace hlokit {
 
-// True if the instruction's array results are its operand's bytes as they lie: bitcast, a reshape or copy that keeps
-// the memory order, opt-barrier, domain, add-dependency. Operand 0 is the source.
+// True if the instruction's array results are its operand's bytes as they lie: bitcast, a reshape
+// or copy that keeps the memory order, opt-barrier, domain, add-dependency. Operand 0 is the
+// source.
 bool IsPassThrough(const Instruction& instruction);
 
-// True if reshaping or reinterpreting `from` as `to` keeps every element's place in memory (row-major order under
-// both layouts, size-1 dimensions ignored).
+// True if reshaping or reinterpreting `from` as `to` keeps every element's place in memory
+// (row-major order under both layouts, size-1 dimensions ignored).
 bool IsBitcast(const Shape& from, const Shape& to);
 
-// True if result leaf `result_leaf` may lie in the buffer of leaf `operand_leaf` of operand `operand`: element i of
-// the result is written only after the last read of element i, and no other element of the operand is read later.
-// Leaves count depth first. `wanted` is set where sharing saves a copy (dynamic-update-slice, scatter, sort).
-bool MayShareBuffer(const Instruction& instruction, int64_t operand, int64_t operand_leaf, int64_t result_leaf,
-                    bool* wanted);
+// True if result leaf `result_leaf` may lie in the buffer of leaf `operand_leaf` of operand
+// `operand`: element i of the result is written only after the last read of element i, and no other
+// element of the operand is read later. Leaves count depth first. `wanted` is set where sharing
+// saves a copy (dynamic-update-slice, scatter, sort).
+bool MayShareBuffer(const Instruction& instruction, int64_t operand, int64_t operand_leaf,
+                    int64_t result_leaf, bool* wanted);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

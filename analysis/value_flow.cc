@@ -28,13 +28,15 @@ int64_t LeafOffset(const Shape& tuple, int64_t i) {
   return n;
 }
 
-// True if leaf `leaf` of `i` is, through tuples and ops that move nothing, leaf `leaf` of parameter 0.
+// True if leaf `leaf` of `i` is, through tuples and ops that move nothing, leaf `leaf` of parameter
+// 0.
 bool IsParameterLeaf(const Instruction* i, int64_t leaf, int64_t wanted) {
   while (true) {
     if (i->IsParameter()) return leaf == wanted && i->parameter_number() == 0;
     if (i->opcode() == Opcode::kTuple) {
       int64_t k = 0;
-      for (; leaf >= LeafCount(i->operand(k)->shape()); ++k) leaf -= LeafCount(i->operand(k)->shape());
+      for (; leaf >= LeafCount(i->operand(k)->shape()); ++k)
+        leaf -= LeafCount(i->operand(k)->shape());
       i = i->operand(k);
     } else if (i->opcode() == Opcode::kGetTupleElement) {
       leaf += LeafOffset(i->operand(0)->shape(), i->tuple_index());
@@ -72,7 +74,8 @@ class Walker {
     for (size_t leaf = 0; leaf < root.size(); ++leaf) {
       if (root[leaf] < 0) continue;
       Use(root[leaf]);
-      flow_.edges.push_back({FlowEdge::Kind::kOutput, nullptr, 0, root[leaf], static_cast<int>(leaf)});
+      flow_.edges.push_back(
+          {FlowEdge::Kind::kOutput, nullptr, 0, root[leaf], static_cast<int>(leaf)});
     }
     return std::move(flow_);
   }
@@ -95,7 +98,8 @@ class Walker {
   Ids NewValues(const Instruction* def, FlowValue::Kind kind = FlowValue::Kind::kComputed) {
     Ids ids;
     int64_t leaf = 0;
-    for (const ShapeLeaf& l : Leaves(def->shape())) ids.push_back(NewValue(def, leaf++, *l.shape, kind));
+    for (const ShapeLeaf& l : Leaves(def->shape()))
+      ids.push_back(NewValue(def, leaf++, *l.shape, kind));
     return ids;
   }
 

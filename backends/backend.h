@@ -33,8 +33,8 @@ struct CompileOptions {
 struct CompileStats {
   double passes_s = 0;
   double codegen_s = 0;  // everything after the passes
-  int64_t temporary_bytes =
-      0;  // of memory that a run needs beside arguments and results, on each device
+  // of memory that a run needs beside arguments and results, on each device
+  int64_t temporary_bytes = 0;
   int64_t code_bytes = 0;
   struct Fallback {
     std::string instruction;  // its name

@@ -6,8 +6,10 @@ namespace hlokit {
 llvm::Value* CallSite::Words(absl::Span<const int64_t> words) {
   llvm::Module* module = builder().GetInsertBlock()->getModule();
   llvm::Constant* data = llvm::ConstantDataArray::get(
-      module->getContext(), llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t*>(words.data()), words.size()));
-  auto* global = new llvm::GlobalVariable(*module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "desc");
+      module->getContext(),
+      llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t*>(words.data()), words.size()));
+  auto* global = new llvm::GlobalVariable(*module, data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data, "desc");
   global->setAlignment(llvm::Align(8));
   return global;
 }
@@ -22,7 +24,8 @@ llvm::Value* CallSite::Pointers(absl::Span<llvm::Value* const> pointers) {
     array = b.CreateAlloca(b.getPtrTy(), b.getInt64(std::max<size_t>(1, pointers.size())));
   }
   for (size_t k = 0; k < pointers.size(); ++k) {
-    llvm::Value* value = pointers[k] != nullptr ? pointers[k] : llvm::ConstantPointerNull::get(b.getPtrTy());
+    llvm::Value* value =
+        pointers[k] != nullptr ? pointers[k] : llvm::ConstantPointerNull::get(b.getPtrTy());
     b.CreateStore(value, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), array, k));
   }
   return array;

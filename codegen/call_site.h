@@ -1,4 +1,5 @@
-// Where a computation's code calls the runtime: pointers to operands and results, descriptors, declarations.
+// Where a computation's code calls the runtime: pointers to operands and results, descriptors,
+// declarations.
 #pragma once
 
 #include <string>
@@ -26,8 +27,8 @@ class CallSite {
   void Call(const char* name, absl::Span<llvm::Value* const> arguments);
 };
 
-// Computes the instruction by one call of the runtime library (dot, convolution, sort, ...) if there is a function
-// for it; false, with nothing emitted, if not.
+// Computes the instruction by one call of the runtime library (dot, convolution, sort, ...) if
+// there is a function for it; false, with nothing emitted, if not.
 bool EmitLibraryCall(CallSite& site, const Instruction& instruction);
 // Whether EmitLibraryCall would; no code is emitted.
 bool HasLibraryCall(const Instruction& instruction);

@@ -1,4 +1,5 @@
-// Reductions that keep the fastest dimension: a tile of running values beside each other, rows added one by one.
+// Reductions that keep the fastest dimension: a tile of running values beside each other, rows
+// added one by one.
 #include <algorithm>
 
 #include "analysis/in_place.h"
@@ -11,14 +12,17 @@ namespace {
 // Running values of one tile; a few cache lines of each type.
 constexpr int64_t kTile = 256;
 
-const Shape& FirstPart(const Instruction* i) { return i->shape().IsTuple() ? i->shape().elements[0] : i->shape(); }
-
-bool IsLeaf(const Expression& e, const Instruction* i) {
-  return std::any_of(e.leaves.begin(), e.leaves.end(), [i](const auto& leaf) { return leaf.instruction == i; });
+const Shape& FirstPart(const Instruction* i) {
+  return i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
 }
 
-// The reductions under the roots, if all have one form and everything above them is pointwise in their result's
-// shape; empty if not.
+bool IsLeaf(const Expression& e, const Instruction* i) {
+  return std::any_of(e.leaves.begin(), e.leaves.end(),
+                     [i](const auto& leaf) { return leaf.instruction == i; });
+}
+
+// The reductions under the roots, if all have one form and everything above them is pointwise in
+// their result's shape; empty if not.
 std::vector<const Instruction*> Heroes(const Expression& e) {
   std::vector<const Instruction*> heroes;
   std::vector<const Instruction*> work(e.roots.begin(), e.roots.end());
@@ -38,14 +42,17 @@ std::vector<const Instruction*> Heroes(const Expression& e) {
       work.push_back(i->operand(0));
       continue;
     }
-    if (i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar() && i->operand(0)->IsConstant()) continue;
+    if (i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar() &&
+        i->operand(0)->IsConstant())
+      continue;
     if (!HasTrait(i->opcode(), kElementwise)) return {};
     for (const Instruction* operand : i->operands()) work.push_back(operand);
   }
   if (heroes.empty()) return {};
   const Instruction* first = heroes[0];
   for (const Instruction* h : heroes) {
-    if (h->attr<DimensionsAttrs>().dimensions != first->attr<DimensionsAttrs>().dimensions) return {};
+    if (h->attr<DimensionsAttrs>().dimensions != first->attr<DimensionsAttrs>().dimensions)
+      return {};
     if (h->operand(0)->shape().dims != first->operand(0)->shape().dims ||
         h->operand(0)->shape().MinorToMajor() != first->operand(0)->shape().MinorToMajor())
       return {};
@@ -55,9 +62,9 @@ std::vector<const Instruction*> Heroes(const Expression& e) {
 
 struct ColumnForm {
   std::vector<const Instruction*> heroes;
-  Shape from;         // the reduced array
-  Shape result;       // shape of all roots
-  DimVector reduced;  // dimensions of `from`, slowest first
+  Shape from;                              // the reduced array
+  Shape result;                            // shape of all roots
+  DimVector reduced;                       // dimensions of `from`, slowest first
   int64_t fast_from = 0, fast_result = 0;  // the kept fastest dimension in both numberings
 };
 
@@ -68,7 +75,8 @@ bool FindForm(const Expression& e, ColumnForm& form) {
   form.from = hero->operand(0)->shape();
   form.result = e.shapes[0];
   for (const Shape& s : e.shapes)
-    if (s.dims != FirstPart(hero).dims || s.MinorToMajor() != form.result.MinorToMajor()) return false;
+    if (s.dims != FirstPart(hero).dims || s.MinorToMajor() != form.result.MinorToMajor())
+      return false;
   const DimVector& reduced = hero->attr<DimensionsAttrs>().dimensions;
   form.fast_from = -1;
   for (int64_t d : form.from.MinorToMajor()) {
@@ -94,7 +102,8 @@ class ColumnReduce {
   ColumnReduce(const Expression& e, const ColumnForm& form, Builder& b, KernelArrays& arrays)
       : e_(e), form_(form), b_(b), arrays_(arrays) {
     for (const Instruction* hero : form_.heroes)
-      for (int64_t k = 0; k < hero->operand_count() / 2; ++k) parts_.push_back({hero, k, nullptr, nullptr});
+      for (int64_t k = 0; k < hero->operand_count() / 2; ++k)
+        parts_.push_back({hero, k, nullptr, nullptr});
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
     b_.SetInsertPoint(&entry, entry.begin());
@@ -114,8 +123,9 @@ class ColumnReduce {
     if (width % kTile == 0) count = b_.getInt64(kTile);
     ElementEmitter emitter(b_);
     BindLeaves(emitter, e_, arrays_);
-    for (Part& p : parts_) p.init = emitter.Emit(p.hero->operand(p.hero->operand_count() / 2 + p.k),
-                                                 ElementIndex::Multi({}));
+    for (Part& p : parts_)
+      p.init =
+          emitter.Emit(p.hero->operand(p.hero->operand_count() / 2 + p.k), ElementIndex::Multi({}));
     EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
       for (Part& p : parts_) StoreElement(b_, Running(p), p.init, At(p, j));
     });
@@ -133,7 +143,8 @@ class ColumnReduce {
     int64_t k;
     llvm::Value* tile;
     ScalarValue init;
-    Part(const Instruction* h, int64_t n, llvm::Value* t, std::nullptr_t) : hero(h), k(n), tile(t) {}
+    Part(const Instruction* h, int64_t n, llvm::Value* t, std::nullptr_t)
+        : hero(h), k(n), tile(t) {}
   };
 
   static const Shape& PartShape(const Part& p) {
@@ -150,8 +161,8 @@ class ColumnReduce {
                                 Scale(b_, j, IsComplex(type) ? 2 : 1));
   }
 
-  void Accumulate(ElementEmitter& emitter, size_t level, std::vector<llvm::Value*>& from, llvm::Value* first,
-                  llvm::Value* count) {
+  void Accumulate(ElementEmitter& emitter, size_t level, std::vector<llvm::Value*>& from,
+                  llvm::Value* first, llvm::Value* count) {
     if (level < form_.reduced.size()) {
       const int64_t d = form_.reduced[level];
       EmitLoop(b_, form_.from.dims[d], [&](llvm::Value* at) {
@@ -179,7 +190,8 @@ class ColumnReduce {
         emitter.set_wide(false);
         at += n;
       }
-      for (size_t p = 0; p < parts_.size(); ++p) StoreElement(b_, Running(parts_[p]), next[p], At(parts_[p], j));
+      for (size_t p = 0; p < parts_.size(); ++p)
+        StoreElement(b_, Running(parts_[p]), next[p], At(parts_[p], j));
       emitter.EndScope();
     });
   }
@@ -194,7 +206,8 @@ class ColumnReduce {
         for (Part& p : parts_) {
           if (p.hero != hero) continue;
           ScalarValue v = LoadElement(b_, Running(p), At(p, at));
-          if (Running(p) != PartShape(p).type) v = EmitConvert(b_, Running(p), PartShape(p).type, v);
+          if (Running(p) != PartShape(p).type)
+            v = EmitConvert(b_, Running(p), PartShape(p).type, v);
           values.push_back(v);
         }
         return values;
@@ -232,7 +245,8 @@ bool AddColumnReduceKernels(const Expression& e, std::vector<Kernel>& out) {
   Kernel kernel;
   kernel.units = rows.ElementCount() * tiles;
   kernel.unit_cost = ElementCost(e) * static_cast<double>(std::min(width, kTile));
-  kernel.emit = [e, form, rows, tiles](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+  kernel.emit = [e, form, rows, tiles](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                       llvm::Value* end) {
     ColumnReduce reduce(e, form, b, arrays);
     EmitLoop(b, begin, end, [&](llvm::Value* unit) {
       llvm::Value* row = tiles == 1 ? unit : b.CreateUDiv(unit, b.getInt64(tiles));

@@ -1,4 +1,5 @@
-// Elements of ops that place operand elements: constants, broadcast, transpose, reverse, iota, pad, concatenate.
+// Elements of ops that place operand elements: constants, broadcast, transpose, reverse, iota, pad,
+// concatenate.
 #include "codegen/element_emitter.h"
 
 namespace hlokit {
@@ -12,7 +13,8 @@ ScalarValue ElementEmitter::EmitBroadcast(const Instruction* i, const ElementInd
   if (operand->shape().IsScalar()) return Emit(operand, ElementIndex::Multi({}));
   const auto& dims = i->attr<BroadcastAttrs>().dimensions;
   if (index.linear != nullptr && operand->shape().dims == i->shape().dims &&
-      operand->shape().MinorToMajor() == i->shape().MinorToMajor() && std::is_sorted(dims.begin(), dims.end()))
+      operand->shape().MinorToMajor() == i->shape().MinorToMajor() &&
+      std::is_sorted(dims.begin(), dims.end()))
     return Emit(operand, index);
   const ElementIndex full = WithMulti(b_, index, i->shape());
   std::vector<llvm::Value*> multi;
@@ -38,11 +40,13 @@ ScalarValue ElementEmitter::EmitReverse(const Instruction* i, const ElementIndex
 
 ScalarValue ElementEmitter::EmitIota(const Instruction* i, const ElementIndex& index) {
   const int64_t d = i->attr<IotaAttrs>().iota_dimension;
-  llvm::Value* at = i->shape().rank() == 1 && index.linear != nullptr ? index.linear
-                                                                      : WithMulti(b_, index, i->shape()).multi[d];
+  llvm::Value* at = i->shape().rank() == 1 && index.linear != nullptr
+                        ? index.linear
+                        : WithMulti(b_, index, i->shape()).multi[d];
   // Small numbers convert faster and vectorise wider as i32.
   if (i->shape().dims[d] <= INT32_MAX)
-    return EmitConvert(b_, ElementType::kS32, TypeOf(i->shape()), {b_.CreateTrunc(at, b_.getInt32Ty())});
+    return EmitConvert(b_, ElementType::kS32, TypeOf(i->shape()),
+                       {b_.CreateTrunc(at, b_.getInt32Ty())});
   return EmitConvert(b_, ElementType::kS64, TypeOf(i->shape()), {at});
 }
 
@@ -80,7 +84,8 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
   const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];
   ElementIndex full = ElementIndex::Multi(WithMulti(b_, index, i->shape()).multi);
   llvm::Value* at = full.multi[d];
-  std::vector<std::pair<const Instruction*, int64_t>> parts;  // operand and its start, empty ones left out
+  std::vector<std::pair<const Instruction*, int64_t>>
+      parts;  // operand and its start, empty ones left out
   int64_t start = 0;
   for (const Instruction* operand : i->operands()) {
     if (operand->shape().dims[d] > 0) parts.push_back({operand, start});
@@ -101,7 +106,8 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
   if (parts.size() <= 4) {
     ScalarValue result = part_at(0);
     for (size_t k = 1; k < parts.size(); ++k)
-      result = EmitSelect(b_, {b_.CreateICmpSGE(at, b_.getInt64(parts[k].second))}, part_at(k), result);
+      result =
+          EmitSelect(b_, {b_.CreateICmpSGE(at, b_.getInt64(parts[k].second))}, part_at(k), result);
     return result;
   }
   const ElementType type = TypeOf(i->shape());
@@ -115,25 +121,30 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
       EndScope();
       return v;
     };
-    return EmitIfElse(b_, b_.CreateICmpSLT(at, b_.getInt64(parts[middle].second)),
-                      [&] { return scoped(first, middle); }, [&] { return scoped(middle, last); });
+    return EmitIfElse(
+        b_, b_.CreateICmpSLT(at, b_.getInt64(parts[middle].second)),
+        [&] { return scoped(first, middle); }, [&] { return scoped(middle, last); });
   };
   return Unflatten(choose(0, parts.size()), like)[0];
 }
 
-ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i, const ElementIndex& index) {
+ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
+                                                      const ElementIndex& index) {
   const Instruction* operand = i->operand(0);
   const int from = ByteWidth(operand->shape().type), to = ByteWidth(i->shape().type);
   const ElementType from_type = operand->shape().type, to_type = i->shape().type;
   if (from == to) return EmitBitcastConvert(b_, from_type, to_type, Operand(i, 0, index));
   const ElementIndex full = WithMulti(b_, index, i->shape());
   auto unsigned_of = [](int bytes) {
-    return bytes == 1 ? ElementType::kU8 : bytes == 2 ? ElementType::kU16 : bytes == 4 ? ElementType::kU32
-                                                                                       : ElementType::kU64;
+    return bytes == 1   ? ElementType::kU8
+           : bytes == 2 ? ElementType::kU16
+           : bytes == 4 ? ElementType::kU32
+                        : ElementType::kU64;
   };
   const ElementType from_bits = unsigned_of(from), to_bits = unsigned_of(to);
   ElementIndex at = ElementIndex::Multi(full.multi);
-  if (from > to) {  // one operand element gives several: the last dimension counts them, low part first
+  if (from >
+      to) {  // one operand element gives several: the last dimension counts them, low part first
     llvm::Value* part = at.multi.back();
     at.multi.pop_back();
     llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, Emit(operand, at)).re;
@@ -148,7 +159,8 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i, cons
   for (int k = 0; k < to / from; ++k) {
     at.multi.back() = b_.getInt64(k);
     llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, Emit(operand, at)).re;
-    joined = b_.CreateOr(joined, b_.CreateShl(b_.CreateZExt(bits, wide), static_cast<uint64_t>(k * from * 8)));
+    joined = b_.CreateOr(
+        joined, b_.CreateShl(b_.CreateZExt(bits, wide), static_cast<uint64_t>(k * from * 8)));
   }
   return EmitBitcastConvert(b_, to_bits, to_type, {joined});
 }

@@ -5,11 +5,12 @@
 
 namespace hlokit {
 
-// How the elements of a shape are walked: `units` steps of an outer range, each `inner` elements long.
+// How the elements of a shape are walked: `units` steps of an outer range, each `inner` elements
+// long.
 class DomainLoop {
  public:
-  // linear: one unit an element, indices carry positions only. Otherwise the fastest dimensions are loops of their
-  // own inside each unit.
+  // linear: one unit an element, indices carry positions only. Otherwise the fastest dimensions are
+  // loops of their own inside each unit.
   DomainLoop(const Shape& shape, bool linear);
 
   int64_t units() const { return units_; }
@@ -22,7 +23,8 @@ class DomainLoop {
  private:
   Shape shape_;
   bool linear_;
-  DimVector outer_, inner_dims_;  // dimension numbers, slowest first; dimensions of size one are in neither
+  DimVector outer_,
+      inner_dims_;  // dimension numbers, slowest first; dimensions of size one are in neither
   int64_t units_ = 1, inner_ = 1;
 };
 

@@ -66,8 +66,9 @@ bool CanEmitElement(const Instruction& i) {
     case Opcode::kGather:
       return ArraysOnly(i);
     case Opcode::kBitcastConvert:
-      return ArraysOnly(i) && !IsSubByte(i.shape().type) && !IsSubByte(i.operand(0)->shape().type) &&
-             !IsComplex(i.shape().type) && !IsComplex(i.operand(0)->shape().type);
+      return ArraysOnly(i) && !IsSubByte(i.shape().type) &&
+             !IsSubByte(i.operand(0)->shape().type) && !IsComplex(i.shape().type) &&
+             !IsComplex(i.operand(0)->shape().type);
     default:
       return HasTrait(i.opcode(), kElementwise) && ArraysOnly(i);
   }
@@ -79,7 +80,9 @@ bool CanEmitElements(const Computation& body) {
   return true;
 }
 
-void ElementEmitter::Bind(const Instruction* leaf, ArrayRef array) { arrays_[leaf] = std::move(array); }
+void ElementEmitter::Bind(const Instruction* leaf, ArrayRef array) {
+  arrays_[leaf] = std::move(array);
+}
 void ElementEmitter::Bind(const Instruction* leaf, Generator generator) {
   generators_[leaf] = [generator = std::move(generator)](const ElementIndex& index) {
     return std::vector<ScalarValue>{generator(index)};
@@ -95,7 +98,8 @@ ElementType ElementEmitter::TypeOf(const Shape& shape) const {
 }
 
 ScalarValue ElementEmitter::Emit(const Instruction* i, const ElementIndex& index, int64_t leaf) {
-  while ((i->opcode() == Opcode::kGetTupleElement || i->opcode() == Opcode::kTuple) && !IsBound(i)) {
+  while ((i->opcode() == Opcode::kGetTupleElement || i->opcode() == Opcode::kTuple) &&
+         !IsBound(i)) {
     if (i->opcode() == Opcode::kTuple) {
       i = i->operand(leaf);
       leaf = 0;
@@ -118,32 +122,51 @@ ElementEmitter::Results ElementEmitter::EmitAll(const Instruction* i, const Elem
 
 ElementEmitter::Results ElementEmitter::Compute(const Instruction* i, const ElementIndex& index) {
   if (auto found = generators_.find(i); found != generators_.end()) return found->second(index);
-  if (auto found = arrays_.find(i); found != arrays_.end()) return {LoadFrom(b_, found->second, index)};
+  if (auto found = arrays_.find(i); found != arrays_.end())
+    return {LoadFrom(b_, found->second, index)};
   switch (i->opcode()) {
-    case Opcode::kConstant: return {EmitConstant(i, index)};
-    case Opcode::kBroadcast: return {EmitBroadcast(i, index)};
+    case Opcode::kConstant:
+      return {EmitConstant(i, index)};
+    case Opcode::kBroadcast:
+      return {EmitBroadcast(i, index)};
     case Opcode::kReshape:
       return {Emit(i->operand(0), ReshapedIndex(b_, index, i->shape(), i->operand(0)->shape()))};
     case Opcode::kBitcast:
       if (i->shape().type != i->operand(0)->shape().type)
-        return {EmitBitcastConvert(b_, TypeOf(i->operand(0)->shape()), TypeOf(i->shape()),
-                                   Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
+        return {EmitBitcastConvert(
+            b_, TypeOf(i->operand(0)->shape()), TypeOf(i->shape()),
+            Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
       return {Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape()))};
-    case Opcode::kOptimizationBarrier: return {Emit(i->operand(0), index)};
-    case Opcode::kTranspose: return {EmitTranspose(i, index)};
-    case Opcode::kReverse: return {EmitReverse(i, index)};
-    case Opcode::kIota: return {EmitIota(i, index)};
-    case Opcode::kPad: return {EmitPad(i, index)};
-    case Opcode::kConcatenate: return {EmitConcatenate(i, index)};
-    case Opcode::kBitcastConvert: return {EmitBitcastConvertElement(i, index)};
-    case Opcode::kSlice: return {EmitSlice(i, index)};
-    case Opcode::kDynamicSlice: return {EmitDynamicSlice(i, index)};
-    case Opcode::kDynamicUpdateSlice: return {EmitDynamicUpdateSlice(i, index)};
-    case Opcode::kGather: return {EmitGather(i, index)};
-    case Opcode::kMap: return EmitMap(i, index);
-    case Opcode::kReduce: return EmitReduce(i, index);
-    case Opcode::kReduceWindow: return EmitReduceWindow(i, index);
-    case Opcode::kDot: return {EmitDot(i, index)};
+    case Opcode::kOptimizationBarrier:
+      return {Emit(i->operand(0), index)};
+    case Opcode::kTranspose:
+      return {EmitTranspose(i, index)};
+    case Opcode::kReverse:
+      return {EmitReverse(i, index)};
+    case Opcode::kIota:
+      return {EmitIota(i, index)};
+    case Opcode::kPad:
+      return {EmitPad(i, index)};
+    case Opcode::kConcatenate:
+      return {EmitConcatenate(i, index)};
+    case Opcode::kBitcastConvert:
+      return {EmitBitcastConvertElement(i, index)};
+    case Opcode::kSlice:
+      return {EmitSlice(i, index)};
+    case Opcode::kDynamicSlice:
+      return {EmitDynamicSlice(i, index)};
+    case Opcode::kDynamicUpdateSlice:
+      return {EmitDynamicUpdateSlice(i, index)};
+    case Opcode::kGather:
+      return {EmitGather(i, index)};
+    case Opcode::kMap:
+      return EmitMap(i, index);
+    case Opcode::kReduce:
+      return EmitReduce(i, index);
+    case Opcode::kReduceWindow:
+      return EmitReduceWindow(i, index);
+    case Opcode::kDot:
+      return {EmitDot(i, index)};
     default: {
       ScalarValue value = EmitPointwise(i, index);
       if (!value) {  // a type that the op does not take: refused by name once the kernel is done
@@ -155,7 +178,8 @@ ElementEmitter::Results ElementEmitter::Compute(const Instruction* i, const Elem
   }
 }
 
-ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand, const ElementIndex& index) {
+ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand,
+                                    const ElementIndex& index) {
   if (operand.IsScalar() && !i->shape().IsScalar()) return ElementIndex::Multi({});
   if (!index.has_multi || index.linear == nullptr) {
     // A position in memory means the same element only under the same memory order.
@@ -182,7 +206,8 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
       return EmitConvert(b_, type, TypeOf(i->shape()), Operand(i, 0, index));
     case Opcode::kReducePrecision: {
       const auto& bits = i->attr<ReducePrecisionAttrs>();
-      return EmitReducePrecision(b_, type, bits.exponent_bits, bits.mantissa_bits, Operand(i, 0, index));
+      return EmitReducePrecision(b_, type, bits.exponent_bits, bits.mantissa_bits,
+                                 Operand(i, 0, index));
     }
     case Opcode::kCompare: {
       const auto& how = i->attr<CompareAttrs>();
@@ -208,7 +233,8 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
   const bool fuses = (type == ElementType::kF32 || type == ElementType::kF64) &&
                      (i->opcode() == Opcode::kAdd || i->opcode() == Opcode::kSubtract ||
                       i->opcode() == Opcode::kMultiply);
-  // As XLA's CPU: a multiplication and an addition of the module may become one fused step, which rounds once.
+  // As XLA's CPU: a multiplication and an addition of the module may become one fused step, which
+  // rounds once.
   llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   if (fuses) {
     llvm::FastMathFlags flags = b_.getFastMathFlags();
@@ -231,7 +257,8 @@ std::vector<ScalarValue> ElementEmitter::Apply(const Computation& function,
   const Instruction* root = function.root();
   if (!root->shape().IsTuple()) return {inner.Emit(root, nowhere)};
   Results results;
-  for (size_t k = 0; k < root->shape().elements.size(); ++k) results.push_back(inner.Emit(root, nowhere, k));
+  for (size_t k = 0; k < root->shape().elements.size(); ++k)
+    results.push_back(inner.Emit(root, nowhere, k));
   return results;
 }
 

@@ -21,14 +21,15 @@ struct ArrayRef {
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
 void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value);
 
-// True if elements of this instruction can be computed one by one from elements of its operands (its own operands
-// are not looked at).
+// True if elements of this instruction can be computed one by one from elements of its operands
+// (its own operands are not looked at).
 bool CanEmitElement(const Instruction& instruction);
 // True if every instruction of a fusion body (or of a scalar function) can.
 bool CanEmitElements(const Computation& body);
 
-// Gives elements of the instructions of one computation. Leaves (parameters, or instructions computed elsewhere) are
-// bound to arrays or to functions before use. Values are remembered while the code that computed them dominates.
+// Gives elements of the instructions of one computation. Leaves (parameters, or instructions
+// computed elsewhere) are bound to arrays or to functions before use. Values are remembered while
+// the code that computed them dominates.
 class ElementEmitter {
  public:
   using Generator = std::function<ScalarValue(const ElementIndex&)>;
@@ -41,14 +42,16 @@ class ElementEmitter {
   // For an instruction with several arrays: one value a part.
   void BindParts(const Instruction* leaf, PartsGenerator generator);
 
-  // Element of an array-shaped instruction, or of part `leaf` of one with several arrays (variadic reduce).
+  // Element of an array-shaped instruction, or of part `leaf` of one with several arrays (variadic
+  // reduce).
   ScalarValue Emit(const Instruction* instruction, const ElementIndex& index, int64_t leaf = 0);
 
   // Applies a computation over scalars; `arguments` by parameter number. One value a result leaf.
-  std::vector<ScalarValue> Apply(const Computation& function, absl::Span<const ScalarValue> arguments);
+  std::vector<ScalarValue> Apply(const Computation& function,
+                                 absl::Span<const ScalarValue> arguments);
 
-  // Element types as computed: with `wide` set, narrow floats stay unrounded f32 (for reducers, whose running values
-  // are rounded once at the end).
+  // Element types as computed: with `wide` set, narrow floats stay unrounded f32 (for reducers,
+  // whose running values are rounded once at the end).
   void set_wide(bool wide) { wide_ = wide; }
   ElementType TypeOf(const Shape& shape) const;
   // Where to note the first instruction that has no code for its types.
@@ -61,14 +64,18 @@ class ElementEmitter {
   Builder& builder() { return b_; }
 
  private:
-  bool IsBound(const Instruction* i) const { return arrays_.contains(i) || generators_.contains(i); }
+  bool IsBound(const Instruction* i) const {
+    return arrays_.contains(i) || generators_.contains(i);
+  }
 
   struct Key {
     const Instruction* instruction;
     ElementIndex index;
     bool operator==(const Key&) const = default;
     template <typename H>
-    friend H AbslHashValue(H h, const Key& k) { return H::combine(std::move(h), k.instruction, k.index); }
+    friend H AbslHashValue(H h, const Key& k) {
+      return H::combine(std::move(h), k.instruction, k.index);
+    }
   };
   using Results = std::vector<ScalarValue>;
 
@@ -106,7 +113,8 @@ class ElementEmitter {
   std::vector<absl::flat_hash_map<Key, Results>> scopes_;
 };
 
-// Start of a dynamic slice along one dimension: the (signed or unsigned) index value clamped to [0, limit], as i64.
+// Start of a dynamic slice along one dimension: the (signed or unsigned) index value clamped to [0,
+// limit], as i64.
 llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit);
 
 // Values of several parts flattened for loops and branches, and back.

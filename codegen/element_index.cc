@@ -18,8 +18,8 @@ llvm::Value* AddIndex(Builder& b, llvm::Value* x, llvm::Value* y) {
 }
 
 // Index values for the dimensions `order` (slowest first) of sizes `dims`, from one position.
-void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> order, absl::Span<const int64_t> dims,
-                 std::vector<llvm::Value*>& multi) {
+void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> order,
+                 absl::Span<const int64_t> dims, std::vector<llvm::Value*>& multi) {
   std::vector<int64_t> big;
   for (int64_t d : order) {
     if (dims[d] == 1) {
@@ -47,18 +47,27 @@ DimVector MajorToMinor(const Shape& shape) {
 
 // Row-major reshape, group by group: dimension groups of equal products map onto each other.
 std::vector<llvm::Value*> ReshapeMulti(Builder& b, const std::vector<llvm::Value*>& to_index,
-                                       absl::Span<const int64_t> to, absl::Span<const int64_t> from) {
+                                       absl::Span<const int64_t> to,
+                                       absl::Span<const int64_t> from) {
   std::vector<llvm::Value*> result(from.size(), b.getInt64(0));
   size_t t = 0, f = 0;
   while (t < to.size() || f < from.size()) {
-    if (t < to.size() && to[t] == 1) { ++t; continue; }
-    if (f < from.size() && from[f] == 1) { ++f; continue; }
+    if (t < to.size() && to[t] == 1) {
+      ++t;
+      continue;
+    }
+    if (f < from.size() && from[f] == 1) {
+      ++f;
+      continue;
+    }
     if (t == to.size() || f == from.size()) break;
     size_t t_end = t + 1, f_end = f + 1;
     int64_t t_size = to[t], f_size = from[f];
     while (t_size != f_size) {
-      if (t_size < f_size) t_size *= to[t_end++];
-      else f_size *= from[f_end++];
+      if (t_size < f_size)
+        t_size *= to[t_end++];
+      else
+        f_size *= from[f_end++];
     }
     llvm::Value* position = b.getInt64(0);
     for (size_t d = t; d < t_end; ++d) {
@@ -102,7 +111,8 @@ llvm::Value* LinearOffset(Builder& b, const ElementIndex& index, const Shape& sh
   return offset;
 }
 
-ElementIndex ReshapedIndex(Builder& b, const ElementIndex& index, const Shape& to, const Shape& from) {
+ElementIndex ReshapedIndex(Builder& b, const ElementIndex& index, const Shape& to,
+                           const Shape& from) {
   ElementIndex result;
   if (index.linear != nullptr && IsBitcast(from, to)) result.linear = index.linear;
   if (index.has_multi) {
@@ -116,8 +126,10 @@ ElementIndex ReshapedIndex(Builder& b, const ElementIndex& index, const Shape& t
   return result;
 }
 
-ElementIndex BitcastIndex(Builder& b, const ElementIndex& index, const Shape& to, const Shape& from) {
-  if (IsBitcast(from, to) && from.IsRowMajor() && to.IsRowMajor()) return ReshapedIndex(b, index, to, from);
+ElementIndex BitcastIndex(Builder& b, const ElementIndex& index, const Shape& to,
+                          const Shape& from) {
+  if (IsBitcast(from, to) && from.IsRowMajor() && to.IsRowMajor())
+    return ReshapedIndex(b, index, to, from);
   return ElementIndex::Linear(LinearOffset(b, index, to));
 }
 

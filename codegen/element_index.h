@@ -8,8 +8,9 @@
 
 namespace hlokit {
 
-// The place of one element of an array of a given shape. At least one of the two forms is there: `multi` has a value
-// for each dimension; `linear` is the position in memory order of the shape's layout.
+// The place of one element of an array of a given shape. At least one of the two forms is there:
+// `multi` has a value for each dimension; `linear` is the position in memory order of the shape's
+// layout.
 struct ElementIndex {
   std::vector<llvm::Value*> multi;
   llvm::Value* linear = nullptr;
@@ -21,7 +22,9 @@ struct ElementIndex {
   static ElementIndex Linear(llvm::Value* linear) { return {{}, linear, false}; }
   bool operator==(const ElementIndex&) const = default;
   template <typename H>
-  friend H AbslHashValue(H h, const ElementIndex& i) { return H::combine(std::move(h), i.multi, i.linear); }
+  friend H AbslHashValue(H h, const ElementIndex& i) {
+    return H::combine(std::move(h), i.multi, i.linear);
+  }
 };
 
 // The index with `multi` filled in (by division where only `linear` is known).
@@ -29,10 +32,12 @@ ElementIndex WithMulti(Builder& b, const ElementIndex& index, const Shape& shape
 // Position in memory of the element under the shape's layout.
 llvm::Value* LinearOffset(Builder& b, const ElementIndex& index, const Shape& shape);
 
-// Index of the operand element that a reshape or bitcast moves to `index` of `to`. A bitcast goes by memory position,
-// a reshape by row-major logical position.
-ElementIndex ReshapedIndex(Builder& b, const ElementIndex& index, const Shape& to, const Shape& from);
-ElementIndex BitcastIndex(Builder& b, const ElementIndex& index, const Shape& to, const Shape& from);
+// Index of the operand element that a reshape or bitcast moves to `index` of `to`. A bitcast goes
+// by memory position, a reshape by row-major logical position.
+ElementIndex ReshapedIndex(Builder& b, const ElementIndex& index, const Shape& to,
+                           const Shape& from);
+ElementIndex BitcastIndex(Builder& b, const ElementIndex& index, const Shape& to,
+                          const Shape& from);
 
 // index * constant, folding 0 and 1.
 llvm::Value* Scale(Builder& b, llvm::Value* index, int64_t factor);

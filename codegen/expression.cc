@@ -122,7 +122,9 @@ double OpCost(const Instruction* i) {
 
 bool IsLinear(const Expression& e) {
   for (const Shape& s : e.shapes)
-    if (!s.IsArray() || !IsBitcast(s, e.shapes[0]) || s.ElementCount() != e.shapes[0].ElementCount()) return false;
+    if (!s.IsArray() || !IsBitcast(s, e.shapes[0]) ||
+        s.ElementCount() != e.shapes[0].ElementCount())
+      return false;
   for (const Instruction* i : Body(e))
     if (!LinearStep(i)) return false;
   return true;

@@ -1,4 +1,5 @@
-// A loop kernel's subject: the instruction (or the body of a fusion) whose results one kernel computes.
+// A loop kernel's subject: the instruction (or the body of a fusion) whose results one kernel
+// computes.
 #pragma once
 
 #include <vector>
@@ -7,11 +8,13 @@
 
 namespace hlokit {
 
-// The roots of an instruction or fusion, one a result leaf, and the leaves that arrays are bound to.
+// The roots of an instruction or fusion, one a result leaf, and the leaves that arrays are bound
+// to.
 struct Expression {
   struct Leaf {
-    const Instruction* instruction;  // inside the fusion body; the operand itself for a single instruction
-    int64_t operand;                 // of the instruction that runs
+    const Instruction*
+        instruction;  // inside the fusion body; the operand itself for a single instruction
+    int64_t operand;  // of the instruction that runs
   };
   const Instruction* subject = nullptr;
   std::vector<const Instruction*> roots;  // by result leaf; several may be one variadic reduce
@@ -25,8 +28,8 @@ struct Expression {
 // Every instruction that the roots need, leaves left out; operands before users.
 std::vector<const Instruction*> Body(const Expression& expression);
 
-// True if element i (in memory order) of every root needs only elements i of arrays of the same memory order (and
-// scalars), so that one loop over positions will do.
+// True if element i (in memory order) of every root needs only elements i of arrays of the same
+// memory order (and scalars), so that one loop over positions will do.
 bool IsLinear(const Expression& expression);
 
 // Rough cost of one element of all roots, in units of a simple float operation.

@@ -17,7 +17,8 @@ bool IsLeafParameter(const Expression& e, const Instruction* i, int64_t* operand
 }
 
 // Index of the window's element `index` inside the updated array.
-ElementIndex UpdatedIndex(ElementEmitter& emitter, const Instruction* update, const ElementIndex& index) {
+ElementIndex UpdatedIndex(ElementEmitter& emitter, const Instruction* update,
+                          const ElementIndex& index) {
   Builder& b = emitter.builder();
   std::vector<llvm::Value*> multi;
   const bool vector_starts = update->operand_count() > 2 && update->operand(2)->shape().rank() == 1;
@@ -28,10 +29,10 @@ ElementIndex UpdatedIndex(ElementEmitter& emitter, const Instruction* update, co
       continue;
     }
     const Instruction* start = update->operand(vector_starts ? 2 : 2 + d);
-    const ElementIndex at = ElementIndex::Multi(vector_starts ? std::vector<llvm::Value*>{b.getInt64(d)}
-                                                              : std::vector<llvm::Value*>{});
-    multi.push_back(b.CreateNSWAdd(ClampStart(b, start->shape().type, emitter.Emit(start, at).re, limit),
-                                   index.multi[d]));
+    const ElementIndex at = ElementIndex::Multi(
+        vector_starts ? std::vector<llvm::Value*>{b.getInt64(d)} : std::vector<llvm::Value*>{});
+    multi.push_back(b.CreateNSWAdd(
+        ClampStart(b, start->shape().type, emitter.Emit(start, at).re, limit), index.multi[d]));
   }
   return ElementIndex::Multi(std::move(multi));
 }
@@ -41,7 +42,8 @@ bool FusionIsLoops(const Instruction& fusion) {
   const Instruction* root = body.root();
   for (const Instruction* i : body.Instructions()) {
     if (i->IsParameter() && !i->shape().IsArray()) return false;
-    if (i == root && (i->opcode() == Opcode::kScatter || i->opcode() == Opcode::kSelectAndScatter)) {
+    if (i == root &&
+        (i->opcode() == Opcode::kScatter || i->opcode() == Opcode::kSelectAndScatter)) {
       if (!CanEmitScatter(*i)) return false;
     } else if (i->opcode() == Opcode::kTuple) {
       if (i != root) return false;
@@ -59,7 +61,8 @@ bool FusionIsLoops(const Instruction& fusion) {
 
 void BindLeaves(ElementEmitter& emitter, const Expression& e, KernelArrays& arrays) {
   emitter.set_unsupported(&arrays.unsupported);
-  for (const Expression::Leaf& leaf : e.leaves) emitter.Bind(leaf.instruction, arrays.operand(leaf.operand));
+  for (const Expression::Leaf& leaf : e.leaves)
+    emitter.Bind(leaf.instruction, arrays.operand(leaf.operand));
 }
 
 Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape) {
@@ -70,8 +73,8 @@ Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape) {
   kernel.unit_cost = kChunk / 16;
   kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
     llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(kChunk));
-    llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWMul(end, b.getInt64(kChunk)),
-                                              b.getInt64(bytes));
+    llvm::Value* to = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin, b.CreateNSWMul(end, b.getInt64(kChunk)), b.getInt64(bytes));
     llvm::Value* source = b.CreateInBoundsGEP(b.getInt8Ty(), arrays.operand(operand).base, from);
     llvm::Value* target = b.CreateInBoundsGEP(b.getInt8Ty(), arrays.result(result_leaf).base, from);
     b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), b.CreateNSWSub(to, from));
@@ -96,7 +99,8 @@ bool AddUpdateKernels(const Expression& e, const InPlace& in_place, std::vector<
   Kernel kernel;
   kernel.units = loop.units();
   kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
-  kernel.emit = [e, update, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+  kernel.emit = [e, update, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                  llvm::Value* end) {
     ElementEmitter emitter(b);
     BindLeaves(emitter, e, arrays);
     // Starts do not depend on the element: emitted once, before the loops.
@@ -136,7 +140,8 @@ bool AddConcatenateKernels(const Expression& e, std::vector<Kernel>& out) {
         emitter.BeginScope();
         ElementIndex to = ElementIndex::Multi(index.multi);
         to.multi[d] = b.CreateNSWAdd(to.multi[d], b.getInt64(start));
-        StoreTo(b, {result.base, root->shape()}, to, emitter.Emit(part, ElementIndex::Multi(index.multi)));
+        StoreTo(b, {result.base, root->shape()}, to,
+                emitter.Emit(part, ElementIndex::Multi(index.multi)));
         emitter.EndScope();
       });
     };
@@ -162,15 +167,18 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
     Kernel kernel;
     kernel.units = loop.units();
     kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
-    kernel.emit = [e, loop, together](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    kernel.emit = [e, loop, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                      llvm::Value* end) {
       ElementEmitter emitter(b);
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));
       loop.Emit(b, begin, end, [&](const ElementIndex& index) {
         emitter.BeginScope();
-        std::vector<ScalarValue> values;  // all reads before any write: results may lie in operands' places
-        for (size_t r : together) values.push_back(emitter.Emit(e.roots[r], index, e.root_leaves[r]));
+        std::vector<ScalarValue>
+            values;  // all reads before any write: results may lie in operands' places
+        for (size_t r : together)
+          values.push_back(emitter.Emit(e.roots[r], index, e.root_leaves[r]));
         for (size_t k = 0; k < together.size(); ++k) StoreTo(b, results[k], index, values[k]);
         emitter.EndScope();
       });
@@ -185,7 +193,8 @@ bool CanEmitKernels(const Instruction& i) {
       if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
     return FusionIsLoops(i);
   }
-  if (i.opcode() == Opcode::kScatter || i.opcode() == Opcode::kSelectAndScatter) return CanEmitScatter(i);
+  if (i.opcode() == Opcode::kScatter || i.opcode() == Opcode::kSelectAndScatter)
+    return CanEmitScatter(i);
   switch (i.opcode()) {
     case Opcode::kTuple:
     case Opcode::kGetTupleElement:
@@ -200,8 +209,8 @@ bool CanEmitKernels(const Instruction& i) {
 std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place) {
   std::vector<Kernel> out;
   const Expression e = Expression::Of(&i);
-  if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) || AddConcatenateKernels(e, out) ||
-      AddColumnReduceKernels(e, out))
+  if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
+      AddConcatenateKernels(e, out) || AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
   return out;

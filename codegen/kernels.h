@@ -12,7 +12,7 @@ namespace hlokit {
 class KernelArrays {
  public:
   virtual ~KernelArrays() = default;
-  virtual ArrayRef operand(int64_t o) = 0;   // array-shaped operands
+  virtual ArrayRef operand(int64_t o) = 0;  // array-shaped operands
   virtual ArrayRef result(int64_t leaf) = 0;
   const Instruction* unsupported = nullptr;  // set where emission found a type without code
 };
@@ -24,8 +24,9 @@ struct Kernel {
   std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
 };
 
-// The kernels that compute `instruction`, to run one after the other; empty if it cannot be written as such loops
-// (CanEmitKernels says so beforehand). in_place(o, leaf): operand o and result leaf are one buffer.
+// The kernels that compute `instruction`, to run one after the other; empty if it cannot be written
+// as such loops (CanEmitKernels says so beforehand). in_place(o, leaf): operand o and result leaf
+// are one buffer.
 std::vector<Kernel> MakeKernels(const Instruction& instruction,
                                 const std::function<bool(int64_t, int64_t)>& in_place);
 bool CanEmitKernels(const Instruction& instruction);

@@ -12,15 +12,18 @@ using InPlace = std::function<bool(int64_t, int64_t)>;
 // Binds the expression's leaves to the kernel's operand arrays.
 void BindLeaves(ElementEmitter& emitter, const Expression& expression, KernelArrays& arrays);
 
-// dynamic-update-slice roots: the untouched part is copied (or lies there already), then the window is written.
-bool AddUpdateKernels(const Expression& expression, const InPlace& in_place, std::vector<Kernel>& out);
+// dynamic-update-slice roots: the untouched part is copied (or lies there already), then the window
+// is written.
+bool AddUpdateKernels(const Expression& expression, const InPlace& in_place,
+                      std::vector<Kernel>& out);
 // concatenate roots: one loop an operand.
 bool AddConcatenateKernels(const Expression& expression, std::vector<Kernel>& out);
 // Roots over reductions whose fastest dimension is kept: running values of a tile side by side.
 bool AddColumnReduceKernels(const Expression& expression, std::vector<Kernel>& out);
 // scatter and select-and-scatter roots.
 bool CanEmitScatter(const Instruction& scatter);
-bool AddScatterKernels(const Expression& expression, const InPlace& in_place, std::vector<Kernel>& out);
+bool AddScatterKernels(const Expression& expression, const InPlace& in_place,
+                       std::vector<Kernel>& out);
 // Everything else: a loop over the elements of the roots.
 void AddElementKernels(const Expression& expression, std::vector<Kernel>& out);
 

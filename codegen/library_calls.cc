@@ -25,7 +25,8 @@ bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out) {
   for (ElementType t : {lhs, rhs, out})
     if (!IsKernelType(t) || IsPred(t)) return false;
   if (IsComplex(lhs) || IsComplex(rhs) || IsComplex(out)) return lhs == rhs && rhs == out;
-  return (IsFloat(lhs) && IsFloat(rhs) && IsFloat(out)) || (IsInteger(lhs) && IsInteger(rhs) && IsInteger(out));
+  return (IsFloat(lhs) && IsFloat(rhs) && IsFloat(out)) ||
+         (IsInteger(lhs) && IsInteger(rhs) && IsInteger(out));
 }
 
 class DotCall : public LibraryCall {
@@ -33,7 +34,8 @@ class DotCall : public LibraryCall {
   bool Matches(const Instruction& i) const override {
     return i.opcode() == Opcode::kDot && StaticArrays(i) && i.shape().ElementCount() > 0 &&
            i.operand(0)->shape().rank() + i.operand(1)->shape().rank() < 60 &&
-           ProductTypes(i.operand(0)->shape().type, i.operand(1)->shape().type, i.shape().type) && IsLarge(i);
+           ProductTypes(i.operand(0)->shape().type, i.operand(1)->shape().type, i.shape().type) &&
+           IsLarge(i);
   }
 
   void Emit(CallSite& site, const Instruction& i) const override {
@@ -63,17 +65,23 @@ class DotCall : public LibraryCall {
       const int64_t d = dims.lhs_contracting_dims[k];
       add(sums, lhs.dims[d], l[d], r[dims.rhs_contracting_dims[k]], 0);
     }
-    auto rank = [](const std::vector<int64_t>& group) { return static_cast<int64_t>(group.size() / 4); };
-    std::vector<int64_t> desc = {Number(lhs), Number(rhs), Number(out), rank(batch), rank(rows), rank(cols), rank(sums)};
-    for (const auto* group : {&batch, &rows, &cols, &sums}) desc.insert(desc.end(), group->begin(), group->end());
-    site.Call("hlokit_dot", {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
+    auto rank = [](const std::vector<int64_t>& group) {
+      return static_cast<int64_t>(group.size() / 4);
+    };
+    std::vector<int64_t> desc = {Number(lhs), Number(rhs), Number(out), rank(batch),
+                                 rank(rows),  rank(cols),  rank(sums)};
+    for (const auto* group : {&batch, &rows, &cols, &sums})
+      desc.insert(desc.end(), group->begin(), group->end());
+    site.Call("hlokit_dot",
+              {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
   }
 
  private:
   // Small products are better off as loops in place.
   static bool IsLarge(const Instruction& i) {
     double sum = 1;
-    for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims) sum *= static_cast<double>(i.operand(0)->shape().dims[d]);
+    for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims)
+      sum *= static_cast<double>(i.operand(0)->shape().dims[d]);
     return sum * static_cast<double>(i.shape().ElementCount()) > 512;
   }
 };
@@ -91,18 +99,29 @@ class ConvolutionCall : public LibraryCall {
     const ConvDims& d = a.dim_labels;
     const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
     const DimVector l = LayoutStrides(lhs), r = LayoutStrides(rhs), o = LayoutStrides(out);
-    std::vector<int64_t> desc = {Number(lhs), Number(rhs), Number(out), lhs.dims[d.input_batch],
-                                 lhs.dims[d.input_feature], out.dims[d.output_feature], a.feature_group_count,
-                                 a.batch_group_count, l[d.input_batch], l[d.input_feature],
-                                 r[d.kernel_input_feature], r[d.kernel_output_feature], o[d.output_batch],
-                                 o[d.output_feature], static_cast<int64_t>(d.input_spatial.size())};
+    std::vector<int64_t> desc = {Number(lhs),
+                                 Number(rhs),
+                                 Number(out),
+                                 lhs.dims[d.input_batch],
+                                 lhs.dims[d.input_feature],
+                                 out.dims[d.output_feature],
+                                 a.feature_group_count,
+                                 a.batch_group_count,
+                                 l[d.input_batch],
+                                 l[d.input_feature],
+                                 r[d.kernel_input_feature],
+                                 r[d.kernel_output_feature],
+                                 o[d.output_batch],
+                                 o[d.output_feature],
+                                 static_cast<int64_t>(d.input_spatial.size())};
     for (size_t k = 0; k < d.input_spatial.size(); ++k) {
       const WindowDim w = k < a.window.size() ? a.window[k] : WindowDim();
       const int64_t x = d.input_spatial[k], y = d.kernel_spatial[k], z = d.output_spatial[k];
-      desc.insert(desc.end(), {lhs.dims[x], rhs.dims[y], out.dims[z], l[x], r[y], o[z], w.stride, w.pad_low,
-                               w.base_dilation, w.window_dilation, w.reversal ? 1 : 0});
+      desc.insert(desc.end(), {lhs.dims[x], rhs.dims[y], out.dims[z], l[x], r[y], o[z], w.stride,
+                               w.pad_low, w.base_dilation, w.window_dilation, w.reversal ? 1 : 0});
     }
-    site.Call("hlokit_conv", {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
+    site.Call("hlokit_conv",
+              {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
   }
 };
 
@@ -111,18 +130,20 @@ class StridedCopyCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
     if (i.opcode() != Opcode::kTranspose && i.opcode() != Opcode::kCopy) return false;
-    return StaticArrays(i) && i.shape().IsArray() && i.shape().ElementCount() >= 1024 && i.shape().rank() <= 32 &&
-           !IsPassThrough(i);
+    return StaticArrays(i) && i.shape().IsArray() && i.shape().ElementCount() >= 1024 &&
+           i.shape().rank() <= 32 && !IsPassThrough(i);
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const Shape& from = i.operand(0)->shape();
     const DimVector f = LayoutStrides(from), t = LayoutStrides(i.shape());
     std::vector<int64_t> desc = {ByteWidth(from.type), i.shape().rank()};
     for (int64_t d = 0; d < i.shape().rank(); ++d) {
-      const int64_t source = i.opcode() == Opcode::kTranspose ? i.attr<DimensionsAttrs>().dimensions[d] : d;
+      const int64_t source =
+          i.opcode() == Opcode::kTranspose ? i.attr<DimensionsAttrs>().dimensions[d] : d;
       desc.insert(desc.end(), {i.shape().dims[d], f[source], t[d]});
     }
-    site.Call("hlokit_copy_strided", {site.context(), site.Words(desc), site.operand(0), site.result()});
+    site.Call("hlokit_copy_strided",
+              {site.context(), site.Words(desc), site.operand(0), site.result()});
   }
 };
 
@@ -133,8 +154,8 @@ class RngBitsCall : public LibraryCall {
     const Shape& out = i.shape().elements[1];
     const Shape& state = i.operand(0)->shape();
     return IsInteger(out.type) && !IsSubByte(out.type) && out.IsRowMajor() && out.rank() <= 32 &&
-           state.type == ElementType::kU64 && state.rank() == 1 && (state.dims[0] == 2 || state.dims[0] == 3) &&
-           out.ElementCount() > 0;
+           state.type == ElementType::kU64 && state.rank() == 1 &&
+           (state.dims[0] == 2 || state.dims[0] == 3) && out.ElementCount() > 0;
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const Shape& out = i.shape().elements[1];
@@ -151,35 +172,42 @@ class RngCall : public LibraryCall {
   bool Matches(const Instruction& i) const override {
     return i.opcode() == Opcode::kRng && i.operand_count() == 2 && IsKernelType(i.shape().type) &&
            !IsComplex(i.shape().type) && i.shape().ElementCount() > 0 &&
-           (i.attr<RngAttrs>().distribution == RngDistribution::kUniform || IsFloat(i.shape().type));
+           (i.attr<RngAttrs>().distribution == RngDistribution::kUniform ||
+            IsFloat(i.shape().type));
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     Builder& b = site.builder();
     const bool normal = i.attr<RngAttrs>().distribution == RngDistribution::kNormal;
-    site.Call("hlokit_rng", {site.context(), b.getInt64(normal ? 1 : 0), b.getInt64(Number(i.shape())),
-                             b.getInt64(i.shape().ElementCount()), site.operand(0), site.operand(1), site.result()});
+    site.Call("hlokit_rng", {site.context(), b.getInt64(normal ? 1 : 0),
+                             b.getInt64(Number(i.shape())), b.getInt64(i.shape().ElementCount()),
+                             site.operand(0), site.operand(1), site.result()});
   }
 };
 
 class TopKCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
-    const bool custom = i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().target == "TopK";
+    const bool custom =
+        i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().target == "TopK";
     if (!custom && i.opcode() != Opcode::kTopK) return false;
-    if (i.operand_count() < 1 || !i.shape().IsTuple() || i.shape().elements.size() != 2) return false;
+    if (i.operand_count() < 1 || !i.shape().IsTuple() || i.shape().elements.size() != 2)
+      return false;
     const Shape& from = i.operand(0)->shape();
     const Shape& values = i.shape().elements[0];
-    return from.IsArray() && from.rank() >= 1 && values.rank() == from.rank() && IsKernelType(from.type) &&
-           !IsComplex(from.type) && from.IsRowMajor() && values.IsRowMajor() && i.shape().elements[1].IsRowMajor() &&
-           i.shape().elements[1].type == ElementType::kS32 && values.ElementCount() > 0 && !from.HasDynamicDims();
+    return from.IsArray() && from.rank() >= 1 && values.rank() == from.rank() &&
+           IsKernelType(from.type) && !IsComplex(from.type) && from.IsRowMajor() &&
+           values.IsRowMajor() && i.shape().elements[1].IsRowMajor() &&
+           i.shape().elements[1].type == ElementType::kS32 && values.ElementCount() > 0 &&
+           !from.HasDynamicDims();
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const Shape& from = i.operand(0)->shape();
     const int64_t k = i.shape().elements[0].dims.back();
     const bool smallest = i.opcode() == Opcode::kTopK && !i.attr<TopKAttrs>().largest;
-    const std::vector<int64_t> desc = {Number(from), from.ElementCount() / from.dims.back(), from.dims.back(), k,
-                                       smallest ? 1 : 0};
-    site.Call("hlokit_topk", {site.context(), site.Words(desc), site.operand(0), site.result(0), site.result(1)});
+    const std::vector<int64_t> desc = {Number(from), from.ElementCount() / from.dims.back(),
+                                       from.dims.back(), k, smallest ? 1 : 0};
+    site.Call("hlokit_topk",
+              {site.context(), site.Words(desc), site.operand(0), site.result(0), site.result(1)});
   }
 };
 
@@ -191,7 +219,8 @@ const LibraryCall* Find(const Instruction& i) {
   static const RngCall rng;
   static const TopKCall topk;
   static const auto* const calls = [] {
-    auto* all = new std::vector<const LibraryCall*>{&dot, &convolution, &copy, &rng_bits, &rng, &topk, SortLibraryCall()};
+    auto* all = new std::vector<const LibraryCall*>{&dot,  &convolution,     &copy, &rng_bits, &rng,
+                                                    &topk, SortLibraryCall()};
     for (const LibraryCall* call : LinearAlgebraCalls()) all->push_back(call);
     return all;
   }();

@@ -1,4 +1,5 @@
-// Runtime calls of linear algebra and Fourier transforms, and of jaxlib's lapack_*_ffi custom calls.
+// Runtime calls of linear algebra and Fourier transforms, and of jaxlib's lapack_*_ffi custom
+// calls.
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "codegen/library_internal.h"
@@ -9,7 +10,8 @@ namespace {
 
 // The number after `name = ` in a backend config such as {uplo = 76 : ui8}.
 int64_t ConfigNumber(absl::string_view config, absl::string_view name, int64_t absent) {
-  for (size_t at = config.find(name); at != absl::string_view::npos; at = config.find(name, at + 1)) {
+  for (size_t at = config.find(name); at != absl::string_view::npos;
+       at = config.find(name, at + 1)) {
     const bool starts = at == 0 || (!absl::ascii_isalnum(config[at - 1]) && config[at - 1] != '_');
     absl::string_view rest = absl::StripLeadingAsciiWhitespace(config.substr(at + name.size()));
     if (!starts || rest.empty() || rest[0] != '=') continue;
@@ -24,7 +26,9 @@ int64_t ConfigNumber(absl::string_view config, absl::string_view name, int64_t a
   return absent;
 }
 
-int64_t FromEnd(const Shape& shape, int64_t d) { return shape.rank() >= d ? shape.dims[shape.rank() - d] : 1; }
+int64_t FromEnd(const Shape& shape, int64_t d) {
+  return shape.rank() >= d ? shape.dims[shape.rank() - d] : 1;
+}
 
 int64_t BatchOf(const Shape& matrices) {
   int64_t batch = 1;
@@ -43,18 +47,21 @@ bool DenseMatrices(const Shape& s) {
 
 bool ColumnMajor(const Shape& s) {
   if (s.rank() < 2) return s.IsRowMajor();
-  return DenseMatrices(s) && (s.MinorToMajor()[0] == s.rank() - 2 || FromEnd(s, 1) == 1 || FromEnd(s, 2) == 1);
+  return DenseMatrices(s) &&
+         (s.MinorToMajor()[0] == s.rank() - 2 || FromEnd(s, 1) == 1 || FromEnd(s, 2) == 1);
 }
 
 bool SolverType(ElementType t) {
-  return t == ElementType::kF32 || t == ElementType::kF64 || t == ElementType::kC64 || t == ElementType::kC128;
+  return t == ElementType::kF32 || t == ElementType::kF64 || t == ElementType::kC64 ||
+         t == ElementType::kC128;
 }
 
 class FftCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
-    return i.opcode() == Opcode::kFft && i.attr<FftAttrs>().fft_length.size() <= 3 && !i.shape().HasDynamicDims() &&
-           i.operand(0)->shape().IsRowMajor() && i.shape().IsRowMajor() && i.shape().ElementCount() > 0 &&
+    return i.opcode() == Opcode::kFft && i.attr<FftAttrs>().fft_length.size() <= 3 &&
+           !i.shape().HasDynamicDims() && i.operand(0)->shape().IsRowMajor() &&
+           i.shape().IsRowMajor() && i.shape().ElementCount() > 0 &&
            i.operand(0)->shape().ElementCount() > 0;
   }
   void Emit(CallSite& site, const Instruction& i) const override {
@@ -63,7 +70,8 @@ class FftCall : public LibraryCall {
     const int64_t rank = static_cast<int64_t>(a.fft_length.size());
     for (int64_t d = 0; d + rank < i.shape().rank(); ++d) batch *= i.shape().dims[d];
     std::vector<int64_t> desc = {static_cast<int64_t>(a.fft_type),
-                                 RealComponent(i.shape().type) == ElementType::kF64 ? 1 : 0, batch, rank};
+                                 RealComponent(i.shape().type) == ElementType::kF64 ? 1 : 0, batch,
+                                 rank};
     desc.insert(desc.end(), a.fft_length.begin(), a.fft_length.end());
     desc.resize(7, 1);
     site.Call("hlokit_fft", {site.context(), site.Words(desc), site.operand(0), site.result()});
@@ -80,24 +88,27 @@ void AddStrides(std::vector<int64_t>& desc, const Shape& s) {
 class CholeskyCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
-    return i.opcode() == Opcode::kCholesky && SolverType(i.shape().type) && DenseMatrices(i.shape()) &&
-           DenseMatrices(i.operand(0)->shape()) && i.shape().ElementCount() > 0;
+    return i.opcode() == Opcode::kCholesky && SolverType(i.shape().type) &&
+           DenseMatrices(i.shape()) && DenseMatrices(i.operand(0)->shape()) &&
+           i.shape().ElementCount() > 0;
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const Shape& from = i.operand(0)->shape();
-    std::vector<int64_t> desc = {Number(from), BatchOf(from), FromEnd(from, 1), i.attr<CholeskyAttrs>().lower ? 1 : 0};
+    std::vector<int64_t> desc = {Number(from), BatchOf(from), FromEnd(from, 1),
+                                 i.attr<CholeskyAttrs>().lower ? 1 : 0};
     AddStrides(desc, from);
     AddStrides(desc, i.shape());
-    site.Call("hlokit_cholesky", {site.context(), site.Words(desc), site.operand(0), site.result(), nullptr});
+    site.Call("hlokit_cholesky",
+              {site.context(), site.Words(desc), site.operand(0), site.result(), nullptr});
   }
 };
 
 class TriangularSolveCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
-    return i.opcode() == Opcode::kTriangularSolve && SolverType(i.shape().type) && DenseMatrices(i.shape()) &&
-           DenseMatrices(i.operand(0)->shape()) && DenseMatrices(i.operand(1)->shape()) &&
-           i.shape().ElementCount() > 0;
+    return i.opcode() == Opcode::kTriangularSolve && SolverType(i.shape().type) &&
+           DenseMatrices(i.shape()) && DenseMatrices(i.operand(0)->shape()) &&
+           DenseMatrices(i.operand(1)->shape()) && i.shape().ElementCount() > 0;
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const auto& a = i.attr<TriangularSolveAttrs>();
@@ -105,8 +116,9 @@ class TriangularSolveCall : public LibraryCall {
     const int64_t op = a.transpose_a == TriangularTranspose::kTranspose ? 1
                        : a.transpose_a == TriangularTranspose::kAdjoint ? 2
                                                                         : 0;
-    std::vector<int64_t> desc = {Number(b), BatchOf(b), FromEnd(b, 2), FromEnd(b, 1), a.left_side ? 1 : 0,
-                                 a.lower ? 1 : 0, a.unit_diagonal ? 1 : 0, op};
+    std::vector<int64_t> desc = {
+        Number(b),           BatchOf(b),      FromEnd(b, 2),           FromEnd(b, 1),
+        a.left_side ? 1 : 0, a.lower ? 1 : 0, a.unit_diagonal ? 1 : 0, op};
     AddStrides(desc, i.operand(0)->shape());
     AddStrides(desc, b);
     AddStrides(desc, i.shape());
@@ -123,7 +135,9 @@ class LapackCall : public LibraryCall {
         !FindLapackTarget(i.attr<CustomCallAttrs>().target.c_str(), &function, &type))
       return false;
     for (const Instruction* operand : i.operands())
-      if (!operand->shape().IsArray() || !ColumnMajor(operand->shape()) || operand->shape().ElementCount() == 0) return false;
+      if (!operand->shape().IsArray() || !ColumnMajor(operand->shape()) ||
+          operand->shape().ElementCount() == 0)
+        return false;
     for (const ShapeLeaf& leaf : Leaves(i.shape()))
       if (!leaf.shape->IsArray() || !ColumnMajor(*leaf.shape)) return false;
     return true;
@@ -145,14 +159,17 @@ class LapackCall : public LibraryCall {
 
  private:
   static void SetSizes(HlokitLapackDesc& desc, const Instruction& i) {
-    const auto shape = [&](int64_t o) -> const Shape& { return i.operand(std::min(o, i.operand_count() - 1))->shape(); };
+    const auto shape = [&](int64_t o) -> const Shape& {
+      return i.operand(std::min(o, i.operand_count() - 1))->shape();
+    };
     const bool last = desc.function == HLOKIT_LAPACK_TRSM || desc.function == HLOKIT_LAPACK_GTSV ||
                       desc.function == HLOKIT_LAPACK_ORMQR;
     const Shape& main = last ? shape(i.operand_count() - 1) : shape(0);
     desc.batch = BatchOf(main);
     desc.m = FromEnd(main, 2);
     desc.n = FromEnd(main, 1);
-    if (desc.function == HLOKIT_LAPACK_ORGQR || desc.function == HLOKIT_LAPACK_ORMQR) desc.k = FromEnd(shape(1), 1);
+    if (desc.function == HLOKIT_LAPACK_ORGQR || desc.function == HLOKIT_LAPACK_ORMQR)
+      desc.k = FromEnd(shape(1), 1);
     if (desc.function == HLOKIT_LAPACK_GTSV) {
       desc.k = desc.n;
       desc.n = desc.m;

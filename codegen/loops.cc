@@ -12,8 +12,8 @@ void Interleave(llvm::Instruction* back) {
   llvm::LLVMContext& context = back->getContext();
   llvm::Metadata* count = llvm::ConstantAsMetadata::get(
       llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), kInterleave));
-  llvm::MDNode* hint =
-      llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.interleave.count"), count});
+  llvm::MDNode* hint = llvm::MDNode::get(
+      context, {llvm::MDString::get(context, "llvm.loop.interleave.count"), count});
   llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, hint});
   loop->replaceOperandWith(0, loop);
   back->setMetadata(llvm::LLVMContext::MD_loop, loop);
@@ -69,7 +69,8 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
 
 }  // namespace
 
-void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end, absl::FunctionRef<void(llvm::Value*)> body) {
+void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end,
+              absl::FunctionRef<void(llvm::Value*)> body) {
   EmitLoopGeneral(b, begin, end, {}, [&](llvm::Value* i, const Values&) {
     body(i);
     return Values();

@@ -11,9 +11,11 @@ namespace hlokit {
 
 using Builder = llvm::IRBuilder<>;
 
-// for (i = begin; i < end; ++i) body(i). Leaves the builder after the loop. Constant bounds are proven non-empty here
-// (or the loop left out), others are guarded. A trip count of one makes no loop.
-void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end, absl::FunctionRef<void(llvm::Value*)> body);
+// for (i = begin; i < end; ++i) body(i). Leaves the builder after the loop. Constant bounds are
+// proven non-empty here (or the loop left out), others are guarded. A trip count of one makes no
+// loop.
+void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end,
+              absl::FunctionRef<void(llvm::Value*)> body);
 void EmitLoop(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> body);
 
 // As above; `body` gets and returns the carried values; the last ones are returned.

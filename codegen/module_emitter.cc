@@ -11,7 +11,8 @@
 namespace hlokit {
 namespace {
 
-// Work (in simple float operations) below which a kernel stands in its caller, and above which threads share it.
+// Work (in simple float operations) below which a kernel stands in its caller, and above which
+// threads share it.
 constexpr double kInlineWork = 256;
 constexpr double kParallelWork = 150000;
 constexpr double kChunkWork = 40000;
@@ -62,13 +63,16 @@ class Emitter {
   // What runtime calls see: pointers, as the computation's function has them.
   class LibrarySite final : public CallSite {
    public:
-    LibrarySite(Emitter& emitter, Frame& frame, const Instruction& i) : e_(emitter), f_(frame), i_(i) {}
+    LibrarySite(Emitter& emitter, Frame& frame, const Instruction& i)
+        : e_(emitter), f_(frame), i_(i) {}
     Builder& builder() override { return f_.b; }
     llvm::Value* context() override { return f_.context(); }
     llvm::Value* operand(int64_t o, int64_t leaf) override {
       return e_.Pointer(f_, e_.buffers_.slice(i_.operand(o), leaf));
     }
-    llvm::Value* result(int64_t leaf) override { return e_.Pointer(f_, e_.buffers_.slice(&i_, leaf)); }
+    llvm::Value* result(int64_t leaf) override {
+      return e_.Pointer(f_, e_.buffers_.slice(&i_, leaf));
+    }
 
    private:
     Emitter& e_;
@@ -79,11 +83,15 @@ class Emitter {
   // Pointers for code that stands in a kernel's function: its arguments.
   class Arguments final : public KernelArrays {
    public:
-    Arguments(const Instruction& i, const BufferAssignment& buffers, const std::vector<Slice>& slices,
-              llvm::Function* function)
+    Arguments(const Instruction& i, const BufferAssignment& buffers,
+              const std::vector<Slice>& slices, llvm::Function* function)
         : i_(i), buffers_(buffers), slices_(slices), function_(function) {}
-    ArrayRef operand(int64_t o) override { return {At(buffers_.slice(i_.operand(o))), i_.operand(o)->shape()}; }
-    ArrayRef result(int64_t leaf) override { return {At(buffers_.slice(&i_, leaf)), LeafShape(i_.shape(), leaf)}; }
+    ArrayRef operand(int64_t o) override {
+      return {At(buffers_.slice(i_.operand(o))), i_.operand(o)->shape()};
+    }
+    ArrayRef result(int64_t leaf) override {
+      return {At(buffers_.slice(&i_, leaf)), LeafShape(i_.shape(), leaf)};
+    }
 
    private:
     llvm::Value* At(const Slice& slice) const {
@@ -100,7 +108,8 @@ class Emitter {
   // Pointers for a kernel that stands in the computation's function.
   class InlineArrays final : public KernelArrays {
    public:
-    InlineArrays(Emitter& emitter, Frame& frame, const Instruction& i) : e_(emitter), f_(frame), i_(i) {}
+    InlineArrays(Emitter& emitter, Frame& frame, const Instruction& i)
+        : e_(emitter), f_(frame), i_(i) {}
     ArrayRef operand(int64_t o) override {
       return {e_.Pointer(f_, e_.buffers_.slice(i_.operand(o))), i_.operand(o)->shape()};
     }
@@ -125,15 +134,16 @@ class Emitter {
       case Slice::Kind::kConstant:
         return TableEntry(f, static_cast<int64_t>(buffers_.parameter_sizes().size()) + slice.index);
       case Slice::Kind::kOutput:
-        return TableEntry(f, static_cast<int64_t>(buffers_.parameter_sizes().size() + buffers_.constants().size()) +
+        return TableEntry(f, static_cast<int64_t>(buffers_.parameter_sizes().size() +
+                                                  buffers_.constants().size()) +
                                  slice.index);
     }
     return nullptr;
   }
 
   llvm::Value* TableEntry(Frame& f, int64_t index) {
-    llvm::LoadInst* load =
-        f.b.CreateLoad(f.b.getPtrTy(), f.b.CreateConstInBoundsGEP1_64(f.b.getPtrTy(), f.table(), index));
+    llvm::LoadInst* load = f.b.CreateLoad(
+        f.b.getPtrTy(), f.b.CreateConstInBoundsGEP1_64(f.b.getPtrTy(), f.table(), index));
     llvm::MDNode* none = llvm::MDNode::get(f.b.getContext(), {});
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, none);
     load->setMetadata(llvm::LLVMContext::MD_nonnull, none);
@@ -141,7 +151,8 @@ class Emitter {
   }
 
   // Long computations are cut into pieces: LLVM's time grows faster than the length of a block.
-  absl::StatusOr<llvm::Function*> EmitComputation(const Computation& computation, const std::string& name) {
+  absl::StatusOr<llvm::Function*> EmitComputation(const Computation& computation,
+                                                  const std::string& name) {
     llvm::Function* function = NewFunction(name);
     Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
     const std::vector<Instruction*> order = computation.ScheduleOrPostOrder();
@@ -159,7 +170,8 @@ class Emitter {
     return function;
   }
 
-  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<Instruction* const> instructions, const std::string& name) {
+  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<Instruction* const> instructions,
+                                            const std::string& name) {
     llvm::Function* function = NewFunction(absl::StrCat(name, ".piece"));
     function->addFnAttr(llvm::Attribute::NoInline);
     Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
@@ -173,7 +185,8 @@ class Emitter {
     llvm::Module& module = *out_.parts[0].module;
     llvm::LLVMContext& context = module.getContext();
     llvm::Type* pointer = llvm::PointerType::get(context, 0);
-    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, pointer}, false);
+    auto* type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, pointer}, false);
     auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
     for (unsigned a = 0; a < 3; ++a) function->addParamAttr(a, llvm::Attribute::NoAlias);
     function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -240,7 +253,8 @@ class Emitter {
         unsupported = EmitKernelCall(f, i, kernel, work);
       }
       if (unsupported != nullptr)
-        return Unimplemented(Text(unsupported->opcode()), " of ", Text(unsupported->operand(0)->shape()),
+        return Unimplemented(Text(unsupported->opcode()), " of ",
+                             Text(unsupported->operand(0)->shape()),
                              " has no code on the CPU (instruction %", unsupported->name(), ")");
     }
     return absl::OkStatus();
@@ -250,7 +264,8 @@ class Emitter {
   std::vector<Slice> SlicesOf(const Instruction& i) const {
     std::vector<Slice> slices;
     auto add = [&](const Slice& s) {
-      if (s.kind != Slice::Kind::kNone && std::find(slices.begin(), slices.end(), s) == slices.end())
+      if (s.kind != Slice::Kind::kNone &&
+          std::find(slices.begin(), slices.end(), s) == slices.end())
         slices.push_back(s);
     };
     for (const Instruction* operand : i.operands())
@@ -259,7 +274,8 @@ class Emitter {
     return slices;
   }
 
-  const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel, double work) {
+  const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel,
+                                    double work) {
     const std::vector<Slice> slices = SlicesOf(i);
     const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
     // Kernels that look alike go to one part, where equal ones are compiled once.
@@ -283,15 +299,17 @@ class Emitter {
     LibrarySite site(*this, f, i);
     const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost));
     llvm::Value* env = site.Pointers(pointers);
-    site.Call("hlokit_parallel_for", {f.context(), Declare(*b.GetInsertBlock()->getModule(), *body), env,
-                                      b.getInt64(kernel.units), b.getInt64(grain)});
+    site.Call("hlokit_parallel_for", {f.context(), Declare(*b.GetInsertBlock()->getModule(), *body),
+                                      env, b.getInt64(kernel.units), b.getInt64(grain)});
     return unsupported;
   }
 
   static std::string LooksOf(const Instruction& i) {
     std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
-    for (const Instruction* operand : i.operands()) absl::StrAppend(&looks, " ", Text(operand->shape(), true));
-    if (i.opcode() == Opcode::kFusion) absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
+    for (const Instruction* operand : i.operands())
+      absl::StrAppend(&looks, " ", Text(operand->shape(), true));
+    if (i.opcode() == Opcode::kFusion)
+      absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
     return looks;
   }
 
@@ -330,14 +348,16 @@ class Emitter {
     llvm::LLVMContext& context = kernel.getContext();
     llvm::Type* i64 = llvm::Type::getInt64Ty(context);
     llvm::Type* pointer = llvm::PointerType::get(context, 0);
-    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
-    auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getName() + "_range",
-                                            *kernel.getParent());
+    auto* type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
+    auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                            kernel.getName() + "_range", *kernel.getParent());
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);
     Builder b(llvm::BasicBlock::Create(context, "entry", function));
     std::vector<llvm::Value*> arguments;
     for (size_t k = 0; k < count; ++k)
-      arguments.push_back(b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), k)));
+      arguments.push_back(
+          b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), k)));
     arguments.push_back(function->getArg(1));
     arguments.push_back(function->getArg(2));
     b.CreateCall(&kernel, arguments);
@@ -352,10 +372,12 @@ class Emitter {
     llvm::LLVMContext& context = module.getContext();
     std::vector<llvm::Type*> types;
     for (const llvm::Argument& a : function.args())
-      types.push_back(a.getType()->isPointerTy() ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
-                                                 : llvm::Type::getInt64Ty(context));
+      types.push_back(a.getType()->isPointerTy()
+                          ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
+                          : llvm::Type::getInt64Ty(context));
     auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
-    auto* declared = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.getName(), module);
+    auto* declared = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                            function.getName(), module);
     declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
     return declared;
@@ -373,7 +395,8 @@ class Emitter {
         staging.size = c.to.size;
         copy(c.from, staging);
       }
-    for (const BufferCopy& c : copies) copy(c.staging.kind != Slice::Kind::kNone ? c.staging : c.from, c.to);
+    for (const BufferCopy& c : copies)
+      copy(c.staging.kind != Slice::Kind::kNone ? c.staging : c.from, c.to);
   }
 
   void CallComputation(Frame& f, llvm::Function* function) {
@@ -387,20 +410,27 @@ class Emitter {
   }
 
   absl::Status EmitWhile(Frame& f, const Instruction& i) {
-    ASSIGN_OR_RETURN(llvm::Function * condition, EmitComputation(*i.called(0), i.called(0)->name()));
+    ASSIGN_OR_RETURN(llvm::Function * condition,
+                     EmitComputation(*i.called(0), i.called(0)->name()));
     ASSIGN_OR_RETURN(llvm::Function * body, EmitComputation(*i.called(1), i.called(1)->name()));
     EmitCopies(f, buffers_.loop_entry_copies(&i));
     Builder& b = f.b;
-    auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, f.function); };
-    llvm::BasicBlock *head = block("while.head"), *loop = block("while.body"), *exit = block("while.exit");
+    auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(b.getContext(), name, f.function);
+    };
+    llvm::BasicBlock *head = block("while.head"), *loop = block("while.body"),
+                     *exit = block("while.exit");
     b.CreateBr(head);
     b.SetInsertPoint(head);
     CallComputation(f, condition);
-    llvm::Value* flag = b.CreateLoad(b.getInt8Ty(), Pointer(f, buffers_.slice(i.called(0)->root())));
+    llvm::Value* flag =
+        b.CreateLoad(b.getInt8Ty(), Pointer(f, buffers_.slice(i.called(0)->root())));
     // cancelled and failed, read as one word
-    llvm::Value* stop_at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.context(), kCancelledOffset);
+    llvm::Value* stop_at =
+        b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.context(), kCancelledOffset);
     llvm::Value* stop = b.CreateAlignedLoad(b.getInt64Ty(), stop_at, llvm::Align(4), true);
-    llvm::Value* go_on = b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), b.CreateICmpEQ(stop, b.getInt64(0)));
+    llvm::Value* go_on =
+        b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), b.CreateICmpEQ(stop, b.getInt64(0)));
     b.CreateCondBr(go_on, loop, exit);
     b.SetInsertPoint(loop);
     CallComputation(f, body);
@@ -419,15 +449,18 @@ class Emitter {
     Builder& b = f.b;
     llvm::Value* selector = Pointer(f, buffers_.slice(i.operand(0)));
     const bool is_pred = IsPred(i.operand(0)->shape().type);
-    llvm::Value* index = is_pred ? b.CreateZExt(b.CreateICmpEQ(b.CreateLoad(b.getInt8Ty(), selector), b.getInt8(0)),
-                                                b.getInt32Ty())
-                                 : b.CreateLoad(b.getInt32Ty(), selector);
+    llvm::Value* index =
+        is_pred ? b.CreateZExt(b.CreateICmpEQ(b.CreateLoad(b.getInt8Ty(), selector), b.getInt8(0)),
+                               b.getInt32Ty())
+                : b.CreateLoad(b.getInt32Ty(), selector);
     llvm::BasicBlock* join = llvm::BasicBlock::Create(b.getContext(), "join", f.function);
     std::vector<llvm::BasicBlock*> blocks;
     for (size_t k = 0; k < branches.size(); ++k)
       blocks.push_back(llvm::BasicBlock::Create(b.getContext(), "branch", f.function));
-    llvm::SwitchInst* choice = b.CreateSwitch(index, blocks.back(), static_cast<unsigned>(branches.size()));
-    for (size_t k = 0; k + 1 < branches.size(); ++k) choice->addCase(b.getInt32(static_cast<uint32_t>(k)), blocks[k]);
+    llvm::SwitchInst* choice =
+        b.CreateSwitch(index, blocks.back(), static_cast<unsigned>(branches.size()));
+    for (size_t k = 0; k + 1 < branches.size(); ++k)
+      choice->addCase(b.getInt32(static_cast<uint32_t>(k)), blocks[k]);
     for (size_t k = 0; k < branches.size(); ++k) {
       b.SetInsertPoint(blocks[k]);
       CallComputation(f, branches[k]);
@@ -442,7 +475,7 @@ class Emitter {
   const BufferAssignment& buffers_;
   const EmitOptions& options_;
   EmittedModule out_;
-  std::vector<double> work_;  // LLVM instructions in each part
+  std::vector<double> work_;                          // LLVM instructions in each part
   absl::flat_hash_map<std::string, size_t> part_of_;  // by the looks of a kernel
   int64_t next_kernel_ = 0;
 };

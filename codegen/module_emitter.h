@@ -1,4 +1,5 @@
-// A whole HLO module as LLVM modules: control flow, kernels, runtime calls; no interpreter at run time.
+// A whole HLO module as LLVM modules: control flow, kernels, runtime calls; no interpreter at run
+// time.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,9 @@ struct EmitOptions {
   bool parallel = true;             // split large kernels over threads
 };
 
-// The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table holds pointers to
-// the entry parameters' leaves, then the constants, then the results' leaves (numbers as in BufferAssignment).
+// The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table
+// holds pointers to the entry parameters' leaves, then the constants, then the results' leaves
+// (numbers as in BufferAssignment).
 struct EmittedModule {
   struct Part {
     std::unique_ptr<llvm::LLVMContext> context;
@@ -31,8 +33,8 @@ struct EmittedModule {
 
 inline constexpr char kEntrySymbol[] = "hlokit_entry";
 
-// Preconditions: as BufferAssignment::Make, whose result for `module` this is. Errors: Unimplemented names the
-// instruction that has neither code nor a reference kernel.
+// Preconditions: as BufferAssignment::Make, whose result for `module` this is. Errors:
+// Unimplemented names the instruction that has neither code nor a reference kernel.
 absl::StatusOr<EmittedModule> EmitModule(const Module& module, const BufferAssignment& buffers,
                                          const EmitOptions& options);
 

@@ -1,4 +1,5 @@
-// Scatter and select-and-scatter: the base is copied or lies there, then updates are combined in one by one.
+// Scatter and select-and-scatter: the base is copied or lies there, then updates are combined in
+// one by one.
 #include <algorithm>
 
 #include "codegen/kernels_internal.h"
@@ -13,7 +14,8 @@ bool ArraysOnly(const Instruction& i) {
   return !i.shape().HasDynamicDims();
 }
 
-// The base of a scatter: copied where it is a buffer of its own, computed where it is an expression.
+// The base of a scatter: copied where it is a buffer of its own, computed where it is an
+// expression.
 void AddBase(const Expression& e, const Instruction* base, int64_t leaf, const InPlace& in_place,
              std::vector<Kernel>& out) {
   for (const Expression::Leaf& l : e.leaves) {
@@ -43,7 +45,12 @@ void AddBase(const Expression& e, const Instruction* base, int64_t leaf, const I
 class ScatterEmitter {
  public:
   ScatterEmitter(const Expression& e, Builder& b, KernelArrays& arrays)
-      : e_(e), s_(e.roots[0]), dims_(s_->attr<ScatterAttrs>()), b_(b), arrays_(arrays), emitter_(b),
+      : e_(e),
+        s_(e.roots[0]),
+        dims_(s_->attr<ScatterAttrs>()),
+        b_(b),
+        arrays_(arrays),
+        emitter_(b),
         n_((s_->operand_count() - 1) / 2) {
     BindLeaves(emitter_, e, arrays);
   }
@@ -134,7 +141,8 @@ class ScatterEmitter {
     std::vector<ScalarValue> arguments;
     for (int64_t k = 0; k < n_; ++k)
       arguments.push_back(LoadFrom(b_, {arrays_.result(k).base, e_.shapes[k]}, target));
-    for (int64_t k = 0; k < n_; ++k) arguments.push_back(emitter_.Emit(s_->operand(n_ + 1 + k), source));
+    for (int64_t k = 0; k < n_; ++k)
+      arguments.push_back(emitter_.Emit(s_->operand(n_ + 1 + k), source));
     const std::vector<ScalarValue> combined = emitter_.Apply(*s_->to_apply(), arguments);
     for (int64_t k = 0; k < n_; ++k)
       StoreTo(b_, {arrays_.result(k).base, e_.shapes[k]}, target, combined[k]);
@@ -170,12 +178,13 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
     const size_t value_end = start.size();
     for (int64_t d = 0; d < from.rank(); ++d) start.push_back(b.getInt64(0));
     std::vector<llvm::Value*> index(from.rank());
-    std::function<Values(int64_t, llvm::Value*, const Values&)> nest = [&](int64_t d, llvm::Value* inside,
-                                                                           const Values& carried) -> Values {
+    std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
+        [&](int64_t d, llvm::Value* inside, const Values& carried) -> Values {
       if (d < from.rank()) {
         const WindowDim& w = window[d];
         return EmitLoopCarrying(b, w.size, carried, [&](llvm::Value* step, const Values& inner) {
-          llvm::Value* place = b.CreateNSWAdd(Scale(b, at.multi[d], w.stride), Scale(b, step, w.window_dilation));
+          llvm::Value* place =
+              b.CreateNSWAdd(Scale(b, at.multi[d], w.stride), Scale(b, step, w.window_dilation));
           place = b.CreateNSWSub(place, b.getInt64(w.pad_low));
           llvm::Value* valid = b.CreateICmpULT(place, b.getInt64(from.dims[d]));
           index[d] = b.CreateSelect(valid, place, b.getInt64(0));
@@ -193,7 +202,8 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
       Values fresh = {b.getTrue()};
       for (llvm::Value* v : Flatten({candidate})) fresh.push_back(v);
       for (llvm::Value* v : index) fresh.push_back(v);
-      for (size_t k = 0; k < fresh.size(); ++k) fresh[k] = b.CreateSelect(take, fresh[k], carried[k]);
+      for (size_t k = 0; k < fresh.size(); ++k)
+        fresh[k] = b.CreateSelect(take, fresh[k], carried[k]);
       return fresh;
     };
     const Values chosen = nest(0, b.getTrue(), start);
@@ -202,7 +212,8 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
       const ElementIndex target = ElementIndex::Multi({chosen.begin() + value_end, chosen.end()});
       const ArrayRef result = arrays.result(0);
       const ScalarValue update = emitter.Emit(source, ElementIndex::Multi(at.multi));
-      StoreTo(b, result, target, emitter.Apply(*s->called(1), {LoadFrom(b, result, target), update})[0]);
+      StoreTo(b, result, target,
+              emitter.Apply(*s->called(1), {LoadFrom(b, result, target), update})[0]);
       emitter.EndScope();
     });
     emitter.EndScope();
@@ -225,7 +236,9 @@ bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector
   if (root->opcode() == Opcode::kScatter) {
     const int64_t n = (root->operand_count() - 1) / 2;
     for (int64_t k = 0; k < n; ++k) AddBase(e, root->operand(k), k, in_place, out);
-    if (root->operand(n + 1)->shape().ElementCount() == 0 || root->operand(0)->shape().ElementCount() == 0) return true;
+    if (root->operand(n + 1)->shape().ElementCount() == 0 ||
+        root->operand(0)->shape().ElementCount() == 0)
+      return true;
     kernel.emit = [e](Builder& b, KernelArrays& arrays, llvm::Value*, llvm::Value*) {
       ScatterEmitter(e, b, arrays).Emit();
     };
@@ -234,11 +247,13 @@ bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector
     Kernel fill;
     fill.units = loop.units();
     fill.unit_cost = static_cast<double>(loop.elements_per_unit());
-    fill.emit = [e, root, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    fill.emit = [e, root, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                llvm::Value* end) {
       ElementEmitter emitter(b);
       BindLeaves(emitter, e, arrays);
       const ScalarValue init = emitter.Emit(root->operand(2), ElementIndex::Multi({}));
-      loop.Emit(b, begin, end, [&](const ElementIndex& index) { StoreTo(b, arrays.result(0), index, init); });
+      loop.Emit(b, begin, end,
+                [&](const ElementIndex& index) { StoreTo(b, arrays.result(0), index, init); });
     };
     if (loop.units() == 0) return true;
     out.push_back(std::move(fill));

@@ -14,7 +14,8 @@ llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(limit));
 }
 
-llvm::Value* ElementEmitter::StartIndex(const Instruction* index, const ElementIndex& at, int64_t limit) {
+llvm::Value* ElementEmitter::StartIndex(const Instruction* index, const ElementIndex& at,
+                                        int64_t limit) {
   if (limit <= 0) return b_.getInt64(0);
   return ClampStart(b_, index->shape().type, Emit(index, at).re, limit);
 }
@@ -24,13 +25,15 @@ ScalarValue ElementEmitter::EmitSlice(const Instruction* i, const ElementIndex& 
   const ElementIndex full = WithMulti(b_, index, i->shape());
   std::vector<llvm::Value*> multi;
   for (size_t d = 0; d < spec.size(); ++d)
-    multi.push_back(b_.CreateNSWAdd(Scale(b_, full.multi[d], spec[d].stride), b_.getInt64(spec[d].start)));
+    multi.push_back(
+        b_.CreateNSWAdd(Scale(b_, full.multi[d], spec[d].stride), b_.getInt64(spec[d].start)));
   return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
 }
 
 namespace {
 
-// Start operands of a dynamic slice begin at operand `first`: one scalar a dimension, or (old form) one vector.
+// Start operands of a dynamic slice begin at operand `first`: one scalar a dimension, or (old form)
+// one vector.
 struct Starts {
   const Instruction* index;
   ElementIndex at;
@@ -56,7 +59,8 @@ ScalarValue ElementEmitter::EmitDynamicSlice(const Instruction* i, const Element
   return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
 }
 
-ScalarValue ElementEmitter::EmitDynamicUpdateSlice(const Instruction* i, const ElementIndex& index) {
+ScalarValue ElementEmitter::EmitDynamicUpdateSlice(const Instruction* i,
+                                                   const ElementIndex& index) {
   const Instruction* update = i->operand(1);
   if (update->shape().ElementCount() == 0) return Operand(i, 0, index);
   const ElementIndex full = WithMulti(b_, index, i->shape());
@@ -84,9 +88,12 @@ ScalarValue ElementEmitter::EmitGather(const Instruction* i, const ElementIndex&
   const Instruction* operand = i->operand(0);
   const Instruction* indices = i->operand(1);
   const ElementIndex full = WithMulti(b_, index, i->shape());
-  auto contains = [](const DimVector& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); };
+  auto contains = [](const DimVector& list, int64_t d) {
+    return std::find(list.begin(), list.end(), d) != list.end();
+  };
 
-  // The batch part of the result index says which start vector; the offset part where inside its slice.
+  // The batch part of the result index says which start vector; the offset part where inside its
+  // slice.
   std::vector<llvm::Value*> batch;
   for (int64_t d = 0; d < i->shape().rank(); ++d)
     if (!contains(dims.offset_dims, d)) batch.push_back(full.multi[d]);

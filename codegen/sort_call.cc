@@ -1,4 +1,5 @@
-// Sorts: by a plain order on one key where the comparator is one, else with the comparator as a function.
+// Sorts: by a plain order on one key where the comparator is one, else with the comparator as a
+// function.
 #include <algorithm>
 
 #include "analysis/in_place.h"
@@ -10,14 +11,16 @@ namespace {
 
 bool IsNanConstant(const Instruction* i) {
   if (i->opcode() == Opcode::kConvert || i->opcode() == Opcode::kBroadcast) i = i->operand(0);
-  if (!i->IsConstant() || i->literal() == nullptr || !IsFloat(i->shape().type) || !i->shape().IsScalar()) return false;
+  if (!i->IsConstant() || i->literal() == nullptr || !IsFloat(i->shape().type) ||
+      !i->shape().IsScalar())
+    return false;
   const double v = i->literal()->GetDouble(0);
   return v != v;
 }
 
 bool IsZeroConstant(const Instruction* i) {
-  return i->IsConstant() && i->literal() != nullptr && IsFloat(i->shape().type) && i->shape().IsScalar() &&
-         i->literal()->GetDouble(0) == 0;
+  return i->IsConstant() && i->literal() != nullptr && IsFloat(i->shape().type) &&
+         i->shape().IsScalar() && i->literal()->GetDouble(0) == 0;
 }
 
 bool IsCompare(const Instruction* i, ComparisonDirection direction) {
@@ -28,10 +31,10 @@ bool IsCompare(const Instruction* i, ComparisonDirection direction) {
 const Instruction* PeelCanonical(const Instruction* i, bool* canonical) {
   while (i->opcode() == Opcode::kSelect) {
     const Instruction* test = i->operand(0);
-    const bool nan = IsCompare(test, ComparisonDirection::kNe) && test->operand(0) == test->operand(1) &&
-                     IsNanConstant(i->operand(1));
-    const bool zero = IsCompare(test, ComparisonDirection::kEq) && IsZeroConstant(test->operand(1)) &&
-                      IsZeroConstant(i->operand(1));
+    const bool nan = IsCompare(test, ComparisonDirection::kNe) &&
+                     test->operand(0) == test->operand(1) && IsNanConstant(i->operand(1));
+    const bool zero = IsCompare(test, ComparisonDirection::kEq) &&
+                      IsZeroConstant(test->operand(1)) && IsZeroConstant(i->operand(1));
     if (!nan && !zero) return i;
     *canonical = true;
     i = i->operand(2);
@@ -48,7 +51,8 @@ bool FindPlainOrder(const Instruction& sort, PlainOrder& order) {
   const Instruction* root = sort.to_apply()->root();
   if (root->opcode() != Opcode::kCompare) return false;
   const auto& how = root->attr<CompareAttrs>();
-  const bool less = how.direction == ComparisonDirection::kLt, more = how.direction == ComparisonDirection::kGt;
+  const bool less = how.direction == ComparisonDirection::kLt,
+             more = how.direction == ComparisonDirection::kGt;
   if (!less && !more) return false;
   bool canonical[2] = {false, false};
   const Instruction* a = PeelCanonical(root->operand(0), &canonical[0]);
@@ -61,7 +65,8 @@ bool FindPlainOrder(const Instruction& sort, PlainOrder& order) {
   order.key = p / 2;
   order.descending = (p > q) != more;
   order.total = how.type == ComparisonType::kTotalOrder && !canonical[0];
-  // A plain float comparison leaves NaN unordered; it is taken as numeric order, NaN last (or first, descending).
+  // A plain float comparison leaves NaN unordered; it is taken as numeric order, NaN last (or
+  // first, descending).
   return true;
 }
 
@@ -74,8 +79,8 @@ class SortCall : public LibraryCall {
     int64_t leaf = 0;
     for (const ShapeLeaf& result : Leaves(i.shape())) {
       const Shape& operand = i.operand(leaf++)->shape();
-      if (operand.MinorToMajor() != first.MinorToMajor() || result.shape->MinorToMajor() != first.MinorToMajor() ||
-          operand.HasDynamicDims())
+      if (operand.MinorToMajor() != first.MinorToMajor() ||
+          result.shape->MinorToMajor() != first.MinorToMajor() || operand.HasDynamicDims())
         return false;
     }
     return CanEmitElements(*i.to_apply());
@@ -87,14 +92,16 @@ class SortCall : public LibraryCall {
     int64_t outer = 1, inner = 1;
     bool before = true;
     for (int64_t d : shape.MinorToMajor()) {
-      if (d == dimension) before = false;
-      else (before ? inner : outer) *= shape.dims[d];
+      if (d == dimension)
+        before = false;
+      else
+        (before ? inner : outer) *= shape.dims[d];
     }
     PlainOrder order;
     const bool plain = FindPlainOrder(i, order);
     const int64_t type = plain ? Number(i.operand(order.key)->shape()) : Number(shape);
-    llvm::Value* desc = site.Words({type, order.total ? 1 : 0, order.descending ? 1 : 0, outer,
-                                    shape.dims[dimension], inner});
+    llvm::Value* desc = site.Words(
+        {type, order.total ? 1 : 0, order.descending ? 1 : 0, outer, shape.dims[dimension], inner});
     if (plain && i.operand_count() == 1) {
       site.Call("hlokit_sort_keys", {site.context(), desc, site.operand(0), site.result(0)});
       return;
@@ -110,8 +117,12 @@ class SortCall : public LibraryCall {
       to.push_back(site.result(o));
     }
     Builder& b = site.builder();
-    std::vector<llvm::Value*> arguments = {site.context(), desc, b.getInt64(i.operand_count()), site.Words(widths),
-                                           site.Pointers(from), site.Pointers(to)};
+    std::vector<llvm::Value*> arguments = {site.context(),
+                                           desc,
+                                           b.getInt64(i.operand_count()),
+                                           site.Words(widths),
+                                           site.Pointers(from),
+                                           site.Pointers(to)};
     if (plain) {
       site.Call("hlokit_sort_by_key", arguments);
       return;
@@ -126,16 +137,20 @@ class SortCall : public LibraryCall {
   static llvm::Function* Comparator(Builder& outer, const Instruction& i) {
     llvm::Module* module = outer.GetInsertBlock()->getModule();
     llvm::LLVMContext& context = module->getContext();
-    auto* type = llvm::FunctionType::get(outer.getInt32Ty(), {outer.getPtrTy(), outer.getPtrTy(), outer.getInt64Ty(),
-                                                              outer.getInt64Ty()}, false);
-    auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "less", module);
+    auto* type = llvm::FunctionType::get(
+        outer.getInt32Ty(),
+        {outer.getPtrTy(), outer.getPtrTy(), outer.getInt64Ty(), outer.getInt64Ty()}, false);
+    auto* function =
+        llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "less", module);
     Builder b(llvm::BasicBlock::Create(context, "entry", function));
     std::vector<ScalarValue> arguments;
     ElementEmitter emitter(b);
     for (int64_t o = 0; o < i.operand_count(); ++o) {
-      llvm::Value* column = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(1), o));
+      llvm::Value* column = b.CreateLoad(
+          b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(1), o));
       const ArrayRef array{column, Shape::Array(i.operand(o)->shape().type, {INT32_MAX})};
-      for (int side : {2, 3}) arguments.push_back(LoadFrom(b, array, ElementIndex::Linear(function->getArg(side))));
+      for (int side : {2, 3})
+        arguments.push_back(LoadFrom(b, array, ElementIndex::Linear(function->getArg(side))));
     }
     b.CreateRet(b.CreateZExt(emitter.Apply(*i.to_apply(), arguments)[0].re, b.getInt32Ty()));
     return function;

@@ -18,9 +18,9 @@ struct InterpreterOptions {
   int64_t replicas = 0;
   int64_t partitions = 0;
   int64_t step_limit = 0;  // instructions that one device may run; 0: no limit
-  int64_t memory_limit_bytes =
-      0;                    // live values on all devices together; 0: half of the machine's memory
-  double time_limit_s = 0;  // 0: no limit
+  // live values on all devices together; 0: half of the machine's memory
+  int64_t memory_limit_bytes = 0;
+  double time_limit_s = 0;       // 0: no limit
   bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
   const std::atomic<bool>* cancel =
       nullptr;  // stops the run, with Cancelled, soon after it becomes true

@@ -23,7 +23,9 @@ class AttributesOf final : public AttributesBase {
  public:
   AttributesOf() = default;
   explicit AttributesOf(A v) : value(std::move(v)) {}
-  std::unique_ptr<AttributesBase> Clone() const override { return std::make_unique<AttributesOf>(value); }
+  std::unique_ptr<AttributesBase> Clone() const override {
+    return std::make_unique<AttributesOf>(value);
+  }
   bool Equals(const AttributesBase& other) const override {
     return value == static_cast<const AttributesOf&>(other).value;
   }
@@ -33,17 +35,18 @@ class AttributesOf final : public AttributesBase {
 // Default attributes of an opcode; null for NoAttrs.
 std::unique_ptr<AttributesBase> MakeAttributes(Opcode opcode);
 
-// Calls fn(A&) with the opcode's own attribute struct (NoAttrs included). `holder` is what MakeAttributes made.
+// Calls fn(A&) with the opcode's own attribute struct (NoAttrs included). `holder` is what
+// MakeAttributes made.
 template <typename Fn>
 auto VisitAttributes(Opcode opcode, AttributesBase* holder, Fn&& fn) {
   static NoAttrs none;
   switch (opcode) {
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate)  \
-  case Opcode::k##enumerator:                                                   \
-    if constexpr (std::is_same_v<attrs, NoAttrs>) {                             \
-      return fn(none);                                                          \
-    } else {                                                                    \
-      return fn(static_cast<AttributesOf<attrs>*>(holder)->value);              \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
+  case Opcode::k##enumerator:                                                  \
+    if constexpr (std::is_same_v<attrs, NoAttrs>) {                            \
+      return fn(none);                                                         \
+    } else {                                                                   \
+      return fn(static_cast<AttributesOf<attrs>*>(holder)->value);             \
     }
 #include "ir/ops.def"
 #undef HLO_OP

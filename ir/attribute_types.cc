@@ -7,7 +7,8 @@ namespace {
 // The numbers 0..n-1 laid out over `reshape`, transposed by `perm` and read row-major.
 std::vector<int64_t> IotaOrder(const DimVector& reshape, const DimVector& perm) {
   DimVector order(reshape.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = perm.empty() ? static_cast<int64_t>(i) : perm[i];
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = perm.empty() ? static_cast<int64_t>(i) : perm[i];
   const DimVector strides = RowMajorStrides(reshape);
   DimVector dims(reshape.size());
   for (size_t i = 0; i < dims.size(); ++i) dims[i] = reshape[order[i]];

@@ -19,13 +19,15 @@ struct RawText {
   bool operator==(const RawText&) const = default;
 };
 
-// One dimension of a window; `window={size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=1x0}`.
+// One dimension of a window; `window={size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=.. rhs_dilate=..
+// rhs_reversal=1x0}`.
 struct WindowDim {
   int64_t size = 1;
   int64_t stride = 1;
-  int64_t pad_low = 0;   // may be negative (crops)
+  int64_t pad_low = 0;  // may be negative (crops)
   int64_t pad_high = 0;
-  int64_t base_dilation = 1;    // lhs_dilate: zeros (or init values) between operand elements, plus one
+  // lhs_dilate: zeros (or init values) between operand elements, plus one
+  int64_t base_dilation = 1;
   int64_t window_dilation = 1;  // rhs_dilate
   bool reversal = false;
   bool operator==(const WindowDim&) const = default;
@@ -57,7 +59,8 @@ struct SliceDim {
 };
 using SliceSpec = std::vector<SliceDim>;
 
-// `replica_groups=`: lists {{0,1},{2,3}}, iota [2,4]<=[4,2]T(1,0), or a mesh kept as text beside its expansion.
+// `replica_groups=`: lists {{0,1},{2,3}}, iota [2,4]<=[4,2]T(1,0), or a mesh kept as text beside
+// its expansion.
 struct ReplicaGroups {
   enum class Form : uint8_t { kLists, kIota, kMesh };
   Form form = Form::kLists;
@@ -89,11 +92,12 @@ struct OpMetadata {
   int64_t size_of_generated_code_in_bytes = 0, size_of_memory_working_set_in_bytes = 0;
   std::string profile_type;      // text of profile_type={1}, braces included, where given
   std::string metadata_payload;  // unquoted and unescaped
-  std::string others;        // parts that this version does not know, as text
+  std::string others;            // parts that this version does not know, as text
   bool operator==(const OpMetadata&) const = default;
 };
 
-// A constant's value. Shared: equal constants may point at one literal. A literal that was elided in the text
+// A constant's value. Shared: equal constants may point at one literal. A literal that was elided
+// in the text
 // (`constant({...})`) is null.
 using SharedLiteral = std::shared_ptr<const Literal>;
 

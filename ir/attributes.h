@@ -1,5 +1,5 @@
-// The attribute struct of each opcode (ops.def names which). Fields stand in XLA's printing order; std::string fields
-// are quoted in the text, RawText fields are not.
+// The attribute struct of each opcode (ops.def names which). Fields stand in XLA's printing order;
+// std::string fields are quoted in the text, RawText fields are not.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,16 @@ struct NoAttrs {
   bool operator==(const NoAttrs&) const = default;
 };
 
-// result_accuracy={mode=highest} or {tolerance={atol=..,rtol=..,ulps=..}}, kept as text with its braces.
+// result_accuracy={mode=highest} or {tolerance={atol=..,rtol=..,ulps=..}}, kept as text with its
+// braces.
 struct AccuracyAttrs {
   RawText result_accuracy;
   HLOKIT_FIELDS(Optional("result_accuracy", &AccuracyAttrs::result_accuracy))
   bool operator==(const AccuracyAttrs&) const = default;
 };
 
-// dimensions={0,2}: what reduce, transpose, reverse, concatenate, sort and get-dimension-size work on.
+// dimensions={0,2}: what reduce, transpose, reverse, concatenate, sort and get-dimension-size work
+// on.
 struct DimensionsAttrs {
   DimVector dimensions;
   HLOKIT_FIELDS(Required("dimensions", &DimensionsAttrs::dimensions))
@@ -61,7 +63,8 @@ struct CopyAttrs {
 struct CopyStartAttrs {
   std::optional<int64_t> cross_program_prefetch_index;
   bool is_cross_program_prefetch = false;
-  HLOKIT_FIELDS(Optional("cross_program_prefetch_index", &CopyStartAttrs::cross_program_prefetch_index),
+  HLOKIT_FIELDS(Optional("cross_program_prefetch_index",
+                         &CopyStartAttrs::cross_program_prefetch_index),
                 ReadOnly("is_cross_program_prefetch", &CopyStartAttrs::is_cross_program_prefetch))
   bool operator==(const CopyStartAttrs&) const = default;
 };
@@ -78,7 +81,8 @@ struct ReshapeAttrs {
   bool operator==(const ReshapeAttrs&) const = default;
 };
 
-// Common to collectives: channel and device groups. Fields of the users repeat these names in their order.
+// Common to collectives: channel and device groups. Fields of the users repeat these names in their
+// order.
 struct AllGatherAttrs {
   std::optional<int64_t> channel_id;
   ReplicaGroups replica_groups;
@@ -189,7 +193,8 @@ struct CholeskyAttrs {
 struct CompareAttrs {
   ComparisonDirection direction = ComparisonDirection::kEq;
   ComparisonType type = ComparisonType::kDefault;  // kDefault: the operands' own order
-  HLOKIT_FIELDS(Required("direction", &CompareAttrs::direction), Optional("type", &CompareAttrs::type))
+  HLOKIT_FIELDS(Required("direction", &CompareAttrs::direction),
+                Optional("type", &CompareAttrs::type))
   bool operator==(const CompareAttrs&) const = default;
 };
 
@@ -216,7 +221,8 @@ struct ConvolutionAttrs {
   int64_t feature_group_count = 1;
   int64_t batch_group_count = 1;
   std::vector<Precision> operand_precision;
-  HLOKIT_FIELDS(Optional("window", &ConvolutionAttrs::window), Required("dim_labels", &ConvolutionAttrs::dim_labels),
+  HLOKIT_FIELDS(Optional("window", &ConvolutionAttrs::window),
+                Required("dim_labels", &ConvolutionAttrs::dim_labels),
                 Optional("feature_group_count", &ConvolutionAttrs::feature_group_count),
                 Optional("batch_group_count", &ConvolutionAttrs::batch_group_count),
                 Optional("operand_precision", &ConvolutionAttrs::operand_precision))
@@ -237,16 +243,20 @@ struct CustomCallAttrs {
   SharedLiteral literal;
   CustomCallSchedule schedule = CustomCallSchedule::kNone;
   CustomCallApiVersion api_version = CustomCallApiVersion::kOriginal;
-  HLOKIT_FIELDS(Optional("window", &CustomCallAttrs::window), Optional("dim_labels", &CustomCallAttrs::dim_labels),
+  HLOKIT_FIELDS(Optional("window", &CustomCallAttrs::window),
+                Optional("dim_labels", &CustomCallAttrs::dim_labels),
                 Optional("feature_group_count", &CustomCallAttrs::feature_group_count),
                 Optional("batch_group_count", &CustomCallAttrs::batch_group_count),
                 Optional("operand_precision", &CustomCallAttrs::operand_precision),
                 Optional("padding_type", &CustomCallAttrs::padding_type),
                 Required("custom_call_target", &CustomCallAttrs::target),
-                Optional("operand_layout_constraints", &CustomCallAttrs::operand_layout_constraints),
+                Optional("operand_layout_constraints",
+                         &CustomCallAttrs::operand_layout_constraints),
                 Optional("custom_call_has_side_effect", &CustomCallAttrs::has_side_effect),
-                Optional("output_to_operand_aliasing", &CustomCallAttrs::output_to_operand_aliasing),
-                Optional("literal", &CustomCallAttrs::literal), Optional("schedule", &CustomCallAttrs::schedule),
+                Optional("output_to_operand_aliasing",
+                         &CustomCallAttrs::output_to_operand_aliasing),
+                Optional("literal", &CustomCallAttrs::literal),
+                Optional("schedule", &CustomCallAttrs::schedule),
                 Optional("api_version", &CustomCallAttrs::api_version))
   bool operator==(const CustomCallAttrs&) const = default;
 };
@@ -296,7 +306,8 @@ struct DynamicSliceAttrs {
 struct FftAttrs {
   FftType fft_type = FftType::kFft;
   DimVector fft_length;
-  HLOKIT_FIELDS(Required("fft_type", &FftAttrs::fft_type), Required("fft_length", &FftAttrs::fft_length))
+  HLOKIT_FIELDS(Required("fft_type", &FftAttrs::fft_type),
+                Required("fft_length", &FftAttrs::fft_length))
   bool operator==(const FftAttrs&) const = default;
 };
 
@@ -333,9 +344,11 @@ struct ScatterAttrs {
   bool unique_indices = false;
   HLOKIT_FIELDS(Required("update_window_dims", &ScatterAttrs::update_window_dims),
                 Required("inserted_window_dims", &ScatterAttrs::inserted_window_dims),
-                Required("scatter_dims_to_operand_dims", &ScatterAttrs::scatter_dims_to_operand_dims),
+                Required("scatter_dims_to_operand_dims",
+                         &ScatterAttrs::scatter_dims_to_operand_dims),
                 Optional("input_batching_dims", &ScatterAttrs::input_batching_dims),
-                Optional("scatter_indices_batching_dims", &ScatterAttrs::scatter_indices_batching_dims),
+                Optional("scatter_indices_batching_dims",
+                         &ScatterAttrs::scatter_indices_batching_dims),
                 Required("index_vector_dim", &ScatterAttrs::index_vector_dim),
                 Optional("indices_are_sorted", &ScatterAttrs::indices_are_sorted),
                 Optional("unique_indices", &ScatterAttrs::unique_indices))
@@ -404,7 +417,8 @@ struct ScanAttrs {
   int64_t num_carries = 0;
   bool is_reverse = false;
   RawText is_associative;  // "true", "false" or empty (unknown)
-  HLOKIT_FIELDS(Required("dimensions", &ScanAttrs::dimensions), Printed("num_carries", &ScanAttrs::num_carries),
+  HLOKIT_FIELDS(Required("dimensions", &ScanAttrs::dimensions),
+                Printed("num_carries", &ScanAttrs::num_carries),
                 Optional("is_reverse", &ScanAttrs::is_reverse),
                 Optional("is_associative", &ScanAttrs::is_associative))
   bool operator==(const ScanAttrs&) const = default;
@@ -427,7 +441,8 @@ struct SliceAttrs {
 struct SortAttrs {
   DimVector dimensions;
   bool is_stable = false;
-  HLOKIT_FIELDS(Required("dimensions", &SortAttrs::dimensions), Optional("is_stable", &SortAttrs::is_stable))
+  HLOKIT_FIELDS(Required("dimensions", &SortAttrs::dimensions),
+                Optional("is_stable", &SortAttrs::is_stable))
   bool operator==(const SortAttrs&) const = default;
 };
 

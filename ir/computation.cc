@@ -24,7 +24,8 @@ Instruction* Computation::Adopt(std::unique_ptr<Instruction> instruction) {
 
 Instruction* Computation::Add(std::unique_ptr<Instruction> instruction, absl::string_view name) {
   Instruction* added = Adopt(std::move(instruction));
-  if (name.empty()) name = added->name_.empty() ? Text(added->opcode()) : absl::string_view(added->name_);
+  if (name.empty())
+    name = added->name_.empty() ? Text(added->opcode()) : absl::string_view(added->name_);
   added->name_ = module_->UniqueName(name);
   if (added->IsParameter()) {
     const int64_t number = added->parameter_number();
@@ -131,7 +132,8 @@ std::vector<Instruction*> Computation::PostOrder() const {
   };
   for (const auto& slot : slots_)
     if (slot && slot->users_.empty()) visit(slot.get());
-  if (static_cast<int64_t>(order.size()) < live_)  // cycles (before verification): everything still appears once
+  if (static_cast<int64_t>(order.size()) <
+      live_)  // cycles (before verification): everything still appears once
     for (const auto& slot : slots_)
       if (slot) visit(slot.get());
   return order;
@@ -145,7 +147,8 @@ std::vector<Instruction*> Computation::Callers() const {
   std::vector<Instruction*> callers;
   for (Computation* c : module_->Computations())
     for (const auto& slot : c->slots_)
-      if (slot && std::find(slot->called_.begin(), slot->called_.end(), this) != slot->called_.end())
+      if (slot &&
+          std::find(slot->called_.begin(), slot->called_.end(), this) != slot->called_.end())
         callers.push_back(slot.get());
   return callers;
 }
@@ -160,7 +163,8 @@ Computation* Computation::Clone(absl::string_view suffix) const {
     operands.clear();
     for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
     Instruction* added = copy->Add(i->CloneWith(i->shape(), operands));
-    for (Instruction* before : i->control_predecessors()) added->AddControlPredecessor(map.at(before));
+    for (Instruction* before : i->control_predecessors())
+      added->AddControlPredecessor(map.at(before));
     map[i] = added;
   }
   copy->root_ = root_ ? map.at(root_) : nullptr;

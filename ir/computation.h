@@ -23,19 +23,21 @@ class Computation {
   int64_t id() const { return id_; }  // dense in the module
   bool IsEntry() const;
 
-  // Takes an instruction over; gives it an id, and a unique name made from `name` (or the opcode's text when empty).
+  // Takes an instruction over; gives it an id, and a unique name made from `name` (or the opcode's
+  // text when empty).
   Instruction* Add(std::unique_ptr<Instruction> instruction, absl::string_view name = "");
-  // Takes an instruction over with the name it has; the caller sees to names and registers parameters (Module::Adopt,
-  // RebuildParameters).
+  // Takes an instruction over with the name it has; the caller sees to names and registers
+  // parameters (Module::Adopt, RebuildParameters).
   Instruction* Adopt(std::unique_ptr<Instruction> instruction);
   // Shorthand for passes: makes and adds.
   Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
                    absl::string_view name = "");
-  // Adds and sets attributes in one go: Add(Opcode::kTranspose, shape, {x}, DimensionsAttrs{{1, 0}}).
+  // Adds and sets attributes in one go: Add(Opcode::kTranspose, shape, {x}, DimensionsAttrs{{1,
+  // 0}}).
   template <typename A>
-    requires requires { A::Fields(); }
-  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands, A attributes,
-                   absl::string_view name = "") {
+  requires requires { A::Fields(); }
+  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                   A attributes, absl::string_view name = "") {
     Instruction* made = Add(opcode, std::move(shape), operands, name);
     made->template mutable_attr<A>() = std::move(attributes);
     return made;
@@ -43,9 +45,11 @@ class Computation {
   Instruction* AddConstant(Literal literal, absl::string_view name = "");
   Instruction* AddParameter(int64_t number, Shape shape, absl::string_view name = "");
 
-  // Deletes an instruction that has no users and is not the root (a parameter too, once renumbering is done).
+  // Deletes an instruction that has no users and is not the root (a parameter too, once renumbering
+  // is done).
   void Remove(Instruction* instruction);
-  // Deletes what the root, side effects and parameters do not need, starting from `dead`; returns how many.
+  // Deletes what the root, side effects and parameters do not need, starting from `dead`; returns
+  // how many.
   int64_t RemoveIfDead(Instruction* dead);
 
   Instruction* root() const { return root_; }
@@ -57,10 +61,12 @@ class Computation {
   // After parameter numbers were changed by hand.
   void RebuildParameters();
 
-  // Live instructions in the order they were added (source order for parsed modules). A snapshot: safe under edits.
+  // Live instructions in the order they were added (source order for parsed modules). A snapshot:
+  // safe under edits.
   std::vector<Instruction*> Instructions() const;
   int64_t instruction_count() const { return live_; }
-  // Operands (and control predecessors) before users, as XLA orders a computation's text. A snapshot, made without recursion.
+  // Operands (and control predecessors) before users, as XLA orders a computation's text. A
+  // snapshot, made without recursion.
   std::vector<Instruction*> PostOrder() const;
   // The schedule where the module is scheduled and this computation has one, else PostOrder().
   std::vector<Instruction*> ScheduleOrPostOrder() const;
@@ -70,7 +76,8 @@ class Computation {
   void set_schedule(std::vector<Instruction*> schedule) { schedule_ = std::move(schedule); }
   void clear_schedule() { schedule_.clear(); }
 
-  // Instructions (anywhere in the module) that call this one; kept up by nobody: computed by a walk of the module.
+  // Instructions (anywhere in the module) that call this one; kept up by nobody: computed by a walk
+  // of the module.
   std::vector<Instruction*> Callers() const;
 
   const std::string& execution_thread() const { return execution_thread_; }

@@ -1,5 +1,5 @@
-// Descriptions of attribute fields: each attribute struct names its fields once, and reader, printer, equality,
-// hash, clone and documentation follow.
+// Descriptions of attribute fields: each attribute struct names its fields once, and reader,
+// printer, equality, hash, clone and documentation follow.
 #pragma once
 
 #include <tuple>
@@ -17,18 +17,26 @@ enum class FieldUse : uint8_t {
 template <typename A, typename T>
 struct Field {
   const char* name;
-  T A::* member;
+  T A::*member;
   FieldUse use;
 };
 
 template <typename A, typename T>
-constexpr Field<A, T> Required(const char* name, T A::* member) { return {name, member, FieldUse::kRequired}; }
+constexpr Field<A, T> Required(const char* name, T A::*member) {
+  return {name, member, FieldUse::kRequired};
+}
 template <typename A, typename T>
-constexpr Field<A, T> Optional(const char* name, T A::* member) { return {name, member, FieldUse::kOptional}; }
+constexpr Field<A, T> Optional(const char* name, T A::*member) {
+  return {name, member, FieldUse::kOptional};
+}
 template <typename A, typename T>
-constexpr Field<A, T> Printed(const char* name, T A::* member) { return {name, member, FieldUse::kPrinted}; }
+constexpr Field<A, T> Printed(const char* name, T A::*member) {
+  return {name, member, FieldUse::kPrinted};
+}
 template <typename A, typename T>
-constexpr Field<A, T> ReadOnly(const char* name, T A::* member) { return {name, member, FieldUse::kReadOnly}; }
+constexpr Field<A, T> ReadOnly(const char* name, T A::*member) {
+  return {name, member, FieldUse::kReadOnly};
+}
 
 // Calls fn(field) for each field of A in printing order.
 template <typename A, typename Fn>

@@ -23,20 +23,25 @@ class Module;
 struct InstructionExtras {
   OpMetadata metadata;
   std::unique_ptr<Sharding> sharding;
-  std::string backend_config;           // JSON or other text, unquoted and unescaped
-  bool backend_config_is_raw = false;   // was written as {..} rather than a quoted string; the printer decides anew
-  // Key, value: strings unquoted and unescaped, dictionaries {..} as text. Printed in the order of the keys.
+  std::string backend_config;  // JSON or other text, unquoted and unescaped
+  bool backend_config_is_raw =
+      false;  // was written as {..} rather than a quoted string; the printer decides anew
+  // Key, value: strings unquoted and unescaped, dictionaries {..} as text. Printed in the order of
+  // the keys.
   std::vector<std::pair<std::string, std::string>> frontend_attributes;
-  std::string statistics;               // text of statistics={...}, braces included
-  std::string origin;                   // text of origin={...}
-  std::vector<std::pair<std::string, std::string>> unknown;  // kept under --allow-unknown-attributes: name, text
+  std::string statistics;  // text of statistics={...}, braces included
+  std::string origin;      // text of origin={...}
+  std::vector<std::pair<std::string, std::string>>
+      unknown;  // kept under --allow-unknown-attributes: name, text
 };
 
-// Owned by its computation; addresses are stable. Operands, users and control edges are plain pointers into the
-// same computation. The three edits of use lists are SetOperand, ReplaceAllUsesWith and Computation::Remove.
+// Owned by its computation; addresses are stable. Operands, users and control edges are plain
+// pointers into the same computation. The three edits of use lists are SetOperand,
+// ReplaceAllUsesWith and Computation::Remove.
 class Instruction {
  public:
-  // Attributes start at their defaults. Operands belong to the computation that will own the instruction.
+  // Attributes start at their defaults. Operands belong to the computation that will own the
+  // instruction.
   Instruction(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands);
   ~Instruction();
   Instruction(const Instruction&) = delete;
@@ -65,19 +70,25 @@ class Instruction {
   void SetOperand(int64_t i, Instruction* operand);
   void AppendOperand(Instruction* operand);
   void RemoveOperand(int64_t i);
-  // Every user of this one uses `other` instead, and the computation's root moves along. Shapes are the caller's care.
+  // Every user of this one uses `other` instead, and the computation's root moves along. Shapes are
+  // the caller's care.
   void ReplaceAllUsesWith(Instruction* other);
   // Replaces this one's uses in `user` only.
   void ReplaceUseIn(Instruction* user, Instruction* other);
 
   // Attributes; A must be the struct that ops.def names for the opcode.
   template <typename A>
-  const A& attr() const { return static_cast<const AttributesOf<A>*>(Holder<A>())->value; }
+  const A& attr() const {
+    return static_cast<const AttributesOf<A>*>(Holder<A>())->value;
+  }
   template <typename A>
-  A& mutable_attr() { return static_cast<AttributesOf<A>*>(Holder<A>())->value; }
+  A& mutable_attr() {
+    return static_cast<AttributesOf<A>*>(Holder<A>())->value;
+  }
   const AttributesBase* attributes() const { return attributes_.get(); }
   AttributesBase* mutable_attributes() { return attributes_.get(); }
-  // Same opcode, attributes and called computations (by identity); operands, shapes and metadata are not looked at.
+  // Same opcode, attributes and called computations (by identity); operands, shapes and metadata
+  // are not looked at.
   bool SameAttributes(const Instruction& other) const;
 
   // Computations it calls, in CallForm order (condition, body; branches; ...).
@@ -114,8 +125,10 @@ class Instruction {
   int64_t tuple_index() const { return attr<GetTupleElementAttrs>().index; }
   bool HasSideEffect() const;  // its own, or of an instruction in a computation it calls
 
-  // A copy with other operands and shape; attributes, called computations, extras come along. Not yet in a computation.
-  std::unique_ptr<Instruction> CloneWith(Shape shape, absl::Span<Instruction* const> operands) const;
+  // A copy with other operands and shape; attributes, called computations, extras come along. Not
+  // yet in a computation.
+  std::unique_ptr<Instruction> CloneWith(Shape shape,
+                                         absl::Span<Instruction* const> operands) const;
 
  private:
   friend class Computation;
@@ -125,7 +138,8 @@ class Instruction {
   AttributesBase* Holder() const {
     static_assert(!std::is_same_v<A, NoAttrs>);
     AttributesBase* holder = attributes_.get();
-    CHECK(holder != nullptr && typeid(*holder) == typeid(AttributesOf<A>)) << "attributes of " << Text(opcode_);
+    CHECK(holder != nullptr && typeid(*holder) == typeid(AttributesOf<A>))
+        << "attributes of " << Text(opcode_);
     return holder;
   }
   void AddUser(Instruction* user);

@@ -91,7 +91,8 @@ std::unique_ptr<Module> Module::Clone() const {
     for (Instruction* i : c->Instructions()) {
       Instruction* made = map[i];
       for (Instruction* operand : i->operands()) made->AppendOperand(map[operand]);
-      for (Instruction* before : i->control_predecessors()) made->AddControlPredecessor(map[before]);
+      for (Instruction* before : i->control_predecessors())
+        made->AddControlPredecessor(map[before]);
       std::vector<Computation*> called;
       for (Computation* callee : i->called()) called.push_back(computations[callee]);
       made->set_called(std::move(called));

@@ -39,7 +39,8 @@ struct BufferDonor {
 // The FileNames, FunctionNames, FileLocations and StackFrames tables; rows by their 1-based number.
 struct StackFrameTables {
   struct Location {
-    int64_t file_name_id = 0, function_name_id = 0, line = 0, end_line = 0, column = 0, end_column = 0;
+    int64_t file_name_id = 0, function_name_id = 0, line = 0, end_line = 0, column = 0,
+            end_column = 0;
     bool operator==(const Location&) const = default;
   };
   struct Frame {
@@ -49,11 +50,14 @@ struct StackFrameTables {
   std::vector<std::string> file_names, function_names;
   std::vector<Location> locations;
   std::vector<Frame> frames;
-  bool empty() const { return file_names.empty() && function_names.empty() && locations.empty() && frames.empty(); }
+  bool empty() const {
+    return file_names.empty() && function_names.empty() && locations.empty() && frames.empty();
+  }
   bool operator==(const StackFrameTables&) const = default;
 };
 
-// What the HloModule line carries. Attributes that the project knows only as text stay, in order, in `others`.
+// What the HloModule line carries. Attributes that the project knows only as text stay, in order,
+// in `others`.
 struct ModuleHeader {
   bool is_scheduled = false;
   std::optional<EntryLayout> entry_layout;
@@ -82,7 +86,8 @@ class Module {
 
   // A new computation; the name is made unique.
   Computation* AddComputation(absl::string_view name);
-  // Takes over a computation built apart (the parser's); its name and those of its instructions are made unique.
+  // Takes over a computation built apart (the parser's); its name and those of its instructions are
+  // made unique.
   Computation* Adopt(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.
   void Remove(Computation* computation);
@@ -90,12 +95,15 @@ class Module {
   void set_entry(Computation* entry) { entry_ = entry; }
   // In the order they were added.
   std::vector<Computation*> Computations() const;
-  // Called computations before their callers, the entry last; without recursion. Unreachable ones are included.
+  // Called computations before their callers, the entry last; without recursion. Unreachable ones
+  // are included.
   std::vector<Computation*> ComputationsPostOrder() const;
 
   // `name` itself if no instruction has it, else name.1, name.2, ... as XLA counts; reserves it.
   std::string UniqueName(absl::string_view name) { return names_.Unique(name); }
-  std::string UniqueComputationName(absl::string_view name) { return computation_names_.Unique(name); }
+  std::string UniqueComputationName(absl::string_view name) {
+    return computation_names_.Unique(name);
+  }
   // One above the largest instruction id.
   int64_t id_bound() const { return next_id_; }
   int64_t computation_id_bound() const { return next_computation_id_; }

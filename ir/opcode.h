@@ -25,7 +25,8 @@ enum class CallForm : uint8_t {
   kNoCalls,
   kToApply,        // to_apply=%f (optional on ops such as call without one)
   kCondBody,       // condition=%c, body=%b
-  kBranches,       // branch_computations={%a, %b}; two branches with a pred: true_computation=, false_computation=
+  kBranches,       // branch_computations={%a, %b}; two branches with a pred: true_computation=,
+                   // false_computation=
   kSelectScatter,  // select=%s, scatter=%a
   kFusionCalls,    // calls=%f
   kAsyncCalls,     // calls=%f, or the sugared form all-reduce-start(...) etc.
@@ -34,12 +35,12 @@ enum class CallForm : uint8_t {
 
 enum Trait : uint16_t {
   kNoTraits = 0,
-  kElementwise = 1,   // each result element depends on the operands' elements at the same index
+  kElementwise = 1,  // each result element depends on the operands' elements at the same index
   kCommutative = 2,
-  kMovesData = 4,     // results are operand elements (or a padding value), unchanged
-  kCalls = 8,         // runs computations
-  kSideEffect = 16,   // may not be removed or duplicated
-  kCollective = 32,   // talks to other devices
+  kMovesData = 4,    // results are operand elements (or a padding value), unchanged
+  kCalls = 8,        // runs computations
+  kSideEffect = 16,  // may not be removed or duplicated
+  kCollective = 32,  // talks to other devices
   kAsyncStart = 64,
   kAsyncDone = 128,
 };

@@ -7,7 +7,8 @@ namespace {
 // c1: the operand is ((operands), results, contexts...).
 absl::Status ExpectAsyncValue(const OpView& op) {
   const Shape& value = op.operand(0);
-  if (value.IsTuple() && value.elements.size() >= 2 && value.elements[0].IsTuple()) return absl::OkStatus();
+  if (value.IsTuple() && value.elements.size() >= 2 && value.elements[0].IsTuple())
+    return absl::OkStatus();
   return Fail(op, 1, "expects ((operands), results, ...), found ", Text(value));
 }
 
@@ -23,7 +24,8 @@ absl::StatusOr<Shape> InferAsyncStart(const OpView& op) {
     operand_shapes.push_back(op.operand(i).WithoutLayout());
   }
   RETURN_IF_ERROR(ExpectParameters(op, wrapped, operands, 2));
-  std::vector<Shape> elements = {Shape::Tuple(std::move(operand_shapes)), wrapped.result->WithoutLayout()};
+  std::vector<Shape> elements = {Shape::Tuple(std::move(operand_shapes)),
+                                 wrapped.result->WithoutLayout()};
   if (op.declared() != nullptr)
     for (size_t i = 2; i < op.declared()->elements.size(); ++i)
       elements.push_back(op.declared()->elements[i].WithoutLayout());
@@ -54,7 +56,8 @@ absl::StatusOr<Shape> InferCopyStart(const OpView& op) {
 // c1: the operand is what copy-start returns.
 absl::StatusOr<Shape> InferCopyDone(const OpView& op) {
   const Shape& start = op.operand(0);
-  if (!start.IsTuple() || start.elements.size() < 2 || !Compatible(start.elements[0], start.elements[1]))
+  if (!start.IsTuple() || start.elements.size() < 2 ||
+      !Compatible(start.elements[0], start.elements[1]))
     return Fail(op, 1, "expects what copy-start returns, found ", Text(start));
   return start.elements[0].WithoutLayout();
 }

@@ -4,8 +4,9 @@
 namespace hlokit {
 namespace {
 
-// c2: the operand is made of floats; c3: feature_index is one of its dimensions; c4: operands `first` to `last` are
-// vectors of one value a feature, of the operand's type. Returns the vector's shape.
+// c2: the operand is made of floats; c3: feature_index is one of its dimensions; c4: operands
+// `first` to `last` are vectors of one value a feature, of the operand's type. Returns the vector's
+// shape.
 absl::StatusOr<Shape> CheckFeatures(const OpView& op, int first, int last) {
   RETURN_IF_ERROR(ExpectArrays(op));
   const Shape& operand = op.operand(0);
@@ -36,7 +37,8 @@ absl::StatusOr<Shape> InferBatchNormInference(const OpView& op) {
 absl::StatusOr<Shape> InferBatchNormGrad(const OpView& op) {
   ASSIGN_OR_RETURN(Shape features, CheckFeatures(op, 1, 3));
   if (!Compatible(op.operand(4), op.operand(0)))
-    return Fail(op, 5, "the output's gradient is ", Text(op.operand(4)), ", expected ", Text(op.operand(0)));
+    return Fail(op, 5, "the output's gradient is ", Text(op.operand(4)), ", expected ",
+                Text(op.operand(0)));
   return Shape::Tuple({op.operand(0).WithoutLayout(), features, features});
 }
 

@@ -1,4 +1,5 @@
-// Inference of operations that rearrange elements: broadcast, reshape, transpose, reverse, bitcast, iota.
+// Inference of operations that rearrange elements: broadcast, reshape, transpose, reverse, bitcast,
+// iota.
 #include "ops/infer_internal.h"
 
 namespace hlokit {
@@ -12,8 +13,8 @@ __int128 StoredBits(const Shape& shape) {
 
 }  // namespace
 
-// c2: an array of the operand's type is stated; c3: one result dimension for each of the operand's, each once;
-// c4: the sizes agree.
+// c2: an array of the operand's type is stated; c3: one result dimension for each of the operand's,
+// each once; c4: the sizes agree.
 absl::StatusOr<Shape> InferBroadcast(const OpView& op) {
   RETURN_IF_ERROR(ExpectArray(op, 0));
   ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
@@ -22,23 +23,27 @@ absl::StatusOr<Shape> InferBroadcast(const OpView& op) {
   if (result.type != operand.type)
     return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
   if (static_cast<int>(map.size()) != operand.rank() || !DistinctBelow(map, result.rank()))
-    return Fail(op, 3, "dimensions=", ListText(map), " does not map ", Text(operand), " into ", Text(result));
+    return Fail(op, 3, "dimensions=", ListText(map), " does not map ", Text(operand), " into ",
+                Text(result));
   for (int d = 0; d < operand.rank(); ++d)
     if (!SizesAgree(operand.dims[d], result.dims[map[d]]))
-      return Fail(op, 4, "dimension ", d, " of ", Text(operand), " does not fit dimension ", map[d], " of ",
-                  Text(result));
+      return Fail(op, 4, "dimension ", d, " of ", Text(operand), " does not fit dimension ", map[d],
+                  " of ", Text(result));
   return result;
 }
 
-// c2: an array of the operand's type is stated; c3: with as many elements; c4: inferred_dimension is one of its own.
+// c2: an array of the operand's type is stated; c3: with as many elements; c4: inferred_dimension
+// is one of its own.
 absl::StatusOr<Shape> InferReshape(const OpView& op) {
   RETURN_IF_ERROR(ExpectArray(op, 0));
   ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
   const Shape& operand = op.operand(0);
   if (result.type != operand.type)
     return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
-  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() && result.ElementCount() != operand.ElementCount())
-    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ", Text(result));
+  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() &&
+      result.ElementCount() != operand.ElementCount())
+    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ",
+                Text(result));
   const std::optional<int64_t> inferred = op.attr<ReshapeAttrs>().inferred_dimension;
   if (inferred && (*inferred < -1 || *inferred >= result.rank()))
     return Fail(op, 4, "inferred_dimension=", *inferred, " is no dimension of ", Text(result));
@@ -51,7 +56,8 @@ absl::StatusOr<Shape> InferTranspose(const OpView& op) {
   const Shape& operand = op.operand(0);
   const DimVector& order = op.attr<DimensionsAttrs>().dimensions;
   if (!IsPermutation(order, operand.rank()))
-    return Fail(op, 2, "dimensions=", ListText(order), " is not a permutation of the dimensions of ", Text(operand));
+    return Fail(op, 2, "dimensions=", ListText(order),
+                " is not a permutation of the dimensions of ", Text(operand));
   Shape result = Shape::Array(operand.type, operand.dims);
   for (int d = 0; d < result.rank(); ++d) {
     result.dims[d] = operand.dims[order[d]];
@@ -66,7 +72,8 @@ absl::StatusOr<Shape> InferReverse(const OpView& op) {
   const Shape& operand = op.operand(0);
   const DimVector& dimensions = op.attr<DimensionsAttrs>().dimensions;
   if (!DistinctBelow(dimensions, operand.rank()))
-    return Fail(op, 2, "dimensions=", ListText(dimensions), " are not distinct dimensions of ", Text(operand));
+    return Fail(op, 2, "dimensions=", ListText(dimensions), " are not distinct dimensions of ",
+                Text(operand));
   return operand.WithoutLayout();
 }
 
@@ -77,7 +84,8 @@ absl::StatusOr<Shape> InferBitcast(const OpView& op) {
   const __int128 from = StoredBits(op.operand(0));
   const __int128 to = StoredBits(*op.declared());
   if (from >= 0 && to >= 0 && from != to)
-    return Fail(op, 3, "operand and result differ in size: ", Text(op.operand(0)), " and ", Text(result));
+    return Fail(op, 3, "operand and result differ in size: ", Text(op.operand(0)), " and ",
+                Text(result));
   return result;
 }
 

@@ -9,7 +9,8 @@ absl::StatusOr<Shape> InferDeclared(const OpView& op) {
   const Literal* literal = constant ? op.attr<ConstantAttrs>().literal.get() : nullptr;
   if (literal == nullptr) return ExpectDeclared(op);
   if (op.declared() != nullptr && !Compatible(literal->shape(), *op.declared()))
-    return Fail(op, 1, "the literal is ", Text(literal->shape()), ", but ", Text(*op.declared()), " is stated");
+    return Fail(op, 1, "the literal is ", Text(literal->shape()), ", but ", Text(*op.declared()),
+                " is stated");
   return literal->shape().WithoutLayout();
 }
 

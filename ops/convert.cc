@@ -17,7 +17,8 @@ int StoredBits(ElementType type) { return IsPred(type) ? 8 : BitWidth(type); }
 
 absl::StatusOr<Shape> InferConvert(const OpView& op) { return WithDeclaredType(op); }
 
-// c3: complex only to complex; c4: one width divides the other; c5: a wider result joins the last dimension.
+// c3: complex only to complex; c4: one width divides the other; c5: a wider result joins the last
+// dimension.
 absl::StatusOr<Shape> InferBitcastConvert(const OpView& op) {
   ASSIGN_OR_RETURN(Shape shape, WithDeclaredType(op));
   const Shape& from = op.operand(0);
@@ -29,29 +30,32 @@ absl::StatusOr<Shape> InferBitcastConvert(const OpView& op) {
   if (from_bits % to_bits != 0 && to_bits % from_bits != 0)
     return Fail(op, 4, "neither width divides the other: ", Text(from), " and ", Text(shape.type));
   if (from_bits > to_bits) {
-    if (shape.rank() == kMaxRank) return Fail(op, 5, "the result has more than ", kMaxRank, " dimensions");
+    if (shape.rank() == kMaxRank)
+      return Fail(op, 5, "the result has more than ", kMaxRank, " dimensions");
     shape.dims.push_back(from_bits / to_bits);
     return shape;
   }
   const int last = shape.rank() - 1;
   if (last < 0 || !SizesAgree(shape.dims[last], to_bits / from_bits))
-    return Fail(op, 5, "the last dimension of ", Text(from), " is not ", to_bits / from_bits, ", as ",
-                Text(shape.type), " needs");
+    return Fail(op, 5, "the last dimension of ", Text(from), " is not ", to_bits / from_bits,
+                ", as ", Text(shape.type), " needs");
   shape.SetDynamic(last, false);
   shape.dims.pop_back();
   return shape;
 }
 
-// c3: from floats to floats or integers; c4: one random unsigned number as wide as the operand for each element.
+// c3: from floats to floats or integers; c4: one random unsigned number as wide as the operand for
+// each element.
 absl::StatusOr<Shape> InferStochasticConvert(const OpView& op) {
   ASSIGN_OR_RETURN(Shape shape, WithDeclaredType(op));
   const Shape& from = op.operand(0);
   const Shape& random = op.operand(1);
   if (!IsFloat(from.type) || !(IsFloat(shape.type) || IsInteger(shape.type)))
     return Fail(op, 3, "cannot convert ", Text(from), " to ", Text(shape.type));
-  if (!IsUnsigned(random.type) || BitWidth(random.type) != BitWidth(from.type) || !SameDims(random, from))
-    return Fail(op, 4, "expects random numbers u", BitWidth(from.type), " shaped like ", Text(from), ", found ",
-                Text(random));
+  if (!IsUnsigned(random.type) || BitWidth(random.type) != BitWidth(from.type) ||
+      !SameDims(random, from))
+    return Fail(op, 4, "expects random numbers u", BitWidth(from.type), " shaped like ", Text(from),
+                ", found ", Text(random));
   return shape;
 }
 

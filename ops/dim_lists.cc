@@ -9,7 +9,9 @@
 
 namespace hlokit {
 
-std::string ListText(absl::Span<const int64_t> values) { return absl::StrCat("{", absl::StrJoin(values, ","), "}"); }
+std::string ListText(absl::Span<const int64_t> values) {
+  return absl::StrCat("{", absl::StrJoin(values, ","), "}");
+}
 
 bool DistinctBelow(absl::Span<const int64_t> values, int64_t bound) {
   if (static_cast<int64_t>(values.size()) > bound) return values.empty();

@@ -12,7 +12,8 @@ struct DotDims {
 };
 
 // c2: batch and contracting dimensions of one side are distinct and in range.
-absl::Status CheckSide(const OpView& op, const Shape& side, const DimVector& batch, const DimVector& contracting) {
+absl::Status CheckSide(const OpView& op, const Shape& side, const DimVector& batch,
+                       const DimVector& contracting) {
   DimVector all = batch;
   all.insert(all.end(), contracting.begin(), contracting.end());
   if (DistinctBelow(all, side.rank())) return absl::OkStatus();
@@ -21,16 +22,17 @@ absl::Status CheckSide(const OpView& op, const Shape& side, const DimVector& bat
 }
 
 // c3: both sides name as many dimensions; c4: of the same sizes.
-absl::Status CheckPairs(const OpView& op, absl::string_view what, const DimVector& lhs_dims, const DimVector& rhs_dims) {
+absl::Status CheckPairs(const OpView& op, absl::string_view what, const DimVector& lhs_dims,
+                        const DimVector& rhs_dims) {
   const Shape& lhs = op.operand(0);
   const Shape& rhs = op.operand(1);
   if (lhs_dims.size() != rhs_dims.size())
-    return Fail(op, 3, "sides differ in the number of ", what, " dimensions: ", ListText(lhs_dims), " and ",
-                ListText(rhs_dims));
+    return Fail(op, 3, "sides differ in the number of ", what, " dimensions: ", ListText(lhs_dims),
+                " and ", ListText(rhs_dims));
   for (size_t i = 0; i < lhs_dims.size(); ++i)
     if (!SizesAgree(lhs.dims[lhs_dims[i]], rhs.dims[rhs_dims[i]]))
-      return Fail(op, 4, what, " dimension ", lhs_dims[i], " of ", Text(lhs), " differs from dimension ", rhs_dims[i],
-                  " of ", Text(rhs));
+      return Fail(op, 4, what, " dimension ", lhs_dims[i], " of ", Text(lhs),
+                  " differs from dimension ", rhs_dims[i], " of ", Text(rhs));
   return absl::OkStatus();
 }
 
@@ -49,17 +51,21 @@ void AppendDim(Shape& result, const Shape& from, int64_t d) {
 }
 
 // c5: the stated type can hold sums of products; c6: the result has no more than 64 dimensions.
-absl::StatusOr<Shape> DotResult(const OpView& op, const DotDims& dims, absl::Span<const int64_t> also_gone) {
+absl::StatusOr<Shape> DotResult(const OpView& op, const DotDims& dims,
+                                absl::Span<const int64_t> also_gone) {
   const Shape& lhs = op.operand(0);
   const Shape& rhs = op.operand(1);
   ASSIGN_OR_RETURN(const ElementType type, AccumulationType(op, lhs.type, rhs.type, 5));
-  if (lhs.rank() + rhs.rank() > kMaxRank) return Fail(op, 6, "the operands have too many dimensions in all");
+  if (lhs.rank() + rhs.rank() > kMaxRank)
+    return Fail(op, 6, "the operands have too many dimensions in all");
   Shape result = Shape::Scalar(type);
   for (int64_t d : dims.lhs_batch) AppendDim(result, lhs, d);
   for (int d = 0; d < lhs.rank(); ++d)
-    if (!Contains(dims.lhs_batch, d) && !Contains(dims.lhs_contracting, d)) AppendDim(result, lhs, d);
+    if (!Contains(dims.lhs_batch, d) && !Contains(dims.lhs_contracting, d))
+      AppendDim(result, lhs, d);
   for (int d = 0; d < rhs.rank(); ++d)
-    if (!Contains(dims.rhs_batch, d) && !Contains(dims.rhs_contracting, d) && !Contains(also_gone, d))
+    if (!Contains(dims.rhs_batch, d) && !Contains(dims.rhs_contracting, d) &&
+        !Contains(also_gone, d))
       AppendDim(result, rhs, d);
   return result;
 }
@@ -68,21 +74,23 @@ absl::StatusOr<Shape> DotResult(const OpView& op, const DotDims& dims, absl::Spa
 
 absl::StatusOr<Shape> InferDot(const OpView& op) {
   const auto& attr = op.attr<DotAttrs>();
-  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims, attr.rhs_contracting_dims};
+  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims,
+                     attr.rhs_contracting_dims};
   RETURN_IF_ERROR(CheckDot(op, dims));
   return DotResult(op, dims, {});
 }
 
 namespace {
 
-// c9: a scale has its operand's rank, and each operand dimension is a multiple of the scale's; or it is a scalar.
+// c9: a scale has its operand's rank, and each operand dimension is a multiple of the scale's; or
+// it is a scalar.
 absl::Status CheckScale(const OpView& op, const Shape& operand, const Shape& scale) {
   if (scale.IsScalar()) return absl::OkStatus();
   bool fits = scale.rank() == operand.rank();
   for (int d = 0; fits && d < scale.rank(); ++d) {
     const int64_t size = scale.dims[d];
-    fits = size == kUnbounded || operand.dims[d] == kUnbounded || (size > 0 && operand.dims[d] % size == 0) ||
-           size == operand.dims[d];
+    fits = size == kUnbounded || operand.dims[d] == kUnbounded ||
+           (size > 0 && operand.dims[d] % size == 0) || size == operand.dims[d];
   }
   if (fits) return absl::OkStatus();
   return Fail(op, 9, "scale does not divide its operand: ", Text(scale), " and ", Text(operand));
@@ -93,12 +101,15 @@ absl::Status CheckScale(const OpView& op, const Shape& operand, const Shape& sca
 // c7: operands lhs, rhs and their two scales; c8: not both scales are scalars.
 absl::StatusOr<Shape> InferScaledDot(const OpView& op) {
   const auto& attr = op.attr<DotAttrs>();
-  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims, attr.rhs_contracting_dims};
+  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims,
+                     attr.rhs_contracting_dims};
   RETURN_IF_ERROR(ExpectArrays(op));
   if (op.operand_count() != 4)
-    return Fail(op, 7, "expects lhs, rhs and their two scales, found ", op.operand_count(), " operands");
+    return Fail(op, 7, "expects lhs, rhs and their two scales, found ", op.operand_count(),
+                " operands");
   RETURN_IF_ERROR(CheckDot(op, dims));
-  if (op.operand(2).IsScalar() && op.operand(3).IsScalar()) return Fail(op, 8, "both scales are scalars");
+  if (op.operand(2).IsScalar() && op.operand(3).IsScalar())
+    return Fail(op, 8, "both scales are scalars");
   RETURN_IF_ERROR(CheckScale(op, op.operand(0), op.operand(2)));
   RETURN_IF_ERROR(CheckScale(op, op.operand(1), op.operand(3)));
   return DotResult(op, dims, {});
@@ -114,19 +125,22 @@ absl::StatusOr<RaggedMode> RaggedModeOf(const OpView& op) {
   const auto& attr = op.attr<RaggedDotAttrs>();
   const Shape& lhs = op.operand(0);
   if (attr.lhs_ragged_dims.size() != 1 || !DistinctBelow(attr.lhs_ragged_dims, lhs.rank()))
-    return Fail(op, 7, "lhs_ragged_dims=", ListText(attr.lhs_ragged_dims), " is not one dimension of ", Text(lhs));
+    return Fail(op, 7, "lhs_ragged_dims=", ListText(attr.lhs_ragged_dims),
+                " is not one dimension of ", Text(lhs));
   if (Contains(attr.lhs_batch_dims, attr.lhs_ragged_dims[0])) return RaggedMode::kBatch;
   if (Contains(attr.lhs_contracting_dims, attr.lhs_ragged_dims[0])) return RaggedMode::kContracting;
   return RaggedMode::kFree;
 }
 
-// c8: a group dimension of the rhs in the free mode only, neither batch nor contracting, as long as there are groups.
+// c8: a group dimension of the rhs in the free mode only, neither batch nor contracting, as long as
+// there are groups.
 absl::Status CheckGroupDims(const OpView& op, RaggedMode mode, int64_t groups) {
   const auto& attr = op.attr<RaggedDotAttrs>();
   const Shape& rhs = op.operand(1);
   const DimVector& dims = attr.rhs_group_dims;
   if (dims.size() != (mode == RaggedMode::kFree ? 1u : 0u) || !DistinctBelow(dims, rhs.rank()))
-    return Fail(op, 8, "rhs_group_dims=", ListText(dims), " does not fit ", Text(rhs), " and the ragged dimension");
+    return Fail(op, 8, "rhs_group_dims=", ListText(dims), " does not fit ", Text(rhs),
+                " and the ragged dimension");
   if (dims.empty()) return absl::OkStatus();
   if (Contains(attr.rhs_batch_dims, dims[0]) || Contains(attr.rhs_contracting_dims, dims[0]))
     return Fail(op, 8, "group dimension ", dims[0], " is a batch or contracting dimension as well");
@@ -147,7 +161,8 @@ absl::StatusOr<int64_t> GroupCount(const OpView& op) {
 
 absl::StatusOr<Shape> InferRaggedDot(const OpView& op) {
   const auto& attr = op.attr<RaggedDotAttrs>();
-  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims, attr.rhs_contracting_dims};
+  const DotDims dims{attr.lhs_batch_dims, attr.lhs_contracting_dims, attr.rhs_batch_dims,
+                     attr.rhs_contracting_dims};
   RETURN_IF_ERROR(ExpectArrays(op));
   RETURN_IF_ERROR(CheckDot(op, dims));
   ASSIGN_OR_RETURN(const RaggedMode mode, RaggedModeOf(op));

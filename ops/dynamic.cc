@@ -15,33 +15,41 @@ absl::Status ExpectS32Scalar(const OpView& op, int64_t i, int rule) {
 absl::StatusOr<Shape> InferGetDimensionSize(const OpView& op) {
   RETURN_IF_ERROR(ExpectArray(op, 0));
   const Shape& operand = op.operand(0);
-  ASSIGN_OR_RETURN(const int d, ExpectOneDimension(op, op.attr<DimensionsAttrs>().dimensions, operand.rank(), 2));
+  ASSIGN_OR_RETURN(const int d, ExpectOneDimension(op, op.attr<DimensionsAttrs>().dimensions,
+                                                   operand.rank(), 2));
   if (operand.dims[d] > std::numeric_limits<int32_t>::max())
     return Fail(op, 3, "dimension ", d, " of ", Text(operand), " does not fit s32");
   return Shape::Scalar(ElementType::kS32);
 }
 
-// c2: one dimension in range; c3: the size is s32[]. The stated shape may leave the dimension static.
+// c2: one dimension in range; c3: the size is s32[]. The stated shape may leave the dimension
+// static.
 absl::StatusOr<Shape> InferSetDimensionSize(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   Shape result = op.operand(0).WithoutLayout();
-  ASSIGN_OR_RETURN(const int d, ExpectOneDimension(op, op.attr<DimensionsAttrs>().dimensions, result.rank(), 2));
+  ASSIGN_OR_RETURN(const int d,
+                   ExpectOneDimension(op, op.attr<DimensionsAttrs>().dimensions, result.rank(), 2));
   RETURN_IF_ERROR(ExpectS32Scalar(op, 1, 3));
-  result.SetDynamic(d, op.declared() == nullptr || !op.declared()->IsArray() || op.declared()->IsDynamic(d));
+  result.SetDynamic(
+      d, op.declared() == nullptr || !op.declared()->IsArray() || op.declared()->IsDynamic(d));
   return result;
 }
 
-// c2: an array of the operand's type is stated; c3: of as many elements; c4: one size, s32[], for each dimension.
+// c2: an array of the operand's type is stated; c3: of as many elements; c4: one size, s32[], for
+// each dimension.
 absl::StatusOr<Shape> InferDynamicReshape(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
   const Shape& operand = op.operand(0);
   if (result.type != operand.type)
     return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
-  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() && result.ElementCount() != operand.ElementCount())
-    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ", Text(result));
+  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() &&
+      result.ElementCount() != operand.ElementCount())
+    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ",
+                Text(result));
   if (op.operand_count() != result.rank() + 1)
-    return Fail(op, 4, "expects a size for each dimension of ", Text(result), ", found ", op.operand_count() - 1);
+    return Fail(op, 4, "expects a size for each dimension of ", Text(result), ", found ",
+                op.operand_count() - 1);
   for (int64_t i = 1; i < op.operand_count(); ++i) RETURN_IF_ERROR(ExpectS32Scalar(op, i, 4));
   return result;
 }

@@ -1,6 +1,6 @@
 // Inference of elementwise arithmetic: unary and binary operations and reduce-precision.
-// Rules: c1 operands are arrays; c2 the element type is one the op takes; c3 operands agree in type; c4 and in
-// dimensions (HLO has no implicit broadcast); c5 on attributes.
+// Rules: c1 operands are arrays; c2 the element type is one the op takes; c3 operands agree in
+// type; c4 and in dimensions (HLO has no implicit broadcast); c5 on attributes.
 #include "ops/infer_internal.h"
 
 namespace hlokit {
@@ -31,14 +31,17 @@ absl::StatusOr<Shape> InferBinary(const OpView& op, TypeTest allowed, absl::stri
   RETURN_IF_ERROR(ExpectArrays(op));
   const Shape& lhs = op.operand(0);
   const Shape& rhs = op.operand(1);
-  if (lhs.type != rhs.type) return Fail(op, 3, "operands differ in type: ", Text(lhs), " and ", Text(rhs));
+  if (lhs.type != rhs.type)
+    return Fail(op, 3, "operands differ in type: ", Text(lhs), " and ", Text(rhs));
   RETURN_IF_ERROR(ExpectType(op, 0, allowed, what));
   return MergeDims(op, lhs, rhs, 4);
 }
 
 }  // namespace
 
-absl::StatusOr<Shape> InferUnaryFloat(const OpView& op) { return InferUnary(op, IsFloat, "floats"); }
+absl::StatusOr<Shape> InferUnaryFloat(const OpView& op) {
+  return InferUnary(op, IsFloat, "floats");
+}
 
 absl::StatusOr<Shape> InferUnaryFloatOrComplex(const OpView& op) {
   return InferUnary(op, IsFloatOrComplex, "floats or complex numbers");
@@ -49,9 +52,13 @@ absl::StatusOr<Shape> InferUnaryNumber(const OpView& op) {
   return InferUnary(op, IsNumber, "numbers");
 }
 
-absl::StatusOr<Shape> InferUnaryInteger(const OpView& op) { return InferUnary(op, IsInteger, "integers"); }
+absl::StatusOr<Shape> InferUnaryInteger(const OpView& op) {
+  return InferUnary(op, IsInteger, "integers");
+}
 
-absl::StatusOr<Shape> InferNot(const OpView& op) { return InferUnary(op, IsPredOrInteger, "pred or integers"); }
+absl::StatusOr<Shape> InferNot(const OpView& op) {
+  return InferUnary(op, IsPredOrInteger, "pred or integers");
+}
 
 absl::StatusOr<Shape> InferAbs(const OpView& op) {
   ASSIGN_OR_RETURN(Shape shape, InferUnary(op, IsSignedNumber, "signed numbers"));
@@ -70,8 +77,10 @@ absl::StatusOr<Shape> InferIsFinite(const OpView& op) {
 
 absl::StatusOr<Shape> InferReducePrecision(const OpView& op) {
   const auto& attr = op.attr<ReducePrecisionAttrs>();
-  if (attr.exponent_bits < 1) return Fail(op, 5, "exponent_bits is ", attr.exponent_bits, ", expected at least 1");
-  if (attr.mantissa_bits < 0) return Fail(op, 5, "mantissa_bits is ", attr.mantissa_bits, ", expected at least 0");
+  if (attr.exponent_bits < 1)
+    return Fail(op, 5, "exponent_bits is ", attr.exponent_bits, ", expected at least 1");
+  if (attr.mantissa_bits < 0)
+    return Fail(op, 5, "mantissa_bits is ", attr.mantissa_bits, ", expected at least 0");
   return InferUnaryFloat(op);
 }
 
@@ -95,9 +104,13 @@ absl::StatusOr<Shape> InferBinaryFloatOrComplex(const OpView& op) {
   return InferBinary(op, IsFloatOrComplex, "floats or complex numbers");
 }
 
-absl::StatusOr<Shape> InferBinaryInteger(const OpView& op) { return InferBinary(op, IsInteger, "integers"); }
+absl::StatusOr<Shape> InferBinaryInteger(const OpView& op) {
+  return InferBinary(op, IsInteger, "integers");
+}
 
-absl::StatusOr<Shape> InferBinaryOrdered(const OpView& op) { return InferBinary(op, IsReal, "pred or real numbers"); }
+absl::StatusOr<Shape> InferBinaryOrdered(const OpView& op) {
+  return InferBinary(op, IsReal, "pred or real numbers");
+}
 
 absl::StatusOr<Shape> InferComplex(const OpView& op) {
   ASSIGN_OR_RETURN(Shape shape, InferBinary(op, IsFloat, "f32 or f64"));

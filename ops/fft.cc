@@ -8,18 +8,22 @@ namespace {
 absl::Status CheckType(const OpView& op, FftType kind) {
   const Shape& operand = op.operand(0);
   const bool real = kind == FftType::kRfft;
-  if (real ? ComplexOf(operand.type) != ElementType::kInvalid : IsComplex(operand.type)) return absl::OkStatus();
-  return Fail(op, 2, Text(kind), " expects ", real ? "f32 or f64" : "complex numbers", ", found ", Text(operand));
+  if (real ? ComplexOf(operand.type) != ElementType::kInvalid : IsComplex(operand.type))
+    return absl::OkStatus();
+  return Fail(op, 2, Text(kind), " expects ", real ? "f32 or f64" : "complex numbers", ", found ",
+              Text(operand));
 }
 
-// The size that the operand must have in transformed dimension i of n: half as many for the input of an IRFFT.
+// The size that the operand must have in transformed dimension i of n: half as many for the input
+// of an IRFFT.
 int64_t ExpectedSize(FftType kind, const DimVector& length, size_t i) {
   return kind == FftType::kIrfft && i + 1 == length.size() ? length[i] / 2 + 1 : length[i];
 }
 
 }  // namespace
 
-// c3: one to three lengths, none negative, no more than dimensions; c4: the operand's last dimensions have them.
+// c3: one to three lengths, none negative, no more than dimensions; c4: the operand's last
+// dimensions have them.
 absl::StatusOr<Shape> InferFft(const OpView& op) {
   RETURN_IF_ERROR(ExpectArray(op, 0));
   const Shape& operand = op.operand(0);
@@ -32,9 +36,11 @@ absl::StatusOr<Shape> InferFft(const OpView& op) {
   for (size_t i = 0; i < length.size(); ++i) {
     const int d = first + static_cast<int>(i);
     if (length[i] < 0) return Fail(op, 3, "fft_length=", ListText(length), " is negative");
-    if (!SizesAgree(operand.dims[d], ExpectedSize(kind, length, i)) && !(operand.dims[d] == 0 && length[i] == 0))
-      return Fail(op, 4, "dimension ", d, " of ", Text(operand), " is not ", ExpectedSize(kind, length, i), ", as ",
-                  Text(kind), " of fft_length=", ListText(length), " needs");
+    if (!SizesAgree(operand.dims[d], ExpectedSize(kind, length, i)) &&
+        !(operand.dims[d] == 0 && length[i] == 0))
+      return Fail(op, 4, "dimension ", d, " of ", Text(operand), " is not ",
+                  ExpectedSize(kind, length, i), ", as ", Text(kind),
+                  " of fft_length=", ListText(length), " needs");
   }
   if (kind == FftType::kRfft) {
     result.type = ComplexOf(operand.type);

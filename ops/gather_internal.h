@@ -15,10 +15,12 @@ struct Indexing {
   const DimVector& indices_batching;
 };
 
-// The indices' dimensions with the index vector's written out (index_vector_dim may be the rank: vectors of one).
+// The indices' dimensions with the index vector's written out (index_vector_dim may be the rank:
+// vectors of one).
 DimVector IndexDims(const Shape& indices, int64_t index_vector_dim);
 
-// Rules 2 (integers), 3 (index_vector_dim), 4 (the map), 5 (dimensions left out), 6 (batching dimensions).
+// Rules 2 (integers), 3 (index_vector_dim), 4 (the map), 5 (dimensions left out), 6 (batching
+// dimensions).
 absl::Status CheckIndexing(const OpView& op, const Indexing& at);
 absl::Status CheckBatching(const OpView& op, const Indexing& at);
 

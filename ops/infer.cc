@@ -29,25 +29,30 @@ absl::Status ExpectToken(const OpView& op, int64_t i) {
 }
 
 absl::StatusOr<Shape> ExpectDeclared(const OpView& op) {
-  if (op.declared() == nullptr) return Fail(op, 0, "its shape does not follow from the operands and must be stated");
+  if (op.declared() == nullptr)
+    return Fail(op, 0, "its shape does not follow from the operands and must be stated");
   return op.declared()->WithoutLayout();
 }
 
 absl::StatusOr<Shape> ExpectDeclaredArray(const OpView& op, int rule) {
   ASSIGN_OR_RETURN(Shape declared, ExpectDeclared(op));
-  if (!declared.IsArray()) return Fail(op, rule, "expects an array as result, found ", Text(declared));
+  if (!declared.IsArray())
+    return Fail(op, rule, "expects an array as result, found ", Text(declared));
   return declared;
 }
 
-absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions, int64_t rank, int rule) {
-  if (dimensions.size() != 1) return Fail(op, rule, "expects one dimension, found ", ListText(dimensions));
+absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions,
+                                       int64_t rank, int rule) {
+  if (dimensions.size() != 1)
+    return Fail(op, rule, "expects one dimension, found ", ListText(dimensions));
   if (dimensions[0] < 0 || dimensions[0] >= rank)
     return Fail(op, rule, "dimension ", dimensions[0], " is not in [0, ", rank, ")");
   return static_cast<int>(dimensions[0]);
 }
 
 absl::StatusOr<Shape> MergeDims(const OpView& op, const Shape& a, const Shape& b, int rule) {
-  if (!SameDims(a, b)) return Fail(op, rule, "operands differ in dimensions: ", Text(a), " and ", Text(b));
+  if (!SameDims(a, b))
+    return Fail(op, rule, "operands differ in dimensions: ", Text(a), " and ", Text(b));
   Shape merged = a.WithoutLayout();
   for (int d = 0; d < a.rank(); ++d) {
     merged.dims[d] = MoreSpecific(a.dims[d], b.dims[d]);
@@ -62,7 +67,8 @@ absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i) {
   const Computation& computation = *op.called()[i];
   Signature signature{&computation, {}, nullptr};
   for (const Instruction* parameter : computation.parameters()) {
-    if (parameter == nullptr) return Fail(op, 90, "parameters of ", computation.name(), " are not numbered 0, 1, ...");
+    if (parameter == nullptr)
+      return Fail(op, 90, "parameters of ", computation.name(), " are not numbered 0, 1, ...");
     signature.parameters.push_back(&parameter->shape());
   }
   if (computation.root() == nullptr) return Fail(op, 90, computation.name(), " has no root");
@@ -70,15 +76,16 @@ absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i) {
   return signature;
 }
 
-absl::Status ExpectParameters(const OpView& op, const Signature& signature, absl::Span<const Shape* const> expected,
-                              int rule) {
+absl::Status ExpectParameters(const OpView& op, const Signature& signature,
+                              absl::Span<const Shape* const> expected, int rule) {
   const std::string& name = signature.computation->name();
   if (signature.parameters.size() != expected.size())
-    return Fail(op, rule, name, " takes ", signature.parameters.size(), " parameters, expected ", expected.size());
+    return Fail(op, rule, name, " takes ", signature.parameters.size(), " parameters, expected ",
+                expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
     if (!Compatible(*signature.parameters[i], *expected[i]))
-      return Fail(op, rule, "parameter ", i, " of ", name, " is ", Text(*signature.parameters[i]), ", expected ",
-                  Text(*expected[i]));
+      return Fail(op, rule, "parameter ", i, " of ", name, " is ", Text(*signature.parameters[i]),
+                  ", expected ", Text(*expected[i]));
   return absl::OkStatus();
 }
 
@@ -92,11 +99,13 @@ bool IsScalarOf(const Shape& shape, ElementType type) {
 
 absl::StatusOr<std::vector<ElementType>> ExpectReducer(const OpView& op, const Signature& reducer,
                                                        absl::Span<const ElementType> inits,
-                                                       absl::Span<const ElementType> elements, int rule) {
+                                                       absl::Span<const ElementType> elements,
+                                                       int rule) {
   const size_t n = inits.size();
   const std::string& name = reducer.computation->name();
   if (reducer.parameters.size() != 2 * n)
-    return Fail(op, rule, name, " takes ", reducer.parameters.size(), " parameters, expected ", 2 * n);
+    return Fail(op, rule, name, " takes ", reducer.parameters.size(), " parameters, expected ",
+                2 * n);
   std::vector<const Shape*> results;
   if (reducer.result->IsTuple()) {
     for (const Shape& element : reducer.result->elements) results.push_back(&element);
@@ -104,17 +113,19 @@ absl::StatusOr<std::vector<ElementType>> ExpectReducer(const OpView& op, const S
     results.push_back(reducer.result);
   }
   if (results.size() != n)
-    return Fail(op, rule, name, " returns ", Text(*reducer.result), ", expected ", n, " scalar", n == 1 ? "" : "s");
+    return Fail(op, rule, name, " returns ", Text(*reducer.result), ", expected ", n, " scalar",
+                n == 1 ? "" : "s");
   std::vector<ElementType> types;
   for (size_t i = 0; i < n; ++i) {
     if (!IsScalarOf(*results[i], inits[i]))
-      return Fail(op, rule, "result ", i, " of ", name, " is ", Text(*results[i]), ", expected ", Text(inits[i]), "[]");
+      return Fail(op, rule, "result ", i, " of ", name, " is ", Text(*results[i]), ", expected ",
+                  Text(inits[i]), "[]");
     if (!IsScalarOf(*reducer.parameters[i], results[i]->type))
-      return Fail(op, rule, "parameter ", i, " of ", name, " is ", Text(*reducer.parameters[i]), ", expected ",
-                  Text(results[i]->type), "[]");
+      return Fail(op, rule, "parameter ", i, " of ", name, " is ", Text(*reducer.parameters[i]),
+                  ", expected ", Text(results[i]->type), "[]");
     if (!IsScalarOf(*reducer.parameters[n + i], elements[i]))
-      return Fail(op, rule, "parameter ", n + i, " of ", name, " is ", Text(*reducer.parameters[n + i]),
-                  ", expected ", Text(elements[i]), "[]");
+      return Fail(op, rule, "parameter ", n + i, " of ", name, " is ",
+                  Text(*reducer.parameters[n + i]), ", expected ", Text(elements[i]), "[]");
     types.push_back(results[i]->type);
   }
   return types;
@@ -126,21 +137,27 @@ Shape OneOrTuple(std::vector<Shape> shapes) {
 
 namespace {
 
-// Products of two types have the higher class (complex, float, integer), and in one class the wider type.
+// Products of two types have the higher class (complex, float, integer), and in one class the wider
+// type.
 ElementType ProductType(ElementType lhs, ElementType rhs) {
-  auto rank = [](ElementType t) { return (IsComplex(t) ? 2000 : IsFloat(t) ? 1000 : 0) + BitWidth(t); };
+  auto rank = [](ElementType t) {
+    return (IsComplex(t) ? 2000 : IsFloat(t) ? 1000 : 0) + BitWidth(t);
+  };
   return rank(rhs) > rank(lhs) ? rhs : lhs;
 }
 
 }  // namespace
 
-absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs, int rule) {
+absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs,
+                                             int rule) {
   const ElementType wider = ProductType(lhs, rhs);
   const ElementType stated = op.declared() != nullptr ? op.declared()->type : wider;
   if (stated == wider) return wider;
-  if (!IsArrayType(stated)) return Fail(op, rule, "expects an array as result, found ", Text(*op.declared()));
+  if (!IsArrayType(stated))
+    return Fail(op, rule, "expects an array as result, found ", Text(*op.declared()));
   if (!IsFloat(wider) && BitWidth(stated) < BitWidth(wider))
-    return Fail(op, rule, "result type ", Text(stated), " is narrower than the operands' ", Text(wider));
+    return Fail(op, rule, "result type ", Text(stated), " is narrower than the operands' ",
+                Text(wider));
   return stated;
 }
 

@@ -1,4 +1,5 @@
-// What inference functions share: errors with rule numbers, common expectations, signatures of called computations.
+// What inference functions share: errors with rule numbers, common expectations, signatures of
+// called computations.
 #pragma once
 
 #include <vector>
@@ -21,10 +22,13 @@ absl::Status Fail(const OpView& op, int rule, const Parts&... parts) {
 // Equal, or both floats: where XLA allows f32 and bf16 and the like to meet.
 bool SameTypeOrFloats(ElementType a, ElementType b);
 // Equal sizes, or one of them unbounded.
-inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnbounded || b == kUnbounded; }
+inline bool SizesAgree(int64_t a, int64_t b) {
+  return a == b || a == kUnbounded || b == kUnbounded;
+}
 // The size that says more: the bounded one.
 inline int64_t MoreSpecific(int64_t a, int64_t b) { return a == kUnbounded ? b : a; }
-// True if dimension d is at most `bound`-sized as far as is known: an unbounded size exceeds nothing.
+// True if dimension d is at most `bound`-sized as far as is known: an unbounded size exceeds
+// nothing.
 inline bool Exceeds(int64_t size, int64_t bound) { return bound != kUnbounded && size > bound; }
 
 // Rule 1: the operand (every operand) is an array.
@@ -39,9 +43,11 @@ absl::StatusOr<Shape> ExpectDeclared(const OpView& op);
 // The stated shape is an array.
 absl::StatusOr<Shape> ExpectDeclaredArray(const OpView& op, int rule);
 // The single entry of dimensions={d}, in [0, rank).
-absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions, int64_t rank, int rule);
+absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions,
+                                       int64_t rank, int rule);
 
-// Operands a and b have the same dimensions; the result has the more specific sizes, dynamic where either is.
+// Operands a and b have the same dimensions; the result has the more specific sizes, dynamic where
+// either is.
 absl::StatusOr<Shape> MergeDims(const OpView& op, const Shape& a, const Shape& b, int rule);
 
 // Parameters and result of a called computation.
@@ -53,16 +59,18 @@ struct Signature {
 // Rule 90: the op has `called()[i]`, with parameters numbered without gaps and a root.
 absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i);
 // The parameters are `expected` (layouts ignored), one each.
-absl::Status ExpectParameters(const OpView& op, const Signature& signature, absl::Span<const Shape* const> expected,
-                              int rule);
-// A reducer of N values: (accumulators, elements) -> accumulators, all scalars; floats may differ in width.
-// Returns the accumulators' types; `inits` and `elements` are the N types it is used with.
+absl::Status ExpectParameters(const OpView& op, const Signature& signature,
+                              absl::Span<const Shape* const> expected, int rule);
+// A reducer of N values: (accumulators, elements) -> accumulators, all scalars; floats may differ
+// in width. Returns the accumulators' types; `inits` and `elements` are the N types it is used
+// with.
 absl::StatusOr<std::vector<ElementType>> ExpectReducer(const OpView& op, const Signature& reducer,
                                                        absl::Span<const ElementType> inits,
-                                                       absl::Span<const ElementType> elements, int rule);
+                                                       absl::Span<const ElementType> elements,
+                                                       int rule);
 
-// The operands of a reduction: N arrays, N initial scalars, a reducer. Rules 2 (an even number), 3 (arrays of one set of
-// dimensions), 4 (scalars), 6 (the reducer takes 2N scalars and returns N).
+// The operands of a reduction: N arrays, N initial scalars, a reducer. Rules 2 (an even number), 3
+// (arrays of one set of dimensions), 4 (scalars), 6 (the reducer takes 2N scalars and returns N).
 struct Reduction {
   std::vector<ElementType> types;  // of the N results
   bool tuple;                      // the reducer returns a tuple, so the op does
@@ -74,12 +82,15 @@ Shape ReductionResult(const Reduction& reduction, const Shape& shape);
 // One shape as itself, several as a tuple.
 Shape OneOrTuple(std::vector<Shape> shapes);
 
-// The dimensions that `window` makes of `dims`. Rules 91 (one entry a dimension), 92 (size, stride and dilations
-// positive), 93 (padding leaves a size that is not negative and can be counted).
-absl::StatusOr<DimVector> WindowedDims(const OpView& op, absl::Span<const int64_t> dims, const Window& window);
+// The dimensions that `window` makes of `dims`. Rules 91 (one entry a dimension), 92 (size, stride
+// and dilations positive), 93 (padding leaves a size that is not negative and can be counted).
+absl::StatusOr<DimVector> WindowedDims(const OpView& op, absl::Span<const int64_t> dims,
+                                       const Window& window);
 
-// A dot's or convolution's type: the stated one where `operand` types may accumulate into it, else theirs.
-absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs, int rule);
+// A dot's or convolution's type: the stated one where `operand` types may accumulate into it, else
+// theirs.
+absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs,
+                                             int rule);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

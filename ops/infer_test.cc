@@ -1,5 +1,6 @@
-// Inference against the real XLA: rows of operands, an instruction and either its stated shape or the rule it breaks.
-// Where XLA's inference is laxer than its verifier (mixed precision, implicit broadcasts), the verifier's word counts.
+// Inference against the real XLA: rows of operands, an instruction and either its stated shape or
+// the rule it breaks. Where XLA's inference is laxer than its verifier (mixed precision, implicit
+// broadcasts), the verifier's word counts.
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
@@ -25,7 +26,8 @@ c_s { s = s32[] parameter(0)  k = s32[] constant(3)  ROOT z = pred[] compare(s, 
 b_s { s = s32[] parameter(0)  ROOT z = s32[] add(s, s) }
 )";
 
-// "ok" where the inferred shape is the stated one, "wrong" where it is another, else the label of the rule broken.
+// "ok" where the inferred shape is the stated one, "wrong" where it is another, else the label of
+// the rule broken.
 std::string Verdict(const std::vector<std::string>& operands, absl::string_view instruction) {
   std::string text = absl::StrCat("HloModule m\n", kComputations, "ENTRY e {\n");
   for (size_t i = 0; i < operands.size(); ++i)
@@ -38,12 +40,15 @@ std::string Verdict(const std::vector<std::string>& operands, absl::string_view 
   const Instruction& root = *(*module)->entry()->root();
   const absl::StatusOr<Shape> inferred = InferShape(root);
   if (!inferred.ok()) return LabelOf(inferred.status());
-  return SameIgnoringLayout(*inferred, root.shape()) ? "ok" : absl::StrCat("wrong: ", Text(*inferred));
+  return SameIgnoringLayout(*inferred, root.shape()) ? "ok"
+                                                     : absl::StrCat("wrong: ", Text(*inferred));
 }
 
-// Rows `verdict | operand shapes | stated shape and instruction`; an indented line goes on with the row before.
+// Rows `verdict | operand shapes | stated shape and instruction`; an indented line goes on with the
+// row before.
 void CheckRows(absl::string_view rows) {
-  for (absl::string_view row : absl::StrSplit(absl::StrReplaceAll(rows, {{"\n    ", " "}}), '\n', absl::SkipEmpty())) {
+  for (absl::string_view row :
+       absl::StrSplit(absl::StrReplaceAll(rows, {{"\n    ", " "}}), '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts = absl::StrSplit(row, absl::MaxSplits(" | ", 2));
     ASSERT_EQ(parts.size(), 3) << row;
     EXPECT_EQ(Verdict(absl::StrSplit(parts[1], ' ', absl::SkipEmpty()), parts[2]), parts[0]) << row;
@@ -58,16 +63,35 @@ struct ElementwiseCase {
 
 TEST(InferTest, ElementwiseTypes) {
   const ElementwiseCase cases[] = {
-      {"abs", 1, "sfc"},          {"negate", 1, "sufc"},  {"sign", 1, "sfc"},     {"not", 1, "psu"},
-      {"popcnt", 1, "su"},        {"cosine", 1, "fc"},    {"floor", 1, "f"},      {"erf", 1, "f"},
-      {"cbrt", 1, "f"},           {"is-finite", 1, "f"},  {"real", 1, "fc"},      {"imag", 1, "fc"},
-      {"tanh", 1, "fc"},          {"add", 2, "psufc"},    {"subtract", 2, "sufc"}, {"remainder", 2, "suf"},
-      {"power", 2, "sufc"},       {"maximum", 2, "psuf"}, {"and", 2, "psu"},      {"shift-left", 2, "su"},
-      {"atan2", 2, "fc"},         {"mulhi", 2, "su"},     {"sqrt", 1, "fc"},      {"complex", 2, "f"},
-      {"round-nearest-afz", 1, "f"}, {"count-leading-zeros", 1, "su"},
+      {"abs", 1, "sfc"},
+      {"negate", 1, "sufc"},
+      {"sign", 1, "sfc"},
+      {"not", 1, "psu"},
+      {"popcnt", 1, "su"},
+      {"cosine", 1, "fc"},
+      {"floor", 1, "f"},
+      {"erf", 1, "f"},
+      {"cbrt", 1, "f"},
+      {"is-finite", 1, "f"},
+      {"real", 1, "fc"},
+      {"imag", 1, "fc"},
+      {"tanh", 1, "fc"},
+      {"add", 2, "psufc"},
+      {"subtract", 2, "sufc"},
+      {"remainder", 2, "suf"},
+      {"power", 2, "sufc"},
+      {"maximum", 2, "psuf"},
+      {"and", 2, "psu"},
+      {"shift-left", 2, "su"},
+      {"atan2", 2, "fc"},
+      {"mulhi", 2, "su"},
+      {"sqrt", 1, "fc"},
+      {"complex", 2, "f"},
+      {"round-nearest-afz", 1, "f"},
+      {"count-leading-zeros", 1, "su"},
   };
-  const std::pair<char, const char*> types[] = {{'p', "pred"}, {'s', "s4"},       {'s', "s32"}, {'u', "u8"},
-                                                {'f', "f32"}, {'c', "c64"}};
+  const std::pair<char, const char*> types[] = {{'p', "pred"}, {'s', "s4"},  {'s', "s32"},
+                                                {'u', "u8"},   {'f', "f32"}, {'c', "c64"}};
   for (const ElementwiseCase& c : cases) {
     for (const auto& [type_class, type] : types) {
       const std::string op = c.op;
@@ -76,9 +100,11 @@ TEST(InferTest, ElementwiseTypes) {
       if (op == "complex") result = "c64";
       if (type_class == 'c' && (op == "abs" || op == "real" || op == "imag")) result = "f32";
       const bool taken = absl::string_view(c.classes).find(type_class) != absl::string_view::npos;
-      const std::string instruction = absl::StrCat(result, "[2,3] ", op, c.arity == 1 ? "(p0)" : "(p0, p1)");
+      const std::string instruction =
+          absl::StrCat(result, "[2,3] ", op, c.arity == 1 ? "(p0)" : "(p0, p1)");
       const std::vector<std::string> operands(c.arity, absl::StrCat(type, "[2,3]"));
-      EXPECT_EQ(Verdict(operands, instruction), taken ? "ok" : absl::StrCat(op, "-c2")) << instruction;
+      EXPECT_EQ(Verdict(operands, instruction), taken ? "ok" : absl::StrCat(op, "-c2"))
+          << instruction;
     }
   }
 }

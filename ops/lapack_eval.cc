@@ -130,9 +130,7 @@ class Routine {
   using R = typename RealOf<T>::type;
 
   explicit Routine(const EvalContext& context)
-      : context_(context),
-        instruction_(context.instruction),
-        a_(MatrixOf(context)) {
+      : context_(context), instruction_(context.instruction), a_(MatrixOf(context)) {
     const DimVector& dims = a_.shape().dims;
     m_ = static_cast<int>(dims[dims.size() - 2]);
     n_ = static_cast<int>(dims.back());

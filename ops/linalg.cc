@@ -22,8 +22,8 @@ absl::StatusOr<Shape> InferCholesky(const OpView& op) {
   return op.operand(0).WithoutLayout();
 }
 
-// c4: both operands have one type and rank; c5: and the same batch dimensions; c6: the side that a multiplies fits;
-// c7: transpose_a is stated.
+// c4: both operands have one type and rank; c5: and the same batch dimensions; c6: the side that a
+// multiplies fits; c7: transpose_a is stated.
 absl::StatusOr<Shape> InferTriangularSolve(const OpView& op) {
   RETURN_IF_ERROR(ExpectSquareMatrices(op, 0));
   RETURN_IF_ERROR(ExpectArray(op, 1));
@@ -38,8 +38,10 @@ absl::StatusOr<Shape> InferTriangularSolve(const OpView& op) {
       return Fail(op, 5, "operands differ in batch dimension ", d, ": ", Text(a), " and ", Text(b));
   const int shared = attr.left_side ? rank - 2 : rank - 1;
   if (!SizesAgree(b.dims[shared], a.dims[rank - 1]))
-    return Fail(op, 6, "dimension ", shared, " of ", Text(b), " is not ", a.dims[rank - 1], ", as ", Text(a), " needs");
-  if (attr.transpose_a == TriangularTranspose::kInvalid) return Fail(op, 7, "transpose_a is not stated");
+    return Fail(op, 6, "dimension ", shared, " of ", Text(b), " is not ", a.dims[rank - 1], ", as ",
+                Text(a), " needs");
+  if (attr.transpose_a == TriangularTranspose::kInvalid)
+    return Fail(op, 7, "transpose_a is not stated");
   return b.WithoutLayout();
 }
 

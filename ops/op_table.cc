@@ -20,7 +20,8 @@ constexpr std::array<InferFunction, kOpcodeCount> kInfer = {{
 
 absl::Status CheckOperandCount(const OpView& op) {
   const OpInfo& info = Info(op.opcode());
-  if (info.exact ? op.operand_count() == info.min_operands : op.operand_count() >= info.min_operands)
+  if (info.exact ? op.operand_count() == info.min_operands
+                 : op.operand_count() >= info.min_operands)
     return absl::OkStatus();
   return Fail(op, 0, "expects ", info.exact ? "" : "at least ", info.min_operands, " operand",
               info.min_operands == 1 ? "" : "s", ", found ", op.operand_count());
@@ -36,8 +37,8 @@ absl::StatusOr<Shape> InferShape(const OpView& op) {
 absl::StatusOr<Shape> InferShape(const Instruction& instruction) {
   absl::InlinedVector<const Shape*, 4> operands;
   for (const Instruction* operand : instruction.operands()) operands.push_back(&operand->shape());
-  return InferShape(OpView(instruction.opcode(), operands, instruction.attributes(), instruction.called(),
-                           &instruction.shape()));
+  return InferShape(OpView(instruction.opcode(), operands, instruction.attributes(),
+                           instruction.called(), &instruction.shape()));
 }
 
 }  // namespace hlokit

@@ -10,8 +10,8 @@
 namespace hlokit {
 
 // Runs a computation on arguments and gives its result; what ops that call computations receive.
-using CallComputation =
-    std::function<absl::StatusOr<Literal>(const Computation&, absl::Span<const Literal* const> arguments)>;
+using CallComputation = std::function<absl::StatusOr<Literal>(
+    const Computation&, absl::Span<const Literal* const> arguments)>;
 
 // What evaluation sees of one instruction.
 struct EvalContext {
@@ -20,15 +20,18 @@ struct EvalContext {
   const CallComputation& call;
   // Which device runs (replica-id, partition-id, and what the executor hands to collectives).
   int64_t replica = 0, partition = 0;
-  // Runs a collective, send/recv, infeed/outfeed with the other devices; null on a single device without queues.
+  // Runs a collective, send/recv, infeed/outfeed with the other devices; null on a single device
+  // without queues.
   std::function<absl::StatusOr<Literal>(const EvalContext&)> communicate;
 };
 
-// The shape of the result (with default or operand-derived layout left out: inference gives no layouts).
+// The shape of the result (with default or operand-derived layout left out: inference gives no
+// layouts).
 absl::StatusOr<Shape> InferShape(const OpView& op);
 // InferShape of an instruction that exists, its own shape being the declared one.
 absl::StatusOr<Shape> InferShape(const Instruction& instruction);
-// The value, by the reference meaning. Errors: Unimplemented names the op; InvalidArgument for bad values.
+// The value, by the reference meaning. Errors: Unimplemented names the op; InvalidArgument for bad
+// values.
 absl::StatusOr<Literal> Evaluate(const EvalContext& context);
 
 }  // namespace hlokit

@@ -20,13 +20,15 @@ Shape WithoutDims(const Shape& shape, absl::Span<const int64_t> gone) {
 absl::StatusOr<Reduction> ExpectReduction(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   if (op.operand_count() % 2 != 0)
-    return Fail(op, 2, "expects as many initial values as operands, found ", op.operand_count(), " in all");
+    return Fail(op, 2, "expects as many initial values as operands, found ", op.operand_count(),
+                " in all");
   const int64_t n = op.operand_count() / 2;
   std::vector<ElementType> inits, elements;
   for (int64_t i = 0; i < n; ++i) {
     const Shape& init = op.operand(n + i);
     if (!SameDims(op.operand(i), op.operand(0)))
-      return Fail(op, 3, "operands differ in dimensions: ", Text(op.operand(0)), " and ", Text(op.operand(i)));
+      return Fail(op, 3, "operands differ in dimensions: ", Text(op.operand(0)), " and ",
+                  Text(op.operand(i)));
     if (!init.IsScalar()) return Fail(op, 4, "initial value ", i, " is not a scalar: ", Text(init));
     inits.push_back(init.type);
     elements.push_back(op.operand(i).type);
@@ -47,12 +49,13 @@ absl::StatusOr<Shape> InferReduce(const OpView& op) {
   ASSIGN_OR_RETURN(Reduction reduction, ExpectReduction(op));
   const DimVector& dimensions = op.attr<DimensionsAttrs>().dimensions;
   if (!DistinctBelow(dimensions, op.operand(0).rank()))
-    return Fail(op, 5, "dimensions=", ListText(dimensions), " are not distinct dimensions of ", Text(op.operand(0)));
+    return Fail(op, 5, "dimensions=", ListText(dimensions), " are not distinct dimensions of ",
+                Text(op.operand(0)));
   return ReductionResult(reduction, WithoutDims(op.operand(0), dimensions));
 }
 
-// c2: at least one operand, all of one set of dimensions; c3: dimensions={0,1,...}; c4: to_apply takes a scalar of
-// each operand and returns one.
+// c2: at least one operand, all of one set of dimensions; c3: dimensions={0,1,...}; c4: to_apply
+// takes a scalar of each operand and returns one.
 absl::StatusOr<Shape> InferMap(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   if (op.operand_count() == 0) return Fail(op, 2, "expects at least one operand");
@@ -63,14 +66,17 @@ absl::StatusOr<Shape> InferMap(const OpView& op) {
     scalars.push_back(Shape::Scalar(op.operand(i).type));
   }
   const DimVector& dimensions = op.attr<MapAttrs>().dimensions;
-  if (!AscendingBelow(dimensions, result.rank()) || static_cast<int>(dimensions.size()) != result.rank())
-    return Fail(op, 3, "dimensions=", ListText(dimensions), " are not all dimensions of ", Text(result), " in order");
+  if (!AscendingBelow(dimensions, result.rank()) ||
+      static_cast<int>(dimensions.size()) != result.rank())
+    return Fail(op, 3, "dimensions=", ListText(dimensions), " are not all dimensions of ",
+                Text(result), " in order");
   ASSIGN_OR_RETURN(Signature mapped, SignatureOf(op, 0));
   std::vector<const Shape*> expected;
   for (const Shape& scalar : scalars) expected.push_back(&scalar);
   RETURN_IF_ERROR(ExpectParameters(op, mapped, expected, 4));
   if (!mapped.result->IsScalar())
-    return Fail(op, 4, mapped.computation->name(), " returns ", Text(*mapped.result), ", expected a scalar");
+    return Fail(op, 4, mapped.computation->name(), " returns ", Text(*mapped.result),
+                ", expected a scalar");
   return result.WithType(mapped.result->type);
 }
 
@@ -93,27 +99,31 @@ absl::Status FindScanLength(const OpView& op, ScanParts& parts) {
     if (parts.dimension < 0 || parts.dimension >= input.rank())
       return Fail(op, 3, "dimension ", parts.dimension, " is not in ", Text(input));
     if (!SizesAgree(parts.length, input.dims[parts.dimension]))
-      return Fail(op, 3, "scanned sizes differ: ", parts.length, " and ", input.dims[parts.dimension]);
+      return Fail(op, 3, "scanned sizes differ: ", parts.length, " and ",
+                  input.dims[parts.dimension]);
     parts.length = MoreSpecific(parts.length, input.dims[parts.dimension]);
     parts.dynamic |= input.IsDynamic(static_cast<int>(parts.dimension));
   }
   if (parts.inputs > 0 || op.declared() == nullptr) return absl::OkStatus();
   const Shape& declared = *op.declared();
-  const Shape* first = declared.IsTuple() && !declared.elements.empty() ? &declared.elements[0] : &declared;
+  const Shape* first =
+      declared.IsTuple() && !declared.elements.empty() ? &declared.elements[0] : &declared;
   if (first->IsArray() && parts.dimension >= 0 && parts.dimension < first->rank())
     parts.length = first->dims[parts.dimension];
   return absl::OkStatus();
 }
 
 absl::StatusOr<Shape> Stacked(const OpView& op, const Shape& element, const ScanParts& parts) {
-  if (!element.IsArray() || parts.dimension > element.rank() || parts.dimension < 0 || element.rank() == kMaxRank)
+  if (!element.IsArray() || parts.dimension > element.rank() || parts.dimension < 0 ||
+      element.rank() == kMaxRank)
     return Fail(op, 5, "cannot stack ", Text(element), " along dimension ", parts.dimension);
   Shape stacked = Shape::Scalar(element.type);
   for (int d = 0; d <= element.rank(); ++d) {
     const int from = d > parts.dimension ? d - 1 : d;
     const bool scanned = d == parts.dimension;
     stacked.dims.push_back(scanned ? parts.length : element.dims[from]);
-    stacked.SetDynamic(d, scanned ? parts.dynamic || parts.length == kUnbounded : element.IsDynamic(from));
+    stacked.SetDynamic(
+        d, scanned ? parts.dynamic || parts.length == kUnbounded : element.IsDynamic(from));
   }
   return stacked;
 }
@@ -122,33 +132,40 @@ absl::StatusOr<Shape> Stacked(const OpView& op, const Shape& element, const Scan
 absl::StatusOr<Signature> ExpectScanStep(const OpView& op, const ScanParts& parts) {
   ASSIGN_OR_RETURN(Signature step, SignatureOf(op, 0));
   std::vector<Shape> slices;
-  for (int64_t i = 0; i < parts.inputs; ++i) slices.push_back(WithoutDims(op.operand(i), {parts.dimension}));
+  for (int64_t i = 0; i < parts.inputs; ++i)
+    slices.push_back(WithoutDims(op.operand(i), {parts.dimension}));
   std::vector<const Shape*> expected;
-  for (int64_t i = 0; i < op.operand_count(); ++i) expected.push_back(i < parts.inputs ? &slices[i] : &op.operand(i));
+  for (int64_t i = 0; i < op.operand_count(); ++i)
+    expected.push_back(i < parts.inputs ? &slices[i] : &op.operand(i));
   RETURN_IF_ERROR(ExpectParameters(op, step, expected, 4));
   return step;
 }
 
 }  // namespace
 
-// c2: one dimension, and num_carries of the operands are carried; c3, c4: above; c5: to_apply returns elements to
-// stack, then the carries as they came.
+// c2: one dimension, and num_carries of the operands are carried; c3, c4: above; c5: to_apply
+// returns elements to stack, then the carries as they came.
 absl::StatusOr<Shape> InferScan(const OpView& op) {
   const auto& attr = op.attr<ScanAttrs>();
   if (attr.dimensions.size() != 1 || attr.num_carries < 0 || attr.num_carries > op.operand_count())
-    return Fail(op, 2, "dimensions=", ListText(attr.dimensions), ", num_carries=", attr.num_carries, " do not fit ",
-                op.operand_count(), " operands");
+    return Fail(op, 2, "dimensions=", ListText(attr.dimensions), ", num_carries=", attr.num_carries,
+                " do not fit ", op.operand_count(), " operands");
   ScanParts parts{op.operand_count() - attr.num_carries, attr.num_carries, attr.dimensions[0]};
   RETURN_IF_ERROR(FindScanLength(op, parts));
   ASSIGN_OR_RETURN(Signature step, ExpectScanStep(op, parts));
-  std::vector<Shape> results = step.result->IsTuple() ? step.result->elements : std::vector<Shape>{*step.result};
+  std::vector<Shape> results =
+      step.result->IsTuple() ? step.result->elements : std::vector<Shape>{*step.result};
   const int64_t outputs = static_cast<int64_t>(results.size()) - parts.carries;
-  if (outputs < 0) return Fail(op, 5, step.computation->name(), " returns ", Text(*step.result), ", too few carries");
+  if (outputs < 0)
+    return Fail(op, 5, step.computation->name(), " returns ", Text(*step.result),
+                ", too few carries");
   for (int64_t i = 0; i < static_cast<int64_t>(results.size()); ++i) {
     if (i < outputs) {
       ASSIGN_OR_RETURN(results[i], Stacked(op, results[i], parts));
-    } else if (const Shape& carry = op.operand(parts.inputs + i - outputs); !Compatible(results[i], carry)) {
-      return Fail(op, 5, "carry ", i - outputs, " is ", Text(carry), " before and ", Text(results[i]), " after a step");
+    } else if (const Shape& carry = op.operand(parts.inputs + i - outputs);
+               !Compatible(results[i], carry)) {
+      return Fail(op, 5, "carry ", i - outputs, " is ", Text(carry), " before and ",
+                  Text(results[i]), " after a step");
     }
     results[i] = results[i].WithoutLayout();
   }

@@ -7,7 +7,8 @@ namespace {
 // The transfer in flight: (data, u32[], token[]); older text has no token.
 Shape InFlight(const OpView& op, Shape data) {
   std::vector<Shape> elements = {std::move(data), Shape::Scalar(ElementType::kU32)};
-  if (op.declared() == nullptr || op.declared()->elements.size() != 2) elements.push_back(Shape::Token());
+  if (op.declared() == nullptr || op.declared()->elements.size() != 2)
+    elements.push_back(Shape::Token());
   return Shape::Tuple(std::move(elements));
 }
 
@@ -23,7 +24,8 @@ absl::Status ExpectInFlight(const OpView& op) {
 absl::StatusOr<Shape> StatedData(const OpView& op) {
   ASSIGN_OR_RETURN(Shape declared, ExpectDeclared(op));
   if (!declared.IsTuple() || declared.elements.empty())
-    return Fail(op, 2, "expects a tuple that begins with the data as result, found ", Text(declared));
+    return Fail(op, 2, "expects a tuple that begins with the data as result, found ",
+                Text(declared));
   return declared.elements[0];
 }
 
@@ -61,7 +63,8 @@ absl::StatusOr<Shape> InferOutfeed(const OpView& op) {
   RETURN_IF_ERROR(ExpectToken(op, 1));
   const std::optional<Shape>& stated = op.attr<OutfeedAttrs>().outfeed_shape;
   if (stated && !Compatible(*stated, op.operand(0)))
-    return Fail(op, 2, "outfeed_shape is ", Text(*stated), ", but the operand is ", Text(op.operand(0)));
+    return Fail(op, 2, "outfeed_shape is ", Text(*stated), ", but the operand is ",
+                Text(op.operand(0)));
   return Shape::Token();
 }
 

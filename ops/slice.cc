@@ -4,8 +4,8 @@
 namespace hlokit {
 namespace {
 
-// Start indices from operand `first` on: one integer scalar a dimension, or (older text) one vector of them.
-// c4: their number and kind; c5: they share one type.
+// Start indices from operand `first` on: one integer scalar a dimension, or (older text) one vector
+// of them. c4: their number and kind; c5: they share one type.
 absl::Status ExpectStartIndices(const OpView& op, int64_t first, int rank) {
   const int64_t count = op.operand_count() - first;
   if (count == 1 && op.operand(first).rank() == 1) {
@@ -17,7 +17,8 @@ absl::Status ExpectStartIndices(const OpView& op, int64_t first, int rank) {
   for (int64_t i = first; i < op.operand_count(); ++i) {
     RETURN_IF_ERROR(ExpectIntegerScalar(op, i, 4));
     if (op.operand(i).type != op.operand(first).type)
-      return Fail(op, 5, "start indices differ in type: ", Text(op.operand(first)), " and ", Text(op.operand(i)));
+      return Fail(op, 5, "start indices differ in type: ", Text(op.operand(first)), " and ",
+                  Text(op.operand(i)));
   }
   return absl::OkStatus();
 }
@@ -35,7 +36,8 @@ absl::StatusOr<Shape> InferSlice(const OpView& op) {
   for (int d = 0; d < operand.rank(); ++d) {
     const auto& [start, limit, stride] = slice[d];
     if (start < 0 || start > limit || Exceeds(limit, operand.dims[d]) || stride <= 0)
-      return Fail(op, 3, "[", start, ":", limit, ":", stride, "] is no slice of dimension ", d, " of ", Text(operand));
+      return Fail(op, 3, "[", start, ":", limit, ":", stride, "] is no slice of dimension ", d,
+                  " of ", Text(operand));
     result.dims[d] = (limit - start) / stride + ((limit - start) % stride != 0);
     result.SetDynamic(d, operand.IsDynamic(d) && result.dims[d] == operand.dims[d]);
   }
@@ -52,9 +54,11 @@ absl::StatusOr<Shape> InferDynamicSlice(const OpView& op) {
     return Fail(op, 2, "dynamic_slice_sizes=", ListText(sizes), " does not fit ", Text(operand));
   for (int d = 0; d < operand.rank(); ++d)
     if (sizes[d] < 0 || Exceeds(sizes[d], operand.dims[d]))
-      return Fail(op, 3, "dynamic_slice_sizes=", ListText(sizes), " exceeds ", Text(operand), " in dimension ", d);
+      return Fail(op, 3, "dynamic_slice_sizes=", ListText(sizes), " exceeds ", Text(operand),
+                  " in dimension ", d);
   Shape result = Shape::Array(operand.type, sizes);
-  for (int d = 0; d < operand.rank(); ++d) result.SetDynamic(d, operand.IsDynamic(d) && sizes[d] == operand.dims[d]);
+  for (int d = 0; d < operand.rank(); ++d)
+    result.SetDynamic(d, operand.IsDynamic(d) && sizes[d] == operand.dims[d]);
   return result;
 }
 
@@ -65,10 +69,12 @@ absl::StatusOr<Shape> InferDynamicUpdateSlice(const OpView& op) {
   const Shape& update = op.operand(1);
   RETURN_IF_ERROR(ExpectStartIndices(op, 2, operand.rank()));
   if (operand.type != update.type || operand.rank() != update.rank())
-    return Fail(op, 2, "operand and update differ in type or rank: ", Text(operand), " and ", Text(update));
+    return Fail(op, 2, "operand and update differ in type or rank: ", Text(operand), " and ",
+                Text(update));
   for (int d = 0; d < operand.rank(); ++d)
     if (Exceeds(update.dims[d], operand.dims[d]))
-      return Fail(op, 3, "update exceeds the operand in dimension ", d, ": ", Text(update), " and ", Text(operand));
+      return Fail(op, 3, "update exceeds the operand in dimension ", d, ": ", Text(update), " and ",
+                  Text(operand));
   return operand.WithoutLayout();
 }
 

@@ -6,7 +6,8 @@ namespace hlokit {
 absl::StatusOr<Shape> InferTuple(const OpView& op) {
   std::vector<Shape> elements;
   elements.reserve(op.operand_count());
-  for (int64_t i = 0; i < op.operand_count(); ++i) elements.push_back(op.operand(i).WithoutLayout());
+  for (int64_t i = 0; i < op.operand_count(); ++i)
+    elements.push_back(op.operand(i).WithoutLayout());
   return Shape::Tuple(std::move(elements));
 }
 

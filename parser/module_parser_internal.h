@@ -155,8 +155,8 @@ class ModuleParser {
   SourcePlace entry_place_;
   bool has_header_ = false;
   bool lone_ = false;  // a single instruction is read: its operands become parameters
-  bool body_open_ =
-      true;  // false: what stands at an instruction's place starts another computation
+  // false: what stands at an instruction's place starts another computation
+  bool body_open_ = true;
   std::vector<std::unique_ptr<Instruction>> broken_;  // kept alive: operands list them as users
   std::vector<std::unique_ptr<Computation>> broken_bodies_;
 };

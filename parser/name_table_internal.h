@@ -14,8 +14,8 @@ namespace hlokit {
 class NameTable {
  public:
   struct Entry {
-    Instruction* instruction =
-        nullptr;  // null while its definition is read, and where that is broken
+    // null while its definition is read, and where that is broken
+    Instruction* instruction = nullptr;
     const char* name = nullptr;
     uint32_t length = 0;
     uint32_t hash = 0;

@@ -31,7 +31,8 @@ bool Mergeable(const Instruction* i) {
     case Opcode::kConstant:
       return i->literal() != nullptr;
     case Opcode::kFusion:
-    case Opcode::kWhile:  // JAX repeats whole searches, which flatten-call-graph has given copies of one body
+    case Opcode::kWhile:  // JAX repeats whole searches, which flatten-call-graph has given copies
+                          // of one body
     case Opcode::kConditional:
       return !i->HasSideEffect();
     default:

@@ -1,5 +1,6 @@
-// Parallel loops: fixed ranges, dealt out in blocks to the threads of one pool, then stolen. The caller works too and
-// waits only for ranges that another thread has begun, so a busy machine costs no more than a loop on one thread.
+// Parallel loops: fixed ranges, dealt out in blocks to the threads of one pool, then stolen. The
+// caller works too and waits only for ranges that another thread has begun, so a busy machine costs
+// no more than a loop on one thread.
 #include "runtime/parallel.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ struct Loop {
   int64_t total;
   int64_t range;  // elements of one range
   int threads;
-  uint32_t float_mode;          // the caller's, which all threads take
+  uint32_t float_mode;        // the caller's, which all threads take
   Share shares[kMaxThreads];  // each thread's block of ranges
 
   void Drain(Share& share) {
@@ -90,7 +91,8 @@ void Pause() {
 #endif
 }
 
-// Threads beside the caller's. They look out for work for some 20 microseconds after the last loop, then sleep.
+// Threads beside the caller's. They look out for work for some 20 microseconds after the last loop,
+// then sleep.
 class Pool {
  public:
   static Pool& Get() {

@@ -1,4 +1,5 @@
-// A side table keyed by dense ids, such as an instruction's: a vector that grows to the largest id it is given.
+// A side table keyed by dense ids, such as an instruction's: a vector that grows to the largest id
+// it is given.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ class DenseMap {
  public:
   DenseMap() = default;
   explicit DenseMap(T default_value) : default_(std::move(default_value)) {}
-  DenseMap(size_t size, T default_value) : default_(std::move(default_value)), values_(size, default_) {}
+  DenseMap(size_t size, T default_value)
+      : default_(std::move(default_value)), values_(size, default_) {}
 
   T& operator[](size_t id) {
     if (id >= values_.size()) values_.resize(id + 1, default_);

@@ -1,4 +1,5 @@
-// Errors that point at text: source places, the text they stand in, and a collector that prints them with a caret.
+// Errors that point at text: source places, the text they stand in, and a collector that prints
+// them with a caret.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ class SourceFile {
   const std::shared_ptr<const std::string>& shared_text() const { return text_; }
   absl::string_view TextAt(SourcePlace place) const;
 
-  // Offsets past the end count as the end. The first call finds the line starts; safe from several threads.
+  // Offsets past the end count as the end. The first call finds the line starts; safe from several
+  // threads.
   LineColumn Locate(uint32_t offset) const;
   // The line that holds `offset`, without its newline.
   absl::string_view LineAt(uint32_t offset) const;
@@ -72,7 +74,8 @@ struct Diagnostic {
 };
 
 // Collects errors and warnings about one text:
-//   out.Error(op.place(), "reduce-c6", "reducer takes ", n, " parameters").Note(reducer.place(), "defined here");
+//   out.Error(op.place(), "reduce-c6", "reducer takes ", n, " parameters").Note(reducer.place(),
+//   "defined here");
 class Diagnostics {
  public:
   static constexpr int kMaxKept = 20;  // of each severity; later ones are only counted
@@ -99,7 +102,8 @@ class Diagnostics {
   Handle Warning(SourcePlace place, absl::string_view label, const Parts&... parts) {
     return Handle(Add(Severity::kWarning, place, label, absl::StrCat(parts...)));
   }
-  // An error from a status, with the label and the place it carries; `place` serves where it has none.
+  // An error from a status, with the label and the place it carries; `place` serves where it has
+  // none.
   Handle Error(SourcePlace place, const absl::Status& status);
 
   bool ok() const { return error_count_ == 0; }
@@ -108,13 +112,15 @@ class Diagnostics {
   bool full() const { return error_count_ >= kMaxKept; }
   const std::vector<Diagnostic>& items() const { return items_; }
 
-  // Every kept diagnostic as "FILE:LINE:COL: error: message  [label]", its source line and a caret line.
+  // Every kept diagnostic as "FILE:LINE:COL: error: message  [label]", its source line and a caret
+  // line.
   std::string Render(const SourceFile& file) const;
   // The first error as InvalidArgument, with its label and place; OK where there is none.
   absl::Status ToStatus() const;
 
  private:
-  Diagnostic* Add(Severity severity, SourcePlace place, absl::string_view label, std::string message);
+  Diagnostic* Add(Severity severity, SourcePlace place, absl::string_view label,
+                  std::string message);
 
   std::vector<Diagnostic> items_;
   int error_count_ = 0;

@@ -1,4 +1,5 @@
-// Files: whole reads, writes that appear whole or not at all, and read-only mappings of large inputs.
+// Files: whole reads, writes that appear whole or not at all, and read-only mappings of large
+// inputs.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@ namespace hlokit {
 // The bytes of `path`, or of standard input where it is "-".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// Replaces `path` by `contents`: written beside it, then renamed, so a reader or a crash never sees a part.
+// Replaces `path` by `contents`: written beside it, then renamed, so a reader or a crash never sees
+// a part.
 // "-" is standard output; a path that is no plain file (/dev/stdout, a pipe) is written directly.
 absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents);
 // The same for contents in pieces, one after the other.

@@ -15,7 +15,7 @@ class StringInterner {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  uint32_t Id(absl::string_view text);          // adds the text where it is new; ids count up from 0
+  uint32_t Id(absl::string_view text);  // adds the text where it is new; ids count up from 0
   uint32_t Find(absl::string_view text) const;  // kNone where it was never added
   absl::string_view Text(uint32_t id) const { return texts_[id]; }
   absl::string_view Intern(absl::string_view text) { return Text(Id(text)); }

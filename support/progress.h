@@ -8,10 +8,12 @@
 
 namespace hlokit {
 
-// Called with a stage ("compile") and the fraction done, 0 to 1; returns false to interrupt the work.
+// Called with a stage ("compile") and the fraction done, 0 to 1; returns false to interrupt the
+// work.
 using ProgressCallback = std::function<bool(absl::string_view stage, double fraction)>;
 
-// One stage of `total` steps over an optional callback, which is called about a hundred times however many steps there are.
+// One stage of `total` steps over an optional callback, which is called about a hundred times
+// however many steps there are.
 class Progress {
  public:
   // `callback` may be empty; it and `stage` must outlive the object.
@@ -23,7 +25,8 @@ class Progress {
     done_ += steps;
     if (!callback_ || (done_ < next_ && done_ < total_)) return absl::OkStatus();
     next_ = done_ + total_ / 100;
-    double fraction = done_ < total_ ? static_cast<double>(done_) / static_cast<double>(total_) : 1.0;
+    double fraction =
+        done_ < total_ ? static_cast<double>(done_) / static_cast<double>(total_) : 1.0;
     if (callback_(stage_, fraction)) return absl::OkStatus();
     return absl::CancelledError("interrupted");
   }

@@ -1,4 +1,5 @@
-// Errors as values: status constructors, RETURN_IF_ERROR and ASSIGN_OR_RETURN, and CHECK for faults of our own.
+// Errors as values: status constructors, RETURN_IF_ERROR and ASSIGN_OR_RETURN, and CHECK for faults
+// of our own.
 #pragma once
 
 #include <cstdlib>
@@ -49,8 +50,8 @@ absl::Status Internal(const Parts&... parts) {
 // The same code and payloads with `prefix` and ": " before the message; OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view prefix);
 
-#define RETURN_IF_ERROR(expr)                                  \
-  do {                                                         \
+#define RETURN_IF_ERROR(expr)                                                             \
+  do {                                                                                    \
     if (absl::Status status_ = (expr); ABSL_PREDICT_FALSE(!status_.ok())) return status_; \
   } while (false)
 
@@ -98,11 +99,13 @@ std::string CheckText(const T& value) {
   }
 }
 
-// CHECK(condition) << parts...: aborts on a fault of ours, in every build. Never for what a user can type.
-#define CHECK(condition)                        \
+// CHECK(condition) << parts...: aborts on a fault of ours, in every build. Never for what a user
+// can type.
+#define CHECK(condition)                          \
   ABSL_PREDICT_TRUE(static_cast<bool>(condition)) \
-  ? (void)0                                     \
-  : ::hlokit::CheckVoid() & ::hlokit::CheckFailure(__FILE__, __LINE__, "CHECK failed: " #condition " ")
+  ? (void)0                                       \
+  : ::hlokit::CheckVoid() &                       \
+          ::hlokit::CheckFailure(__FILE__, __LINE__, "CHECK failed: " #condition " ")
 
 #define HLOKIT_CHECK_OP(a, op, b) \
   CHECK((a)op(b)) << "(" << ::hlokit::CheckText(a) << " against " << ::hlokit::CheckText(b) << ") "
@@ -112,9 +115,10 @@ std::string CheckText(const T& value) {
 #define CHECK_LE(a, b) HLOKIT_CHECK_OP(a, <=, b)
 #define CHECK_GT(a, b) HLOKIT_CHECK_OP(a, >, b)
 #define CHECK_GE(a, b) HLOKIT_CHECK_OP(a, >=, b)
-#define CHECK_OK(expr) \
+#define CHECK_OK(expr)                                           \
   if (absl::Status check_status_ = (expr); check_status_.ok()) { \
-  } else CHECK(false) << #expr << ": " << check_status_.ToString()
+  } else                                                         \
+    CHECK(false) << #expr << ": " << check_status_.ToString()
 
 // DCHECK and its like vanish where NDEBUG is defined; their operands are still compiled.
 #ifdef NDEBUG

@@ -9,11 +9,13 @@
 
 namespace hlokit {
 
-// Insertions, deletions, changes and swaps of neighbours that turn `a` into `b`; any value above `limit` is limit + 1.
+// Insertions, deletions, changes and swaps of neighbours that turn `a` into `b`; any value above
+// `limit` is limit + 1.
 int EditDistance(absl::string_view a, absl::string_view b, int limit);
 
 // The candidate nearest to `word`, or empty where none is near enough to be a misspelling of it.
-absl::string_view NearestMatch(absl::string_view word, absl::Span<const absl::string_view> candidates);
+absl::string_view NearestMatch(absl::string_view word,
+                               absl::Span<const absl::string_view> candidates);
 
 // " (did you mean NAME?)", or nothing: made to end an error message about an unknown name.
 std::string DidYouMean(absl::string_view word, absl::Span<const absl::string_view> candidates);
@@ -22,7 +24,8 @@ std::string DidYouMean(absl::string_view word, absl::Span<const absl::string_vie
 std::string ShortestText(float value);
 std::string ShortestText(double value);
 
-// "text" in double quotes with C escapes, and its inverse (InvalidArgument where a quote or an escape is broken).
+// "text" in double quotes with C escapes, and its inverse (InvalidArgument where a quote or an
+// escape is broken).
 std::string Quote(absl::string_view text);
 absl::StatusOr<std::string> Unquote(absl::string_view quoted);
 

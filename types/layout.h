@@ -19,20 +19,20 @@ struct LayoutExtras {
   // One tile: sizes; kCombine stands for `*`.
   static constexpr int64_t kCombine = INT64_MIN;
   std::vector<absl::InlinedVector<int64_t, 2>> tiles;  // T(..)(..)
-  int64_t tail_padding_alignment = 1;                   // L(n), in elements
-  ElementType index_type = ElementType::kInvalid;       // #(u32)
-  ElementType pointer_type = ElementType::kInvalid;     // *(u32)
-  int64_t element_size_in_bits = 0;                     // E(n); 0: not given
-  int64_t memory_space = 0;                             // S(n)
+  int64_t tail_padding_alignment = 1;                  // L(n), in elements
+  ElementType index_type = ElementType::kInvalid;      // #(u32)
+  ElementType pointer_type = ElementType::kInvalid;    // *(u32)
+  int64_t element_size_in_bits = 0;                    // E(n); 0: not given
+  int64_t memory_space = 0;                            // S(n)
   struct Split {
     int64_t dimension = 0;
     std::vector<int64_t> indices;
     bool operator==(const Split&) const = default;
   };
-  std::vector<Split> splits;                // SC(d:i,j)
-  int64_t dynamic_metadata_bytes = 0;       // M(n)
-  std::vector<std::string> dim_levels;      // D(D,C~): older XLA's dimension level types, as text
-  std::shared_ptr<const Shape> physical;    // P(shape)
+  std::vector<Split> splits;              // SC(d:i,j)
+  int64_t dynamic_metadata_bytes = 0;     // M(n)
+  std::vector<std::string> dim_levels;    // D(D,C~): older XLA's dimension level types, as text
+  std::shared_ptr<const Shape> physical;  // P(shape)
   bool operator==(const LayoutExtras& other) const;
 };
 

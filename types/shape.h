@@ -24,10 +24,10 @@ inline constexpr int kMaxRank = 64;
 // An array, tuple, token, opaque or buffer shape; a value, compared field by field.
 struct Shape {
   ElementType type = ElementType::kInvalid;
-  bool has_layout = false;     // arrays only
-  uint64_t dynamic_mask = 0;   // bit d: dimension d is dynamic (bound in dims[d], or kUnbounded)
-  DimVector dims;              // arrays only; counts of elements
-  Layout layout;               // meaningful where has_layout
+  bool has_layout = false;      // arrays only
+  uint64_t dynamic_mask = 0;    // bit d: dimension d is dynamic (bound in dims[d], or kUnbounded)
+  DimVector dims;               // arrays only; counts of elements
+  Layout layout;                // meaningful where has_layout
   std::vector<Shape> elements;  // of a tuple; exactly one for a buffer
 
   static Shape Array(ElementType type, absl::Span<const int64_t> dims);
@@ -52,7 +52,8 @@ struct Shape {
 
   // Number of elements at the bounds; 1 for a scalar. Saturates at INT64_MAX.
   int64_t ElementCount() const;
-  // Bytes of a dense array as a Literal stores it (one byte for sub-byte types); 0 for tuples, tokens.
+  // Bytes of a dense array as a Literal stores it (one byte for sub-byte types); 0 for tuples,
+  // tokens.
   int64_t ByteSize() const { return ElementCount() * ByteWidth(type); }
 
   // This shape with the default (descending, row-major) layout on every array, or with none.
@@ -97,7 +98,8 @@ std::vector<ShapeLeaf> Leaves(const Shape& shape);
 // The part at `index`, or null.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
 
-// Calls `fn(absl::Span<const int64_t>)` for each index of an array of `dims`, the last dimension fastest.
+// Calls `fn(absl::Span<const int64_t>)` for each index of an array of `dims`, the last dimension
+// fastest.
 template <typename Fn>
 void ForEachIndex(absl::Span<const int64_t> dims, Fn fn) {
   for (int64_t d : dims)
@@ -113,7 +115,8 @@ void ForEachIndex(absl::Span<const int64_t> dims, Fn fn) {
 
 // Row-major strides, in elements, of an array of `dims`.
 DimVector RowMajorStrides(absl::Span<const int64_t> dims);
-// Strides, in elements, of each dimension (by dimension number) under the shape's layout; no tiling.
+// Strides, in elements, of each dimension (by dimension number) under the shape's layout; no
+// tiling.
 DimVector LayoutStrides(const Shape& shape);
 
 }  // namespace hlokit

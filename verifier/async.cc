@@ -23,15 +23,18 @@ void CheckNativePair(VerifyRun& run, const Instruction& i) {
       run.Error(i, "async-c1", "expects one user, a ", Text(done), ", found ",
                 i.users().empty() ? absl::string_view("none") : Text(i.users()[0]->opcode()));
     if (i.opcode() == done && i.operand(0)->opcode() != start)
-      run.Error(i, "async-c2", "expects a ", Text(start), " as operand, found ", Text(i.operand(0)->opcode()));
+      run.Error(i, "async-c2", "expects a ", Text(start), " as operand, found ",
+                Text(i.operand(0)->opcode()));
   }
 }
 
 bool IsGeneric(Opcode opcode) {
-  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone;
+  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
+         opcode == Opcode::kAsyncDone;
 }
 
-// The same for async-start, -update and -done; [async-c3] all of a chain wrap one computation and run on one thread.
+// The same for async-start, -update and -done; [async-c3] all of a chain wrap one computation and
+// run on one thread.
 void CheckChain(VerifyRun& run, const Instruction& i) {
   if (!IsGeneric(i.opcode())) return;
   if (i.opcode() != Opcode::kAsyncDone) {
@@ -42,7 +45,8 @@ void CheckChain(VerifyRun& run, const Instruction& i) {
   if (i.opcode() == Opcode::kAsyncStart) return;
   const Instruction& before = *i.operand(0);
   if (before.opcode() != Opcode::kAsyncStart && before.opcode() != Opcode::kAsyncUpdate) {
-    run.Error(i, "async-c2", "expects an async-start or async-update as operand, found ", Text(before.opcode()));
+    run.Error(i, "async-c2", "expects an async-start or async-update as operand, found ",
+              Text(before.opcode()));
     return;
   }
   const auto& thread = i.attr<AsyncAttrs>().async_execution_thread;
@@ -51,32 +55,37 @@ void CheckChain(VerifyRun& run, const Instruction& i) {
     run.Error(i, "async-c3", "it wraps ", i.to_apply()->name(), ", but %", before.name(), " wraps ",
               before.to_apply()->name());
   if (!thread.empty() && !thread_before.empty() && thread != thread_before)
-    run.Error(i, "async-c3", "it runs on thread ", thread, ", but %", before.name(), " on ", thread_before);
+    run.Error(i, "async-c3", "it runs on thread ", thread, ", but %", before.name(), " on ",
+              thread_before);
 }
 
 bool IsTransferStart(Opcode opcode) { return opcode == Opcode::kSend || opcode == Opcode::kRecv; }
 
-// [async-c4] a transfer is taken by its done op (through tuples and loops, where it is pipelined), [async-c5] on the
-// same channel and of the same kind.
+// [async-c4] a transfer is taken by its done op (through tuples and loops, where it is pipelined),
+// [async-c5] on the same channel and of the same kind.
 void CheckTransfer(VerifyRun& run, const Instruction& i) {
   if (IsTransferStart(i.opcode())) {
     const Opcode done = i.opcode() == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone;
     for (const Instruction* user : i.users())
-      if (user->opcode() != done && user->opcode() != Opcode::kTuple && user->opcode() != Opcode::kGetTupleElement)
-        run.Error(i, "async-c4", "expects a ", Text(done), " as user, found ", Text(user->opcode()));
+      if (user->opcode() != done && user->opcode() != Opcode::kTuple &&
+          user->opcode() != Opcode::kGetTupleElement)
+        run.Error(i, "async-c4", "expects a ", Text(done), " as user, found ",
+                  Text(user->opcode()));
   }
   if (i.opcode() != Opcode::kSendDone && i.opcode() != Opcode::kRecvDone) return;
   const Instruction& start = *i.operand(0);
   const Opcode expected = i.opcode() == Opcode::kSendDone ? Opcode::kSend : Opcode::kRecv;
   if (!IsTransferStart(start.opcode())) return;
   if (start.opcode() != expected) {
-    run.Error(i, "async-c4", "expects a ", Text(expected), " as operand, found ", Text(start.opcode()));
+    run.Error(i, "async-c4", "expects a ", Text(expected), " as operand, found ",
+              Text(start.opcode()));
     return;
   }
   const auto& own = i.attr<SendRecvAttrs>();
   const auto& other = start.attr<SendRecvAttrs>();
   if (own.channel_id && other.channel_id && own.channel_id != other.channel_id)
-    run.Error(i, "async-c5", "channel_id=", *own.channel_id, ", but %", start.name(), " has ", *other.channel_id);
+    run.Error(i, "async-c5", "channel_id=", *own.channel_id, ", but %", start.name(), " has ",
+              *other.channel_id);
   if (own.is_host_transfer != other.is_host_transfer)
     run.Error(i, "async-c5", "is_host_transfer differs from %", start.name());
 }

@@ -1,4 +1,5 @@
-// Fusions and custom calls: aliasing of outputs to operands, layout constraints, fused computations.
+// Fusions and custom calls: aliasing of outputs to operands, layout constraints, fused
+// computations.
 #include "absl/container/flat_hash_map.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
@@ -6,16 +7,19 @@
 namespace hlokit {
 namespace {
 
-// [OP-c10] output_to_operand_aliasing joins an output and a part of an operand that take the same space.
+// [OP-c10] output_to_operand_aliasing joins an output and a part of an operand that take the same
+// space.
 void CheckAliasing(VerifyRun& run, const Instruction& i, const std::vector<OutputAlias>& aliases) {
   for (const OutputAlias& alias : aliases) {
     const Shape* to = SubShape(i.shape(), alias.output);
     const bool has_operand = alias.operand >= 0 && alias.operand < i.operand_count();
-    const Shape* from = has_operand ? SubShape(i.operand(alias.operand)->shape(), alias.operand_index) : nullptr;
+    const Shape* from =
+        has_operand ? SubShape(i.operand(alias.operand)->shape(), alias.operand_index) : nullptr;
     if (to == nullptr || from == nullptr || to->ByteSize() != from->ByteSize())
       run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "output_to_operand_aliasing: output ",
-                ListText(alias.output), " is ", to ? Text(*to) : "missing", ", and operand ", alias.operand, " ",
-                ListText(alias.operand_index), " is ", from ? Text(*from) : "missing");
+                ListText(alias.output), " is ", to ? Text(*to) : "missing", ", and operand ",
+                alias.operand, " ", ListText(alias.operand_index), " is ",
+                from ? Text(*from) : "missing");
   }
 }
 
@@ -25,14 +29,14 @@ void CheckConstraints(VerifyRun& run, const Instruction& call) {
   if (!attr.operand_layout_constraints) return;
   const std::vector<Shape>& stated = *attr.operand_layout_constraints;
   if (static_cast<int64_t>(stated.size()) != call.operand_count()) {
-    run.Error(call, "custom-call-c11", "operand_layout_constraints has ", stated.size(), " shapes, expected ",
-              call.operand_count());
+    run.Error(call, "custom-call-c11", "operand_layout_constraints has ", stated.size(),
+              " shapes, expected ", call.operand_count());
     return;
   }
   for (int64_t n = 0; n < call.operand_count(); ++n)
     if (!Compatible(stated[n], call.operand(n)->shape()))
-      run.Error(call, "custom-call-c11", "operand_layout_constraints has ", Text(stated[n]), " for operand ", n,
-                ", which is ", Text(call.operand(n)->shape()));
+      run.Error(call, "custom-call-c11", "operand_layout_constraints has ", Text(stated[n]),
+                " for operand ", n, ", which is ", Text(call.operand(n)->shape()));
 }
 
 }  // namespace
@@ -47,8 +51,8 @@ void CheckCalls(VerifyRun& run) {
       CheckAliasing(run, i, i.attr<FusionAttrs>().output_to_operand_aliasing);
       const auto [other, first] = fused.insert({i.to_apply(), &i});
       if (!first && i.to_apply() != nullptr)
-        run.Error(i, "fusion-c11", "computation ", i.to_apply()->name(), " is fused by %", other->second->name(),
-                  " as well");
+        run.Error(i, "fusion-c11", "computation ", i.to_apply()->name(), " is fused by %",
+                  other->second->name(), " as well");
     }
   });
 }

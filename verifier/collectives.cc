@@ -1,5 +1,5 @@
-// Collectives: device groups against the module's counts, source-target pairs, channels. Ops of different kinds may
-// share a channel: JAX numbers them all 1.
+// Collectives: device groups against the module's counts, source-target pairs, channels. Ops of
+// different kinds may share a channel: JAX numbers them all 1.
 #include <algorithm>
 #include <optional>
 
@@ -34,9 +34,15 @@ Collective PartsOf(const A& attr) {
 
 Collective PartsOf(const Instruction& i) {
   return VisitAttributes(i.opcode(), i.attributes(), [](const auto& attr) {
-    if constexpr (requires { attr.channel_id; attr.replica_groups; }) {
+    if constexpr (requires {
+                    attr.channel_id;
+                    attr.replica_groups;
+                  }) {
       return PartsOf(attr);
-    } else if constexpr (requires { attr.channel_id; attr.source_target_pairs; }) {
+    } else if constexpr (requires {
+                           attr.channel_id;
+                           attr.source_target_pairs;
+                         }) {
       return Collective{attr.channel_id};
     } else {
       return Collective{};
@@ -69,29 +75,33 @@ bool Fits(const ReplicaGroups& groups) {
     return p;
   };
   const int64_t devices = product(groups.reshape_dims);
-  const bool permutes = groups.transpose_perm.empty() ||
-                        IsPermutation(groups.transpose_perm, static_cast<int64_t>(groups.reshape_dims.size()));
+  const bool permutes =
+      groups.transpose_perm.empty() ||
+      IsPermutation(groups.transpose_perm, static_cast<int64_t>(groups.reshape_dims.size()));
   return devices > 0 && devices <= kMost && devices == product(groups.iota_dims) && permutes;
 }
 
 // Opcodes whose groups may differ in size.
 bool AllowsUneven(Opcode opcode) {
-  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllReduceStart || opcode == Opcode::kCollectiveBroadcast;
+  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllReduceStart ||
+         opcode == Opcode::kCollectiveBroadcast;
 }
 
-// [group-c1] a well-formed list of groups, none empty; [group-c2] of one size; [group-c3] no id twice;
-// [group-c4] every id from 0 on (a broadcast may leave some out); [group-c5] as many as the module has.
+// [group-c1] a well-formed list of groups, none empty; [group-c2] of one size; [group-c3] no id
+// twice; [group-c4] every id from 0 on (a broadcast may leave some out); [group-c5] as many as the
+// module has.
 class GroupCheck {
  public:
-  GroupCheck(VerifyRun& run, const Instruction& at, const Collective& c) : run_(run), at_(at), c_(c) {}
+  GroupCheck(VerifyRun& run, const Instruction& at, const Collective& c)
+      : run_(run), at_(at), c_(c) {}
 
   void Check() {
     if (c_.use_global_ids && !c_.channel_id)
       run_.Error(at_, "group-c6", "use_global_device_ids needs a channel_id");
     if (c_.groups == nullptr || c_.groups->empty()) return;
     if (c_.groups->form == ReplicaGroups::Form::kIota && !Fits(*c_.groups)) {
-      run_.Error(at_, "group-c1", "replica_groups=", ListText(c_.groups->iota_dims), "<=",
-                 ListText(c_.groups->reshape_dims), " do not lay out the same devices");
+      run_.Error(at_, "group-c1", "replica_groups=", ListText(c_.groups->iota_dims),
+                 "<=", ListText(c_.groups->reshape_dims), " do not lay out the same devices");
       return;
     }
     const std::vector<std::vector<int64_t>> groups = c_.groups->Expand();
@@ -106,7 +116,8 @@ class GroupCheck {
         return false;
       }
       if (group.size() != groups[0].size() && !AllowsUneven(at_.opcode())) {
-        run_.Error(at_, "group-c2", "replica_groups has groups of ", groups[0].size(), " and of ", group.size());
+        run_.Error(at_, "group-c2", "replica_groups has groups of ", groups[0].size(), " and of ",
+                   group.size());
         return false;
       }
     }
@@ -141,8 +152,8 @@ class GroupCheck {
   const Collective& c_;
 };
 
-// [collective-permute-c10] ids are not negative and no source or target comes twice (in-place forms may repeat them);
-// [collective-permute-c11] they exist.
+// [collective-permute-c10] ids are not negative and no source or target comes twice (in-place forms
+// may repeat them); [collective-permute-c11] they exist.
 void CheckPairs(VerifyRun& run, const Instruction& i) {
   const auto& attr = i.attr<CollectivePermuteAttrs>();
   std::vector<int64_t> sources, targets;
@@ -157,16 +168,19 @@ void CheckPairs(VerifyRun& run, const Instruction& i) {
     if (ids->empty()) continue;
     std::sort(ids->begin(), ids->end());
     const auto twice = std::adjacent_find(ids->begin(), ids->end());
-    if (ids->front() < 0) run.Error(i, "collective-permute-c10", "source_target_pairs names ", ids->front());
+    if (ids->front() < 0)
+      run.Error(i, "collective-permute-c10", "source_target_pairs names ", ids->front());
     if (twice != ids->end() && attr.slice_sizes.empty())
       run.Error(i, "collective-permute-c10", "source_target_pairs has ", *twice, " twice as ",
                 ids == &sources ? "source" : "target");
     if (counts_stated && ids->back() >= count)
-      run.Error(i, "collective-permute-c11", "source_target_pairs names ", ids->back(), " of ", count, " devices");
+      run.Error(i, "collective-permute-c11", "source_target_pairs names ", ids->back(), " of ",
+                count, " devices");
   }
 }
 
-// Members of the groups that an op gathers from or scatters to; nothing where the module does not say.
+// Members of the groups that an op gathers from or scatters to; nothing where the module does not
+// say.
 std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
   const ModuleHeader& header = run.module.header();
   const GroupMode mode = ModeOf(c);
@@ -175,7 +189,9 @@ std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
   const int64_t partitions = mode == GroupMode::kReplicasAndPartitions ? header.num_partitions : 1;
   if (c.groups == nullptr || c.groups->empty()) return IdCount(header, mode) * partitions;
   const std::vector<std::vector<int64_t>> groups = c.groups->Expand();
-  return groups.empty() ? std::nullopt : std::optional<int64_t>(static_cast<int64_t>(groups[0].size()) * partitions);
+  return groups.empty()
+             ? std::nullopt
+             : std::optional<int64_t>(static_cast<int64_t>(groups[0].size()) * partitions);
 }
 
 // [all-gather-c10], [reduce-scatter-c10]: the dimension grows or shrinks by the number of members.
@@ -188,8 +204,8 @@ void CheckShards(VerifyRun& run, const Instruction& i, const Collective& c) {
   const int64_t whole = (gathers ? i.shape() : i.operand(0)->shape()).dims[dimensions[0]];
   const int64_t part = (gathers ? i.operand(0)->shape() : i.shape()).dims[dimensions[0]];
   if (members && part > 0 && whole / part != *members)
-    run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "the sizes ", part, " and ", whole, " of dimension ",
-              dimensions[0], " do not fit groups of ", *members);
+    run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "the sizes ", part, " and ", whole,
+              " of dimension ", dimensions[0], " do not fit groups of ", *members);
 }
 
 }  // namespace
@@ -200,9 +216,11 @@ void CheckCollectives(VerifyRun& run) {
     const Collective c = PartsOf(i);
     const int errors_before = run.out.error_count();
     GroupCheck(run, i, c).Check();
-    const bool permutes = i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
+    const bool permutes =
+        i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
     if (permutes) CheckPairs(run, i);
-    if (c.channel_id && *c.channel_id < 0) run.Error(i, "channel-c1", "channel_id=", *c.channel_id, " is negative");
+    if (c.channel_id && *c.channel_id < 0)
+      run.Error(i, "channel-c1", "channel_id=", *c.channel_id, " is negative");
     if (run.out.error_count() == errors_before) CheckShards(run, i, c);
   });
 }

@@ -5,10 +5,12 @@
 namespace hlokit {
 namespace {
 
-// Takes away, again and again, the nodes that wait for nothing; returns a node of a cycle, or null where all went.
-// waits_for(node, fn) and waiters(node, fn) call fn on each neighbour, as often on one side as on the other.
+// Takes away, again and again, the nodes that wait for nothing; returns a node of a cycle, or null
+// where all went. waits_for(node, fn) and waiters(node, fn) call fn on each neighbour, as often on
+// one side as on the other.
 template <typename Node, typename WaitsFor, typename Waiters>
-const Node* FindCycle(const std::vector<const Node*>& nodes, int64_t id_bound, WaitsFor waits_for, Waiters waiters) {
+const Node* FindCycle(const std::vector<const Node*>& nodes, int64_t id_bound, WaitsFor waits_for,
+                      Waiters waiters) {
   DenseMap<int64_t> open(id_bound, 0);
   std::vector<const Node*> ready;
   for (const Node* node : nodes) {
@@ -53,7 +55,8 @@ void CheckBody(VerifyRun& run, const VerifyRun::Body& body) {
     for (const Instruction* user : i.users()) fn(user);
     for (const Instruction* after : i.control_successors()) fn(after);
   };
-  if (const Instruction* on_cycle = FindCycle<Instruction>(nodes, run.module.id_bound(), operands_once, users))
+  if (const Instruction* on_cycle =
+          FindCycle<Instruction>(nodes, run.module.id_bound(), operands_once, users))
     run.Error(*on_cycle, "computation-c7", "%", on_cycle->name(), " depends on its own result");
 }
 
@@ -75,8 +78,10 @@ void CheckCallGraph(VerifyRun& run) {
       for (const Computation* next : edges[c.id()]) fn(next);
     };
   };
-  if (const Computation* on_cycle = FindCycle<Computation>(nodes, bound, walk(callees), walk(callers)))
-    run.out.Error(on_cycle->place(), "module-c3", "computation ", on_cycle->name(), " calls itself");
+  if (const Computation* on_cycle =
+          FindCycle<Computation>(nodes, bound, walk(callees), walk(callers)))
+    run.out.Error(on_cycle->place(), "module-c3", "computation ", on_cycle->name(),
+                  " calls itself");
 }
 
 }  // namespace

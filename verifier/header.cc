@@ -6,20 +6,23 @@
 namespace hlokit {
 namespace {
 
-// [entry-c1] the stated layout has the entry's parameters and result; [entry-c2] layouts are permutations.
+// [entry-c1] the stated layout has the entry's parameters and result; [entry-c2] layouts are
+// permutations.
 void CheckEntryLayout(VerifyRun& run) {
   const Computation& entry = *run.module.entry();
   if (!run.module.header().entry_layout) return;
   const EntryLayout& stated = *run.module.header().entry_layout;
   if (static_cast<int64_t>(stated.parameters.size()) != entry.parameter_count()) {
-    run.out.Error(entry.place(), "entry-c1", "entry_computation_layout has ", stated.parameters.size(),
-                  " parameters, but ", entry.name(), " has ", entry.parameter_count());
+    run.out.Error(entry.place(), "entry-c1", "entry_computation_layout has ",
+                  stated.parameters.size(), " parameters, but ", entry.name(), " has ",
+                  entry.parameter_count());
     return;
   }
   for (int64_t p = 0; p < entry.parameter_count(); ++p)
     if (!Compatible(stated.parameters[p], entry.parameter(p)->shape()))
-      run.Error(*entry.parameter(p), "entry-c1", "entry_computation_layout has ", Text(stated.parameters[p]),
-                " for parameter ", p, ", found ", Text(entry.parameter(p)->shape()));
+      run.Error(*entry.parameter(p), "entry-c1", "entry_computation_layout has ",
+                Text(stated.parameters[p]), " for parameter ", p, ", found ",
+                Text(entry.parameter(p)->shape()));
   if (!Compatible(stated.result, entry.root()->shape()))
     run.Error(*entry.root(), "entry-c1", "entry_computation_layout has ", Text(stated.result),
               " as result, found ", Text(entry.root()->shape()));
@@ -44,26 +47,31 @@ std::string PartText(int64_t number, const ShapeIndex& index) {
   return absl::StrCat("(", number, ", ", ListText(index), ")");
 }
 
-// [alias-c1] the output exists; [alias-c2] the parameter exists; [alias-c3] neither is aliased twice; [alias-c4] both
-// take the same space. [donor-c1] a donor exists; [donor-c2] once, and is not aliased as well.
+// [alias-c1] the output exists; [alias-c2] the parameter exists; [alias-c3] neither is aliased
+// twice; [alias-c4] both take the same space. [donor-c1] a donor exists; [donor-c2] once, and is
+// not aliased as well.
 void CheckAliases(VerifyRun& run) {
   const Computation& entry = *run.module.entry();
   absl::flat_hash_set<std::string> outputs, parameters;
-  auto fail = [&](absl::string_view label, const auto&... parts) { run.out.Error({}, label, parts...); };
+  auto fail = [&](absl::string_view label, const auto&... parts) {
+    run.out.Error({}, label, parts...);
+  };
   for (const InputOutputAlias& alias : run.module.header().aliases) {
     const std::string output = ListText(alias.output);
     const std::string parameter = PartText(alias.parameter, alias.parameter_index);
     const Shape* to = SubShape(entry.root()->shape(), alias.output);
     const Shape* from = ParameterPart(entry, alias.parameter, alias.parameter_index);
     if (to == nullptr) {
-      fail("alias-c1", "input_output_alias: no output ", output, " in ", Text(entry.root()->shape()));
+      fail("alias-c1", "input_output_alias: no output ", output, " in ",
+           Text(entry.root()->shape()));
     } else if (from == nullptr) {
       fail("alias-c2", "input_output_alias: no parameter ", parameter);
     } else if (!outputs.insert(output).second || !parameters.insert(parameter).second) {
-      fail("alias-c3", "input_output_alias: output ", output, " or parameter ", parameter, " is aliased twice");
+      fail("alias-c3", "input_output_alias: output ", output, " or parameter ", parameter,
+           " is aliased twice");
     } else if (from->IsArray() != to->IsArray() || from->ByteSize() != to->ByteSize()) {
-      fail("alias-c4", "input_output_alias: output ", output, " is ", Text(*to), ", but parameter ", parameter, " is ",
-           Text(*from));
+      fail("alias-c4", "input_output_alias: output ", output, " is ", Text(*to), ", but parameter ",
+           parameter, " is ", Text(*from));
     }
   }
   for (const BufferDonor& donor : run.module.header().donors) {
@@ -81,8 +89,8 @@ void CheckAliases(VerifyRun& run) {
 void CheckHeader(VerifyRun& run) {
   const ModuleHeader& header = run.module.header();
   if (header.replica_count < 1 || header.num_partitions < 1)
-    run.out.Error({}, "module-c4", "replica_count=", header.replica_count, " and num_partitions=",
-                  header.num_partitions, " must be positive");
+    run.out.Error({}, "module-c4", "replica_count=", header.replica_count,
+                  " and num_partitions=", header.num_partitions, " must be positive");
   if (header.entry_layout) {
     for (const Shape& shape : header.entry_layout->parameters) CheckStatedLayouts(run, shape);
     CheckStatedLayouts(run, header.entry_layout->result);

@@ -29,7 +29,8 @@ void CheckSchedule(VerifyRun& run, const VerifyRun::Body& body) {
         run.Error(*i, "schedule-c2", "it is scheduled before its operand %", operand->name());
     for (const Instruction* before : i->control_predecessors())
       if (position.at(before->id()) > at)
-        run.Error(*i, "schedule-c2", "it is scheduled before its control predecessor %", before->name());
+        run.Error(*i, "schedule-c2", "it is scheduled before its control predecessor %",
+                  before->name());
   }
 }
 

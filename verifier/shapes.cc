@@ -1,4 +1,5 @@
-// Shapes: sizes and layouts by themselves, and each instruction's inference against the shape that it states.
+// Shapes: sizes and layouts by themselves, and each instruction's inference against the shape that
+// it states.
 #include "ops/dim_lists.h"
 #include "ops/op_table.h"
 #include "verifier/verifier_internal.h"
@@ -6,8 +7,9 @@
 namespace hlokit {
 namespace {
 
-// [shape-c1] no unbounded dimension unless allowed, [shape-c2] a size in bytes that fits 64 bits, [shape-c3] a layout
-// that is a permutation of the dimensions. Returns what is wrong, or an empty text.
+// [shape-c1] no unbounded dimension unless allowed, [shape-c2] a size in bytes that fits 64 bits,
+// [shape-c3] a layout that is a permutation of the dimensions. Returns what is wrong, or an empty
+// text.
 std::string ProblemOf(const Shape& array, const VerifyOptions& options, absl::string_view& label) {
   if (array.HasUnboundedDims()) {
     if (options.allow_unbounded) return "";
@@ -22,7 +24,8 @@ std::string ProblemOf(const Shape& array, const VerifyOptions& options, absl::st
     const DimVector order(array.layout.minor_to_major.begin(), array.layout.minor_to_major.end());
     label = "shape-c3";
     if (!IsPermutation(order, array.rank()))
-      return absl::StrCat("layout ", ListText(order), " is not a permutation of the dimensions of ", Text(array));
+      return absl::StrCat("layout ", ListText(order), " is not a permutation of the dimensions of ",
+                          Text(array));
   }
   return "";
 }
@@ -45,8 +48,8 @@ void CheckShapes(VerifyRun& run) {
       run.Error(i, inferred.status());
       run.broken[i.id()] = 1;
     } else if (!Compatible(*inferred, i.shape())) {
-      run.Error(i, absl::StrCat(Text(i.opcode()), "-c99"), "expects ", Text(*inferred), " as result, found ",
-                Text(i.shape()));
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c99"), "expects ", Text(*inferred),
+                " as result, found ", Text(i.shape()));
       run.broken[i.id()] = 1;
     }
   });

@@ -1,4 +1,5 @@
-// Structure: the entry, operands and users, roots, parameter numbers, called computations, control edges.
+// Structure: the entry, operands and users, roots, parameter numbers, called computations, control
+// edges.
 #include "absl/container/flat_hash_set.h"
 #include "support/dense_map.h"
 #include "verifier/verifier_internal.h"
@@ -21,12 +22,14 @@ void CheckOperands(VerifyRun& run, const Instruction& i) {
     if (operand == nullptr) {
       run.Error(i, "computation-c1", "operand ", n, " is missing");
     } else if (operand->parent() != i.parent()) {
-      run.Error(i, "computation-c2", "operand ", n, ", %", operand->name(), ", is in another computation");
+      run.Error(i, "computation-c2", "operand ", n, ", %", operand->name(),
+                ", is in another computation");
     }
   }
 }
 
-// [computation-c3] users are exactly the instructions that have the operand: both sides' sums over ids agree.
+// [computation-c3] users are exactly the instructions that have the operand: both sides' sums over
+// ids agree.
 void CheckUsers(VerifyRun& run, const VerifyRun::Body& body) {
   DenseMap<uint64_t> by_operands(run.module.id_bound(), 0);
   DenseMap<int64_t> last_user(run.module.id_bound(), -1);
@@ -40,7 +43,8 @@ void CheckUsers(VerifyRun& run, const VerifyRun::Body& body) {
   for (const Instruction* i : body.instructions) {
     uint64_t by_users = 0;
     for (const Instruction* user : i->users()) by_users += Mix(user->id());
-    if (by_users != by_operands.at(i->id())) run.Error(*i, "computation-c3", "its users do not match their operands");
+    if (by_users != by_operands.at(i->id()))
+      run.Error(*i, "computation-c3", "its users do not match their operands");
   }
 }
 
@@ -58,7 +62,8 @@ void CheckControlEdges(VerifyRun& run, const Instruction& i) {
 void CheckRoot(VerifyRun& run, const Computation& computation) {
   const Instruction* root = computation.root();
   if (root == nullptr || root->parent() != &computation)
-    run.out.Error(computation.place(), "computation-c5", "computation ", computation.name(), " has no root of its own");
+    run.out.Error(computation.place(), "computation-c5", "computation ", computation.name(),
+                  " has no root of its own");
 }
 
 // [computation-c6] parameters are numbered 0, 1, ... without gaps or repeats.
@@ -73,18 +78,21 @@ void CheckParameters(VerifyRun& run, const VerifyRun::Body& body) {
     if (number < 0 || number >= count) {
       outside = i;
     } else if (by_number[number] != nullptr) {
-      run.Error(*i, "computation-c6", "number ", number, " is taken by %", by_number[number]->name());
+      run.Error(*i, "computation-c6", "number ", number, " is taken by %",
+                by_number[number]->name());
     } else {
       by_number[number] = i;
     }
   }
   if (outside != nullptr)
-    run.Error(*outside, "computation-c6", "number ", outside->parameter_number(), " leaves a gap: computation ",
-              body.computation->name(), " has ", count, " parameter", count == 1 ? "" : "s");
+    run.Error(*outside, "computation-c6", "number ", outside->parameter_number(),
+              " leaves a gap: computation ", body.computation->name(), " has ", count, " parameter",
+              count == 1 ? "" : "s");
 }
 
 // [module-c2] called computations exist and belong to this module.
-void CheckCalled(VerifyRun& run, const Instruction& i, const absl::flat_hash_set<const Computation*>& own) {
+void CheckCalled(VerifyRun& run, const Instruction& i,
+                 const absl::flat_hash_set<const Computation*>& own) {
   for (const Computation* called : i.called())
     if (called == nullptr || !own.contains(called))
       run.Error(i, "module-c2", "it calls a computation that is not in the module");

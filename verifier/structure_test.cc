@@ -1,4 +1,5 @@
-// Structure that text cannot spell: cycles, foreign operands, broken schedules, in modules made by hand.
+// Structure that text cannot spell: cycles, foreign operands, broken schedules, in modules made by
+// hand.
 #include <chrono>
 #include <functional>
 
@@ -47,11 +48,15 @@ TEST(StructureTest, BrokenModulesAreRefused) {
       {"missing operand", [](Fixture& f) { f.abs->SetOperand(0, nullptr); }, "computation-c1"},
       {"foreign operand", [](Fixture& f) { f.abs->SetOperand(0, f.foreign); }, "computation-c2"},
       {"cycle", [](Fixture& f) { f.negate->SetOperand(0, f.abs); }, "computation-c7"},
-      {"control cycle", [](Fixture& f) { f.negate->AddControlPredecessor(f.abs); }, "computation-c7"},
-      {"foreign control edge", [](Fixture& f) { f.abs->AddControlPredecessor(f.foreign); }, "computation-c4"},
-      {"parameter gap", [](Fixture& f) { f.p->mutable_attr<ParameterAttrs>().number = 70; }, "computation-c6"},
+      {"control cycle", [](Fixture& f) { f.negate->AddControlPredecessor(f.abs); },
+       "computation-c7"},
+      {"foreign control edge", [](Fixture& f) { f.abs->AddControlPredecessor(f.foreign); },
+       "computation-c4"},
+      {"parameter gap", [](Fixture& f) { f.p->mutable_attr<ParameterAttrs>().number = 70; },
+       "computation-c6"},
       {"parameter twice", [](Fixture& f) { f.entry->AddParameter(0, kF32); }, "computation-c6"},
-      {"negative parameter", [](Fixture& f) { f.p->mutable_attr<ParameterAttrs>().number = -1; }, "computation-c6"},
+      {"negative parameter", [](Fixture& f) { f.p->mutable_attr<ParameterAttrs>().number = -1; },
+       "computation-c6"},
       {"missing callee",
        [](Fixture& f) {
          Instruction* call = f.entry->Add(Opcode::kCall, kF32, {f.p});
@@ -64,14 +69,33 @@ TEST(StructureTest, BrokenModulesAreRefused) {
          call->set_called({f.other});
        },
        "module-c3"},
-      {"wrong shape", [](Fixture& f) { f.abs->set_shape(Shape::Array(ElementType::kF32, {5})); }, "abs-c99"},
+      {"wrong shape", [](Fixture& f) { f.abs->set_shape(Shape::Array(ElementType::kF32, {5})); },
+       "abs-c99"},
       {"too many operands", [](Fixture& f) { f.abs->AppendOperand(f.p); }, "abs-c0"},
       {"layout", [](Fixture& f) { f.p->mutable_shape().layout.minor_to_major = {1}; }, "shape-c3"},
-      {"unbounded", [](Fixture& f) { f.p->set_shape(Shape::Array(ElementType::kF32, {kUnbounded})); }, "shape-c1"},
-      {"good schedule", [](Fixture& f) { f.entry->set_schedule({f.p, f.negate, f.abs}); }, ""},
-      {"short schedule", [](Fixture& f) { f.entry->set_schedule({f.p, f.negate}); }, "schedule-c1"},
-      {"double schedule", [](Fixture& f) { f.entry->set_schedule({f.p, f.negate, f.negate}); }, "schedule-c1"},
-      {"late operand", [](Fixture& f) { f.entry->set_schedule({f.negate, f.p, f.abs}); }, "schedule-c2"},
+      {"unbounded",
+       [](Fixture& f) { f.p->set_shape(Shape::Array(ElementType::kF32, {kUnbounded})); },
+       "shape-c1"},
+      {"good schedule",
+       [](Fixture& f) {
+         f.entry->set_schedule({f.p, f.negate, f.abs});
+       },
+       ""},
+      {"short schedule",
+       [](Fixture& f) {
+         f.entry->set_schedule({f.p, f.negate});
+       },
+       "schedule-c1"},
+      {"double schedule",
+       [](Fixture& f) {
+         f.entry->set_schedule({f.p, f.negate, f.negate});
+       },
+       "schedule-c1"},
+      {"late operand",
+       [](Fixture& f) {
+         f.entry->set_schedule({f.negate, f.p, f.abs});
+       },
+       "schedule-c2"},
   };
   for (const Case& c : cases) {
     Fixture fixture;
@@ -92,14 +116,16 @@ TEST(StructureTest, AllErrorsAreCollectedAndNamed) {
 
 TEST(StructureTest, UnboundedDimensionsMayBeAllowed) {
   Fixture f;
-  for (Instruction* i : {f.p, f.negate, f.abs}) i->set_shape(Shape::Array(ElementType::kF32, {kUnbounded}));
+  for (Instruction* i : {f.p, f.negate, f.abs})
+    i->set_shape(Shape::Array(ElementType::kF32, {kUnbounded}));
   Diagnostics out;
   VerifyOptions options;
   options.allow_unbounded = true;
   EXPECT_TRUE(Verify(f.module, out, options).ok()) << out.ToStatus();
 }
 
-// A chain, a wide fan-out and a wide fan-in of 100,000 instructions each, none of which may recurse or take quadratic time.
+// A chain, a wide fan-out and a wide fan-in of 100,000 instructions each, none of which may recurse
+// or take quadratic time.
 TEST(StructureTest, LargeModulesAreQuick) {
   constexpr int kSize = 100000;
   Fixture f;
@@ -109,7 +135,8 @@ TEST(StructureTest, LargeModulesAreQuick) {
     last = f.entry->Add(Opcode::kAdd, kF32, {last, f.p});
     all.push_back(last);
   }
-  f.entry->set_root(f.entry->Add(Opcode::kTuple, Shape::Tuple(std::vector<Shape>(kSize, kF32)), all));
+  f.entry->set_root(
+      f.entry->Add(Opcode::kTuple, Shape::Tuple(std::vector<Shape>(kSize, kF32)), all));
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(FirstLabel(f.module), "");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));

@@ -5,12 +5,15 @@
 
 namespace hlokit {
 
-VerifyRun::VerifyRun(const Module& m, const VerifyOptions& o, Diagnostics& d) : module(m), options(o), out(d) {
-  for (const Computation* computation : m.Computations()) bodies.push_back({computation, computation->Instructions()});
+VerifyRun::VerifyRun(const Module& m, const VerifyOptions& o, Diagnostics& d)
+    : module(m), options(o), out(d) {
+  for (const Computation* computation : m.Computations())
+    bodies.push_back({computation, computation->Instructions()});
 }
 
 void VerifyRun::Error(const Instruction& at, const absl::Status& status) {
-  out.Error(at.place(), at.place().valid() ? status : Annotate(status, absl::StrCat("%", at.name())));
+  out.Error(at.place(),
+            at.place().valid() ? status : Annotate(status, absl::StrCat("%", at.name())));
 }
 
 std::string VerifyRun::NameOf(const Instruction& at) {
@@ -23,8 +26,8 @@ absl::Status Verify(const Module& module, Diagnostics& out, const VerifyOptions&
   CheckStructure(run);
   if (out.error_count() == errors_before) CheckCycles(run);
   if (out.error_count() > errors_before) return out.ToStatus();
-  for (auto* phase : {CheckShapes, CheckHeader, CheckSchedules, CheckCalls, CheckCollectives, CheckAsync,
-                      CheckShardings}) {
+  for (auto* phase : {CheckShapes, CheckHeader, CheckSchedules, CheckCalls, CheckCollectives,
+                      CheckAsync, CheckShardings}) {
     if (out.full()) break;
     phase(run);
   }

@@ -24,7 +24,8 @@ struct VerifyRun {
   }
   void Error(const Instruction& at, const absl::Status& status);
 
-  // Calls fn(const Instruction&) for each instruction not in `broken`, until there are enough errors.
+  // Calls fn(const Instruction&) for each instruction not in `broken`, until there are enough
+  // errors.
   template <typename Fn>
   void ForEachInstruction(Fn fn) {
     for (const Body& body : bodies)
@@ -44,15 +45,15 @@ struct VerifyRun {
   static std::string NameOf(const Instruction& at);
 };
 
-void CheckStructure(VerifyRun& run);   // structure.cc; the others need it to hold
-void CheckCycles(VerifyRun& run);      // cycles.cc; so does this
-void CheckShapes(VerifyRun& run);      // shapes.cc
-void CheckHeader(VerifyRun& run);      // header.cc
-void CheckSchedules(VerifyRun& run);   // schedule.cc
-void CheckCalls(VerifyRun& run);       // calls.cc
+void CheckStructure(VerifyRun& run);    // structure.cc; the others need it to hold
+void CheckCycles(VerifyRun& run);       // cycles.cc; so does this
+void CheckShapes(VerifyRun& run);       // shapes.cc
+void CheckHeader(VerifyRun& run);       // header.cc
+void CheckSchedules(VerifyRun& run);    // schedule.cc
+void CheckCalls(VerifyRun& run);        // calls.cc
 void CheckCollectives(VerifyRun& run);  // collectives.cc
-void CheckAsync(VerifyRun& run);       // async.cc
-void CheckShardings(VerifyRun& run);   // sharding.cc
+void CheckAsync(VerifyRun& run);        // async.cc
+void CheckShardings(VerifyRun& run);    // sharding.cc
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

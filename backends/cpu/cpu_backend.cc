@@ -47,8 +47,8 @@ class CpuBackend final : public Backend {
     stats.temporary_bytes = buffers.arena_size();
     stats.code_bytes = code->code_bytes();
     stats.codegen_s = Now() - start - stats.passes_s;
-    auto executable = std::make_unique<CpuExecutable>(std::move(module), std::move(buffers), std::move(code),
-                                                      std::move(stats), options.threads);
+    auto executable = std::make_unique<CpuExecutable>(
+        std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);
     executable->set_flush_denormals(options.flush_denormals);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
@@ -72,8 +72,9 @@ class CpuBackend final : public Backend {
     for (const Computation* c : module.Computations())
       for (const Instruction* i : c->Instructions())
         if (i->shape().HasDynamicDims())
-          return Unimplemented("dynamic dimensions have no code on the CPU (instruction %", i->name(), ": ",
-                               Text(i->shape()), "); --platform=interpreter runs them");
+          return Unimplemented("dynamic dimensions have no code on the CPU (instruction %",
+                               i->name(), ": ", Text(i->shape()),
+                               "); --platform=interpreter runs them");
     return absl::OkStatus();
   }
 };

@@ -37,11 +37,13 @@ Literal FromBuffers(const Shape& shape, const void* const*& next) {
 
 void ToBuffers(const Literal& literal, const Shape& shape, void* const*& next) {
   if (shape.IsTuple()) {
-    for (size_t e = 0; e < shape.elements.size(); ++e) ToBuffers(literal.elements()[e], shape.elements[e], next);
+    for (size_t e = 0; e < shape.elements.size(); ++e)
+      ToBuffers(literal.elements()[e], shape.elements[e], next);
     return;
   }
   void* to = *next++;
-  if (shape.IsArray() && literal.byte_size() > 0) ToLayout(literal, shape, static_cast<uint8_t*>(to));
+  if (shape.IsArray() && literal.byte_size() > 0)
+    ToLayout(literal, shape, static_cast<uint8_t*>(to));
 }
 
 void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, void** results) {
@@ -49,7 +51,8 @@ void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, voi
   const Instruction& i = *executable->instruction(id);
   std::vector<Literal> values;
   const void* const* next = operands;
-  for (const Instruction* operand : i.operands()) values.push_back(FromBuffers(operand->shape(), next));
+  for (const Instruction* operand : i.operands())
+    values.push_back(FromBuffers(operand->shape(), next));
   std::vector<const Literal*> pointers;
   for (const Literal& v : values) pointers.push_back(&v);
   auto result = EvaluateInstruction(i, pointers);
@@ -68,11 +71,13 @@ class CpuRun final : public PreparedRun {
   absl::Status Prepare(const DeviceArguments& arguments) {
     const Computation& entry = *e_.module().entry();
     if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
-      return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ", arguments.size(), " given");
+      return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ",
+                             arguments.size(), " given");
     for (int64_t p = 0; p < entry.parameter_count(); ++p) {
       const Shape& want = entry.parameter(p)->shape();
       if (!Compatible(want, arguments[p]->shape()))
-        return InvalidArgument("argument ", p, " is ", Text(arguments[p]->shape()), ", expected ", Text(want));
+        return InvalidArgument("argument ", p, " is ", Text(arguments[p]->shape()), ", expected ",
+                               Text(want));
       RETURN_IF_ERROR(AddArgument(*arguments[p], want));
     }
     table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
@@ -161,9 +166,12 @@ class CpuRun final : public PreparedRun {
 
 }  // namespace
 
-CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers, std::unique_ptr<JitCode> code,
-                             CompileStats stats, int threads)
-    : module_(std::move(module)), buffers_(std::move(buffers)), code_(std::move(code)), stats_(std::move(stats)),
+CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers,
+                             std::unique_ptr<JitCode> code, CompileStats stats, int threads)
+    : module_(std::move(module)),
+      buffers_(std::move(buffers)),
+      code_(std::move(code)),
+      stats_(std::move(stats)),
       threads_(threads) {
   by_id_.resize(module_->id_bound());
   for (const Computation* c : module_->Computations())
@@ -174,7 +182,8 @@ absl::Status CpuExecutable::BindConstants() {
   for (const Instruction* i : buffers_.constants()) {
     const Literal* literal = i->literal();
     if (literal == nullptr)
-      return InvalidArgument("constant %", i->name(), " was left out of the text: `constant({...})`");
+      return InvalidArgument("constant %", i->name(),
+                             " was left out of the text: `constant({...})`");
     if (i->shape().IsRowMajor()) {
       constants_.push_back(literal->data());
       continue;
@@ -187,7 +196,8 @@ absl::Status CpuExecutable::BindConstants() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::Prepare(absl::Span<const DeviceArguments> arguments) {
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::Prepare(
+    absl::Span<const DeviceArguments> arguments) {
   if (arguments.size() != 1)
     return Unimplemented("the cpu platform runs one device; ", arguments.size(),
                          " were asked for (--platform=interpreter runs several)");

@@ -13,15 +13,17 @@ namespace hlokit {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers, std::unique_ptr<JitCode> code,
-                CompileStats stats, int threads);
+  CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers,
+                std::unique_ptr<JitCode> code, CompileStats stats, int threads);
 
-  // Puts constants into the layouts that the code expects. Errors: a constant whose value the text left out.
+  // Puts constants into the layouts that the code expects. Errors: a constant whose value the text
+  // left out.
   absl::Status BindConstants();
 
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
-  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(absl::Span<const DeviceArguments> arguments) override;
+  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
+      absl::Span<const DeviceArguments> arguments) override;
 
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }

@@ -16,9 +16,9 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/IPO/Inliner.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
 #include "llvm/Transforms/IPO/ModuleInliner.h"
-#include "llvm/Transforms/IPO/Inliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -51,7 +51,8 @@ void InitializeOnce() {
 
 std::string HostFeatures() {
   llvm::SubtargetFeatures features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
   return features.getString();
 }
 
@@ -65,14 +66,15 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(int opt_level) 
   const auto level = opt_level == 0   ? llvm::CodeGenOptLevel::None
                      : opt_level == 1 ? llvm::CodeGenOptLevel::Less
                                       : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), HostFeatures(), options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), HostFeatures(), options,
+                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
   if (machine == nullptr) return Internal("LLVM gives no target machine for ", triple);
   return machine;
 }
 
-// What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to promote in most
-// kernels, so that most of the default pipeline would find nothing to do.
+// What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
+// promote in most kernels, so that most of the default pipeline would find nothing to do.
 llvm::ModulePassManager KernelPipeline() {
   llvm::ModulePassManager module;
   module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
@@ -86,12 +88,14 @@ llvm::ModulePassManager KernelPipeline() {
   loops.addPass(llvm::IndVarSimplifyPass());
   loops.addPass(llvm::LoopDeletionPass());
   early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  early.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
   early.addPass(llvm::EarlyCSEPass(true));
   early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
   early.addPass(llvm::InstCombinePass());
   early.addPass(llvm::EarlyCSEPass(true));
-  early.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
   early.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager late;
   late.addPass(llvm::LICMPass(llvm::LICMOptions()));
@@ -105,8 +109,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = opt_level >= 2;
   tuning.SLPVectorization = false;
-  // Elementwise loops gain nothing from copies of their body, and compiling them takes most of the time; loops that
-  // carry sums ask for interleaving themselves (codegen/loops.cc).
+  // Elementwise loops gain nothing from copies of their body, and compiling them takes most of the
+  // time; loops that carry sums ask for interleaving themselves (codegen/loops.cc).
   tuning.LoopInterleaving = false;
   tuning.LoopUnrolling = false;
   tuning.MergeFunctions = false;
@@ -125,9 +129,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
                      : opt_level == 1 ? llvm::OptimizationLevel::O1
                      : opt_level == 2 ? llvm::OptimizationLevel::O2
                                       : llvm::OptimizationLevel::O3;
-  llvm::ModulePassManager pipeline = opt_level == 0   ? builder.buildO0DefaultPipeline(level)
-                                     : opt_level == 2 ? KernelPipeline()
-                                                      : builder.buildPerModuleDefaultPipeline(level);
+  llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
+                                     : opt_level == 2
+                                         ? KernelPipeline()
+                                         : builder.buildPerModuleDefaultPipeline(level);
   // Equal kernels (layers of one network) are optimised once.
   llvm::ModulePassManager all;
   all.addPass(llvm::MergeFunctionsPass());
@@ -147,7 +152,8 @@ struct Object {
   std::unique_ptr<llvm::MemoryBuffer> code;
 };
 
-Object CompilePart(EmittedModule::Part& part, int opt_level, const std::string& dump_to, size_t number) {
+Object CompilePart(EmittedModule::Part& part, int opt_level, const std::string& dump_to,
+                   size_t number) {
   auto machine = MakeMachine(opt_level);
   if (!machine.ok()) return {machine.status(), nullptr};
   llvm::Module& module = *part.module;
@@ -166,13 +172,17 @@ Object CompilePart(EmittedModule::Part& part, int opt_level, const std::string& 
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
   llvm::MCContext* mc = nullptr;
-  if ((*machine)->addPassesToEmitMC(passes, mc, out, true)) return {Internal("LLVM emits no objects here"), nullptr};
+  if ((*machine)->addPassesToEmitMC(passes, mc, out, true))
+    return {Internal("LLVM emits no objects here"), nullptr};
   passes.run(module);
   if (!dump_to.empty())
-    if (absl::Status s = AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())); !s.ok())
+    if (absl::Status s =
+            AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size()));
+        !s.ok())
       return {s, nullptr};
   part.module.reset();
-  return {absl::OkStatus(), std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false)};
+  return {absl::OkStatus(),
+          std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false)};
 }
 
 class OrcCode final : public JitCode {
@@ -190,9 +200,10 @@ class OrcCode final : public JitCode {
 
 llvm::orc::SymbolMap RuntimeSymbols(llvm::orc::LLJIT& jit) {
   llvm::orc::SymbolMap symbols;
-#define HLOKIT_KERNEL(name)                                                                              \
-  symbols[jit.mangleAndIntern(#name)] = {llvm::orc::ExecutorAddr::fromPtr(reinterpret_cast<void*>(&name)), \
-                                         llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+#define HLOKIT_KERNEL(name)                                             \
+  symbols[jit.mangleAndIntern(#name)] = {                               \
+      llvm::orc::ExecutorAddr::fromPtr(reinterpret_cast<void*>(&name)), \
+      llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
 #include "runtime/kernels.def"
 #undef HLOKIT_KERNEL
   return symbols;
@@ -202,7 +213,8 @@ llvm::orc::SymbolMap RuntimeSymbols(llvm::orc::LLJIT& jit) {
 
 absl::StatusOr<HostTarget> FindHostTarget() {
   ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(0));
-  return HostTarget{machine->getTargetTriple().str(), machine->createDataLayout().getStringRepresentation()};
+  return HostTarget{machine->getTargetTriple().str(),
+                    machine->createDataLayout().getStringRepresentation()};
 }
 
 absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int opt_level,
@@ -211,7 +223,8 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int
   std::vector<Object> objects(emitted.parts.size());
   std::vector<std::thread> threads;
   for (size_t p = 1; p < objects.size(); ++p)
-    threads.emplace_back([&, p] { objects[p] = CompilePart(emitted.parts[p], opt_level, dump_to, p); });
+    threads.emplace_back(
+        [&, p] { objects[p] = CompilePart(emitted.parts[p], opt_level, dump_to, p); });
   objects[0] = CompilePart(emitted.parts[0], opt_level, dump_to, 0);
   for (std::thread& t : threads) t.join();
 
@@ -228,7 +241,8 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int
   for (Object& object : objects) {
     RETURN_IF_ERROR(object.status);
     bytes += static_cast<int64_t>(object.code->getBufferSize());
-    if (auto error = (*jit)->addObjectFile(std::move(object.code))) return FromLlvm(std::move(error), "JIT");
+    if (auto error = (*jit)->addObjectFile(std::move(object.code)))
+      return FromLlvm(std::move(error), "JIT");
   }
   auto entry = (*jit)->lookup(kEntrySymbol);
   if (!entry) return FromLlvm(entry.takeError(), "linking");

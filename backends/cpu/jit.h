@@ -1,4 +1,5 @@
-// Machine code from LLVM modules: optimisation, code generation in parallel, linking into this process.
+// Machine code from LLVM modules: optimisation, code generation in parallel, linking into this
+// process.
 #pragma once
 
 #include <memory>
@@ -24,9 +25,10 @@ class JitCode {
   virtual int64_t code_bytes() const = 0;
 };
 
-// Compiles the parts of `emitted` on as many threads. opt_level: 0 to 3. Where dump_to is not empty, the IR before and
-// after optimisation and the assembly go there.
-absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int opt_level, const std::string& dump_to);
+// Compiles the parts of `emitted` on as many threads. opt_level: 0 to 3. Where dump_to is not
+// empty, the IR before and after optimisation and the assembly go there.
+absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int opt_level,
+                                                      const std::string& dump_to);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

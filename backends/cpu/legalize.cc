@@ -21,10 +21,17 @@ class Legalizer {
     const std::vector<Instruction*> order(c_.schedule().begin(), c_.schedule().end());
     for (Instruction* i : c_.Instructions()) {
       switch (i->opcode()) {
-        case Opcode::kAsyncStart: Synchronize(i); break;
-        case Opcode::kCopyStart: SynchronizeCopy(i); break;
-        case Opcode::kCustomCall: ConstrainLayouts(i); break;
-        default: break;
+        case Opcode::kAsyncStart:
+          Synchronize(i);
+          break;
+        case Opcode::kCopyStart:
+          SynchronizeCopy(i);
+          break;
+        case Opcode::kCustomCall:
+          ConstrainLayouts(i);
+          break;
+        default:
+          break;
       }
     }
     // A fusion taken apart may hold fusions.
@@ -51,7 +58,8 @@ class Legalizer {
 
   // (operands, result, ...) of start is taken apart by done only, through updates.
   void Synchronize(Instruction* start) {
-    auto call = std::make_unique<Instruction>(Opcode::kCall, start->to_apply()->root()->shape(), start->operands());
+    auto call = std::make_unique<Instruction>(Opcode::kCall, start->to_apply()->root()->shape(),
+                                              start->operands());
     call->set_called({start->to_apply()});
     Instruction* made = c_.Add(std::move(call), start->name());
     inserted_[start].push_back(made);
@@ -78,7 +86,9 @@ class Legalizer {
     if (static_cast<int64_t>(wanted.size()) != call->operand_count()) return;
     for (int64_t o = 0; o < call->operand_count(); ++o) {
       const Shape& have = call->operand(o)->shape();
-      if (!have.IsArray() || !wanted[o].has_layout || have.MinorToMajor() == wanted[o].MinorToMajor()) continue;
+      if (!have.IsArray() || !wanted[o].has_layout ||
+          have.MinorToMajor() == wanted[o].MinorToMajor())
+        continue;
       Shape shape = have;
       shape.has_layout = true;
       shape.layout = wanted[o].layout;

@@ -13,7 +13,8 @@ constexpr int64_t kLargePage = 2 << 20;
 
 // Bytes of physical memory; a program that needs more is refused before it starts to swap.
 int64_t PhysicalMemory() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ int64_t PhysicalMemory() {
 absl::StatusOr<Bytes> AllocateBytes(int64_t size) {
   if (size == 0) return Bytes();
   if (size > PhysicalMemory())
-    return ResourceExhausted("the program needs ", size, " bytes at once; this machine has ", PhysicalMemory());
+    return ResourceExhausted("the program needs ", size, " bytes at once; this machine has ",
+                             PhysicalMemory());
   void* raw = nullptr;
   const bool large = size >= 2 * kLargePage;
   if (posix_memalign(&raw, large ? kLargePage : 64, static_cast<size_t>(size + 64)) != 0)

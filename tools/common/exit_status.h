@@ -11,8 +11,8 @@ namespace hlokit {
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitCheckFailed = 1;  // a comparison or check came out negative
-inline constexpr int kExitUsage =
-    2;  // bad flags or bad input: files, text, modules, what a platform lacks
+// bad flags or bad input: files, text, modules, what a platform lacks
+inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;  // a fault of ours
 
 // kExitDone for OK; kExitInternal for Internal, Unknown and DataLoss; kExitUsage for everything

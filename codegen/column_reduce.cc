@@ -122,6 +122,7 @@ class ColumnReduce {
                                                   b_.CreateNSWSub(b_.getInt64(width), first));
     if (width % kTile == 0) count = b_.getInt64(kTile);
     ElementEmitter emitter(b_);
+    emitter.set_excess(true);
     BindLeaves(emitter, e_, arrays_);
     for (Part& p : parts_)
       p.init =
@@ -201,13 +202,12 @@ class ColumnReduce {
               llvm::Value* count) {
     llvm::Value* at = nullptr;
     for (const Instruction* hero : form_.heroes) {
-      emitter.BindParts(hero, [this, hero, &at](const ElementIndex&) {
+      emitter.BindParts(hero, [this, hero, &at, &emitter](const ElementIndex&) {
         std::vector<ScalarValue> values;
         for (Part& p : parts_) {
           if (p.hero != hero) continue;
           ScalarValue v = LoadElement(b_, Running(p), At(p, at));
-          if (Running(p) != PartShape(p).type)
-            v = EmitConvert(b_, Running(p), PartShape(p).type, v);
+          v = EmitConvert(b_, Running(p), emitter.TypeOf(PartShape(p)), v);
           values.push_back(v);
         }
         return values;
@@ -220,7 +220,7 @@ class ColumnReduce {
       const ElementIndex index = ElementIndex::Multi(result_index);
       std::vector<ScalarValue> values;
       for (size_t r = 0; r < e_.roots.size(); ++r)
-        values.push_back(emitter.Emit(e_.roots[r], index, e_.root_leaves[r]));
+        values.push_back(emitter.EmitRounded(e_.roots[r], index, e_.root_leaves[r]));
       for (size_t r = 0; r < e_.roots.size(); ++r) StoreTo(b_, arrays_.result(r), index, values[r]);
       emitter.EndScope();
     });

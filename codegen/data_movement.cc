@@ -133,7 +133,7 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
   const Instruction* operand = i->operand(0);
   const int from = ByteWidth(operand->shape().type), to = ByteWidth(i->shape().type);
   const ElementType from_type = operand->shape().type, to_type = i->shape().type;
-  if (from == to) return EmitBitcastConvert(b_, from_type, to_type, Operand(i, 0, index));
+  if (from == to) return EmitBitcastConvert(b_, from_type, to_type, RoundedOperand(i, 0, index));
   const ElementIndex full = WithMulti(b_, index, i->shape());
   auto unsigned_of = [](int bytes) {
     return bytes == 1   ? ElementType::kU8
@@ -147,7 +147,7 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
       to) {  // one operand element gives several: the last dimension counts them, low part first
     llvm::Value* part = at.multi.back();
     at.multi.pop_back();
-    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, Emit(operand, at)).re;
+    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, EmitRounded(operand, at)).re;
     llvm::Value* shift = b_.CreateMul(b_.CreateTrunc(part, bits->getType()),
                                       llvm::ConstantInt::get(bits->getType(), to * 8));
     llvm::Value* low = b_.CreateTrunc(b_.CreateLShr(bits, shift), b_.getIntNTy(to * 8));
@@ -158,7 +158,7 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
   at.multi.push_back(nullptr);
   for (int k = 0; k < to / from; ++k) {
     at.multi.back() = b_.getInt64(k);
-    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, Emit(operand, at)).re;
+    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, EmitRounded(operand, at)).re;
     joined = b_.CreateOr(
         joined, b_.CreateShl(b_.CreateZExt(bits, wide), static_cast<uint64_t>(k * from * 8)));
   }

@@ -8,11 +8,13 @@ namespace {
 
 // Units shorter than this take a further dimension in.
 constexpr int64_t kWantedInner = 64;
+constexpr double kLongUnit = 65536;  // of work
 constexpr int64_t kLongInner = 8192;
 
 }  // namespace
 
-DomainLoop::DomainLoop(const Shape& shape, bool linear) : shape_(shape), linear_(linear) {
+DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
+    : shape_(shape), linear_(linear) {
   if (linear_) {
     units_ = shape.ElementCount();
     return;
@@ -28,7 +30,8 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear) : shape_(shape), linear_
     }
   }
   // One long fast dimension is shared out itself.
-  if (outer_.empty() && inner_ > kLongInner) {
+  const double work = static_cast<double>(inner_) * element_cost;
+  if (outer_.empty() && (inner_ > kLongInner || (inner_ > 1 && work > kLongUnit))) {
     const int64_t d = inner_dims_.front();
     inner_dims_.erase(inner_dims_.begin());
     outer_.push_back(d);

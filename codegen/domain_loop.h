@@ -10,8 +10,9 @@ namespace hlokit {
 class DomainLoop {
  public:
   // linear: one unit an element, indices carry positions only. Otherwise the fastest dimensions are
-  // loops of their own inside each unit.
-  DomainLoop(const Shape& shape, bool linear);
+  // loops of their own inside each unit. element_cost (in simple float operations): elements that
+  // are much work, as those of a reduction, make shorter units.
+  DomainLoop(const Shape& shape, bool linear, double element_cost = 1);
 
   int64_t units() const { return units_; }
   int64_t elements_per_unit() const { return inner_; }

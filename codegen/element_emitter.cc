@@ -26,7 +26,7 @@ bool ScalarFunction(const Instruction& i) { return CanEmitElements(*i.to_apply()
 }  // namespace
 
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index) {
-  return LoadElement(b, array.shape.type, ElementPointer(b, array, index));
+  return LoadElement(b, array.shape.type, ElementPointer(b, array, index), array.never_written);
 }
 
 void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value) {
@@ -94,7 +94,8 @@ void ElementEmitter::BindParts(const Instruction* leaf, PartsGenerator generator
 
 ElementType ElementEmitter::TypeOf(const Shape& shape) const {
   const bool narrow = IsFloat(shape.type) && shape.type != ElementType::kF64;
-  return wide_ && narrow ? ElementType::kF32 : shape.type;
+  const bool as_float = (wide_ && narrow) || (excess_ && shape.type == ElementType::kBF16);
+  return as_float ? ElementType::kF32 : shape.type;
 }
 
 ScalarValue ElementEmitter::Emit(const Instruction* i, const ElementIndex& index, int64_t leaf) {
@@ -109,6 +110,14 @@ ScalarValue ElementEmitter::Emit(const Instruction* i, const ElementIndex& index
     i = i->operand(0);
   }
   return EmitAll(i, index)[leaf];
+}
+
+ScalarValue ElementEmitter::EmitRounded(const Instruction* i, const ElementIndex& index,
+                                        int64_t leaf) {
+  const ScalarValue value = Emit(i, index, leaf);
+  const Shape& shape = i->shape().IsTuple() ? i->shape().elements[leaf] : i->shape();
+  const bool exact = wide_ || arrays_.contains(i) || i->IsConstant();
+  return exact ? value : EmitConvert(b_, TypeOf(shape), shape.type, value);
 }
 
 ElementEmitter::Results ElementEmitter::EmitAll(const Instruction* i, const ElementIndex& index) {
@@ -134,8 +143,9 @@ ElementEmitter::Results ElementEmitter::Compute(const Instruction* i, const Elem
     case Opcode::kBitcast:
       if (i->shape().type != i->operand(0)->shape().type)
         return {EmitBitcastConvert(
-            b_, TypeOf(i->operand(0)->shape()), TypeOf(i->shape()),
-            Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
+            b_, i->operand(0)->shape().type, i->shape().type,
+            EmitRounded(i->operand(0),
+                        BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
       return {Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape()))};
     case Opcode::kOptimizationBarrier:
       return {Emit(i->operand(0), index)};
@@ -196,6 +206,12 @@ ScalarValue ElementEmitter::Operand(const Instruction* i, int64_t o, const Eleme
   return Emit(operand, Convey(i, operand->shape(), index));
 }
 
+ScalarValue ElementEmitter::RoundedOperand(const Instruction* i, int64_t o,
+                                           const ElementIndex& index) {
+  const Instruction* operand = i->operand(o);
+  return EmitRounded(operand, Convey(i, operand->shape(), index));
+}
+
 ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
   CHECK(HasTrait(i->opcode(), kElementwise)) << "no array is bound to %" << i->name();
   const ElementType type = TypeOf(i->operand(0)->shape());
@@ -203,16 +219,27 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
     case Opcode::kCopy:
       return Operand(i, 0, index);
     case Opcode::kConvert:
+      if (!IsFloat(i->shape().type))
+        return EmitConvert(b_, i->operand(0)->shape().type, TypeOf(i->shape()),
+                           RoundedOperand(i, 0, index));
       return EmitConvert(b_, type, TypeOf(i->shape()), Operand(i, 0, index));
+    case Opcode::kCeil:
+    case Opcode::kFloor:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kSign:
+    case Opcode::kIsFinite:
+      return EmitUnary(b_, i->opcode(), i->operand(0)->shape().type, RoundedOperand(i, 0, index));
     case Opcode::kReducePrecision: {
       const auto& bits = i->attr<ReducePrecisionAttrs>();
-      return EmitReducePrecision(b_, type, bits.exponent_bits, bits.mantissa_bits,
-                                 Operand(i, 0, index));
+      return EmitReducePrecision(b_, i->operand(0)->shape().type, bits.exponent_bits,
+                                 bits.mantissa_bits, RoundedOperand(i, 0, index));
     }
     case Opcode::kCompare: {
       const auto& how = i->attr<CompareAttrs>();
-      const ScalarValue x = Operand(i, 0, index);
-      return EmitCompare(b_, how.direction, how.type, type, x, Operand(i, 1, index));
+      const ScalarValue x = RoundedOperand(i, 0, index);
+      return EmitCompare(b_, how.direction, how.type, i->operand(0)->shape().type, x,
+                         RoundedOperand(i, 1, index));
     }
     case Opcode::kSelect: {
       const ScalarValue condition = Operand(i, 0, index);
@@ -248,6 +275,7 @@ std::vector<ScalarValue> ElementEmitter::Apply(const Computation& function,
                                                absl::Span<const ScalarValue> arguments) {
   ElementEmitter inner(b_);
   inner.set_wide(wide_);
+  inner.set_excess(excess_);
   inner.set_unsupported(unsupported_);
   for (int64_t p = 0; p < function.parameter_count(); ++p) {
     const ScalarValue value = arguments[p];

@@ -16,6 +16,7 @@ namespace hlokit {
 struct ArrayRef {
   llvm::Value* base = nullptr;
   Shape shape;
+  bool never_written = false;  // while the program runs: an argument or a constant
 };
 
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
@@ -46,6 +47,10 @@ class ElementEmitter {
   // reduce).
   ScalarValue Emit(const Instruction* instruction, const ElementIndex& index, int64_t leaf = 0);
 
+  // The same, of the very type of the shape: what goes into memory.
+  ScalarValue EmitRounded(const Instruction* instruction, const ElementIndex& index,
+                          int64_t leaf = 0);
+
   // Applies a computation over scalars; `arguments` by parameter number. One value a result leaf.
   std::vector<ScalarValue> Apply(const Computation& function,
                                  absl::Span<const ScalarValue> arguments);
@@ -53,6 +58,10 @@ class ElementEmitter {
   // Element types as computed: with `wide` set, narrow floats stay unrounded f32 (for reducers,
   // whose running values are rounded once at the end).
   void set_wide(bool wide) { wide_ = wide; }
+  bool wide() const { return wide_; }
+  // With `excess` set, bf16 values inside an expression are such f32 values, as XLA computes them
+  // (xla_allow_excess_precision): rounded where they are stored, compared or made integers.
+  void set_excess(bool excess) { excess_ = excess; }
   ElementType TypeOf(const Shape& shape) const;
   // Where to note the first instruction that has no code for its types.
   void set_unsupported(const Instruction** unsupported) { unsupported_ = unsupported; }
@@ -84,6 +93,8 @@ class ElementEmitter {
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   // Operand `o` at the same place, or at no place if it is a scalar.
   ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);
+  // The same as values of their type, where a rounding makes more than a small difference.
+  ScalarValue RoundedOperand(const Instruction* i, int64_t o, const ElementIndex& index);
   ElementIndex Convey(const Instruction* i, const Shape& operand, const ElementIndex& index);
   llvm::Value* StartIndex(const Instruction* index, const ElementIndex& at, int64_t limit);
 
@@ -107,6 +118,7 @@ class ElementEmitter {
 
   Builder& b_;
   bool wide_ = false;
+  bool excess_ = false;
   const Instruction** unsupported_ = nullptr;
   absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
   absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;

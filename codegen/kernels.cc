@@ -61,8 +61,17 @@ bool FusionIsLoops(const Instruction& fusion) {
 
 void BindLeaves(ElementEmitter& emitter, const Expression& e, KernelArrays& arrays) {
   emitter.set_unsupported(&arrays.unsupported);
-  for (const Expression::Leaf& leaf : e.leaves)
-    emitter.Bind(leaf.instruction, arrays.operand(leaf.operand));
+  for (const Expression::Leaf& leaf : e.leaves) {
+    const Instruction* operand = e.subject->operand(leaf.operand);
+    if (operand->IsConstant() && operand->shape().IsScalar() && operand->literal() != nullptr) {
+      const Literal& value = *operand->literal();
+      emitter.Bind(leaf.instruction, [&emitter, &value](const ElementIndex&) {
+        return ConstantElement(emitter.builder(), value.type(), value.data());
+      });
+    } else {
+      emitter.Bind(leaf.instruction, arrays.operand(leaf.operand));
+    }
+  }
 }
 
 Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape) {
@@ -163,13 +172,15 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
       done[r] = true;
       together.push_back(r);
     }
-    const DomainLoop loop(e.shapes[first], IsLinear(e));
+    const double cost = ElementCost(e);
+    const DomainLoop loop(e.shapes[first], IsLinear(e), cost);
     Kernel kernel;
     kernel.units = loop.units();
-    kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
+    kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
     kernel.emit = [e, loop, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                       llvm::Value* end) {
       ElementEmitter emitter(b);
+      emitter.set_excess(true);
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));
@@ -178,7 +189,7 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
         std::vector<ScalarValue>
             values;  // all reads before any write: results may lie in operands' places
         for (size_t r : together)
-          values.push_back(emitter.Emit(e.roots[r], index, e.root_leaves[r]));
+          values.push_back(emitter.EmitRounded(e.roots[r], index, e.root_leaves[r]));
         for (size_t k = 0; k < together.size(); ++k) StoreTo(b, results[k], index, values[k]);
         emitter.EndScope();
       });
@@ -210,7 +221,7 @@ std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place) {
   std::vector<Kernel> out;
   const Expression e = Expression::Of(&i);
   if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
-      AddConcatenateKernels(e, out) || AddColumnReduceKernels(e, out))
+      AddConcatenateKernels(e, out) || AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
   return out;

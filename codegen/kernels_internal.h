@@ -20,6 +20,8 @@ bool AddUpdateKernels(const Expression& expression, const InPlace& in_place,
 bool AddConcatenateKernels(const Expression& expression, std::vector<Kernel>& out);
 // Roots over reductions whose fastest dimension is kept: running values of a tile side by side.
 bool AddColumnReduceKernels(const Expression& expression, std::vector<Kernel>& out);
+// Reductions of rows with work on the same rows after them, several passes a row.
+bool AddRowKernels(const Expression& expression, std::vector<Kernel>& out);
 // scatter and select-and-scatter roots.
 bool CanEmitScatter(const Instruction& scatter);
 bool AddScatterKernels(const Expression& expression, const InPlace& in_place,

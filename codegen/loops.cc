@@ -4,19 +4,22 @@
 namespace hlokit {
 namespace {
 
-// Loops that carry running values this often keep several of them in flight.
+// Loops that carry running values this often keep several of them in flight, unless one step is
+// as much work as an addition takes time.
 constexpr int64_t kInterleaveFrom = 128;
-constexpr int kInterleave = 4;
+constexpr size_t kShortBody = 14, kMediumBody = 24;  // LLVM instructions
 
-void Interleave(llvm::Instruction* back) {
+void Interleave(llvm::Instruction* back, llvm::BasicBlock* loop) {
+  const size_t size = loop->size();
+  if (back->getParent() != loop || size > kMediumBody) return;
   llvm::LLVMContext& context = back->getContext();
   llvm::Metadata* count = llvm::ConstantAsMetadata::get(
-      llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), kInterleave));
+      llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), size > kShortBody ? 2 : 4));
   llvm::MDNode* hint = llvm::MDNode::get(
       context, {llvm::MDString::get(context, "llvm.loop.interleave.count"), count});
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, hint});
-  loop->replaceOperandWith(0, loop);
-  back->setMetadata(llvm::LLVMContext::MD_loop, loop);
+  llvm::MDNode* node = llvm::MDNode::getDistinct(context, {nullptr, hint});
+  node->replaceOperandWith(0, node);
+  back->setMetadata(llvm::LLVMContext::MD_loop, node);
 }
 
 llvm::BasicBlock* NewBlock(Builder& b, const char* name) {
@@ -54,7 +57,7 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
   for (size_t k = 0; k < carried.size(); ++k)
     llvm::cast<llvm::PHINode>(carried[k])->addIncoming(next[k], latch);
   llvm::Instruction* back = b.CreateCondBr(b.CreateICmpSLT(step, end), loop, exit);
-  if (!initial.empty() && known && last->getSExtValue() >= kInterleaveFrom) Interleave(back);
+  if (!initial.empty() && known && last->getSExtValue() >= kInterleaveFrom) Interleave(back, loop);
   b.SetInsertPoint(exit);
   if (known) return next;
   Values result;

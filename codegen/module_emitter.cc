@@ -25,6 +25,10 @@ constexpr int64_t kCancelledOffset = 8;  // two int32: cancelled, failed
 constexpr int64_t kReplicaOffset = 24;
 constexpr int64_t kPartitionOffset = 28;
 
+bool IsReadOnly(const Slice& slice) {
+  return slice.kind == Slice::Kind::kParameter || slice.kind == Slice::Kind::kConstant;
+}
+
 const Shape& LeafShape(const Shape& shape, int64_t leaf) {
   return shape.IsTuple() ? *Leaves(shape)[leaf].shape : shape;
 }
@@ -87,7 +91,8 @@ class Emitter {
               const std::vector<Slice>& slices, llvm::Function* function)
         : i_(i), buffers_(buffers), slices_(slices), function_(function) {}
     ArrayRef operand(int64_t o) override {
-      return {At(buffers_.slice(i_.operand(o))), i_.operand(o)->shape()};
+      const Slice& slice = buffers_.slice(i_.operand(o));
+      return {At(slice), i_.operand(o)->shape(), IsReadOnly(slice)};
     }
     ArrayRef result(int64_t leaf) override {
       return {At(buffers_.slice(&i_, leaf)), LeafShape(i_.shape(), leaf)};
@@ -111,7 +116,8 @@ class Emitter {
     InlineArrays(Emitter& emitter, Frame& frame, const Instruction& i)
         : e_(emitter), f_(frame), i_(i) {}
     ArrayRef operand(int64_t o) override {
-      return {e_.Pointer(f_, e_.buffers_.slice(i_.operand(o))), i_.operand(o)->shape()};
+      const Slice& slice = e_.buffers_.slice(i_.operand(o));
+      return {e_.Pointer(f_, slice), i_.operand(o)->shape(), IsReadOnly(slice)};
     }
     ArrayRef result(int64_t leaf) override {
       return {e_.Pointer(f_, e_.buffers_.slice(&i_, leaf)), LeafShape(i_.shape(), leaf)};

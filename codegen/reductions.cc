@@ -1,5 +1,6 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
-#include "codegen/element_emitter.h"
+#include "codegen/reducer_internal.h"
+#include "ops/dim_lists.h"
 #include "ops/eval_program.h"
 
 namespace hlokit {
@@ -33,11 +34,55 @@ ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const Elem
   return Apply(*i->to_apply(), arguments);
 }
 
+RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter)
+    : reduce_(&reduce),
+      emitter_(&emitter),
+      reassociate_(SimpleReducer(*reduce.to_apply()).has_value()) {
+  for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
+    initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
+}
+
+void RunningReduction::AppendInitial(Values& carried) const {
+  const Values flat = Flatten(initial_);
+  carried.insert(carried.end(), flat.begin(), flat.end());
+}
+
+std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& used) const {
+  const size_t count = Flatten(initial_).size();
+  const Values own(carried.begin() + used, carried.begin() + used + count);
+  used += count;
+  return Unflatten(own, initial_);
+}
+
+void RunningReduction::AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
+                                  Values& next) const {
+  std::vector<ScalarValue> arguments = Take(carried, used);
+  for (int64_t k = 0; k < reduce_->operand_count() / 2; ++k)
+    arguments.push_back(emitter_->Emit(reduce_->operand(k), index));
+  const bool was_wide = emitter_->wide();
+  emitter_->set_wide(true);
+  const Reassociate flags(emitter_->builder(), reassociate_);
+  const Values flat = Flatten(emitter_->Apply(*reduce_->to_apply(), arguments));
+  emitter_->set_wide(was_wide);
+  next.insert(next.end(), flat.begin(), flat.end());
+}
+
 // Running values of narrow floats are f32 and rounded once, as XLA's CPU does by widening the whole
 // reduction.
+std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t& used) const {
+  std::vector<ScalarValue> results = Take(carried, used);
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Shape& shape = reduce_->shape();
+    const Shape& part = shape.IsTuple() ? shape.elements[k] : shape;
+    const ElementType type = emitter_->TypeOf(part);
+    if (IsNarrowFloat(type))
+      results[k] = EmitConvert(emitter_->builder(), ElementType::kF32, type, results[k]);
+  }
+  return results;
+}
+
 ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                                                    const ElementIndex& index) {
-  const int64_t n = i->operand_count() / 2;
   const Shape& from = i->operand(0)->shape();
   const auto& reduced = i->attr<DimensionsAttrs>().dimensions;
   const Shape& result_shape = i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
@@ -46,28 +91,19 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   DimVector order;  // reduced dimensions, slowest in memory first
   const DimVector minor = from.MinorToMajor();
   for (size_t k = minor.size(); k-- > 0;)
-    if (std::find(reduced.begin(), reduced.end(), minor[k]) != reduced.end())
-      order.push_back(minor[k]);
+    if (Contains(reduced, minor[k])) order.push_back(minor[k]);
   for (int64_t d = 0, kept = 0; d < from.rank(); ++d)
-    if (std::find(reduced.begin(), reduced.end(), d) == reduced.end())
-      multi[d] = full.multi[kept++];
+    if (!Contains(reduced, d)) multi[d] = full.multi[kept++];
 
-  Results running;
-  for (int64_t k = 0; k < n; ++k)
-    running.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
-  const Results like = running;
-  const bool reassociate = SimpleReducer(*i->to_apply()).has_value();
+  const RunningReduction running(*i, *this);
+  Values initial;
+  running.AppendInitial(initial);
   std::function<Values(size_t, const Values&)> nest = [&](size_t level,
                                                           const Values& carried) -> Values {
     if (level == order.size()) {
-      Results arguments = Unflatten(carried, like);
-      for (int64_t k = 0; k < n; ++k)
-        arguments.push_back(Emit(i->operand(k), ElementIndex::Multi(multi)));
-      const bool was_wide = wide_;
-      wide_ = true;
-      const Reassociate flags(b_, reassociate);
-      const Values next = Flatten(Apply(*i->to_apply(), arguments));
-      wide_ = was_wide;
+      Values next;
+      size_t used = 0;
+      running.AppendNext(ElementIndex::Multi(multi), carried, used, next);
       return next;
     }
     return EmitLoopCarrying(b_, from.dims[order[level]], carried,
@@ -79,13 +115,8 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                               return next;
                             });
   };
-  Results results = Unflatten(nest(0, Flatten(running)), like);
-  for (int64_t k = 0; k < n; ++k) {
-    const Shape& part = i->shape().IsTuple() ? i->shape().elements[k] : i->shape();
-    if (!wide_ && IsNarrowFloat(part.type))
-      results[k] = EmitConvert(b_, ElementType::kF32, part.type, results[k]);
-  }
-  return results;
+  size_t used = 0;
+  return running.Results(nest(0, initial), used);
 }
 
 ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
@@ -146,7 +177,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   Results results = Unflatten(nest(0, b_.getTrue(), Flatten(running)), like);
   for (int64_t k = 0; k < n; ++k) {
     const Shape& part = i->shape().IsTuple() ? i->shape().elements[k] : i->shape();
-    if (!wide_ && IsNarrowFloat(part.type))
+    if (IsNarrowFloat(TypeOf(part)))
       results[k] = EmitConvert(b_, ElementType::kF32, part.type, results[k]);
   }
   return results;

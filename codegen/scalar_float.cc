@@ -174,6 +174,12 @@ Val RoundFloat(ElementType type, Val x) {
   }
 }
 
+Val RoundOwnResult(ElementType type, Val x) {
+  if (type != ElementType::kBF16) return RoundFloat(type, x);
+  Val bits = ToBits(x);  // no carry leaves the low half of a NaN, which is zero
+  return FromBits((bits + ((bits >> 16) & 1) + 0x7fff) & 0xffff0000u);
+}
+
 Val NarrowRoundingToOdd(Val x) {
   Val rounded = ToFloat(x);
   Val back = ToDouble(rounded);

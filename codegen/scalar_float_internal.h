@@ -17,6 +17,9 @@ Val EncodeFloat(ElementType type, Val value);
 // `x` (float) rounded to nearest even into `type`, as float. Overflow and NaN go as the format
 // says.
 Val RoundFloat(ElementType type, Val x);
+// The same for what one arithmetic operation made of values of `type`: a NaN then has no more bits
+// than the type keeps.
+Val RoundOwnResult(ElementType type, Val x);
 // Double to float with the last bit sticky, so that a second rounding to a narrow type is as good
 // as one.
 Val NarrowRoundingToOdd(Val x);

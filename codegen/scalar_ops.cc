@@ -138,8 +138,40 @@ ScalarValue Narrow(ElementType type, ComplexVal z) {
   return {z.re.get(), z.im.get()};
 }
 
-ScalarValue Rounded(ElementType type, Val x) {
-  return {IsNarrowFloat(type) ? RoundFloat(type, x).get() : x.get()};
+// Results of these on f16 and bf16 need no rounding: they are values of the type already.
+bool IsExact(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kNegate:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kCeil:
+    case Opcode::kFloor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Processors hand on an operand's NaN or make the plain one.
+bool KeepsNaN(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kDivide:
+    case Opcode::kSqrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ScalarValue Rounded(Opcode opcode, ElementType type, Val x) {
+  if (!IsNarrowFloat(type)) return {x.get()};
+  const bool wide_range = type == ElementType::kF16 || type == ElementType::kBF16;
+  if (wide_range && IsExact(opcode)) return {x.get()};
+  return {KeepsNaN(opcode) ? RoundOwnResult(type, x).get() : RoundFloat(type, x).get()};
 }
 
 // The ops whose result has another type than their operand.
@@ -175,7 +207,7 @@ ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType t
     return row->complex ? Narrow(type, row->complex(Widen(builder, opcode, x))) : ScalarValue{};
   }
   Val val(builder, x.re);
-  if (IsFloat(type)) return row->real ? Rounded(type, row->real(val)) : ScalarValue{};
+  if (IsFloat(type)) return row->real ? Rounded(opcode, type, row->real(val)) : ScalarValue{};
   if (IsInteger(type))
     return row->integer ? ScalarValue{row->integer(type, val).get()} : ScalarValue{};
   return row->pred ? ScalarValue{row->pred(val).get()} : ScalarValue{};
@@ -191,7 +223,7 @@ ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType 
     return Narrow(type, row->complex(Widen(builder, opcode, x), Widen(builder, opcode, y)));
   }
   Val a(builder, x.re), b(builder, y.re);
-  if (IsFloat(type)) return row->real ? Rounded(type, row->real(a, b)) : ScalarValue{};
+  if (IsFloat(type)) return row->real ? Rounded(opcode, type, row->real(a, b)) : ScalarValue{};
   if (IsInteger(type))
     return row->integer ? ScalarValue{row->integer(type, a, b).get()} : ScalarValue{};
   return row->pred ? ScalarValue{row->pred(a, b).get()} : ScalarValue{};

@@ -61,13 +61,19 @@ llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type) {
   return MemoryType(context, IsComplex(type) ? RealComponent(type) : type);
 }
 
-ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address) {
+ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address,
+                        bool never_written) {
   llvm::Type* component = ComponentType(builder.getContext(), type);
-  llvm::Align alignment = ComponentAlignment(type);
-  llvm::Value* re = builder.CreateAlignedLoad(component, address, alignment);
+  const auto load = [&](llvm::Value* from) {
+    llvm::LoadInst* value = builder.CreateAlignedLoad(component, from, ComponentAlignment(type));
+    if (never_written)
+      value->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                         llvm::MDNode::get(builder.getContext(), {}));
+    return value;
+  };
+  llvm::Value* re = load(address);
   if (!IsComplex(type)) return FromComponent(builder, type, re);
-  return {re, builder.CreateAlignedLoad(component, ImaginaryAddress(builder, type, address),
-                                        alignment)};
+  return {re, load(ImaginaryAddress(builder, type, address))};
 }
 
 void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value,

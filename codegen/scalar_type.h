@@ -29,7 +29,8 @@ llvm::Type* MemoryType(llvm::LLVMContext& context, ElementType type);
 llvm::Type* ComputeType(llvm::LLVMContext& context, ElementType type);
 
 // The element at `address`, which is aligned to its own width.
-ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address);
+ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* address,
+                        bool never_written = false);
 void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value,
                   llvm::Value* address);
 

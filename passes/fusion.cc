@@ -54,10 +54,22 @@ void Fuse(const FusionGroup& group, Computation& computation) {
   root->ReplaceAllUsesWith(made);
 }
 
+// What the row groups leave behind would keep its operands from being fused.
+void RemoveFused(const FusionGroup& group, Computation& computation) {
+  for (const FusionGroup::Member& member : group.members)  // users before producers
+    if (member.instruction->users().empty() && !member.instruction->IsRoot())
+      computation.Remove(member.instruction);
+}
+
 absl::StatusOr<bool> Run(Computation& computation) {
+  const std::vector<FusionGroup> rows = FindRowGroups(computation);
+  for (const FusionGroup& group : rows) {
+    Fuse(group, computation);
+    RemoveFused(group, computation);
+  }
   const FusionPlan plan(computation);
   for (const FusionGroup& group : plan.groups()) Fuse(group, computation);
-  return !plan.groups().empty();
+  return !rows.empty() || !plan.groups().empty();
 }
 
 }  // namespace

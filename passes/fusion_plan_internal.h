@@ -31,6 +31,10 @@ struct FusionGroup {
   int Find(const Instruction* i) const;  // its place in members
 };
 
+// Row computations (analysis/row_form.h) that are worth a kernel of their own: a reduction whose
+// result goes back to elements of its row. Nothing in a group is used outside but its root.
+std::vector<FusionGroup> FindRowGroups(const Computation& computation);
+
 class FusionPlan {
  public:
   explicit FusionPlan(const Computation& computation);

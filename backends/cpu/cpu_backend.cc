@@ -7,6 +7,7 @@
 #include "analysis/buffer_assignment.h"
 #include "backends/cpu/cpu_executable.h"
 #include "backends/cpu/legalize.h"
+#include "backends/cpu/warm_up.h"
 #include "codegen/module_emitter.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
@@ -77,6 +78,8 @@ class CpuBackend final : public Backend {
                                "); --platform=interpreter runs them");
     return absl::OkStatus();
   }
+
+  WarmUp warm_up_;
 };
 
 }  // namespace

@@ -1,0 +1,131 @@
+// Checks that every step between reductions and roots stays in its row.
+#include "analysis/row_form.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "ops/dim_lists.h"
+
+namespace hlokit {
+namespace {
+
+const Shape& FirstPart(const Instruction& i) {
+  return i.shape().IsTuple() ? i.shape().elements[0] : i.shape();
+}
+
+// Splits the reduced array's dimensions; false unless the reduced ones are the fastest.
+bool SplitDims(const Instruction& reduce, RowForm& form) {
+  form.full = reduce.operand(0)->shape();
+  if (!form.full.IsArray() || form.full.HasDynamicDims() || !form.full.IsRowMajor()) return false;
+  const DimVector& reduced = reduce.attr<DimensionsAttrs>().dimensions;
+  for (int64_t d = 0; d < form.full.rank(); ++d) {
+    if (form.full.dims[d] == 1) continue;
+    if (Contains(reduced, d)) {
+      form.within.push_back(d);
+      form.length *= form.full.dims[d];
+    } else {
+      if (!form.within.empty()) return false;
+      form.kept.push_back(d);
+      form.rows *= form.full.dims[d];
+    }
+  }
+  return form.length > 1;
+}
+
+class Checker {
+ public:
+  explicit Checker(RowForm& form) : form_(form) {}
+
+  bool Add(const Instruction& i) {
+    int pass = -1;  // the last pass whose reductions the operands need
+    for (const Instruction* operand : i.operands())
+      if (auto found = pass_.find(operand); found != pass_.end())
+        pass = std::max(pass, found->second);
+    if (i.opcode() == Opcode::kReduce) return AddReduce(i, pass);
+    if (pass < 0) return true;  // reads memory only: any element may be asked for
+    pass_[&i] = pass;
+    return StaysInRow(i);
+  }
+
+ private:
+  bool AddReduce(const Instruction& i, int pass) {
+    RowForm own;
+    if (!SplitDims(i, own) || own.full.dims != form_.full.dims || own.within != form_.within)
+      return false;
+    for (int64_t k = 0; k < i.operand_count(); ++k)
+      if (k >= i.operand_count() / 2 && pass_.contains(i.operand(k))) return false;
+    if (!FirstPart(i).IsRowMajor()) return false;
+    form_.reductions.push_back({&i, pass + 1});
+    form_.passes = std::max(form_.passes, pass + 3);
+    pass_[&i] = pass + 1;
+    return true;
+  }
+
+  // i depends on a reduction.
+  bool StaysInRow(const Instruction& i) const {
+    switch (i.opcode()) {
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+        return true;
+      case Opcode::kBroadcast:
+        return Conforms(i.shape()) && BroadcastKeepsRow(i);
+      case Opcode::kReshape:
+      case Opcode::kBitcast:
+        return form_.IsRowShaped(i.shape()) && form_.IsRowShaped(i.operand(0)->shape()) &&
+               i.shape().type == i.operand(0)->shape().type;
+      default:
+        break;
+    }
+    if (!HasTrait(i.opcode(), kElementwise) || i.opcode() == Opcode::kBitcastConvert ||
+        !Conforms(i.shape()))
+      return false;
+    for (const Instruction* operand : i.operands())
+      if (pass_.contains(operand) && operand->shape().dims != i.shape().dims) return false;
+    return true;
+  }
+
+  bool Conforms(const Shape& shape) const {
+    return shape.IsArray() && shape.IsRowMajor() &&
+           (shape.dims == form_.full.dims || form_.IsRowShaped(shape));
+  }
+
+  // The operand has an element a row, and lands in the same row.
+  bool BroadcastKeepsRow(const Instruction& i) const {
+    const Shape& from = i.operand(0)->shape();
+    if (!form_.IsRowShaped(from)) return false;
+    const DimVector& to = i.attr<BroadcastAttrs>().dimensions;
+    if (form_.IsRowShaped(i.shape())) return std::is_sorted(to.begin(), to.end());
+    size_t next = 0;
+    for (int64_t d = 0; d < from.rank(); ++d) {
+      if (from.dims[d] == 1) continue;
+      if (next == form_.kept.size() || to[d] != form_.kept[next++] ||
+          from.dims[d] != form_.full.dims[to[d]])
+        return false;
+    }
+    return next == form_.kept.size();
+  }
+
+  RowForm& form_;
+  absl::flat_hash_map<const Instruction*, int> pass_;
+};
+
+}  // namespace
+
+bool RowForm::IsRowShaped(const Shape& shape) const {
+  return shape.IsArray() && shape.IsRowMajor() && shape.ElementCount() == rows;
+}
+
+std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members) {
+  RowForm form;
+  const auto first = std::find_if(members.begin(), members.end(), [](const Instruction* i) {
+    return i->opcode() == Opcode::kReduce;
+  });
+  if (first == members.end() || !SplitDims(**first, form)) return std::nullopt;
+  Checker checker(form);
+  for (const Instruction* i : members)
+    if (!checker.Add(*i)) return std::nullopt;
+  return form;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,38 @@
+// Row computations: reductions along rows of an array, and work on the same rows before, between
+// and after them (softmax, layer norm). One pass over a row after another computes them while the
+// row is in the nearest cache.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+struct RowForm {
+  Shape full;        // the array whose rows are reduced, row-major
+  DimVector kept;    // its dimensions that number the rows, slowest first
+  DimVector within;  // its dimensions that a row spans: the fastest ones
+  int64_t rows = 1;
+  int64_t length = 1;  // elements of a row
+  // The reductions, operands before users, and the pass (from 0) that computes each.
+  struct Reduction {
+    const Instruction* reduce;
+    int pass;
+  };
+  std::vector<Reduction> reductions;
+  int passes = 1;  // the last one, after all reductions, computes full-size roots
+
+  // True for a value with one element a row.
+  bool IsRowShaped(const Shape& shape) const;
+};
+
+// The form of `members` (operands before users, what they read from memory left out), or nothing if
+// they are no row computation: there must be a reduction, all must reduce the same rows, and
+// whatever depends on one must keep to its row. Several elements a row and at least one reduction
+// are wanted; whether it pays is for the caller to say.
+std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

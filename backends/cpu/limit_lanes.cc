@@ -1,0 +1,67 @@
+// Hints for the loop vectorizer.
+#include <algorithm>
+
+#include "backends/cpu/limit_lanes_internal.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+namespace hlokit {
+namespace {
+
+// The widest type that a loop touches in memory and the widest float in it, in bits.
+struct Widths {
+  unsigned memory = 0;
+  unsigned computed = 0;
+};
+
+// False where the address moves by other than the size of `type`, or not at all.
+bool IsNextElement(const llvm::Value* address, llvm::Type* type, const llvm::Loop& loop,
+                   llvm::ScalarEvolution& evolution) {
+  const auto* steps =
+      llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(const_cast<llvm::Value*>(address)));
+  if (steps == nullptr || steps->getLoop() != &loop || !steps->isAffine()) return false;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(steps->getStepRecurrence(evolution));
+  return step != nullptr && step->getAPInt() == type->getPrimitiveSizeInBits() / 8;
+}
+
+bool Measure(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, Widths& widths) {
+  for (const llvm::Instruction& i : *loop.getHeader()) {
+    if (i.getType()->isFloatingPointTy())
+      widths.computed = std::max(widths.computed, i.getType()->getScalarSizeInBits());
+    if (llvm::isa<llvm::PHINode>(i) && i.getType()->isFloatingPointTy()) return false;
+    const llvm::Value* address = llvm::getLoadStorePointerOperand(&i);
+    if (address == nullptr) continue;
+    llvm::Type* type = llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&i));
+    if (loop.isLoopInvariant(address)) continue;
+    if (!IsNextElement(address, type, loop, evolution)) return false;
+    widths.memory = std::max(widths.memory, type->getScalarSizeInBits());
+  }
+  return true;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses LimitLanesPass::run(llvm::Function& function,
+                                            llvm::FunctionAnalysisManager& analyses) {
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+  const auto register_bits = static_cast<unsigned>(
+      target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+    Widths widths;
+    if (!loop->isInnermost() || loop->getNumBlocks() != 1 || !Measure(*loop, evolution, widths))
+      continue;
+    if (widths.memory == 0 || widths.memory >= widths.computed) continue;
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",
+                                  register_bits / widths.computed);
+  }
+  return llvm::PreservedAnalyses::all();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

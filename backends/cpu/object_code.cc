@@ -1,0 +1,171 @@
+// LLVM's pass pipelines, cut to what the emitted IR needs.
+#include "backends/cpu/object_code_internal.h"
+
+#include "backends/cpu/host_target_internal.h"
+#include "backends/cpu/limit_lanes_internal.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/Inliner.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/IPO/ModuleInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
+#include "support/file.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// True if a function of the module calls another that may be inlined.
+bool HasCallsToInline(const llvm::Module& module) {
+  for (const llvm::Function& f : module)
+    if (!f.isDeclaration() && f.hasLocalLinkage() && !f.hasFnAttribute(llvm::Attribute::NoInline))
+      return true;
+  return false;
+}
+
+// What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
+// promote in most kernels, so that most of the default pipeline would find nothing to do.
+llvm::ModulePassManager KernelPipeline(bool inlines) {
+  llvm::ModulePassManager module;
+  if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
+  llvm::FunctionPassManager early;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::SimplifyCFGPass());
+  early.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::LoopDeletionPass());
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(LimitLanesPass());
+  early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
+  early.addPass(llvm::InstCombinePass());
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager late;
+  late.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
+  early.addPass(llvm::DSEPass());
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
+  return module;
+}
+
+llvm::PipelineTuningOptions Tuning(int opt_level) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = opt_level >= 2;
+  tuning.SLPVectorization = false;
+  // Elementwise loops gain nothing from copies of their body, and compiling them takes most of the
+  // time; loops that carry sums ask for interleaving themselves (codegen/loops.cc).
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  tuning.MergeFunctions = false;
+  return tuning;
+}
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+  llvm::PassBuilder builder(&machine, Tuning(opt_level));
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  const auto level = opt_level == 0   ? llvm::OptimizationLevel::O0
+                     : opt_level == 1 ? llvm::OptimizationLevel::O1
+                     : opt_level == 2 ? llvm::OptimizationLevel::O2
+                                      : llvm::OptimizationLevel::O3;
+  llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
+                                     : opt_level == 2
+                                         ? KernelPipeline(HasCallsToInline(module))
+                                         : builder.buildPerModuleDefaultPipeline(level);
+  // Equal kernels (layers of one network) are optimised once.
+  llvm::ModulePassManager all;
+  all.addPass(llvm::MergeFunctionsPass());
+  all.addPass(std::move(pipeline));
+  all.run(module, modules);
+}
+
+// As TargetMachine::addPassesToEmitMC, less the passes that cost more time here than they save:
+// the loops are short, and the processors that we run on reorder instructions by themselves.
+bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManager& passes,
+                      llvm::raw_pwrite_stream& out) {
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  for (const char* id : {static_cast<const char*>(&llvm::MachineSchedulerID),
+                         static_cast<const char*>(&llvm::PostRASchedulerID),
+                         static_cast<const char*>(&llvm::PostMachineSchedulerID),
+                         static_cast<const char*>(&llvm::EarlyIfConverterID),
+                         static_cast<const char*>(&llvm::ShrinkWrapID)})
+    config->disablePass(id);
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
+                            info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
+absl::Status Dump(const llvm::Module& module, const std::string& stem, const char* suffix) {
+  if (stem.empty()) return absl::OkStatus();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return AtomicWriteFile(stem + suffix, text);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> CompileObject(EmittedModule::Part& part,
+                                                                  int opt_level,
+                                                                  const std::string& stem) {
+  ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(opt_level));
+  llvm::Module& module = *part.module;
+  RETURN_IF_ERROR(Dump(module, stem, ".ir-no-opt.ll"));
+
+  Optimize(module, *machine, opt_level);
+  RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(*machine), passes, out))
+    return Internal("LLVM emits no objects here");
+  passes.run(module);
+  if (!stem.empty())
+    RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));
+  part.module.reset();
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

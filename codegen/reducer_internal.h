@@ -1,0 +1,32 @@
+// The running values of one reduction while loops go over what it reduces.
+#pragma once
+
+#include "codegen/element_emitter.h"
+
+namespace hlokit {
+
+class RunningReduction {
+ public:
+  // Emits the initial values at the builder's place.
+  RunningReduction(const Instruction& reduce, ElementEmitter& emitter);
+
+  const Instruction& reduce() const { return *reduce_; }
+  void AppendInitial(Values& carried) const;
+  // Takes its values from `carried` on from `used`, reduces the elements at `index`, appends the
+  // new ones to `next`.
+  void AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
+                  Values& next) const;
+  // The reduction's results, in its own types, from what the loops left.
+  std::vector<ScalarValue> Results(const Values& carried, size_t& used) const;
+
+ private:
+  std::vector<ScalarValue> Take(const Values& carried, size_t& used) const;
+
+  const Instruction* reduce_;
+  ElementEmitter* emitter_;
+  std::vector<ScalarValue> initial_;
+  bool reassociate_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

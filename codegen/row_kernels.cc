@@ -1,0 +1,273 @@
+// Row computations: each row is read from memory once, and its passes find it in the cache.
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "analysis/row_form.h"
+#include "codegen/kernels_internal.h"
+#include "codegen/reducer_internal.h"
+
+namespace hlokit {
+namespace {
+
+// Values kept from one pass over a row to a later one take at most so many bytes.
+constexpr int64_t kMostKeptBytes = 32 << 10;
+
+bool IsCostly(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+    case Opcode::kPower:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return !IsComplex(i.shape().type);
+    default:
+      return false;
+  }
+}
+
+// What one kernel does, known before any code is written.
+struct RowPlan {
+  Expression e;
+  RowForm form;
+  std::vector<const Instruction*> body;
+  std::vector<size_t> full_roots, row_roots;
+  absl::flat_hash_set<const Instruction*> dependent;  // on a reduction
+  struct Kept {
+    const Instruction* instruction;
+    int pass;  // that computes it first
+  };
+  std::vector<Kept> kept;
+};
+
+// What the last pass and the reductions of each pass read, down to reductions.
+absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass) {
+  std::vector<const Instruction*> work;
+  for (const RowForm::Reduction& r : plan.form.reductions)
+    if (r.pass == pass)
+      work.insert(work.end(), r.reduce->operands().begin(), r.reduce->operands().end());
+  if (pass + 1 == plan.form.passes)
+    for (size_t r : plan.full_roots) work.push_back(plan.e.roots[r]);
+  absl::flat_hash_set<const Instruction*> needed;
+  while (!work.empty()) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (i->IsParameter() || i->opcode() == Opcode::kReduce || !needed.insert(i).second) continue;
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+  }
+  return needed;
+}
+
+void PlanKept(RowPlan& plan) {
+  std::vector<absl::flat_hash_set<const Instruction*>> needed;
+  for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
+  int64_t bytes = 0;
+  for (const Instruction* i : plan.body) {
+    if (!IsCostly(*i) || i->shape().dims != plan.form.full.dims || !i->shape().IsRowMajor())
+      continue;
+    int first = -1, uses = 0;
+    for (int pass = 0; pass < plan.form.passes; ++pass) {
+      if (!needed[pass].contains(i)) continue;
+      if (uses++ == 0) first = pass;
+    }
+    const int64_t size = plan.form.length * ByteWidth(i->shape().type);
+    if (uses < 2 || bytes + size > kMostKeptBytes) continue;
+    bytes += size;
+    plan.kept.push_back({i, first});
+  }
+}
+
+bool FindPlan(const Expression& e, RowPlan& plan) {
+  plan.e = e;
+  plan.body = Body(e);
+  const std::optional<RowForm> form = FindRowForm(plan.body);
+  if (!form.has_value()) return false;
+  plan.form = *form;
+  for (size_t r = 0; r < e.roots.size(); ++r) {
+    const Shape& shape = e.shapes[r];
+    if (!shape.IsRowMajor()) return false;
+    if (shape.dims == form->full.dims) {
+      plan.full_roots.push_back(r);
+    } else if (form->IsRowShaped(shape)) {
+      plan.row_roots.push_back(r);
+    } else {
+      return false;
+    }
+  }
+  for (const Instruction* i : plan.body) {
+    bool depends = i->opcode() == Opcode::kReduce;
+    for (const Instruction* operand : i->operands()) depends |= plan.dependent.contains(operand);
+    if (depends) plan.dependent.insert(i);
+  }
+  // Without work after a reduction on its own row the plain kernels do as well.
+  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
+  if (!feeds_back && plan.form.reductions.size() < 2) return false;
+  PlanKept(plan);
+  return true;
+}
+
+class RowEmitter {
+ public:
+  RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
+      : plan_(plan), form_(plan.form), b_(b), arrays_(arrays), emitter_(b) {
+    emitter_.set_excess(true);
+    BindLeaves(emitter_, plan.e, arrays);
+    llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.begin());
+    for (const RowPlan::Kept& kept : plan.kept) {
+      const Shape row = Shape::Array(emitter_.TypeOf(kept.instruction->shape()), {form_.length});
+      llvm::Type* type = MemoryType(b_.getContext(), row.type);
+      rooms_.push_back({b_.CreateAlloca(type, b_.getInt64(form_.length)), row});
+    }
+  }
+
+  void EmitRow(llvm::Value* row) {
+    row_ = row;
+    multi_ = RowIndex(row);
+    emitter_.BeginScope();
+    for (int pass = 0; pass < form_.passes; ++pass) {
+      EmitRowValues(pass);
+      EmitPass(pass);
+    }
+    for (size_t r : plan_.row_roots)
+      StoreTo(b_, arrays_.result(r), ElementIndex::Linear(row),
+              emitter_.EmitRounded(plan_.e.roots[r],
+                                   WithMulti(b_, ElementIndex::Linear(row), plan_.e.shapes[r]),
+                                   plan_.e.root_leaves[r]));
+    emitter_.EndScope();
+  }
+
+ private:
+  std::vector<llvm::Value*> RowIndex(llvm::Value* row) {
+    std::vector<llvm::Value*> multi(form_.full.rank(), b_.getInt64(0));
+    for (size_t k = form_.kept.size(); k-- > 0;) {
+      const int64_t d = form_.kept[k];
+      if (k == 0) {
+        multi[d] = row;
+        break;
+      }
+      llvm::Value* size = b_.getInt64(form_.full.dims[d]);
+      multi[d] = b_.CreateURem(row, size);
+      row = b_.CreateUDiv(row, size);
+    }
+    return multi;
+  }
+
+  // Values of the whole row come before the loop that reads them.
+  void EmitRowValues(int pass) {
+    const ElementIndex somewhere = ElementIndex::Multi(multi_);
+    const auto needed = NeededIn(plan_, pass);
+    for (const Instruction* i : plan_.body) {
+      const bool spreads = i->opcode() == Opcode::kBroadcast &&
+                           i->shape().dims == form_.full.dims && plan_.dependent.contains(i);
+      if (spreads && needed.contains(i)) emitter_.Emit(i, somewhere);
+    }
+  }
+
+  void EmitPass(int pass) {
+    std::vector<RunningReduction> running;
+    for (const RowForm::Reduction& r : form_.reductions)
+      if (r.pass == pass) running.emplace_back(*r.reduce, emitter_);
+    const bool last = pass + 1 == form_.passes;
+    if (running.empty() && plan_.full_roots.empty()) return;
+    Values carried;
+    for (const RunningReduction& r : running) r.AppendInitial(carried);
+    const Values results =
+        EmitLoops(0, b_.getInt64(0), carried, [&](llvm::Value* at, const Values& values) {
+          const ElementIndex index =
+              ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row_, form_.length), at));
+          for (size_t k = 0; k < plan_.kept.size(); ++k)
+            if (plan_.kept[k].pass == pass)
+              StoreTo(b_, rooms_[k], ElementIndex::Linear(at),
+                      emitter_.Emit(plan_.kept[k].instruction, index));
+          Values next;
+          size_t used = 0;
+          for (const RunningReduction& r : running) r.AppendNext(index, values, used, next);
+          if (last) StoreRoots(index);
+          return next;
+        });
+    Finish(pass, running, results);
+  }
+
+  // Reductions, and values kept, become something to read for later passes.
+  void Finish(int pass, const std::vector<RunningReduction>& running, const Values& results) {
+    size_t used = 0;
+    for (const RunningReduction& r : running) {
+      const std::vector<ScalarValue> parts = r.Results(results, used);
+      emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+    }
+    for (size_t k = 0; k < plan_.kept.size(); ++k) {
+      if (plan_.kept[k].pass != pass) continue;
+      emitter_.Bind(plan_.kept[k].instruction, [this, k](const ElementIndex& index) {
+        llvm::Value* start = Scale(b_, row_, form_.length);
+        return LoadFrom(
+            b_, rooms_[k],
+            ElementIndex::Linear(b_.CreateNSWSub(LinearOffset(b_, index, form_.full), start)));
+      });
+    }
+  }
+
+  void StoreRoots(const ElementIndex& index) {
+    std::vector<ScalarValue> values;  // all reads before any write
+    for (size_t r : plan_.full_roots)
+      values.push_back(emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]));
+    for (size_t k = 0; k < values.size(); ++k)
+      StoreTo(b_, arrays_.result(plan_.full_roots[k]), index, values[k]);
+  }
+
+  // Loops over the dimensions of a row; `body` gets the place in the row.
+  Values EmitLoops(size_t level, llvm::Value* at, const Values& carried,
+                   absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+    if (level == form_.within.size()) return body(at, carried);
+    const int64_t d = form_.within[level];
+    int64_t stride = 1;
+    for (size_t k = level + 1; k < form_.within.size(); ++k)
+      stride *= form_.full.dims[form_.within[k]];
+    llvm::Value* outside = multi_[d];
+    const Values results = EmitLoopCarrying(
+        b_, form_.full.dims[d], carried, [&](llvm::Value* step, const Values& inner) {
+          multi_[d] = step;
+          emitter_.BeginScope();
+          llvm::Value* next =
+              level == 0 ? Scale(b_, step, stride) : b_.CreateNSWAdd(at, Scale(b_, step, stride));
+          const Values values = EmitLoops(level + 1, next, inner, body);
+          emitter_.EndScope();
+          return values;
+        });
+    multi_[d] = outside;
+    return results;
+  }
+
+  const RowPlan& plan_;
+  const RowForm& form_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  std::vector<ArrayRef> rooms_;  // of plan_.kept
+  llvm::Value* row_ = nullptr;
+  std::vector<llvm::Value*> multi_;
+};
+
+}  // namespace
+
+bool AddRowKernels(const Expression& e, std::vector<Kernel>& out) {
+  RowPlan plan;
+  if (!FindPlan(e, plan)) return false;
+  Kernel kernel;
+  kernel.units = plan.form.rows;
+  kernel.unit_cost = static_cast<double>(plan.body.size()) * static_cast<double>(plan.form.length);
+  kernel.emit = [plan](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    RowEmitter rows(plan, b, arrays);
+    EmitLoop(b, begin, end, [&](llvm::Value* row) { rows.EmitRow(row); });
+  };
+  if (kernel.units > 0) out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

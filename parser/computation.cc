@@ -60,7 +60,7 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
 }
 
 void ModuleParser::OpenScope(Scope& scope, absl::string_view name, SourcePlace place) {
-  scope.computation = std::make_unique<Computation>(module_.get(), std::string(name));
+  scope.computation = std::make_unique<Computation>(module_, std::string(name));
   scope.computation->set_place(place);
   if (open_scopes_ == tables_.size()) tables_.emplace_back();
   scope.names = &tables_[open_scopes_++];

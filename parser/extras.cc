@@ -1,4 +1,6 @@
 // Reads the attributes that every instruction may have.
+#include "parser/extras_internal.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -68,25 +70,82 @@ constexpr NumberPart kNumberParts[] = {
     {"size_of_generated_code_in_bytes", &OpMetadata::size_of_generated_code_in_bytes},
     {"size_of_memory_working_set_in_bytes", &OpMetadata::size_of_memory_working_set_in_bytes}};
 
+enum class PartOutcome { kRead, kFailed, kUnknown };
+
 // kUnknown leaves the reader where it is.
-template <typename Outcome>
-Outcome ReadMetadataPart(Reader& r, absl::string_view name, OpMetadata& metadata) {
+PartOutcome ReadMetadataPart(Reader& r, absl::string_view name, OpMetadata& metadata) {
   for (const TextPart& part : kTextParts)
     if (part.name == name)
-      return r.String(metadata.*part.member) ? Outcome::kRead : Outcome::kFailed;
+      return r.String(metadata.*part.member) ? PartOutcome::kRead : PartOutcome::kFailed;
   for (const NumberPart& part : kNumberParts)
-    if (part.name == name) return r.Int(metadata.*part.member) ? Outcome::kRead : Outcome::kFailed;
+    if (part.name == name)
+      return r.Int(metadata.*part.member) ? PartOutcome::kRead : PartOutcome::kFailed;
   absl::string_view text;
   if (name == "profile_type") {
-    if (!r.Balanced(text)) return Outcome::kFailed;
+    if (!r.Balanced(text)) return PartOutcome::kFailed;
     metadata.profile_type = std::string(text);
-    return Outcome::kRead;
+    return PartOutcome::kRead;
   }
-  if (name == "preserve_layout") return r.AnyValue(text) ? Outcome::kRead : Outcome::kFailed;
-  return Outcome::kUnknown;
+  if (name == "preserve_layout")
+    return r.AnyValue(text) ? PartOutcome::kRead : PartOutcome::kFailed;
+  return PartOutcome::kUnknown;
+}
+
+// The value of a part that this version does not know.
+bool KeepMetadataPart(Reader& r, const char* at, absl::string_view name, OpMetadata& metadata) {
+  const char* value = r.Here();
+  std::string ignored;
+  absl::string_view text;
+  const bool quoted = r.Peek() == '"';
+  if (quoted ? !r.String(ignored) : r.Peek() == '{' ? !r.Balanced(text) : r.Word().empty()) {
+    int64_t number = 0;
+    if (quoted || !r.Int(number)) return false;
+  }
+  r.diagnostics().Warning(r.PlaceAt(at), "", "unknown metadata '", name, "' is kept as text");
+  absl::StrAppend(&metadata.others, metadata.others.empty() ? "" : " ", name, "=",
+                  absl::string_view(value, r.raw_position() - value));
+  return true;
 }
 
 }  // namespace
+
+bool ReadMetadata(Reader& r, bool keep_unknown, OpMetadata& metadata) {
+  if (!r.Eat('{', "before the metadata")) return false;
+  while (!r.TryEat('}')) {
+    const char* at = r.Here();
+    const absl::string_view name = r.Word();
+    if (name.empty()) return r.Expected("a part of the metadata or '}'");
+    if (!r.Eat('=', "after the name")) return false;
+    const PartOutcome outcome = ReadMetadataPart(r, name, metadata);
+    if (outcome == PartOutcome::kFailed) return false;
+    if (outcome == PartOutcome::kUnknown) {
+      if (!keep_unknown)
+        return r.Error(at, "unknown metadata '", name, "'; --allow-unknown-attributes keeps it");
+      if (!KeepMetadataPart(r, at, name, metadata)) return false;
+    }
+    r.TryEat(',');
+  }
+  return true;
+}
+
+bool ReadFrontendAttributes(Reader& r, FrontendAttributes& attributes) {
+  const bool ok = r.List('{', '}', [&] {
+    const absl::string_view key = r.Word();
+    if (key.empty()) return r.Expected("a name");
+    std::string value;
+    bool is_dict = false;
+    if (!r.Eat('=', "after the name") || !ReadStringOrDict(r, value, is_dict)) return false;
+    attributes.emplace_back(std::string(key), std::move(value));
+    return true;
+  });
+  auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(attributes.begin(), attributes.end(), by_key);
+  // Of equal keys the last one counts.
+  auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+  const auto end = std::unique(attributes.rbegin(), attributes.rend(), same_key);
+  attributes.erase(attributes.begin(), end.base());
+  return ok;
+}
 
 ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instruction,
                                                absl::string_view name, Seen& seen, const char* at) {
@@ -100,9 +159,9 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
   absl::string_view text;
   switch (bit) {
     case kMetadata:
-      return done(ReadMetadata(extras.metadata));
+      return done(ReadMetadata(reader_, options_.allow_unknown_attributes, extras.metadata));
     case kFrontend:
-      return done(ReadFrontendAttributes(extras.frontend_attributes));
+      return done(ReadFrontendAttributes(reader_, extras.frontend_attributes));
     case kBackendConfig:
       return done(ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw));
     case kStatistics:
@@ -115,60 +174,6 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
       extras.origin = TidySpacing(text);
       return Outcome::kRead;
   }
-}
-
-bool ModuleParser::ReadMetadata(OpMetadata& metadata) {
-  if (!reader_.Eat('{', "before the metadata")) return false;
-  while (!reader_.TryEat('}')) {
-    const char* at = reader_.Here();
-    const absl::string_view name = reader_.Word();
-    if (name.empty()) return reader_.Expected("a part of the metadata or '}'");
-    if (!reader_.Eat('=', "after the name")) return false;
-    const Outcome outcome = ReadMetadataPart<Outcome>(reader_, name, metadata);
-    if (outcome == Outcome::kFailed) return false;
-    if (outcome == Outcome::kUnknown) {
-      if (!options_.allow_unknown_attributes)
-        return reader_.Error(at, "unknown metadata '", name,
-                             "'; --allow-unknown-attributes keeps it");
-      const char* value = reader_.Here();
-      std::string ignored;
-      absl::string_view text;
-      const bool quoted = reader_.Peek() == '"';
-      if (quoted                  ? !reader_.String(ignored)
-          : reader_.Peek() == '{' ? !reader_.Balanced(text)
-                                  : reader_.Word().empty()) {
-        int64_t number = 0;
-        if (quoted || !reader_.Int(number)) return false;
-      }
-      diagnostics().Warning(reader_.PlaceAt(at), "", "unknown metadata '", name,
-                            "' is kept as text");
-      absl::StrAppend(&metadata.others, metadata.others.empty() ? "" : " ", name, "=",
-                      absl::string_view(value, reader_.raw_position() - value));
-    }
-    reader_.TryEat(',');
-  }
-  return true;
-}
-
-bool ModuleParser::ReadFrontendAttributes(
-    std::vector<std::pair<std::string, std::string>>& attributes) {
-  const bool ok = reader_.List('{', '}', [&] {
-    const absl::string_view key = reader_.Word();
-    if (key.empty()) return reader_.Expected("a name");
-    std::string value;
-    bool is_dict = false;
-    if (!reader_.Eat('=', "after the name") || !ReadStringOrDict(reader_, value, is_dict))
-      return false;
-    attributes.emplace_back(std::string(key), std::move(value));
-    return true;
-  });
-  auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
-  std::stable_sort(attributes.begin(), attributes.end(), by_key);
-  // Of equal keys the last one counts.
-  auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
-  const auto end = std::unique(attributes.rbegin(), attributes.rend(), same_key);
-  attributes.erase(attributes.begin(), end.base());
-  return ok;
 }
 
 // `{visualizing_index=0,name=1.5}`, brought to one spelling; empty ones are dropped.

@@ -305,7 +305,7 @@ bool ModuleParser::CheckAsync(const OpName& op, const Instruction& made) {
 
 // Puts the wrapped instruction of a sugared start into a computation of its own.
 void ModuleParser::Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped) {
-  auto body = std::make_unique<Computation>(module_.get(), "async_wrapped");
+  auto body = std::make_unique<Computation>(module_, "async_wrapped");
   body->set_place(start.place());
   body->set_execution_thread(start.attr<AsyncAttrs>().async_execution_thread);
   int64_t number = 0;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
+#include "parser/extras_internal.h"
 #include "parser/module_parser_internal.h"
 #include "parser/shapes_internal.h"
 #include "parser/values_internal.h"
@@ -41,7 +42,34 @@ std::unique_ptr<Module> ModuleParser::Run() {
   if (diagnostics().ok() && last_ == nullptr) reader_.Expected("a computation");
   if (!diagnostics().ok()) return nullptr;
   Finish();
-  return diagnostics().ok() ? std::move(module_) : nullptr;
+  return diagnostics().ok() ? std::move(owned_) : nullptr;
+}
+
+ModuleParser::ModuleParser(absl::string_view text, Module& module, const ParseOptions& options,
+                           Diagnostics& diagnostics)
+    : reader_(text, diagnostics), options_(options), module_(&module) {
+  for (Computation* known : module.Computations())
+    computations_.try_emplace(known->name(), KnownComputation{known, SourcePlace()});
+}
+
+Computation* ModuleParser::RunComputations() {
+  const size_t before = module_->Computations().size();
+  Computation* const entry = module_->entry();
+  while (!reader_.AtEnd() && !diagnostics().full())
+    if (!ReadComputation()) SkipToComputation();
+  if (diagnostics().ok() && last_ == nullptr) reader_.Expected("a computation");
+  std::vector<Computation*> added = module_->Computations();
+  added.erase(added.begin(), added.begin() + before);
+  // The module holds no text for these places.
+  for (Computation* computation : added) {
+    computation->set_place(SourcePlace());
+    for (Instruction* i : computation->Instructions()) i->set_place(SourcePlace());
+  }
+  if (diagnostics().ok()) return last_;
+  module_->set_entry(entry);
+  for (auto computation = added.rbegin(); computation != added.rend(); ++computation)
+    module_->Remove(*computation);
+  return nullptr;
 }
 
 // Passes by what a log or a mail left in front of the HloModule line, and by log prefixes on every
@@ -99,7 +127,8 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
     return ReadValue(reader_, header.propagate_sharding_to_parameters);
   if (name == "allow_spmd_sharding_propagation_to_output")
     return ReadValue(reader_, header.propagate_sharding_to_output);
-  if (name == "frontend_attributes") return ReadFrontendAttributes(header.frontend_attributes);
+  if (name == "frontend_attributes")
+    return ReadFrontendAttributes(reader_, header.frontend_attributes);
   const bool known = name == "origin_recovery_table";
   if (!known && !options_.allow_unknown_attributes)
     return reader_.Error(at, "unknown module attribute '", name, "'",
@@ -114,13 +143,17 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
   return true;
 }
 
+bool ReadEntryLayout(Reader& r, EntryLayout& layout) {
+  if (!r.List('(', ')', [&] { return ReadShape(r, layout.parameters.emplace_back()); }))
+    return false;
+  if (!r.TryEat("->")) return r.Expected("'->' before the result's shape");
+  return ReadShape(r, layout.result);
+}
+
 bool ModuleParser::ReadEntryLayout() {
   EntryLayout& layout = module_->header().entry_layout.emplace();
-  if (!reader_.Eat('{', "before the entry's layout")) return false;
-  if (!reader_.List('(', ')', [&] { return ReadShape(reader_, layout.parameters.emplace_back()); }))
-    return false;
-  if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");
-  return ReadShape(reader_, layout.result) && reader_.Eat('}', "after the entry's layout");
+  return reader_.Eat('{', "before the entry's layout") &&
+         hlokit::ReadEntryLayout(reader_, layout) && reader_.Eat('}', "after the entry's layout");
 }
 
 bool ModuleParser::ReadAliases() {

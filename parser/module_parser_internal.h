@@ -23,12 +23,18 @@ class ModuleParser {
                Diagnostics& diagnostics)
       : reader_(file->text(), diagnostics),
         options_(options),
-        module_(std::make_unique<Module>("")) {
+        owned_(std::make_unique<Module>("")),
+        module_(owned_.get()) {
     module_->set_source(file);
   }
+  // Reads computations into `module`, whose own may be called by name.
+  ModuleParser(absl::string_view text, Module& module, const ParseOptions& options,
+               Diagnostics& diagnostics);
 
   // Null where the text has errors, which are then in the diagnostics.
   std::unique_ptr<Module> Run();
+  // The last computation of the text, or null, as above. Only for the second constructor.
+  Computation* RunComputations();
 
  private:
   // The body that is being read; nested computations nest scopes.
@@ -127,8 +133,6 @@ class ModuleParser {
   // extras.cc: what every instruction may have
   Outcome ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name, Seen& seen,
                      const char* at);
-  bool ReadMetadata(OpMetadata& metadata);
-  bool ReadFrontendAttributes(std::vector<std::pair<std::string, std::string>>& attributes);
   bool ReadStatistics(std::string& text);
   bool ReadControlPredecessors(Scope& scope, Instruction& instruction);
   void ShareExtras(const Instruction& from, Instruction& to);
@@ -145,7 +149,8 @@ class ModuleParser {
 
   Reader reader_;
   const ParseOptions& options_;
-  std::unique_ptr<Module> module_;
+  std::unique_ptr<Module> owned_;
+  Module* module_;
   std::deque<NameTable> tables_;  // one for each level of nesting, used again and again
   size_t open_scopes_ = 0;
   absl::flat_hash_map<absl::string_view, KnownComputation> computations_;

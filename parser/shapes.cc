@@ -126,6 +126,23 @@ bool ReadLayoutPart(Reader& r, LayoutExtras& extras) {
   return r.Expected("'}' or a part of a layout (T, S, E, L, M, SC)");
 }
 
+// `f32[2] {` may open a computation's body; a layout goes on with a number or a colon.
+bool StartsLayout(Reader& r) {
+  if (r.Peek() != '{') return false;
+  const char* brace = r.Here();
+  r.MoveTo(brace + 1);
+  const char next = r.Peek();
+  r.MoveTo(brace);
+  return next == ':' || Reader::IsClass(next, kDigit);
+}
+
+bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
+  shape.type = ElementType::kTuple;
+  return r.List('(', ')', [&] { return ReadShape(r, shape.elements.emplace_back(), missing); });
+}
+
+}  // namespace
+
 bool ReadLayout(Reader& r, Shape& shape) {
   const char* start = r.Here();
   if (!r.Eat('{', "before the layout")) return false;
@@ -155,23 +172,6 @@ bool ReadLayout(Reader& r, Shape& shape) {
   shape.has_layout = true;
   return r.Eat('}', "after the layout");
 }
-
-// `f32[2] {` may open a computation's body; a layout goes on with a number or a colon.
-bool StartsLayout(Reader& r) {
-  if (r.Peek() != '{') return false;
-  const char* brace = r.Here();
-  r.MoveTo(brace + 1);
-  const char next = r.Peek();
-  r.MoveTo(brace);
-  return next == ':' || Reader::IsClass(next, kDigit);
-}
-
-bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
-  shape.type = ElementType::kTuple;
-  return r.List('(', ')', [&] { return ReadShape(r, shape.elements.emplace_back(), missing); });
-}
-
-}  // namespace
 
 ElementType TypeFromWord(absl::string_view word) {
   static const TypeTable* const table = new TypeTable;

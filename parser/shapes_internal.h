@@ -17,5 +17,8 @@ bool StartsShape(Reader& reader);
 enum class MissingLayout { kDefault, kNone, kTight };
 bool ReadShape(Reader& reader, Shape& shape, MissingLayout missing = MissingLayout::kDefault);
 
+// `{1,0:T(8,128)S(1)}`, the layout of `shape`, whose dimensions are known.
+bool ReadLayout(Reader& reader, Shape& shape);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

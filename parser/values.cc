@@ -267,9 +267,13 @@ bool ReadValue(Reader& r, SharedLiteral& literal) {
 }
 
 bool ReadValue(Reader& r, Window& window) {
-  if (!r.Eat('{', "before the window")) return false;
+  return r.Eat('{', "before the window") && ReadWindowParts(r, window) &&
+         r.Eat('}', "after the window");
+}
+
+bool ReadWindowParts(Reader& r, Window& window) {
   uint32_t seen = 0;
-  while (!r.TryEat('}')) {
+  while (r.Peek() != '}' && !r.AtEnd()) {
     const char* at = r.Here();
     const absl::string_view name = r.Word();
     constexpr absl::string_view kNames[] = {"size",       "stride",     "pad",

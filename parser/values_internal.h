@@ -26,6 +26,7 @@ bool ReadValue(Reader& r, std::vector<Shape>& shapes);
 bool ReadValue(Reader& r, Shape& shape);
 bool ReadValue(Reader& r, SharedLiteral& literal);
 bool ReadValue(Reader& r, Window& window);
+bool ReadWindowParts(Reader& r, Window& window);  // what stands between the braces
 bool ReadValue(Reader& r, ConvDims& dims);
 bool ReadValue(Reader& r, PaddingConfig& padding);
 bool ReadValue(Reader& r, SliceSpec& slice);

@@ -201,7 +201,7 @@ void Writer::AppendCalls(const Instruction& i) {
   }
 }
 
-void Writer::AppendFrontendAttributes(std::vector<std::pair<std::string, std::string>> attributes) {
+void Writer::AppendFrontendAttributes(FrontendAttributes attributes) {
   std::stable_sort(attributes.begin(), attributes.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   out_ += '{';
@@ -240,27 +240,32 @@ void Writer::AppendTraits(const Instruction& i) {
     absl::StrAppend(&out_, ", statistics=", i.extras().statistics);
 }
 
+void AppendMetadataValue(std::string& out, const OpMetadata& m, int64_t frame) {
+  out += '{';
+  AppendMetadataText(out, "op_type", m.op_type);
+  AppendMetadataText(out, "op_name", m.op_name);
+  AppendMetadataText(out, "source_file", m.source_file);
+  AppendMetadataNumber(out, "source_line", m.source_line);
+  AppendMetadataNumber(out, "source_end_line", m.source_end_line);
+  AppendMetadataNumber(out, "source_column", m.source_column);
+  AppendMetadataNumber(out, "source_end_column", m.source_end_column);
+  AppendMetadataRaw(out, "profile_type=", m.profile_type);
+  AppendMetadataText(out, "deduplicated_name", m.deduplicated_name);
+  AppendMetadataText(out, "scheduling_name", m.scheduling_name);
+  AppendMetadataText(out, "metadata_payload", m.metadata_payload);
+  AppendMetadataNumber(out, "stack_frame_id", frame);
+  AppendMetadataRaw(out, "", m.others);
+  out += '}';
+}
+
 void Writer::AppendMetadata(const Instruction& i) {
   const OpMetadata& m = i.metadata();
   const int64_t frame = frames_ != nullptr ? frames_->NewId(m.stack_frame_id) : m.stack_frame_id;
   if (m.op_type.empty() && m.op_name.empty() && m.source_file.empty() &&
       m.scheduling_name.empty() && m.metadata_payload.empty() && m.others.empty() && frame == 0)
     return;
-  out_ += ", metadata={";
-  AppendMetadataText(out_, "op_type", m.op_type);
-  AppendMetadataText(out_, "op_name", m.op_name);
-  AppendMetadataText(out_, "source_file", m.source_file);
-  AppendMetadataNumber(out_, "source_line", m.source_line);
-  AppendMetadataNumber(out_, "source_end_line", m.source_end_line);
-  AppendMetadataNumber(out_, "source_column", m.source_column);
-  AppendMetadataNumber(out_, "source_end_column", m.source_end_column);
-  AppendMetadataRaw(out_, "profile_type=", m.profile_type);
-  AppendMetadataText(out_, "deduplicated_name", m.deduplicated_name);
-  AppendMetadataText(out_, "scheduling_name", m.scheduling_name);
-  AppendMetadataText(out_, "metadata_payload", m.metadata_payload);
-  AppendMetadataNumber(out_, "stack_frame_id", frame);
-  AppendMetadataRaw(out_, "", m.others);
-  out_ += '}';
+  out_ += ", metadata=";
+  AppendMetadataValue(out_, m, frame);
 }
 
 void Writer::AppendBackendConfig(const Instruction& i) {

@@ -318,11 +318,5 @@ std::string Print(const Instruction& instruction, const PrintOptions& options) {
   return out;
 }
 
-std::string Text(const Sharding& sharding) {
-  std::string out;
-  AppendSharding(out, sharding);
-  return out;
-}
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

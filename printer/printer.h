@@ -40,8 +40,21 @@ std::string Print(const Instruction& instruction, const PrintOptions& options = 
 // The order of computations in text: callees first, as XLA's MakeComputationPostOrder gives it.
 std::vector<Computation*> PrintingOrder(const Module& module);
 
-// `{devices=[2,1]<=[2]}`, braces included.
-std::string Text(const Sharding& sharding);
+// What stands after `name=` in an instruction's text or the module's line; the parser's ParseX
+// reads each back. Shapes, layouts and literals have their Text() in types/.
+std::string Text(const Sharding& sharding);                 // `{devices=[2,1]<=[2]}`
+std::string Text(const ReplicaGroups& groups);              // `{{0,1},{2,3}}`, `[2,4]<=[8]`
+std::string Text(const IntPairs& pairs);                    // `{{0,1},{1,0}}`
+std::string Text(const Window& window);                     // `{size=3x3 pad=1_1x1_1}`
+std::string Text(const ConvDims& dims);                     // `b01f_01io->b01f`
+std::string Text(const PaddingConfig& padding);             // `0_1x2_2_1`
+std::string Text(const SliceSpec& slice);                   // `{[0:2], [1:9:2]}`
+std::string Text(const ShapeIndex& index);                  // `{0,1}`
+std::string Text(const std::vector<OutputAlias>& aliases);  // `{{0}: (1, {})}`
+std::string Text(const std::vector<bool>& values);          // `{true,false}`
+std::string Text(const EntryLayout& layout);                // `(f32[2]{0})->f32[2]{0}`
+std::string Text(const FrontendAttributes& attributes);     // `{a="b",c={d}}`
+std::string Text(const OpMetadata& metadata);               // `{op_name="a" source_line=3}`
 
 // True if XLA writes `text` without quotes as an attribute's value: one balanced {..} with nothing
 // after it.

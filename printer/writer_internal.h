@@ -20,7 +20,7 @@ class Writer {
   // `name = shape opcode(operands), attributes`.
   void AppendInstruction(const Instruction& i);
   // `, frontend_attributes`'s value: {a="b",c={d=e}}, by key.
-  void AppendFrontendAttributes(std::vector<std::pair<std::string, std::string>> attributes);
+  void AppendFrontendAttributes(FrontendAttributes attributes);
 
  private:
   void AppendBody(const Computation& computation, int indent);
@@ -47,6 +47,9 @@ class Writer {
   int indent_ = 0;                  // of the instructions being written
   const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
 };
+
+// `{op_name="a" stack_frame_id=1}`, with the frame's number as the text counts.
+void AppendMetadataValue(std::string& out, const OpMetadata& metadata, int64_t frame);
 
 // The one instruction besides parameters that an asynchronous operation wraps, or null where text
 // cannot leave out the wrapping computation.

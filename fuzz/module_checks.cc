@@ -1,0 +1,35 @@
+// Reading with a look at the messages, and print∘parse as a fixed point.
+#include "fuzz/module_checks.h"
+
+#include <string>
+
+#include "parser/parser.h"
+#include "printer/printer.h"
+#include "support/diagnostics.h"
+#include "support/status.h"
+
+namespace hlokit {
+
+std::unique_ptr<Module> ReadModule(absl::string_view text, bool allow_unknown_attributes) {
+  const auto file = std::make_shared<const SourceFile>("fuzz.hlo", std::string(text));
+  ParseOptions options;
+  options.allow_unknown_attributes = allow_unknown_attributes;
+  Diagnostics diagnostics;
+  auto module = ParseModule(file, options, diagnostics);
+  CHECK(module.ok() == diagnostics.ok()) << "a status without a message, or the reverse";
+  CHECK(diagnostics.items().empty() == diagnostics.Render(*file).empty());
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+void CheckFixedPoint(const Module& module) {
+  PrintOptions options;
+  options.large_constants = true;
+  const std::string text = Print(module, options);
+  const std::unique_ptr<Module> again = ReadModule(text, true);
+  CHECK(again != nullptr) << "what was printed is refused:\n" << text;
+  const std::string second = Print(*again, options);
+  CHECK(text == second) << "printed\n" << text << "\nread back, it prints\n" << second;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

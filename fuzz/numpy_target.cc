@@ -1,0 +1,62 @@
+// The bytes of .npy and .npz files: read, converted to literals, written and read back.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/target.h"
+#include "support/status.h"
+#include "types/compare.h"
+#include "types/npy.h"
+#include "types/npz.h"
+
+namespace hlokit {
+namespace {
+
+// A file in memory that holds `bytes`, under a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(absl::string_view bytes) : file_(memfd_create("fuzz", 0)) {
+    CHECK(file_ >= 0 &&
+          write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  }
+  ~MemoryFile() { close(file_); }
+  std::string path() const { return absl::StrCat("/proc/self/fd/", file_); }
+
+ private:
+  int file_;
+};
+
+void CheckArray(const NumpyArray& array) {
+  CHECK(array.element_count() * array.itemsize == static_cast<int64_t>(array.bytes.size()));
+  if (array.kind == 'U' || array.kind == 'S') (void)ToStrings(array);
+  const auto literal = ToLiteral(array);
+  if (!literal.ok()) return;
+  NpyPieces pieces;
+  EncodeNpy(*literal, pieces);
+  const std::string bytes = absl::StrCat(pieces.header, pieces.elements);
+  const auto again = ParseNpy(bytes);
+  CHECK(again.ok()) << again.status().ToString();
+  const auto second = ToLiteral(*again, literal->shape(), "again");
+  CHECK(second.ok()) << second.status().ToString();
+  CHECK(second->byte_size() == literal->byte_size());
+}
+
+}  // namespace
+
+const InputKind kInputKind = InputKind::kBinary;
+
+void RunOne(absl::string_view input) {
+  if (const auto array = ParseNpy(input); array.ok()) CheckArray(*array);
+  const MemoryFile file(input);
+  const auto archive = NpzFile::Open(file.path());
+  if (!archive.ok()) return;
+  for (const std::string& name : archive->names()) {
+    const auto array = archive->Read(name);
+    if (array.ok()) CheckArray(*array);
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,21 @@
+// What a fuzz target defines, and what libfuzzer.cc and replay.cc drive.
+#pragma once
+
+#include "absl/strings/string_view.h"
+
+namespace hlokit {
+
+enum class InputKind {
+  kText,    // mutated token by token, with the words of dictionary.h
+  kBinary,  // mutated byte by byte
+};
+
+// How this target's inputs are mutated.
+extern const InputKind kInputKind;
+
+// Feeds one input to the code under test and CHECKs what must hold of any input; must neither crash
+// nor run for more than a second nor hold on to memory.
+void RunOne(absl::string_view input);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

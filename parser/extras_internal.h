@@ -1,0 +1,20 @@
+// What every instruction and the module's line may carry, in text.
+#pragma once
+
+#include "ir/module.h"
+#include "parser/reader_internal.h"
+
+namespace hlokit {
+
+// `{op_name="a" source_line=3}`. Parts that this version does not know are errors, or are kept as
+// text with a warning.
+bool ReadMetadata(Reader& reader, bool keep_unknown, OpMetadata& metadata);
+
+// `{a="b",c={d}}`, sorted by name; of equal names the last one counts.
+bool ReadFrontendAttributes(Reader& reader, FrontendAttributes& attributes);
+
+// `(f32[2]{0})->f32[2]{0}`.
+bool ReadEntryLayout(Reader& reader, EntryLayout& layout);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,55 @@
+// The text of values that also stand alone.
+#include "printer/attribute_text_internal.h"
+#include "printer/printer.h"
+#include "printer/writer_internal.h"
+
+namespace hlokit {
+namespace {
+
+template <typename T>
+std::string ValueText(const T& value) {
+  std::string out;
+  AppendValue(out, value);
+  return out;
+}
+
+}  // namespace
+
+std::string Text(const Sharding& sharding) {
+  std::string out;
+  AppendSharding(out, sharding);
+  return out;
+}
+
+std::string Text(const ReplicaGroups& groups) { return ValueText(groups); }
+std::string Text(const IntPairs& pairs) { return ValueText(pairs); }
+std::string Text(const Window& window) { return ValueText(window); }
+std::string Text(const ConvDims& dims) { return ValueText(dims); }
+std::string Text(const PaddingConfig& padding) { return ValueText(padding); }
+std::string Text(const SliceSpec& slice) { return ValueText(slice); }
+std::string Text(const ShapeIndex& index) { return ValueText(absl::Span<const int64_t>(index)); }
+std::string Text(const std::vector<OutputAlias>& aliases) { return ValueText(aliases); }
+std::string Text(const std::vector<bool>& values) { return ValueText(values); }
+
+std::string Text(const EntryLayout& layout) {
+  std::string out = Text(Shape::Tuple(layout.parameters), /*with_layout=*/true);
+  out += "->";
+  AppendText(out, layout.result, /*with_layout=*/true);
+  return out;
+}
+
+std::string Text(const FrontendAttributes& attributes) {
+  std::string out;
+  const PrintOptions options;
+  Writer(out, options).AppendFrontendAttributes(attributes);
+  return out;
+}
+
+std::string Text(const OpMetadata& metadata) {
+  std::string out;
+  AppendMetadataValue(out, metadata, metadata.stack_frame_id);
+  return out;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

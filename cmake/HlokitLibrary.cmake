@@ -46,10 +46,16 @@ function(hlokit_library folder)
   hlokit_target_of(${folder} target)
   set(sources)
   set(headers)
+  set(tables)
   foreach(subdir "" ${ARG_SUBDIRS})
     file(GLOB here CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${subdir}/*.cc)
     list(APPEND sources ${here})
+    file(GLOB here CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${subdir}/*.h)
+    list(APPEND headers ${here})
+    file(GLOB here CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${subdir}/*.def)
+    list(APPEND tables ${here})
   endforeach()
+  list(FILTER headers EXCLUDE REGEX "_internal\\.h$")
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -65,14 +71,19 @@ function(hlokit_library folder)
   hlokit_link(${target} ${visibility} "${ARG_DEPS}" "${ARG_LIBS}")
   target_include_directories(${target} ${visibility}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hlokit>)
+  # The headers are verified: each compiles alone (target all_verify_interface_header_sets). Tables are no headers.
+  target_sources(${target} ${visibility}
+    FILE_SET headers TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers}
+    FILE_SET tables TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${tables})
   target_compile_features(${target} ${visibility} cxx_std_20)
 
   string(REPLACE hlokit_ "" export_name ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} VERIFY_INTERFACE_HEADER_SETS ON
+                        INTERFACE_HEADER_SETS_TO_VERIFY headers)
   add_library(hlokit::${export_name} ALIAS ${target})
-  install(TARGETS ${target} EXPORT hlokit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hlokit)
-  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit/${folder}
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*_internal.h" EXCLUDE)
+  install(TARGETS ${target} EXPORT hlokit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hlokit
+          FILE_SET headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit
+          FILE_SET tables DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit)
 
   if(HLOKIT_TESTS AND tests)
     hlokit_test(${target}_test SOURCES ${tests} DEPS ${folder} ${ARG_TEST_DEPS}

@@ -21,9 +21,15 @@ foreach(index RANGE ${last})
   set_tests_properties(corpus.${group} PROPERTIES LABELS corpus SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2)
 endforeach()
 
-# The package as a stranger's project finds it.
+# Every public header compiles alone.
+add_test(NAME project.headers
+         COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
+set_tests_properties(project.headers PROPERTIES LABELS slow TIMEOUT 900 PROCESSORS 2)
+
+# The package as a stranger's project finds it: the projects in examples/ build against it and pass their tests.
 add_test(NAME project.install
-         COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
-                 -D CXX=${CMAKE_CXX_COMPILER} -P ${PROJECT_SOURCE_DIR}/cmake/install_test/run.cmake)
-set_tests_properties(project.install PROPERTIES LABELS slow TIMEOUT 300)
+         COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D SOURCE=${PROJECT_SOURCE_DIR}
+                 -D GENERATOR=${CMAKE_GENERATOR} -D CXX=${CMAKE_CXX_COMPILER} -D FLAGS=${HLOKIT_LINK_FLAGS}
+                 -P ${PROJECT_SOURCE_DIR}/cmake/test_install.cmake)
+set_tests_properties(project.install PROPERTIES LABELS slow TIMEOUT 600)
 # SPDX-License-Identifier: Apache-2.0

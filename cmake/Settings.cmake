@@ -24,6 +24,7 @@ endif()
 if(HLOKIT_SANITIZE)
   add_compile_options(-fsanitize=${HLOKIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HLOKIT_SANITIZE})
+  set(HLOKIT_LINK_FLAGS -fsanitize=${HLOKIT_SANITIZE})  # what programs built against the package need too
 endif()
 if(HLOKIT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

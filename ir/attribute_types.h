@@ -96,9 +96,6 @@ struct OpMetadata {
   bool operator==(const OpMetadata&) const = default;
 };
 
-// `frontend_attributes={a="b",c={d}}`: names and values; a dictionary keeps its braces.
-using FrontendAttributes = std::vector<std::pair<std::string, std::string>>;
-
 // A constant's value. Shared: equal constants may point at one literal. A literal that was elided
 // in the text
 // (`constant({...})`) is null.

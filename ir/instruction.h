@@ -28,7 +28,7 @@ struct InstructionExtras {
       false;  // was written as {..} rather than a quoted string; the printer decides anew
   // Key, value: strings unquoted and unescaped, dictionaries {..} as text. Printed in the order of
   // the keys.
-  FrontendAttributes frontend_attributes;
+  std::vector<std::pair<std::string, std::string>> frontend_attributes;
   std::string statistics;  // text of statistics={...}, braces included
   std::string origin;      // text of origin={...}
   std::vector<std::pair<std::string, std::string>>

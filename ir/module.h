@@ -67,7 +67,7 @@ struct ModuleHeader {
   int64_t num_partitions = 1;
   std::vector<bool> propagate_sharding_to_parameters, propagate_sharding_to_output;
   bool alias_passthrough_params = false;
-  FrontendAttributes frontend_attributes;
+  std::vector<std::pair<std::string, std::string>> frontend_attributes;
   std::vector<std::pair<std::string, std::string>> others;  // name, text of the value
   StackFrameTables stack_frames;
 };

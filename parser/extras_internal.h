@@ -1,6 +1,7 @@
 // What every instruction and the module's line may carry, in text.
 #pragma once
 
+#include "ir/frontend_attributes.h"
 #include "ir/module.h"
 #include "parser/reader_internal.h"
 

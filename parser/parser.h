@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "ir/frontend_attributes.h"
 #include "ir/module.h"
 #include "support/diagnostics.h"
 #include "types/literal.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ir/frontend_attributes.h"
 #include "ir/module.h"
 
 namespace hlokit {
@@ -41,7 +42,8 @@ std::string Print(const Instruction& instruction, const PrintOptions& options = 
 std::vector<Computation*> PrintingOrder(const Module& module);
 
 // What stands after `name=` in an instruction's text or the module's line; the parser's ParseX
-// reads each back. Shapes, layouts and literals have their Text() in types/.
+// reads each back. Shapes and literals have their Text() in types/.
+std::string Text(const Layout& layout);                     // `{1,0:T(8,128)}`
 std::string Text(const Sharding& sharding);                 // `{devices=[2,1]<=[2]}`
 std::string Text(const ReplicaGroups& groups);              // `{{0,1},{2,3}}`, `[2,4]<=[8]`
 std::string Text(const IntPairs& pairs);                    // `{{0,1},{1,0}}`

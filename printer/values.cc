@@ -15,6 +15,12 @@ std::string ValueText(const T& value) {
 
 }  // namespace
 
+std::string Text(const Layout& layout) {
+  std::string out;
+  AppendText(out, layout);
+  return out.empty() ? "{}" : out;  // a scalar's
+}
+
 std::string Text(const Sharding& sharding) {
   std::string out;
   AppendSharding(out, sharding);

@@ -78,9 +78,7 @@ bool SameDims(const Shape& a, const Shape& b);
 std::string Text(const Shape& shape, bool with_layout = false);
 // The same, appended (the printer's hot path).
 void AppendText(std::string& out, const Shape& shape, bool with_layout);
-// A layout in braces, `{1,0:T(8,128)S(1)}`.
-std::string Text(const Layout& layout);
-// The same, appended; nothing for a scalar's default.
+// A layout in braces, `{1,0:T(8,128)S(1)}`; nothing for a scalar's default.
 void AppendText(std::string& out, const Layout& layout);
 
 template <typename H>

@@ -105,12 +105,6 @@ void AppendText(std::string& out, const Layout& layout) {
   out.push_back('}');
 }
 
-std::string Text(const Layout& layout) {
-  std::string out;
-  AppendText(out, layout);
-  return out.empty() ? "{}" : out;
-}
-
 void AppendText(std::string& out, const Shape& shape, bool with_layout) {
   if (shape.IsArray()) return AppendArray(out, shape, with_layout);
   if (shape.type == ElementType::kBuffer) {

@@ -17,7 +17,8 @@ bool HasLargeConstants(const Module& module) {
   constexpr int64_t kLarge = 1 << 16;
   for (const Computation* computation : module.Computations())
     for (const Instruction* i : computation->Instructions())
-      if (i->IsConstant() && i->shape().ElementCount() > kLarge) return true;
+      for (const ShapeLeaf& leaf : Leaves(i->shape()))
+        if (i->IsConstant() && leaf.shape->ElementCount() > kLarge) return true;
   return false;
 }
 

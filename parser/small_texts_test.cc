@@ -93,7 +93,7 @@ TEST(SmallTextsTest, ErrorsPointAtTheText) {
   const absl::Status status = ParseShape("f32[2,x]").status();
   const SourceFile file("shape", std::string("f32[2,x]"));
   EXPECT_EQ(RenderStatus(status, file),
-            "shape:1:7: error: expected a number, found 'x'\n  f32[2,x]\n        ^\n");
+            "shape:1:7: error: expected an integer, found 'x'\n  f32[2,x]\n        ^\n");
 }
 
 TEST(ParseModuleTest, TakesAText) {

@@ -11,8 +11,12 @@
 
 namespace hlokit {
 
-#define HLOKIT_FIELDS(...) \
-  static constexpr auto Fields() { return std::tuple(__VA_ARGS__); }
+// A template, so that only the files that ask for the fields pay for their tuples.
+#define HLOKIT_FIELDS(...)          \
+  template <typename = void>        \
+  static constexpr auto Fields() {  \
+    return std::tuple(__VA_ARGS__); \
+  }
 
 struct NoAttrs {
   HLOKIT_FIELDS()

@@ -1,6 +1,7 @@
 // The loop that applies the rules.
 #include "passes/algsimp.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -13,20 +14,17 @@ namespace {
 
 using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 
-const RulesByOpcode& AllRules() {
-  static const RulesByOpcode* rules = [] {
-    auto* made = new RulesByOpcode;
-    for (auto table : {ArithmeticRules(), CompareSelectRules(), ConvertRules(),
-                       BroadcastReshapeRules(), MovementRules(), ReduceRules()})
-      for (const Rule& rule : table) (*made)[static_cast<int>(rule.opcode)].push_back(&rule);
-    return made;
-  }();
-  return *rules;
+template <typename Visit>
+void ForEachRule(Visit visit) {
+  for (auto table : {ArithmeticRules(), CompareSelectRules(), ConvertRules(),
+                     BroadcastReshapeRules(), MovementRules(), ReduceRules()})
+    for (const Rule& rule : table) visit(rule);
 }
 
 class Simplifier {
  public:
-  explicit Simplifier(Computation& computation) : c_(computation), rewriter_(computation) {}
+  Simplifier(Computation& computation, const RulesByOpcode& rules, RewriteControl& control)
+      : c_(computation), rules_(rules), control_(control), rewriter_(computation) {}
 
   bool Run() {
     for (Instruction* i : c_.PostOrder()) Push(i);
@@ -57,12 +55,13 @@ class Simplifier {
   }
 
   void Visit(Instruction* i) {
-    for (const Rule* rule : AllRules()[static_cast<int>(i->opcode())]) {
+    for (const Rule* rule : rules_[static_cast<int>(i->opcode())]) {
       rewriter_.set_subject(i);
       Instruction* simpler = rule->apply(i, rewriter_);
       const std::vector<Instruction*> made = rewriter_.TakeMade();
-      const bool takes =
-          simpler != nullptr && simpler != i && SameShape(simpler->shape(), i->shape());
+      const bool takes = simpler != nullptr && simpler != i &&
+                         SameShape(simpler->shape(), i->shape()) &&
+                         control_.Permit(rule->name, *i, *simpler);
       if (takes) {
         for (Instruction* user : i->users()) Push(user);
         i->ReplaceAllUsesWith(simpler);
@@ -99,19 +98,44 @@ class Simplifier {
   }
 
   Computation& c_;
+  const RulesByOpcode& rules_;
+  RewriteControl& control_;
   Rewriter rewriter_;
   std::deque<std::pair<Instruction*, int64_t>> work_;
   DenseMap<char> queued_, gone_;
   bool changed_ = false;
 };
 
-absl::StatusOr<bool> Run(Computation& computation) { return Simplify(computation); }
+class Algsimp final : public ComputationPass {
+ public:
+  explicit Algsimp(absl::Span<const std::string> disabled) {
+    ForEachRule([&](const Rule& rule) {
+      if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
+        rules_[static_cast<int>(rule.opcode)].push_back(&rule);
+    });
+  }
+  absl::string_view name() const override { return "algsimp"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    return Simplifier(computation, rules_, control()).Run();
+  }
+
+ private:
+  RulesByOpcode rules_;
+};
 
 }  // namespace
 
-bool Simplify(Computation& computation) { return Simplifier(computation).Run(); }
+std::vector<absl::string_view> AlgsimpRuleNames() {
+  std::vector<absl::string_view> names;
+  ForEachRule([&](const Rule& rule) { names.push_back(rule.name); });
+  return names;
+}
 
-std::unique_ptr<Pass> CreateAlgsimp() { return MakeComputationPass("algsimp", Run); }
+std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
+  const std::vector<std::string> disabled =
+      arguments.List("disable", AlgsimpRuleNames(), "rules to leave out");
+  return std::make_unique<Algsimp>(disabled);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -2,15 +2,18 @@
 #pragma once
 
 #include "passes/pass.h"
+#include "passes/pass_arguments.h"
 
 namespace hlokit {
 
 // Applies every rule that matches, again to what the rules make and to its users, until none does.
 // Results agree bit for bit except that the sign of a floating zero may be lost, and floats are
 // never reassociated. Cost: linear in the module plus the rewrites.
-std::unique_ptr<Pass> CreateAlgsimp();
+// Options: disable=RULE;... leaves rules out by name.
+std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments);
 
-bool Simplify(Computation& computation);
+// Names of all rules, in the order they are tried; several rules may share one.
+std::vector<absl::string_view> AlgsimpRuleNames();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,16 @@
-// Pass lists as text, and the loop that runs them.
+// The loop that runs a list of passes.
 #include "passes/manager.h"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
-#include "absl/strings/ascii.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "passes/pass_list.h"
+#include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "verifier/verifier.h"
@@ -12,21 +18,28 @@
 namespace hlokit {
 
 #define HLO_PASS(flag, factory, summary) std::unique_ptr<Pass> factory();
+#define HLO_PASS_WITH_OPTIONS(flag, factory, summary) std::unique_ptr<Pass> factory(PassArguments&);
 #include "passes/passes.def"
 #undef HLO_PASS
+#undef HLO_PASS_WITH_OPTIONS
 
 namespace {
 
 struct Row {
-  PassInfo info;
-  std::unique_ptr<Pass> (*make)();
+  absl::string_view name, summary;
+  std::unique_ptr<Pass> (*make)(PassArguments&);
 };
 
 constexpr Row kRows[] = {
-#define HLO_PASS(flag, factory, summary) {{flag, summary}, &factory},
+#define HLO_PASS(flag, factory, summary) {flag, summary, [](PassArguments&) { return factory(); }},
+#define HLO_PASS_WITH_OPTIONS(flag, factory, summary) {flag, summary, &factory},
 #include "passes/passes.def"
 #undef HLO_PASS
+#undef HLO_PASS_WITH_OPTIONS
 };
+
+// The module that comes back in a fix<...> is looked for from this round on; most end before.
+constexpr int kWatchedRound = 3;
 
 // One pass, or a list that repeats.
 struct Step {
@@ -34,45 +47,40 @@ struct Step {
   std::vector<Step> repeated;
 };
 
-absl::StatusOr<std::unique_ptr<Pass>> MakePass(absl::string_view name) {
+absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step) {
   std::vector<absl::string_view> names;
   for (const Row& row : kRows) {
-    if (row.info.name == name) return row.make();
-    names.push_back(row.info.name);
+    names.push_back(row.name);
+    if (row.name != step.name) continue;
+    PassArguments arguments = step.arguments;
+    std::unique_ptr<Pass> pass = row.make(arguments);
+    RETURN_IF_ERROR(arguments.Check(row.name));
+    return pass;
   }
-  return InvalidArgument("unknown pass '", name, "'", DidYouMean(name, names));
+  return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names));
 }
 
-// Reads steps up to the end or an unmatched '>', which stays.
-absl::StatusOr<std::vector<Step>> ParseSteps(absl::string_view& text, int depth) {
+absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list) {
   std::vector<Step> steps;
-  while (!text.empty() && text[0] != '>') {
-    const size_t end = std::min(text.find_first_of(",<>"), text.size());
-    const absl::string_view name = absl::StripAsciiWhitespace(text.substr(0, end));
-    text.remove_prefix(end);
-    if (!text.empty() && text[0] == '<') {
-      if (name != "fix")
-        return InvalidArgument("only fix<...> takes a list of passes, not '", name, "'");
-      if (depth > 8) return InvalidArgument("fix<...> is nested too deeply");
-      text.remove_prefix(1);
-      ASSIGN_OR_RETURN(std::vector<Step> inner, ParseSteps(text, depth + 1));
-      if (text.empty()) return InvalidArgument("fix< has no closing '>'");
-      text.remove_prefix(1);
-      steps.push_back({nullptr, std::move(inner)});
-    } else if (!name.empty()) {
-      ASSIGN_OR_RETURN(std::unique_ptr<Pass> pass, MakePass(name));
-      steps.push_back({std::move(pass), {}});
+  for (const PassStep& item : list) {
+    Step step;
+    if (item.name.empty()) {
+      ASSIGN_OR_RETURN(step.repeated, MakeSteps(item.repeated));
+    } else {
+      ASSIGN_OR_RETURN(step.pass, MakePass(item));
     }
-    if (!text.empty() && text[0] == ',') text.remove_prefix(1);
+    steps.push_back(std::move(step));
   }
   return steps;
 }
 
-absl::StatusOr<std::vector<Step>> ParseSpec(absl::string_view spec) {
-  absl::string_view rest = spec;
-  ASSIGN_OR_RETURN(std::vector<Step> steps, ParseSteps(rest, 0));
-  if (!rest.empty()) return InvalidArgument("'>' without fix< in the list of passes '", spec, "'");
-  return steps;
+absl::StatusOr<std::vector<Step>> ParseSpec(absl::string_view text) {
+  ASSIGN_OR_RETURN(const std::vector<PassStep> list, ParsePassList(text));
+  return MakeSteps(list);
+}
+
+bool Holds(absl::Span<const std::string> names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Takes the schedules out while a pass runs; puts them back where it changed nothing.
@@ -98,9 +106,9 @@ class ScheduleKeeper {
   std::vector<std::pair<Computation*, std::vector<Instruction*>>> kept_;
 };
 
-class Runner {
+class Runner final : RewriteControl {
  public:
-  Runner(Module& module, const PassOptions& options, PassReport* report)
+  Runner(Module& module, const PassOptions& options, PassReport& report)
       : module_(module), options_(options), report_(report) {}
 
   absl::StatusOr<bool> RunAll(const std::vector<Step>& steps) {
@@ -117,7 +125,9 @@ class Runner {
   absl::StatusOr<bool> RunFix(const std::vector<Step>& steps) {
     bool changed = false;
     size_t quiet = 0;
+    absl::flat_hash_map<size_t, size_t> seen;  // a module's hash; the runs before it
     for (int round = 0; round < kMaxRounds; ++round) {
+      if (round >= kWatchedRound && IsCycle(seen)) return changed;
       for (const Step& step : steps) {
         if (quiet == steps.size()) return changed;
         ASSIGN_OR_RETURN(const bool here, step.pass ? RunOne(*step.pass) : RunFix(step.repeated));
@@ -128,23 +138,65 @@ class Runner {
     return changed;
   }
 
+  // Whether the module is one that `seen` holds; then the passes that changed it since are
+  // reported.
+  bool IsCycle(absl::flat_hash_map<size_t, size_t>& seen) {
+    const size_t hash = absl::HashOf(Print(module_, PrintOptions::Fingerprint()));
+    const auto [before, is_new] = seen.try_emplace(hash, report_.runs.size());
+    if (is_new) return false;
+    std::vector<absl::string_view> guilty;
+    for (size_t k = before->second; k < report_.runs.size(); ++k)
+      if (report_.runs[k].changed &&
+          std::find(guilty.begin(), guilty.end(), report_.runs[k].name) == guilty.end())
+        guilty.push_back(report_.runs[k].name);
+    report_.cycles.push_back(
+        absl::StrCat(guilty.size() == 1 ? "undoes its own work: " : "undo each other's work: ",
+                     absl::StrJoin(guilty, ", ")));
+    return true;
+  }
+
+  bool IsLeftOut(absl::string_view pass) const {
+    return Holds(options_.disabled, pass) ||
+           (!options_.enabled_only.empty() && !Holds(options_.enabled_only, pass));
+  }
+
+  bool TakeStep() {
+    if (options_.step_limit >= 0 && report_.steps >= options_.step_limit) return false;
+    ++report_.steps;
+    return true;
+  }
+
+  bool Permit(absl::string_view rule, const Instruction& subject,
+              const Instruction& replacement) override {
+    const auto fuel = options_.fuel.find(std::string(current_.name));
+    int64_t& used = fuel_used_[current_.name];
+    if (fuel != options_.fuel.end() && used >= fuel->second) return false;
+    if (!TakeStep()) return false;
+    ++used;
+    ++current_.rewrites;
+    ++report_.rules[{std::string(current_.name), std::string(rule)}];
+    if (options_.rewrite) options_.rewrite(current_.name, rule, subject, replacement);
+    return true;
+  }
+
   absl::StatusOr<bool> RunOne(Pass& pass) {
-    PassRun run{pass.name()};
-    if (std::find(options_.disabled.begin(), options_.disabled.end(), pass.name()) !=
-        options_.disabled.end())
-      return false;
+    current_ = PassRun{pass.name()};
+    if (IsLeftOut(pass.name()) || !TakeStep()) return false;
     if (options_.before) options_.before(pass.name(), module_);
-    ScheduleKeeper schedules(module_);
+    std::optional<ScheduleKeeper> schedules;
+    if (!pass.handles_schedules()) schedules.emplace(module_);
+    pass.set_control(this);
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<bool> changed = pass.Run(module_);
-    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    current_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!changed.ok()) return Annotate(changed.status(), pass.name());
-    run.changed = *changed;
-    if (!run.changed) schedules.Restore();
-    if (report_ != nullptr) report_->runs.push_back(run);
-    if (options_.after) options_.after(run, module_);
-    if (options_.verify_each && run.changed) RETURN_IF_ERROR(CheckAfter(pass));
-    return run.changed;
+    current_.changed = *changed;
+    if (!*changed && schedules) schedules->Restore();
+    report_.runs.push_back(current_);
+    if (options_.after) options_.after(current_, module_);
+    if (options_.verify_each && *changed) RETURN_IF_ERROR(CheckAfter(pass));
+    return *changed;
   }
 
   absl::Status CheckAfter(Pass& pass) {
@@ -156,22 +208,29 @@ class Runner {
 
   Module& module_;
   const PassOptions& options_;
-  PassReport* report_;
+  PassReport& report_;
+  PassRun current_;
+  std::map<absl::string_view, int64_t> fuel_used_;
 };
 
 }  // namespace
 
-absl::Status RunPasses(Module& module, absl::string_view spec, const PassOptions& options,
+absl::Status RunPasses(Module& module, absl::string_view list, const PassOptions& options,
                        PassReport* report) {
-  ASSIGN_OR_RETURN(const std::vector<Step> steps, ParseSpec(spec));
-  return Runner(module, options, report).RunAll(steps).status();
+  ASSIGN_OR_RETURN(const std::vector<Step> steps, ParseSpec(list));
+  PassReport unwanted;
+  return Runner(module, options, report != nullptr ? *report : unwanted).RunAll(steps).status();
 }
 
-absl::Status CheckPassSpec(absl::string_view spec) { return ParseSpec(spec).status(); }
+absl::Status CheckPassSpec(absl::string_view list) { return ParseSpec(list).status(); }
 
 std::vector<PassInfo> ListPasses() {
   std::vector<PassInfo> passes;
-  for (const Row& row : kRows) passes.push_back(row.info);
+  for (const Row& row : kRows) {
+    PassArguments none;
+    row.make(none);
+    passes.push_back({row.name, row.summary, none.Help()});
+  }
   return passes;
 }
 

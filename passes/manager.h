@@ -1,10 +1,12 @@
-// The pass manager: runs a list of passes given as text; times them, verifies between them,
-// reports.
+// The pass manager: runs a list of passes given as text; times them, counts their rewrites,
+// verifies between them, reports.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "passes/pass.h"
@@ -15,35 +17,53 @@ struct PassRun {
   absl::string_view name;
   bool changed = false;
   double seconds = 0;
+  int64_t rewrites = 0;  // those that asked for permission and got it
 };
 
 struct PassOptions {
   bool verify_each = false;
-  std::vector<std::string> disabled;  // passes of these names are left out
+  std::vector<std::string> disabled;      // passes of these names are left out
+  std::vector<std::string> enabled_only;  // where not empty, all others are left out
+  // At most so many steps happen: running a pass is a step, and so is each rewrite that asks for
+  // permission. -1: no limit. The same limit gives the same module.
+  int64_t step_limit = -1;
+  // A pass of this name makes at most so many rewrites (XLA's xla_fuel).
+  std::map<std::string, int64_t> fuel;
   // Called around each pass; may be empty.
   std::function<void(absl::string_view pass, const Module&)> before;
   std::function<void(const PassRun&, const Module&)> after;
+  // Called before each rewrite that is permitted; may be empty.
+  std::function<void(absl::string_view pass, absl::string_view rule, const Instruction& subject,
+                     const Instruction& replacement)>
+      rewrite;
 };
 
 struct PassReport {
   std::vector<PassRun> runs;  // in order; passes inside fix<...> once a round
+  int64_t steps = 0;          // as step_limit counts them
+  std::map<std::pair<std::string, std::string>, int64_t> rules;  // times by pass and rule
+  // A line for each fix<...> whose passes undid each other: it was left when the module came back.
+  std::vector<std::string> cycles;
 };
 
-// Runs passes over the module. `spec` lists them: names separated by commas; fix<a,b> repeats a and
-// b until neither changes anything (or kMaxRounds rounds). Where a pass changed the module, its
-// schedules are dropped (they would name what is gone). Errors: InvalidArgument for an unknown name
-// (with a near match) or an unclosed fix<; what a pass fails with; Internal, naming the pass, where
-// verify_each finds the module broken.
-inline constexpr int kMaxRounds = 6;
-absl::Status RunPasses(Module& module, absl::string_view spec, const PassOptions& options = {},
+// Runs passes over the module. `list` is as ParsePassList reads it: names separated by commas, with
+// options in braces; fix<a,b> repeats a and b until neither changes anything, kMaxRounds rounds
+// have passed, or the module is one that an earlier round left (a cycle; the report names its
+// passes). Where a pass changed the module, its schedules are dropped (they would name what is
+// gone). Errors: InvalidArgument for an unknown name or option (with a near match) or unmatched
+// brackets; what a pass fails with; Internal, naming the pass, where verify_each finds the module
+// broken.
+inline constexpr int kMaxRounds = 25;
+absl::Status RunPasses(Module& module, absl::string_view list, const PassOptions& options = {},
                        PassReport* report = nullptr);
 
-// InvalidArgument where `spec` could not be run.
-absl::Status CheckPassSpec(absl::string_view spec);
+// InvalidArgument where `list` could not be run.
+absl::Status CheckPassSpec(absl::string_view list);
 
 struct PassInfo {
   absl::string_view name;
   absl::string_view summary;
+  std::vector<std::string> options;  // a clause each: its name, what it takes, what it does
 };
 // All passes, sorted by name.
 std::vector<PassInfo> ListPasses();

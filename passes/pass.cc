@@ -6,38 +6,68 @@
 namespace hlokit {
 namespace {
 
-class ModuleFunctionPass final : public Pass {
+// The functions may or may not take the control; one class serves both.
+template <typename Base, typename Unit>
+class FunctionPass : public Base {
  public:
-  ModuleFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&))
-      : name_(name), run_(run) {}
+  using Plain = absl::StatusOr<bool> (*)(Unit&);
+  using Controlled = absl::StatusOr<bool> (*)(Unit&, RewriteControl&);
+  FunctionPass(absl::string_view name, Plain run) : name_(name), plain_(run) {}
+  FunctionPass(absl::string_view name, Controlled run) : name_(name), controlled_(run) {}
   absl::string_view name() const override { return name_; }
-  absl::StatusOr<bool> Run(Module& module) override { return run_(module); }
+
+ protected:
+  absl::StatusOr<bool> Apply(Unit& unit) {
+    return plain_ != nullptr ? plain_(unit) : controlled_(unit, this->control());
+  }
 
  private:
   absl::string_view name_;
-  absl::StatusOr<bool> (*run_)(Module&);
+  Plain plain_ = nullptr;
+  Controlled controlled_ = nullptr;
 };
 
-class ComputationFunctionPass final : public ComputationPass {
+class ModuleFunctionPass final : public FunctionPass<Pass, Module> {
  public:
-  ComputationFunctionPass(absl::string_view name, absl::StatusOr<bool> (*run)(Computation&))
-      : name_(name), run_(run) {}
-  absl::string_view name() const override { return name_; }
-  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return run_(c); }
+  using FunctionPass::FunctionPass;
+  absl::StatusOr<bool> Run(Module& module) override { return Apply(module); }
+};
 
- private:
-  absl::string_view name_;
-  absl::StatusOr<bool> (*run_)(Computation&);
+class ComputationFunctionPass final : public FunctionPass<ComputationPass, Computation> {
+ public:
+  using FunctionPass::FunctionPass;
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return Apply(c); }
+};
+
+class PermitAll final : public RewriteControl {
+ public:
+  bool Permit(absl::string_view, const Instruction&, const Instruction&) override { return true; }
 };
 
 }  // namespace
+
+RewriteControl& Pass::control() const {
+  static PermitAll permit_all;
+  return control_ != nullptr ? *control_ : permit_all;
+}
 
 std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&)) {
   return std::make_unique<ModuleFunctionPass>(name, run);
 }
 
+std::unique_ptr<Pass> MakeModulePass(absl::string_view name,
+                                     absl::StatusOr<bool> (*run)(Module&, RewriteControl&)) {
+  return std::make_unique<ModuleFunctionPass>(name, run);
+}
+
 std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
                                           absl::StatusOr<bool> (*run)(Computation&)) {
+  return std::make_unique<ComputationFunctionPass>(name, run);
+}
+
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
+                                          absl::StatusOr<bool> (*run)(Computation&,
+                                                                      RewriteControl&)) {
   return std::make_unique<ComputationFunctionPass>(name, run);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "ir/module.h"
+#include "passes/rewrite_control.h"
 
 namespace hlokit {
 
@@ -19,6 +20,18 @@ class Pass {
   virtual absl::string_view name() const = 0;
   // True if the module changed.
   virtual absl::StatusOr<bool> Run(Module& module) = 0;
+  // True for the few passes that make, change or drop schedules: others see none, and what was
+  // scheduled stays so only where they change nothing.
+  virtual bool handles_schedules() const { return false; }
+
+  // Whom the pass asks before each local rewrite; null: nobody, all may happen.
+  void set_control(RewriteControl* control) { control_ = control; }
+
+ protected:
+  RewriteControl& control() const;
+
+ private:
+  RewriteControl* control_ = nullptr;
 };
 
 // A pass over each computation that runs on its own: bodies of fusions and scalar functions of
@@ -30,10 +43,16 @@ class ComputationPass : public Pass {
   virtual bool into_fusions() const { return false; }
 };
 
-// A pass that is one function: over the module, or over each computation that runs on its own.
+// A pass that is one function: over the module, or over each computation that runs on its own. One
+// that makes many local rewrites takes the control too, and asks it before each.
 std::unique_ptr<Pass> MakeModulePass(absl::string_view name, absl::StatusOr<bool> (*run)(Module&));
+std::unique_ptr<Pass> MakeModulePass(absl::string_view name,
+                                     absl::StatusOr<bool> (*run)(Module&, RewriteControl&));
 std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
                                           absl::StatusOr<bool> (*run)(Computation&));
+std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
+                                          absl::StatusOr<bool> (*run)(Computation&,
+                                                                      RewriteControl&));
 
 // True for the computations that run on their own: the entry and what while, conditional, call and
 // async-start run. By computation id.

@@ -1,11 +1,10 @@
-// Every pass on small texts: what it leaves, that it stays valid, and how pass lists are read.
+// Every pass on small texts: what it leaves, and that it stays valid.
 #include "passes/manager.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
 #include "parser/parser.h"
-#include "passes/pipelines.h"
 #include "printer/printer.h"
 #include "support/status.h"
 
@@ -234,42 +233,6 @@ TEST(WhileLoops, InvariantWorkMovesOut) {
   const auto after = Interpret(*module, {argument});
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_TRUE((*before)[0] == (*after)[0]);
-}
-
-TEST(Manager, ReadsLists) {
-  EXPECT_TRUE(CheckPassSpec("dce, cse,fix<algsimp,fix<dce>>,").ok());
-  EXPECT_TRUE(CheckPassSpec("").ok());
-  EXPECT_THAT(CheckPassSpec("algsimpp").message(), HasSubstr("did you mean algsimp?"));
-  for (const char* bad : {"fix<dce", "dce>", "mend<dce>", "dce<"})
-    EXPECT_FALSE(CheckPassSpec(bad).ok()) << bad;
-  for (absl::string_view name : ListPipelines())
-    EXPECT_TRUE(CheckPassSpec(*PipelineSpec(name)).ok());
-  EXPECT_FALSE(PipelineSpec("cppu").ok());
-}
-
-TEST(Manager, DropsSchedulesOfChangedModulesOnly) {
-  const std::string text =
-      "HloModule m, is_scheduled=true\nENTRY e { p = f32[4]{0} parameter(0)\n d = f32[4]{0} "
-      "abs(p)\n"
-      " ROOT r = f32[4]{0} negate(p) }\n";
-  auto module = Read(text);
-  CHECK_OK(RunPasses(*module, "cse"));
-  EXPECT_TRUE(module->header().is_scheduled);
-  CHECK_OK(RunPasses(*module, "dce"));
-  EXPECT_FALSE(module->header().is_scheduled);
-  EXPECT_FALSE(module->entry()->has_schedule());
-}
-
-TEST(Manager, SkipsDisabledPassesAndCallsBack) {
-  auto module = Read(Text(std::string(kP) + "d = f32[4]{0} abs(p)\nROOT r = f32[4]{0} negate(p)"));
-  std::vector<std::string> seen;
-  PassOptions options;
-  options.disabled = {"dce"};
-  options.after = [&](const PassRun& run, const Module&) {
-    seen.emplace_back(run.name.data(), run.name.size());
-  };
-  CHECK_OK(RunPasses(*module, "cse,dce", options));
-  EXPECT_THAT(seen, testing::ElementsAre("cse"));
 }
 
 }  // namespace

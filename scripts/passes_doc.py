@@ -11,13 +11,13 @@ HEAD = """# Passes
 Made by `scripts/passes_doc.py` from `passes/passes.def` and `passes/pipelines.cc`; a test keeps it current.
 
 `hlo-opt --passes=a,b` and `hlo-run --passes=a,b` run passes by name; `fix<a,b>` repeats a and b until neither changes
-anything. `hlo-opt --pipeline=NAME` runs a pipeline. 
+anything; `a{x=1 y}` gives a pass options, which `hlo-opt --list-passes` names. `hlo-opt --pipeline=NAME` runs a pipeline.
 
 """
 
 
 def page():
-    rows = re.findall(r'HLO_PASS\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
+    rows = re.findall(r'HLO_PASS(?:_WITH_OPTIONS)?\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
     source = (ROOT / "passes/pipelines.cc").read_text()
     table = source[source.index("kPipelines[]"):source.index("};", source.index("kPipelines[]"))]
     pipelines = re.findall(r'\{"([^"]+)",((?:\s*"[^"]*")+)\}', table)

@@ -102,6 +102,10 @@ int RunHloOpt(const OptOptions& o) {
   if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);
   if (!passes.ok()) return ReportError(kTool, passes.status());
+  if (o.print_pipeline) {
+    const auto text = PipelineText(*passes);
+    return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());
+  }
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
 

@@ -36,6 +36,8 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->check(CLI::IsMember(
           {"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
   app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
+  app.add_flag("--print-pipeline", o.print_pipeline,
+               "print the passes that would run, a line each, and end");
   app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--verify-each", o.verify_each, "verify after each pass");
@@ -47,6 +49,22 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->type_name("P");
   app.add_flag("--print-after-all", o.print_after_all, "print the module after each pass");
   app.add_flag("--print-changed", o.print_changed, "print what each pass changed, as a diff");
+  app.add_option("--disable-passes,--xla-disable-hlo-passes", o.disable_passes,
+                 "leave these passes out")
+      ->delimiter(',')
+      ->type_name("P");
+  app.add_option("--xla-enable-hlo-passes-only", o.enable_passes_only, "leave all other passes out")
+      ->delimiter(',')
+      ->type_name("P");
+  app.add_option("--bisect-limit", o.bisect_limit,
+                 "stop after so many steps: passes run and rewrites made; --stats counts them")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--xla-fuel", o.fuel, "let a pass make at most N rewrites")
+      ->delimiter(',')
+      ->type_name("PASS=N");
+  app.add_option("--explain", o.explain,
+                 "print which passes and rules made, changed or removed this instruction")
+      ->type_name("NAME");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
   app.add_flag("--time-passes", o.time_passes, "print how long each pass took");

@@ -21,10 +21,14 @@ struct OptOptions {
   bool verify = true, verify_each = false;
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
-  bool list_passes = false, list_stages = false;
+  bool list_passes = false, list_stages = false, print_pipeline = false;
   bool time_passes = false, stats = false;
   bool print_after_all = false, print_changed = false;
   std::vector<std::string> print_before, print_after;
+  std::vector<std::string> disable_passes, enable_passes_only;
+  std::vector<std::string> fuel;  // PASS=N
+  int64_t bisect_limit = -1;
+  std::string explain;  // name of an instruction
 };
 
 // Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).

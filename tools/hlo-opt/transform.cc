@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "passes/manager.h"
+#include "passes/pass_list.h"
 #include "passes/pipelines.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "tools/common/diff.h"
+#include "tools/hlo-opt/explain.h"
 
 namespace hlokit {
 namespace {
@@ -35,26 +39,50 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 // Keeps what the flags about single passes need between the manager's calls.
 class Observer {
  public:
-  explicit Observer(const OptOptions& options) : options_(options) {}
+  explicit Observer(const OptOptions& options) : options_(options), explanation_(options.explain) {}
 
+  // Null where nothing was asked for that needs them, so that such runs cost nothing.
+  decltype(PassOptions::before) before() {
+    if (!options_.print_changed && options_.print_before.empty() && options_.explain.empty())
+      return nullptr;
+    return [this](absl::string_view pass, const Module& m) { Before(pass, m); };
+  }
+  decltype(PassOptions::after) after() {
+    if (!options_.print_changed && !options_.print_after_all && options_.print_after.empty() &&
+        options_.explain.empty())
+      return nullptr;
+    return [this](const PassRun& run, const Module& m) { After(run, m); };
+  }
+  decltype(PassOptions::rewrite) rewrite() {
+    if (options_.explain.empty()) return nullptr;
+    return [this](absl::string_view pass, absl::string_view rule, const Instruction& subject,
+                  const Instruction& replacement) {
+      explanation_.Rewrite(pass, rule, subject, replacement);
+    };
+  }
+  std::string explanation() const { return explanation_.Text(); }
+
+ private:
   void Before(absl::string_view pass, const Module& module) {
     if (Holds(options_.print_before, pass))
       PrintError(absl::StrCat("// before ", pass, "\n", Print(module)));
     if (options_.print_changed) before_ = Print(module);
+    if (!options_.explain.empty()) explanation_.Before(pass, module);
   }
 
   void After(const PassRun& run, const Module& module) {
     if (options_.print_after_all || Holds(options_.print_after, run.name))
       PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing",
                               "\n", Print(module)));
+    if (!options_.explain.empty()) explanation_.After(run, module);
     if (!options_.print_changed) return;
     const std::string diff = LineDiff(before_, Print(module));
     PrintError(
         absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
   }
 
- private:
   const OptOptions& options_;
+  Explanation explanation_;
   std::string before_;
 };
 
@@ -70,7 +98,7 @@ std::string TimesText(const PassReport& report) {
 }
 
 std::string CountsText(const PassReport& report) {
-  std::string text;
+  std::string text = absl::StrCat(report.steps, " steps (--bisect-limit counts them)\n");
   std::vector<absl::string_view> names;
   for (const PassRun& run : report.runs)
     if (std::find(names.begin(), names.end(), run.name) == names.end()) names.push_back(run.name);
@@ -81,8 +109,26 @@ std::string CountsText(const PassReport& report) {
       changes += run.name == name && run.changed;
     }
     absl::StrAppend(&text, name, ": ran ", runs, ", changed ", changes, "\n");
+    for (const auto& [rule, times] : report.rules)
+      if (rule.first == name) absl::StrAppend(&text, "  ", rule.second, ": ", times, "\n");
   }
   return text;
+}
+
+absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
+  PassOptions made;
+  made.verify_each = options.verify_each;
+  made.disabled = options.disable_passes;
+  made.enabled_only = options.enable_passes_only;
+  made.step_limit = options.bisect_limit;
+  for (const std::string& item : options.fuel) {
+    const size_t equals = item.find('=');
+    int64_t& rewrites = made.fuel[item.substr(0, equals)];
+    if (equals == std::string::npos || !absl::SimpleAtoi(item.substr(equals + 1), &rewrites))
+      return InvalidArgument("--xla-fuel takes PASS=N, not '", item, "'");
+    RETURN_IF_ERROR(CheckNames({item.substr(0, equals)}));
+  }
+  return made;
 }
 
 void AppendPasses(std::string& spec, absl::string_view more) {
@@ -102,8 +148,9 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
     AppendPasses(spec, passes);
   }
   AppendPasses(spec, options.passes);
-  RETURN_IF_ERROR(CheckNames(options.print_before));
-  RETURN_IF_ERROR(CheckNames(options.print_after));
+  for (const auto* names : {&options.print_before, &options.print_after, &options.disable_passes,
+                            &options.enable_passes_only})
+    RETURN_IF_ERROR(CheckNames(*names));
   if (!spec.empty()) RETURN_IF_ERROR(CheckPassSpec(spec));
   return spec;
 }
@@ -111,25 +158,30 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options) {
   if (spec.empty()) return absl::OkStatus();
   Observer observer(options);
-  PassOptions pass_options;
-  pass_options.verify_each = options.verify_each;
-  if (options.print_changed || !options.print_before.empty())
-    pass_options.before = [&](absl::string_view pass, const Module& m) {
-      observer.Before(pass, m);
-    };
-  if (options.print_changed || options.print_after_all || !options.print_after.empty())
-    pass_options.after = [&](const PassRun& run, const Module& m) { observer.After(run, m); };
+  ASSIGN_OR_RETURN(PassOptions pass_options, ManagerOptions(options));
+  pass_options.before = observer.before();
+  pass_options.after = observer.after();
+  pass_options.rewrite = observer.rewrite();
   PassReport report;
   const absl::Status status = RunPasses(module, spec, pass_options, &report);
+  for (const std::string& cycle : report.cycles)
+    PrintError(absl::StrCat("hlo-opt: warning: fix<...> was left: passes ", cycle, "\n"));
   if (options.time_passes) PrintError(TimesText(report));
   if (options.stats) PrintError(CountsText(report));
+  if (!options.explain.empty()) PrintError(observer.explanation());
   return status;
+}
+
+absl::StatusOr<std::string> PipelineText(const std::string& spec) {
+  ASSIGN_OR_RETURN(const std::vector<PassStep> steps, ParsePassList(spec));
+  return PassListText(steps, /*indented=*/true);
 }
 
 std::string PassList() {
   std::string text;
   for (const PassInfo& pass : ListPasses())
-    absl::StrAppend(&text, pass.name, "\t", pass.summary, "\n");
+    absl::StrAppend(&text, pass.name, "\t", pass.summary, "\n", pass.options.empty() ? "" : "  ",
+                    absl::StrJoin(pass.options, "\n  "), pass.options.empty() ? "" : "\n");
   for (absl::string_view pipeline : ListPipelines()) {
     const auto spec = PipelineSpec(pipeline);
     absl::StrAppend(&text, "--pipeline=", pipeline, "\t", spec.ok() ? *spec : "", "\n");

@@ -15,8 +15,11 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
 // Runs `spec`. Modules, differences, times and counts that flags ask for go to standard error.
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options);
 
-// A line a pass: its name, a tab, what it does; then the pipelines.
+// A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.
 std::string PassList();
+
+// `spec` with a pass a line, lists that repeat set in.
+absl::StatusOr<std::string> PipelineText(const std::string& spec);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

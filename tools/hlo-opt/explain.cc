@@ -1,0 +1,58 @@
+// What passes did to one instruction.
+#include "tools/hlo-opt/explain.h"
+
+#include "absl/strings/str_cat.h"
+#include "printer/printer.h"
+
+namespace hlokit {
+
+std::map<std::string, std::string> Explanation::Find(const Module& module) const {
+  std::map<std::string, std::string> found;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->name() == name_) found[c->name()] = Print(*i);
+  return found;
+}
+
+void Explanation::Before(absl::string_view pass, const Module& module) {
+  before_ = Find(module);
+  if (!seen_ && !before_.empty())
+    for (const auto& [computation, text] : before_)
+      absl::StrAppend(&events_, "before ", pass, ": in ", computation, ": ", text, "\n");
+  seen_ |= !before_.empty();
+}
+
+void Explanation::Rewrite(absl::string_view pass, absl::string_view rule,
+                          const Instruction& subject, const Instruction& replacement) {
+  if (subject.name() == name_)
+    absl::StrAppend(&events_, pass, ": rule ", rule, " puts in its place: ", Print(replacement),
+                    "\n");
+  if (replacement.name() == name_)
+    absl::StrAppend(&events_, pass, ": rule ", rule, " lets it stand for: ", Print(subject), "\n");
+}
+
+void Explanation::After(const PassRun& run, const Module& module) {
+  if (!run.changed) return;
+  const std::map<std::string, std::string> after = Find(module);
+  for (const auto& [computation, text] : after) {
+    const auto old = before_.find(computation);
+    if (old == before_.end()) {
+      absl::StrAppend(&events_, run.name, ": made it in ", computation, ": ", text, "\n");
+    } else if (old->second != text) {
+      absl::StrAppend(&events_, run.name, ": changed it to: ", text, "\n");
+    }
+  }
+  for (const auto& [computation, text] : before_)
+    if (after.find(computation) == after.end())
+      absl::StrAppend(&events_, run.name, ": removed it from ", computation, "\n");
+  seen_ |= !after.empty();
+}
+
+std::string Explanation::Text() const {
+  return absl::StrCat(
+      "// ", name_,
+      seen_ ? "\n" : ": no instruction has this name before or after any pass that ran\n", events_);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

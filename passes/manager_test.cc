@@ -18,10 +18,10 @@ using testing::HasSubstr;
 constexpr char kDeadAbs[] =
     "HloModule m\nENTRY e { p = f32[4]{0} parameter(0)\n d = f32[4]{0} abs(p)\n"
     " ROOT r = f32[4]{0} negate(p) }\n";
-// algsimp has three rewrites to make: p + -0, p * 1, and the double negation.
+// algsimp has three rewrites to make: p - 0, p * 1, and the double negation.
 constexpr char kThreeRewrites[] =
-    "HloModule m\nENTRY e { p = f32[] parameter(0)\n z = f32[] constant(-0)\n"
-    " one = f32[] constant(1)\n a = f32[] add(p, z)\n b = f32[] multiply(a, one)\n"
+    "HloModule m\nENTRY e { p = f32[] parameter(0)\n z = f32[] constant(0)\n"
+    " one = f32[] constant(1)\n a = f32[] subtract(p, z)\n b = f32[] multiply(a, one)\n"
     " c = f32[] negate(b)\n ROOT r = f32[] negate(c) }\n";
 
 std::unique_ptr<Module> Read(const std::string& text) {

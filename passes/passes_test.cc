@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Layout", "layout-assignment",
              "m = f32[2,3]{0,1} parameter(0)\nROOT r = f32[2,3]{0,1} abs(m)", "f32[2,3]{1,0} abs(",
              ""},
-        Case{"Barrier", "optimization_barrier_expander",
+        Case{"Barrier", "cse_barrier_expander",
              P "b = f32[4]{0} opt-barrier(p)\nROOT r = f32[4]{0} abs(b)", "abs(%p)", "opt-barrier"},
         Case{"Conditional", "simplify-conditional,call-inliner,dce",
              P "c = pred[] constant(true)\n"

@@ -15,7 +15,7 @@ constexpr Pipeline kPipelines[] = {
     {"cpu",
      "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
-     "simplify-conditional,simplify-while-loops,call-inliner,optimization_barrier_expander,"
+     "simplify-conditional,simplify-while-loops,call-inliner,cse_barrier_expander,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
      "while-loop-invariant-code-motion,transpose-folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"

@@ -165,7 +165,7 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
   PassReport report;
   const absl::Status status = RunPasses(module, spec, pass_options, &report);
   for (const std::string& cycle : report.cycles)
-    PrintError(absl::StrCat("hlo-opt: warning: fix<...> was left: passes ", cycle, "\n"));
+    PrintError(absl::StrCat("hlo-opt: warning: fix<...> was left: ", cycle, "\n"));
   if (options.time_passes) PrintError(TimesText(report));
   if (options.stats) PrintError(CountsText(report));
   if (!options.explain.empty()) PrintError(observer.explanation());

@@ -1,4 +1,4 @@
-// optimization_barrier_expander: takes barriers away once what they held apart has been left apart.
+// cse_barrier_expander: takes barriers away once what they held apart has been left apart.
 #pragma once
 
 #include "passes/pass.h"
@@ -6,7 +6,7 @@
 namespace hlokit {
 
 // Matches opt-barrier; leaves its operand. Cost: linear.
-std::unique_ptr<Pass> CreateOptimizationBarrierExpander();
+std::unique_ptr<Pass> CreateCseBarrierExpander();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

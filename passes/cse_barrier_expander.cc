@@ -1,5 +1,5 @@
 // Barriers replaced by their operands.
-#include "passes/optimization_barrier_expander.h"
+#include "passes/cse_barrier_expander.h"
 
 #include "support/status.h"
 
@@ -20,8 +20,8 @@ absl::StatusOr<bool> Run(Computation& computation) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateOptimizationBarrierExpander() {
-  return MakeComputationPass("optimization_barrier_expander", Run);
+std::unique_ptr<Pass> CreateCseBarrierExpander() {
+  return MakeComputationPass("cse_barrier_expander", Run);
 }
 
 }  // namespace hlokit

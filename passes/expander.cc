@@ -1,0 +1,57 @@
+// The walk that all expanders share.
+#include "passes/expander.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+class Expander final : public ComputationPass {
+ public:
+  Expander(absl::string_view name, Expand expand, bool everywhere)
+      : name_(name), expand_(expand), everywhere_(everywhere) {}
+  absl::string_view name() const override { return name_; }
+  bool into_fusions() const override { return everywhere_; }
+
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    bool changed = false;
+    Rewriter rewriter(computation);
+    for (Instruction* i : computation.PostOrder()) {
+      if (i->users().empty() && !i->IsRoot()) continue;
+      rewriter.set_subject(i);
+      ASSIGN_OR_RETURN(Instruction * made, expand_(i, rewriter));
+      const std::vector<Instruction*> all_made = rewriter.TakeMade();
+      if (made == nullptr || made == i || !control().Permit(name_, *i, *made)) {
+        for (size_t k = all_made.size(); k-- > 0;) computation.Remove(all_made[k]);
+        continue;
+      }
+      Replace(computation, i, made);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  static void Replace(Computation& computation, Instruction* old, Instruction* made) {
+    old->ReplaceAllUsesWith(made);
+    for (Instruction* before : old->control_predecessors()) made->AddControlPredecessor(before);
+    const std::vector<Instruction*> after(old->control_successors().begin(),
+                                          old->control_successors().end());
+    for (Instruction* successor : after) successor->AddControlPredecessor(made);
+    old->DropControlEdges();
+    computation.Remove(old);
+  }
+
+  absl::string_view name_;
+  Expand expand_;
+  bool everywhere_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, bool everywhere) {
+  return std::make_unique<Expander>(name, expand, everywhere);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -150,8 +150,8 @@ class Runner final : RewriteControl {
           std::find(guilty.begin(), guilty.end(), report_.runs[k].name) == guilty.end())
         guilty.push_back(report_.runs[k].name);
     report_.cycles.push_back(
-        absl::StrCat(guilty.size() == 1 ? "undoes its own work: " : "undo each other's work: ",
-                     absl::StrJoin(guilty, ", ")));
+        absl::StrCat(absl::StrJoin(guilty, ", "),
+                     guilty.size() == 1 ? " undoes its own work" : " undo each other's work"));
     return true;
   }
 

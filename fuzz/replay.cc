@@ -80,10 +80,10 @@ void RunMutations(std::vector<std::string> pool, const Options& options) {
   std::erase_if(pool, [&](const std::string& input) { return input.size() > max_size; });
   if (pool.empty()) return;
   const std::vector<std::string> inputs = pool;
-  const auto mutate = kInputKind == InputKind::kText ? MutateTokens : MutateBytes;
   FuzzRandom random(static_cast<FuzzRandom::result_type>(options.seed));
   for (int64_t n = 0; n < options.mutations; ++n) {
     const size_t i = random() % pool.size();
+    const auto mutate = KindOf(pool[i]) == InputKind::kText ? MutateTokens : MutateBytes;
     std::string mutated = mutate(pool[i], pool[random() % pool.size()], max_size, random);
     Run(mutated);
     pool[i] = random() % 4 == 0 ? inputs[i] : std::move(mutated);

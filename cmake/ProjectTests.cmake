@@ -5,8 +5,9 @@ mark_as_advanced(HLOKIT_PYTHON)
 
 add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers.py)
 add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers_test.py)
+add_test(NAME project.setup COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/setup_test.py)
 add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/passes_doc.py --check)
-set_tests_properties(project.layers project.layers_are_checked project.passes_doc PROPERTIES LABELS quick)
+set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc PROPERTIES LABELS quick)
 
 # corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/corpus_baseline.json.
 file(READ ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json baseline)

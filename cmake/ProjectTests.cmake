@@ -27,6 +27,12 @@ add_test(NAME project.headers
          COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
 set_tests_properties(project.headers PROPERTIES LABELS slow TIMEOUT 900 PROCESSORS 2)
 
+# README's first command; the second runs this test. In other folders it would build everything once more.
+if(PROJECT_BINARY_DIR STREQUAL ${PROJECT_SOURCE_DIR}/build/release)
+  add_test(NAME project.demo COMMAND ${PROJECT_SOURCE_DIR}/scripts/demo.sh)
+  set_tests_properties(project.demo PROPERTIES LABELS slow TIMEOUT 600 PROCESSORS 2 ENVIRONMENT HLOKIT_PRESET=release)
+endif()
+
 # The package as a stranger's project finds it: the projects in examples/ build against it and pass their tests.
 add_test(NAME project.install
          COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D SOURCE=${PROJECT_SOURCE_DIR}

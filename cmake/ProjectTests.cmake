@@ -5,8 +5,9 @@ mark_as_advanced(HLOKIT_PYTHON)
 
 add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers.py)
 add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers_test.py)
+add_test(NAME project.setup COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/setup_test.py)
 add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/passes_doc.py --check)
-set_tests_properties(project.layers project.layers_are_checked project.passes_doc PROPERTIES LABELS quick)
+set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc PROPERTIES LABELS quick)
 
 # corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/corpus_baseline.json.
 file(READ ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json baseline)
@@ -25,6 +26,12 @@ endforeach()
 add_test(NAME project.headers
          COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
 set_tests_properties(project.headers PROPERTIES LABELS slow TIMEOUT 900 PROCESSORS 2)
+
+# README's first command; the second runs this test. In other folders it would build everything once more.
+if(PROJECT_BINARY_DIR STREQUAL ${PROJECT_SOURCE_DIR}/build/release)
+  add_test(NAME project.demo COMMAND ${PROJECT_SOURCE_DIR}/scripts/demo.sh)
+  set_tests_properties(project.demo PROPERTIES LABELS slow TIMEOUT 600 PROCESSORS 2 ENVIRONMENT HLOKIT_PRESET=release)
+endif()
 
 # The package as a stranger's project finds it: the projects in examples/ build against it and pass their tests.
 add_test(NAME project.install

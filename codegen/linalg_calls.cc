@@ -2,6 +2,7 @@
 // calls.
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "codegen/lapack_shapes_internal.h"
 #include "codegen/library_internal.h"
 #include "runtime/lapack.h"
 
@@ -140,14 +141,12 @@ class LapackCall : public LibraryCall {
         return false;
     for (const ShapeLeaf& leaf : Leaves(i.shape()))
       if (!leaf.shape->IsArray() || !ColumnMajor(*leaf.shape)) return false;
-    return true;
+    // What does not fit is left to the reference kernel, which says so.
+    return LapackShapesFit(i, DescOf(i), static_cast<ElementType>(type));
   }
 
   void Emit(CallSite& site, const Instruction& i) const override {
-    HlokitLapackDesc desc = {};
-    FindLapackTarget(i.attr<CustomCallAttrs>().target.c_str(), &desc.function, &desc.type);
-    SetSizes(desc, i);
-    SetFlags(desc, i.backend_config());
+    const HlokitLapackDesc desc = DescOf(i);
     const auto* words = reinterpret_cast<const int64_t*>(&desc);
     std::vector<llvm::Value*> operands, results;
     for (int64_t o = 0; o < i.operand_count(); ++o) operands.push_back(site.operand(o));
@@ -158,6 +157,14 @@ class LapackCall : public LibraryCall {
   }
 
  private:
+  static HlokitLapackDesc DescOf(const Instruction& i) {
+    HlokitLapackDesc desc = {};
+    FindLapackTarget(i.attr<CustomCallAttrs>().target.c_str(), &desc.function, &desc.type);
+    SetSizes(desc, i);
+    SetFlags(desc, i.backend_config());
+    return desc;
+  }
+
   static void SetSizes(HlokitLapackDesc& desc, const Instruction& i) {
     const auto shape = [&](int64_t o) -> const Shape& {
       return i.operand(std::min(o, i.operand_count() - 1))->shape();

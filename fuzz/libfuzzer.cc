@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 // One in four mutations is libFuzzer's own, which uses what it learned from comparisons.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned seed) {
-  if (hlokit::kInputKind != hlokit::InputKind::kText || seed % 4 == 0)
+  if (hlokit::KindOf(AsText(data, size)) != hlokit::InputKind::kText || seed % 4 == 0)
     return LLVMFuzzerMutate(data, size, max_size);
   hlokit::FuzzRandom random(seed);
   return Put(hlokit::MutateTokens(AsText(data, size), "", max_size, random), data);
@@ -39,8 +39,9 @@ extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1,
                                             const uint8_t* data2, size_t size2, uint8_t* out,
                                             size_t max_size, unsigned seed) {
   hlokit::FuzzRandom random(seed);
+  const absl::string_view text = AsText(data1, size1);
   const auto mutate =
-      hlokit::kInputKind == hlokit::InputKind::kText ? hlokit::MutateTokens : hlokit::MutateBytes;
-  return Put(mutate(AsText(data1, size1), AsText(data2, size2), max_size, random), out);
+      hlokit::KindOf(text) == hlokit::InputKind::kText ? hlokit::MutateTokens : hlokit::MutateBytes;
+  return Put(mutate(text, AsText(data2, size2), max_size, random), out);
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -3,6 +3,7 @@
 //   text_replay --write-dictionary FILE
 // A folder stands for every file below it. What kills the program is left in FILE (crash.input).
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@
 namespace hlokit {
 namespace {
 
-constexpr unsigned kSecondsAnInput = 20;  // far above what any input may take, sanitizers included
+// Of the processor's time; far above what any input may take, sanitizers included.
+constexpr time_t kSecondsAnInput = 20;
 
 struct Options {
   int64_t mutations = 0;  // in all, dealt out over the files
@@ -48,7 +50,8 @@ void SaveAndDie(int signal) {
 
 void Run(absl::string_view input) {
   running = input;
-  alarm(kSecondsAnInput);
+  const itimerval limit = {{0, 0}, {kSecondsAnInput, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
   RunOne(input);
 }
 
@@ -80,10 +83,10 @@ void RunMutations(std::vector<std::string> pool, const Options& options) {
   std::erase_if(pool, [&](const std::string& input) { return input.size() > max_size; });
   if (pool.empty()) return;
   const std::vector<std::string> inputs = pool;
-  const auto mutate = kInputKind == InputKind::kText ? MutateTokens : MutateBytes;
   FuzzRandom random(static_cast<FuzzRandom::result_type>(options.seed));
   for (int64_t n = 0; n < options.mutations; ++n) {
     const size_t i = random() % pool.size();
+    const auto mutate = KindOf(pool[i]) == InputKind::kText ? MutateTokens : MutateBytes;
     std::string mutated = mutate(pool[i], pool[random() % pool.size()], max_size, random);
     Run(mutated);
     pool[i] = random() % 4 == 0 ? inputs[i] : std::move(mutated);
@@ -120,7 +123,7 @@ int Main(int argc, char** argv) {
     return 2;
   }
   save_path = options.save.c_str();
-  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
     std::signal(signal, SaveAndDie);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<std::string> inputs = ReadInputs(options.paths);

@@ -10,8 +10,8 @@ enum class InputKind {
   kBinary,  // mutated byte by byte
 };
 
-// How this target's inputs are mutated.
-extern const InputKind kInputKind;
+// How `input` is mutated.
+InputKind KindOf(absl::string_view input);
 
 // Feeds one input to the code under test and CHECKs what must hold of any input; must neither crash
 // nor run for more than a second nor hold on to memory.

@@ -10,7 +10,7 @@
 
 namespace hlokit {
 
-const InputKind kInputKind = InputKind::kText;
+InputKind KindOf(absl::string_view) { return InputKind::kText; }
 
 void RunOne(absl::string_view input) {
   std::unique_ptr<Module> module = ReadModule(input, false);

@@ -75,7 +75,7 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-const InputKind kInputKind = InputKind::kText;
+InputKind KindOf(absl::string_view) { return InputKind::kText; }
 
 void RunOne(absl::string_view input) {
   const size_t colon = std::min(input.find(':'), input.size());

@@ -19,8 +19,8 @@ struct RawText {
   bool operator==(const RawText&) const = default;
 };
 
-// One dimension of a window; `window={size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=.. rhs_dilate=..
-// rhs_reversal=1x0}`.
+// One dimension of a window: `window={size=3x3 stride=2x2 pad=0_1x0_1 rhs_reversal=1x0}`, which may
+// have `lhs_dilate=` and `rhs_dilate=` too.
 struct WindowDim {
   int64_t size = 1;
   int64_t stride = 1;

@@ -8,7 +8,7 @@
 namespace hlokit {
 
 // absl::StatusOr<Shape> Infer<X>(const OpView&): the result's shape without layouts, or an error
-// labelled <op>-cN. Rule 1 of every op is that its operands are of the right kind (arrays, tokens,
+// labelled OP-cN. Rule 1 of every op is that its operands are of the right kind (arrays, tokens,
 // a tuple); `InferShape` has checked their number. Opcodes that share a function declare it more
 // than once, which C++ allows.
 #define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \

@@ -319,9 +319,12 @@ class Routine {
     const DimVector &u_dims = outs_[2].shape().dims, &vt_dims = outs_[3].shape().dims;
     const int ldu = std::max<int>(1, u_dims[u_dims.size() - 2]),
               ldvt = std::max<int>(1, vt_dims[vt_dims.size() - 2]);
+    const char mode = Char("mode", 'S');
+    const bool whole = u_dims.back() >= m_ && ldvt >= n_;  // there is room for all vectors
+    if (mode != 'S' && mode != 'N' && !(mode == 'A' && whole)) return -1;
     std::vector<T> u(ldu * u_dims.back() + 1), vt(ldvt * vt_dims.back() + 1);
     const int info = InPlace(b, [&](T* a) {
-      return Gesdd(Char("mode", 'S'), m_, n_, a, Part<R>(1, b), u.data(), ldu, vt.data(), ldvt);
+      return Gesdd(mode, m_, n_, a, Part<R>(1, b), u.data(), ldu, vt.data(), ldvt);
     });
     StoreColumns(u, ldu, outs_[2], b);
     StoreColumns(vt, ldvt, outs_[3], b);
@@ -409,6 +412,16 @@ absl::string_view RoutineName(absl::string_view target) {
   return target;
 }
 
+// Whether `a` holds a square matrix for each matrix of `b`, of its rows or, on the right, columns.
+bool TriangleFits(const Literal& a, const Literal& b, bool left_side) {
+  if (a.type() != b.type() || a.shape().rank() != b.shape().rank() || b.shape().rank() < 2)
+    return false;
+  DimVector expected = b.shape().dims;
+  const size_t rank = expected.size();
+  expected[left_side ? rank - 1 : rank - 2] = expected[left_side ? rank - 2 : rank - 1];
+  return a.shape().dims == expected;
+}
+
 absl::StatusOr<Literal> SolveByTrsm(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   if (context.operands.size() < 2) return InvalidArgument("custom-call trsm: takes two operands");
@@ -422,7 +435,12 @@ absl::StatusOr<Literal> SolveByTrsm(const EvalContext& context) {
   attrs.transpose_a = is("trans_x", 'T')   ? TriangularTranspose::kTranspose
                       : is("trans_x", 'C') ? TriangularTranspose::kAdjoint
                                            : TriangularTranspose::kNone;
-  return SolveTriangular(*context.operands[0], *context.operands[1], attrs, instruction.shape());
+  const Literal &a = *context.operands[0], &b = *context.operands[1];
+  const bool floats = IsFloat(b.type()) || IsComplex(b.type());
+  if (!floats || !TriangleFits(a, b, attrs.left_side) ||
+      !SameIgnoringLayout(b.shape(), instruction.shape()))
+    return InvalidArgument("custom-call trsm: its operands and result do not fit together");
+  return SolveTriangular(a, b, attrs, instruction.shape());
 }
 
 }  // namespace

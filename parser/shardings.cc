@@ -151,6 +151,7 @@ void Canonicalize(Sharding& s, std::vector<std::string> types) {
     by_type[TypeOrder(types[i])].push_back(d);
     names[TypeOrder(types[i])] = types[i];
   }
+  if (tiles == 1 && names.size() == 1) return BecomeSimple(s, names.begin()->second);
   DimVector merged(s.tile_dims.begin(), s.tile_dims.begin() + data);
   int sort_last = 0;
   perm.insert(perm.end(), trivial.begin(), trivial.end());

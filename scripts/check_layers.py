@@ -58,6 +58,8 @@ def check_file(path, folder, allowed, layers):
             yield number, f"{folder}/ may not include {match[1]}/ (docs/layers.txt)"
         elif match[1] != folder and match[2].endswith("_internal.h"):
             yield number, f"{match[1]}/{match[2]} is for its own folder alone"
+        elif match[2].endswith("_internal.h") and path.suffix == ".h" and not path.name.endswith("_internal.h"):
+            yield number, f"{match[1]}/{match[2]} is not installed, this header is"
 
 
 def main():

@@ -45,6 +45,7 @@ class CheckLayers(unittest.TestCase):
         self.assert_fault({"parser/b.cc": file_text('#include "printer/p.h"')}, "may not include printer/")
         self.assert_fault({"ir/b.cc": file_text('#include "examples/e.h"')}, "may not include examples/")
         self.assert_fault({"parser/b.cc": file_text('#include "ir/b_internal.h"')}, "for its own folder alone")
+        self.assert_fault({"ir/b.h": file_text("#pragma once", '#include "ir/b_internal.h"')}, "is not installed")
         self.assert_fault({"ir/b.h": file_text()}, "no #pragma once")
         self.assert_fault({"ir/b.cc": "// A file.\n"}, "last line")
         self.assert_fault({"ir/b.cc": "int x;\n// SPDX-License-Identifier: Apache-2.0\n"}, "first line")

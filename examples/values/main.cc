@@ -1,5 +1,6 @@
 // Reads values from texts, works with them, and prints them; shows where an error points.
 #include <iostream>
+#include <vector>
 
 #include "parser/parser.h"
 #include "printer/printer.h"
@@ -37,8 +38,9 @@ int main() {
 
   // Values are plain structs.
   const auto groups = hlokit::ParseReplicaGroups("[2,4]<=[4,2]T(1,0)");
+  const std::vector<std::vector<int64_t>> lists = groups->Expand();
   std::cout << "first group:";
-  for (const int64_t device : groups->Expand()[0]) std::cout << " " << device;
+  for (const int64_t device : lists[0]) std::cout << " " << device;
   const auto literal = hlokit::ParseLiteral("s32[3] {5, 6, 7}");
   std::cout << "\nlast element: " << literal->as<int32_t>()[2] << "\n";
 

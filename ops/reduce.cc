@@ -156,6 +156,7 @@ absl::StatusOr<Shape> InferScan(const OpView& op) {
   std::vector<Shape> results =
       step.result->IsTuple() ? step.result->elements : std::vector<Shape>{*step.result};
   const int64_t outputs = static_cast<int64_t>(results.size()) - parts.carries;
+  if (parts.inputs == 0 && outputs == 0) return Fail(op, 2, "nothing is scanned, and nothing made");
   if (outputs < 0)
     return Fail(op, 5, step.computation->name(), " returns ", Text(*step.result),
                 ", too few carries");

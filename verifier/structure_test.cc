@@ -63,6 +63,7 @@ TEST(StructureTest, BrokenModulesAreRefused) {
          call->set_called({nullptr});
        },
        "module-c2"},
+      {"no callee", [](Fixture& f) { f.entry->Add(Opcode::kCall, kF32, {f.p}); }, "module-c6"},
       {"recursion",
        [](Fixture& f) {
          Instruction* call = f.other->Add(Opcode::kCall, kF32, {f.foreign});

@@ -51,6 +51,7 @@ void CheckShapes(VerifyRun& run);       // shapes.cc
 void CheckHeader(VerifyRun& run);       // header.cc
 void CheckSchedules(VerifyRun& run);    // schedule.cc
 void CheckCalls(VerifyRun& run);        // calls.cc
+void CheckAttributes(VerifyRun& run);   // attributes.cc
 void CheckCollectives(VerifyRun& run);  // collectives.cc
 void CheckAsync(VerifyRun& run);        // async.cc
 void CheckShardings(VerifyRun& run);    // sharding.cc

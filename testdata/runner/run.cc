@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "parser/parser.h"
 #include "support/file.h"
@@ -138,6 +139,16 @@ std::string Compare(const ValueCase& value, const Literal& expected, const Liter
   return "";
 }
 
+std::string CompareText(const ValueCase& value, const std::string& expected,
+                        const std::string& actual) {
+  const auto expected_literal = ParseLiteral(expected);
+  if (!expected_literal.ok()) return absl::StrCat("EXPECT: ", expected_literal.status().message());
+  const auto actual_literal = ParseLiteral(actual);
+  if (!actual_literal.ok())
+    return absl::StrCat("output: ", actual_literal.status().message(), "\n", actual);
+  return Compare(value, *expected_literal, *actual_literal);
+}
+
 std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_view platform,
                     const ScratchFolder& scratch) {
   std::string command =
@@ -152,13 +163,15 @@ std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_v
   const CommandResult result = RunCommand(command, scratch);
   if (result.exit_status != 0)
     return absl::StrCat("exit status ", result.exit_status, "\n", result.out, result.err);
-  const auto expected = ParseLiteral(value.expected);
-  if (!expected.ok()) return absl::StrCat("EXPECT: ", expected.status().message(), "\n");
   const std::string text = ReadFile(out).value_or("");
-  const auto actual = ParseLiteral(text);
-  if (!actual.ok()) return absl::StrCat("output: ", actual.status().message(), "\n", text, "\n");
-  const std::string why = Compare(value, *expected, *actual);
-  return why.empty() ? "" : absl::StrCat(why, "\n");
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipWhitespace());
+  if (lines.size() != value.expected.size())
+    return absl::StrCat(lines.size(), " results, EXPECT has ", value.expected.size(), "\n", text);
+  for (size_t device = 0; device < lines.size(); ++device)
+    if (const std::string why = CompareText(value, value.expected[device], lines[device]);
+        !why.empty())
+      return absl::StrCat(lines.size() > 1 ? absl::StrCat("device ", device, ": ") : "", why, "\n");
+  return "";
 }
 
 }  // namespace

@@ -80,14 +80,12 @@ absl::StatusOr<Shape> GatherShapes(const OpView& op, const Shape* stated) {
   return ShardedShapes(op, attr.replica_groups, attr.dimensions, stated, true);
 }
 
-// c4: to_apply, where given, combines two scalars into one.
+// c4: to_apply, where given, combines two scalars of the first operand's type into one.
 absl::Status CheckReducer(const OpView& op) {
   if (op.called().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(Signature reducer, SignatureOf(op, 0));
-  if (reducer.parameters.size() == 2 && reducer.result->IsScalar() &&
-      reducer.parameters[0]->IsScalar() && reducer.parameters[1]->IsScalar())
-    return absl::OkStatus();
-  return Fail(op, 4, reducer.computation->name(), " does not combine two scalars into one");
+  const ElementType type = op.operand(0).type;
+  return ExpectReducer(op, reducer, {type}, {type}, 4).status();
 }
 
 // Element i of a start op's stated result, or null.
@@ -127,6 +125,7 @@ absl::StatusOr<Shape> InferAllGatherDone(const OpView& op) { return DoneShape(op
 
 absl::StatusOr<Shape> InferAllReduce(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
+  if (op.operand_count() == 0) return Fail(op, 3, "expects at least one operand");
   RETURN_IF_ERROR(CheckReducer(op));
   return OperandShapes(op);
 }
@@ -136,6 +135,7 @@ absl::StatusOr<Shape> InferAllReduceStart(const OpView& op) { return InferAllRed
 absl::StatusOr<Shape> InferAllReduceDone(const OpView& op) { return op.operand(0).WithoutLayout(); }
 
 absl::StatusOr<Shape> InferReduceScatter(const OpView& op) {
+  RETURN_IF_ERROR(ExpectArrays(op));
   RETURN_IF_ERROR(CheckReducer(op));
   const auto& attr = op.attr<ReduceScatterAttrs>();
   return ShardedShapes(op, attr.replica_groups, attr.dimensions, op.declared(), false);

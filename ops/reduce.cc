@@ -62,7 +62,7 @@ absl::StatusOr<Shape> InferMap(const OpView& op) {
   Shape result = op.operand(0).WithoutLayout();
   std::vector<Shape> scalars;
   for (int64_t i = 0; i < op.operand_count(); ++i) {
-    ASSIGN_OR_RETURN(result, MergeDims(op, result, op.operand(i), 2));
+    RETURN_IF_ERROR(MergeDims(op, result, op.operand(i), 2).status());
     scalars.push_back(Shape::Scalar(op.operand(i).type));
   }
   const DimVector& dimensions = op.attr<MapAttrs>().dimensions;

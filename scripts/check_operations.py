@@ -15,6 +15,8 @@ import sys
 
 from operations_table import ROOT, labels, ops, read
 
+# Edits keep both sides of use lists, so that only a fault of ours breaks this one.
+UNREACHABLE = {"computation-c3"}
 REASONS = {"(history)", "(builder)", "(freedom)", "(run-time)", "(reference)", "(reading)"}
 
 
@@ -22,15 +24,15 @@ def refused_labels():
     """Labels that modules below testdata/verifier (or the verifier's unit tests, for what text cannot spell) are refused with."""
     found = set()
     for path in sorted((ROOT / "testdata/verifier").rglob("*.hlo")):
-        found.update(re.findall(r"^// CHECK.*\[([a-z-]+-c\d+)\]$", path.read_text(encoding="utf-8"), re.M))
+        found.update(re.findall(r"^// CHECK.*\[([a-z0-9-]+-c\d+)\]$", path.read_text(encoding="utf-8"), re.M))
     for test in ("verifier/structure_test.cc", "verifier/channel_order_test.cc"):
-        found.update(re.findall(r'"([a-z-]+-c\d+)"', read(test)))
+        found.update(re.findall(r'"([a-z0-9-]+-c\d+)"', read(test)))
     return found
 
 
 def check_labels():
     stated, shown = labels(), refused_labels()
-    for label in sorted(set(stated) - shown):
+    for label in sorted(set(stated) - shown - UNREACHABLE):
         yield f"{label}: no module of testdata/verifier is refused with it"
     for label in sorted(shown - set(stated)):
         yield f"{label}: not in ops/rules.def"

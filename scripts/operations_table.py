@@ -43,12 +43,17 @@ def labels():
             op = all_ops.get(name)
             if "result_accuracy" in text and ("result_accuracy", False) not in attributes(op["attributes"]):
                 continue
-            if owner == "Each" and number == 0 and not op["exact"] and op["operands"] == 0:
-                continue  # any number will do
+            if owner == "Each" and number == 0 and takes_any_number(op):
+                continue
             if owner == "Each" and number == 99 and states_its_shape(op["infer"]):
                 continue
             table[f"{name}-c{number}"] = (source, text)
     return table
+
+
+def takes_any_number(op):
+    """True of ops without a wrong number of operands; the parentheses of parameter and constant hold none at all."""
+    return not op["exact"] and op["operands"] == 0 or op["attributes"] in ("ParameterAttrs", "ConstantAttrs")
 
 
 def states_its_shape(infer):

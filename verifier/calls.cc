@@ -74,6 +74,9 @@ void CheckCalls(VerifyRun& run) {
     if (i.opcode() == Opcode::kCustomCall) {
       CheckAliasing(run, i, i.attr<CustomCallAttrs>().output_to_operand_aliasing);
       CheckConstraints(run, i);
+      if (i.attr<CustomCallAttrs>().api_version == CustomCallApiVersion::kUnspecified)
+        run.Error(i, "custom-call-c12", "expects a version of the calling convention, found ",
+                  Text(i.attr<CustomCallAttrs>().api_version));
     } else if (i.opcode() == Opcode::kFusion) {
       CheckAliasing(run, i, i.attr<FusionAttrs>().output_to_operand_aliasing);
       const auto [other, first] = fused.insert({i.to_apply(), &i});

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -139,11 +140,26 @@ std::string Compare(const ValueCase& value, const Literal& expected, const Liter
   return "";
 }
 
+// XLA reads `-0` as the integer that it looks like, although it prints negative zeros so; in test
+// files and in results it means a negative zero.
+std::string WithNegativeZeros(absl::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    result += text[i];
+    if (text[i] != '0' || i == 0 || text[i - 1] != '-') continue;
+    const bool starts = i == 1 || !(absl::ascii_isalnum(text[i - 2]) || text[i - 2] == '.');
+    const bool ends =
+        i + 1 == text.size() || !(absl::ascii_isalnum(text[i + 1]) || text[i + 1] == '.');
+    if (starts && ends) result += ".0";
+  }
+  return result;
+}
+
 std::string CompareText(const ValueCase& value, const std::string& expected,
                         const std::string& actual) {
-  const auto expected_literal = ParseLiteral(expected);
+  const auto expected_literal = ParseLiteral(WithNegativeZeros(expected));
   if (!expected_literal.ok()) return absl::StrCat("EXPECT: ", expected_literal.status().message());
-  const auto actual_literal = ParseLiteral(actual);
+  const auto actual_literal = ParseLiteral(WithNegativeZeros(actual));
   if (!actual_literal.ok())
     return absl::StrCat("output: ", actual_literal.status().message(), "\n", actual);
   return Compare(value, *expected_literal, *actual_literal);
@@ -155,7 +171,8 @@ std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_v
       absl::StrCat(Expand(value.command, file, scratch), " --platform=", platform);
   for (size_t i = 0; i < value.inputs.size(); ++i) {
     const std::string path = scratch / absl::StrCat("in", i, ".txt");
-    if (!AtomicWriteFile(path, value.inputs[i]).ok()) return "cannot write inputs\n";
+    if (!AtomicWriteFile(path, WithNegativeZeros(value.inputs[i])).ok())
+      return "cannot write inputs\n";
     absl::StrAppend(&command, " --input=", path);
   }
   const std::string out = scratch / "out.txt";

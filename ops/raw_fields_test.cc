@@ -1,3 +1,4 @@
+// Splitting of braced attributes.
 #include "ops/raw_fields.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,4 @@
+// The table of rules by label.
 #include "ops/rules.h"
 
 #include <set>

@@ -42,15 +42,10 @@ absl::StatusOr<Shape> InferAsyncDone(const OpView& op) {
   return op.operand(0).elements[1].WithoutLayout();
 }
 
-// (target, source, context); the context is as stated.
+// (target, source, context).
 absl::StatusOr<Shape> InferCopyStart(const OpView& op) {
   const Shape copied = op.operand(0).WithoutLayout();
-  std::vector<Shape> elements = {copied, copied};
-  const bool stated = op.declared() != nullptr && op.declared()->elements.size() >= 2;
-  if (!stated) elements.push_back(Shape::Scalar(ElementType::kU32));
-  for (size_t i = 2; stated && i < op.declared()->elements.size(); ++i)
-    elements.push_back(op.declared()->elements[i].WithoutLayout());
-  return Shape::Tuple(std::move(elements));
+  return Shape::Tuple({copied, copied, Shape::Scalar(ElementType::kU32)});
 }
 
 // c1: the operand is what copy-start returns.

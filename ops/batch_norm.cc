@@ -14,7 +14,8 @@ absl::StatusOr<Shape> CheckFeatures(const OpView& op, int first, int last) {
   if (!IsFloat(operand.type)) return Fail(op, 2, "expects floats, found ", Text(operand));
   if (feature < 0 || feature >= operand.rank())
     return Fail(op, 3, "feature_index=", feature, " is no dimension of ", Text(operand));
-  const Shape expected = Shape::Array(operand.type, {operand.dims[feature]});
+  Shape expected = Shape::Array(operand.type, {operand.dims[feature]});
+  expected.SetDynamic(0, operand.IsDynamic(static_cast<int>(feature)));
   for (int i = first; i <= last; ++i)
     if (!Compatible(op.operand(i), expected))
       return Fail(op, 4, "operand ", i, " is ", Text(op.operand(i)), ", expected ", Text(expected));

@@ -77,10 +77,10 @@ absl::StatusOr<Shape> InferReverse(const OpView& op) {
   return operand.WithoutLayout();
 }
 
-// c3: arrays are of the same size in memory.
+// c1: operand and result are arrays; c3: of the same size in memory.
 absl::StatusOr<Shape> InferBitcast(const OpView& op) {
-  ASSIGN_OR_RETURN(Shape result, ExpectDeclared(op));
-  if (!op.operand(0).IsArray() || !result.IsArray()) return result;
+  RETURN_IF_ERROR(ExpectArray(op, 0));
+  ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 1));
   const __int128 from = StoredBits(op.operand(0));
   const __int128 to = StoredBits(*op.declared());
   if (from >= 0 && to >= 0 && from != to)

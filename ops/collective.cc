@@ -80,14 +80,12 @@ absl::StatusOr<Shape> GatherShapes(const OpView& op, const Shape* stated) {
   return ShardedShapes(op, attr.replica_groups, attr.dimensions, stated, true);
 }
 
-// c4: to_apply, where given, combines two scalars into one.
+// c4: to_apply, where given, combines two scalars of the first operand's type into one.
 absl::Status CheckReducer(const OpView& op) {
   if (op.called().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(Signature reducer, SignatureOf(op, 0));
-  if (reducer.parameters.size() == 2 && reducer.result->IsScalar() &&
-      reducer.parameters[0]->IsScalar() && reducer.parameters[1]->IsScalar())
-    return absl::OkStatus();
-  return Fail(op, 4, reducer.computation->name(), " does not combine two scalars into one");
+  const ElementType type = op.operand(0).type;
+  return ExpectReducer(op, reducer, {type}, {type}, 4).status();
 }
 
 // Element i of a start op's stated result, or null.
@@ -127,6 +125,7 @@ absl::StatusOr<Shape> InferAllGatherDone(const OpView& op) { return DoneShape(op
 
 absl::StatusOr<Shape> InferAllReduce(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
+  if (op.operand_count() == 0) return Fail(op, 3, "expects at least one operand");
   RETURN_IF_ERROR(CheckReducer(op));
   return OperandShapes(op);
 }
@@ -136,6 +135,7 @@ absl::StatusOr<Shape> InferAllReduceStart(const OpView& op) { return InferAllRed
 absl::StatusOr<Shape> InferAllReduceDone(const OpView& op) { return op.operand(0).WithoutLayout(); }
 
 absl::StatusOr<Shape> InferReduceScatter(const OpView& op) {
+  RETURN_IF_ERROR(ExpectArrays(op));
   RETURN_IF_ERROR(CheckReducer(op));
   const auto& attr = op.attr<ReduceScatterAttrs>();
   return ShardedShapes(op, attr.replica_groups, attr.dimensions, op.declared(), false);
@@ -155,11 +155,7 @@ absl::StatusOr<Shape> InferAllToAll(const OpView& op) {
   const Shape& operand = op.operand(0);
   if (op.operand_count() != 1)
     return Fail(op, 5, "expects one operand with dimensions, found ", op.operand_count());
-  ASSIGN_OR_RETURN(const int d, ExpectOneDimension(op, *attr.dimensions, operand.rank(), 2));
-  const int64_t members = GroupSize(attr.replica_groups);
-  if (members > 0 && operand.dims[d] != kUnbounded && operand.dims[d] % members != 0)
-    return Fail(op, 3, "dimension ", d, " of ", Text(operand), " does not split into ", members,
-                " shards");
+  RETURN_IF_ERROR(ExpectOneDimension(op, *attr.dimensions, operand.rank(), 2).status());
   return operand.WithoutLayout();
 }
 

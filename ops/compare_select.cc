@@ -34,7 +34,9 @@ absl::StatusOr<Shape> InferSelect(const OpView& op) {
   if (!which.IsScalar() && !SameDims(which, shape))
     return Fail(op, 5, "selector is neither a scalar nor shaped like the values: ", Text(which),
                 " and ", Text(shape));
-  return shape;
+  if (which.IsScalar()) return shape;
+  ASSIGN_OR_RETURN(const Shape merged, MergeDims(op, shape, which, 5));
+  return merged;
 }
 
 // c1: each bound is a scalar or is shaped like the operand; c2: all three have one type, not a

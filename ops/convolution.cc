@@ -62,7 +62,8 @@ absl::Status CheckWindowSize(const OpView& op, const ConvDims& labels, const Win
 
 }  // namespace
 
-// c7: the operands' types can meet and the stated type can hold sums of their products.
+// c7: the operands' types can meet and the stated type can hold sums of their products; c8: the
+// kernel's output features are not dynamic.
 absl::StatusOr<Shape> InferConvolution(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   const auto& attr = op.attr<ConvolutionAttrs>();
@@ -75,6 +76,8 @@ absl::StatusOr<Shape> InferConvolution(const OpView& op) {
   RETURN_IF_ERROR(CheckGroups(op, input.dims[labels.input_feature], batch,
                               kernel.dims[labels.kernel_input_feature], features));
   RETURN_IF_ERROR(CheckWindowSize(op, labels, attr.window));
+  if (features != kUnbounded && kernel.IsDynamic(static_cast<int>(labels.kernel_output_feature)))
+    return Fail(op, 8, "the kernel's output features are dynamic: ", Text(kernel));
   DimVector spatial;
   for (int64_t d : labels.input_spatial) spatial.push_back(input.dims[d]);
   ASSIGN_OR_RETURN(spatial, WindowedDims(op, spatial, attr.window));
@@ -86,11 +89,11 @@ absl::StatusOr<Shape> InferConvolution(const OpView& op) {
   };
   set(labels.output_batch, batch == kUnbounded ? batch : batch / attr.batch_group_count,
       input.IsDynamic(static_cast<int>(labels.input_batch)));
-  set(labels.output_feature, features,
-      kernel.IsDynamic(static_cast<int>(labels.kernel_output_feature)));
+  set(labels.output_feature, features, features == kUnbounded);
   for (size_t i = 0; i < spatial.size(); ++i)
     set(labels.output_spatial[i], spatial[i],
-        input.IsDynamic(static_cast<int>(labels.input_spatial[i])));
+        input.IsDynamic(static_cast<int>(labels.input_spatial[i])) ||
+            kernel.IsDynamic(static_cast<int>(labels.kernel_spatial[i])));
   return result;
 }
 

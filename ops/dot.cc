@@ -149,11 +149,35 @@ absl::Status CheckGroupDims(const OpView& op, RaggedMode mode, int64_t groups) {
   return absl::OkStatus();
 }
 
+// The lhs dimensions that a list of group sizes may be given for each index of: batch dimensions,
+// then those of the ragged one's own kind before it.
+DimVector DimsBeforeRagged(const OpView& op, RaggedMode mode) {
+  const auto& attr = op.attr<RaggedDotAttrs>();
+  const int64_t ragged = attr.lhs_ragged_dims[0];
+  DimVector before;
+  auto until_ragged = [&](const DimVector& dims) {
+    for (auto d = dims.begin(); d != dims.end() && *d != ragged; ++d) before.push_back(*d);
+  };
+  until_ragged(attr.lhs_batch_dims);
+  if (mode == RaggedMode::kContracting) until_ragged(attr.lhs_contracting_dims);
+  for (int64_t d = 0; mode == RaggedMode::kFree && d < ragged; ++d)
+    if (!Contains(attr.lhs_batch_dims, d) && !Contains(attr.lhs_contracting_dims, d))
+      before.push_back(d);
+  return before;
+}
+
 // c9: group sizes are integers, [groups] or with the dimensions before the ragged one in front.
-absl::StatusOr<int64_t> GroupCount(const OpView& op) {
+absl::StatusOr<int64_t> GroupCount(const OpView& op, RaggedMode mode) {
   const Shape& sizes = op.operand(2);
   if (!IsInteger(sizes.type) || sizes.rank() == 0)
     return Fail(op, 9, "expects integer group sizes of rank 1 or more, found ", Text(sizes));
+  const DimVector before = DimsBeforeRagged(op, mode);
+  bool fits = sizes.rank() == static_cast<int>(before.size()) + 1;
+  for (size_t i = 0; fits && i < before.size(); ++i)
+    fits = SizesAgree(sizes.dims[i], op.operand(0).dims[before[i]]);
+  if (sizes.rank() > 1 && !fits)
+    return Fail(op, 9, "expects group sizes for each index of the dimensions ", ListText(before),
+                " of ", Text(op.operand(0)), ", found ", Text(sizes));
   return sizes.dims.back();
 }
 
@@ -166,7 +190,7 @@ absl::StatusOr<Shape> InferRaggedDot(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   RETURN_IF_ERROR(CheckDot(op, dims));
   ASSIGN_OR_RETURN(const RaggedMode mode, RaggedModeOf(op));
-  ASSIGN_OR_RETURN(const int64_t groups, GroupCount(op));
+  ASSIGN_OR_RETURN(const int64_t groups, GroupCount(op, mode));
   RETURN_IF_ERROR(CheckGroupDims(op, mode, groups));
   ASSIGN_OR_RETURN(Shape result, DotResult(op, dims, attr.rhs_group_dims));
   if (mode != RaggedMode::kContracting) return result;

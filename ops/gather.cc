@@ -96,7 +96,10 @@ absl::StatusOr<Shape> InferGather(const OpView& op) {
     if (Contains(attr.offset_dims, d)) {
       while (Contains(at.dropped, slice_dim) || Contains(at.operand_batching, slice_dim))
         ++slice_dim;
-      result.dims[d] = attr.slice_sizes[slice_dim++];
+      result.dims[d] = attr.slice_sizes[slice_dim];
+      result.SetDynamic(static_cast<int>(d), at.operand.IsDynamic(static_cast<int>(slice_dim)) &&
+                                                 result.dims[d] == at.operand.dims[slice_dim]);
+      ++slice_dim;
     } else {
       if (index_dim == attr.index_vector_dim) ++index_dim;
       result.SetDynamic(static_cast<int>(d),

@@ -1,6 +1,7 @@
 // Helpers that inference functions share.
 #include "ops/infer.h"
 
+#include "ops/broadcastable.h"
 #include "ops/infer_internal.h"
 
 namespace hlokit {
@@ -55,23 +56,26 @@ absl::StatusOr<Shape> MergeDims(const OpView& op, const Shape& a, const Shape& b
     return Fail(op, rule, "operands differ in dimensions: ", Text(a), " and ", Text(b));
   Shape merged = a.WithoutLayout();
   for (int d = 0; d < a.rank(); ++d) {
-    merged.dims[d] = MoreSpecific(a.dims[d], b.dims[d]);
-    merged.SetDynamic(d, a.IsDynamic(d) || b.IsDynamic(d));
+    ASSIGN_OR_RETURN(merged.dims[d], InferBroadcastDim(a.dims[d], b.dims[d]));
+    merged.SetDynamic(d, (merged.dims[d] == a.dims[d] && a.IsDynamic(d)) ||
+                             (merged.dims[d] == b.dims[d] && b.IsDynamic(d)));
   }
   return merged;
 }
 
 absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i) {
   if (i >= op.called().size() || op.called()[i] == nullptr)
-    return Fail(op, 90, "expects a called computation, found none");
+    return op.Error("module-c6", "expects a called computation, found none");
   const Computation& computation = *op.called()[i];
   Signature signature{&computation, {}, nullptr};
   for (const Instruction* parameter : computation.parameters()) {
     if (parameter == nullptr)
-      return Fail(op, 90, "parameters of ", computation.name(), " are not numbered 0, 1, ...");
+      return op.Error("module-c6", "parameters of ", computation.name(),
+                      " are not numbered 0, 1, ...");
     signature.parameters.push_back(&parameter->shape());
   }
-  if (computation.root() == nullptr) return Fail(op, 90, computation.name(), " has no root");
+  if (computation.root() == nullptr)
+    return op.Error("module-c6", computation.name(), " has no root");
   signature.result = &computation.root()->shape();
   return signature;
 }

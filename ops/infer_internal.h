@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "ops/dim_lists.h"
 #include "ops/infer.h"
+#include "ops/rules.h"
 #include "support/status.h"
 #include "types/shape.h"
 
@@ -16,7 +17,9 @@ namespace hlokit {
 // An error with the label <op>-c<rule>.
 template <typename... Parts>
 absl::Status Fail(const OpView& op, int rule, const Parts&... parts) {
-  return op.Error(absl::StrCat(Text(op.opcode()), "-c", rule), parts...);
+  const std::string label = absl::StrCat(Text(op.opcode()), "-c", rule);
+  DCHECK(FindRule(label) != nullptr);
+  return op.Error(label, parts...);
 }
 
 // Equal, or both floats: where XLA allows f32 and bf16 and the like to meet.
@@ -56,7 +59,7 @@ struct Signature {
   std::vector<const Shape*> parameters;
   const Shape* result;
 };
-// Rule 90: the op has `called()[i]`, with parameters numbered without gaps and a root.
+// module-c6: the op has `called()[i]`, with parameters numbered without gaps and a root.
 absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i);
 // The parameters are `expected` (layouts ignored), one each.
 absl::Status ExpectParameters(const OpView& op, const Signature& signature,

@@ -525,7 +525,6 @@ reduce-scatter-c3 | f32[5] | f32[2] reduce-scatter(p0), replica_groups={{0,1}}, 
 ok | f32[4] | f32[4] all-to-all(p0), replica_groups={{0,1}}, dimensions={0}
 ok | f32[4] f32[4] | (f32[4], f32[4]) all-to-all(p0, p1), replica_groups={{0,1}}
 ok | f32[4] | (f32[4]) all-to-all(p0), replica_groups={{0}}
-all-to-all-c3 | f32[5] | f32[5] all-to-all(p0), replica_groups={{0,1}}, dimensions={0}
 all-to-all-c5 | f32[4] f32[5] | (f32[4], f32[5]) all-to-all(p0, p1), replica_groups={{0,1}}
 ok | f32[4] | f32[4] collective-broadcast(p0), replica_groups={{0,1}}
 ok | f32[4] f32[3] | (f32[4], f32[3]) collective-permute(p0, p1), source_target_pairs={{0,1}}

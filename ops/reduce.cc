@@ -62,7 +62,7 @@ absl::StatusOr<Shape> InferMap(const OpView& op) {
   Shape result = op.operand(0).WithoutLayout();
   std::vector<Shape> scalars;
   for (int64_t i = 0; i < op.operand_count(); ++i) {
-    ASSIGN_OR_RETURN(result, MergeDims(op, result, op.operand(i), 2));
+    RETURN_IF_ERROR(MergeDims(op, result, op.operand(i), 2).status());
     scalars.push_back(Shape::Scalar(op.operand(i).type));
   }
   const DimVector& dimensions = op.attr<MapAttrs>().dimensions;
@@ -156,6 +156,7 @@ absl::StatusOr<Shape> InferScan(const OpView& op) {
   std::vector<Shape> results =
       step.result->IsTuple() ? step.result->elements : std::vector<Shape>{*step.result};
   const int64_t outputs = static_cast<int64_t>(results.size()) - parts.carries;
+  if (parts.inputs == 0 && outputs == 0) return Fail(op, 2, "nothing is scanned, and nothing made");
   if (outputs < 0)
     return Fail(op, 5, step.computation->name(), " returns ", Text(*step.result),
                 ", too few carries");

@@ -23,7 +23,7 @@ absl::StatusOr<Shape> InferRng(const OpView& op) {
 }
 
 // c2: the state is an array of unsigned integers; c3: the state's shape and integers are stated as
-// result.
+// result; c4: the state has the bits that the algorithm needs: a key of 64, a counter of 64 or 128.
 absl::StatusOr<Shape> InferRngBitGenerator(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   ASSIGN_OR_RETURN(Shape declared, ExpectDeclared(op));
@@ -33,6 +33,11 @@ absl::StatusOr<Shape> InferRngBitGenerator(const OpView& op) {
   if (!declared.IsTuple() || declared.elements.size() != 2 || !IsInteger(declared.elements[1].type))
     return Fail(op, 3, "expects (", Text(state), ", random integers) as result, found ",
                 Text(declared));
+  const bool three_fry = op.attr<RngBitGeneratorAttrs>().algorithm == RngAlgorithm::kThreeFry;
+  const int64_t bits = state.ElementCount() * BitWidth(state.type);
+  if (bits != 128 && (three_fry || bits != 192))
+    return Fail(op, 4, "expects a state of 128 ", three_fry ? "" : "or 192 ", "bits, found ",
+                Text(state));
   return Shape::Tuple({state.WithoutLayout(), declared.elements[1]});
 }
 

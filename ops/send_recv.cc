@@ -52,9 +52,12 @@ absl::StatusOr<Shape> InferRecvDone(const OpView& op) {
   return Shape::Tuple({op.operand(0).elements[0].WithoutLayout(), Shape::Token()});
 }
 
+// c2: the data is an array or a tuple of arrays.
 absl::StatusOr<Shape> InferInfeed(const OpView& op) {
   RETURN_IF_ERROR(ExpectToken(op, 0));
   ASSIGN_OR_RETURN(Shape data, StatedData(op));
+  for (const Shape& element : data.elements)
+    if (!element.IsArray()) return Fail(op, 2, "the data is not flat: ", Text(data));
   return Shape::Tuple({std::move(data), Shape::Token()});
 }
 

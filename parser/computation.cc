@@ -141,13 +141,14 @@ bool ModuleParser::CheckParameters(Scope& scope) {
     if (!i->IsParameter()) continue;
     const int64_t number = i->parameter_number();
     if (number >= scope.parameter_count) {
-      diagnostics().Error(
-          i->place(), "", "parameter ", number, " of a computation with ", scope.parameter_count,
-          scope.parameter_count == 1 ? " parameter" : " parameters", ", which are numbered from 0");
+      diagnostics().Error(i->place(), "computation-c6", "parameter ", number,
+                          " of a computation with ", scope.parameter_count,
+                          scope.parameter_count == 1 ? " parameter" : " parameters",
+                          ", which are numbered from 0");
       ok = false;
     } else if (by_number[number] != nullptr) {
       diagnostics()
-          .Error(i->place(), "", "a second parameter ", number)
+          .Error(i->place(), "computation-c6", "a second parameter ", number)
           .Note(by_number[number]->place(), "the first one");
       ok = false;
     } else {

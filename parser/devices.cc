@@ -131,8 +131,8 @@ bool ReadIotaGroups(Reader& r, ReplicaGroups& groups) {
   if (!r.TryEat("<=")) return r.Expected("'<='");
   if (!ReadIota(r, groups.reshape_dims, groups.transpose_perm)) return false;
   if (DeviceCount(groups.iota_dims) == DeviceCount(groups.reshape_dims)) return true;
-  return r.Error(start, "the groups hold ", DeviceCount(groups.iota_dims),
-                 " devices, the order after <= has ", DeviceCount(groups.reshape_dims));
+  return r.RuleError(start, "group-c1", "the groups hold ", DeviceCount(groups.iota_dims),
+                     " devices, the order after <= has ", DeviceCount(groups.reshape_dims));
 }
 
 }  // namespace

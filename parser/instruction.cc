@@ -281,23 +281,26 @@ bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_
   }
   if (count == wanted || (!exact && count > wanted)) return true;
   const absl::string_view roles = OperandRoles(op.opcode);
-  return reader_.Error(op.at, Text(op.opcode), " takes ", exact ? "" : "at least ", wanted,
-                       wanted == 1 ? " operand" : " operands", roles.empty() ? "" : " (", roles,
-                       roles.empty() ? "" : ")", ", found ", count);
+  return reader_.RuleError(
+      op.at, absl::StrCat(Text(op.opcode), op.opcode == Opcode::kTuple ? "-c99" : "-c0"),
+      Text(op.opcode), " takes ", exact ? "" : "at least ", wanted,
+      wanted == 1 ? " operand" : " operands", roles.empty() ? "" : " (", roles,
+      roles.empty() ? "" : ")", ", found ", count);
 }
 
 bool ModuleParser::CheckAsync(const OpName& op, const Instruction& made) {
   if (op.opcode == Opcode::kAsyncStart) {
     const Shape& shape = made.shape();
     if (shape.IsTuple() && shape.elements.size() >= 2 && shape.elements[0].IsTuple()) return true;
-    return reader_.Error(op.at, "an async-start is of ((operands...), results, state...)");
+    return reader_.RuleError(op.at, "async-start-c99",
+                             "an async-start is of ((operands...), results, state...)");
   }
   if (op.opcode != Opcode::kAsyncUpdate && op.opcode != Opcode::kAsyncDone) return true;
   const Instruction* start = made.operand(0);
   while (start->opcode() == Opcode::kAsyncUpdate) start = start->operand(0);
   if (start->opcode() != Opcode::kAsyncStart)
-    return reader_.Error(op.at,
-                         "expected the result of an async-start or async-update as the operand");
+    return reader_.RuleError(
+        op.at, "async-c2", "expected the result of an async-start or async-update as the operand");
   if (!op.sugared || start->called().empty()) return true;
   const Opcode wrapped = start->called(0)->root()->opcode();
   return wrapped == op.wrapped || reader_.Error(op.at, "the operation that was started is ",

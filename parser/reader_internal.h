@@ -98,7 +98,12 @@ class Reader {
   // An error at `at` (a pointer into the text); always false.
   template <typename... Parts>
   bool Error(const char* at, const Parts&... parts) {
-    diagnostics_.Error(PlaceAt(at), "", parts...);
+    return RuleError(at, "", parts...);
+  }
+  // The same for a rule of ops/rules.def, by its label.
+  template <typename... Parts>
+  bool RuleError(const char* at, absl::string_view label, const Parts&... parts) {
+    diagnostics_.Error(PlaceAt(at), label, parts...);
     return false;
   }
   // "expected WHAT, found 'TOKEN'" at the next token; always false.

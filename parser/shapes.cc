@@ -55,7 +55,7 @@ bool ReadDims(Reader& r, Shape& shape) {
       if (!r.Int(size)) return false;
       if (size < 0) return r.Error(at, "a dimension cannot be negative");
       if (size > 0 && __builtin_mul_overflow(bytes, size, &bytes))
-        return r.Error(at, "the array has more bytes than 64 bits can count");
+        return r.RuleError(at, "shape-c2", "the array has more bytes than 64 bits can count");
     }
     if (shape.rank() == kMaxRank)
       return r.Error(at, "an array has at most ", kMaxRank, " dimensions");
@@ -153,15 +153,15 @@ bool ReadLayout(Reader& r, Shape& shape) {
     int64_t dimension = 0;
     if (!r.Int(dimension)) return false;
     if (dimension < 0 || dimension >= shape.rank() || (seen >> dimension & 1) != 0)
-      return r.Error(at, "the layout must name each of the dimensions 0 to ", shape.rank() - 1,
-                     " once");
+      return r.RuleError(at, "shape-c3", "the layout must name each of the dimensions 0 to ",
+                         shape.rank() - 1, " once");
     seen |= uint64_t{1} << dimension;
     layout.minor_to_major.push_back(static_cast<uint8_t>(dimension));
     if (!r.TryEat(',')) break;
   }
   if (static_cast<int>(layout.minor_to_major.size()) != shape.rank())
-    return r.Error(start, "the layout orders ", layout.minor_to_major.size(),
-                   " dimensions, the array has ", shape.rank());
+    return r.RuleError(start, "shape-c3", "the layout orders ", layout.minor_to_major.size(),
+                       " dimensions, the array has ", shape.rank());
   if (r.TryEat(':')) {
     LayoutExtras extras;
     while (r.Peek() != '}')

@@ -188,13 +188,14 @@ bool ReadTiles(Reader& r, Sharding& s) {
     s.iota = true;
     if (!ReadIota(r, s.reshape_dims, s.transpose_perm)) return false;
     const int64_t devices = DeviceCount(s.reshape_dims);
-    return devices == tiles || r.Error(at, tiles, " tiles, but ", devices, " devices");
+    return devices == tiles ||
+           r.RuleError(at, "sharding-c1", tiles, " tiles, but ", devices, " devices");
   }
   do {
     if (!r.Int(s.devices.emplace_back())) return false;
   } while (r.TryEat(','));
   if (static_cast<int64_t>(s.devices.size()) != tiles)
-    return r.Error(at, tiles, " tiles, but ", s.devices.size(), " devices");
+    return r.RuleError(at, "sharding-c1", tiles, " tiles, but ", s.devices.size(), " devices");
   return tiles > 1 || r.Error(at, "a tiled sharding needs more than one device");
 }
 

@@ -7,6 +7,15 @@
 namespace hlokit {
 namespace {
 
+bool IsAsync(Opcode opcode) {
+  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
+         opcode == Opcode::kAsyncDone;
+}
+
+absl::string_view ThreadText(const std::string& thread) {
+  return thread.empty() ? absl::string_view("main") : absl::string_view(thread);
+}
+
 // [OP-c10] output_to_operand_aliasing joins an output and a part of an operand that take the same
 // space.
 void CheckAliasing(VerifyRun& run, const Instruction& i, const std::vector<OutputAlias>& aliases) {
@@ -39,14 +48,35 @@ void CheckConstraints(VerifyRun& run, const Instruction& call) {
                 " for operand ", n, ", which is ", Text(call.operand(n)->shape()));
 }
 
+// [module-c5] an instruction runs computations of its own thread; async-start those of the thread
+// that it names ([async-c3]).
+void CheckThreads(VerifyRun& run, const Instruction& i) {
+  for (const Computation* called : i.called()) {
+    const std::string& thread = called->execution_thread();
+    if (i.opcode() == Opcode::kAsyncStart) {
+      const std::string& named = i.attr<AsyncAttrs>().async_execution_thread;
+      if (!named.empty() && !thread.empty() && named != thread)
+        run.Error(i, "async-c3", "it runs on thread ", named, ", but ", called->name(), " on ",
+                  thread);
+    } else if (!IsAsync(i.opcode()) && thread != i.parent()->execution_thread()) {
+      run.Error(i, "module-c5", called->name(), " runs on thread ", ThreadText(thread),
+                ", expected ", ThreadText(i.parent()->execution_thread()));
+    }
+  }
+}
+
 }  // namespace
 
 void CheckCalls(VerifyRun& run) {
   absl::flat_hash_map<const Computation*, const Instruction*> fused;
   run.ForEachInstruction([&](const Instruction& i) {
+    CheckThreads(run, i);
     if (i.opcode() == Opcode::kCustomCall) {
       CheckAliasing(run, i, i.attr<CustomCallAttrs>().output_to_operand_aliasing);
       CheckConstraints(run, i);
+      if (i.attr<CustomCallAttrs>().api_version == CustomCallApiVersion::kUnspecified)
+        run.Error(i, "custom-call-c12", "expects a version of the calling convention, found ",
+                  Text(i.attr<CustomCallAttrs>().api_version));
     } else if (i.opcode() == Opcode::kFusion) {
       CheckAliasing(run, i, i.attr<FusionAttrs>().output_to_operand_aliasing);
       const auto [other, first] = fused.insert({i.to_apply(), &i});

@@ -169,43 +169,78 @@ void CheckPairs(VerifyRun& run, const Instruction& i) {
     std::sort(ids->begin(), ids->end());
     const auto twice = std::adjacent_find(ids->begin(), ids->end());
     if (ids->front() < 0)
-      run.Error(i, "collective-permute-c10", "source_target_pairs names ", ids->front());
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "source_target_pairs names ",
+                ids->front());
     if (twice != ids->end() && attr.slice_sizes.empty())
-      run.Error(i, "collective-permute-c10", "source_target_pairs has ", *twice, " twice as ",
-                ids == &sources ? "source" : "target");
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "source_target_pairs has ", *twice,
+                " twice as ", ids == &sources ? "source" : "target");
     if (counts_stated && ids->back() >= count)
-      run.Error(i, "collective-permute-c11", "source_target_pairs names ", ids->back(), " of ",
-                count, " devices");
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c11"), "source_target_pairs names ",
+                ids->back(), " of ", count, " devices");
   }
 }
 
-// Members of the groups that an op gathers from or scatters to; nothing where the module does not
-// say.
+// Members of the groups that an op gathers from or scatters to; nothing where neither the op nor
+// the module says.
 std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
   const ModuleHeader& header = run.module.header();
   const GroupMode mode = ModeOf(c);
-  const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
-  if (!counts_stated) return std::nullopt;
   const int64_t partitions = mode == GroupMode::kReplicasAndPartitions ? header.num_partitions : 1;
-  if (c.groups == nullptr || c.groups->empty()) return IdCount(header, mode) * partitions;
-  const std::vector<std::vector<int64_t>> groups = c.groups->Expand();
-  return groups.empty()
-             ? std::nullopt
-             : std::optional<int64_t>(static_cast<int64_t>(groups[0].size()) * partitions);
+  if (c.groups != nullptr && !c.groups->empty()) {
+    const std::vector<std::vector<int64_t>> groups = c.groups->Expand();
+    if (groups.empty()) return std::nullopt;
+    return static_cast<int64_t>(groups[0].size()) * partitions;
+  }
+  if (header.replica_count <= 1 && header.num_partitions <= 1) return std::nullopt;
+  return IdCount(header, mode) * partitions;
 }
 
-// [all-gather-c10], [reduce-scatter-c10]: the dimension grows or shrinks by the number of members.
-void CheckShards(VerifyRun& run, const Instruction& i, const Collective& c) {
-  const bool gathers = i.opcode() == Opcode::kAllGather;
-  if ((!gathers && i.opcode() != Opcode::kReduceScatter) || !i.shape().IsArray()) return;
+// [all-gather-c10], [all-gather-start-c10], [reduce-scatter-c10]: the dimension grows or shrinks by
+// the number of members; one member alone may stand for any number, as XLA has it.
+void CheckShards(VerifyRun& run, const Instruction& i, int64_t members) {
+  const bool gathers = i.opcode() != Opcode::kReduceScatter;
   const DimVector& dimensions =
       gathers ? i.attr<AllGatherAttrs>().dimensions : i.attr<ReduceScatterAttrs>().dimensions;
+  const Shape& results = i.opcode() == Opcode::kAllGatherStart ? i.shape().elements[1] : i.shape();
+  for (int64_t n = 0; n < i.operand_count() && members > 1; ++n) {
+    const Shape& result = i.operand_count() == 1 ? results : results.elements[n];
+    const Shape& operand = i.operand(n)->shape();
+    const int64_t whole = (gathers ? result : operand).dims[dimensions[0]];
+    const int64_t part = (gathers ? operand : result).dims[dimensions[0]];
+    if (part > 0 && whole / part != members)
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "the sizes ", part, " and ", whole,
+                " of dimension ", dimensions[0], " do not fit groups of ", members);
+  }
+}
+
+// [all-to-all-c3] the dimension splits into a part for each member; [all-to-all-c10] without one,
+// there is an operand for each.
+void CheckSplit(VerifyRun& run, const Instruction& i, int64_t members) {
+  const auto& dimensions = i.attr<AllToAllAttrs>().dimensions;
+  if (!dimensions) {
+    if (i.operand_count() != members)
+      run.Error(i, "all-to-all-c10", "expects an operand for each of ", members, " members, found ",
+                i.operand_count());
+  } else if (const int64_t size = i.operand(0)->shape().dims[(*dimensions)[0]];
+             size != kUnbounded && size % members != 0) {
+    run.Error(i, "all-to-all-c3", "dimension ", (*dimensions)[0], " of ",
+              Text(i.operand(0)->shape()), " does not split into ", members, " parts");
+  }
+}
+
+void CheckMembers(VerifyRun& run, const Instruction& i, const Collective& c) {
   const std::optional<int64_t> members = MembersOf(run, c);
-  const int64_t whole = (gathers ? i.shape() : i.operand(0)->shape()).dims[dimensions[0]];
-  const int64_t part = (gathers ? i.operand(0)->shape() : i.shape()).dims[dimensions[0]];
-  if (members && part > 0 && whole / part != *members)
-    run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "the sizes ", part, " and ", whole,
-              " of dimension ", dimensions[0], " do not fit groups of ", *members);
+  if (!members) return;
+  switch (i.opcode()) {
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+    case Opcode::kReduceScatter:
+      return CheckShards(run, i, *members);
+    case Opcode::kAllToAll:
+      return CheckSplit(run, i, *members);
+    default:
+      return;
+  }
 }
 
 }  // namespace
@@ -219,9 +254,9 @@ void CheckCollectives(VerifyRun& run) {
     const bool permutes =
         i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
     if (permutes) CheckPairs(run, i);
-    if (c.channel_id && *c.channel_id < 0)
-      run.Error(i, "channel-c1", "channel_id=", *c.channel_id, " is negative");
-    if (run.out.error_count() == errors_before) CheckShards(run, i, c);
+    if (c.channel_id && *c.channel_id <= 0)
+      run.Error(i, "channel-c1", "expects a positive channel_id, found ", *c.channel_id);
+    if (run.out.error_count() == errors_before) CheckMembers(run, i, c);
   });
 }
 

@@ -1,10 +1,22 @@
 // The module line: entry layout, aliasing of inputs and outputs, buffer donors, device counts.
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {
 namespace {
+
+// Where the text's HloModule line names `key`; no place for modules that were not read from text.
+SourcePlace PlaceOf(const VerifyRun& run, absl::string_view key) {
+  if (run.module.source() == nullptr) return {};
+  const absl::string_view text = run.module.source()->text();
+  const size_t line = text.find("HloModule");
+  if (line == absl::string_view::npos) return {};
+  const size_t at = text.find(key, line);
+  if (at == absl::string_view::npos || at > text.find('\n', line)) return {};
+  return {static_cast<uint32_t>(at), static_cast<uint32_t>(key.size())};
+}
 
 // [entry-c1] the stated layout has the entry's parameters and result; [entry-c2] layouts are
 // permutations.
@@ -33,7 +45,8 @@ void CheckStatedLayouts(VerifyRun& run, const Shape& shape) {
   if (!shape.has_layout) return;
   const DimVector order(shape.layout.minor_to_major.begin(), shape.layout.minor_to_major.end());
   if (!IsPermutation(order, shape.rank()))
-    run.out.Error({}, "entry-c2", "entry_computation_layout: layout ", ListText(order),
+    run.out.Error(PlaceOf(run, "entry_computation_layout"), "entry-c2",
+                  "entry_computation_layout: layout ", ListText(order),
                   " is not a permutation of the dimensions of ", Text(shape));
 }
 
@@ -54,7 +67,8 @@ void CheckAliases(VerifyRun& run) {
   const Computation& entry = *run.module.entry();
   absl::flat_hash_set<std::string> outputs, parameters;
   auto fail = [&](absl::string_view label, const auto&... parts) {
-    run.out.Error({}, label, parts...);
+    const bool donor = absl::StartsWith(label, "donor");
+    run.out.Error(PlaceOf(run, donor ? "buffer_donor" : "input_output_alias"), label, parts...);
   };
   for (const InputOutputAlias& alias : run.module.header().aliases) {
     const std::string output = ListText(alias.output);
@@ -89,7 +103,8 @@ void CheckAliases(VerifyRun& run) {
 void CheckHeader(VerifyRun& run) {
   const ModuleHeader& header = run.module.header();
   if (header.replica_count < 1 || header.num_partitions < 1)
-    run.out.Error({}, "module-c4", "replica_count=", header.replica_count,
+    run.out.Error(PlaceOf(run, header.replica_count < 1 ? "replica_count" : "num_partitions"),
+                  "module-c4", "replica_count=", header.replica_count,
                   " and num_partitions=", header.num_partitions, " must be positive");
   if (header.entry_layout) {
     for (const Shape& shape : header.entry_layout->parameters) CheckStatedLayouts(run, shape);

@@ -26,10 +26,7 @@ std::string FirstLabel(const Row& row) {
   auto module = ParseModule(file, {}, parse);
   if (!module.ok()) return parse.Render(*file);
   const absl::Status status = Verify(**module, out);
-  for (const Diagnostic& item : out.items())
-    EXPECT_TRUE(item.place.valid() || item.label.find("alias") == 0 ||
-                item.label.find("donor") == 0 || item.label.find("entry") == 0)
-        << item.message;
+  for (const Diagnostic& item : out.items()) EXPECT_TRUE(item.place.valid()) << item.message;
   return status.ok() ? "" : LabelOf(status);
 }
 

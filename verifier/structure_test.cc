@@ -63,12 +63,26 @@ TEST(StructureTest, BrokenModulesAreRefused) {
          call->set_called({nullptr});
        },
        "module-c2"},
+      {"no callee", [](Fixture& f) { f.entry->Add(Opcode::kCall, kF32, {f.p}); }, "module-c6"},
       {"recursion",
        [](Fixture& f) {
          Instruction* call = f.other->Add(Opcode::kCall, kF32, {f.foreign});
          call->set_called({f.other});
        },
        "module-c3"},
+      {"update of no chain", [](Fixture& f) { f.entry->Add(Opcode::kAsyncUpdate, kF32, {f.p}); },
+       "async-update-c1"},
+      {"done of no chain", [](Fixture& f) { f.entry->Add(Opcode::kAsyncDone, kF32, {f.p}); },
+       "async-done-c1"},
+      {"map of no dimensions",
+       [](Fixture& f) { f.entry->Add(Opcode::kMap, kF32, {f.p})->set_called({f.other}); },
+       "map-c3"},
+      {"entry layout",
+       [](Fixture& f) {
+         const Shape broken = Shape::ArrayWithLayout(ElementType::kF32, {4}, {1});
+         f.module.header().entry_layout = EntryLayout{{broken}, kF32};
+       },
+       "entry-c2"},
       {"wrong shape", [](Fixture& f) { f.abs->set_shape(Shape::Array(ElementType::kF32, {5})); },
        "abs-c99"},
       {"too many operands", [](Fixture& f) { f.abs->AppendOperand(f.p); }, "abs-c0"},

@@ -26,8 +26,8 @@ absl::Status Verify(const Module& module, Diagnostics& out, const VerifyOptions&
   CheckStructure(run);
   if (out.error_count() == errors_before) CheckCycles(run);
   if (out.error_count() > errors_before) return out.ToStatus();
-  for (auto* phase : {CheckShapes, CheckHeader, CheckSchedules, CheckCalls, CheckCollectives,
-                      CheckAsync, CheckShardings}) {
+  for (auto* phase : {CheckShapes, CheckHeader, CheckSchedules, CheckCalls, CheckAttributes,
+                      CheckCollectives, CheckAsync, CheckShardings}) {
     if (out.full()) break;
     phase(run);
   }

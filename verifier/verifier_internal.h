@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "ops/rules.h"
 #include "support/dense_map.h"
+#include "support/status.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
@@ -20,6 +22,7 @@ struct VerifyRun {
   // An error about an instruction; one without a place in text is named in the message.
   template <typename... Parts>
   Diagnostics::Handle Error(const Instruction& at, absl::string_view label, const Parts&... parts) {
+    DCHECK(FindRule(label) != nullptr);
     return out.Error(at.place(), label, Text(at.opcode()), ": ", parts..., NameOf(at));
   }
   void Error(const Instruction& at, const absl::Status& status);
@@ -51,6 +54,7 @@ void CheckShapes(VerifyRun& run);       // shapes.cc
 void CheckHeader(VerifyRun& run);       // header.cc
 void CheckSchedules(VerifyRun& run);    // schedule.cc
 void CheckCalls(VerifyRun& run);        // calls.cc
+void CheckAttributes(VerifyRun& run);   // attributes.cc
 void CheckCollectives(VerifyRun& run);  // collectives.cc
 void CheckAsync(VerifyRun& run);        // async.cc
 void CheckShardings(VerifyRun& run);    // sharding.cc

@@ -30,6 +30,9 @@ class Legalizer {
         case Opcode::kCustomCall:
           ConstrainLayouts(i);
           break;
+        case Opcode::kConstant:
+          if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
+          break;
         default:
           break;
       }
@@ -54,6 +57,25 @@ class Legalizer {
     old->ReplaceAllUsesWith(with);
     dead_.push_back(old);
     gone_.insert(old);
+  }
+
+  // The value of a constant tuple as a tuple of constants, since buffers hold arrays; put where
+  // `at` stands.
+  Instruction* Spelled(const Shape& shape, const Literal* literal, const Instruction* at) {
+    Instruction* made;
+    if (shape.IsTuple()) {
+      std::vector<Instruction*> elements;
+      for (size_t e = 0; e < shape.elements.size(); ++e)
+        elements.push_back(
+            Spelled(shape.elements[e], literal ? &literal->elements()[e] : nullptr, at));
+      made = c_.Add(Opcode::kTuple, shape, elements);
+    } else {
+      made = c_.Add(Opcode::kConstant, shape, {});
+      if (literal != nullptr)
+        made->mutable_attr<ConstantAttrs>().literal = std::make_shared<const Literal>(*literal);
+    }
+    inserted_[at].push_back(made);
+    return made;
   }
 
   // (operands, result, ...) of start is taken apart by done only, through updates.

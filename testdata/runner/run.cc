@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "parser/parser.h"
 #include "support/file.h"
@@ -138,13 +140,39 @@ std::string Compare(const ValueCase& value, const Literal& expected, const Liter
   return "";
 }
 
+// XLA reads `-0` as the integer that it looks like, although it prints negative zeros so; in test
+// files and in results it means a negative zero.
+std::string WithNegativeZeros(absl::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    result += text[i];
+    if (text[i] != '0' || i == 0 || text[i - 1] != '-') continue;
+    const bool starts = i == 1 || !(absl::ascii_isalnum(text[i - 2]) || text[i - 2] == '.');
+    const bool ends =
+        i + 1 == text.size() || !(absl::ascii_isalnum(text[i + 1]) || text[i + 1] == '.');
+    if (starts && ends) result += ".0";
+  }
+  return result;
+}
+
+std::string CompareText(const ValueCase& value, const std::string& expected,
+                        const std::string& actual) {
+  const auto expected_literal = ParseLiteral(WithNegativeZeros(expected));
+  if (!expected_literal.ok()) return absl::StrCat("EXPECT: ", expected_literal.status().message());
+  const auto actual_literal = ParseLiteral(WithNegativeZeros(actual));
+  if (!actual_literal.ok())
+    return absl::StrCat("output: ", actual_literal.status().message(), "\n", actual);
+  return Compare(value, *expected_literal, *actual_literal);
+}
+
 std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_view platform,
                     const ScratchFolder& scratch) {
   std::string command =
       absl::StrCat(Expand(value.command, file, scratch), " --platform=", platform);
   for (size_t i = 0; i < value.inputs.size(); ++i) {
     const std::string path = scratch / absl::StrCat("in", i, ".txt");
-    if (!AtomicWriteFile(path, value.inputs[i]).ok()) return "cannot write inputs\n";
+    if (!AtomicWriteFile(path, WithNegativeZeros(value.inputs[i])).ok())
+      return "cannot write inputs\n";
     absl::StrAppend(&command, " --input=", path);
   }
   const std::string out = scratch / "out.txt";
@@ -152,13 +180,15 @@ std::string RunCase(const TestFile& file, const ValueCase& value, absl::string_v
   const CommandResult result = RunCommand(command, scratch);
   if (result.exit_status != 0)
     return absl::StrCat("exit status ", result.exit_status, "\n", result.out, result.err);
-  const auto expected = ParseLiteral(value.expected);
-  if (!expected.ok()) return absl::StrCat("EXPECT: ", expected.status().message(), "\n");
   const std::string text = ReadFile(out).value_or("");
-  const auto actual = ParseLiteral(text);
-  if (!actual.ok()) return absl::StrCat("output: ", actual.status().message(), "\n", text, "\n");
-  const std::string why = Compare(value, *expected, *actual);
-  return why.empty() ? "" : absl::StrCat(why, "\n");
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipWhitespace());
+  if (lines.size() != value.expected.size())
+    return absl::StrCat(lines.size(), " results, EXPECT has ", value.expected.size(), "\n", text);
+  for (size_t device = 0; device < lines.size(); ++device)
+    if (const std::string why = CompareText(value, value.expected[device], lines[device]);
+        !why.empty())
+      return absl::StrCat(lines.size() > 1 ? absl::StrCat("device ", device, ": ") : "", why, "\n");
+  return "";
 }
 
 }  // namespace

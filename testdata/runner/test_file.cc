@@ -30,13 +30,13 @@ void ReadTolerance(absl::string_view text, ValueCase& value, TestFile& file) {
 void ReadCasePart(absl::string_view key, absl::string_view text, TestFile& file) {
   text = absl::StripAsciiWhitespace(text);
   if (key == "RUN-ON-EACH-BACKEND:") {
-    file.cases.push_back({std::string(text), {}, "", 0, 0});
+    file.cases.push_back({std::string(text), {}, {}, 0, 0});
   } else if (file.cases.empty()) {
     file.problem = absl::StrCat(key, " before RUN-ON-EACH-BACKEND:");
   } else if (key == "INPUT:") {
     file.cases.back().inputs.emplace_back(text);
   } else if (key == "EXPECT:") {
-    file.cases.back().expected = std::string(text);
+    file.cases.back().expected.emplace_back(text);
   } else {
     ReadTolerance(text, file.cases.back(), file);
   }

@@ -11,7 +11,7 @@
 //   // RUN-ON-EACH-BACKEND: hlo-run %s       one case of values; several may follow each other
 //   // INPUT: f32[2] {1, 2}                  an argument, in parameter order; also at the end of
 //   the line above
-//   // EXPECT: f32[2] {1, 2}                 the result; exact unless
+//   // EXPECT: f32[2] {1, 2}                 the result, or one line for each device; exact unless
 //   // TOLERANCE: --rel-error=1e-6           flags of hlo-run's comparison follow, with a reason in
 //   a comment
 //   // UNSUPPORTED: cpu                      platforms that lack the op
@@ -25,7 +25,7 @@ namespace hlokit {
 struct ValueCase {
   std::string command;
   std::vector<std::string> inputs;
-  std::string expected;
+  std::vector<std::string> expected;  // of each device
   double relative_error = 0, absolute_error = 0;
 };
 

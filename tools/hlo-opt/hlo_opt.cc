@@ -112,9 +112,10 @@ int RunHloOpt(const OptOptions& o) {
   std::string out;
   Times times;
   using Sources = std::vector<std::shared_ptr<const SourceFile>>;
+  int worst = kExitDone;  // every piece is reported on; one that fails keeps the output back
   for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
-    if (const int status = Process(o, *passes, *format, piece, out, times); status != kExitDone)
-      return status;
+    worst = std::max(worst, Process(o, *passes, *format, piece, out, times));
+  if (worst != kExitDone) return worst;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())
     return ReportError(kTool, written);
   return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));

@@ -71,6 +71,14 @@ bool Reader::TryEatWord(absl::string_view word) {
   return true;
 }
 
+bool Reader::AttributeName(absl::string_view& name, absl::string_view what) {
+  name = Word();
+  if (name.empty()) return Expected(what);
+  if (*at_ == '=') return ++at_, true;
+  return Peek() == '=' ? Error(at_, "'=' must follow the name without a blank")
+                       : Expected(absl::StrCat("'=' after '", name, "'"));
+}
+
 bool Reader::Int(int64_t& value) {
   const char* start = Here();
   const char* digits = start + (*start == '-');

@@ -14,6 +14,28 @@ namespace hlokit {
 void AppendInt(std::string& out, int64_t value);
 void AppendQuoted(std::string& out, absl::string_view text);
 
+// Appends what `append(item)` writes for each item, with `separator` between.
+template <typename List, typename Fn>
+void AppendJoined(std::string& out, const List& list, absl::string_view separator, Fn append) {
+  bool first = true;
+  for (const auto& item : list) {
+    if (!first) out.append(separator.data(), separator.size());
+    first = false;
+    append(item);
+  }
+}
+
+template <typename List, typename Fn>
+void AppendBraced(std::string& out, const List& list, absl::string_view separator, Fn append) {
+  out += '{';
+  AppendJoined(out, list, separator, append);
+  out += '}';
+}
+
+void AppendBracketed(std::string& out, absl::Span<const int64_t> values);  // [2,4]
+// `<=[4,2]T(1,0)`: devices counted up over `dims`, transposed.
+void AppendIota(std::string& out, const DimVector& dims, const DimVector& perm);
+
 // AppendValue(out, value): what stands after `name=`.
 inline void AppendValue(std::string& out, int64_t value) { AppendInt(out, value); }
 inline void AppendValue(std::string& out, bool value) { out += value ? "true" : "false"; }
@@ -35,6 +57,7 @@ void AppendValue(std::string& out, const ConvDims& dims);
 void AppendValue(std::string& out, const PaddingConfig& padding);
 void AppendValue(std::string& out, const SliceSpec& slice);
 void AppendValue(std::string& out, const ReplicaGroups& groups);
+void AppendFullGroups(std::string& out, const ReplicaGroups& groups);  // as lists, whatever the form
 void AppendValue(std::string& out, const IntPairs& pairs);
 void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases);
 template <typename E>
@@ -48,7 +71,8 @@ void AppendValue(std::string& out, const std::optional<T>& value) {
   AppendValue(out, *value);
 }
 
-void AppendSharding(std::string& out, const Sharding& sharding);
+// `with_metadata` false: without what the sharding says of its own origin.
+void AppendSharding(std::string& out, const Sharding& sharding, bool with_metadata = true);
 
 // Values that XLA leaves out whatever their field says.
 template <typename T>
@@ -68,7 +92,8 @@ AttributeStage StageOf(absl::string_view field_name);
 
 // Appends `, name=value` for each field of `stage` that prints.
 template <typename A>
-void AppendAttributes(std::string& out, const A& attributes, AttributeStage stage) {
+void AppendAttributes(std::string& out, const A& attributes, AttributeStage stage,
+                      bool full_groups = false) {
   [[maybe_unused]] static const A defaults;
   ForEachField<A>([&](const auto& field) {
     const auto& value = attributes.*field.member;
@@ -78,7 +103,11 @@ void AppendAttributes(std::string& out, const A& attributes, AttributeStage stag
     out += ", ";
     out += field.name;
     out += '=';
-    AppendValue(out, value);
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ReplicaGroups>) {
+      full_groups ? AppendFullGroups(out, value) : AppendValue(out, value);
+    } else {
+      AppendValue(out, value);
+    }
   });
 }
 

@@ -12,6 +12,8 @@ namespace hlokit {
 
 class Writer {
  public:
+  static constexpr int kIndent = 2;  // blanks a level
+
   // `frames`: how the text numbers stack frames; null: as the module does.
   Writer(std::string& out, const PrintOptions& options, const StackFrameNumbering* frames = nullptr)
       : out_(out), options_(options), frames_(frames) {}
@@ -25,7 +27,11 @@ class Writer {
  private:
   void AppendBody(const Computation& computation, int indent);
   void AppendSignature(const Computation& computation);
-  void AppendName(const Instruction& i);
+  // `%add.1`, as much of it as the options want.
+  void AppendName(absl::string_view name);
+  void AppendIdentifier(absl::string_view name);  // without the percent sign
+  void AppendNumber(const Instruction& i);        // its canonical name
+  void AppendOperand(const Instruction& operand);
   void AppendOperands(const Instruction& i);
   void AppendConstant(const Instruction& i);
   // Attributes, called computations, sharding, ... origin: all that XLA calls extra attributes.
@@ -45,7 +51,9 @@ class Writer {
   const PrintOptions& options_;
   const StackFrameNumbering* frames_;
   int indent_ = 0;                  // of the instructions being written
-  const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
+  // Of the computation being written, where names are canonical. Null then where an instruction is
+  // written alone: it and its operands have no names.
+  const Names* numbers_ = nullptr;
 };
 
 // `{op_name="a" stack_frame_id=1}`, with the frame's number as the text counts.

@@ -297,7 +297,7 @@ void ModuleParser::Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped
     parameter->set_place(start.place());
     wrapped->AppendOperand(body->Adopt(std::move(parameter)));
   }
-  wrapped->set_name("async_op");
+  wrapped->set_name(std::string(Text(wrapped->opcode())));
   Normalize(*wrapped);
   ShareExtras(start, *wrapped);
   body->set_root(body->Adopt(std::move(wrapped)));

@@ -1,5 +1,6 @@
 // Instructions as text: name, shape, operands, and everything after the operands in XLA's order.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
@@ -21,14 +22,20 @@ bool IsAsync(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls
 // "-start", "-update" or "-done".
 absl::string_view AsyncSuffix(Opcode opcode) { return Text(opcode).substr(sizeof("async") - 1); }
 
+// Equal, and no negative zero.
+bool Is(double x, int value) { return x == value && !std::signbit(x); }
+
 // True if every element of an array is `value`.
 bool IsAll(const Literal& literal, int value) {
   const ElementType type = literal.type();
-  for (int64_t i = 0; i < literal.element_count(); ++i)
-    if (IsComplex(type) ? literal.GetComplex(i) != std::complex<double>(value, 0)
-        : IsFloat(type) ? literal.GetDouble(i) != value
-                        : literal.GetInt(i) != value)
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(type)) {
+      const std::complex<double> x = literal.GetComplex(i);
+      if (!Is(x.real(), value) || !Is(x.imag(), 0)) return false;
+    } else if (IsFloat(type) ? !Is(literal.GetDouble(i), value) : literal.GetInt(i) != value) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -146,8 +153,7 @@ void Writer::AppendOperands(const Instruction& i) {
       absl::StrAppend(&out_, "/*index=", n, "*/");
     if (i.operand(n) != nullptr) AppendOperand(*i.operand(n));  // null only before verification
   }
-  if (shown < i.operand_count())
-    absl::StrAppend(&out_, ", ...(+", i.operand_count() - shown, ")");
+  if (shown < i.operand_count()) absl::StrAppend(&out_, ", ...(+", i.operand_count() - shown, ")");
 }
 
 void Writer::AppendConstant(const Instruction& i) {
@@ -155,8 +161,8 @@ void Writer::AppendConstant(const Instruction& i) {
   const bool array = literal != nullptr && literal->shape().IsArray();
   if (options_.essential_constants) {
     out_ += literal != nullptr ? EssentialText(*literal) : "{...}";
-  } else if (literal != nullptr && (options_.large_constants ||
-                                    (array && literal->element_count() <= kMostElements))) {
+  } else if (literal != nullptr &&
+             (options_.large_constants || (array && literal->element_count() <= kMostElements))) {
     AppendText(out_, *literal, LiteralTextOptions());
   } else {
     out_ += "{...}";
@@ -165,10 +171,9 @@ void Writer::AppendConstant(const Instruction& i) {
 
 void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared) {
   auto append = [&](AttributeStage stage) {
-    VisitAttributes(i.opcode(), i.attributes(),
-                    [&](const auto& attributes) {
-                      AppendAttributes(out_, attributes, stage, options_.full_groups);
-                    });
+    VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attributes) {
+      AppendAttributes(out_, attributes, stage, options_.full_groups);
+    });
   };
   if (options_.extra_attributes) append(AttributeStage::kFirst);
   if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
@@ -192,7 +197,7 @@ void Writer::AppendCalled(const Computation* called) {
   out_ += '\n';
   out_.append(indent_, ' ');
   if (options_.program_shape) AppendSignature(*called);
-  AppendBody(*called, indent_);
+  AppendBody(*called, indent_, /*in_place=*/true);
 }
 
 void Writer::AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called) {
@@ -220,13 +225,7 @@ void Writer::AppendCalls(const Instruction& i) {
       AppendCall(", true_computation", called[0]);
       return AppendCall(", false_computation", called[1]);
     case CallForm::kCustomCalls:
-      if (!options_.full_bodies) return AppendCallList("called_computations", called);
-      AppendCall(", calls", called[0]);
-      for (const Computation* other : called.subspan(1)) {
-        out_ += ',';
-        AppendCalled(other);
-      }
-      return;
+      return AppendCallList("called_computations", called);
     case CallForm::kFusionCalls:
       return AppendCall(", calls", called[0]);
     case CallForm::kAsyncCalls:
@@ -234,8 +233,8 @@ void Writer::AppendCalls(const Instruction& i) {
       return;
     case CallForm::kToApply:
     case CallForm::kNoCalls:
-      return AppendCall(options_.full_bodies && IsMerelyCalls(i.opcode()) ? ", calls" : ", to_apply",
-                        called[0]);
+      return AppendCall(
+          options_.full_bodies && IsMerelyCalls(i.opcode()) ? ", calls" : ", to_apply", called[0]);
   }
 }
 

@@ -206,10 +206,9 @@ std::vector<Computation*> PrintingOrder(const Module& module) {
   return order;
 }
 
-Writer::Names Writer::NumbersOf(const Computation& computation) {
+Writer::Names Writer::NumbersOf(absl::Span<Instruction* const> order) {
   Names numbers;
-  for (const Instruction* i : computation.ScheduleOrPostOrder())
-    numbers.emplace(i, static_cast<int64_t>(numbers.size()));
+  for (const Instruction* i : order) numbers.emplace(i, static_cast<int64_t>(numbers.size()));
   return numbers;
 }
 
@@ -229,17 +228,19 @@ void Writer::AppendSignature(const Computation& computation) {
   out_ += ' ';
 }
 
-void Writer::AppendBody(const Computation& computation, int indent) {
+void Writer::AppendBody(const Computation& computation, int indent, bool in_place) {
   const Names* const outer = numbers_;
   const int outer_indent = indent_;
+  // XLA asks for the schedule only where a computation stands by itself.
+  const auto order = in_place ? computation.PostOrder() : computation.ScheduleOrPostOrder();
   Names numbers;
   if (options_.canonical_names) {
-    numbers = NumbersOf(computation);
+    numbers = NumbersOf(order);
     numbers_ = &numbers;
   }
   indent_ = indent + kIndent;
   out_ += "{\n";
-  for (const Instruction* i : computation.ScheduleOrPostOrder()) {
+  for (const Instruction* i : order) {
     out_.append(indent_, ' ');
     if (i == computation.root()) out_ += "ROOT ";
     AppendInstruction(*i);
@@ -261,7 +262,7 @@ void Writer::AppendComputation(const Computation& computation) {
   if (options_.percent) out_ += '%';
   if (options_.ids) absl::StrAppend(&out_, computation.name(), " ");
   if (options_.program_shape) AppendSignature(computation);
-  AppendBody(computation, indent);
+  AppendBody(computation, indent, /*in_place=*/false);
 }
 
 std::string Print(const Module& module, const PrintOptions& options) {

@@ -25,7 +25,7 @@ class Writer {
   void AppendFrontendAttributes(FrontendAttributes attributes);
 
  private:
-  void AppendBody(const Computation& computation, int indent);
+  void AppendBody(const Computation& computation, int indent, bool in_place);
   void AppendSignature(const Computation& computation);
   // `%add.1`, as much of it as the options want.
   void AppendName(absl::string_view name);
@@ -45,12 +45,12 @@ class Writer {
   void AppendBackendConfig(const Instruction& i);
 
   using Names = absl::flat_hash_map<const Instruction*, int64_t>;
-  static Names NumbersOf(const Computation& computation);
+  static Names NumbersOf(absl::Span<Instruction* const> order);
 
   std::string& out_;
   const PrintOptions& options_;
   const StackFrameNumbering* frames_;
-  int indent_ = 0;                  // of the instructions being written
+  int indent_ = 0;  // of the instructions being written
   // Of the computation being written, where names are canonical. Null then where an instruction is
   // written alone: it and its operands have no names.
   const Names* numbers_ = nullptr;

@@ -49,11 +49,12 @@ bool ModuleParser::ReadComputation() {
 // here.
 bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
   const bool parameters = reader_.List('(', ')', [&] {
+    const bool percent = reader_.Peek() == '%';
     absl::string_view name;
     Shape shape;
-    return reader_.Name(name, "a parameter's name") &&
-           reader_.Eat(':', "after the parameter's name") &&
-           ReadShape(reader_, shape, MissingLayout::kNone);
+    if (!reader_.Name(name, "a parameter's name")) return false;
+    if (!percent) reader_.TryEat(':');  // to XLA a part of the name
+    return ReadShape(reader_, shape, MissingLayout::kNone);
   });
   if (!parameters) return false;
   if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");

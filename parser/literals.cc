@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "parser/shapes_internal.h"
 #include "types/float_convert.h"
 
@@ -283,6 +284,12 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
 }
 
 bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
+  const char* at = r.Here();
+  if (absl::StartsWith(absl::string_view(at, r.end() - at),
+                       "{...}")) {  // as XLA prints every tuple
+    r.MoveTo(at + 5);
+    return elided = true;
+  }
   std::vector<Literal> elements;
   if (!r.Eat('(', "before the elements of a tuple")) return false;
   for (size_t i = 0; i < shape.elements.size(); ++i) {

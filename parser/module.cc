@@ -141,7 +141,8 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
   if (!known)
     diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name,
                           "' is kept as text");
-  header.others.emplace_back(std::string(name), std::string(value));
+  // XLA ends the table's line.
+  header.others.emplace_back(std::string(name), absl::StrCat(value, known ? "\n" : ""));
   return true;
 }
 
@@ -175,7 +176,7 @@ bool ModuleParser::ReadAliases() {
     return reader_.Eat(')', "after the alias");
   });
   std::stable_sort(aliases.begin(), aliases.end(),
-            [](const auto& a, const auto& b) { return a.output < b.output; });
+                   [](const auto& a, const auto& b) { return a.output < b.output; });
   aliases.erase(std::unique(aliases.begin(), aliases.end(),
                             [](const auto& a, const auto& b) { return a.output == b.output; }),
                 aliases.end());
@@ -211,7 +212,11 @@ bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, i
     const uint32_t bit = 1u << (found - fields.begin());
     if ((seen & bit) != 0) return Twice(name, at);
     seen |= bit;
-    if (!reader_.Int(*found->second)) return false;
+    const char* number = reader_.Here();
+    int64_t& value = *found->second;
+    if (!reader_.Int(value)) return false;
+    if (value != static_cast<int32_t>(value))
+      return reader_.Error(number, "the number does not fit in 32 bits");
     reader_.TryEat(',');
   }
   return seen == (1u << fields.size()) - 1 ||

@@ -152,7 +152,8 @@ bool ReadLayoutParts(Reader& r, LayoutExtras& extras) {
       return r.Expected("'}' or a part of a layout (T, L, #, *, E, S, SC, P, M)");
     const size_t position = part - kLayoutParts;
     if (position < next)
-      return r.Error(at, "a layout's parts stand in the order T, L, #, *, E, S, SC, P, M, each once");
+      return r.Error(at,
+                     "a layout's parts stand in the order T, L, #, *, E, S, SC, P, M, each once");
     next = position + 1;
     r.MoveTo(at + name.size());
     if (!part->read(r, extras)) return false;
@@ -167,7 +168,7 @@ bool StartsLayout(Reader& r) {
   r.MoveTo(brace + 1);
   const char next = r.Peek();
   r.MoveTo(brace);
-  return next == ':' || Reader::IsClass(next, kDigit);
+  return next == ':' || next == '-' || Reader::IsClass(next, kDigit);
 }
 
 bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
@@ -215,24 +216,24 @@ ElementType TypeFromWord(absl::string_view word) {
 
 bool IsKeyword(absl::string_view word) {
   static constexpr absl::string_view kKeywords[] = {"inf",
-                                             "nan",
-                                             "true",
-                                             "false",
-                                             "maximal",
-                                             "replicated",
-                                             "manual",
-                                             "unknown",
-                                             "unreduced",
-                                             "ROOT",
-                                             "ENTRY",
-                                             "HloModule",
-                                             "last_tile_dim_replicate",
-                                             "shard_as",
-                                             "shard_like",
-                                             "FileNames",
-                                             "FunctionNames",
-                                             "FileLocations",
-                                             "StackFrames"};
+                                                    "nan",
+                                                    "true",
+                                                    "false",
+                                                    "maximal",
+                                                    "replicated",
+                                                    "manual",
+                                                    "unknown",
+                                                    "unreduced",
+                                                    "ROOT",
+                                                    "ENTRY",
+                                                    "HloModule",
+                                                    "last_tile_dim_replicate",
+                                                    "shard_as",
+                                                    "shard_like",
+                                                    "FileNames",
+                                                    "FunctionNames",
+                                                    "FileLocations",
+                                                    "StackFrames"};
   return TypeFromWord(word) != ElementType::kInvalid ||
          std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
 }

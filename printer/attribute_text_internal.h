@@ -8,6 +8,7 @@
 
 #include "ir/attribute_holder.h"
 #include "ir/sharding.h"
+#include "printer/print_options.h"
 
 namespace hlokit {
 
@@ -57,7 +58,8 @@ void AppendValue(std::string& out, const ConvDims& dims);
 void AppendValue(std::string& out, const PaddingConfig& padding);
 void AppendValue(std::string& out, const SliceSpec& slice);
 void AppendValue(std::string& out, const ReplicaGroups& groups);
-void AppendFullGroups(std::string& out, const ReplicaGroups& groups);  // as lists, whatever the form
+void AppendFullGroups(std::string& out,
+                      const ReplicaGroups& groups);  // as lists, whatever the form
 void AppendValue(std::string& out, const IntPairs& pairs);
 void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases);
 template <typename E>
@@ -89,22 +91,26 @@ bool NeverPrinted(const std::vector<Precision>& precision);  // all default
 // Where an instruction's own attributes stand among what every instruction may have.
 enum class AttributeStage { kFirst, kAfterCalls, kAfterStatistics };
 AttributeStage StageOf(absl::string_view field_name);
+inline bool IsFeedConfig(absl::string_view field_name) {
+  return field_name == "infeed_config" || field_name == "outfeed_config";
+}
 
 // Appends `, name=value` for each field of `stage` that prints.
 template <typename A>
 void AppendAttributes(std::string& out, const A& attributes, AttributeStage stage,
-                      bool full_groups = false) {
+                      const PrintOptions& options) {
   [[maybe_unused]] static const A defaults;
   ForEachField<A>([&](const auto& field) {
     const auto& value = attributes.*field.member;
     if (field.use == FieldUse::kReadOnly || NeverPrinted(value)) return;
     if (field.use == FieldUse::kOptional && value == defaults.*field.member) return;
     if (StageOf(field.name) != stage) return;
+    if (!options.infeed_outfeed_config && IsFeedConfig(field.name)) return;
     out += ", ";
     out += field.name;
     out += '=';
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ReplicaGroups>) {
-      full_groups ? AppendFullGroups(out, value) : AppendValue(out, value);
+      options.full_groups ? AppendFullGroups(out, value) : AppendValue(out, value);
     } else {
       AppendValue(out, value);
     }

@@ -172,7 +172,7 @@ void Writer::AppendConstant(const Instruction& i) {
 void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared) {
   auto append = [&](AttributeStage stage) {
     VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attributes) {
-      AppendAttributes(out_, attributes, stage, options_.full_groups);
+      AppendAttributes(out_, attributes, stage, options_);
     });
   };
   if (options_.extra_attributes) append(AttributeStage::kFirst);

@@ -27,10 +27,12 @@ std::shared_ptr<const SourceFile> FileOf(absl::string_view text) {
   return std::make_shared<const SourceFile>("text", std::string(text));
 }
 
-// With constants whole: the text of one that is left out does not say what it was.
+// With constants whole: the text of one that is left out does not say what it was. Without
+// metadata: stack frames are numbered in the order of the computations' definitions.
 bool IsFixedPoint(const Module& module) {
   PrintOptions whole;
   whole.large_constants = true;
+  whole.metadata = false;
   const std::string printed = Print(module, whole);
   Diagnostics errors;
   const auto again = ParseModule(FileOf(printed), ParseOptions(), errors);

@@ -32,7 +32,7 @@ ALLOWED = [
     ("us", r"the layout must name each|the layout orders"),
     ("us", r"expected an operand, found '[,)]'"),
     ("us", r"tiles, but \d+ devices|the groups hold \d+ devices|no (tiles|devices), or too many"),
-    ("us", r"the mesh has no positions"),
+    ("us", r"the mesh has no positions|a sharding is of one kind only|is of no other kind"),
     ("us", r"a dimension cannot be negative|at most 64 dimensions|more bytes than 64 bits"),
     ("XLA", r'unexpected attribute "(is_stable|has_dynamic_root|debug_attributes)"'),
     ("XLA", r'unexpected attribute "(all_reduce_id|opaque|barrier|async_group_id|preserve_layout'

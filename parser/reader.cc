@@ -154,18 +154,25 @@ bool Reader::String(std::string& value) {
 
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
-  int depth = 0;
+  std::string open;  // what closes each open bracket
   for (const char* p = start; p < end_; ++p) {
     switch (*p) {
       case '{':
+        open.push_back('}');
+        break;
       case '[':
+        open.push_back(']');
+        break;
       case '(':
-        ++depth;
+        open.push_back(')');
         break;
       case '}':
       case ']':
       case ')':
-        if (--depth > 0) break;
+        if (open.empty() || open.back() != *p)
+          return Error(p, open.empty() ? "expected '{'" : "this bracket closes none of its kind");
+        open.pop_back();
+        if (!open.empty()) break;
         at_ = p + 1;
         text = {start, static_cast<size_t>(at_ - start)};
         return true;
@@ -176,7 +183,7 @@ bool Reader::Balanced(absl::string_view& text) {
         --p;
         break;
       default:
-        if (depth == 0) return Expected("'{'");
+        if (open.empty()) return Expected("'{'");
     }
   }
   return Error(start, "the bracket is never closed");

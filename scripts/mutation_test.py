@@ -37,7 +37,8 @@ ALLOWED = [
     ("XLA", r'unexpected attribute "(is_stable|has_dynamic_root|debug_attributes)"'),
     ("XLA", r'unexpected attribute "(all_reduce_id|opaque|barrier|async_group_id|preserve_layout'
             r'|is_cross_program_prefetch|size_of_\w+|algorithm)"'),
-    ("us", r"in the layout, found"),
+    ("us", r"in the layout, found|T\(\.\.\) must order"),
+    ("us", r"takes at least 1 operand, found 0"),
     ("us", r"expected a string, found"),
     ("us", r"expected '\[' before the dimensions|'[a-z-]+' is not defined"),
     ("XLA", r"expects '\(' in front of tuple elements"),

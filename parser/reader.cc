@@ -154,8 +154,10 @@ bool Reader::String(std::string& value) {
 
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
+  constexpr size_t kMaxOpen = 10000;
   std::string open;  // what closes each open bracket
   for (const char* p = start; p < end_; ++p) {
+    if (open.size() > kMaxOpen) return Error(p, "more than ", kMaxOpen, " brackets are open");
     switch (*p) {
       case '{':
         open.push_back('}');

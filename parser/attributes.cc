@@ -31,7 +31,6 @@ constexpr CallName kCallNames[] = {
     {CallForm::kAsyncCalls, "calls", 0},
     {CallForm::kCustomCalls, "called_computations", -1},
     {CallForm::kCustomCalls, "to_apply", 0},
-    {CallForm::kCustomCalls, "calls", 0},
 };
 
 constexpr absl::string_view kCommonNames[] = {
@@ -45,6 +44,13 @@ bool IsIgnored(Opcode opcode, absl::string_view name) {
     return true;
   return name == "parameter_replication" ||
          (opcode == Opcode::kRaggedAllToAll && name == "dimensions");
+}
+
+// Of newer text than the XLA that hlokit is held to; kept as text.
+bool IsNewer(Opcode opcode, absl::string_view name) {
+  if (opcode == Opcode::kTopK && name == "is_stable") return true;
+  if (opcode == Opcode::kCollectiveBroadcast && name == "has_dynamic_root") return true;
+  return name == "debug_attributes";
 }
 
 absl::string_view CurrentName(absl::string_view name) {
@@ -135,9 +141,9 @@ bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& i
                                   Instruction* wrapped, Seen& seen, bool any) {
   while (any && reader_.TryEat(',')) {
     const char* at = reader_.Here();
-    const absl::string_view name = CurrentName(reader_.Word());
-    if (name.empty()) return reader_.ExpectedHere("an attribute after the comma");
-    if (!reader_.Eat('=', "after the attribute's name")) return false;
+    absl::string_view name;
+    if (!reader_.AttributeName(name, "an attribute after the comma")) return false;
+    name = CurrentName(name);
     Outcome outcome = Outcome::kUnknown;
     if (wrapped != nullptr) outcome = ReadOwnField(*wrapped, name, seen.wrapped_fields, at);
     if (outcome == Outcome::kUnknown) outcome = ReadOwnField(instruction, name, seen.fields, at);
@@ -222,11 +228,13 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* 
 bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view name,
                                     const char* at) {
   const bool ignored = IsIgnored(instruction.opcode(), name);
-  if (!ignored && !options_.allow_unknown_attributes && reader_.LineEndBefore(at) != nullptr) {
+  const bool newer = IsNewer(instruction.opcode(), name);
+  const bool kept = ignored || newer || options_.allow_unknown_attributes;
+  if (!kept && reader_.LineEndBefore(at) != nullptr) {
     reader_.MoveTo(at);
     return reader_.ExpectedHere("an attribute after the comma");
   }
-  if (!ignored && !options_.allow_unknown_attributes) {
+  if (!kept) {
     const std::vector<absl::string_view> own = OwnNames(instruction);
     NearestName nearest(name);
     for (absl::string_view known : own) nearest.Offer(known);
@@ -245,8 +253,9 @@ bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view 
     return reader_.Error(at, "more than ", kMaxUnknownAttributes, " unknown attributes");
   for (const auto& [other, text] : unknown)
     if (other == name) return Twice(name, at);
-  diagnostics().Warning(reader_.PlaceAt(at), "", "the unknown attribute '", name,
-                        "' is kept as text");
+  if (!newer)
+    diagnostics().Warning(reader_.PlaceAt(at), "", "the unknown attribute '", name,
+                          "' is kept as text");
   unknown.emplace_back(std::string(name), std::string(value));
   return true;
 }

@@ -83,6 +83,18 @@ void TakeLayout(const Shape& from, Shape& to) {
   }
 }
 
+// A literal's shape: its values lie one by one, and all of them are there.
+void BecomeLiteralShape(Shape& shape) {
+  for (Shape& element : shape.elements) BecomeLiteralShape(element);
+  shape.dynamic_mask = 0;
+  if (!shape.has_layout || shape.layout.extras == nullptr) return;
+  LayoutExtras extras = *shape.layout.extras;
+  extras.element_size_in_bits = 0;
+  shape.layout.extras = extras == LayoutExtras()
+                            ? nullptr
+                            : std::make_shared<const LayoutExtras>(std::move(extras));
+}
+
 }  // namespace
 
 // Counts the tuples that inference is about to copy: a few lines could double them without end.
@@ -134,6 +146,9 @@ void ModuleParser::Normalize(Instruction& i) {
         attributes.type = ComparisonType::kDefault;
       break;
     }
+    case Opcode::kConstant:
+      BecomeLiteralShape(i.mutable_shape());
+      break;
     case Opcode::kMap: {  // all of them, whatever the text says
       DimVector& dimensions = i.mutable_attr<MapAttrs>().dimensions;
       dimensions.resize(i.shape().rank());
@@ -156,6 +171,11 @@ void ModuleParser::Normalize(Instruction& i) {
     case Opcode::kOutfeed: {
       auto& attributes = i.mutable_attr<OutfeedAttrs>();
       if (!attributes.outfeed_shape) attributes.outfeed_shape = i.operand(0)->shape();
+      break;
+    }
+    case Opcode::kScan: {
+      auto& attributes = i.mutable_attr<ScanAttrs>();
+      if (attributes.is_associative.text.empty()) attributes.is_associative.text = "false";
       break;
     }
     case Opcode::kSend:

@@ -10,6 +10,8 @@ bool ModuleParser::ReadComputation() {
   const char* name_at = reader_.Here();
   absl::string_view name;
   if (!reader_.Name(name, "a computation")) return false;
+  if (*name_at != '%' && IsKeyword(name))
+    return reader_.Error(name_at, "'", name, "' is reserved and cannot name a computation");
   const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
                           static_cast<uint32_t>(name.data() + name.size() - name_at)};
   auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place, true});
@@ -52,11 +54,12 @@ bool ModuleParser::ReadComputation() {
 // here.
 bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
   const bool parameters = reader_.List('(', ')', [&] {
+    const bool percent = reader_.Peek() == '%';
     absl::string_view name;
     Shape shape;
-    return reader_.Name(name, "a parameter's name") &&
-           reader_.Eat(':', "after the parameter's name") &&
-           ReadShape(reader_, shape, MissingLayout::kNone);
+    if (!reader_.Name(name, "a parameter's name")) return false;
+    if (!percent) reader_.TryEat(':');  // to XLA a part of the name
+    return ReadShape(reader_, shape, MissingLayout::kNone);
   });
   if (!parameters) return false;
   if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");

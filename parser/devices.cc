@@ -2,84 +2,11 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/strings/str_cat.h"
+#include "parser/meshes_internal.h"
 #include "parser/values_internal.h"
 
 namespace hlokit {
 namespace {
-
-struct Mesh {
-  std::vector<std::string> names;
-  DimVector sizes;
-  std::vector<int64_t> devices;  // in row-major order of the axes; empty: 0, 1, ...
-};
-
-// `'x'`, or part of it: `'x':(4)2` is the 2 positions that follow a factor of 4.
-struct AxisRef {
-  int64_t axis = 0;
-  int64_t before = 1, size = 1;
-};
-
-std::vector<int64_t> IotaDevices(const DimVector& reshape_dims, const DimVector& perm) {
-  ReplicaGroups order;
-  order.form = ReplicaGroups::Form::kIota;
-  order.reshape_dims = reshape_dims;
-  order.transpose_perm = perm;
-  order.iota_dims = {1, DeviceCount(reshape_dims)};
-  auto groups = order.Expand();
-  return groups.empty() ? std::vector<int64_t>() : std::move(groups[0]);
-}
-
-bool ReadDeviceIds(Reader& r, Mesh& mesh) {
-  const char* at = r.Here();
-  if (!r.TryEatWord("device_ids")) return r.Expected("device_ids=");
-  if (!r.Eat('=', "after device_ids")) return false;
-  if (r.Peek() != '(') return r.Expected("'('");
-  r.TryEat('(');
-  if (r.Peek() == '[') {
-    DimVector reshape, perm;
-    if (!ReadIota(r, reshape, perm)) return false;
-    mesh.devices = IotaDevices(reshape, perm);
-  } else {
-    do {
-      if (!r.Int(mesh.devices.emplace_back())) return false;
-    } while (r.TryEat(','));
-  }
-  if (static_cast<int64_t>(mesh.devices.size()) != DeviceCount(mesh.sizes))
-    return r.Error(at, "the mesh has ", DeviceCount(mesh.sizes), " positions, but ",
-                   mesh.devices.size(), " device ids");
-  return r.Eat(')', "after the device ids");
-}
-
-bool ReadMesh(Reader& r, Mesh& mesh) {
-  const char* at = r.Here();
-  r.Word();
-  const bool ok = r.List('[', ']', [&] {
-    return r.String(mesh.names.emplace_back()) && r.Eat('=', "after the axis name") &&
-           r.Int(mesh.sizes.emplace_back());
-  });
-  if (!ok) return false;
-  if (DeviceCount(mesh.sizes) < 1) return r.Error(at, "the mesh has no positions or too many");
-  return !r.TryEat(',') || ReadDeviceIds(r, mesh);
-}
-
-bool ReadAxisRef(Reader& r, const Mesh& mesh, AxisRef& ref) {
-  const char* at = r.Here();
-  std::string name;
-  if (!r.String(name)) return false;
-  const auto found = std::find(mesh.names.begin(), mesh.names.end(), name);
-  if (found == mesh.names.end()) return r.Error(at, "the mesh has no axis '", name, "'");
-  ref.axis = found - mesh.names.begin();
-  ref.size = mesh.sizes[ref.axis];
-  if (!r.TryEat(':')) return true;
-  if (!r.Eat('(', "before the size in front of a part of an axis") || !r.Int(ref.before) ||
-      !r.Eat(')', "after that size") || !r.Int(ref.size))
-    return false;
-  const int64_t full = mesh.sizes[ref.axis];
-  const bool fits = ref.before > 0 && ref.size > 0 && ref.before <= full &&
-                    ref.size <= full / ref.before && full % (ref.before * ref.size) == 0;
-  return fits || r.Error(at, "the part does not divide the axis of size ", full);
-}
 
 // Positions that differ in the named axes alone form a group.
 std::vector<std::vector<int64_t>> GroupsOver(const Mesh& mesh, const std::vector<AxisRef>& refs) {
@@ -113,12 +40,15 @@ bool ReadMeshGroups(Reader& r, ReplicaGroups& groups) {
   Mesh mesh;
   std::vector<AxisRef> refs;
   if (!ReadMesh(r, mesh)) return false;
-  if (!r.List('{', '}', [&] { return ReadAxisRef(r, mesh, refs.emplace_back()); })) return false;
+  r.TryEat(',');
+  if (!ReadAxes(r, mesh, refs) || !CheckAxes(r, start, mesh, {refs})) return false;
   int64_t size = 1;
-  for (const AxisRef& ref : refs)
-    if (__builtin_mul_overflow(size, ref.size, &size) || size > DeviceCount(mesh.sizes))
-      return r.Error(start, "an axis is named twice");
-  groups.mesh_text = std::string(start, r.raw_position());
+  for (const AxisRef& ref : refs) size *= ref.size;
+  if (size < 2) return r.Error(start, "the groups over these axes hold one device each");
+  AppendMesh(groups.mesh_text, mesh);
+  groups.mesh_text += " {";
+  AppendAxes(groups.mesh_text, mesh, refs, ",");
+  groups.mesh_text += '}';
   groups.lists = GroupsOver(mesh, refs);
   return true;
 }

@@ -11,26 +11,6 @@
 namespace hlokit {
 namespace {
 
-// Names only with a percent sign in front.
-constexpr absl::string_view kKeywords[] = {"inf",
-                                           "nan",
-                                           "true",
-                                           "false",
-                                           "maximal",
-                                           "replicated",
-                                           "manual",
-                                           "unknown",
-                                           "unreduced",
-                                           "ROOT",
-                                           "ENTRY",
-                                           "HloModule",
-                                           "last_tile_dim_replicate",
-                                           "shard_as",
-                                           "shard_like",
-                                           "FileNames",
-                                           "FunctionNames",
-                                           "FileLocations",
-                                           "StackFrames"};
 
 // Spellings of opcodes that XLA gave up.
 constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
@@ -46,6 +26,8 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   absl::string_view name;
   if (!percent && reader_.PeekWord() == "ENTRY") return body_open_ = false;
   if (!reader_.Name(name, "an instruction")) return false;
+  if (!percent && *reader_.raw_position() == '=')
+    return reader_.Error(name_at, "a blank must stand between '", name, "' and '='");
   if (!reader_.TryEat('=')) {
     if (!is_root && (reader_.Peek() == '{' || reader_.Peek() == '(')) return body_open_ = false;
     return reader_.ExpectedHere("'=' after the instruction's name");
@@ -62,8 +44,7 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = true;
   if (TypeFromWord(name) != ElementType::kInvalid || absl::StartsWith(name, "__") ||
-      (!percent &&
-       std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords)))
+      (!percent && IsKeyword(name)))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction");
   if (is_root && scope.root_place.valid()) {
     diagnostics()
@@ -321,7 +302,7 @@ void ModuleParser::Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped
     parameter->set_place(start.place());
     wrapped->AppendOperand(body->Adopt(std::move(parameter)));
   }
-  wrapped->set_name("async_op");
+  wrapped->set_name(std::string(Text(wrapped->opcode())));
   Normalize(*wrapped);
   ShareExtras(start, *wrapped);
   body->set_root(body->Adopt(std::move(wrapped)));

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "parser/shapes_internal.h"
 #include "types/float_convert.h"
 
@@ -127,6 +128,7 @@ bool ReadFloatBits(Reader& r, ElementType type, uint64_t& bits) {
   if (StartsNan(r)) return ReadNan(r, type, bits);
   const char* at = r.Here();
   double value = 0;
+  if (*at == '.') return r.Expected("a number (with a digit before the point)");
   if (!r.Double(value)) return false;
   const absl::string_view text(at, r.raw_position() - at);
   if (text == "-0") value = 0;  // an integer to XLA, which has no negative zero
@@ -290,6 +292,12 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
 }
 
 bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
+  const char* at = r.Here();
+  if (absl::StartsWith(absl::string_view(at, r.end() - at),
+                       "{...}")) {  // as XLA prints every tuple
+    r.MoveTo(at + 5);
+    return elided = true;
+  }
   std::vector<Literal> elements;
   if (!r.Eat('(', "before the elements of a tuple")) return false;
   for (size_t i = 0; i < shape.elements.size(); ++i) {

@@ -109,18 +109,20 @@ void ModuleParser::FindStart() {
 }
 
 bool ModuleParser::ReadHeader() {
+  const char* name_at = reader_.Here();
   absl::string_view name;
   if (!reader_.Name(name, "the module's name")) return false;
+  if (*name_at != '%' && IsKeyword(name))
+    return reader_.Error(name_at, "'", name, "' is reserved and cannot name a module");
   module_->set_name(std::string(name));
   std::vector<absl::string_view> seen;
   while (reader_.TryEat(',')) {
     const char* at = reader_.Here();
-    const absl::string_view attribute = reader_.Word();
-    if (attribute.empty()) return reader_.Expected("a module attribute");
+    absl::string_view attribute;
+    if (!reader_.AttributeName(attribute, "a module attribute")) return false;
     if (std::find(seen.begin(), seen.end(), attribute) != seen.end()) return Twice(attribute, at);
     seen.push_back(attribute);
-    if (!reader_.Eat('=', "after the attribute's name") || !ReadHeaderAttribute(attribute, at))
-      return false;
+    if (!ReadHeaderAttribute(attribute, at)) return false;
   }
   return true;
 }
@@ -150,7 +152,8 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
   if (!known)
     diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name,
                           "' is kept as text");
-  header.others.emplace_back(std::string(name), std::string(value));
+  // XLA ends the table's line.
+  header.others.emplace_back(std::string(name), absl::StrCat(value, known ? "\n" : ""));
   return true;
 }
 
@@ -183,8 +186,11 @@ bool ModuleParser::ReadAliases() {
     }
     return reader_.Eat(')', "after the alias");
   });
-  std::sort(aliases.begin(), aliases.end(),
-            [](const auto& a, const auto& b) { return a.output < b.output; });
+  std::stable_sort(aliases.begin(), aliases.end(),
+                   [](const auto& a, const auto& b) { return a.output < b.output; });
+  aliases.erase(std::unique(aliases.begin(), aliases.end(),
+                            [](const auto& a, const auto& b) { return a.output == b.output; }),
+                aliases.end());
   return ok;
 }
 
@@ -199,24 +205,32 @@ bool ModuleParser::ReadDonors() {
   std::sort(donors.begin(), donors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.parameter, a.index) < std::tie(b.parameter, b.index);
   });
+  donors.erase(std::unique(donors.begin(), donors.end()), donors.end());
   return ok;
 }
 
 // `{name=1 name=2 ...}`, all of them in any order.
 bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, int64_t*>> fields) {
   if (!reader_.Eat('{', "before the row")) return false;
-  size_t count = 0;
+  uint32_t seen = 0;
   while (!reader_.TryEat('}')) {
-    const absl::string_view name = reader_.PeekWord();
+    const char* at = reader_.Here();
+    absl::string_view name;
+    if (!reader_.AttributeName(name, "a field of the table")) return false;
     const auto* found =
         std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
-    if (found == fields.end()) return reader_.Expected("a field of the table");
-    reader_.Word();
-    if (!reader_.Eat('=', "after the field's name") || !reader_.Int(*found->second)) return false;
+    if (found == fields.end()) return reader_.Error(at, "the table has no field ", name);
+    const uint32_t bit = 1u << (found - fields.begin());
+    if ((seen & bit) != 0) return Twice(name, at);
+    seen |= bit;
+    const char* number = reader_.Here();
+    int64_t& value = *found->second;
+    if (!reader_.Int(value)) return false;
+    if (value != static_cast<int32_t>(value))
+      return reader_.Error(number, "the number does not fit in 32 bits");
     reader_.TryEat(',');
-    ++count;
   }
-  return count == fields.size() ||
+  return seen == (1u << fields.size()) - 1 ||
          reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));
 }
 
@@ -224,7 +238,7 @@ bool ModuleParser::ReadTables() {
   StackFrameTables& tables = module_->header().stack_frames;
   int64_t row = 0;
   auto rows = [&](auto item) {
-    while (Reader::IsClass(reader_.Peek(), kDigit))
+    while (Reader::IsClass(reader_.Peek(), kDigit) || reader_.Peek() == '-')
       if (!reader_.Int(row) || !item()) return false;
     return true;
   };

@@ -101,29 +101,64 @@ bool ReadSplits(Reader& r, LayoutExtras& extras) {
   return true;
 }
 
-// What may follow the colon, in any order.
-bool ReadLayoutPart(Reader& r, LayoutExtras& extras) {
-  const char* at = r.Here();
-  if (r.TryEat('#')) return ReadPointerType(r, extras.index_type);
-  if (r.TryEat('*')) return ReadPointerType(r, extras.pointer_type);
-  const absl::string_view name = r.Word();
-  if (name == "T") return ReadTiles(r, extras);
-  if (name == "S") return ReadInParentheses(r, extras.memory_space);
-  if (name == "E") return ReadInParentheses(r, extras.element_size_in_bits);
-  if (name == "L") return ReadInParentheses(r, extras.tail_padding_alignment);
-  if (name == "M") return ReadInParentheses(r, extras.dynamic_metadata_bytes);
-  if (name == "SC") return ReadSplits(r, extras);
+bool ReadPhysical(Reader& r, LayoutExtras& extras) {
+  auto physical = std::make_shared<Shape>();
+  if (!r.Eat('(', "before the physical shape") || !ReadShape(r, *physical)) return false;
+  extras.physical = std::move(physical);
+  return r.Eat(')', "after the physical shape");
+}
+
+// Dimension level types mean nothing any more; XLA drops them too.
+bool SkipLevels(Reader& r, LayoutExtras&) {
   absl::string_view ignored;
-  if (name == "D")
-    return r.Balanced(ignored);  // dimension level types mean nothing any more; XLA drops them too
-  if (name == "P") {
-    auto physical = std::make_shared<Shape>();
-    if (!r.Eat('(', "before the physical shape") || !ReadShape(r, *physical)) return false;
-    extras.physical = std::move(physical);
-    return r.Eat(')', "after the physical shape");
+  return r.Balanced(ignored);
+}
+
+struct LayoutPart {
+  absl::string_view name;
+  bool (*read)(Reader& r, LayoutExtras& extras);
+};
+template <auto member>
+bool ReadMark(Reader& r, LayoutExtras& extras) {
+  return ReadInParentheses(r, extras.*member);
+}
+template <auto member>
+bool ReadType(Reader& r, LayoutExtras& extras) {
+  return ReadPointerType(r, extras.*member);
+}
+// What may follow the colon, in the order in which it must.
+constexpr LayoutPart kLayoutParts[] = {
+    {"D", SkipLevels},
+    {"T", ReadTiles},
+    {"L", ReadMark<&LayoutExtras::tail_padding_alignment>},
+    {"#", ReadType<&LayoutExtras::index_type>},
+    {"*", ReadType<&LayoutExtras::pointer_type>},
+    {"E", ReadMark<&LayoutExtras::element_size_in_bits>},
+    {"S", ReadMark<&LayoutExtras::memory_space>},
+    {"SC", ReadSplits},
+    {"P", ReadPhysical},
+    {"M", ReadMark<&LayoutExtras::dynamic_metadata_bytes>},
+};
+
+bool ReadLayoutParts(Reader& r, LayoutExtras& extras) {
+  size_t next = 0;
+  while (r.Peek() != '}') {
+    const char* at = r.Here();
+    const absl::string_view name =
+        *at == '#' || *at == '*' ? absl::string_view(at, 1) : r.PeekWord();
+    const auto* part = std::find_if(std::begin(kLayoutParts), std::end(kLayoutParts),
+                                    [&](const LayoutPart& p) { return p.name == name; });
+    if (part == std::end(kLayoutParts))
+      return r.Expected("'}' or a part of a layout (T, L, #, *, E, S, SC, P, M)");
+    const size_t position = part - kLayoutParts;
+    if (position < next)
+      return r.Error(at,
+                     "a layout's parts stand in the order T, L, #, *, E, S, SC, P, M, each once");
+    next = position + 1;
+    r.MoveTo(at + name.size());
+    if (!part->read(r, extras)) return false;
   }
-  r.MoveTo(at);
-  return r.Expected("'}' or a part of a layout (T, S, E, L, M, SC)");
+  return true;
 }
 
 // `f32[2] {` may open a computation's body; a layout goes on with a number or a colon.
@@ -133,7 +168,7 @@ bool StartsLayout(Reader& r) {
   r.MoveTo(brace + 1);
   const char next = r.Peek();
   r.MoveTo(brace);
-  return next == ':' || Reader::IsClass(next, kDigit);
+  return next == ':' || next == '-' || Reader::IsClass(next, kDigit);
 }
 
 bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
@@ -164,8 +199,7 @@ bool ReadLayout(Reader& r, Shape& shape) {
                        " dimensions, the array has ", shape.rank());
   if (r.TryEat(':')) {
     LayoutExtras extras;
-    while (r.Peek() != '}')
-      if (!ReadLayoutPart(r, extras)) return false;
+    if (!ReadLayoutParts(r, extras)) return false;
     if (!(extras == LayoutExtras()))
       layout.extras = std::make_shared<const LayoutExtras>(std::move(extras));
   }
@@ -178,6 +212,30 @@ ElementType TypeFromWord(absl::string_view word) {
   if (word.empty()) return ElementType::kInvalid;
   if (word.size() <= 8) return table->Find(word);
   return ElementTypeFromText(word).value_or(ElementType::kInvalid);
+}
+
+bool IsKeyword(absl::string_view word) {
+  static constexpr absl::string_view kKeywords[] = {"inf",
+                                                    "nan",
+                                                    "true",
+                                                    "false",
+                                                    "maximal",
+                                                    "replicated",
+                                                    "manual",
+                                                    "unknown",
+                                                    "unreduced",
+                                                    "ROOT",
+                                                    "ENTRY",
+                                                    "HloModule",
+                                                    "last_tile_dim_replicate",
+                                                    "shard_as",
+                                                    "shard_like",
+                                                    "FileNames",
+                                                    "FunctionNames",
+                                                    "FileLocations",
+                                                    "StackFrames"};
+  return TypeFromWord(word) != ElementType::kInvalid ||
+         std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
 }
 
 bool StartsShape(Reader& r) {

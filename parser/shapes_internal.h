@@ -9,6 +9,10 @@ namespace hlokit {
 // The element type that a word spells, or kInvalid.
 ElementType TypeFromWord(absl::string_view word);
 
+// Whether a word is a name only with a percent sign in front: an element type, or a word of the
+// language such as `inf` or `ROOT`.
+bool IsKeyword(absl::string_view word);
+
 // Whether a shape starts at the next token: an element type, a tuple's parenthesis or `b(`.
 bool StartsShape(Reader& reader);
 

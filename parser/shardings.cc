@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "parser/metadata_internal.h"
 #include "parser/values_internal.h"
 
 namespace hlokit {
@@ -170,14 +170,6 @@ void Canonicalize(Sharding& s, std::vector<std::string> types) {
   if (s.last_tile_dim_replicate) s.last_tile_dims.clear();
 }
 
-// One entry of a list of metadata stands alone.
-std::string TidyMetadata(absl::string_view text) {
-  std::string tidy = TidySpacing(text);
-  const bool list = absl::StartsWith(tidy, "{{");
-  if (list && tidy.find("}, {") == std::string::npos) tidy = tidy.substr(1, tidy.size() - 2);
-  return tidy;
-}
-
 bool ReadTiles(Reader& r, Sharding& s) {
   s.kind = Sharding::Kind::kTiled;
   const char* at = r.Here();
@@ -243,7 +235,6 @@ bool ReadPart(Reader& r, Sharding& s, Parts& parts) {
     return true;
   }
   if (word == "shard_as" || word == "shard_like") {
-    r.TryEat('=');
     int64_t group = 0;
     if (!r.Int(group)) return false;
     s.shard_group = absl::StrCat(word, " ", group);
@@ -255,49 +246,18 @@ bool ReadPart(Reader& r, Sharding& s, Parts& parts) {
     return parts.has_tiles = ReadTiles(r, s);
   }
   if (word == "last_tile_dims" && r.TryEat('=')) return ReadSubgroupTypes(r, parts.types);
-  if (word == "metadata" && r.TryEat('=')) {
-    absl::string_view text;
-    if (!r.Balanced(text)) return false;
-    s.metadata = TidyMetadata(text);
-    return true;
-  }
+  if (word == "metadata" && r.TryEat('=')) return ReadShardingMetadata(r, s.metadata);
   r.MoveTo(at);
   return r.Expected(
       "replicated, maximal, manual, unknown, unreduced, devices= or another part of a sharding");
 }
 
-// From the brace at `start` to its partner; axis names may hold anything between single quotes.
-bool ReadMeshSharding(Reader& r, const char* start, Sharding& s) {
-  s.kind = Sharding::Kind::kText;
-  int depth = 0;
-  char quote = 0;
-  for (const char* p = start; p < r.end(); ++p) {
-    if (quote != 0) {
-      if (*p == '\\')
-        ++p;
-      else if (*p == quote)
-        quote = 0;
-    } else if (*p == '"' || *p == '\'') {
-      quote = *p;
-    } else if (*p == '{' || *p == '[' || *p == '(') {
-      ++depth;
-    } else if ((*p == '}' || *p == ']' || *p == ')') && --depth == 0) {
-      r.MoveTo(p + 1);
-      s.text = TidySpacing({start, static_cast<size_t>(p + 1 - start)});
-      return true;
-    }
-  }
-  return r.Error(start, "the sharding is never closed");
-}
-
 bool ReadSingle(Reader& r, const char* start, Sharding& s) {
   const absl::string_view first = r.PeekWord();
-  if (first == "mesh" || first == "maximal_mesh") return ReadMeshSharding(r, start, s);
+  if (first == "mesh" || first == "maximal_mesh") return ReadNamedSharding(r, s);
   Parts parts;
-  while (!r.TryEat('}')) {
+  while (!r.TryEat('}'))
     if (!ReadPart(r, s, parts)) return false;
-    r.TryEat(',');
-  }
   if (!parts.has_kind && !parts.has_tiles)
     return r.Error(start, "the sharding names no kind and no devices");
   if (parts.has_device != (s.kind == Sharding::Kind::kMaximal))

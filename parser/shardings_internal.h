@@ -7,8 +7,11 @@
 namespace hlokit {
 
 // Reads `{replicated}`, `{devices=[2,2]<=[4]}`, `{{..}, {..}}` and brings it to XLA's form:
-// subgroups merged and sorted, trivial ones dropped. Shardings over named meshes are kept as text.
+// subgroups merged and sorted, trivial ones dropped.
 bool ReadSharding(Reader& reader, Sharding& sharding);
+
+// A sharding over named axes, from `mesh` or `maximal_mesh` on to the closing brace.
+bool ReadNamedSharding(Reader& reader, Sharding& sharding);
 
 // A tuple that has one sharding for all gets it for each leaf.
 void SpreadOverTuple(const Shape& shape, Sharding& sharding);

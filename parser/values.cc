@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "parser/literals_internal.h"
 #include "parser/shapes_internal.h"
+#include "parser/shardings_internal.h"
 #include "support/text.h"
 
 namespace hlokit {
@@ -42,37 +43,75 @@ constexpr absl::string_view kAlgorithms[] = {"unset",
                                              "dot_f64_f64_f64"};
 
 // `{mode=highest}`, `{tolerance={atol=0.1,rtol=0,ulps=2}}`; the default mode says nothing.
-bool ReadAccuracy(Reader& r, RawText& raw) {
+bool ReadAccuracy(Reader& r, RawText& accuracy) {
   if (!r.Eat('{', "before the accuracy")) return false;
-  if (r.TryEatWord("mode")) {
-    if (!r.Eat('=', "after mode")) return false;
-    const absl::string_view mode = r.PeekWord();
+  absl::string_view name;
+  if (!r.AttributeName(name, "mode= or tolerance=")) return false;
+  if (name == "mode") {
+    const std::string mode = absl::AsciiStrToLower(r.PeekWord());
     if (mode != "default" && mode != "highest") return r.Expected("default or highest");
-    if (mode == "highest") raw.text = "{mode=highest}";
+    if (mode == "highest") accuracy.text = "{mode=highest}";
     r.Word();
     return r.Eat('}', "after the accuracy");
   }
-  if (!r.TryEatWord("tolerance")) return r.Expected("mode= or tolerance=");
+  if (name != "tolerance") return r.Expected("mode= or tolerance=");
   constexpr absl::string_view kParts[] = {"atol", "rtol", "ulps"};
   double values[3] = {0, 0, 0};
-  const bool ok = r.Eat('=', "after tolerance") && r.List('{', '}', [&] {
-    const auto* part = std::find(std::begin(kParts), std::end(kParts), r.PeekWord());
-    if (part == std::end(kParts)) return r.Expected("atol, rtol or ulps");
-    r.Word();
-    return r.Eat('=', "after the name") && r.Double(values[part - kParts]);
+  const bool ok = r.List('{', '}', [&] {
+    const char* at = r.Here();
+    absl::string_view part_name;
+    if (!r.AttributeName(part_name, "atol=, rtol= or ulps=")) return false;
+    const auto* part = std::find(std::begin(kParts), std::end(kParts), part_name);
+    if (part == std::end(kParts)) return r.Error(at, "a tolerance has atol, rtol and ulps");
+    double& value = values[part - kParts];
+    if (!r.Double(value)) return false;
+    return (value >= 0 && value < 1e18) || r.Error(at, "a tolerance is a number from 0 to 1e18");
   });
-  raw.text =
-      absl::StrCat("{tolerance={atol=", ShortestText(values[0]), ",rtol=", ShortestText(values[1]),
-                   ",ulps=", ShortestText(values[2]), "}}");
+  accuracy.text =
+      absl::StrCat("{tolerance={atol=", values[0], ",rtol=", values[1],
+                          ",ulps=", static_cast<int64_t>(values[2]), "}}");
   return ok && r.Eat('}', "after the accuracy");
+}
+
+// `{kind="sharding", entry={..}, exit={..}}`, in any order.
+bool ReadDomain(Reader& r, RawText& domain) {
+  const char* start = r.Here();
+  std::string kind;
+  Sharding entry, exit;
+  uint32_t seen = 0;
+  const bool ok = r.List('{', '}', [&] {
+    const char* at = r.Here();
+    absl::string_view name;
+    if (!r.AttributeName(name, "kind=, entry= or exit=")) return false;
+    const uint32_t bit = name == "kind" ? 1 : name == "entry" ? 2 : name == "exit" ? 4 : 0;
+    if (bit == 0 || (seen & bit) != 0)
+      return r.Error(at, "a domain has kind, entry and exit, each once");
+    seen |= bit;
+    if (bit == 1) return r.String(kind);
+    return ReadSharding(r, bit == 2 ? entry : exit);
+  });
+  if (!ok) return false;
+  if (seen != 7) return r.Error(start, "a domain needs kind, entry and exit");
+  if (kind != "sharding") return r.Error(start, "the only kind of domain is \"sharding\"");
+  domain.text = TidySpacing({start, static_cast<size_t>(r.raw_position() - start)});
+  return true;
+}
+
+// Whether no blank stands in what was read from `start` on: to XLA it is one token.
+bool IsTight(Reader& r, const char* start) {
+  for (const char* p = start; p < r.raw_position(); ++p)
+    if (absl::ascii_isspace(*p) || *p == '/')
+      return r.Error(start, "no blanks may stand in this value");
+  return true;
 }
 
 // 3x3, 1: what a window's parts and paddings are made of. Calls item() for each dimension.
 template <typename Fn>
 bool ByX(Reader& r, Fn item) {
+  const char* start = r.Here();
   do {
     if (!item()) return false;
-    if (*r.raw_position() != 'x') return true;
+    if (*r.raw_position() != 'x') return IsTight(r, start);
     r.MoveTo(r.raw_position() + 1);
   } while (true);
 }
@@ -204,15 +243,11 @@ bool ReadValue(Reader& r, RawText& raw) {
     r.TryEat('{');
     const absl::string_view first = r.PeekWord();
     r.MoveTo(at);
-    if (first == "mode" || first == "tolerance") return ReadAccuracy(r, raw);
-    absl::string_view text;
-    if (!r.Balanced(text)) return false;
-    raw.text = std::string(text);
-    return true;
+    return first == "mode" || first == "tolerance" ? ReadAccuracy(r, raw) : ReadDomain(r, raw);
   }
   const absl::string_view word = r.PeekWord();
-  if (word.empty()) return r.Expected("a word or a bracketed text");
-  if (absl::string_view(word).substr(0, 4) == "dot_" &&
+  const bool truth = word == "true" || word == "false";
+  if (!truth &&
       std::find(std::begin(kAlgorithms), std::end(kAlgorithms), word) == std::end(kAlgorithms))
     return UnknownSpelling(r, kAlgorithms);
   r.Word();
@@ -275,7 +310,8 @@ bool ReadWindowParts(Reader& r, Window& window) {
   uint32_t seen = 0;
   while (r.Peek() != '}' && !r.AtEnd()) {
     const char* at = r.Here();
-    const absl::string_view name = r.Word();
+    absl::string_view name;
+    if (!r.AttributeName(name, "a part of a window")) return false;
     constexpr absl::string_view kNames[] = {"size",       "stride",     "pad",
                                             "lhs_dilate", "rhs_dilate", "rhs_reversal"};
     const auto* known = std::find(std::begin(kNames), std::end(kNames), name);
@@ -287,11 +323,10 @@ bool ReadWindowParts(Reader& r, Window& window) {
     if ((seen & bit) != 0) return r.Error(at, "the window gives ", name, " twice");
     const size_t before = window.size();
     size_t count = 0;
-    if (!r.Eat('=', "after the name") || !ReadWindowPart(r, name, window, count)) return false;
+    if (!ReadWindowPart(r, name, window, count)) return false;
     if (seen != 0 && count != before)
       return r.Error(at, name, " has ", count, " dimensions, the parts before it ", before);
     seen |= bit;
-    r.TryEat(',');
   }
   return true;
 }
@@ -306,6 +341,7 @@ bool ReadValue(Reader& r, ConvDims& dims) {
   if (!r.TryEat("->")) return r.Expected("'->' before the output's labels");
   if (!ReadLabels(r, 'b', 'f', dims.output_batch, dims.output_feature, dims.output_spatial))
     return false;
+  if (!IsTight(r, at)) return false;
   if (dims.input_spatial.size() == dims.kernel_spatial.size() &&
       dims.input_spatial.size() == dims.output_spatial.size())
     return true;
@@ -320,7 +356,8 @@ bool ReadValue(Reader& r, PaddingConfig& padding) {
     if (!ReadLowHigh(r, dim.low, dim.high)) return false;
     if (*r.raw_position() != '_') return true;
     r.MoveTo(r.raw_position() + 1);
-    return r.Int(dim.interior);
+    return r.Int(dim.interior) &&
+           (dim.interior >= 0 || r.Expected("an interior padding that is not negative"));
   });
 }
 

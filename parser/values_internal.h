@@ -15,8 +15,7 @@ inline bool ReadValue(Reader& r, int64_t& value) { return r.Int(value); }
 inline bool ReadValue(Reader& r, double& value) { return r.Double(value); }
 inline bool ReadValue(Reader& r, bool& value) { return r.Bool(value); }
 inline bool ReadValue(Reader& r, std::string& value) { return r.String(value); }
-// A word or a bracketed text; result_accuracy and dot algorithms are checked and brought to one
-// form.
+// A dot's algorithm, a domain or a result_accuracy, checked and brought to one form.
 bool ReadValue(Reader& r, RawText& raw);
 bool ReadValue(Reader& r, DimVector& dims);
 bool ReadValue(Reader& r, std::vector<DimVector>& lists);

@@ -10,24 +10,6 @@
 namespace hlokit {
 namespace {
 
-// Appends what `append(item)` writes for each item, with `separator` between.
-template <typename List, typename Fn>
-void AppendJoined(std::string& out, const List& list, absl::string_view separator, Fn append) {
-  bool first = true;
-  for (const auto& item : list) {
-    if (!first) out.append(separator.data(), separator.size());
-    first = false;
-    append(item);
-  }
-}
-
-template <typename List, typename Fn>
-void AppendBraced(std::string& out, const List& list, absl::string_view separator, Fn append) {
-  out += '{';
-  AppendJoined(out, list, separator, append);
-  out += '}';
-}
-
 // ` name=AxBxC` if any dimension differs from `usual`.
 template <typename IsUsual, typename Fn>
 void AppendWindowPart(std::string& out, const Window& window, const char* name, IsUsual is_usual,
@@ -57,20 +39,10 @@ void AppendLabels(std::string& out, int64_t first, char first_label, int64_t sec
   for (size_t i = 0; i < spatial.size(); ++i) put(spatial[i], static_cast<char>('0' + i));
 }
 
-void AppendBracketed(std::string& out, absl::Span<const int64_t> values) {
-  out += '[';
-  AppendJoined(out, values, ",", [&](int64_t v) { AppendInt(out, v); });
-  out += ']';
-}
-
-// `<=[4,2]T(1,0)`: devices counted up over `dims`, transposed.
-void AppendIota(std::string& out, const DimVector& dims, const DimVector& perm) {
-  out += "<=";
-  AppendBracketed(out, dims);
-  if (perm.empty()) return;
-  out += "T(";
-  AppendJoined(out, perm, ",", [&](int64_t v) { AppendInt(out, v); });
-  out += ')';
+void AppendLists(std::string& out, const std::vector<std::vector<int64_t>>& lists) {
+  AppendBraced(out, lists, ",", [&](const std::vector<int64_t>& list) {
+    AppendValue(out, absl::Span<const int64_t>(list));
+  });
 }
 
 }  // namespace
@@ -79,6 +51,21 @@ void AppendInt(std::string& out, int64_t value) {
   char buffer[24];
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
   out.append(buffer, end - buffer);
+}
+
+void AppendBracketed(std::string& out, absl::Span<const int64_t> values) {
+  out += '[';
+  AppendJoined(out, values, ",", [&](int64_t v) { AppendInt(out, v); });
+  out += ']';
+}
+
+void AppendIota(std::string& out, const DimVector& dims, const DimVector& perm) {
+  out += "<=";
+  AppendBracketed(out, dims);
+  if (perm.empty()) return;
+  out += "T(";
+  AppendJoined(out, perm, ",", [&](int64_t v) { AppendInt(out, v); });
+  out += ')';
 }
 
 void AppendQuoted(std::string& out, absl::string_view text) {
@@ -206,10 +193,12 @@ void AppendValue(std::string& out, const ReplicaGroups& groups) {
       AppendIota(out, groups.reshape_dims, groups.transpose_perm);
       return;
     case ReplicaGroups::Form::kLists:
-      AppendBraced(out, groups.lists, ",", [&](const std::vector<int64_t>& list) {
-        AppendValue(out, absl::Span<const int64_t>(list));
-      });
+      AppendLists(out, groups.lists);
   }
+}
+
+void AppendFullGroups(std::string& out, const ReplicaGroups& groups) {
+  AppendLists(out, groups.Expand());
 }
 
 void AppendValue(std::string& out, const IntPairs& pairs) {
@@ -234,72 +223,6 @@ AttributeStage StageOf(absl::string_view field_name) {
   if (field_name == "is_composite") return AttributeStage::kAfterCalls;
   if (field_name == "result_accuracy") return AttributeStage::kAfterStatistics;
   return AttributeStage::kFirst;
-}
-
-namespace {
-
-// What stands inside the braces of a tiled sharding, before the shard group.
-void AppendTiles(std::string& out, const Sharding& sharding) {
-  out += "devices=";
-  AppendBracketed(out, sharding.tile_dims);
-  if (sharding.iota) {
-    AppendIota(out, sharding.reshape_dims, sharding.transpose_perm);
-  } else {
-    AppendJoined(out, sharding.devices, ",", [&](int64_t device) { AppendInt(out, device); });
-  }
-  if (sharding.last_tile_dim_replicate) out += " last_tile_dim_replicate";
-  if (sharding.last_tile_dims.empty()) return;
-  out += " last_tile_dims=";
-  AppendBraced(out, sharding.last_tile_dims, ", ", [&](const std::string& dim) { out += dim; });
-}
-
-void AppendKind(std::string& out, const Sharding& sharding) {
-  switch (sharding.kind) {
-    case Sharding::Kind::kReplicated:
-      out += "replicated";
-      break;
-    case Sharding::Kind::kManual:
-      out += "manual";
-      break;
-    case Sharding::Kind::kUnknown:
-      out += "unknown";
-      break;
-    case Sharding::Kind::kUnreduced:
-      out += "unreduced";
-      break;
-    case Sharding::Kind::kMaximal:
-      out += "maximal device=";
-      AppendInt(out, sharding.device);
-      break;
-    case Sharding::Kind::kTiled:
-      AppendTiles(out, sharding);
-      break;
-    case Sharding::Kind::kTuple:
-    case Sharding::Kind::kText:
-      break;
-  }
-}
-
-}  // namespace
-
-void AppendSharding(std::string& out, const Sharding& sharding) {
-  if (sharding.kind == Sharding::Kind::kText) {
-    out += sharding.text;
-    return;
-  }
-  out += '{';
-  if (sharding.kind == Sharding::Kind::kTuple) {
-    for (size_t i = 0; i < sharding.elements.size(); ++i) {
-      if (i > 0) out += ", ";
-      if (i > 0 && i % 5 == 0) absl::StrAppend(&out, "/*index=", i, "*/");
-      AppendSharding(out, sharding.elements[i]);
-    }
-  } else {
-    AppendKind(out, sharding);
-    if (!sharding.shard_group.empty()) absl::StrAppend(&out, " ", sharding.shard_group);
-    if (!sharding.metadata.empty()) absl::StrAppend(&out, " metadata=", sharding.metadata);
-  }
-  out += '}';
 }
 
 }  // namespace hlokit

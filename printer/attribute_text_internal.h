@@ -8,11 +8,34 @@
 
 #include "ir/attribute_holder.h"
 #include "ir/sharding.h"
+#include "printer/print_options.h"
 
 namespace hlokit {
 
 void AppendInt(std::string& out, int64_t value);
 void AppendQuoted(std::string& out, absl::string_view text);
+
+// Appends what `append(item)` writes for each item, with `separator` between.
+template <typename List, typename Fn>
+void AppendJoined(std::string& out, const List& list, absl::string_view separator, Fn append) {
+  bool first = true;
+  for (const auto& item : list) {
+    if (!first) out.append(separator.data(), separator.size());
+    first = false;
+    append(item);
+  }
+}
+
+template <typename List, typename Fn>
+void AppendBraced(std::string& out, const List& list, absl::string_view separator, Fn append) {
+  out += '{';
+  AppendJoined(out, list, separator, append);
+  out += '}';
+}
+
+void AppendBracketed(std::string& out, absl::Span<const int64_t> values);  // [2,4]
+// `<=[4,2]T(1,0)`: devices counted up over `dims`, transposed.
+void AppendIota(std::string& out, const DimVector& dims, const DimVector& perm);
 
 // AppendValue(out, value): what stands after `name=`.
 inline void AppendValue(std::string& out, int64_t value) { AppendInt(out, value); }
@@ -35,6 +58,8 @@ void AppendValue(std::string& out, const ConvDims& dims);
 void AppendValue(std::string& out, const PaddingConfig& padding);
 void AppendValue(std::string& out, const SliceSpec& slice);
 void AppendValue(std::string& out, const ReplicaGroups& groups);
+void AppendFullGroups(std::string& out,
+                      const ReplicaGroups& groups);  // as lists, whatever the form
 void AppendValue(std::string& out, const IntPairs& pairs);
 void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases);
 template <typename E>
@@ -48,7 +73,8 @@ void AppendValue(std::string& out, const std::optional<T>& value) {
   AppendValue(out, *value);
 }
 
-void AppendSharding(std::string& out, const Sharding& sharding);
+// `with_metadata` false: without what the sharding says of its own origin.
+void AppendSharding(std::string& out, const Sharding& sharding, bool with_metadata = true);
 
 // Values that XLA leaves out whatever their field says.
 template <typename T>
@@ -65,20 +91,29 @@ bool NeverPrinted(const std::vector<Precision>& precision);  // all default
 // Where an instruction's own attributes stand among what every instruction may have.
 enum class AttributeStage { kFirst, kAfterCalls, kAfterStatistics };
 AttributeStage StageOf(absl::string_view field_name);
+inline bool IsFeedConfig(absl::string_view field_name) {
+  return field_name == "infeed_config" || field_name == "outfeed_config";
+}
 
 // Appends `, name=value` for each field of `stage` that prints.
 template <typename A>
-void AppendAttributes(std::string& out, const A& attributes, AttributeStage stage) {
+void AppendAttributes(std::string& out, const A& attributes, AttributeStage stage,
+                      const PrintOptions& options) {
   [[maybe_unused]] static const A defaults;
   ForEachField<A>([&](const auto& field) {
     const auto& value = attributes.*field.member;
     if (field.use == FieldUse::kReadOnly || NeverPrinted(value)) return;
     if (field.use == FieldUse::kOptional && value == defaults.*field.member) return;
     if (StageOf(field.name) != stage) return;
+    if (!options.infeed_outfeed_config && IsFeedConfig(field.name)) return;
     out += ", ";
     out += field.name;
     out += '=';
-    AppendValue(out, value);
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ReplicaGroups>) {
+      options.full_groups ? AppendFullGroups(out, value) : AppendValue(out, value);
+    } else {
+      AppendValue(out, value);
+    }
   });
 }
 

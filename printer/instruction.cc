@@ -1,5 +1,6 @@
 // Instructions as text: name, shape, operands, and everything after the operands in XLA's order.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
@@ -13,28 +14,42 @@ namespace {
 constexpr int64_t kMostElements = 10;
 // Bodies stand in place up to this depth; below it, names do.
 constexpr int kDeepestBody = 64;
-// Operand lists and tuples name every fifth position.
-constexpr int64_t kIndexEvery = 5;
+// Operands that PrintOptions::compact_operands leaves.
+constexpr int64_t kMostCompact = 4;
 
 bool IsAsync(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls; }
 
 // "-start", "-update" or "-done".
 absl::string_view AsyncSuffix(Opcode opcode) { return Text(opcode).substr(sizeof("async") - 1); }
 
-// `name="text"` inside metadata={...}, where the text is not empty.
-void AppendMetadataText(std::string& out, const char* name, const std::string& text) {
-  if (text.empty()) return;
-  absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, "=");
-  AppendQuoted(out, text);
+// Equal, and no negative zero.
+bool Is(double x, int value) { return x == value && !std::signbit(x); }
+
+// True if every element of an array is `value`.
+bool IsAll(const Literal& literal, int value) {
+  const ElementType type = literal.type();
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(type)) {
+      const std::complex<double> x = literal.GetComplex(i);
+      if (!Is(x.real(), value) || !Is(x.imag(), 0)) return false;
+    } else if (IsFloat(type) ? !Is(literal.GetDouble(i), value) : literal.GetInt(i) != value) {
+      return false;
+    }
+  }
+  return true;
 }
 
-void AppendMetadataNumber(std::string& out, const char* name, int64_t value) {
-  if (value == 0) return;
-  absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, "=", value);
+// What a fingerprint holds of a constant.
+std::string EssentialText(const Literal& literal) {
+  if (!literal.shape().IsArray()) return "{...}";
+  if (IsAll(literal, 0)) return "0";
+  if (IsAll(literal, 1)) return "1";
+  return IsInteger(literal.type()) ? Text(literal) : "{...}";
 }
 
-void AppendMetadataRaw(std::string& out, const char* name, const std::string& text) {
-  if (!text.empty()) absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, text);
+// Whether XLA forgets the name to_apply where the body stands in place.
+bool IsMerelyCalls(Opcode opcode) {
+  return opcode == Opcode::kScan || opcode == Opcode::kReduceScatter;
 }
 
 }  // namespace
@@ -73,22 +88,32 @@ const Instruction* WrappedInstruction(const Instruction& async) {
   return wrapped->root();
 }
 
-void Writer::AppendName(const Instruction& i) {
-  if (numbers_ != nullptr) {
-    const auto found = numbers_->find(&i);
-    out_ += "tmp_";
-    AppendInt(out_, found == numbers_->end() ? -1 : found->second);
-    return;
-  }
+void Writer::AppendIdentifier(absl::string_view name) {
+  if (!options_.ids) name = name.substr(0, name.find('.'));
+  out_.append(name.data(), name.size());
+}
+
+void Writer::AppendName(absl::string_view name) {
   if (options_.percent) out_ += '%';
-  out_ += i.name();
+  AppendIdentifier(name);
+}
+
+void Writer::AppendNumber(const Instruction& i) {
+  const auto found = numbers_->find(&i);
+  out_ += "tmp_";
+  AppendInt(out_, found == numbers_->end() ? -1 : found->second);
 }
 
 void Writer::AppendInstruction(const Instruction& i) {
-  AppendName(i);
-  out_ += " = ";
-  AppendText(out_, i.shape(), options_.layouts);
-  out_ += ' ';
+  const bool named = !options_.canonical_names || numbers_ != nullptr;
+  if (named) {
+    options_.canonical_names ? AppendNumber(i) : AppendName(i.name());
+    out_ += " = ";
+  }
+  if (options_.result_shape) {
+    AppendText(out_, i.shape(), options_.layouts);
+    out_ += ' ';
+  }
   const Instruction* sugared = options_.sugar_async ? WrappedInstruction(i) : nullptr;
   if (sugared != nullptr) {
     absl::StrAppend(&out_, Text(sugared->opcode()), AsyncSuffix(i.opcode()));
@@ -101,53 +126,62 @@ void Writer::AppendInstruction(const Instruction& i) {
   out_ += ')';
   AppendExtraAttributes(i, sugared);
   if (!i.HasExtras()) return;
+  if (options_.original_values && !i.extras().origin.empty())
+    absl::StrAppend(&out_, ", origin=", i.extras().origin);
   if (options_.metadata) AppendMetadata(i);
   if (options_.backend_config) AppendBackendConfig(i);
   for (const auto& [name, text] : i.extras().unknown) absl::StrAppend(&out_, ", ", name, "=", text);
 }
 
+void Writer::AppendOperand(const Instruction& operand) {
+  bool blank = options_.operand_shapes;
+  if (blank) AppendText(out_, operand.shape(), options_.layouts);
+  const bool named = options_.canonical_names ? numbers_ != nullptr : options_.operand_names;
+  if (!named) return;
+  if (blank) out_ += ' ';
+  options_.canonical_names ? AppendNumber(operand) : AppendName(operand.name());
+}
+
 void Writer::AppendOperands(const Instruction& i) {
   if (i.opcode() == Opcode::kParameter) return AppendInt(out_, i.parameter_number());
   if (i.opcode() == Opcode::kConstant) return AppendConstant(i);
-  for (int64_t n = 0; n < i.operand_count(); ++n) {
+  const int64_t shown =
+      options_.compact_operands ? std::min(i.operand_count(), kMostCompact) : i.operand_count();
+  for (int64_t n = 0; n < shown; ++n) {
     if (n > 0) out_ += ", ";
-    if (n > 0 && n % kIndexEvery == 0) absl::StrAppend(&out_, "/*index=", n, "*/");
-    const Instruction* operand = i.operand(n);
-    if (operand == nullptr) continue;  // only before verification
-    if (options_.operand_shapes) {
-      AppendText(out_, operand->shape(), options_.layouts);
-      out_ += ' ';
-    }
-    AppendName(*operand);
+    if (n > 0 && options_.operand_index_every > 0 && n % options_.operand_index_every == 0)
+      absl::StrAppend(&out_, "/*index=", n, "*/");
+    if (i.operand(n) != nullptr) AppendOperand(*i.operand(n));  // null only before verification
   }
+  if (shown < i.operand_count()) absl::StrAppend(&out_, ", ...(+", i.operand_count() - shown, ")");
 }
 
 void Writer::AppendConstant(const Instruction& i) {
   const Literal* literal = i.literal();
-  if (literal != nullptr && options_.large_constants)
-    return AppendText(out_, *literal, LiteralTextOptions());
-  if (literal == nullptr || !literal->shape().IsArray() ||
-      literal->element_count() > kMostElements) {
+  const bool array = literal != nullptr && literal->shape().IsArray();
+  if (options_.essential_constants) {
+    out_ += literal != nullptr ? EssentialText(*literal) : "{...}";
+  } else if (literal != nullptr &&
+             (options_.large_constants || (array && literal->element_count() <= kMostElements))) {
+    AppendText(out_, *literal, LiteralTextOptions());
+  } else {
     out_ += "{...}";
-    return;
   }
-  AppendText(out_, *literal, LiteralTextOptions());
 }
 
 void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared) {
   auto append = [&](AttributeStage stage) {
-    VisitAttributes(i.opcode(), i.attributes(),
-                    [&](const auto& attributes) { AppendAttributes(out_, attributes, stage); });
+    VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attributes) {
+      AppendAttributes(out_, attributes, stage, options_);
+    });
   };
-  append(AttributeStage::kFirst);
-  if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart)
+  if (options_.extra_attributes) append(AttributeStage::kFirst);
+  if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
     AppendExtraAttributes(*sugared, nullptr);
-  if (sugared == nullptr) AppendCalls(i);
+  if (sugared == nullptr || options_.full_bodies) AppendCalls(i);
   append(AttributeStage::kAfterCalls);
   AppendTraits(i);
   append(AttributeStage::kAfterStatistics);
-  if (i.HasExtras() && !i.extras().origin.empty())
-    absl::StrAppend(&out_, ", origin=", i.extras().origin);
 }
 
 void Writer::AppendCall(absl::string_view attribute, const Computation* called) {
@@ -157,11 +191,13 @@ void Writer::AppendCall(absl::string_view attribute, const Computation* called) 
 
 void Writer::AppendCalled(const Computation* called) {
   if (!options_.full_bodies || indent_ > 2 * kDeepestBody) {
-    absl::StrAppend(&out_, options_.percent ? "%" : "", called->name());
+    AppendName(called->name());
     return;
   }
   out_ += '\n';
-  AppendBody(*called, indent_);
+  out_.append(indent_, ' ');
+  if (options_.program_shape) AppendSignature(*called);
+  AppendBody(*called, indent_, /*in_place=*/true);
 }
 
 void Writer::AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called) {
@@ -197,7 +233,8 @@ void Writer::AppendCalls(const Instruction& i) {
       return;
     case CallForm::kToApply:
     case CallForm::kNoCalls:
-      return AppendCall(", to_apply", called[0]);
+      return AppendCall(
+          options_.full_bodies && IsMerelyCalls(i.opcode()) ? ", calls" : ", to_apply", called[0]);
   }
 }
 
@@ -221,41 +258,23 @@ void Writer::AppendTraits(const Instruction& i) {
     const InstructionExtras& extras = i.extras();
     if (extras.sharding != nullptr) {
       out_ += ", sharding=";
-      AppendSharding(out_, *extras.sharding);
+      AppendSharding(out_, *extras.sharding, options_.metadata);
     }
     if (!extras.frontend_attributes.empty()) {
       out_ += ", frontend_attributes=";
       AppendFrontendAttributes(extras.frontend_attributes);
     }
   }
-  if (options_.control_predecessors && !i.control_predecessors().empty()) {
+  if (options_.control_dependencies && !i.control_predecessors().empty()) {
     out_ += ", control-predecessors={";
     for (size_t n = 0; n < i.control_predecessors().size(); ++n) {
       if (n > 0) out_ += ", ";
-      AppendName(*i.control_predecessors()[n]);
+      AppendName(i.control_predecessors()[n]->name());
     }
     out_ += '}';
   }
   if (i.HasExtras() && !i.extras().statistics.empty())
     absl::StrAppend(&out_, ", statistics=", i.extras().statistics);
-}
-
-void AppendMetadataValue(std::string& out, const OpMetadata& m, int64_t frame) {
-  out += '{';
-  AppendMetadataText(out, "op_type", m.op_type);
-  AppendMetadataText(out, "op_name", m.op_name);
-  AppendMetadataText(out, "source_file", m.source_file);
-  AppendMetadataNumber(out, "source_line", m.source_line);
-  AppendMetadataNumber(out, "source_end_line", m.source_end_line);
-  AppendMetadataNumber(out, "source_column", m.source_column);
-  AppendMetadataNumber(out, "source_end_column", m.source_end_column);
-  AppendMetadataRaw(out, "profile_type=", m.profile_type);
-  AppendMetadataText(out, "deduplicated_name", m.deduplicated_name);
-  AppendMetadataText(out, "scheduling_name", m.scheduling_name);
-  AppendMetadataText(out, "metadata_payload", m.metadata_payload);
-  AppendMetadataNumber(out, "stack_frame_id", frame);
-  AppendMetadataRaw(out, "", m.others);
-  out += '}';
 }
 
 void Writer::AppendMetadata(const Instruction& i) {

@@ -80,7 +80,8 @@ void AppendPropagation(std::string& out, const char* name, const std::vector<boo
 
 void AppendHeader(std::string& out, const Module& module, const PrintOptions& options) {
   const ModuleHeader& header = module.header();
-  absl::StrAppend(&out, "HloModule ", options.names ? module.name() : "");
+  out.append(Writer::kIndent * options.indent_amount, ' ');
+  absl::StrAppend(&out, "HloModule ", options.ids ? module.name() : "");
   if (header.is_scheduled) out += ", is_scheduled=true";
   if (!header.aliases.empty()) {
     out += ", input_output_alias={ ";
@@ -167,27 +168,6 @@ size_t SizeGuess(const Module& module) {
 
 }  // namespace
 
-PrintOptions PrintOptions::Short() {
-  PrintOptions options;
-  options.percent = options.program_shape = options.metadata = options.control_predecessors = false;
-  options.large_constants = true;
-  return options;
-}
-
-PrintOptions PrintOptions::Canonical() {
-  PrintOptions options;
-  options.percent = options.program_shape = options.metadata = options.control_predecessors = false;
-  options.backend_config = false;
-  options.operand_shapes = options.canonical_names = options.full_bodies = true;
-  return options;
-}
-
-PrintOptions PrintOptions::Fingerprint() {
-  PrintOptions options = Canonical();
-  options.names = false;
-  return options;
-}
-
 // As XLA walks: all that one instruction calls is claimed at once, so a branch that another branch
 // calls stands after it. Computations that nothing calls stand where they were added.
 std::vector<Computation*> PrintingOrder(const Module& module) {
@@ -226,10 +206,9 @@ std::vector<Computation*> PrintingOrder(const Module& module) {
   return order;
 }
 
-Writer::Names Writer::NumbersOf(const Computation& computation) {
+Writer::Names Writer::NumbersOf(absl::Span<Instruction* const> order) {
   Names numbers;
-  for (const Instruction* i : computation.ScheduleOrPostOrder())
-    numbers.emplace(i, static_cast<int64_t>(numbers.size()));
+  for (const Instruction* i : order) numbers.emplace(i, static_cast<int64_t>(numbers.size()));
   return numbers;
 }
 
@@ -239,7 +218,8 @@ void Writer::AppendSignature(const Computation& computation) {
     const Instruction* parameter = computation.parameter(n);
     if (n > 0) out_ += ", ";
     if (parameter == nullptr) continue;  // only before verification
-    absl::StrAppend(&out_, parameter->name(), ": ");
+    AppendIdentifier(parameter->name());
+    out_ += ": ";
     AppendText(out_, parameter->shape(), /*with_layout=*/false);
   }
   out_ += ") -> ";
@@ -248,18 +228,19 @@ void Writer::AppendSignature(const Computation& computation) {
   out_ += ' ';
 }
 
-void Writer::AppendBody(const Computation& computation, int indent) {
+void Writer::AppendBody(const Computation& computation, int indent, bool in_place) {
   const Names* const outer = numbers_;
   const int outer_indent = indent_;
+  // XLA asks for the schedule only where a computation stands by itself.
+  const auto order = in_place ? computation.PostOrder() : computation.ScheduleOrPostOrder();
   Names numbers;
   if (options_.canonical_names) {
-    numbers = NumbersOf(computation);
+    numbers = NumbersOf(order);
     numbers_ = &numbers;
   }
-  indent_ = indent + 2;
-  if (out_.empty() || out_.back() == '\n') out_.append(indent, ' ');
+  indent_ = indent + kIndent;
   out_ += "{\n";
-  for (const Instruction* i : computation.ScheduleOrPostOrder()) {
+  for (const Instruction* i : order) {
     out_.append(indent_, ' ');
     if (i == computation.root()) out_ += "ROOT ";
     AppendInstruction(*i);
@@ -267,25 +248,29 @@ void Writer::AppendBody(const Computation& computation, int indent) {
   }
   out_.append(indent, ' ');
   out_ += '}';
+  const std::string& thread = computation.execution_thread();
+  if (options_.ids && !thread.empty() && thread != "main")
+    absl::StrAppend(&out_, ", execution_thread=\"", thread, "\"");
   numbers_ = outer;
   indent_ = outer_indent;
 }
 
 void Writer::AppendComputation(const Computation& computation) {
+  const int indent = kIndent * static_cast<int>(options_.indent_amount);
+  out_.append(indent, ' ');
   if (computation.IsEntry()) out_ += "ENTRY ";
-  if (options_.names) absl::StrAppend(&out_, options_.percent ? "%" : "", computation.name(), " ");
+  if (options_.percent) out_ += '%';
+  if (options_.ids) absl::StrAppend(&out_, computation.name(), " ");
   if (options_.program_shape) AppendSignature(computation);
-  AppendBody(computation, 0);
-  const std::string& thread = computation.execution_thread();
-  if (!thread.empty() && thread != "main")
-    absl::StrAppend(&out_, ", execution_thread=\"", thread, "\"");
+  AppendBody(computation, indent, /*in_place=*/false);
 }
 
 std::string Print(const Module& module, const PrintOptions& options) {
   std::string out;
   out.reserve(SizeGuess(module));
   AppendHeader(out, module, options);
-  std::vector<Computation*> order = PrintingOrder(module);
+  std::vector<Computation*> order =
+      options.canonical_order ? module.Computations() : PrintingOrder(module);
   if (options.sugar_async) {
     const auto sugared = SugaredComputations(module);
     std::erase_if(order,
@@ -312,9 +297,7 @@ std::string Print(const Computation& computation, const PrintOptions& options) {
 
 std::string Print(const Instruction& instruction, const PrintOptions& options) {
   std::string out;
-  PrintOptions plain = options;
-  plain.canonical_names = plain.full_bodies = false;
-  Writer(out, plain).AppendInstruction(instruction);
+  Writer(out, options).AppendInstruction(instruction);
   return out;
 }
 

@@ -6,30 +6,9 @@
 
 #include "ir/frontend_attributes.h"
 #include "ir/module.h"
+#include "printer/print_options.h"
 
 namespace hlokit {
-
-// What the text holds. The defaults are those of XLA's HloPrintOptions::Default().
-struct PrintOptions {
-  bool percent = true;           // `%` before names
-  bool names = true;             // false: neither module nor computations are named
-  bool program_shape = true;     // `(p: f32[2]) -> f32[2]` after a computation's name
-  bool operand_shapes = false;   // `add(f32[2]{0} %a, f32[2]{0} %b)`
-  bool layouts = true;           // in every shape but those of program_shape
-  bool large_constants = false;  // false: more than ten elements print as {...}
-  bool metadata = true;          // metadata={..} and the stack-frame tables
-  bool backend_config = true;
-  bool control_predecessors = true;
-  bool sugar_async = true;       // `all-reduce-start(..)` for an async-start of one all-reduce
-  bool canonical_names = false;  // instructions are tmp_0, tmp_1, ... in each computation
-  bool full_bodies = false;      // called computations stand in place rather than by name
-
-  // --format=short, canonical and fingerprint: what XLA calls ShortParsable, Canonical and
-  // Fingerprint.
-  static PrintOptions Short();
-  static PrintOptions Canonical();
-  static PrintOptions Fingerprint();
-};
 
 // The whole module, ending in an empty line. Works on modules that do not verify.
 std::string Print(const Module& module, const PrintOptions& options = {});

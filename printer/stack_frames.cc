@@ -9,6 +9,16 @@ int64_t CallerOf(const StackFrameTables::Frame& frame) { return frame.parent_fra
 
 }  // namespace
 
+// Whether the tables hold the location, its file and its function.
+bool StackFrameNumbering::IsLocation(int64_t id) const {
+  auto within = [](int64_t row, size_t rows) {
+    return row >= 1 && row <= static_cast<int64_t>(rows);
+  };
+  return within(id, given_.locations.size()) &&
+         within(given_.locations[id - 1].file_name_id, given_.file_names.size()) &&
+         within(given_.locations[id - 1].function_name_id, given_.function_names.size());
+}
+
 // Appends `frame` and its callers, innermost first, up to one that has a new number.
 bool StackFrameNumbering::FollowCallers(int64_t frame, std::vector<int64_t>& chain) const {
   const auto count = static_cast<int64_t>(given_.frames.size());
@@ -18,9 +28,7 @@ bool StackFrameNumbering::FollowCallers(int64_t frame, std::vector<int64_t>& cha
     chain.push_back(frame);
     if (new_ids_[frame] > 0) return true;
     const auto& row = given_.frames[frame - 1];
-    if (row.file_location_id < 1 ||
-        row.file_location_id > static_cast<int64_t>(given_.locations.size()))
-      return false;
+    if (!IsLocation(row.file_location_id)) return false;
     frame = CallerOf(row);
   }
   return true;

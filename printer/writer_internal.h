@@ -12,6 +12,8 @@ namespace hlokit {
 
 class Writer {
  public:
+  static constexpr int kIndent = 2;  // blanks a level
+
   // `frames`: how the text numbers stack frames; null: as the module does.
   Writer(std::string& out, const PrintOptions& options, const StackFrameNumbering* frames = nullptr)
       : out_(out), options_(options), frames_(frames) {}
@@ -23,9 +25,13 @@ class Writer {
   void AppendFrontendAttributes(FrontendAttributes attributes);
 
  private:
-  void AppendBody(const Computation& computation, int indent);
+  void AppendBody(const Computation& computation, int indent, bool in_place);
   void AppendSignature(const Computation& computation);
-  void AppendName(const Instruction& i);
+  // `%add.1`, as much of it as the options want.
+  void AppendName(absl::string_view name);
+  void AppendIdentifier(absl::string_view name);  // without the percent sign
+  void AppendNumber(const Instruction& i);        // its canonical name
+  void AppendOperand(const Instruction& operand);
   void AppendOperands(const Instruction& i);
   void AppendConstant(const Instruction& i);
   // Attributes, called computations, sharding, ... origin: all that XLA calls extra attributes.
@@ -39,13 +45,15 @@ class Writer {
   void AppendBackendConfig(const Instruction& i);
 
   using Names = absl::flat_hash_map<const Instruction*, int64_t>;
-  static Names NumbersOf(const Computation& computation);
+  static Names NumbersOf(absl::Span<Instruction* const> order);
 
   std::string& out_;
   const PrintOptions& options_;
   const StackFrameNumbering* frames_;
-  int indent_ = 0;                  // of the instructions being written
-  const Names* numbers_ = nullptr;  // of the computation being written, where names are canonical
+  int indent_ = 0;  // of the instructions being written
+  // Of the computation being written, where names are canonical. Null then where an instruction is
+  // written alone: it and its operands have no names.
+  const Names* numbers_ = nullptr;
 };
 
 // `{op_name="a" stack_frame_id=1}`, with the frame's number as the text counts.

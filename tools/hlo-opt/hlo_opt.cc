@@ -22,13 +22,21 @@ struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
 };
 
-absl::StatusOr<PrintOptions> FormatOptions(const std::string& format) {
+absl::StatusOr<PrintOptions> NamedOptions(const std::string& format) {
   if (format == "text" || format == "hlo") return PrintOptions();
   if (format == "short") return PrintOptions::Short();
   if (format == "canonical") return PrintOptions::Canonical();
   if (format == "fingerprint") return PrintOptions::Fingerprint();
   return Unimplemented("--format=", format,
                        " is not written yet; use text, short, canonical or fingerprint");
+}
+
+absl::StatusOr<PrintOptions> TextOptions(const OptOptions& o) {
+  ASSIGN_OR_RETURN(PrintOptions options, NamedOptions(o.format));
+  for (const auto& [row, on] : o.print_switches) options.*row->member = on;
+  if (o.indent_amount >= 0) options.indent_amount = o.indent_amount;
+  if (o.operand_index_every >= 0) options.operand_index_every = o.operand_index_every;
+  return options;
 }
 
 // The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
@@ -97,7 +105,7 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 int RunHloOpt(const OptOptions& o) {
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
-  const auto format = FormatOptions(o.format);
+  const auto format = TextOptions(o);
   if (!format.ok()) return ReportError(kTool, format.status());
   if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);

@@ -2,6 +2,8 @@
 #include "tools/hlo-opt/options.h"
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tools/common/flags.h"
 
 namespace hlokit {
@@ -14,6 +16,34 @@ constexpr char kExamples[] = R"(Examples:
   some-dump | hlo-opt - --no-verify --format=short
 
 Exit status: 0 done; 1 a check failed; 2 bad flags, text or module; 3 a fault of hlo-opt.)";
+
+std::string FlagOf(absl::string_view name) {
+  return absl::StrCat("--", absl::StrReplaceAll(name, {{"_", "-"}}));
+}
+
+// A flag for each switch of the printer: --print-percent=false, or --no-print-percent.
+void AddPrintFlags(CLI::App& app, OptOptions& o) {
+  constexpr char kGroup[] = "What the text holds (--FLAG=false or --no-FLAG turns it off)";
+  for (const PrintSwitch& row : PrintSwitches()) {
+    const std::string flag = FlagOf(row.name);
+    const std::string alias = row.alias.empty() ? "" : absl::StrCat(",", FlagOf(row.alias));
+    app.add_flag_function(absl::StrCat(flag, alias, ",!--no-", flag.substr(2)),
+                          [&o, &row](int64_t count) {
+                            o.print_switches.emplace_back(&row, count > 0);
+                          },
+                          std::string(row.help))
+        ->group(kGroup);
+  }
+  app.add_option("--indent-amount", o.indent_amount, "levels of two blanks before every line")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N")
+      ->group(kGroup);
+  app.add_option("--print-operand-index-annotation-interval", o.operand_index_every,
+                 "/*index=N*/ before every Nth operand; 0: none")
+      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->group(kGroup);
+}
 
 }  // namespace
 
@@ -73,6 +103,7 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
                "the file holds several modules between `// -----` lines");
   app.add_option("--json", o.json, "write parse_s, verify_s, passes_s, print_s, peak_rss_mib")
       ->type_name("FILE");
+  AddPrintFlags(app, o);
   return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
 }
 

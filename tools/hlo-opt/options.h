@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "printer/print_options.h"
 
 namespace hlokit {
 
@@ -17,6 +20,9 @@ struct OptOptions {
   std::string stage = "hlo";
   int opt_level = 2;  // of code generation, in stages past hlo
   std::string format = "text";
+  // What flags say of the text, on top of the format's own choice; the numbers where not negative.
+  std::vector<std::pair<const PrintSwitch*, bool>> print_switches;
+  int64_t indent_amount = -1, operand_index_every = -1;
 
   bool verify = true, verify_each = false;
   bool allow_unknown_attributes = false;

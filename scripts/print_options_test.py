@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Compares hlokit's text with the real XLA's, byte for byte, under every option of the printer.
+
+  print_options_test.py --bin build/release/bin [--combinations 3] [--seed 1] [PATH...]
+
+Needs jaxlib; exits 77 without it. PATHs are HLO files or folders of them (by default
+../shared/corpus, else testdata); a file may hold several modules between `// -----` lines. Each
+module is printed with the defaults, the three named sets, each option of HloPrintOptions turned
+over, and random combinations of them. Modules that XLA does not read are left out and counted.
+"""
+import argparse
+import collections
+import difflib
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BASES = ["", "short", "canonical", "fingerprint"]
+SWITCHES = ["print_percent", "print_ids", "print_program_shape", "print_result_shape",
+            "print_operand_names", "print_operand_shape", "include_layout_in_shapes",
+            "compact_operands", "print_large_constants", "print_extra_attributes",
+            "print_control_dependencies", "print_metadata", "print_backend_config",
+            "canonicalize_instruction_names", "canonicalize_computations"]
+
+
+def modules_in(paths, largest):
+    for path in paths:
+        files = [path] if os.path.isfile(path) else sorted(
+            os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
+            if name.endswith((".hlo", ".txt")))
+        for file in files:
+            if os.path.getsize(file) > largest:
+                continue
+            with open(file, encoding="utf-8", errors="surrogateescape") as f:
+                for n, part in enumerate(f.read().split("\n// -----\n")):
+                    yield f"{file}#{n}", part
+
+
+def settings(rng, combinations):
+    """(base, {switch: value}) for each way to print; the values are filled in by XLA's own base."""
+    yield from ((base, ()) for base in BASES)
+    yield from (("", (switch,)) for switch in SWITCHES)
+    yield ("", ("indent_amount",))
+    for _ in range(combinations):
+        chosen = [s for s in SWITCHES if rng.random() < 0.3]
+        yield rng.choice(BASES), tuple(chosen)
+
+
+def xla_texts(connection):
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    from jaxlib import _hlo
+
+    def options_of(base, flipped):
+        options = {"": _hlo.HloPrintOptions, "short": _hlo.HloPrintOptions.short_parsable,
+                   "canonical": _hlo.HloPrintOptions.canonical,
+                   "fingerprint": _hlo.HloPrintOptions.fingerprint}[base]()
+        named = [f"base={base}"] if base else []
+        for switch in flipped:
+            value = 3 if switch == "indent_amount" else not getattr(options, switch)
+            setattr(options, switch, value)
+            named.append(f"{switch}={int(value)}")
+        return options, ",".join(named)
+
+    while True:
+        text, wanted = connection.recv()
+        try:
+            module = _hlo.hlo_module_from_text(text)
+        except Exception:
+            connection.send(None)
+            continue
+        connection.send([(named, module.to_string(options))
+                         for options, named in (options_of(*w) for w in wanted)])
+
+
+def start_xla():
+    connection, child = multiprocessing.Pipe()
+    process = multiprocessing.Process(target=xla_texts, args=(child,), daemon=True)
+    process.start()
+    child.close()
+    return process, connection
+
+
+def our_text(server, text, named):
+    data = text.encode("utf-8", "surrogateescape")
+    server.stdin.write(f"{len(data)} {named}\n".encode() + data)
+    server.stdin.flush()
+    verdict, _, _, message, printed = server.stdout.readline().decode().split()
+    message = server.stdout.read(int(message)).decode("utf-8", "replace")
+    printed = server.stdout.read(int(printed)).decode("utf-8", "surrogateescape")
+    return printed if verdict != "parser" else f"refused: {message}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--combinations", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--largest", type=int, default=100000, help="bytes of a file at most")
+    parser.add_argument("paths", nargs="*")
+    options = parser.parse_args()
+    try:
+        import jaxlib  # noqa: F401
+    except ImportError:
+        print("skipped: no jaxlib")
+        return 77
+    corpus = os.path.join(ROOT, "..", "shared", "corpus")
+    paths = options.paths or [corpus if os.path.isdir(corpus) else os.path.join(ROOT, "testdata")]
+    return compare(options, paths)
+
+
+def compare(options, paths):
+    rng = random.Random(options.seed)
+    server = subprocess.Popen([os.path.join(options.bin, "hlokit_mutation"), "serve"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process, connection = start_xla()
+    counts, faults = collections.Counter(), collections.Counter()
+    for name, text in modules_in(paths, options.largest):
+        connection.send((text, list(settings(rng, options.combinations))))
+        try:
+            answers = connection.recv()
+        except EOFError:  # XLA aborts on the text
+            process.join()
+            process, connection = start_xla()
+            answers = None
+        if answers is None:
+            counts["modules that XLA refuses"] += 1
+            continue
+        counts["modules"] += 1
+        for named, theirs in answers:
+            ours = our_text(server, text, named)
+            counts["texts"] += 1
+            if ours == theirs:
+                continue
+            counts["faults"] += 1
+            faults[named if named.count(",") == 0 else "combination"] += 1
+            if faults[named] <= 3 and counts["shown"] < 40:
+                counts["shown"] += 1
+                print(f"{name} [{named}]")
+                lines = difflib.unified_diff(theirs.splitlines(), ours.splitlines(), "XLA",
+                                             "hlokit", lineterm="", n=0)
+                print("\n".join(line[:200] for line in list(lines)[2:10]), flush=True)
+    for what, count in sorted(counts.items()):
+        print(f"{count:8} {what}")
+    for named, count in faults.most_common():
+        print(f"{count:8} faults with {named or 'the defaults'}")
+    return 1 if counts["faults"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+# SPDX-License-Identifier: Apache-2.0

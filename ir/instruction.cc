@@ -158,6 +158,7 @@ std::unique_ptr<Instruction> Instruction::CloneWith(Shape shape,
     to.statistics = extras_->statistics;
     to.origin = extras_->origin;
     to.unknown = extras_->unknown;
+    to.proto_rest = extras_->proto_rest;
   }
   return clone;
 }

@@ -86,10 +86,13 @@ std::unique_ptr<Module> Module::Clone() const {
     Computation* to = computations[c.get()];
     to->execution_thread_ = c->execution_thread_;
     to->place_ = c->place_;
+    to->proto_id_ = c->proto_id_;
+    to->proto_rest_ = c->proto_rest_;
     // Source order is kept: operands are filled in afterwards.
     for (Instruction* i : c->Instructions()) map[i] = to->Add(i->CloneWith(i->shape(), {}));
     for (Instruction* i : c->Instructions()) {
       Instruction* made = map[i];
+      made->proto_id_ = i->proto_id_;
       for (Instruction* operand : i->operands()) made->AppendOperand(map[operand]);
       for (Instruction* before : i->control_predecessors())
         made->AddControlPredecessor(map[before]);

@@ -70,6 +70,9 @@ struct ModuleHeader {
   std::vector<std::pair<std::string, std::string>> frontend_attributes;
   std::vector<std::pair<std::string, std::string>> others;  // name, text of the value
   StackFrameTables stack_frames;
+  // A serialized HloModuleProto (without computations) of what a protobuf said and nothing else
+  // holds; the protobuf writer puts it back.
+  std::string proto_rest;
 };
 
 class Module {

@@ -116,7 +116,6 @@ class ModuleParser {
   void Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped);
   // complete.cc
   bool InferMissingShape(Instruction& instruction, const char* at);
-  void Normalize(Instruction& instruction);
   std::string AnonymousName(Opcode opcode);
 
   // attributes.cc

@@ -22,13 +22,27 @@ struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
 };
 
-absl::StatusOr<PrintOptions> FormatOptions(const std::string& format) {
-  if (format == "text" || format == "hlo") return PrintOptions();
-  if (format == "short") return PrintOptions::Short();
-  if (format == "canonical") return PrintOptions::Canonical();
-  if (format == "fingerprint") return PrintOptions::Fingerprint();
-  return Unimplemented("--format=", format,
-                       " is not written yet; use text, short, canonical or fingerprint");
+// Text with these options, or protobuf.
+struct OutputFormat {
+  PrintOptions text;
+  std::optional<ProtoEncoding> proto;
+};
+
+absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
+  const std::string& name = o.format;
+  if (name == "short") return OutputFormat{PrintOptions::Short(), {}};
+  if (name == "canonical") return OutputFormat{PrintOptions::Canonical(), {}};
+  if (name == "fingerprint") return OutputFormat{PrintOptions::Fingerprint(), {}};
+  OutputFormat format;
+  if (name == "pb") format.proto = ProtoEncoding::kBinary;
+  if (name == "pbtxt") format.proto = ProtoEncoding::kText;
+  if (name == "json") format.proto = ProtoEncoding::kJson;
+  if (format.proto && o.split_input_file)
+    return InvalidArgument("--format=", name, " is for one module, --split-input-file for several");
+  if (format.proto && !IsHloStage(o.stage))
+    return InvalidArgument("--format=", name, " is for modules, which --stage=", o.stage,
+                           " does not give");
+  return format;
 }
 
 // The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
@@ -56,11 +70,12 @@ std::vector<std::shared_ptr<const SourceFile>> Split(
 
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
-int Process(const OptOptions& o, const std::string& passes, const PrintOptions& format,
+int Process(const OptOptions& o, const std::string& passes, const OutputFormat& format,
             const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
   LoadOptions load;
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
+  load.input_format = o.input_format;
   auto loaded = LoadModule(source, load);
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
   times.parse_s += loaded->parse_s;
@@ -70,9 +85,13 @@ int Process(const OptOptions& o, const std::string& passes, const PrintOptions& 
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
-  if (IsHloStage(o.stage)) {
-    out = out.empty() ? Print(*loaded->module, format)
-                      : absl::StrCat(out, Print(*loaded->module, format));
+  if (format.proto) {
+    auto made = WriteModuleProto(*loaded->module, *format.proto);
+    if (!made.ok()) return ReportError(kTool, made.status());
+    out = *std::move(made);
+  } else if (IsHloStage(o.stage)) {
+    out = out.empty() ? Print(*loaded->module, format.text)
+                      : absl::StrCat(out, Print(*loaded->module, format.text));
   } else {
     const auto made = RunStage(*loaded->module, o);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
@@ -97,7 +116,7 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 int RunHloOpt(const OptOptions& o) {
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
-  const auto format = FormatOptions(o.format);
+  const auto format = FormatOf(o);
   if (!format.ok()) return ReportError(kTool, format.status());
   if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);
@@ -112,7 +131,9 @@ int RunHloOpt(const OptOptions& o) {
   std::string out;
   Times times;
   using Sources = std::vector<std::shared_ptr<const SourceFile>>;
-  for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
+  const bool split =
+      o.split_input_file && !EncodingOf((*source)->name(), (*source)->text(), o.input_format);
+  for (const auto& piece : split ? Split(*source) : Sources{*source})
     if (const int status = Process(o, *passes, *format, piece, out, times); status != kExitDone)
       return status;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())

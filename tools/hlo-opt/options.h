@@ -17,6 +17,7 @@ struct OptOptions {
   std::string stage = "hlo";
   int opt_level = 2;  // of code generation, in stages past hlo
   std::string format = "text";
+  std::string input_format;  // as LoadOptions has it
 
   bool verify = true, verify_each = false;
   bool allow_unknown_attributes = false;

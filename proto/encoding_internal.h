@@ -1,0 +1,24 @@
+// Messages from and to bytes, in each encoding.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "proto/messages_internal.h"
+#include "proto/proto_file.h"
+
+namespace hlokit {
+
+// Errors: InvalidArgument; of text files with the place (PlaceOf), of binary ones with the offset.
+absl::Status Decode(absl::string_view bytes, ProtoEncoding encoding, const ProtoOptions& options,
+                    google::protobuf::Message* message);
+
+// Errors: InvalidArgument for more than 2 GiB, and for text that is not UTF-8.
+absl::StatusOr<std::string> Encode(const google::protobuf::Message& message,
+                                   ProtoEncoding encoding);
+
+// A module's text file begins with a comment for what XLA's messages have no field for: its reader
+// of text would refuse an unknown name.
+absl::Status TakeExtrasComment(absl::string_view text, pb::HloModuleProto* module);
+std::string ExtrasComment(const pb::HloModuleProto& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -15,6 +15,9 @@ using StackFrames = pb::StackFrameIndexProto;
 // More replicas or partitions than any machine has.
 constexpr int64_t kMostDevices = int64_t{1} << 20;
 
+// The text numbers a frame's caller one higher than the message does, where 0 is none.
+constexpr int64_t kParentInText = 1;
+
 void WriteAliases(const ModuleHeader& header, pb::HloModuleProto* out) {
   pb::HloInputOutputAliasProto* aliases = out->mutable_input_output_alias();
   for (const InputOutputAlias& alias : header.aliases) {
@@ -59,7 +62,7 @@ void ReadTables(const StackFrames& in, StackFrameTables& tables) {
     tables.locations.push_back({row.file_name_id(), row.function_name_id(), row.line(),
                                 row.end_line(), row.column(), row.end_column()});
   for (const StackFrames::StackFrame& row : in.stack_frames())
-    tables.frames.push_back({row.file_location_id(), row.parent_frame_id()});
+    tables.frames.push_back({row.file_location_id(), row.parent_frame_id() + kParentInText});
 }
 
 // Without a layout of its own the entry computation says what it takes and gives.
@@ -139,7 +142,7 @@ void WriteStackFrames(const StackFrameTables& tables, StackFrames* out) {
   for (const StackFrameTables::Frame& frame : tables.frames) {
     StackFrames::StackFrame* row = out->add_stack_frames();
     row->set_file_location_id(static_cast<int32_t>(frame.file_location_id));
-    row->set_parent_frame_id(static_cast<int32_t>(frame.parent_frame_id));
+    row->set_parent_frame_id(static_cast<int32_t>(frame.parent_frame_id - kParentInText));
   }
 }
 

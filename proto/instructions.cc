@@ -67,12 +67,9 @@ void WriteEdges(const Instruction& instruction, const ProtoIds& ids, Message* ou
     std::reverse(called->begin(), called->end());
 }
 
-bool HasMetadata(const pb::OpMetadata& metadata) {
-  return metadata.ByteSizeLong() > 0;  // the empty message stands everywhere
-}
-
 absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
-  if (HasMetadata(in.metadata())) Read(in.metadata(), seen, instruction.mutable_extras().metadata);
+  if (in.metadata().ByteSizeLong() > 0)  // the empty message stands everywhere
+    Read(in.metadata(), seen, instruction.mutable_extras().metadata);
   if (in.has_sharding()) {
     auto sharding = std::make_unique<Sharding>();
     RETURN_IF_ERROR(Annotate(Read(in.sharding(), seen, *sharding), "sharding"));
@@ -96,7 +93,7 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
         OriginText(in.original_value(), instruction.shape(), seen);
   for (const pb::TextAttribute& attribute : in.hlokit_attributes())
     instruction.mutable_extras().unknown.emplace_back(attribute.name(), attribute.text());
-  if (in.has_sparsity_config() || in.conv_kind() != 0) seen.NoteRest();
+  if (in.sparsity_config().ByteSizeLong() > 0 || in.conv_kind() != 0) seen.NoteRest();
   return absl::OkStatus();
 }
 
@@ -129,6 +126,7 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
   out->set_opcode(opcode.data(), opcode.size());
   Write(instruction.shape(), out->mutable_shape());
   WriteEdges(instruction, ids, out);
+  if (instruction.opcode() == Opcode::kConvolution) out->mutable_sparsity_config();  // as XLA does
   absl::Status status = WriteAttributes(instruction, out);
   if (status.ok()) status = WriteExtras(instruction, frames, out);
   return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
@@ -150,13 +148,15 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in, 
 
 std::string SanitizedName(absl::string_view name) {
   std::string result(name);
-  auto fits = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; };
+  if (result.empty()) return result;
+  const auto fits = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; };
   for (char& c : result)
     if (!fits(c) && c != '.' && c != '-') c = '_';
-  if (result.empty()) return result;
   if (!absl::ascii_isalpha(static_cast<unsigned char>(result[0]))) result[0] = '_';
   if (absl::StartsWith(result, "__") && !absl::StartsWith(result, "__xla_")) result[0] = 'a';
-  if (result != "tuple" && ElementTypeFromText(result).has_value()) result += '_';
+  constexpr size_t kLongestType = 13;
+  const bool short_enough = result.size() <= kLongestType;
+  if (short_enough && result != "tuple" && ElementTypeFromText(result).has_value()) result += '_';
   return result;
 }
 

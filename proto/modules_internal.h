@@ -9,10 +9,10 @@
 
 namespace hlokit {
 
-// The module of a message, which is used up. Instructions and computations get the order of their
+// The module of a message. Instructions and computations get the order of their
 // ids, as in XLA. Errors: InvalidArgument with the path of the field
 // (`computations[2] (%f): instructions[5] (%add): shape: ...`).
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(pb::HloModuleProto& in);
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(const pb::HloModuleProto& in);
 
 // Errors: InvalidArgument where an instruction has no form as a message.
 absl::Status WriteModule(const Module& module, pb::HloModuleProto* out);

@@ -3,6 +3,8 @@
 
 #include <google/protobuf/arena.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "proto/encoding_internal.h"
 #include "proto/literals_internal.h"
@@ -14,6 +16,15 @@ namespace hlokit {
 namespace {
 
 using google::protobuf::Arena;
+
+// Messages take a few times the bytes they are read from.
+google::protobuf::ArenaOptions ArenaFor(absl::string_view bytes) {
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = std::clamp<size_t>(4 * bytes.size(), 1 << 12, 1 << 22);
+  options.max_block_size = std::max<size_t>(options.start_block_size, 1 << 20);
+  return options;
+}
+
 using Literals = google::protobuf::RepeatedPtrField<pb::LiteralProto>;
 
 absl::Status ReadLiterals(const Literals& in, std::vector<Literal>& literals) {
@@ -80,7 +91,7 @@ absl::StatusOr<LiteralFile> ReadIteration(const pb::RunHloModuleIterationLiteral
 
 absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding encoding,
                                           const ProtoOptions& options) {
-  Arena arena;
+  Arena arena(ArenaFor(bytes));
   ModuleFile file;
   ASSIGN_OR_RETURN(pb::HloModuleProto * message,
                    DecodeModule(bytes, encoding, options, arena, file));

@@ -22,9 +22,31 @@ std::string PathOf(absl::string_view field, int index, absl::string_view name) {
   return absl::StrCat(field, "[", index, "] (%", name, ")");
 }
 
+// Instructions of one computation by their numbers, which are small as a rule.
+class InstructionIds {
+ public:
+  void Reserve(size_t count) { small_.resize(4 * count + 64, nullptr); }
+  // False where the number is taken.
+  bool Add(int32_t id, Instruction* instruction) {
+    if (static_cast<size_t>(id) >= small_.size())
+      return large_.try_emplace(id, instruction).second;
+    return small_[id] == nullptr && (small_[id] = instruction);
+  }
+  Instruction* Find(int64_t id) const {
+    const int32_t local = ProtoIds::Local(id);
+    if (static_cast<size_t>(local) < small_.size()) return small_[local];
+    const auto found = large_.find(local);
+    return found == large_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::vector<Instruction*> small_;
+  absl::flat_hash_map<int32_t, Instruction*> large_;
+};
+
 class ModuleReader {
  public:
-  explicit ModuleReader(pb::HloModuleProto& in)
+  explicit ModuleReader(const pb::HloModuleProto& in)
       : in_(in), module_(std::make_unique<Module>(in.name())) {}
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
@@ -37,31 +59,32 @@ class ModuleReader {
   }
 
  private:
-  using Instructions = absl::flat_hash_map<int32_t, Instruction*>;
-
   struct Body {
     std::unique_ptr<Computation> computation;
     std::vector<std::unique_ptr<Instruction>> instructions;  // in the message's order
-    Instructions by_id;
+    InstructionIds by_id;
   };
 
   absl::Status ReadComputations();
   absl::Status ReadComputation(const ComputationMessage& in);
   absl::Status ReadBody(const ComputationMessage& in, Body& body);
   absl::Status ReadOne(const InstructionMessage& in, Body& body);
-  absl::Status Connect(const InstructionMessage& in, const Instructions& by_id,
+  absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
                        Instruction& instruction);
   absl::Status SetCalled(const InstructionMessage& in, Instruction& instruction);
+  absl::Status CheckNames();
   absl::Status SetEntry();
   absl::Status ReadSchedule();
   absl::Status KeepRests();
+  absl::Status KeepInstructionRests();
 
-  pb::HloModuleProto& in_;
+  const pb::HloModuleProto& in_;
   Seen seen_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
-  absl::flat_hash_set<absl::string_view> instruction_names_, computation_names_;
+  absl::flat_hash_set<absl::string_view> computation_names_;
+  std::vector<std::pair<Instruction*, const InstructionMessage*>> names_;
   std::vector<std::pair<Instruction*, const InstructionMessage*>> with_rest_;
   std::vector<std::pair<Computation*, const ComputationMessage*>> computations_with_rest_;
 };
@@ -164,6 +187,15 @@ absl::Status ModuleReader::ReadComputations() {
     return computations[a]->proto_id() < computations[b]->proto_id();
   });
   for (const size_t i : order) module_->Adopt(std::move(bodies_[i].computation));
+  return CheckNames();
+}
+
+// The module has given equal names numbers, which XLA does not.
+absl::Status ModuleReader::CheckNames() {
+  for (const auto& [instruction, in] : names_)
+    if (instruction->name() != in->name() && instruction->name() != SanitizedName(in->name()))
+      return InvalidArgument("%", instruction->parent()->name(), ": %", in->name(),
+                             ": name: another instruction has it");
   return absl::OkStatus();
 }
 
@@ -178,13 +210,13 @@ absl::Status ModuleReader::ReadComputation(const ComputationMessage& in) {
     return InvalidArgument("name: another computation has it");
   if (in.execution_thread() != "main")
     body.computation->set_execution_thread(in.execution_thread());
-  if (seen_.TakeRest() || HasUnknownFields(in.program_shape()))
+  NoteAll(in.program_shape(), seen_);
+  if (seen_.TakeRest())
     computations_with_rest_.emplace_back(body.computation.get(), &in);
   RETURN_IF_ERROR(ReadBody(in, body));
-  const auto root = body.by_id.find(ProtoIds::Local(in.root_id()));
-  if (root == body.by_id.end())
-    return InvalidArgument("root_id: no instruction has the id ", in.root_id());
-  body.computation->set_root(root->second);
+  Instruction* root = body.by_id.Find(in.root_id());
+  if (root == nullptr) return InvalidArgument("root_id: no instruction has the id ", in.root_id());
+  body.computation->set_root(root);
   RETURN_IF_ERROR(CheckParameters(*body.computation));
   if (!by_id_.try_emplace(id, bodies_.size()).second)
     return InvalidArgument("id: another computation has ", in.id());
@@ -197,7 +229,7 @@ absl::Status ModuleReader::ReadBody(const ComputationMessage& in, Body& body) {
   const int count = in.instructions_size();
   if (count == 0) return InvalidArgument("instructions: a computation cannot be empty");
   body.instructions.reserve(count);
-  body.by_id.reserve(count);
+  body.by_id.Reserve(count);
   for (int i = 0; i < count; ++i) {
     const absl::Status read = ReadOne(in.instructions(i), body);
     if (!read.ok()) return Annotate(read, PathOf("instructions", i, in.instructions(i).name()));
@@ -212,8 +244,6 @@ absl::Status ModuleReader::ReadBody(const ComputationMessage& in, Body& body) {
 absl::Status ModuleReader::ReadOne(const InstructionMessage& in, Body& body) {
   if (in.name().empty()) return InvalidArgument("name: is missing");
   ASSIGN_OR_RETURN(std::unique_ptr<Instruction> made, ReadInstruction(in, seen_));
-  if (!instruction_names_.insert(in.name()).second)
-    return InvalidArgument("name: another instruction has it");
   made->set_proto_id(ProtoIds::Local(in.id()));
   Instruction* instruction = made.get();
   body.instructions.push_back(std::move(made));  // operands point at it from here on
@@ -224,26 +254,27 @@ absl::Status ModuleReader::ReadOne(const InstructionMessage& in, Body& body) {
   RETURN_IF_ERROR(CheckAsyncShape(*instruction));
   SplitSliceSizes(in, *instruction);
   Normalize(*instruction);
-  if (!body.by_id.try_emplace(instruction->proto_id(), instruction).second)
+  if (!body.by_id.Add(instruction->proto_id(), instruction))
     return InvalidArgument("id: another instruction has ", in.id());
+  names_.emplace_back(instruction, &in);
   if (seen_.TakeRest()) with_rest_.emplace_back(instruction, &in);
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::Connect(const InstructionMessage& in, const Instructions& by_id,
+absl::Status ModuleReader::Connect(const InstructionMessage& in, const InstructionIds& by_id,
                                    Instruction& instruction) {
   for (const int64_t id : in.operand_ids()) {
-    const auto operand = by_id.find(ProtoIds::Local(id));
-    if (operand == by_id.end())
+    Instruction* operand = by_id.Find(id);
+    if (operand == nullptr)
       return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
-    instruction.AppendOperand(operand->second);
+    instruction.AppendOperand(operand);
   }
   for (const int64_t id : in.control_predecessor_ids()) {
-    const auto before = by_id.find(ProtoIds::Local(id));
-    if (before == by_id.end())
+    Instruction* before = by_id.Find(id);
+    if (before == nullptr)
       return InvalidArgument("control_predecessor_ids: no instruction before this one has the id ",
                              id);
-    instruction.AddControlPredecessor(before->second);
+    instruction.AddControlPredecessor(before);
   }
   return absl::OkStatus();
 }
@@ -293,15 +324,15 @@ absl::Status ModuleReader::ReadSchedule() {
     if (found == computations.end())
       return InvalidArgument("sequences: no computation has the id ", id);
     Computation* computation = found->second;
-    const Instructions& by_id = bodies_[by_id_[ProtoIds::Local(id)]].by_id;
+    const InstructionIds& by_id = bodies_[by_id_[ProtoIds::Local(id)]].by_id;
     std::vector<Instruction*> schedule;
     absl::flat_hash_set<const Instruction*> taken;
     for (const int64_t instruction_id : sequence.instruction_ids()) {
-      const auto instruction = by_id.find(ProtoIds::Local(instruction_id));
-      if (instruction == by_id.end() || !taken.insert(instruction->second).second)
+      Instruction* instruction = by_id.Find(instruction_id);
+      if (instruction == nullptr || !taken.insert(instruction).second)
         return InvalidArgument("sequences[", id, "]: ", instruction_id,
                                " is no instruction of %", computation->name(), ", or there twice");
-      schedule.push_back(instruction->second);
+      schedule.push_back(instruction);
     }
     if (static_cast<int64_t>(schedule.size()) != computation->instruction_count())
       return InvalidArgument("sequences[", id, "]: %", computation->name(), " has ",
@@ -313,6 +344,30 @@ absl::Status ModuleReader::ReadSchedule() {
 }
 
 absl::Status ModuleReader::KeepRests() {
+  RETURN_IF_ERROR(KeepInstructionRests());
+  for (const auto& [computation, in] : computations_with_rest_) {
+    ComputationMessage written;
+    WriteProgramShape(*computation, written.mutable_program_shape());
+    constexpr int kOwn[] = {ComputationMessage::kNameFieldNumber,
+                            ComputationMessage::kInstructionsFieldNumber,
+                            ComputationMessage::kIdFieldNumber,
+                            ComputationMessage::kRootIdFieldNumber,
+                            ComputationMessage::kIsFusionComputationFieldNumber,
+                            ComputationMessage::kExecutionThreadFieldNumber};
+    computation->set_proto_rest(RestOf(*in, written, kOwn));
+  }
+  pb::HloModuleProto written;
+  WriteHeader(*module_, &written);
+  WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
+  constexpr int kOwn[] = {pb::HloModuleProto::kComputationsFieldNumber,
+                          pb::HloModuleProto::kScheduleFieldNumber,
+                          pb::HloModuleProto::kEntryComputationIdFieldNumber};
+  module_->header().proto_rest = RestOf(in_, written, kOwn);
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::KeepInstructionRests() {
+  if (with_rest_.empty()) return absl::OkStatus();
   const ProtoIds ids(*module_);
   StackFrameNumbering frames(module_->header().stack_frames);
   for (const auto& [instruction, in] : with_rest_) {
@@ -322,29 +377,12 @@ absl::Status ModuleReader::KeepRests() {
     std::string rest = RestOf(*in, written, kFormerFields);
     if (!rest.empty()) instruction->mutable_extras().proto_rest = std::move(rest);
   }
-  for (const auto& [computation, in] : computations_with_rest_) {
-    ComputationMessage written;
-    WriteProgramShape(*computation, written.mutable_program_shape());
-    constexpr int kOwn[] = {
-        ComputationMessage::kNameFieldNumber,   ComputationMessage::kInstructionsFieldNumber,
-        ComputationMessage::kIdFieldNumber,     ComputationMessage::kRootIdFieldNumber,
-        ComputationMessage::kIsFusionComputationFieldNumber,
-        ComputationMessage::kExecutionThreadFieldNumber};
-    computation->set_proto_rest(RestOf(*in, written, kOwn));
-  }
-  in_.clear_computations();
-  pb::HloModuleProto written;
-  WriteHeader(*module_, &written);
-  WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
-  constexpr int kOwn[] = {pb::HloModuleProto::kScheduleFieldNumber,
-                          pb::HloModuleProto::kEntryComputationIdFieldNumber};
-  module_->header().proto_rest = RestOf(in_, written, kOwn);
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(pb::HloModuleProto& in) {
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(const pb::HloModuleProto& in) {
   return ModuleReader(in).Run();
 }
 

@@ -1,6 +1,8 @@
 // What messages hold beyond what the IR does, found and put back by reflection.
 #include "proto/rest_internal.h"
 
+#include <google/protobuf/util/field_mask_util.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -29,12 +31,9 @@ bool IsSet(const Message& message, const FieldDescriptor* field) {
 
 // Copies one field from a message of the same type.
 void CopyField(const Message& from, const FieldDescriptor* field, Message* to) {
-  std::unique_ptr<Message> copy(from.New());
-  copy->CopyFrom(from);
-  for (const FieldDescriptor* other : SetFields(*copy))
-    if (other != field) copy->GetReflection()->ClearField(copy.get(), other);
-  copy->GetReflection()->MutableUnknownFields(copy.get())->Clear();
-  to->MergeFrom(*copy);
+  google::protobuf::FieldMask mask;
+  mask.add_paths(field->name());
+  google::protobuf::util::FieldMaskUtil::MergeMessageTo(from, mask, {}, to);
 }
 
 bool Collect(const Message& full, const Message& written, absl::Span<const int> without,
@@ -107,21 +106,6 @@ void AddRest(const std::string& rest, Message* out) {
   if (rest.empty()) return;
   std::unique_ptr<Message> message(out->New());
   if (message->ParseFromString(rest)) Restore(*message, out);
-}
-
-bool HasUnknownFields(const Message& message) {
-  const Reflection* r = message.GetReflection();
-  if (!r->GetUnknownFields(message).empty()) return true;
-  for (const FieldDescriptor* field : SetFields(message)) {
-    if (!IsMessage(field) || field->is_map()) continue;
-    if (!field->is_repeated()) {
-      if (HasUnknownFields(r->GetMessage(message, field))) return true;
-      continue;
-    }
-    for (int i = 0; i < r->FieldSize(message, field); ++i)
-      if (HasUnknownFields(r->GetRepeatedMessage(message, field, i))) return true;
-  }
-  return false;
 }
 
 }  // namespace hlokit

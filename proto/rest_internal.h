@@ -18,8 +18,5 @@ std::string RestOf(const google::protobuf::Message& full, const google::protobuf
 // Puts a rest back; what `out` has by now stays.
 void AddRest(const std::string& rest, google::protobuf::Message* out);
 
-// True if there are unknown fields anywhere in `message`.
-bool HasUnknownFields(const google::protobuf::Message& message);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -116,7 +116,23 @@ absl::Status ReadDimensions(const pb::ShapeProto& in, Shape& shape) {
   return absl::OkStatus();
 }
 
+void NoteShape(const pb::ShapeProto& in, Seen& seen) {
+  seen.Note(in);
+  for (const pb::ShapeProto& element : in.tuple_shapes()) NoteShape(element, seen);
+  if (!in.has_layout()) return;
+  seen.Note(in.layout());
+  for (const pb::TileProto& tile : in.layout().tiles()) seen.Note(tile);
+  for (const pb::SplitConfigProto& config : in.layout().split_configs()) seen.Note(config);
+  if (in.layout().has_physical_shape()) NoteShape(in.layout().physical_shape(), seen);
+}
+
 }  // namespace
+
+void NoteAll(const pb::ProgramShapeProto& in, Seen& seen) {
+  seen.Note(in);
+  for (const pb::ShapeProto& parameter : in.parameters()) NoteShape(parameter, seen);
+  NoteShape(in.result(), seen);
+}
 
 void Write(const Shape& shape, pb::ShapeProto* out) {
   out->set_element_type(TypeNumber(shape.type));

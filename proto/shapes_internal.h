@@ -13,5 +13,8 @@ void Write(const Shape& shape, pb::ShapeProto* out);
 // than kMaxRank dimensions, more bytes than 64 bits count, and layouts that do not fit.
 absl::Status Read(const pb::ShapeProto& in, Seen& seen, Shape& shape);
 
+// Notes the unknown fields of shapes that are derived from others and so not read.
+void NoteAll(const pb::ProgramShapeProto& in, Seen& seen);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

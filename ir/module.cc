@@ -27,6 +27,18 @@ Computation* Module::Adopt(std::unique_ptr<Computation> computation) {
   return added;
 }
 
+absl::Status Module::AdoptAsNamed(std::unique_ptr<Computation> computation) {
+  Computation* added = computation.get();
+  added->id_ = next_computation_id_++;
+  computations_.push_back(std::move(computation));
+  if (!computation_names_.Reserve(added->name_))
+    return InvalidArgument("two computations are named %", added->name_);
+  for (const auto& slot : added->slots_)
+    if (slot && !names_.Reserve(slot->name_))
+      return InvalidArgument("%", added->name_, ": two instructions are named %", slot->name_);
+  return absl::OkStatus();
+}
+
 void Module::Remove(Computation* computation) {
   CHECK(computation != entry_);
   std::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });

@@ -92,6 +92,9 @@ class Module {
   // Takes over a computation built apart (the parser's); its name and those of its instructions are
   // made unique.
   Computation* Adopt(std::unique_ptr<Computation> computation);
+  // The same, but names stay as they are. Errors: InvalidArgument for one that is taken; the module
+  // is of no use then.
+  absl::Status AdoptAsNamed(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.
   void Remove(Computation* computation);
   Computation* entry() const { return entry_; }

@@ -115,12 +115,16 @@ absl::StatusOr<std::string> EncodeJson(const Message& message) {
 
 }  // namespace
 
+absl::Status CheckSize(absl::string_view bytes) {
+  SilenceLibrary();
+  if (bytes.size() <= kMostBytes) return absl::OkStatus();
+  return InvalidArgument("the file has ", bytes.size(),
+                         " bytes; protobuf ends at 2 GiB, and HLO text does not");
+}
+
 absl::Status Decode(absl::string_view bytes, ProtoEncoding encoding, const ProtoOptions& options,
                     Message* message) {
-  SilenceLibrary();
-  if (bytes.size() > kMostBytes)
-    return InvalidArgument("the file has ", bytes.size(),
-                           " bytes; protobuf ends at 2 GiB, and HLO text does not");
+  RETURN_IF_ERROR(CheckSize(bytes));
   switch (encoding) {
     case ProtoEncoding::kBinary:
       return DecodeBinary(bytes, message);
@@ -130,6 +134,24 @@ absl::Status Decode(absl::string_view bytes, ProtoEncoding encoding, const Proto
       return DecodeJson(bytes, options, message);
   }
   return Internal("no such encoding");
+}
+
+absl::StatusOr<std::string> DecodeApart(absl::string_view bytes, ProtoEncoding encoding,
+                                        const ProtoOptions& options, Message* others) {
+  std::string first;
+  if (encoding == ProtoEncoding::kBinary) {
+    std::vector<absl::string_view> contents;
+    std::string rest;
+    if (!TakeField(bytes, 1, contents, rest))
+      return InvalidArgument(DescribeDamage(bytes, *others->GetDescriptor()));
+    for (const absl::string_view content : contents) first.append(content.data(), content.size());
+    RETURN_IF_ERROR(Decode(rest, encoding, options, others));
+    return first;
+  }
+  RETURN_IF_ERROR(Decode(bytes, encoding, options, others));
+  const google::protobuf::FieldDescriptor* field = others->GetDescriptor()->FindFieldByNumber(1);
+  others->GetReflection()->GetMessage(*others, field).SerializePartialToString(&first);
+  return first;
 }
 
 absl::StatusOr<std::string> Encode(const Message& message, ProtoEncoding encoding) {

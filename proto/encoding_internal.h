@@ -7,11 +7,19 @@
 
 namespace hlokit {
 
+// InvalidArgument for a file over 2 GiB.
+absl::Status CheckSize(absl::string_view bytes);
+
 // Errors: InvalidArgument; of text files with the place (PlaceOf), of binary ones with the offset.
 absl::Status Decode(absl::string_view bytes, ProtoEncoding encoding, const ProtoOptions& options,
                     google::protobuf::Message* message);
 
-// Errors: InvalidArgument for more than 2 GiB, and for text that is not UTF-8.
+// The same, but field 1 (the message that holds the module, which may be large) comes serialized.
+absl::StatusOr<std::string> DecodeApart(absl::string_view bytes, ProtoEncoding encoding,
+                                        const ProtoOptions& options,
+                                        google::protobuf::Message* others);
+
+// Errors: InvalidArgument for more than 2 GiB.
 absl::StatusOr<std::string> Encode(const google::protobuf::Message& message,
                                    ProtoEncoding encoding);
 

@@ -35,8 +35,11 @@ void WriteAliases(const ModuleHeader& header, pb::HloModuleProto* out) {
   }
 }
 
-void ReadAliases(const pb::HloModuleProto& in, ModuleHeader& header) {
+void ReadAliases(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& header) {
+  seen.Note(in.input_output_alias());
+  seen.Note(in.buffer_donor());
   for (const auto& entry : in.input_output_alias().entries()) {
+    seen.Note(entry);
     InputOutputAlias& alias = header.aliases.emplace_back();
     Assign(entry.output_shape_index(), alias.output);
     alias.parameter = entry.parameter_number();
@@ -46,6 +49,7 @@ void ReadAliases(const pb::HloModuleProto& in, ModuleHeader& header) {
   std::sort(header.aliases.begin(), header.aliases.end(),
             [](const auto& a, const auto& b) { return a.output < b.output; });
   for (const auto& entry : in.buffer_donor().entries()) {
+    seen.Note(entry);
     BufferDonor& donor = header.donors.emplace_back();
     donor.parameter = entry.parameter_number();
     Assign(entry.parameter_shape_index(), donor.index);
@@ -55,14 +59,19 @@ void ReadAliases(const pb::HloModuleProto& in, ModuleHeader& header) {
   });
 }
 
-void ReadTables(const StackFrames& in, StackFrameTables& tables) {
+void ReadTables(const StackFrames& in, Seen& seen, StackFrameTables& tables) {
+  seen.Note(in);
   tables.file_names.assign(in.file_names().begin(), in.file_names().end());
   tables.function_names.assign(in.function_names().begin(), in.function_names().end());
-  for (const StackFrames::FileLocation& row : in.file_locations())
+  for (const StackFrames::FileLocation& row : in.file_locations()) {
+    seen.Note(row);
     tables.locations.push_back({row.file_name_id(), row.function_name_id(), row.line(),
                                 row.end_line(), row.column(), row.end_column()});
-  for (const StackFrames::StackFrame& row : in.stack_frames())
+  }
+  for (const StackFrames::StackFrame& row : in.stack_frames()) {
+    seen.Note(row);
     tables.frames.push_back({row.file_location_id(), row.parent_frame_id() + kParentInText});
+  }
 }
 
 // Without a layout of its own the entry computation says what it takes and gives.
@@ -79,6 +88,7 @@ void WriteProgramShape(const Module& module, pb::ProgramShapeProto* out) {
 }
 
 absl::Status ReadProgramShape(const pb::ProgramShapeProto& in, Seen& seen, EntryLayout& layout) {
+  seen.Note(in);
   for (int i = 0; i < in.parameters_size(); ++i)
     if (absl::Status read = Read(in.parameters(i), seen, layout.parameters.emplace_back());
         !read.ok())
@@ -161,8 +171,8 @@ absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& 
   if (in.has_host_program_shape())
     RETURN_IF_ERROR(
         ReadProgramShape(in.host_program_shape(), seen, header.entry_layout.emplace()));
-  ReadAliases(in, header);
-  ReadTables(in.stack_frame_index(), header.stack_frames);
+  ReadAliases(in, seen, header);
+  ReadTables(in.stack_frame_index(), seen, header.stack_frames);
   Read(in.frontend_attributes(), seen, header.frontend_attributes);
   return ReadModuleExtras(in, header);
 }

@@ -9,10 +9,12 @@
 
 namespace hlokit {
 
-// The module of a message. Instructions and computations get the order of their
-// ids, as in XLA. Errors: InvalidArgument with the path of the field
-// (`computations[2] (%f): instructions[5] (%add): shape: ...`).
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(const pb::HloModuleProto& in);
+// The module of a serialized HloModuleProto, an instruction at a time, so that memory follows the
+// module and not the messages. Instructions and computations get the order of their ids, as in XLA.
+// Errors: InvalidArgument with the path of the field
+// (`computations[2] (%f): instructions[5] (%add): shape: ...`); DataLoss, without a word, where the
+// bytes are no message.
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes);
 
 // Errors: InvalidArgument where an instruction has no form as a message.
 absl::Status WriteModule(const Module& module, pb::HloModuleProto* out);

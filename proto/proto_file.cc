@@ -10,22 +10,15 @@
 #include "proto/literals_internal.h"
 #include "proto/modules_internal.h"
 #include "proto/sniff_internal.h"
+#include "proto/wire_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
 
 using google::protobuf::Arena;
-
-// Messages take a few times the bytes they are read from.
-google::protobuf::ArenaOptions ArenaFor(absl::string_view bytes) {
-  google::protobuf::ArenaOptions options;
-  options.start_block_size = std::clamp<size_t>(4 * bytes.size(), 1 << 12, 1 << 22);
-  options.max_block_size = std::max<size_t>(options.start_block_size, 1 << 20);
-  return options;
-}
-
 using Literals = google::protobuf::RepeatedPtrField<pb::LiteralProto>;
+
 
 absl::Status ReadLiterals(const Literals& in, std::vector<Literal>& literals) {
   Seen seen;
@@ -45,37 +38,48 @@ absl::Status ReadResult(const pb::LiteralProto& in, std::optional<Literal>& resu
   return absl::OkStatus();
 }
 
-// The module's message inside of what the file holds, and the snapshot's literals.
-absl::StatusOr<pb::HloModuleProto*> DecodeModule(absl::string_view bytes, ProtoEncoding encoding,
-                                                 const ProtoOptions& options, Arena& arena,
-                                                 ModuleFile& file) {
-  switch (SniffKind(bytes, encoding, /*want_literals=*/false)) {
+const google::protobuf::Descriptor& TypeOf(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::kHloProto:
+      return *pb::HloProto::GetDescriptor();
+    case MessageKind::kSnapshot:
+      return *pb::HloSnapshot::GetDescriptor();
+    case MessageKind::kUnoptimizedSnapshot:
+      return *pb::HloUnoptimizedSnapshot::GetDescriptor();
+    default:
+      return *pb::HloModuleProto::GetDescriptor();
+  }
+}
+
+// The HloModuleProto inside of what the file holds, serialized; fills in a snapshot's literals.
+absl::StatusOr<std::string> ModuleBytes(absl::string_view bytes, ProtoEncoding encoding,
+                                        MessageKind kind, const ProtoOptions& options,
+                                        ModuleFile& file) {
+  file.is_snapshot = kind != MessageKind::kModule && kind != MessageKind::kHloProto;
+  switch (kind) {
     case MessageKind::kHloProto: {
-      auto* message = Arena::CreateMessage<pb::HloProto>(&arena);
-      RETURN_IF_ERROR(Decode(bytes, encoding, options, message));
-      return message->mutable_hlo_module();
+      pb::HloProto message;
+      return DecodeApart(bytes, encoding, options, &message);
     }
     case MessageKind::kUnoptimizedSnapshot: {
-      auto* message = Arena::CreateMessage<pb::HloUnoptimizedSnapshot>(&arena);
-      RETURN_IF_ERROR(Decode(bytes, encoding, options, message));
-      for (const pb::HloInputs& inputs : message->partitions())
+      pb::HloUnoptimizedSnapshot message;
+      ASSIGN_OR_RETURN(std::string module, DecodeApart(bytes, encoding, options, &message));
+      for (const pb::HloInputs& inputs : message.partitions())
         RETURN_IF_ERROR(ReadLiterals(inputs.arguments(), file.arguments.emplace_back()));
-      file.is_snapshot = true;
-      return message->mutable_hlo_module();
+      return module;
     }
     case MessageKind::kSnapshot: {
-      auto* message = Arena::CreateMessage<pb::HloSnapshot>(&arena);
-      RETURN_IF_ERROR(Decode(bytes, encoding, options, message));
-      RETURN_IF_ERROR(ReadLiterals(message->arguments(), file.arguments.emplace_back()));
-      if (message->has_result()) RETURN_IF_ERROR(ReadResult(message->result(), file.result));
-      file.is_snapshot = true;
-      return message->mutable_hlo()->mutable_hlo_module();
+      pb::HloSnapshot message;
+      ASSIGN_OR_RETURN(const std::string hlo, DecodeApart(bytes, encoding, options, &message));
+      RETURN_IF_ERROR(ReadLiterals(message.arguments(), file.arguments.emplace_back()));
+      if (message.has_result()) RETURN_IF_ERROR(ReadResult(message.result(), file.result));
+      return std::string(FirstContent(hlo, pb::HloProto::kHloModuleFieldNumber));
     }
     default: {
-      auto* message = Arena::CreateMessage<pb::HloModuleProto>(&arena);
-      RETURN_IF_ERROR(Decode(bytes, encoding, options, message));
-      if (encoding == ProtoEncoding::kText) RETURN_IF_ERROR(TakeExtrasComment(bytes, message));
-      return message;
+      pb::HloModuleProto message;
+      RETURN_IF_ERROR(Decode(bytes, encoding, options, &message));
+      if (encoding == ProtoEncoding::kText) RETURN_IF_ERROR(TakeExtrasComment(bytes, &message));
+      return message.SerializeAsString();
     }
   }
 }
@@ -91,11 +95,20 @@ absl::StatusOr<LiteralFile> ReadIteration(const pb::RunHloModuleIterationLiteral
 
 absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding encoding,
                                           const ProtoOptions& options) {
-  Arena arena(ArenaFor(bytes));
+  RETURN_IF_ERROR(CheckSize(bytes));
+  const MessageKind kind = SniffKind(bytes, encoding, /*want_literals=*/false);
   ModuleFile file;
-  ASSIGN_OR_RETURN(pb::HloModuleProto * message,
-                   DecodeModule(bytes, encoding, options, arena, file));
-  ASSIGN_OR_RETURN(file.module, ReadModule(*message));
+  std::string owned;
+  absl::string_view module = bytes;
+  if (kind != MessageKind::kModule || encoding != ProtoEncoding::kBinary) {
+    ASSIGN_OR_RETURN(owned, ModuleBytes(bytes, encoding, kind, options, file));
+    module = owned;
+  }
+  absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(module);
+  if (absl::IsDataLoss(read.status()))
+    return InvalidArgument(DescribeDamage(bytes, TypeOf(kind)));
+  RETURN_IF_ERROR(read.status());
+  file.module = *std::move(read);
   return file;
 }
 

@@ -277,7 +277,7 @@ TEST(Errors, NameThePath) {
        "operand_ids: no instruction before this one has the id 1"},
       {"count", [](auto& m) { at(m).add_operand_ids(0); },
        "operand_ids: negate takes 1 operand, found 2"},
-      {"name", [](auto& m) { at(m).set_name("a"); }, "name: another instruction has it"},
+      {"name", [](auto& m) { at(m).set_name("a"); }, "%f: two instructions are named %a"},
       {"no name", [](auto& m) { at(m).clear_name(); }, "name: is missing"},
       {"id", [](auto& m) { at(m).set_id(0); }, "id: another instruction has 0"},
       {"type", [](auto& m) { at(m).mutable_shape()->set_element_type(pb::PrimitiveType(77)); },

@@ -1,5 +1,6 @@
 // Modules from messages: computations, what they hold and call, the schedule.
 #include <algorithm>
+#include <numeric>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -9,6 +10,7 @@
 #include "proto/modules_internal.h"
 #include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
+#include "proto/wire_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -18,7 +20,7 @@ using InstructionMessage = pb::HloInstructionProto;
 using ComputationMessage = pb::HloComputationProto;
 
 // `field[3] (%name)`.
-std::string PathOf(absl::string_view field, int index, absl::string_view name) {
+std::string PathOf(absl::string_view field, size_t index, absl::string_view name) {
   return absl::StrCat(field, "[", index, "] (%", name, ")");
 }
 
@@ -46,47 +48,52 @@ class InstructionIds {
 
 class ModuleReader {
  public:
-  explicit ModuleReader(const pb::HloModuleProto& in)
-      : in_(in), module_(std::make_unique<Module>(in.name())) {}
-
-  absl::StatusOr<std::unique_ptr<Module>> Run() {
-    RETURN_IF_ERROR(ReadHeader(in_, seen_, module_->header()));
-    RETURN_IF_ERROR(ReadComputations());
-    RETURN_IF_ERROR(SetEntry());
-    RETURN_IF_ERROR(Annotate(ReadSchedule(), "schedule"));
-    RETURN_IF_ERROR(KeepRests());
-    return std::move(module_);
-  }
+  explicit ModuleReader(absl::string_view bytes) : bytes_(bytes) {}
+  absl::StatusOr<std::unique_ptr<Module>> Run();
 
  private:
   struct Body {
     std::unique_ptr<Computation> computation;
-    std::vector<std::unique_ptr<Instruction>> instructions;  // in the message's order
     InstructionIds by_id;
   };
 
-  absl::Status ReadComputations();
-  absl::Status ReadComputation(const ComputationMessage& in);
-  absl::Status ReadBody(const ComputationMessage& in, Body& body);
-  absl::Status ReadOne(const InstructionMessage& in, Body& body);
+  absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
+  absl::Status ReadComputation(absl::string_view bytes);
+  absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
+  absl::StatusOr<std::unique_ptr<Instruction>> ReadOne(absl::string_view bytes, Body& body);
+  absl::Status Finish(const InstructionMessage& in, InstructionIds& by_id,
+                      Instruction& instruction);
   absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
                        Instruction& instruction);
   absl::Status SetCalled(const InstructionMessage& in, Instruction& instruction);
-  absl::Status CheckNames();
   absl::Status SetEntry();
   absl::Status ReadSchedule();
   absl::Status KeepRests();
   absl::Status KeepInstructionRests();
+  absl::Status KeepModuleRest();
 
-  const pb::HloModuleProto& in_;
+  // Parses bytes into a message that is used again and again.
+  template <typename M>
+  absl::Status Parse(absl::string_view bytes, M& message) {
+    if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      return absl::OkStatus();
+    broken_ = true;
+    return InvalidArgument("broken");
+  }
+
+  const absl::string_view bytes_;
   Seen seen_;
+  bool broken_ = false;  // some bytes are no message
+  bool header_has_rest_ = false;
+  pb::HloModuleProto header_;     // without computations
+  ComputationMessage message_;    // without instructions
+  InstructionMessage instruction_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
-  absl::flat_hash_set<absl::string_view> computation_names_;
-  std::vector<std::pair<Instruction*, const InstructionMessage*>> names_;
-  std::vector<std::pair<Instruction*, const InstructionMessage*>> with_rest_;
-  std::vector<std::pair<Computation*, const ComputationMessage*>> computations_with_rest_;
+  // What has a rest, with its bytes.
+  std::vector<std::pair<Instruction*, absl::string_view>> with_rest_;
+  std::vector<std::pair<Computation*, std::string>> computations_with_rest_;
 };
 
 absl::Status CheckOperands(const Instruction& instruction) {
@@ -173,92 +180,115 @@ absl::Status CheckParameters(Computation& computation) {
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::ReadComputations() {
-  bodies_.reserve(in_.computations_size());
-  for (int c = 0; c < in_.computations_size(); ++c) {
-    const absl::Status read = ReadComputation(in_.computations(c));
-    if (!read.ok()) return Annotate(read, PathOf("computations", c, in_.computations(c).name()));
+absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
+  std::vector<absl::string_view> computations;
+  std::string others;
+  broken_ = !TakeField(bytes_, pb::HloModuleProto::kComputationsFieldNumber, computations, others);
+  absl::Status status = broken_ ? InvalidArgument("broken") : Parse(others, header_);
+  if (status.ok()) {
+    module_ = std::make_unique<Module>(header_.name());
+    status = ReadHeader(header_, seen_, module_->header());
   }
-  std::vector<size_t> order(bodies_.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::vector<Computation*> computations;
-  for (const Body& body : bodies_) computations.push_back(body.computation.get());
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return computations[a]->proto_id() < computations[b]->proto_id();
-  });
-  for (const size_t i : order) module_->Adopt(std::move(bodies_[i].computation));
-  return CheckNames();
+  if (status.ok()) status = ReadComputations(computations);
+  if (broken_) return absl::DataLossError("");
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(SetEntry());
+  RETURN_IF_ERROR(Annotate(ReadSchedule(), "schedule"));
+  RETURN_IF_ERROR(KeepRests());
+  return std::move(module_);
 }
 
-// The module has given equal names numbers, which XLA does not.
-absl::Status ModuleReader::CheckNames() {
-  for (const auto& [instruction, in] : names_)
-    if (instruction->name() != in->name() && instruction->name() != SanitizedName(in->name()))
-      return InvalidArgument("%", instruction->parent()->name(), ": %", in->name(),
-                             ": name: another instruction has it");
+absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> messages) {
+  header_has_rest_ = seen_.TakeRest();
+  bodies_.reserve(messages.size());
+  for (size_t c = 0; c < messages.size(); ++c) {
+    const absl::Status read = ReadComputation(messages[c]);
+    if (!read.ok()) return Annotate(read, PathOf("computations", c, message_.name()));
+  }
+  std::vector<size_t> order(bodies_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return bodies_[a].computation->proto_id() < bodies_[b].computation->proto_id();
+  });
+  std::vector<std::unique_ptr<Computation>> computations;
+  for (const size_t i : order) computations.push_back(std::move(bodies_[i].computation));
+  for (auto& computation : computations)
+    RETURN_IF_ERROR(module_->AdoptAsNamed(std::move(computation)));
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::ReadComputation(const ComputationMessage& in) {
-  seen_.Note(in);
+absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
+  std::vector<absl::string_view> instructions;
+  std::string others;
+  broken_ = !TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others);
+  if (broken_) return InvalidArgument("broken");
+  RETURN_IF_ERROR(Parse(others, message_));
+  if (message_.name().empty()) return InvalidArgument("name: is missing");
   Body body;
-  const int32_t id = ProtoIds::Local(in.id());
-  body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(in.name()));
+  const int32_t id = ProtoIds::Local(message_.id());
+  body.computation =
+      std::make_unique<Computation>(module_.get(), SanitizedName(message_.name()));
   body.computation->set_proto_id(id);
-  if (in.name().empty()) return InvalidArgument("name: is missing");
-  if (!computation_names_.insert(in.name()).second)
-    return InvalidArgument("name: another computation has it");
-  if (in.execution_thread() != "main")
-    body.computation->set_execution_thread(in.execution_thread());
-  NoteAll(in.program_shape(), seen_);
+  if (message_.execution_thread() != "main")
+    body.computation->set_execution_thread(message_.execution_thread());
+  seen_.Note(message_);
+  NoteAll(message_.program_shape(), seen_);
   if (seen_.TakeRest())
-    computations_with_rest_.emplace_back(body.computation.get(), &in);
-  RETURN_IF_ERROR(ReadBody(in, body));
-  Instruction* root = body.by_id.Find(in.root_id());
-  if (root == nullptr) return InvalidArgument("root_id: no instruction has the id ", in.root_id());
+    computations_with_rest_.emplace_back(body.computation.get(), std::move(others));
+  RETURN_IF_ERROR(ReadBody(instructions, body));
+  Instruction* root = body.by_id.Find(message_.root_id());
+  if (root == nullptr)
+    return InvalidArgument("root_id: no instruction has the id ", message_.root_id());
   body.computation->set_root(root);
   RETURN_IF_ERROR(CheckParameters(*body.computation));
   if (!by_id_.try_emplace(id, bodies_.size()).second)
-    return InvalidArgument("id: another computation has ", in.id());
+    return InvalidArgument("id: another computation has ", message_.id());
   bodies_.push_back(std::move(body));
   return absl::OkStatus();
 }
 
 // Instructions come with operands first and are kept in the order of their ids.
-absl::Status ModuleReader::ReadBody(const ComputationMessage& in, Body& body) {
-  const int count = in.instructions_size();
-  if (count == 0) return InvalidArgument("instructions: a computation cannot be empty");
-  body.instructions.reserve(count);
-  body.by_id.Reserve(count);
-  for (int i = 0; i < count; ++i) {
-    const absl::Status read = ReadOne(in.instructions(i), body);
-    if (!read.ok()) return Annotate(read, PathOf("instructions", i, in.instructions(i).name()));
+absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages, Body& body) {
+  if (messages.empty()) return InvalidArgument("instructions: a computation cannot be empty");
+  std::vector<std::unique_ptr<Instruction>> instructions;
+  instructions.reserve(messages.size());
+  body.by_id.Reserve(messages.size());
+  for (size_t i = 0; i < messages.size(); ++i) {
+    absl::StatusOr<std::unique_ptr<Instruction>> read = ReadOne(messages[i], body);
+    if (!read.ok())
+      return Annotate(read.status(), PathOf("instructions", i, instruction_.name()));
+    instructions.push_back(*std::move(read));
   }
   auto by_id = [](const auto& a, const auto& b) { return a->proto_id() < b->proto_id(); };
-  if (!std::is_sorted(body.instructions.begin(), body.instructions.end(), by_id))
-    std::sort(body.instructions.begin(), body.instructions.end(), by_id);
-  for (auto& instruction : body.instructions) body.computation->Adopt(std::move(instruction));
+  if (!std::is_sorted(instructions.begin(), instructions.end(), by_id))
+    std::sort(instructions.begin(), instructions.end(), by_id);
+  for (auto& instruction : instructions) body.computation->Adopt(std::move(instruction));
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::ReadOne(const InstructionMessage& in, Body& body) {
-  if (in.name().empty()) return InvalidArgument("name: is missing");
-  ASSIGN_OR_RETURN(std::unique_ptr<Instruction> made, ReadInstruction(in, seen_));
-  made->set_proto_id(ProtoIds::Local(in.id()));
-  Instruction* instruction = made.get();
-  body.instructions.push_back(std::move(made));  // operands point at it from here on
-  RETURN_IF_ERROR(Connect(in, body.by_id, *instruction));
-  RETURN_IF_ERROR(SetCalled(in, *instruction));
-  RETURN_IF_ERROR(CheckOperands(*instruction));
-  RETURN_IF_ERROR(CheckCalled(*instruction));
-  RETURN_IF_ERROR(CheckAsyncShape(*instruction));
-  SplitSliceSizes(in, *instruction);
-  Normalize(*instruction);
-  if (!body.by_id.Add(instruction->proto_id(), instruction))
-    return InvalidArgument("id: another instruction has ", in.id());
-  names_.emplace_back(instruction, &in);
-  if (seen_.TakeRest()) with_rest_.emplace_back(instruction, &in);
-  return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOne(absl::string_view bytes,
+                                                                   Body& body) {
+  RETURN_IF_ERROR(Parse(bytes, instruction_));
+  if (instruction_.name().empty()) return InvalidArgument("name: is missing");
+  ASSIGN_OR_RETURN(std::unique_ptr<Instruction> made, ReadInstruction(instruction_, seen_));
+  made->set_proto_id(ProtoIds::Local(instruction_.id()));
+  RETURN_IF_ERROR(Finish(instruction_, body.by_id, *made));
+  if (seen_.TakeRest()) with_rest_.emplace_back(made.get(), bytes);
+  return made;
+}
+
+// What takes the instructions and computations before this one.
+absl::Status ModuleReader::Finish(const InstructionMessage& in, InstructionIds& by_id,
+                                  Instruction& instruction) {
+  RETURN_IF_ERROR(Connect(in, by_id, instruction));
+  RETURN_IF_ERROR(SetCalled(in, instruction));
+  RETURN_IF_ERROR(CheckOperands(instruction));
+  RETURN_IF_ERROR(CheckCalled(instruction));
+  RETURN_IF_ERROR(CheckAsyncShape(instruction));
+  SplitSliceSizes(in, instruction);
+  Normalize(instruction);
+  if (by_id.Add(instruction.proto_id(), &instruction)) return absl::OkStatus();
+  return InvalidArgument("id: another instruction has ", in.id());
 }
 
 absl::Status ModuleReader::Connect(const InstructionMessage& in, const InstructionIds& by_id,
@@ -298,13 +328,13 @@ absl::Status ModuleReader::SetCalled(const InstructionMessage& in, Instruction& 
 // Dumps from before entry_computation_id name the entry.
 absl::Status ModuleReader::SetEntry() {
   for (Computation* computation : module_->Computations()) {
-    const bool is_entry = computation->proto_id() == ProtoIds::Local(in_.entry_computation_id());
-    const bool is_named = computation->name() == SanitizedName(in_.entry_computation_name());
+    const bool is_entry = computation->proto_id() == ProtoIds::Local(header_.entry_computation_id());
+    const bool is_named = computation->name() == SanitizedName(header_.entry_computation_name());
     if (is_named || (is_entry && module_->entry() == nullptr)) module_->set_entry(computation);
   }
   if (module_->entry() == nullptr)
     return InvalidArgument("entry_computation_id: no computation has the id ",
-                           in_.entry_computation_id());
+                           header_.entry_computation_id());
   auto& layout = module_->header().entry_layout;
   if (layout.has_value()) return absl::OkStatus();
   layout.emplace();
@@ -315,11 +345,11 @@ absl::Status ModuleReader::SetEntry() {
 }
 
 absl::Status ModuleReader::ReadSchedule() {
-  if (!in_.has_schedule()) return absl::OkStatus();
+  if (!header_.has_schedule()) return absl::OkStatus();
   absl::flat_hash_map<int32_t, Computation*> computations;
   for (Computation* computation : module_->Computations())
     computations[computation->proto_id()] = computation;
-  for (const auto& [id, sequence] : in_.schedule().sequences()) {
+  for (const auto& [id, sequence] : header_.schedule().sequences()) {
     const auto found = computations.find(ProtoIds::Local(id));
     if (found == computations.end())
       return InvalidArgument("sequences: no computation has the id ", id);
@@ -345,24 +375,37 @@ absl::Status ModuleReader::ReadSchedule() {
 
 absl::Status ModuleReader::KeepRests() {
   RETURN_IF_ERROR(KeepInstructionRests());
-  for (const auto& [computation, in] : computations_with_rest_) {
+  for (const auto& [computation, bytes] : computations_with_rest_) {
+    RETURN_IF_ERROR(Parse(bytes, message_));
     ComputationMessage written;
     WriteProgramShape(*computation, written.mutable_program_shape());
     constexpr int kOwn[] = {ComputationMessage::kNameFieldNumber,
-                            ComputationMessage::kInstructionsFieldNumber,
                             ComputationMessage::kIdFieldNumber,
                             ComputationMessage::kRootIdFieldNumber,
                             ComputationMessage::kIsFusionComputationFieldNumber,
                             ComputationMessage::kExecutionThreadFieldNumber};
-    computation->set_proto_rest(RestOf(*in, written, kOwn));
+    computation->set_proto_rest(RestOf(message_, written, kOwn));
   }
+  return KeepModuleRest();
+}
+
+// Fields that the header takes whole are looked into only where they hold unknown ones.
+absl::Status ModuleReader::KeepModuleRest() {
+  using M = pb::HloModuleProto;
+  constexpr int kTaken[] = {M::kScheduleFieldNumber,           M::kEntryComputationIdFieldNumber,
+                            M::kNameFieldNumber,
+                            M::kEntryComputationNameFieldNumber, M::kHostProgramShapeFieldNumber,
+                            M::kInputOutputAliasFieldNumber, M::kBufferDonorFieldNumber,
+                            M::kFrontendAttributesFieldNumber, M::kStackFrameIndexFieldNumber};
+  constexpr size_t kNeverWritten = 2;  // the first ones
   pb::HloModuleProto written;
-  WriteHeader(*module_, &written);
-  WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
-  constexpr int kOwn[] = {pb::HloModuleProto::kComputationsFieldNumber,
-                          pb::HloModuleProto::kScheduleFieldNumber,
-                          pb::HloModuleProto::kEntryComputationIdFieldNumber};
-  module_->header().proto_rest = RestOf(in_, written, kOwn);
+  if (header_has_rest_) {
+    WriteHeader(*module_, &written);
+    WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
+  }
+  const absl::Span<const int> taken(kTaken);
+  module_->header().proto_rest =
+      RestOf(header_, written, header_has_rest_ ? taken.first(kNeverWritten) : taken);
   return absl::OkStatus();
 }
 
@@ -370,11 +413,12 @@ absl::Status ModuleReader::KeepInstructionRests() {
   if (with_rest_.empty()) return absl::OkStatus();
   const ProtoIds ids(*module_);
   StackFrameNumbering frames(module_->header().stack_frames);
-  for (const auto& [instruction, in] : with_rest_) {
+  for (const auto& [instruction, bytes] : with_rest_) {
+    RETURN_IF_ERROR(Parse(bytes, instruction_));
     frames.Use(instruction->metadata().stack_frame_id);
     InstructionMessage written;
     RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
-    std::string rest = RestOf(*in, written, kFormerFields);
+    std::string rest = RestOf(instruction_, written, kFormerFields);
     if (!rest.empty()) instruction->mutable_extras().proto_rest = std::move(rest);
   }
   return absl::OkStatus();
@@ -382,8 +426,8 @@ absl::Status ModuleReader::KeepInstructionRests() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(const pb::HloModuleProto& in) {
-  return ModuleReader(in).Run();
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes) {
+  return ModuleReader(bytes).Run();
 }
 
 }  // namespace hlokit

@@ -139,6 +139,22 @@ bool WireReader::Next(WireField& field) {
   return false;
 }
 
+bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_view>& contents,
+               std::string& others) {
+  WireReader reader(bytes);
+  WireField field;
+  while (!reader.AtEnd()) {
+    const size_t start = reader.offset();
+    if (!reader.Next(field)) return false;
+    if (field.number == number && field.type == WireType::kBytes) {
+      contents.push_back(field.content);
+    } else {
+      others.append(bytes.data() + start, reader.offset() - start);
+    }
+  }
+  return true;
+}
+
 absl::string_view FirstContent(absl::string_view bytes, int number) {
   WireReader reader(bytes);
   WireField field;

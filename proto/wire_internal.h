@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -40,6 +41,11 @@ class WireReader {
   size_t at_ = 0;
   const char* error_ = "";
 };
+
+// Takes apart a message: the contents of one field of type kBytes, and everything else as it stands.
+// False where the bytes are broken.
+bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_view>& contents,
+               std::string& others);
 
 // The content of the first field of this number and type kBytes; empty where there is none, or the
 // fields before it are broken.

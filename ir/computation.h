@@ -22,12 +22,6 @@ class Computation {
   void set_name(std::string name) { name_ = std::move(name); }
   int64_t id() const { return id_; }  // dense in the module
   bool IsEntry() const;
-  // The number that a protobuf gave it; -1: none.
-  int32_t proto_id() const { return proto_id_; }
-  void set_proto_id(int32_t id) { proto_id_ = id; }
-  // A serialized HloComputationProto of what a protobuf said and nothing else holds.
-  const std::string& proto_rest() const { return proto_rest_; }
-  void set_proto_rest(std::string rest) { proto_rest_ = std::move(rest); }
 
   // Takes an instruction over; gives it an id, and a unique name made from `name` (or the opcode's
   // text when empty).
@@ -101,14 +95,12 @@ class Computation {
   Module* module_;
   std::string name_;
   int64_t id_ = -1;
-  int32_t proto_id_ = -1;
   std::vector<std::unique_ptr<Instruction>> slots_;  // null: removed; compacted now and then
   int64_t live_ = 0;
   Instruction* root_ = nullptr;
   std::vector<Instruction*> parameters_;
   std::vector<Instruction*> schedule_;
   std::string execution_thread_;  // empty: main
-  std::string proto_rest_;
   SourcePlace place_;
 };
 

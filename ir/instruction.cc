@@ -158,7 +158,6 @@ std::unique_ptr<Instruction> Instruction::CloneWith(Shape shape,
     to.statistics = extras_->statistics;
     to.origin = extras_->origin;
     to.unknown = extras_->unknown;
-    to.proto_rest = extras_->proto_rest;
   }
   return clone;
 }

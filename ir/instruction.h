@@ -33,9 +33,6 @@ struct InstructionExtras {
   std::string origin;      // text of origin={...}
   std::vector<std::pair<std::string, std::string>>
       unknown;  // kept under --allow-unknown-attributes: name, text
-  // What a protobuf said of the instruction and nothing else here holds, as a serialized
-  // HloInstructionProto; the protobuf writer puts it back.
-  std::string proto_rest;
 };
 
 // Owned by its computation; addresses are stable. Operands, users and control edges are plain
@@ -61,9 +58,6 @@ class Instruction {
   Module* module() const;
   // Dense in the module (0 .. Module::id_bound()); never reused. For side tables.
   int64_t id() const { return id_; }
-  // The number in its computation that a protobuf gave it and that other messages go by; -1: none.
-  int32_t proto_id() const { return proto_id_; }
-  void set_proto_id(int32_t id) { proto_id_ = id; }
 
   // Operands in order; an instruction may appear more than once.
   absl::Span<Instruction* const> operands() const { return operands_; }
@@ -153,7 +147,6 @@ class Instruction {
   bool Uses(const Instruction* operand) const;
 
   Opcode opcode_;
-  int32_t proto_id_ = -1;
   int64_t id_ = -1;
   Computation* parent_ = nullptr;
   int64_t slot_ = -1;  // position in the parent's list

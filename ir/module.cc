@@ -27,18 +27,6 @@ Computation* Module::Adopt(std::unique_ptr<Computation> computation) {
   return added;
 }
 
-absl::Status Module::AdoptAsNamed(std::unique_ptr<Computation> computation) {
-  Computation* added = computation.get();
-  added->id_ = next_computation_id_++;
-  computations_.push_back(std::move(computation));
-  if (!computation_names_.Reserve(added->name_))
-    return InvalidArgument("two computations are named %", added->name_);
-  for (const auto& slot : added->slots_)
-    if (slot && !names_.Reserve(slot->name_))
-      return InvalidArgument("%", added->name_, ": two instructions are named %", slot->name_);
-  return absl::OkStatus();
-}
-
 void Module::Remove(Computation* computation) {
   CHECK(computation != entry_);
   std::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });
@@ -98,13 +86,10 @@ std::unique_ptr<Module> Module::Clone() const {
     Computation* to = computations[c.get()];
     to->execution_thread_ = c->execution_thread_;
     to->place_ = c->place_;
-    to->proto_id_ = c->proto_id_;
-    to->proto_rest_ = c->proto_rest_;
     // Source order is kept: operands are filled in afterwards.
     for (Instruction* i : c->Instructions()) map[i] = to->Add(i->CloneWith(i->shape(), {}));
     for (Instruction* i : c->Instructions()) {
       Instruction* made = map[i];
-      made->proto_id_ = i->proto_id_;
       for (Instruction* operand : i->operands()) made->AppendOperand(map[operand]);
       for (Instruction* before : i->control_predecessors())
         made->AddControlPredecessor(map[before]);

@@ -70,9 +70,6 @@ struct ModuleHeader {
   std::vector<std::pair<std::string, std::string>> frontend_attributes;
   std::vector<std::pair<std::string, std::string>> others;  // name, text of the value
   StackFrameTables stack_frames;
-  // A serialized HloModuleProto (without computations) of what a protobuf said and nothing else
-  // holds; the protobuf writer puts it back.
-  std::string proto_rest;
 };
 
 class Module {
@@ -92,9 +89,6 @@ class Module {
   // Takes over a computation built apart (the parser's); its name and those of its instructions are
   // made unique.
   Computation* Adopt(std::unique_ptr<Computation> computation);
-  // The same, but names stay as they are. Errors: InvalidArgument for one that is taken; the module
-  // is of no use then.
-  absl::Status AdoptAsNamed(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.
   void Remove(Computation* computation);
   Computation* entry() const { return entry_; }

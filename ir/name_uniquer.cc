@@ -1,8 +1,6 @@
 // Splits names into root and number and hands out free numbers.
 #include "ir/name_uniquer.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 
 namespace hlokit {
@@ -46,15 +44,6 @@ void NameUniquer::MakeUnique(std::string& name) {
   const int64_t number = Register(roots_[split.root], split.number);
   if (number == split.number && (!split.has_number || IsPlain(name, split))) return;
   name = absl::StrCat(split.root, ".", number);
-}
-
-bool NameUniquer::Reserve(absl::string_view name) {
-  const Split split = SplitName(name);
-  const bool odd = split.has_number && (split.number == 0 || !IsPlain(name, split));
-  if (odd) return odd_.insert(std::string(name)).second;
-  Numbers& numbers = roots_[split.root];
-  if (split.number != 0) return numbers.used.insert(split.number).second;
-  return !std::exchange(numbers.zero_used, true);
 }
 
 std::string NameUniquer::Unique(absl::string_view name) {

@@ -19,8 +19,6 @@ class NameUniquer {
   std::string Unique(absl::string_view name);
   // The same in place; the common case of a free name does not touch the string.
   void MakeUnique(std::string& name);
-  // Takes a name as it stands, `add.0` too; false where it is taken.
-  bool Reserve(absl::string_view name);
 
  private:
   struct Numbers {
@@ -32,7 +30,6 @@ class NameUniquer {
   static int64_t Register(Numbers& numbers, int64_t wanted);
 
   absl::flat_hash_map<std::string, Numbers> roots_;
-  absl::flat_hash_set<std::string> odd_;  // reserved names that Unique would spell differently
 };
 
 }  // namespace hlokit

@@ -54,8 +54,8 @@ bool StandsAt(const pb::OriginalValueElementProto& element, const std::vector<in
                     place.end());
 }
 
-void AppendOrigin(const pb::OriginalValueProto& in, const Shape& shape,
-                  std::vector<int64_t>& place, std::string& text) {
+void AppendOrigin(const pb::OriginalValueProto& in, const Shape& shape, std::vector<int64_t>& place,
+                  std::string& text) {
   if (shape.IsTuple()) {
     text += '(';
     for (size_t i = 0; i < shape.elements.size(); ++i) {

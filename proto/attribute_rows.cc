@@ -18,25 +18,26 @@ namespace {
 using Message = pb::HloInstructionProto;
 
 // A row from what reads (from `in` into `value`) and what writes (`value` of `of` into `out`).
-#define ROW(name, read_code, write_code)                                             \
-  {                                                                                  \
-    name,                                                                            \
-        []([[maybe_unused]] const Message& in, [[maybe_unused]] Seen& seen,          \
-           [[maybe_unused]] auto& value) -> absl::Status {                           \
-          read_code;                                                                 \
-          return absl::OkStatus();                                                   \
-        },                                                                           \
+#define ROW(name, read_code, write_code)                                               \
+  {                                                                                    \
+    name,                                                                              \
+        []([[maybe_unused]] const Message& in, [[maybe_unused]] Seen& seen,            \
+           [[maybe_unused]] auto& value) -> absl::Status {                             \
+          read_code;                                                                   \
+          return absl::OkStatus();                                                     \
+        },                                                                             \
         []([[maybe_unused]] const auto& value, [[maybe_unused]] const Instruction& of, \
-           [[maybe_unused]] Message* out) -> absl::Status {                          \
-          write_code;                                                                \
-          return absl::OkStatus();                                                   \
-        }                                                                            \
+           [[maybe_unused]] Message* out) -> absl::Status {                            \
+          write_code;                                                                  \
+          return absl::OkStatus();                                                     \
+        }                                                                              \
   }
 #define SCALAR(name, field) ROW(name, value = in.field(), out->set_##field(value))
-#define LIST(name, field) ROW(name, Assign(in.field(), value), Assign(value, out->mutable_##field()))
+#define LIST(name, field) \
+  ROW(name, Assign(in.field(), value), Assign(value, out->mutable_##field()))
 // A scalar or a list in a message of its own.
-#define PART(name, message, field)                                       \
-  ROW(name, (seen.Note(in.message()), value = in.message().field()),     \
+#define PART(name, message, field)                                   \
+  ROW(name, (seen.Note(in.message()), value = in.message().field()), \
       out->mutable_##message()->set_##field(value))
 #define PART_LIST(name, message, field)                                     \
   ROW(name, (seen.Note(in.message()), Assign(in.message().field(), value)), \
@@ -59,7 +60,7 @@ pb::DotDimensionNumbers* DotNumbers(const Instruction& of, Message* out) {
              : out->mutable_dot_dimension_numbers();
 }
 
-#define DOT_LIST(name, field)                          \
+#define DOT_LIST(name, field)                            \
   ROW(name, Assign(DotNumbers(in, seen).field(), value), \
       Assign(value, DotNumbers(of, out)->mutable_##field()))
 
@@ -77,7 +78,8 @@ constexpr AttributeRow<bool> kFlags[] = {
     SCALAR("use_global_device_ids", use_global_device_ids),
     PART("left_side", triangular_solve_options, left_side),
     PART("unit_diagonal", triangular_solve_options, unit_diagonal),
-    ROW("lower",
+    ROW(
+        "lower",
         {
           seen.Note(in.cholesky_options());
           value = in.has_cholesky_options() ? in.cholesky_options().lower()
@@ -111,7 +113,8 @@ constexpr AttributeRow<int64_t> kNumbers[] = {
           value = in.dimensions(0);
         },
         out->add_dimensions(value)),
-    ROW("index_vector_dim",
+    ROW(
+        "index_vector_dim",
         value = in.has_scatter_dimension_numbers()
                     ? in.scatter_dimension_numbers().index_vector_dim()
                     : in.gather_dimension_numbers().index_vector_dim(),
@@ -122,7 +125,8 @@ constexpr AttributeRow<int64_t> kNumbers[] = {
 
 // all_reduce_id was a name of channel_id; numbers below 1 are none.
 constexpr AttributeRow<std::optional<int64_t>> kOptionalNumbers[] = {
-    ROW("channel_id",
+    ROW(
+        "channel_id",
         {
           const int64_t id = in.channel_id() > 0 ? in.channel_id() : in.all_reduce_id();
           if (id > 0) value = id;
@@ -172,9 +176,9 @@ absl::Status ReadAlgorithm(const Message& in, std::string& text) {
 absl::Status WriteDomain(absl::string_view text, Message* out) {
   Scanner scanner(text);
   absl::string_view entry, exit;
-  const bool ok = scanner.Eat("{kind=\"sharding\"") && scanner.Eat(",") &&
-                  scanner.Eat("entry=") && scanner.Balanced(entry) && scanner.Eat(",") &&
-                  scanner.Eat("exit=") && scanner.Balanced(exit) && scanner.Eat("}");
+  const bool ok = scanner.Eat("{kind=\"sharding\"") && scanner.Eat(",") && scanner.Eat("entry=") &&
+                  scanner.Balanced(entry) && scanner.Eat(",") && scanner.Eat("exit=") &&
+                  scanner.Balanced(exit) && scanner.Eat("}");
   if (!ok) return InvalidArgument("the domain ", text, " has no form as a message");
   ASSIGN_OR_RETURN(const Sharding entry_sharding, ParseSharding(entry));
   ASSIGN_OR_RETURN(const Sharding exit_sharding, ParseSharding(exit));
@@ -194,17 +198,14 @@ constexpr AttributeRow<RawText> kRawTexts[] = {
     ROW("algorithm", return ReadAlgorithm(in, value.text), return WriteAlgorithm(value.text, out)),
     ROW("bitcast_config", , ),
     ROW("domain", return ReadDomain(in, seen, value.text), return WriteDomain(value.text, out)),
-    ROW(
-        "is_associative",
+    ROW("is_associative",
         if (in.is_associative() != pb::TRI_STATE_UNSPECIFIED) value.text =
             in.is_associative() == pb::TRI_STATE_TRUE ? "true" : "false",
-        if (!value.text.empty())
-            out->set_is_associative(value.text == "true" ? pb::TRI_STATE_TRUE
-                                                         : pb::TRI_STATE_FALSE)),
+        if (!value.text.empty()) out->set_is_associative(
+            value.text == "true" ? pb::TRI_STATE_TRUE : pb::TRI_STATE_FALSE)),
     ROW("result_accuracy",
         if (in.has_result_accuracy()) value.text = AccuracyText(in.result_accuracy(), seen),
-        if (!value.text.empty())
-            return WriteAccuracy(value.text, out->mutable_result_accuracy())),
+        if (!value.text.empty()) return WriteAccuracy(value.text, out->mutable_result_accuracy())),
 };
 
 constexpr AttributeRow<DimVector> kLists[] = {
@@ -222,8 +223,7 @@ constexpr AttributeRow<DimVector> kLists[] = {
     PART_LIST("collapsed_slice_dims", gather_dimension_numbers, collapsed_slice_dims),
     PART_LIST("start_index_map", gather_dimension_numbers, start_index_map),
     PART_LIST("operand_batching_dims", gather_dimension_numbers, operand_batching_dims),
-    PART_LIST("start_indices_batching_dims", gather_dimension_numbers,
-              start_indices_batching_dims),
+    PART_LIST("start_indices_batching_dims", gather_dimension_numbers, start_indices_batching_dims),
     PART_LIST("update_window_dims", scatter_dimension_numbers, update_window_dims),
     PART_LIST("inserted_window_dims", scatter_dimension_numbers, inserted_window_dims),
     PART_LIST("scatter_dims_to_operand_dims", scatter_dimension_numbers,
@@ -256,20 +256,19 @@ constexpr AttributeRow<std::vector<bool>> kFlagLists[] = {
           seen.Note(in.parameter_replication());
           Assign(in.parameter_replication().replicated_at_leaf_buffers(), value);
         },
-        if (!value.empty())
-            Assign(value,
-                   out->mutable_parameter_replication()->mutable_replicated_at_leaf_buffers())),
+        if (!value.empty()) Assign(
+            value, out->mutable_parameter_replication()->mutable_replicated_at_leaf_buffers())),
 };
 
 // Enumerators with the numbers of XLA's enumerations.
-#define ENUMERATOR(name, type, last, field, message_type)                                \
-  ROW(                                                                                   \
-      name,                                                                              \
-      {                                                                                  \
-        if (in.field() < 0 || in.field() > static_cast<int>(last))                       \
+#define ENUMERATOR(name, type, last, field, message_type)                                       \
+  ROW(                                                                                          \
+      name,                                                                                     \
+      {                                                                                         \
+        if (in.field() < 0 || in.field() > static_cast<int>(last))                              \
           return InvalidArgument("the number ", static_cast<int>(in.field()), " is not known"); \
-        value = static_cast<type>(in.field());                                           \
-      },                                                                                 \
+        value = static_cast<type>(in.field());                                                  \
+      },                                                                                        \
       out->set_##field(static_cast<message_type>(value)))
 
 // Enumerators that stand as texts.
@@ -286,8 +285,8 @@ constexpr AttributeRow<ComparisonDirection> kDirections[] = {
         SetText(Text(value), out->mutable_comparison_direction())),
 };
 constexpr AttributeRow<ComparisonType> kComparisons[] = {
-    ROW("type",
-        if (!in.comparison_type().empty()) return ReadSpelled(in.comparison_type(), value), {
+    ROW("type", if (!in.comparison_type().empty()) return ReadSpelled(in.comparison_type(), value),
+        {
           const bool own = value == ComparisonType::kDefault;
           SetText(Text(own ? OwnOrder(of.operand(0)->shape().type) : value),
                   out->mutable_comparison_type());
@@ -310,8 +309,8 @@ constexpr AttributeRow<CustomCallSchedule> kSchedules[] = {
 constexpr AttributeRow<CustomCallApiVersion> kApiVersions[] = {
     ENUMERATOR("api_version", CustomCallApiVersion, CustomCallApiVersion::kTypedFfi,
                custom_call_api_version, pb::CustomCallApiVersion)};
-constexpr AttributeRow<PaddingType> kPaddingTypes[] = {ENUMERATOR(
-    "padding_type", PaddingType, PaddingType::kSame, padding_type, pb::PaddingType)};
+constexpr AttributeRow<PaddingType> kPaddingTypes[] = {
+    ENUMERATOR("padding_type", PaddingType, PaddingType::kSame, padding_type, pb::PaddingType)};
 constexpr AttributeRow<TriangularTranspose> kTransposes[] = {ROW(
     "transpose_a",
     {

@@ -105,9 +105,9 @@ absl::Status WritePrecisions(const Precisions& precisions, const Instruction& of
   pb::PrecisionConfig* config = out->mutable_precision_config();
   const size_t count = of.opcode() == Opcode::kCustomCall ? of.operand_count() : 2;
   for (size_t i = 0; i < std::max(count, precisions.size()); ++i)
-    config->add_operand_precision(
-        i < precisions.size() ? static_cast<pb::PrecisionConfig::Precision>(precisions[i])
-                              : pb::PrecisionConfig::DEFAULT);
+    config->add_operand_precision(i < precisions.size()
+                                      ? static_cast<pb::PrecisionConfig::Precision>(precisions[i])
+                                      : pb::PrecisionConfig::DEFAULT);
   return absl::OkStatus();
 }
 

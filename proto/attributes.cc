@@ -45,13 +45,13 @@ absl::Status WriteAttributes(const Instruction& instruction, pb::HloInstructionP
   if (instruction.IsParameter()) out->set_parameter_number(instruction.parameter_number());
   if (instruction.IsConstant() && instruction.literal() != nullptr)
     Write(*instruction.literal(), out->mutable_literal());
-  return VisitAttributes(
-      instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
-        return ForEachRow<std::decay_t<decltype(attributes)>>(
-            [&](const auto& field, const auto& row) {
-              return row.write(attributes.*field.member, instruction, out);
-            });
-      });
+  return VisitAttributes(instruction.opcode(), instruction.attributes(),
+                         [&](const auto& attributes) {
+                           return ForEachRow<std::decay_t<decltype(attributes)>>(
+                               [&](const auto& field, const auto& row) {
+                                 return row.write(attributes.*field.member, instruction, out);
+                               });
+                         });
 }
 
 absl::Status ReadAttributes(const pb::HloInstructionProto& in, Seen& seen,

@@ -169,8 +169,7 @@ void WriteHeader(const Module& module, pb::HloModuleProto* out) {
 absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& header) {
   header.is_scheduled = in.has_schedule();
   if (in.has_host_program_shape())
-    RETURN_IF_ERROR(
-        ReadProgramShape(in.host_program_shape(), seen, header.entry_layout.emplace()));
+    RETURN_IF_ERROR(ReadProgramShape(in.host_program_shape(), seen, header.entry_layout.emplace()));
   ReadAliases(in, seen, header);
   ReadTables(in.stack_frame_index(), seen, header.stack_frames);
   Read(in.frontend_attributes(), seen, header.frontend_attributes);

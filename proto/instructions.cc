@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/attributes_internal.h"
 #include "proto/metadata_internal.h"
-#include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/shardings_internal.h"
 #include "support/status.h"
@@ -21,13 +20,15 @@ using Message = pb::HloInstructionProto;
 
 // The numbers that `things` have, and for those without one the next after the largest.
 template <typename Thing>
-std::vector<int64_t> Numbers(const std::vector<Thing*>& things) {
+std::vector<int64_t> Numbers(const std::vector<Thing*>& things, const ProtoRest& rest) {
   int64_t next = 0;
-  for (const Thing* thing : things) next = std::max<int64_t>(next, thing->proto_id() + int64_t{1});
+  for (const Thing* thing : things) next = std::max<int64_t>(next, rest.IdOf(*thing) + int64_t{1});
   std::vector<int64_t> numbers;
   numbers.reserve(things.size());
-  for (const Thing* thing : things)
-    numbers.push_back(thing->proto_id() >= 0 ? thing->proto_id() : next++);
+  for (const Thing* thing : things) {
+    const int32_t given = rest.IdOf(*thing);
+    numbers.push_back(given >= 0 ? given : next++);
+  }
   return numbers;
 }
 
@@ -37,8 +38,7 @@ absl::Status WriteExtras(const Instruction& instruction, const StackFrameNumberi
   const int64_t frame = extras.metadata.stack_frame_id;
   const bool has_tables = !instruction.module()->header().stack_frames.empty();
   Write(extras.metadata, has_tables ? frames.NewId(frame) : frame, out->mutable_metadata());
-  if (extras.sharding != nullptr)
-    RETURN_IF_ERROR(Write(*extras.sharding, out->mutable_sharding()));
+  if (extras.sharding != nullptr) RETURN_IF_ERROR(Write(*extras.sharding, out->mutable_sharding()));
   if (!extras.backend_config.empty()) out->set_backend_config(extras.backend_config);
   Write(extras.frontend_attributes, out->mutable_frontend_attributes());
   RETURN_IF_ERROR(WriteStatistics(extras.statistics, out->mutable_statistics_viz()));
@@ -49,7 +49,6 @@ absl::Status WriteExtras(const Instruction& instruction, const StackFrameNumberi
     attribute->set_name(name);
     attribute->set_text(text);
   }
-  AddRest(extras.proto_rest, out);
   return absl::OkStatus();
 }
 
@@ -106,14 +105,14 @@ absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
 
 }  // namespace
 
-ProtoIds::ProtoIds(const Module& module)
+ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest)
     : computations_(module.computation_id_bound(), 0), instructions_(module.id_bound(), 0) {
   const std::vector<Computation*> computations = module.Computations();
-  const std::vector<int64_t> numbers = Numbers(computations);
+  const std::vector<int64_t> numbers = Numbers(computations, rest);
   for (size_t c = 0; c < computations.size(); ++c) {
     computations_[computations[c]->id()] = numbers[c];
     const std::vector<Instruction*> instructions = computations[c]->Instructions();
-    const std::vector<int64_t> inside = Numbers(instructions);
+    const std::vector<int64_t> inside = Numbers(instructions, rest);
     for (size_t i = 0; i < instructions.size(); ++i)
       instructions_[instructions[i]->id()] = (numbers[c] << 32) | inside[i];
   }
@@ -136,10 +135,9 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in, 
   seen.Note(in);
   ASSIGN_OR_RETURN(const Opcode opcode, ReadOpcode(in.opcode()));
   Shape shape;
-  if (absl::Status read = Read(in.shape(), seen, shape); !read.ok())
-    return Annotate(read, "shape");
-  auto made = std::make_unique<Instruction>(opcode, std::move(shape),
-                                            absl::Span<Instruction* const>());
+  if (absl::Status read = Read(in.shape(), seen, shape); !read.ok()) return Annotate(read, "shape");
+  auto made =
+      std::make_unique<Instruction>(opcode, std::move(shape), absl::Span<Instruction* const>());
   made->set_name(SanitizedName(in.name()));
   RETURN_IF_ERROR(ReadAttributes(in, seen, *made));
   RETURN_IF_ERROR(ReadExtras(in, seen, *made));

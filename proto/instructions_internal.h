@@ -7,6 +7,7 @@
 #include "ir/module.h"
 #include "printer/stack_frames.h"
 #include "proto/messages_internal.h"
+#include "proto/rest_internal.h"
 
 namespace hlokit {
 
@@ -15,7 +16,7 @@ namespace hlokit {
 // later is numbered on.
 class ProtoIds {
  public:
-  explicit ProtoIds(const Module& module);
+  ProtoIds(const Module& module, const ProtoRest& rest);
   int64_t Of(const Computation& computation) const { return computations_[computation.id()]; }
   int64_t Of(const Instruction& instruction) const { return instructions_[instruction.id()]; }
 
@@ -26,7 +27,7 @@ class ProtoIds {
   std::vector<int64_t> computations_, instructions_;  // by id()
 };
 
-// Everything about an instruction, its rest included. Errors: InvalidArgument, naming the
+// Everything about an instruction but its rest. Errors: InvalidArgument, naming the
 // instruction, for texts that have no form as messages.
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
                               const StackFrameNumbering& frames, pb::HloInstructionProto* out);

@@ -12,36 +12,36 @@ namespace {
 
 // Which list of a LiteralProto holds the elements of which type: LIST where protobuf has the
 // element (or half of a complex one) as a number, BYTES where they stand in a string.
-#define HLOKIT_LITERAL_LISTS(LIST, BYTES)                                                       \
-  LIST(Pred, preds)                                                                             \
-  LIST(S32, s32s)                                                                               \
-  LIST(S64, s64s)                                                                               \
-  LIST(U32, u32s)                                                                               \
-  LIST(U64, u64s)                                                                               \
-  LIST(F32, f32s)                                                                               \
-  LIST(F64, f64s)                                                                               \
-  LIST(C64, c64s)                                                                               \
-  LIST(C128, c128s)                                                                             \
-  BYTES(S1, s1s)                                                                                \
-  BYTES(S2, s2s)                                                                                \
-  BYTES(S4, s4s)                                                                                \
-  BYTES(S8, s8s)                                                                                \
-  BYTES(S16, s16s)                                                                              \
-  BYTES(U1, u1s)                                                                                \
-  BYTES(U2, u2s)                                                                                \
-  BYTES(U4, u4s)                                                                                \
-  BYTES(U8, u8s)                                                                                \
-  BYTES(U16, u16s)                                                                              \
-  BYTES(F16, f16s)                                                                              \
-  BYTES(BF16, bf16s)                                                                            \
-  BYTES(F4E2M1FN, f4e2m1fns)                                                                    \
-  BYTES(F8E3M4, f8e3m4s)                                                                        \
-  BYTES(F8E4M3, f8e4m3s)                                                                        \
-  BYTES(F8E4M3B11FNUZ, f8e4m3b11fnuzs)                                                          \
-  BYTES(F8E4M3FN, f8e4m3fns)                                                                    \
-  BYTES(F8E4M3FNUZ, f8e4m3fnuzs)                                                                \
-  BYTES(F8E5M2, f8e5m2s)                                                                        \
-  BYTES(F8E5M2FNUZ, f8e5m2fnuzs)                                                                \
+#define HLOKIT_LITERAL_LISTS(LIST, BYTES) \
+  LIST(Pred, preds)                       \
+  LIST(S32, s32s)                         \
+  LIST(S64, s64s)                         \
+  LIST(U32, u32s)                         \
+  LIST(U64, u64s)                         \
+  LIST(F32, f32s)                         \
+  LIST(F64, f64s)                         \
+  LIST(C64, c64s)                         \
+  LIST(C128, c128s)                       \
+  BYTES(S1, s1s)                          \
+  BYTES(S2, s2s)                          \
+  BYTES(S4, s4s)                          \
+  BYTES(S8, s8s)                          \
+  BYTES(S16, s16s)                        \
+  BYTES(U1, u1s)                          \
+  BYTES(U2, u2s)                          \
+  BYTES(U4, u4s)                          \
+  BYTES(U8, u8s)                          \
+  BYTES(U16, u16s)                        \
+  BYTES(F16, f16s)                        \
+  BYTES(BF16, bf16s)                      \
+  BYTES(F4E2M1FN, f4e2m1fns)              \
+  BYTES(F8E3M4, f8e3m4s)                  \
+  BYTES(F8E4M3, f8e4m3s)                  \
+  BYTES(F8E4M3B11FNUZ, f8e4m3b11fnuzs)    \
+  BYTES(F8E4M3FN, f8e4m3fns)              \
+  BYTES(F8E4M3FNUZ, f8e4m3fnuzs)          \
+  BYTES(F8E5M2, f8e5m2s)                  \
+  BYTES(F8E5M2FNUZ, f8e5m2fnuzs)          \
   BYTES(F8E8M0FNU, f8e8m0fnus)
 
 struct Bytes {
@@ -52,11 +52,11 @@ struct Bytes {
 // The elements as they lie in the message.
 Bytes ElementsOf(const pb::LiteralProto& in, ElementType type) {
   switch (type) {
-#define LIST(enumerator, field)   \
+#define LIST(enumerator, field)    \
   case ElementType::k##enumerator: \
-    return {in.field().data(),    \
+    return {in.field().data(),     \
             in.field##_size() * static_cast<int64_t>(sizeof(*in.field().data()))};
-#define BYTES(enumerator, field)  \
+#define BYTES(enumerator, field)   \
   case ElementType::k##enumerator: \
     return {in.field().data(), static_cast<int64_t>(in.field().size())};
     HLOKIT_LITERAL_LISTS(LIST, BYTES)
@@ -70,15 +70,15 @@ Bytes ElementsOf(const pb::LiteralProto& in, ElementType type) {
 // Room for `size` bytes of elements in the message.
 uint8_t* RoomFor(pb::LiteralProto* out, ElementType type, int64_t size) {
   switch (type) {
-#define LIST(enumerator, field)                                                    \
-  case ElementType::k##enumerator: {                                               \
-    auto* list = out->mutable_##field();                                           \
+#define LIST(enumerator, field)                                                             \
+  case ElementType::k##enumerator: {                                                        \
+    auto* list = out->mutable_##field();                                                    \
     list->Resize(static_cast<int>(size / static_cast<int64_t>(sizeof(*list->data()))), {}); \
-    return reinterpret_cast<uint8_t*>(list->mutable_data());                       \
+    return reinterpret_cast<uint8_t*>(list->mutable_data());                                \
   }
-#define BYTES(enumerator, field)                                   \
-  case ElementType::k##enumerator:                                 \
-    out->mutable_##field()->resize(size);                          \
+#define BYTES(enumerator, field)          \
+  case ElementType::k##enumerator:        \
+    out->mutable_##field()->resize(size); \
     return reinterpret_cast<uint8_t*>(out->mutable_##field()->data());
     HLOKIT_LITERAL_LISTS(LIST, BYTES)
 #undef LIST

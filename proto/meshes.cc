@@ -22,17 +22,15 @@ bool ScanDeviceIds(Scanner& scanner, pb::MeshProto* mesh) {
     list->Add(number);
     return true;
   };
-  if (!scanner.Eat("([")) return scanner.List("(", ")", [&] {
-    return add_to(mesh->mutable_device_ids());
-  });
+  if (!scanner.Eat("(["))
+    return scanner.List("(", ")", [&] { return add_to(mesh->mutable_device_ids()); });
   pb::MeshProto::IotaTransform* iota = mesh->mutable_iota_transform();
   do {
     if (!add_to(iota->mutable_reshape_dims())) return false;
   } while (scanner.Eat(","));
   if (!scanner.Eat("]")) return false;
-  if (scanner.Eat("T") && !scanner.List("(", ")", [&] {
-        return add_to(iota->mutable_transpose_perm());
-      }))
+  if (scanner.Eat("T") &&
+      !scanner.List("(", ")", [&] { return add_to(iota->mutable_transpose_perm()); }))
     return false;
   return scanner.Eat(")");
 }
@@ -96,9 +94,8 @@ bool ScanSharding(Scanner& scanner, pb::NamedShardingProto* out) {
   while (scanner.Eat(",")) {
     absl::string_view part;
     if (scanner.Peek() == '[') {
-      if (!scanner.List("[", "]", [&] {
-            return ScanDimension(scanner, mesh, out->add_dim_shardings());
-          }))
+      if (!scanner.List("[", "]",
+                        [&] { return ScanDimension(scanner, mesh, out->add_dim_shardings()); }))
         return false;
       continue;
     }
@@ -111,7 +108,7 @@ bool ScanSharding(Scanner& scanner, pb::NamedShardingProto* out) {
       continue;
     }
     scanner.Eat("=");
-    AxisRefs* refs = part == "replicated"   ? out->mutable_replicated_axes()
+    AxisRefs* refs = part == "replicated"  ? out->mutable_replicated_axes()
                      : part == "unreduced" ? out->mutable_unreduced_axes()
                      : part == "manual"    ? out->mutable_manual_axes()
                                            : nullptr;
@@ -127,8 +124,8 @@ std::string MeshText(const pb::MeshProto& mesh, Seen& seen) {
   std::string text = "mesh[";
   for (const auto& axis : mesh.axes()) {
     seen.Note(axis);
-    absl::StrAppend(&text, text.back() == '[' ? "'" : ",'", absl::CEscape(axis.name()), "'=",
-                    axis.size());
+    absl::StrAppend(&text, text.back() == '[' ? "'" : ",'", absl::CEscape(axis.name()),
+                    "'=", axis.size());
   }
   text += ']';
   if (mesh.has_iota_transform()) {
@@ -155,8 +152,8 @@ class AxisWriter {
     const int64_t index = ref.mesh_axis_index();
     ok_ &= index >= 0 && index < mesh_.axes_size();
     if (!ok_) return "";
-    std::string text = absl::StrCat("'", absl::CEscape(mesh_.axes(static_cast<int>(index)).name()),
-                                    "'");
+    std::string text =
+        absl::StrCat("'", absl::CEscape(mesh_.axes(static_cast<int>(index)).name()), "'");
     if (!ref.has_sub_axis_info()) return text;
     seen_.Note(ref.sub_axis_info());
     absl::StrAppend(&text, ":(", ref.sub_axis_info().pre_size(), ")", ref.sub_axis_info().size());
@@ -222,8 +219,7 @@ absl::StatusOr<std::string> MeshGroupsText(const pb::MeshAxesReplicaGroupListPro
                                            Seen& seen) {
   seen.Note(in);
   AxisWriter axes(in.mesh(), seen);
-  std::string text =
-      absl::StrCat(MeshText(in.mesh(), seen), " {", axes.Text(in.axes(), ","), "}");
+  std::string text = absl::StrCat(MeshText(in.mesh(), seen), " {", axes.Text(in.axes(), ","), "}");
   if (!axes.ok()) return InvalidArgument("the mesh has no axis of a number that is named");
   return text;
 }

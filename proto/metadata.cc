@@ -40,8 +40,7 @@ bool WriteProfileTypes(absl::string_view text, pb::OpMetadata* out) {
 
 std::string ProfileTypesText(const pb::OpMetadata& in) {
   std::string text;
-  for (const int type : in.profile_type())
-    absl::StrAppend(&text, text.empty() ? "{" : ",", type);
+  for (const int type : in.profile_type()) absl::StrAppend(&text, text.empty() ? "{" : ",", type);
   if (!text.empty()) text += '}';
   return text;
 }
@@ -153,11 +152,11 @@ std::string MetadataListText(const google::protobuf::RepeatedPtrField<pb::OpMeta
   return always_list || in.size() > 1 ? absl::StrCat("{", text, "}") : text;
 }
 
-void Write(const StringPairs& attributes, pb::FrontendAttributes* out) {
+void Write(const FrontendAttributes& attributes, pb::FrontendAttributes* out) {
   for (const auto& [key, value] : attributes) (*out->mutable_map())[key] = value;
 }
 
-void Read(const pb::FrontendAttributes& in, Seen& seen, StringPairs& attributes) {
+void Read(const pb::FrontendAttributes& in, Seen& seen, FrontendAttributes& attributes) {
   seen.Note(in);
   for (const auto& [key, value] : in.map()) attributes.emplace_back(key, value);
   std::sort(attributes.begin(), attributes.end());

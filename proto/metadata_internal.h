@@ -2,12 +2,11 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "ir/attribute_types.h"
+#include "ir/frontend_attributes.h"
 #include "proto/messages_internal.h"
 
 namespace hlokit {
@@ -24,9 +23,8 @@ absl::Status WriteMetadataList(absl::string_view text,
 std::string MetadataListText(const google::protobuf::RepeatedPtrField<pb::OpMetadata>& in,
                              bool always_list, Seen& seen);
 
-using StringPairs = std::vector<std::pair<std::string, std::string>>;
-void Write(const StringPairs& attributes, pb::FrontendAttributes* out);
-void Read(const pb::FrontendAttributes& in, Seen& seen, StringPairs& attributes);
+void Write(const FrontendAttributes& attributes, pb::FrontendAttributes* out);
+void Read(const pb::FrontendAttributes& in, Seen& seen, FrontendAttributes& attributes);
 
 // `{visualizing_index=1,a=1.5}`; no text where there are none.
 absl::Status WriteStatistics(absl::string_view text, pb::StatisticsViz* out);

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "proto/messages_internal.h"
+#include "proto/rest_internal.h"
 
 namespace hlokit {
 
@@ -14,10 +15,10 @@ namespace hlokit {
 // Errors: InvalidArgument with the path of the field
 // (`computations[2] (%f): instructions[5] (%add): shape: ...`); DataLoss, without a word, where the
 // bytes are no message.
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes);
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest);
 
 // Errors: InvalidArgument where an instruction has no form as a message.
-absl::Status WriteModule(const Module& module, pb::HloModuleProto* out);
+absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out);
 
 // All that stands beside the computations, but for ids, the schedule and the stack frames.
 void WriteHeader(const Module& module, pb::HloModuleProto* out);

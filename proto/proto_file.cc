@@ -19,7 +19,6 @@ namespace {
 using google::protobuf::Arena;
 using Literals = google::protobuf::RepeatedPtrField<pb::LiteralProto>;
 
-
 absl::Status ReadLiterals(const Literals& in, std::vector<Literal>& literals) {
   Seen seen;
   for (int i = 0; i < in.size(); ++i) {
@@ -104,11 +103,12 @@ absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding
     ASSIGN_OR_RETURN(owned, ModuleBytes(bytes, encoding, kind, options, file));
     module = owned;
   }
-  absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(module);
-  if (absl::IsDataLoss(read.status()))
-    return InvalidArgument(DescribeDamage(bytes, TypeOf(kind)));
+  auto rest = std::make_shared<ProtoRest>();
+  absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(module, *rest);
+  if (absl::IsDataLoss(read.status())) return InvalidArgument(DescribeDamage(bytes, TypeOf(kind)));
   RETURN_IF_ERROR(read.status());
   file.module = *std::move(read);
+  file.rest = std::move(rest);
   return file;
 }
 
@@ -117,10 +117,11 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
   return std::move(file.module);
 }
 
-absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding) {
+absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
+                                             const ProtoRest* rest) {
   Arena arena;
   auto* message = Arena::CreateMessage<pb::HloModuleProto>(&arena);
-  RETURN_IF_ERROR(WriteModule(module, message));
+  RETURN_IF_ERROR(WriteModule(module, rest == nullptr ? ProtoRest() : *rest, message));
   if (encoding != ProtoEncoding::kText) return Encode(*message, encoding);
   const std::string comment = ExtrasComment(*message);
   message->clear_hlokit();

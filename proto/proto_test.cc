@@ -39,7 +39,20 @@ std::string Written(const Module& module, ProtoEncoding encoding = ProtoEncoding
 
 pb::HloModuleProto MessageOf(const std::string& text) {
   pb::HloModuleProto message;
-  EXPECT_TRUE(WriteModule(*Parse(text), &message).ok());
+  EXPECT_TRUE(WriteModule(*Parse(text), ProtoRest(), &message).ok());
+  return message;
+}
+
+ModuleFile ReadBack(const pb::HloModuleProto& message) {
+  auto file = ReadModuleFile(message.SerializeAsString(), ProtoEncoding::kBinary);
+  EXPECT_TRUE(file.ok()) << file.status();
+  return file.ok() ? *std::move(file) : ModuleFile();
+}
+
+// With what the module could not hold.
+pb::HloModuleProto WriteBack(const ModuleFile& file) {
+  pb::HloModuleProto message;
+  EXPECT_TRUE(WriteModule(*file.module, *file.rest, &message).ok());
   return message;
 }
 
@@ -76,10 +89,11 @@ TEST(Module, ComesBackFromEveryEncoding) {
 }
 
 TEST(Module, KeepsWhatOnlyTextKnows) {
-  const std::string text = absl::StrReplaceAll(
-      kSmall, {{"f32[2,3]{0,1}}", "f32[2,3]{0,1}}, "
-                                  "allow_spmd_sharding_propagation_to_output={true}, "
-                                  "replica_count=2, num_partitions=4"}});
+  const std::string text =
+      absl::StrReplaceAll(kSmall, {{"f32[2,3]{0,1}}",
+                                    "f32[2,3]{0,1}}, "
+                                    "allow_spmd_sharding_propagation_to_output={true}, "
+                                    "replica_count=2, num_partitions=4"}});
   const auto module = Parse(text);
   for (const ProtoEncoding encoding : kEncodings) {
     const auto read = ReadModuleFile(Written(*module, encoding), encoding);
@@ -94,23 +108,18 @@ TEST(Module, TakesCountsFromTheDeviceAssignment) {
   pb::HloModuleProto message = MessageOf(kSmall);
   message.mutable_device_assignment()->set_replica_count(2);
   message.mutable_device_assignment()->set_computation_count(4);
-  const auto module = ReadModuleProto(message.SerializeAsString());
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_EQ((*module)->header().replica_count, 2);
-  EXPECT_EQ((*module)->header().num_partitions, 4);
-  pb::HloModuleProto again;
-  ASSERT_TRUE(WriteModule(**module, &again).ok());
-  EXPECT_TRUE(again.has_device_assignment());
-  EXPECT_FALSE(again.has_hlokit());
-  (*module)->header().num_partitions = 1;
-  pb::HloModuleProto changed;
-  ASSERT_TRUE(WriteModule(**module, &changed).ok());
-  EXPECT_FALSE(changed.has_device_assignment());
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  EXPECT_EQ(file.module->header().replica_count, 2);
+  EXPECT_EQ(file.module->header().num_partitions, 4);
+  EXPECT_TRUE(WriteBack(file).has_device_assignment());
+  EXPECT_FALSE(WriteBack(file).has_hlokit());
+  file.module->header().num_partitions = 1;
+  EXPECT_FALSE(WriteBack(file).has_device_assignment());
 }
 
 TEST(Module, KeepsIds) {
   pb::HloModuleProto message = MessageOf(kSmall);
-  const std::string text = message.ShortDebugString();
   for (auto& computation : *message.mutable_computations()) {
     computation.set_id(computation.id() + 7);
     computation.set_root_id(computation.root_id() + 5);
@@ -121,16 +130,26 @@ TEST(Module, KeepsIds) {
     }
   }
   message.set_entry_computation_id(message.entry_computation_id() + 7);
-  const auto module = ReadModuleProto(message.SerializeAsString());
-  ASSERT_TRUE(module.ok()) << module.status();
-  pb::HloModuleProto again;
-  ASSERT_TRUE(WriteModule(**module, &again).ok());
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  EXPECT_EQ(Print(*file.module), kSmall);
+  file.module->entry()->Add(Opcode::kNegate, file.module->entry()->root()->shape(),
+                            {file.module->entry()->root()}, "more");
+  const pb::HloModuleProto again = WriteBack(file);
   EXPECT_EQ(again.computations(0).id(), 7);
   EXPECT_EQ(again.computations(1).instructions(1).id(), (int64_t{8} << 32) + 6);
+  EXPECT_EQ(again.computations(1).instructions(2).id(), (int64_t{8} << 32) + 7);
   EXPECT_EQ(again.computations(1).root_id(), (int64_t{8} << 32) + 6);
   EXPECT_EQ(again.entry_computation_id(), 8);
-  EXPECT_EQ(Print(**module), kSmall);
-  EXPECT_EQ(Print(*(*module)->Clone()), kSmall);
+}
+
+TEST(Module, KeepsNamesThatTextSpellsOtherwise) {
+  pb::HloModuleProto message = MessageOf(kSmall);
+  message.mutable_computations(0)->mutable_instructions(0)->set_name("x.0");
+  message.mutable_computations(0)->mutable_instructions(1)->set_name("x");
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  EXPECT_THAT(Print(*file.module), HasSubstr("negate(%x.0)"));
 }
 
 // Adds an unknown field to each message inside of `message`.
@@ -154,7 +173,8 @@ int AddUnknown(google::protobuf::Message* message) {
   return count;
 }
 
-constexpr char kManyMessages[] = R"(HloModule many, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}) }
+constexpr char kManyMessages[] =
+    R"(HloModule many, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}) }
 ENTRY e {
   p = f32[2,3,4,4]{3,2,1,0:T(8,128)E(32)S(1)} parameter(0), sharding={devices=[2,1,1,1]<=[2] metadata={op_name="s"}}
   q = f32[3,3,3,3]{3,2,1,0:SC(1:2)} parameter(1), parameter_replication={true}, sharding={{replicated}}
@@ -183,29 +203,20 @@ ENTRY e {
 
 TEST(UnknownFields, SurviveInEveryMessage) {
   pb::HloModuleProto message = MessageOf(kManyMessages);
-  const std::string plain = message.SerializeAsString();
-  for (auto& i : *message.mutable_computations(0)->mutable_instructions()) i.clear_shape();
-  message.ParseFromString(plain);
   EXPECT_GT(AddUnknown(&message), 200);
-  const auto module = ReadModuleProto(message.SerializeAsString());
-  ASSERT_TRUE(module.ok()) << module.status();
-  pb::HloModuleProto again;
-  ASSERT_TRUE(WriteModule(**module, &again).ok());
-  EXPECT_EQ(again.DebugString(), message.DebugString());
-  pb::HloModuleProto cloned;
-  ASSERT_TRUE(WriteModule(*(*module)->Clone(), &cloned).ok());
-  EXPECT_EQ(cloned.DebugString(), message.DebugString());
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  EXPECT_EQ(WriteBack(file).DebugString(), message.DebugString());
 }
 
 TEST(UnknownFields, AreLostWithWhatAPassChanged) {
   pb::HloModuleProto message = MessageOf(kManyMessages);
   AddUnknown(&message);
-  auto module = ReadModuleProto(message.SerializeAsString());
-  ASSERT_TRUE(module.ok()) << module.status();
-  for (Instruction* i : (*module)->entry()->Instructions())
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  for (Instruction* i : file.module->entry()->Instructions())
     if (i->opcode() == Opcode::kTuple) i->mutable_shape().elements.pop_back();
-  pb::HloModuleProto again;
-  ASSERT_TRUE(WriteModule(**module, &again).ok());
+  const pb::HloModuleProto again = WriteBack(file);
   for (const auto& i : again.computations(0).instructions())
     if (i.opcode() == "tuple") {
       EXPECT_EQ(i.shape().tuple_shapes_size(), 1);
@@ -223,13 +234,11 @@ TEST(KnownFields, WithoutAPlaceSurvive) {
   root->mutable_backend_config_payload()->set_value("config");
   root->mutable_metadata()->mutable_profile_info()->set_relative_speedup(2);
   root->mutable_shape()->mutable_layout()->add_dim_level_types(pb::DIM_DENSE);
-  const auto module = ReadModuleProto(message.SerializeAsString());
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(Print(**module), HasSubstr("backend_config=\"config\""));
-  pb::HloModuleProto again;
-  ASSERT_TRUE(WriteModule(**module, &again).ok());
+  const ModuleFile file = ReadBack(message);
+  ASSERT_NE(file.module, nullptr);
+  EXPECT_THAT(Print(*file.module), HasSubstr("backend_config=\"config\""));
   root->set_backend_config("config");
-  EXPECT_EQ(again.DebugString(), message.DebugString());
+  EXPECT_EQ(WriteBack(file).DebugString(), message.DebugString());
 }
 
 TEST(FormerFields, AreRead) {
@@ -277,7 +286,7 @@ TEST(Errors, NameThePath) {
        "operand_ids: no instruction before this one has the id 1"},
       {"count", [](auto& m) { at(m).add_operand_ids(0); },
        "operand_ids: negate takes 1 operand, found 2"},
-      {"name", [](auto& m) { at(m).set_name("a"); }, "%f: two instructions are named %a"},
+      {"name", [](auto& m) { at(m).set_name("a"); }, "name: another instruction has it"},
       {"no name", [](auto& m) { at(m).clear_name(); }, "name: is missing"},
       {"id", [](auto& m) { at(m).set_id(0); }, "id: another instruction has 0"},
       {"type", [](auto& m) { at(m).mutable_shape()->set_element_type(pb::PrimitiveType(77)); },
@@ -292,23 +301,25 @@ TEST(Errors, NameThePath) {
        "computations[0] (%f): root_id: no instruction has the id 9"},
       {"entry", [](auto& m) { m.clear_entry_computation_name(), m.set_entry_computation_id(9); },
        "entry_computation_id: no computation has the id 9"},
-      {"called", [](auto& m) {
+      {"called",
+       [](auto& m) {
          m.mutable_computations(1)->mutable_instructions(1)->set_called_computation_ids(0, 1);
        },
        "called_computation_ids: no computation before this one has the id 1"},
-      {"uncalled", [](auto& m) {
+      {"uncalled",
+       [](auto& m) {
          m.mutable_computations(1)->mutable_instructions(1)->clear_called_computation_ids();
        },
        "called_computation_ids: call calls 1 computation, found 0"},
-      {"parameter", [](auto& m) {
+      {"parameter",
+       [](auto& m) {
          m.mutable_computations(0)->mutable_instructions(0)->set_parameter_number(1 << 30);
        },
        "parameter_number: 1073741824 is not one of 0 to 0"},
       {"empty", [](auto& m) { m.mutable_computations(0)->clear_instructions(); },
        "a computation cannot be empty"},
-      {"schedule", [](auto& m) {
-         (*m.mutable_schedule()->mutable_sequences())[0].add_instruction_ids(0);
-       },
+      {"schedule",
+       [](auto& m) { (*m.mutable_schedule()->mutable_sequences())[0].add_instruction_ids(0); },
        "schedule: sequences[0]: %f has 2 instructions, not 1"},
       {"partitions", [](auto& m) { m.mutable_hlokit()->set_num_partitions(int64_t{1} << 40); },
        "the number of partitions is 1099511627776, not 1 to 1048576"},
@@ -365,7 +376,7 @@ TEST(Errors, OfTextFilesHaveAPlace) {
 
 TEST(Names, AreSanitizedAsXlaDoes) {
   const std::pair<const char*, const char*> kNames[] = {
-      {"a%b", "a_b"}, {"3c", "_c"},       {"__a", "a_a"},  {"__xla_b", "__xla_b"}, {"f32", "f32_"},
+      {"a%b", "a_b"}, {"3c", "_c"},       {"__a", "a_a"},   {"__xla_b", "__xla_b"}, {"f32", "f32_"},
       {"-x", "_x"},   {"tuple", "tuple"}, {"\u00e9", "a_"}, {"a.b-c_1", "a.b-c_1"}};
   for (const auto& [name, sanitized] : kNames) EXPECT_EQ(SanitizedName(name), sanitized);
 }
@@ -422,7 +433,8 @@ TEST(Kinds, AreToldApart) {
     literals = ReadLiteralFile(*WriteLiteralProto(literal, encoding), encoding);
     ASSERT_TRUE(literals.ok()) << literals.status();
     EXPECT_EQ(literals->arguments[0], literal);
-    literals = ReadLiteralFile(*WriteLiteralsProto({{literal, literal}, literal}, encoding), encoding);
+    literals =
+        ReadLiteralFile(*WriteLiteralsProto({{literal, literal}, literal}, encoding), encoding);
     ASSERT_TRUE(literals.ok()) << literals.status();
     EXPECT_EQ(literals->arguments.size(), 2u);
     EXPECT_EQ(*literals->result, literal);
@@ -451,10 +463,10 @@ TEST(Literals, MustHoldWhatTheirShapeSays) {
   pb::LiteralProto literal;
   literal.mutable_shape()->set_element_type(pb::F32);
   literal.mutable_shape()->add_dimensions(int64_t{1} << 40);
-  EXPECT_THAT(std::string(ReadLiteralFile(literal.SerializeAsString(), ProtoEncoding::kBinary)
-                              .status()
-                              .message()),
-              HasSubstr("expected 1099511627776 elements"));
+  EXPECT_THAT(
+      std::string(
+          ReadLiteralFile(literal.SerializeAsString(), ProtoEncoding::kBinary).status().message()),
+      HasSubstr("expected 1099511627776 elements"));
 }
 
 // Every module of the tests comes back from its message as it went in.

@@ -1,6 +1,5 @@
 // Modules from messages: computations, what they hold and call, the schedule.
 #include <algorithm>
-#include <numeric>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -30,8 +29,7 @@ class InstructionIds {
   void Reserve(size_t count) { small_.resize(4 * count + 64, nullptr); }
   // False where the number is taken.
   bool Add(int32_t id, Instruction* instruction) {
-    if (static_cast<size_t>(id) >= small_.size())
-      return large_.try_emplace(id, instruction).second;
+    if (static_cast<size_t>(id) >= small_.size()) return large_.try_emplace(id, instruction).second;
     return small_[id] == nullptr && (small_[id] = instruction);
   }
   Instruction* Find(int64_t id) const {
@@ -48,20 +46,28 @@ class InstructionIds {
 
 class ModuleReader {
  public:
-  explicit ModuleReader(absl::string_view bytes) : bytes_(bytes) {}
+  ModuleReader(absl::string_view bytes, ProtoRest& rest) : bytes_(bytes), rest_(rest) {}
   absl::StatusOr<std::unique_ptr<Module>> Run();
 
  private:
   struct Body {
+    int32_t id = 0;
     std::unique_ptr<Computation> computation;
+    Computation* adopted = nullptr;
     InstructionIds by_id;
+  };
+  // An instruction before it has its place, its number, and its name as the message has it.
+  struct Made {
+    std::unique_ptr<Instruction> instruction;
+    int32_t id = 0;
+    absl::string_view name;
   };
 
   absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
   absl::Status ReadComputation(absl::string_view bytes);
   absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
-  absl::StatusOr<std::unique_ptr<Instruction>> ReadOne(absl::string_view bytes, Body& body);
-  absl::Status Finish(const InstructionMessage& in, InstructionIds& by_id,
+  absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
+  absl::Status Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
                       Instruction& instruction);
   absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
                        Instruction& instruction);
@@ -82,15 +88,19 @@ class ModuleReader {
   }
 
   const absl::string_view bytes_;
+  ProtoRest& rest_;
   Seen seen_;
   bool broken_ = false;  // some bytes are no message
   bool header_has_rest_ = false;
-  pb::HloModuleProto header_;     // without computations
-  ComputationMessage message_;    // without instructions
+  pb::HloModuleProto header_;   // without computations
+  ComputationMessage message_;  // without instructions
   InstructionMessage instruction_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
+  absl::flat_hash_set<std::string> computation_names_;
+  absl::flat_hash_set<absl::string_view> instruction_names_;
+  std::vector<std::pair<Instruction*, absl::string_view>> names_;
   // What has a rest, with its bytes.
   std::vector<std::pair<Instruction*, absl::string_view>> with_rest_;
   std::vector<std::pair<Computation*, std::string>> computations_with_rest_;
@@ -205,15 +215,18 @@ absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> 
     const absl::Status read = ReadComputation(messages[c]);
     if (!read.ok()) return Annotate(read, PathOf("computations", c, message_.name()));
   }
-  std::vector<size_t> order(bodies_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return bodies_[a].computation->proto_id() < bodies_[b].computation->proto_id();
-  });
-  std::vector<std::unique_ptr<Computation>> computations;
-  for (const size_t i : order) computations.push_back(std::move(bodies_[i].computation));
-  for (auto& computation : computations)
-    RETURN_IF_ERROR(module_->AdoptAsNamed(std::move(computation)));
+  std::vector<Body*> order;
+  for (Body& body : bodies_) order.push_back(&body);
+  std::sort(order.begin(), order.end(), [](const Body* a, const Body* b) { return a->id < b->id; });
+  for (Body* body : order) {
+    const std::string name = body->computation->name();
+    body->adopted = module_->Adopt(std::move(body->computation));
+    body->adopted->set_name(name);
+    rest_.SetId(*body->adopted, body->id);
+  }
+  // The module spells some names anew (add.0 is add); XLA keeps what messages say.
+  for (const auto& [instruction, name] : names_)
+    if (AsAbsl(instruction->name()) != name) instruction->set_name(SanitizedName(name));
   return absl::OkStatus();
 }
 
@@ -224,11 +237,11 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
   if (broken_) return InvalidArgument("broken");
   RETURN_IF_ERROR(Parse(others, message_));
   if (message_.name().empty()) return InvalidArgument("name: is missing");
+  if (!computation_names_.insert(message_.name()).second)
+    return InvalidArgument("name: another computation has it");
   Body body;
-  const int32_t id = ProtoIds::Local(message_.id());
-  body.computation =
-      std::make_unique<Computation>(module_.get(), SanitizedName(message_.name()));
-  body.computation->set_proto_id(id);
+  body.id = ProtoIds::Local(message_.id());
+  body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(message_.name()));
   if (message_.execution_thread() != "main")
     body.computation->set_execution_thread(message_.execution_thread());
   seen_.Note(message_);
@@ -241,7 +254,7 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
     return InvalidArgument("root_id: no instruction has the id ", message_.root_id());
   body.computation->set_root(root);
   RETURN_IF_ERROR(CheckParameters(*body.computation));
-  if (!by_id_.try_emplace(id, bodies_.size()).second)
+  if (!by_id_.try_emplace(body.id, bodies_.size()).second)
     return InvalidArgument("id: another computation has ", message_.id());
   bodies_.push_back(std::move(body));
   return absl::OkStatus();
@@ -250,35 +263,38 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
 // Instructions come with operands first and are kept in the order of their ids.
 absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages, Body& body) {
   if (messages.empty()) return InvalidArgument("instructions: a computation cannot be empty");
-  std::vector<std::unique_ptr<Instruction>> instructions;
-  instructions.reserve(messages.size());
+  std::vector<Made> made;
+  made.reserve(messages.size());
   body.by_id.Reserve(messages.size());
   for (size_t i = 0; i < messages.size(); ++i) {
-    absl::StatusOr<std::unique_ptr<Instruction>> read = ReadOne(messages[i], body);
-    if (!read.ok())
-      return Annotate(read.status(), PathOf("instructions", i, instruction_.name()));
-    instructions.push_back(*std::move(read));
+    const absl::Status read = ReadOne(messages[i], body.by_id, made.emplace_back());
+    if (!read.ok()) return Annotate(read, PathOf("instructions", i, instruction_.name()));
   }
-  auto by_id = [](const auto& a, const auto& b) { return a->proto_id() < b->proto_id(); };
-  if (!std::is_sorted(instructions.begin(), instructions.end(), by_id))
-    std::sort(instructions.begin(), instructions.end(), by_id);
-  for (auto& instruction : instructions) body.computation->Adopt(std::move(instruction));
+  auto by_id = [](const Made& a, const Made& b) { return a.id < b.id; };
+  if (!std::is_sorted(made.begin(), made.end(), by_id)) std::sort(made.begin(), made.end(), by_id);
+  for (Made& each : made) {
+    const Instruction* adopted = body.computation->Adopt(std::move(each.instruction));
+    rest_.SetId(*adopted, each.id);
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOne(absl::string_view bytes,
-                                                                   Body& body) {
+absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
   RETURN_IF_ERROR(Parse(bytes, instruction_));
   if (instruction_.name().empty()) return InvalidArgument("name: is missing");
-  ASSIGN_OR_RETURN(std::unique_ptr<Instruction> made, ReadInstruction(instruction_, seen_));
-  made->set_proto_id(ProtoIds::Local(instruction_.id()));
-  RETURN_IF_ERROR(Finish(instruction_, body.by_id, *made));
-  if (seen_.TakeRest()) with_rest_.emplace_back(made.get(), bytes);
-  return made;
+  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, seen_));
+  made.id = ProtoIds::Local(instruction_.id());
+  const absl::string_view name = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
+  if (!instruction_names_.insert(name).second)
+    return InvalidArgument("name: another instruction has it");
+  names_.emplace_back(made.instruction.get(), name);
+  RETURN_IF_ERROR(Finish(instruction_, made.id, by_id, *made.instruction));
+  if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
+  return absl::OkStatus();
 }
 
 // What takes the instructions and computations before this one.
-absl::Status ModuleReader::Finish(const InstructionMessage& in, InstructionIds& by_id,
+absl::Status ModuleReader::Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
                                   Instruction& instruction) {
   RETURN_IF_ERROR(Connect(in, by_id, instruction));
   RETURN_IF_ERROR(SetCalled(in, instruction));
@@ -287,7 +303,7 @@ absl::Status ModuleReader::Finish(const InstructionMessage& in, InstructionIds& 
   RETURN_IF_ERROR(CheckAsyncShape(instruction));
   SplitSliceSizes(in, instruction);
   Normalize(instruction);
-  if (by_id.Add(instruction.proto_id(), &instruction)) return absl::OkStatus();
+  if (by_id.Add(id, &instruction)) return absl::OkStatus();
   return InvalidArgument("id: another instruction has ", in.id());
 }
 
@@ -328,7 +344,8 @@ absl::Status ModuleReader::SetCalled(const InstructionMessage& in, Instruction& 
 // Dumps from before entry_computation_id name the entry.
 absl::Status ModuleReader::SetEntry() {
   for (Computation* computation : module_->Computations()) {
-    const bool is_entry = computation->proto_id() == ProtoIds::Local(header_.entry_computation_id());
+    const bool is_entry =
+        rest_.IdOf(*computation) == ProtoIds::Local(header_.entry_computation_id());
     const bool is_named = computation->name() == SanitizedName(header_.entry_computation_name());
     if (is_named || (is_entry && module_->entry() == nullptr)) module_->set_entry(computation);
   }
@@ -346,22 +363,18 @@ absl::Status ModuleReader::SetEntry() {
 
 absl::Status ModuleReader::ReadSchedule() {
   if (!header_.has_schedule()) return absl::OkStatus();
-  absl::flat_hash_map<int32_t, Computation*> computations;
-  for (Computation* computation : module_->Computations())
-    computations[computation->proto_id()] = computation;
   for (const auto& [id, sequence] : header_.schedule().sequences()) {
-    const auto found = computations.find(ProtoIds::Local(id));
-    if (found == computations.end())
-      return InvalidArgument("sequences: no computation has the id ", id);
-    Computation* computation = found->second;
-    const InstructionIds& by_id = bodies_[by_id_[ProtoIds::Local(id)]].by_id;
+    const auto found = by_id_.find(ProtoIds::Local(id));
+    if (found == by_id_.end()) return InvalidArgument("sequences: no computation has the id ", id);
+    Computation* computation = bodies_[found->second].adopted;
+    const InstructionIds& by_id = bodies_[found->second].by_id;
     std::vector<Instruction*> schedule;
     absl::flat_hash_set<const Instruction*> taken;
     for (const int64_t instruction_id : sequence.instruction_ids()) {
       Instruction* instruction = by_id.Find(instruction_id);
       if (instruction == nullptr || !taken.insert(instruction).second)
-        return InvalidArgument("sequences[", id, "]: ", instruction_id,
-                               " is no instruction of %", computation->name(), ", or there twice");
+        return InvalidArgument("sequences[", id, "]: ", instruction_id, " is no instruction of %",
+                               computation->name(), ", or there twice");
       schedule.push_back(instruction);
     }
     if (static_cast<int64_t>(schedule.size()) != computation->instruction_count())
@@ -379,12 +392,11 @@ absl::Status ModuleReader::KeepRests() {
     RETURN_IF_ERROR(Parse(bytes, message_));
     ComputationMessage written;
     WriteProgramShape(*computation, written.mutable_program_shape());
-    constexpr int kOwn[] = {ComputationMessage::kNameFieldNumber,
-                            ComputationMessage::kIdFieldNumber,
-                            ComputationMessage::kRootIdFieldNumber,
-                            ComputationMessage::kIsFusionComputationFieldNumber,
-                            ComputationMessage::kExecutionThreadFieldNumber};
-    computation->set_proto_rest(RestOf(message_, written, kOwn));
+    constexpr int kOwn[] = {
+        ComputationMessage::kNameFieldNumber, ComputationMessage::kIdFieldNumber,
+        ComputationMessage::kRootIdFieldNumber, ComputationMessage::kIsFusionComputationFieldNumber,
+        ComputationMessage::kExecutionThreadFieldNumber};
+    rest_.Keep(*computation, RestOf(message_, written, kOwn));
   }
   return KeepModuleRest();
 }
@@ -392,11 +404,15 @@ absl::Status ModuleReader::KeepRests() {
 // Fields that the header takes whole are looked into only where they hold unknown ones.
 absl::Status ModuleReader::KeepModuleRest() {
   using M = pb::HloModuleProto;
-  constexpr int kTaken[] = {M::kScheduleFieldNumber,           M::kEntryComputationIdFieldNumber,
+  constexpr int kTaken[] = {M::kScheduleFieldNumber,
+                            M::kEntryComputationIdFieldNumber,
                             M::kNameFieldNumber,
-                            M::kEntryComputationNameFieldNumber, M::kHostProgramShapeFieldNumber,
-                            M::kInputOutputAliasFieldNumber, M::kBufferDonorFieldNumber,
-                            M::kFrontendAttributesFieldNumber, M::kStackFrameIndexFieldNumber};
+                            M::kEntryComputationNameFieldNumber,
+                            M::kHostProgramShapeFieldNumber,
+                            M::kInputOutputAliasFieldNumber,
+                            M::kBufferDonorFieldNumber,
+                            M::kFrontendAttributesFieldNumber,
+                            M::kStackFrameIndexFieldNumber};
   constexpr size_t kNeverWritten = 2;  // the first ones
   pb::HloModuleProto written;
   if (header_has_rest_) {
@@ -404,30 +420,29 @@ absl::Status ModuleReader::KeepModuleRest() {
     WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
   }
   const absl::Span<const int> taken(kTaken);
-  module_->header().proto_rest =
-      RestOf(header_, written, header_has_rest_ ? taken.first(kNeverWritten) : taken);
+  rest_.KeepOfModule(
+      RestOf(header_, written, header_has_rest_ ? taken.first(kNeverWritten) : taken));
   return absl::OkStatus();
 }
 
 absl::Status ModuleReader::KeepInstructionRests() {
   if (with_rest_.empty()) return absl::OkStatus();
-  const ProtoIds ids(*module_);
+  const ProtoIds ids(*module_, rest_);
   StackFrameNumbering frames(module_->header().stack_frames);
   for (const auto& [instruction, bytes] : with_rest_) {
     RETURN_IF_ERROR(Parse(bytes, instruction_));
     frames.Use(instruction->metadata().stack_frame_id);
     InstructionMessage written;
     RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
-    std::string rest = RestOf(instruction_, written, kFormerFields);
-    if (!rest.empty()) instruction->mutable_extras().proto_rest = std::move(rest);
+    rest_.Keep(*instruction, RestOf(instruction_, written, kFormerFields));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes) {
-  return ModuleReader(bytes).Run();
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest) {
+  return ModuleReader(bytes, rest).Run();
 }
 
 }  // namespace hlokit

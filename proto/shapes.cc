@@ -8,7 +8,6 @@
 namespace hlokit {
 namespace {
 
-
 pb::PrimitiveType TypeNumber(ElementType type) { return static_cast<pb::PrimitiveType>(type); }
 
 absl::Status ReadType(pb::PrimitiveType number, ElementType& type) {
@@ -83,8 +82,8 @@ absl::Status ReadLayout(const pb::LayoutProto& in, Seen& seen, Shape& shape) {
   uint64_t named = 0;
   for (const int64_t dimension : in.minor_to_major()) {
     if (dimension < 0 || dimension >= shape.rank() || (named >> dimension & 1) != 0)
-      return InvalidArgument("the layout must name each of the dimensions 0 to ",
-                             shape.rank() - 1, " once, and names ", dimension);
+      return InvalidArgument("the layout must name each of the dimensions 0 to ", shape.rank() - 1,
+                             " once, and names ", dimension);
     named |= uint64_t{1} << dimension;
     shape.layout.minor_to_major.push_back(static_cast<uint8_t>(dimension));
   }

@@ -193,8 +193,8 @@ absl::Status Write(const ReplicaGroups& groups, pb::HloInstructionProto* out) {
     }
     case ReplicaGroups::Form::kLists:
       for (const auto& list : groups.lists)
-        Assign(list, out->mutable_collective_device_list()->add_replica_groups()
-                         ->mutable_replica_ids());
+        Assign(list,
+               out->mutable_collective_device_list()->add_replica_groups()->mutable_replica_ids());
       out->mutable_collective_device_list();
   }
   return absl::OkStatus();

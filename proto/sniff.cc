@@ -76,8 +76,8 @@ class TopNames {
   }
   absl::string_view Word() {
     const size_t start = at_;
-    while (at_ < text_.size() && (absl::ascii_isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  text_[at_] == '_'))
+    while (at_ < text_.size() &&
+           (absl::ascii_isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
       ++at_;
     return text_.substr(start, at_ - start);
   }
@@ -114,7 +114,8 @@ MessageKind KindOfText(absl::string_view text, int depth, bool want_literals) {
 bool IsModule(absl::string_view bytes) {
   const absl::string_view instruction = FirstContent(FirstContent(bytes, 3), 2);
   return HasField(instruction, 1, WireType::kBytes) && HasField(instruction, 2, WireType::kBytes) &&
-         (HasField(instruction, 3, WireType::kBytes) || HasField(instruction, 35, WireType::kVarint));
+         (HasField(instruction, 3, WireType::kBytes) ||
+          HasField(instruction, 35, WireType::kVarint));
 }
 
 // A shape begins with its element type.
@@ -134,7 +135,8 @@ MessageKind KindOfBinary(absl::string_view bytes, bool want_literals) {
   if (IsModule(bytes)) return MessageKind::kModule;
   const absl::string_view first = FirstContent(bytes, 1);
   if (IsModule(first)) {
-    const bool inputs = HasField(bytes, 2, WireType::kBytes) || HasField(bytes, 3, WireType::kVarint);
+    const bool inputs =
+        HasField(bytes, 2, WireType::kBytes) || HasField(bytes, 3, WireType::kVarint);
     return inputs ? MessageKind::kUnoptimizedSnapshot : MessageKind::kHloProto;
   }
   if (IsModule(FirstContent(first, 1))) return MessageKind::kSnapshot;
@@ -153,8 +155,7 @@ bool IsWire(absl::string_view bytes) {
   WireReader reader(bytes);
   WireField field;
   while (!reader.AtEnd())
-    if (!reader.Next(field) ||
-        (field.number > kLargestNumber && field.number < kFirstOwnNumber))
+    if (!reader.Next(field) || (field.number > kLargestNumber && field.number < kFirstOwnNumber))
       return false;
   return true;
 }

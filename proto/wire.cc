@@ -26,7 +26,8 @@ size_t Utf8Length(absl::string_view text) {
   for (size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
   const bool too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool no_character = (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
+  const bool no_character =
+      (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
   return too_long || no_character ? 0 : length;
 }
 
@@ -75,8 +76,8 @@ class DamageFinder {
 
   bool Found(absl::string_view bytes, size_t offset, const std::string& path, const char* what) {
     const size_t start = bytes.data() - whole_.data();
-    description_ = absl::StrCat("byte ", start + offset, path.empty() ? "" : ", in ", path, ": ",
-                                what);
+    description_ =
+        absl::StrCat("byte ", start + offset, path.empty() ? "" : ", in ", path, ": ", what);
     return true;
   }
 

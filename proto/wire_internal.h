@@ -42,8 +42,8 @@ class WireReader {
   const char* error_ = "";
 };
 
-// Takes apart a message: the contents of one field of type kBytes, and everything else as it stands.
-// False where the bytes are broken.
+// Takes apart a message: the contents of one field of type kBytes, and everything else as it
+// stands. False where the bytes are broken.
 bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_view>& contents,
                std::string& others);
 

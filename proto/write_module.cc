@@ -54,16 +54,19 @@ absl::flat_hash_set<const Computation*> Fused(const Module& module) {
 }
 
 absl::Status WriteComputation(const Computation& computation, const ProtoIds& ids,
-                              const StackFrameNumbering& frames, pb::HloComputationProto* out) {
+                              const StackFrameNumbering& frames, const ProtoRest& rest,
+                              pb::HloComputationProto* out) {
   out->set_name(computation.name());
   out->set_id(ids.Of(computation));
   out->set_root_id(ids.Of(*computation.root()));
   if (computation.execution_thread() != "main")
     out->set_execution_thread(computation.execution_thread());
-  for (const Instruction* i : computation.PostOrder())
+  for (const Instruction* i : computation.PostOrder()) {
     RETURN_IF_ERROR(WriteInstruction(*i, ids, frames, out->add_instructions()));
+    AddRest(rest.Of(*i), out->mutable_instructions(out->instructions_size() - 1));
+  }
   WriteProgramShape(computation, out->mutable_program_shape());
-  AddRest(computation.proto_rest(), out);
+  AddRest(rest.Of(computation), out);
   return absl::OkStatus();
 }
 
@@ -108,25 +111,23 @@ void WriteProgramShape(const Computation& computation, pb::ProgramShapeProto* ou
   Write(computation.root()->shape(), out->mutable_result());
 }
 
-absl::Status WriteModule(const Module& module, pb::HloModuleProto* out) {
+absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
-  const ProtoIds ids(module);
+  const ProtoIds ids(module, rest);
   const Computations computations = CalleesFirst(module);
   const auto fused = Fused(module);
   StackFrameNumbering frames(module.header().stack_frames);
   UseFrames(module, frames);
   WriteHeader(module, out);
   out->set_entry_computation_id(ids.Of(*module.entry()));
-  if (!frames.tables().empty())
-    WriteStackFrames(frames.tables(), out->mutable_stack_frame_index());
+  if (!frames.tables().empty()) WriteStackFrames(frames.tables(), out->mutable_stack_frame_index());
   for (const Computation* computation : computations) {
     pb::HloComputationProto* message = out->add_computations();
     message->set_is_fusion_computation(fused.contains(computation));
-    RETURN_IF_ERROR(WriteComputation(*computation, ids, frames, message));
+    RETURN_IF_ERROR(WriteComputation(*computation, ids, frames, rest, message));
   }
-  if (module.header().is_scheduled)
-    WriteSchedule(computations, ids, out->mutable_schedule());
-  AddRest(module.header().proto_rest, out);
+  if (module.header().is_scheduled) WriteSchedule(computations, ids, out->mutable_schedule());
+  AddRest(rest.of_module(), out);
   SettleCounts(module.header(), out);
   return absl::OkStatus();
 }

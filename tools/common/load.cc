@@ -64,8 +64,8 @@ std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_vie
     ProtoEncoding encoding;
   };
   constexpr Ending kEndings[] = {
-      {"pb", ProtoEncoding::kBinary},     {"hlo_pb", ProtoEncoding::kBinary},
-      {"binpb", ProtoEncoding::kBinary},  {"pbtxt", ProtoEncoding::kText},
+      {"pb", ProtoEncoding::kBinary},      {"hlo_pb", ProtoEncoding::kBinary},
+      {"binpb", ProtoEncoding::kBinary},   {"pbtxt", ProtoEncoding::kText},
       {"textproto", ProtoEncoding::kText}, {"json", ProtoEncoding::kJson}};
   const absl::string_view ending = name.substr(std::min(name.rfind('.') + 1, name.size()));
   if (format.empty())
@@ -98,8 +98,8 @@ absl::Status LoadText(const std::shared_ptr<const SourceFile>& source, const Loa
   return absl::OkStatus();
 }
 
-absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding,
-                       const LoadOptions& options, LoadedModule& loaded) {
+absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding, const LoadOptions& options,
+                       LoadedModule& loaded) {
   ProtoOptions proto_options;
   proto_options.allow_unknown_fields = options.allow_unknown_attributes;
   absl::StatusOr<ModuleFile> read = ReadModuleFile(source.text(), encoding, proto_options);
@@ -111,8 +111,7 @@ absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding,
 // A module from protobuf has no places in a text, so what is wrong is shown in its own text.
 absl::Status VerifyInText(const Module& module, const SourceFile& source) {
   Diagnostics unread, found;
-  const auto text =
-      std::make_shared<const SourceFile>(source.name() + " (as text)", Print(module));
+  const auto text = std::make_shared<const SourceFile>(source.name() + " (as text)", Print(module));
   const auto parsed = ParseModule(text, {true}, unread);
   if (parsed.ok()) RETURN_IF_ERROR(Report(found, *text, Verify(**parsed, found)));
   Diagnostics without_places;

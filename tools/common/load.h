@@ -22,8 +22,8 @@ struct LoadedModule : ModuleFile {
   double parse_s = 0, verify_s = 0;
 };
 
-// How a file is encoded as protobuf; nullopt: HLO text. `format` as in LoadOptions decides, else the
-// content, else the ending of the name (.pb, .hlo_pb, .pbtxt, .json).
+// How a file is encoded as protobuf; nullopt: HLO text. `format` as in LoadOptions decides, else
+// the content, else the ending of the name (.pb, .hlo_pb, .pbtxt, .json).
 std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_view bytes,
                                         absl::string_view format = "");
 
@@ -32,8 +32,8 @@ std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_vie
 // files are refused by name.
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path);
 
-// Reads text or protobuf, and verifies. Every error and warning goes to standard error, located; the status carries
-// the first error and says nothing new.
+// Reads text or protobuf, and verifies. Every error and warning goes to standard error, located;
+// the status carries the first error and says nothing new.
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
                                         const LoadOptions& options);
 

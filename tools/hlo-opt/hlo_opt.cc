@@ -86,7 +86,7 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (format.proto) {
-    auto made = WriteModuleProto(*loaded->module, *format.proto);
+    auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->rest.get());
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);
   } else if (IsHloStage(o.stage)) {

@@ -21,7 +21,8 @@ Exit status: 0 done; 1 a check failed; 2 bad flags, text or module; 3 a fault of
 bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit_status) {
   CLI::App app("Reads an HLO module, verifies it, runs passes over it, and prints the result.",
                "hlo-opt");
-  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")->type_name("FILE");
+  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")
+      ->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the result goes; appears whole or not at all")
       ->type_name("FILE");
   app.add_option("--passes", o.passes, "passes to run, comma-separated; --list-passes names them")

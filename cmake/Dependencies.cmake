@@ -55,6 +55,8 @@ hlokit_find(hlokit_mpfr HEADER mpfr.h LIBRARIES mpfr gmp)
 
 find_package(ZLIB QUIET)
 hlokit_wrap(hlokit_zlib ZLIB::ZLIB)
+# Linked statically: the shared library costs a program a millisecond of its start.
+set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf QUIET)
 hlokit_wrap(hlokit_protobuf protobuf::libprotobuf)
 

@@ -5,16 +5,11 @@
 
 #include "ops/op_table.h"
 #include "parser/module_parser_internal.h"
+#include "parser/normalize.h"
 #include "parser/shardings_internal.h"
 
 namespace hlokit {
 namespace {
-
-// The order of the operands' elements, which a compare need not name.
-ComparisonType DefaultOrder(ElementType type) {
-  if (IsFloat(type) || IsComplex(type)) return ComparisonType::kFloat;
-  return IsSigned(type) ? ComparisonType::kSigned : ComparisonType::kUnsigned;
-}
 
 template <typename A>
 void DropDefaultPrecision(A& attributes) {
@@ -138,11 +133,16 @@ bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
   return true;
 }
 
-void ModuleParser::Normalize(Instruction& i) {
+ComparisonType OwnOrder(ElementType type) {
+  if (IsFloat(type) || IsComplex(type)) return ComparisonType::kFloat;
+  return IsSigned(type) ? ComparisonType::kSigned : ComparisonType::kUnsigned;
+}
+
+void Normalize(Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kCompare: {
       auto& attributes = i.mutable_attr<CompareAttrs>();
-      if (attributes.type == DefaultOrder(i.operand(0)->shape().type))
+      if (attributes.type == OwnOrder(i.operand(0)->shape().type))
         attributes.type = ComparisonType::kDefault;
       break;
     }

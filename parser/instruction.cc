@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "parser/literals_internal.h"
 #include "parser/module_parser_internal.h"
+#include "parser/normalize.h"
 #include "parser/shapes_internal.h"
 #include "support/display.h"
 

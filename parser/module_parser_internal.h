@@ -120,7 +120,6 @@ class ModuleParser {
   // complete.cc
   bool CountImpliedParts(const Instruction& instruction, const char* at);
   bool InferMissingShape(Instruction& instruction, const char* at);
-  void Normalize(Instruction& instruction);
   std::string AnonymousName(Opcode opcode);
 
   // attributes.cc

@@ -1,5 +1,5 @@
 // Renumbering of stack frames and of what they refer to.
-#include "printer/stack_frames_internal.h"
+#include "printer/stack_frames.h"
 
 namespace hlokit {
 namespace {

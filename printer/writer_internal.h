@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "printer/printer.h"
-#include "printer/stack_frames_internal.h"
+#include "printer/stack_frames.h"
 
 namespace hlokit {
 

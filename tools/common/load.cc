@@ -1,11 +1,13 @@
-// Reading, cleaning, parsing and verifying a module.
+// Reading, cleaning and verifying a module.
 #include "tools/common/load.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 
 #include "absl/strings/match.h"
 #include "parser/parser.h"
+#include "printer/printer.h"
 #include "support/file.h"
 #include "support/memory.h"
 #include "support/status.h"
@@ -56,11 +58,27 @@ bool BlankLogPrefixes(std::string& text) {
   return any;
 }
 
+std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_view bytes,
+                                        absl::string_view format) {
+  struct Ending {
+    absl::string_view text;
+    ProtoEncoding encoding;
+  };
+  constexpr Ending kEndings[] = {
+      {"pb", ProtoEncoding::kBinary},      {"hlo_pb", ProtoEncoding::kBinary},
+      {"binpb", ProtoEncoding::kBinary},   {"pbtxt", ProtoEncoding::kText},
+      {"textproto", ProtoEncoding::kText}, {"json", ProtoEncoding::kJson}};
+  const absl::string_view ending = name.substr(std::min(name.rfind('.') + 1, name.size()));
+  if (format.empty())
+    if (const auto sniffed = SniffProto(bytes)) return sniffed;
+  for (const Ending& known : kEndings)
+    if (known.text == (format.empty() ? ending : format)) return known.encoding;
+  return std::nullopt;
+}
+
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path) {
-  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt"))
-    return InvalidArgument(
-        path, ": protobuf dumps are not read yet; dump as text (--xla_dump_hlo_as_text)");
   ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  RETURN_IF_ERROR(Annotate(CheckNotPacked(text), path));
   // A look at the first character spares most files the walk over all lines.
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && absl::StrContains("IWEF", absl::string_view(&text[first], 1)))
@@ -68,22 +86,58 @@ absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& 
   return std::make_shared<const SourceFile>(path == "-" ? "<stdin>" : path, std::move(text));
 }
 
-absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
-                                        const LoadOptions& options) {
-  LoadedModule loaded;
-  Stopwatch watch;
-  constexpr size_t kHeapPerByte = 6;  // what a module takes, and the tables used to read it
-  ExpectHeapUse(kHeapPerByte * source->text().size());
+namespace {
+
+absl::Status LoadText(const std::shared_ptr<const SourceFile>& source, const LoadOptions& options,
+                      LoadedModule& loaded) {
   Diagnostics diagnostics;
   ParseOptions parse_options;
   parse_options.allow_unknown_attributes = options.allow_unknown_attributes;
   auto parsed = ParseModule(source, parse_options, diagnostics);
   RETURN_IF_ERROR(Report(diagnostics, *source, parsed.status()));
   loaded.module = *std::move(parsed);
+  return absl::OkStatus();
+}
+
+absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding, const LoadOptions& options,
+                       LoadedModule& loaded) {
+  ProtoOptions proto_options;
+  proto_options.allow_unknown_fields = options.allow_unknown_attributes;
+  absl::StatusOr<ModuleFile> read = ReadModuleFile(source.text(), encoding, proto_options);
+  RETURN_IF_ERROR(Report(Diagnostics(), source, read.status()));
+  static_cast<ModuleFile&>(loaded) = *std::move(read);
+  return absl::OkStatus();
+}
+
+// A module from protobuf has no places in a text, so what is wrong is shown in its own text.
+absl::Status VerifyInText(const Module& module, const SourceFile& source) {
+  Diagnostics unread, found;
+  const auto text = std::make_shared<const SourceFile>(source.name() + " (as text)", Print(module));
+  const auto parsed = ParseModule(text, {true}, unread);
+  if (parsed.ok()) RETURN_IF_ERROR(Report(found, *text, Verify(**parsed, found)));
+  Diagnostics without_places;
+  return Report(without_places, source, Verify(module, without_places));
+}
+
+}  // namespace
+
+absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
+                                        const LoadOptions& options) {
+  LoadedModule loaded;
+  Stopwatch watch;
+  constexpr size_t kHeapPerByte = 6;  // what a module takes, and the tables used to read it
+  ExpectHeapUse(kHeapPerByte * source->text().size());
+  const auto encoding = EncodingOf(source->name(), source->text(), options.input_format);
+  RETURN_IF_ERROR(encoding ? LoadProto(*source, *encoding, options, loaded)
+                           : LoadText(source, options, loaded));
   loaded.parse_s = watch.Take();
   if (!options.verify) return loaded;
   Diagnostics found;
-  RETURN_IF_ERROR(Report(found, *source, Verify(*loaded.module, found)));
+  absl::Status verified = Verify(*loaded.module, found);
+  if (encoding && !verified.ok()) {
+    RETURN_IF_ERROR(VerifyInText(*loaded.module, *source));
+  }
+  RETURN_IF_ERROR(Report(found, *source, verified));
   loaded.verify_s = watch.Take();
   return loaded;
 }

@@ -1,30 +1,39 @@
-// Modules from files: reading, cleaning pasted logs, parsing, verifying.
+// Modules from files: reading, cleaning pasted logs, text or protobuf, verifying.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "proto/proto_file.h"
 
 namespace hlokit {
 
 struct LoadOptions {
   bool verify = true;
   bool allow_unknown_attributes = false;
+  std::string input_format;  // text (hlo, txt), pb, pbtxt or json; empty: by content and name
 };
 
-struct LoadedModule {
-  std::unique_ptr<Module> module;
+struct LoadedModule : ModuleFile {
   double parse_s = 0, verify_s = 0;
 };
 
-// The file's text (standard input for "-") with log prefixes (`I0521 12:04:45.123456  77 x.cc:3] `)
-// blanked out, so that lines and columns stay. Protobuf dumps are refused by name.
+// How a file is encoded as protobuf; nullopt: HLO text. `format` as in LoadOptions decides, else
+// the content, else the ending of the name (.pb, .hlo_pb, .pbtxt, .json).
+std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_view bytes,
+                                        absl::string_view format = "");
+
+// The file's bytes (standard input for "-"); of a text with log prefixes
+// (`I0521 12:04:45.123456  77 x.cc:3] `) blanked out, so that lines and columns stay. Compressed
+// files are refused by name.
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path);
 
-// Parses and verifies. Every error and warning goes to standard error, located; the status carries
-// the first error and says nothing new.
+// Reads text or protobuf, and verifies. Every error and warning goes to standard error, located;
+// the status carries the first error and says nothing new.
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
                                         const LoadOptions& options);
 

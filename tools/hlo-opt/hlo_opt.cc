@@ -22,21 +22,42 @@ struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
 };
 
-absl::StatusOr<PrintOptions> NamedOptions(const std::string& format) {
-  if (format == "text" || format == "hlo") return PrintOptions();
-  if (format == "short") return PrintOptions::Short();
-  if (format == "canonical") return PrintOptions::Canonical();
-  if (format == "fingerprint") return PrintOptions::Fingerprint();
-  return Unimplemented("--format=", format,
-                       " is not written yet; use text, short, canonical or fingerprint");
+// Text with these options, or protobuf.
+struct OutputFormat {
+  PrintOptions text;
+  std::optional<ProtoEncoding> proto;
+};
+
+absl::StatusOr<ProtoEncoding> ProtoEncodingOf(const OptOptions& o) {
+  if (o.split_input_file)
+    return InvalidArgument("--format=", o.format,
+                           " is for one module, --split-input-file for several");
+  if (!IsHloStage(o.stage))
+    return InvalidArgument("--format=", o.format, " is for modules, which --stage=", o.stage,
+                           " does not give");
+  if (o.format == "pb") return ProtoEncoding::kBinary;
+  return o.format == "pbtxt" ? ProtoEncoding::kText : ProtoEncoding::kJson;
 }
 
-absl::StatusOr<PrintOptions> TextOptions(const OptOptions& o) {
-  ASSIGN_OR_RETURN(PrintOptions options, NamedOptions(o.format));
+PrintOptions TextOptions(const OptOptions& o) {
+  PrintOptions options;
+  if (o.format == "short") options = PrintOptions::Short();
+  if (o.format == "canonical") options = PrintOptions::Canonical();
+  if (o.format == "fingerprint") options = PrintOptions::Fingerprint();
+  // XLA's default elides large constants; a file that could not be run again would lose them.
+  if (o.format == "text" && o.output != "-") options.large_constants = true;
   for (const auto& [row, on] : o.print_switches) options.*row->member = on;
   if (o.indent_amount >= 0) options.indent_amount = o.indent_amount;
   if (o.operand_index_every >= 0) options.operand_index_every = o.operand_index_every;
   return options;
+}
+
+absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
+  OutputFormat format{TextOptions(o), {}};
+  if (o.format == "pb" || o.format == "pbtxt" || o.format == "json") {
+    ASSIGN_OR_RETURN(format.proto, ProtoEncodingOf(o));
+  }
+  return format;
 }
 
 // The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
@@ -64,11 +85,12 @@ std::vector<std::shared_ptr<const SourceFile>> Split(
 
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
-int Process(const OptOptions& o, const std::string& passes, const PrintOptions& format,
+int Process(const OptOptions& o, const std::string& passes, const OutputFormat& format,
             const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
   LoadOptions load;
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
+  load.input_format = o.input_format;
   auto loaded = LoadModule(source, load);
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
   times.parse_s += loaded->parse_s;
@@ -78,9 +100,13 @@ int Process(const OptOptions& o, const std::string& passes, const PrintOptions& 
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
-  if (IsHloStage(o.stage)) {
-    out = out.empty() ? Print(*loaded->module, format)
-                      : absl::StrCat(out, Print(*loaded->module, format));
+  if (format.proto) {
+    auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->rest.get());
+    if (!made.ok()) return ReportError(kTool, made.status());
+    out = *std::move(made);
+  } else if (IsHloStage(o.stage)) {
+    out = out.empty() ? Print(*loaded->module, format.text)
+                      : absl::StrCat(out, Print(*loaded->module, format.text));
   } else {
     const auto made = RunStage(*loaded->module, o);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
@@ -105,7 +131,7 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 int RunHloOpt(const OptOptions& o) {
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
-  const auto format = TextOptions(o);
+  const auto format = FormatOf(o);
   if (!format.ok()) return ReportError(kTool, format.status());
   if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);
@@ -120,8 +146,10 @@ int RunHloOpt(const OptOptions& o) {
   std::string out;
   Times times;
   using Sources = std::vector<std::shared_ptr<const SourceFile>>;
+  const bool split =
+      o.split_input_file && !EncodingOf((*source)->name(), (*source)->text(), o.input_format);
   int worst = kExitDone;  // every piece is reported on; one that fails keeps the output back
-  for (const auto& piece : o.split_input_file ? Split(*source) : Sources{*source})
+  for (const auto& piece : split ? Split(*source) : Sources{*source})
     worst = std::max(worst, Process(o, *passes, *format, piece, out, times));
   if (worst != kExitDone) return worst;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())

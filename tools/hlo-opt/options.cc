@@ -14,6 +14,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-opt module.hlo --passes=algsimp,dce     transform
   hlo-opt dump.txt --pipeline=cpu --print-changed -o out.hlo
   some-dump | hlo-opt - --no-verify --format=short
+  hlo-opt dump.hlo.pb --format=pbtxt          protobuf in and out
 
 Exit status: 0 done; 1 a check failed; 2 bad flags, text or module; 3 a fault of hlo-opt.)";
 
@@ -50,7 +51,8 @@ void AddPrintFlags(CLI::App& app, OptOptions& o) {
 bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit_status) {
   CLI::App app("Reads an HLO module, verifies it, runs passes over it, and prints the result.",
                "hlo-opt");
-  app.add_option("input", o.input, "HLO file, or - for standard input")->type_name("FILE");
+  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")
+      ->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the result goes; appears whole or not at all")
       ->type_name("FILE");
   app.add_option("--passes", o.passes, "passes to run, comma-separated; --list-passes names them")
@@ -62,9 +64,15 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")
       ->type_name("NAME");
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
-  app.add_option("--format", o.format, "text, short, canonical or fingerprint")
+  app.add_option("--format", o.format,
+                 "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto")
       ->check(CLI::IsMember(
           {"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
+  app.add_flag_callback(
+      "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
+  app.add_option("--input-format", o.input_format,
+                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
+      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
   app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
   app.add_flag("--print-pipeline", o.print_pipeline,
                "print the passes that would run, a line each, and end");

@@ -23,6 +23,7 @@ struct OptOptions {
   // What flags say of the text, on top of the format's own choice; the numbers where not negative.
   std::vector<std::pair<const PrintSwitch*, bool>> print_switches;
   int64_t indent_amount = -1, operand_index_every = -1;
+  std::string input_format;  // as LoadOptions has it
 
   bool verify = true, verify_each = false;
   bool allow_unknown_attributes = false;

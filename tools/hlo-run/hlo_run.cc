@@ -13,6 +13,7 @@
 #include "tools/common/report.h"
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/inputs.h"
+#include "tools/hlo-run/literal_files.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/platforms.h"
@@ -93,7 +94,7 @@ std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
 
 // Prints one line a result that differs, or that all agree; false where they differ.
 bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
-                    const RunOptions& o) {
+                    const RunOptions& o, absl::string_view reference) {
   CompareOptions options;
   if (o.ulps > 0) {
     options.ulps = o.ulps;
@@ -108,8 +109,7 @@ bool CompareResults(const std::vector<Literal>& expected, const std::vector<Lite
     PrintOut(result.Report(/*all=*/!result.equal));
     equal &= result.equal;
   }
-  PrintOut(
-      absl::StrCat(o.platform, " and ", o.reference_platform, equal ? " agree\n" : " differ\n"));
+  PrintOut(absl::StrCat(o.platform, " and ", reference, equal ? " agree\n" : " differ\n"));
   return equal;
 }
 
@@ -136,7 +136,11 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
   Arguments arguments;
-  if (!o.compile_only) {
+  const bool recorded = loaded.is_snapshot && o.inputs.empty() && !o.compile_only;
+  if (recorded) {
+    ASSIGN_OR_RETURN(arguments,
+                     Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices));
+  } else if (!o.compile_only) {
     ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices));
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
@@ -144,11 +148,15 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   ASSIGN_OR_RETURN(const Execution execution,
                    Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
   RETURN_IF_ERROR(Report(o, loaded, execution));
+  if (!o.output_literals.empty() && !o.compile_only)
+    RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
+  if (recorded && loaded.result)
+    agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot");
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   auto expected = Execute(*reference, std::move(copy), pointers, o, /*timed=*/false);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
   ClearProgress();
-  agrees = CompareResults(expected->results, execution.results, o);
+  agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
   return absl::OkStatus();
 }
 

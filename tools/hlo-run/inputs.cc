@@ -8,6 +8,7 @@
 #include "parser/parser.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/hlo-run/literal_files.h"
 #include "tools/hlo-run/random.h"
 #include "types/npz.h"
 
@@ -63,7 +64,7 @@ std::vector<Literal> AssembleAll(const Computation& entry, std::vector<Literal> 
 
 std::string FormatOf(const std::string& path, const std::string& given) {
   if (!given.empty()) return given;
-  for (const char* format : {"npz", "npy", "txt", "bin"})
+  for (const char* format : {"npz", "npy", "txt", "bin", "pb", "pbtxt"})
     if (absl::EndsWithIgnoreCase(path, absl::StrCat(".", format))) return format;
   return "";
 }
@@ -88,9 +89,15 @@ class InputFiles {
       const std::string format = FormatOf(path, options.input_format);
       if (format.empty())
         return InvalidArgument(
-            path, ": the name tells no format; --input-format=npz, npy, txt or bin does");
+            path, ": the name tells no format; --input-format=npz, npy, txt, bin or pb does");
+      if (IsProtoFormat(format)) {
+        ASSIGN_OR_RETURN(LiteralFile held, ReadLiterals(path));
+        for (Literal& literal : held.arguments)
+          files.single_.push_back({path, format, std::make_shared<Literal>(std::move(literal))});
+        continue;
+      }
       if (format != "npz") {
-        files.single_.push_back({path, format});
+        files.single_.push_back({path, format, nullptr});
         continue;
       }
       ASSIGN_OR_RETURN(NpzFile archive, NpzFile::Open(path));
@@ -129,6 +136,7 @@ class InputFiles {
  private:
   struct Single {
     std::string path, format;
+    std::shared_ptr<const Literal> literal;  // of a protobuf file, which may hold several
   };
 
   // One literal file a parameter, tuples included.
@@ -136,7 +144,7 @@ class InputFiles {
     std::vector<Literal> values;
     for (const Instruction* parameter : entry.parameters()) {
       const Single& file = single_[parameter->parameter_number()];
-      if (file.format != "txt" && parameter->shape().IsTuple())
+      if (file.format != "txt" && file.literal == nullptr && parameter->shape().IsTuple())
         return InvalidArgument("parameter ", parameter->parameter_number(), " (", parameter->name(),
                                ") is a tuple: give its arrays one by one, or as .txt");
       Leaf leaf;
@@ -150,6 +158,7 @@ class InputFiles {
   }
 
   static absl::StatusOr<Literal> ReadSingle(const Single& file, const Leaf& leaf) {
+    if (file.literal != nullptr) return FitLiteral(*file.literal, *leaf.shape, leaf.label);
     if (file.format == "bin") return ReadBinary(file.path, leaf);
     if (file.format == "npy") {
       ASSIGN_OR_RETURN(const NumpyArray array, ReadNpy(file.path));
@@ -239,6 +248,17 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions
     ASSIGN_OR_RETURN(std::vector<Literal> list, files.Read(entry, d));
     arguments.by_device_.push_back(std::move(list));
   }
+  return arguments;
+}
+
+absl::StatusOr<Arguments> Arguments::OfSnapshot(const Module& module,
+                                                std::vector<std::vector<Literal>> by_device,
+                                                int64_t devices) {
+  if (by_device.size() != 1 && static_cast<int64_t>(by_device.size()) != devices)
+    return InvalidArgument("the snapshot holds arguments for ", by_device.size(),
+                           " devices, the module runs on ", devices);
+  Arguments arguments;
+  ASSIGN_OR_RETURN(arguments.by_device_, FitArguments(module, std::move(by_device)));
   return arguments;
 }
 

@@ -19,6 +19,11 @@ class Arguments {
   static absl::StatusOr<Arguments> Make(const Module& module, const RunOptions& options,
                                         int64_t devices);
 
+  // What a snapshot recorded, by device. Errors: InvalidArgument where it does not fit the module.
+  static absl::StatusOr<Arguments> OfSnapshot(const Module& module,
+                                              std::vector<std::vector<Literal>> by_device,
+                                              int64_t devices);
+
   std::vector<DeviceArguments> Pointers(int64_t devices) const;
 
  private:

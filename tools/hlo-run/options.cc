@@ -16,6 +16,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-run module.hlo --input=in.npz --output=out.npz    arrays in0, in1, ... in; out0, out1, ... out
   hlo-run module.hlo --input=a.npy --input=b.txt        one file a parameter
   hlo-run module.hlo --reference-platform=interpreter   runs both, names the worst difference
+  hlo-run snapshot.pb                                   the arguments inside, against the result inside
   hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
 
 Exit status: 0 done; 1 the platforms differ; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
@@ -41,11 +42,12 @@ std::string RangeProblem(const char* flag, const std::vector<T>& range) {
 }
 
 void AddInputFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--input", o.inputs,
-                 "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
+  app.add_option("--input,--input-literals-file", o.inputs,
+                 "npz, npy, txt (an HLO literal), pb (LiteralProto, RunHloModuleLiterals) or bin "
+                 "(raw); repeatable, in parameter order")
       ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
-      ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));
+      ->check(CLI::IsMember({"npz", "npy", "txt", "bin", "pb", "pbtxt"}));
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
   app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")
       ->delimiter(',')
@@ -62,8 +64,11 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output", o.output,
-                 "results as .npz (out0, ...), .txt, or .npy files in a folder")
+                 "results as .npz (out0, ...), .txt, .pb (LiteralProto), or .npy files in a folder")
       ->type_name("PATH");
+  app.add_option("--output-literals-file", o.output_literals,
+                 "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")
+      ->type_name("FILE");
   app.add_flag("--print-literals", o.print_literals, "print every result in full");
   app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
   app.add_flag("--stats", o.stats,
@@ -116,7 +121,7 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
 
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit_status) {
   CLI::App app("Compiles HLO modules and runs them.", "hlo-run");
-  app.add_option("files", o.files, "HLO files, or - for standard input")
+  app.add_option("files", o.files, "HLO text or protobuf, or - for standard input")
       ->type_name("FILE")
       ->required();
   AddCompileFlags(app, o);

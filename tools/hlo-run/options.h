@@ -14,7 +14,7 @@ struct RunOptions {
 
   // Inputs.
   std::vector<std::string> inputs;
-  std::string input_format;  // npz, npy, txt or bin; empty: by the file's name
+  std::string input_format;  // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
   std::vector<int64_t> int_range = {0, 7};  // both ends included
@@ -22,6 +22,7 @@ struct RunOptions {
 
   // Results.
   std::string output, json;
+  std::string output_literals;  // RunHloModuleLiterals
   bool print_literals = false, stats = false;
   double abs_error = 1e-3, rel_error = 1e-3;
   int64_t ulps = 0;  // instead of the errors above, where not 0

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/hlo-run/literal_files.h"
 #include "types/literal_text.h"
 #include "types/npz.h"
 
@@ -45,6 +46,8 @@ absl::Status MakeFolder(const std::string& path) {
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
   if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));
+  if (absl::EndsWithIgnoreCase(path, ".pb") || absl::EndsWithIgnoreCase(path, ".pbtxt"))
+    return WriteLiteral(path, results);
   if (!absl::EndsWithIgnoreCase(path, ".txt")) return WriteFolder(path, NameAll(results));
   std::string text;
   LiteralTextOptions options;

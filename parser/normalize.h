@@ -1,0 +1,17 @@
+// The one form of attributes that text and messages may say in several ways.
+#pragma once
+
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+// Brings an instruction that has its operands to the form that XLA keeps: a comparison type that is
+// the operands' own becomes kDefault, precisions that are all default go, an async-update or
+// -done has no attributes of its own, a sharding of a tuple names each leaf, and so on.
+void Normalize(Instruction& instruction);
+
+// The order of elements of a type, which a compare need not name.
+ComparisonType OwnOrder(ElementType type);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

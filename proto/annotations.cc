@@ -1,0 +1,167 @@
+// Statistics, original values and accuracies, which the IR keeps as text.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/metadata_internal.h"
+#include "proto/scanner_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// An original value's tuples are no deeper than this.
+constexpr int kDeepestOrigin = 64;
+
+bool ScanIndex(Scanner& scanner, google::protobuf::RepeatedField<int64_t>* index) {
+  return scanner.List("{", "}", [&] {
+    int64_t number = 0;
+    if (!scanner.Int(number)) return false;
+    index->Add(number);
+    return true;
+  });
+}
+
+// `({"a"}, ({"b" {1}}, {}))`: leaves are given the place at which they stand.
+bool ScanOrigin(Scanner& scanner, std::vector<int64_t>& place, pb::OriginalValueProto* out) {
+  if (place.size() > kDeepestOrigin) return false;
+  if (scanner.Peek() == '(') {
+    place.push_back(-1);
+    const bool ok = scanner.List("(", ")", [&] {
+      ++place.back();
+      return ScanOrigin(scanner, place, out);
+    });
+    place.pop_back();
+    return ok;
+  }
+  if (!scanner.Eat("{")) return false;
+  if (scanner.Eat("}")) return true;
+  pb::OriginalValueElementProto* element = out->add_elements();
+  Assign(place, element->mutable_shape_index());
+  pb::OriginalArrayProto* array = element->mutable_original_array();
+  if (!scanner.String(*array->mutable_instruction_name())) return false;
+  if (scanner.Peek() == '{' && !ScanIndex(scanner, array->mutable_shape_index())) return false;
+  return scanner.Eat("}");
+}
+
+std::string LeafText(const pb::OriginalArrayProto& array) {
+  std::string text = absl::StrCat("{\"", array.instruction_name(), "\"");
+  if (array.shape_index_size() > 0)
+    absl::StrAppend(&text, " {", absl::StrJoin(array.shape_index(), ","), "}");
+  return text + "}";
+}
+
+bool StandsAt(const pb::OriginalValueElementProto& element, const std::vector<int64_t>& place) {
+  return std::equal(element.shape_index().begin(), element.shape_index().end(), place.begin(),
+                    place.end());
+}
+
+void AppendOrigin(const pb::OriginalValueProto& in, const Shape& shape, std::vector<int64_t>& place,
+                  std::string& text) {
+  if (shape.IsTuple()) {
+    text += '(';
+    for (size_t i = 0; i < shape.elements.size(); ++i) {
+      if (i > 0) text += ", ";
+      place.push_back(static_cast<int64_t>(i));
+      AppendOrigin(in, shape.elements[i], place, text);
+      place.pop_back();
+    }
+    text += ')';
+    return;
+  }
+  for (const pb::OriginalValueElementProto& element : in.elements())
+    if (element.has_original_array() && StandsAt(element, place)) {
+      text += LeafText(element.original_array());
+      return;
+    }
+  text += "{}";
+}
+
+}  // namespace
+
+absl::Status WriteStatistics(absl::string_view text, pb::StatisticsViz* out) {
+  if (text.empty()) return absl::OkStatus();
+  Scanner scanner(text);
+  const bool ok = scanner.List("{", "}", [&] {
+    absl::string_view name;
+    double value = 0;
+    if (!scanner.Word(name) || !scanner.Eat("=") || !scanner.Double(value)) return false;
+    if (name == "visualizing_index") {
+      out->set_stat_index_to_visualize(static_cast<int64_t>(value));
+    } else {
+      pb::Statistic* statistic = out->add_statistics();
+      statistic->set_stat_name(name.data(), name.size());
+      statistic->set_stat_val(value);
+    }
+    return true;
+  });
+  return ok ? absl::OkStatus() : InvalidArgument("no statistics: ", text);
+}
+
+std::string StatisticsText(const pb::StatisticsViz& in, Seen& seen) {
+  seen.Note(in);
+  if (in.statistics_size() == 0) return "";
+  std::string text = absl::StrCat("{visualizing_index=", in.stat_index_to_visualize());
+  for (const pb::Statistic& statistic : in.statistics()) {
+    seen.Note(statistic);
+    absl::StrAppend(&text, ",", statistic.stat_name(), "=", statistic.stat_val());
+  }
+  return text + "}";
+}
+
+absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out) {
+  Scanner scanner(text);
+  if (scanner.Eat("{[synthetic_call]}")) {
+    out->set_is_synthetic_call(true);
+    return absl::OkStatus();
+  }
+  std::vector<int64_t> place;
+  const bool ok = scanner.Eat("{") && ScanOrigin(scanner, place, out) && scanner.Eat("}");
+  return ok ? absl::OkStatus() : InvalidArgument("no original value: ", text);
+}
+
+std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen) {
+  seen.Note(in);
+  if (in.is_synthetic_call()) return "{[synthetic_call]}";
+  for (const pb::OriginalValueElementProto& element : in.elements()) {
+    seen.Note(element);
+    seen.Note(element.original_array());
+  }
+  std::string text = "{";
+  std::vector<int64_t> place;
+  AppendOrigin(in, shape, place, text);
+  return text + "}";
+}
+
+absl::Status WriteAccuracy(absl::string_view text, pb::ResultAccuracy* out) {
+  Scanner scanner(text);
+  absl::string_view mode;
+  if (scanner.Eat("{mode=") && scanner.Word(mode)) {
+    out->set_mode(mode == "highest" ? pb::ResultAccuracy::HIGHEST : pb::ResultAccuracy::DEFAULT);
+    return absl::OkStatus();
+  }
+  if (!scanner.Eat("{tolerance=")) return InvalidArgument("no accuracy: ", text);
+  pb::ResultAccuracy::Tolerance* tolerance = out->mutable_tolerance();
+  const bool ok = scanner.List("{", "}", [&] {
+    absl::string_view name;
+    double value = 0;
+    if (!scanner.Word(name) || !scanner.Eat("=") || !scanner.Double(value)) return false;
+    if (name == "atol") tolerance->set_atol(value);
+    if (name == "rtol") tolerance->set_rtol(value);
+    if (name == "ulps") tolerance->set_ulps(static_cast<int64_t>(value));
+    return true;
+  });
+  return ok ? absl::OkStatus() : InvalidArgument("no accuracy: ", text);
+}
+
+std::string AccuracyText(const pb::ResultAccuracy& in, Seen& seen) {
+  seen.Note(in);
+  if (in.has_tolerance()) {
+    const pb::ResultAccuracy::Tolerance& t = in.tolerance();
+    seen.Note(t);
+    return absl::StrCat("{tolerance={atol=", t.atol(), ",rtol=", t.rtol(), ",ulps=", t.ulps(),
+                        "}}");
+  }
+  return in.mode() == pb::ResultAccuracy::HIGHEST ? "{mode=highest}" : "";
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,186 @@
+// Messages from and to bytes; libprotobuf's errors become statuses here.
+#include "proto/encoding_internal.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "proto/wire_internal.h"
+#include "support/diagnostics.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+using google::protobuf::Message;
+using google::protobuf::TextFormat;
+
+constexpr int kDeepest = 100;
+constexpr size_t kMostBytes = std::numeric_limits<int32_t>::max();
+constexpr absl::string_view kExtras = "# hlokit: ";
+
+// libprotobuf also prints what it returns as an error.
+void SilenceLibrary() {
+  static const bool silenced = [] {
+    google::protobuf::SetLogHandler(nullptr);
+    return true;
+  }();
+  static_cast<void>(silenced);
+}
+
+// Keeps the first error of a text file, and where it is.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit FirstError(absl::string_view text) : text_(text) {}
+
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (!status_.ok()) return;
+    size_t start = 0;
+    for (int i = 0; i < line && start < text_.size(); ++i)
+      start = std::min(text_.find('\n', start), text_.size() - 1) + 1;
+    const size_t offset = std::min(start + std::max(column, 0), text_.size());
+    status_ = WithPlace(absl::InvalidArgumentError(message),
+                        SourcePlace{static_cast<uint32_t>(offset), 1});
+  }
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::string_view text_;
+  absl::Status status_;
+};
+
+absl::Status DecodeText(absl::string_view bytes, const ProtoOptions& options, Message* message) {
+  FirstError errors(bytes);
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(kDeepest);
+  parser.AllowUnknownField(options.allow_unknown_fields);
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  if (parser.Parse(&stream, message)) return absl::OkStatus();
+  return errors.status().ok() ? InvalidArgument("no ", message->GetDescriptor()->name())
+                              : errors.status();
+}
+
+absl::Status DecodeJson(absl::string_view bytes, const ProtoOptions& options, Message* message) {
+  google::protobuf::util::JsonParseOptions json;
+  json.ignore_unknown_fields = options.allow_unknown_fields;
+  const auto read = google::protobuf::util::JsonStringToMessage(
+      google::protobuf::StringPiece(bytes.data(), bytes.size()), message, json);
+  if (read.ok()) return absl::OkStatus();
+  return InvalidArgument(absl::string_view(read.message().data(), read.message().size()));
+}
+
+absl::Status DecodeBinary(absl::string_view bytes, Message* message) {
+  if (message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return absl::OkStatus();
+  return InvalidArgument(DescribeDamage(bytes, *message->GetDescriptor()));
+}
+
+absl::StatusOr<std::string> EncodeBinary(const Message& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
+    if (!message.SerializeToCodedStream(&coded)) return Internal("libprotobuf cannot write");
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::string> EncodeText(const Message& message) {
+  std::string text;
+  if (!TextFormat::PrintToString(message, &text)) return Internal("libprotobuf cannot print");
+  return text;
+}
+
+absl::StatusOr<std::string> EncodeJson(const Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  const auto printed = google::protobuf::util::MessageToJsonString(message, &text, options);
+  if (printed.ok()) return text;
+  return InvalidArgument(absl::string_view(printed.message().data(), printed.message().size()));
+}
+
+}  // namespace
+
+absl::Status CheckSize(absl::string_view bytes) {
+  SilenceLibrary();
+  if (bytes.size() <= kMostBytes) return absl::OkStatus();
+  return InvalidArgument("the file has ", bytes.size(),
+                         " bytes; protobuf ends at 2 GiB, and HLO text does not");
+}
+
+absl::Status Decode(absl::string_view bytes, ProtoEncoding encoding, const ProtoOptions& options,
+                    Message* message) {
+  RETURN_IF_ERROR(CheckSize(bytes));
+  switch (encoding) {
+    case ProtoEncoding::kBinary:
+      return DecodeBinary(bytes, message);
+    case ProtoEncoding::kText:
+      return DecodeText(bytes, options, message);
+    case ProtoEncoding::kJson:
+      return DecodeJson(bytes, options, message);
+  }
+  return Internal("no such encoding");
+}
+
+absl::StatusOr<std::string> DecodeApart(absl::string_view bytes, ProtoEncoding encoding,
+                                        const ProtoOptions& options, Message* others) {
+  std::string first;
+  if (encoding == ProtoEncoding::kBinary) {
+    std::vector<absl::string_view> contents;
+    std::string rest;
+    if (!TakeField(bytes, 1, contents, rest))
+      return InvalidArgument(DescribeDamage(bytes, *others->GetDescriptor()));
+    for (const absl::string_view content : contents) first.append(content.data(), content.size());
+    RETURN_IF_ERROR(Decode(rest, encoding, options, others));
+    return first;
+  }
+  RETURN_IF_ERROR(Decode(bytes, encoding, options, others));
+  const google::protobuf::FieldDescriptor* field = others->GetDescriptor()->FindFieldByNumber(1);
+  others->GetReflection()->GetMessage(*others, field).SerializePartialToString(&first);
+  return first;
+}
+
+absl::StatusOr<std::string> Encode(const Message& message, ProtoEncoding encoding) {
+  SilenceLibrary();
+  const size_t size = message.ByteSizeLong();
+  if (size > kMostBytes)
+    return InvalidArgument("as protobuf the module has ", size,
+                           " bytes, and no reader takes more than 2 GiB; write text");
+  switch (encoding) {
+    case ProtoEncoding::kBinary:
+      return EncodeBinary(message);
+    case ProtoEncoding::kText:
+      return EncodeText(message);
+    case ProtoEncoding::kJson:
+      return EncodeJson(message);
+  }
+  return Internal("no such encoding");
+}
+
+absl::Status TakeExtrasComment(absl::string_view text, pb::HloModuleProto* module) {
+  if (!absl::ConsumePrefix(&text, kExtras)) return absl::OkStatus();
+  return Annotate(DecodeText(text.substr(0, text.find('\n')), {}, module->mutable_hlokit()),
+                  "the comment of hlokit");
+}
+
+std::string ExtrasComment(const pb::HloModuleProto& module) {
+  if (!module.has_hlokit()) return "";
+  return absl::StrCat(kExtras, module.hlokit().ShortDebugString(), "\n");
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,162 @@
+// Instructions between the IR and their messages.
+#include "proto/instructions_internal.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/attributes_internal.h"
+#include "proto/metadata_internal.h"
+#include "proto/shapes_internal.h"
+#include "proto/shardings_internal.h"
+#include "support/status.h"
+#include "support/text.h"
+
+namespace hlokit {
+namespace {
+
+using Message = pb::HloInstructionProto;
+
+// The numbers that `things` have, and for those without one the next after the largest.
+template <typename Thing>
+std::vector<int64_t> Numbers(const std::vector<Thing*>& things, const ProtoRest& rest) {
+  int64_t next = 0;
+  for (const Thing* thing : things) next = std::max<int64_t>(next, rest.IdOf(*thing) + int64_t{1});
+  std::vector<int64_t> numbers;
+  numbers.reserve(things.size());
+  for (const Thing* thing : things) {
+    const int32_t given = rest.IdOf(*thing);
+    numbers.push_back(given >= 0 ? given : next++);
+  }
+  return numbers;
+}
+
+absl::Status WriteExtras(const Instruction& instruction, const StackFrameNumbering& frames,
+                         Message* out) {
+  const InstructionExtras& extras = instruction.extras();
+  const int64_t frame = extras.metadata.stack_frame_id;
+  const bool has_tables = !instruction.module()->header().stack_frames.empty();
+  Write(extras.metadata, has_tables ? frames.NewId(frame) : frame, out->mutable_metadata());
+  if (extras.sharding != nullptr) RETURN_IF_ERROR(Write(*extras.sharding, out->mutable_sharding()));
+  if (!extras.backend_config.empty()) out->set_backend_config(extras.backend_config);
+  Write(extras.frontend_attributes, out->mutable_frontend_attributes());
+  RETURN_IF_ERROR(WriteStatistics(extras.statistics, out->mutable_statistics_viz()));
+  if (!extras.origin.empty())
+    RETURN_IF_ERROR(WriteOrigin(extras.origin, out->mutable_original_value()));
+  for (const auto& [name, text] : extras.unknown) {
+    pb::TextAttribute* attribute = out->add_hlokit_attributes();
+    attribute->set_name(name);
+    attribute->set_text(text);
+  }
+  return absl::OkStatus();
+}
+
+void WriteEdges(const Instruction& instruction, const ProtoIds& ids, Message* out) {
+  out->set_id(ids.Of(instruction));
+  for (const Instruction* operand : instruction.operands())
+    if (operand != nullptr) out->add_operand_ids(ids.Of(*operand));
+  for (const Instruction* before : instruction.control_predecessors())
+    out->add_control_predecessor_ids(ids.Of(*before));
+  for (const Computation* called : instruction.called())
+    out->add_called_computation_ids(ids.Of(*called));
+  // A loop's body stands before its condition.
+  auto* called = out->mutable_called_computation_ids();
+  if (Info(instruction.opcode()).calls == CallForm::kCondBody)
+    std::reverse(called->begin(), called->end());
+}
+
+absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
+  if (in.metadata().ByteSizeLong() > 0)  // the empty message stands everywhere
+    Read(in.metadata(), seen, instruction.mutable_extras().metadata);
+  if (in.has_sharding()) {
+    auto sharding = std::make_unique<Sharding>();
+    RETURN_IF_ERROR(Annotate(Read(in.sharding(), seen, *sharding), "sharding"));
+    instruction.mutable_extras().sharding = std::move(sharding);
+  }
+  if (!in.backend_config().empty())
+    instruction.mutable_extras().backend_config = in.backend_config();
+  if (in.has_backend_config_payload()) {
+    if (in.backend_config().empty() && !in.backend_config_payload().value().empty())
+      instruction.mutable_extras().backend_config = in.backend_config_payload().value();
+    seen.NoteRest();
+  }
+  seen.Note(in.frontend_attributes());
+  if (!in.frontend_attributes().map().empty())
+    Read(in.frontend_attributes(), seen, instruction.mutable_extras().frontend_attributes);
+  seen.Note(in.statistics_viz());
+  if (in.statistics_viz().statistics_size() > 0)
+    instruction.mutable_extras().statistics = StatisticsText(in.statistics_viz(), seen);
+  if (in.has_original_value())
+    instruction.mutable_extras().origin =
+        OriginText(in.original_value(), instruction.shape(), seen);
+  for (const pb::TextAttribute& attribute : in.hlokit_attributes())
+    instruction.mutable_extras().unknown.emplace_back(attribute.name(), attribute.text());
+  if (in.sparsity_config().ByteSizeLong() > 0 || in.conv_kind() != 0) seen.NoteRest();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
+  if (const std::optional<Opcode> opcode = OpcodeFromText(text)) return *opcode;
+  std::vector<absl::string_view> known;
+  for (int i = 0; i < kOpcodeCount; ++i) known.push_back(Text(static_cast<Opcode>(i)));
+  return InvalidArgument("opcode: '", text, "' is not known", DidYouMean(text, known));
+}
+
+}  // namespace
+
+ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest)
+    : computations_(module.computation_id_bound(), 0), instructions_(module.id_bound(), 0) {
+  const std::vector<Computation*> computations = module.Computations();
+  const std::vector<int64_t> numbers = Numbers(computations, rest);
+  for (size_t c = 0; c < computations.size(); ++c) {
+    computations_[computations[c]->id()] = numbers[c];
+    const std::vector<Instruction*> instructions = computations[c]->Instructions();
+    const std::vector<int64_t> inside = Numbers(instructions, rest);
+    for (size_t i = 0; i < instructions.size(); ++i)
+      instructions_[instructions[i]->id()] = (numbers[c] << 32) | inside[i];
+  }
+}
+
+absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
+                              const StackFrameNumbering& frames, Message* out) {
+  out->set_name(instruction.name());
+  const absl::string_view opcode = Text(instruction.opcode());
+  out->set_opcode(opcode.data(), opcode.size());
+  Write(instruction.shape(), out->mutable_shape());
+  WriteEdges(instruction, ids, out);
+  if (instruction.opcode() == Opcode::kConvolution) out->mutable_sparsity_config();  // as XLA does
+  absl::Status status = WriteAttributes(instruction, out);
+  if (status.ok()) status = WriteExtras(instruction, frames, out);
+  return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
+}
+
+absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in, Seen& seen) {
+  seen.Note(in);
+  ASSIGN_OR_RETURN(const Opcode opcode, ReadOpcode(in.opcode()));
+  Shape shape;
+  if (absl::Status read = Read(in.shape(), seen, shape); !read.ok()) return Annotate(read, "shape");
+  auto made =
+      std::make_unique<Instruction>(opcode, std::move(shape), absl::Span<Instruction* const>());
+  made->set_name(SanitizedName(in.name()));
+  RETURN_IF_ERROR(ReadAttributes(in, seen, *made));
+  RETURN_IF_ERROR(ReadExtras(in, seen, *made));
+  return made;
+}
+
+std::string SanitizedName(absl::string_view name) {
+  std::string result(name);
+  if (result.empty()) return result;
+  const auto fits = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; };
+  for (char& c : result)
+    if (!fits(c) && c != '.' && c != '-') c = '_';
+  if (!absl::ascii_isalpha(static_cast<unsigned char>(result[0]))) result[0] = '_';
+  if (absl::StartsWith(result, "__") && !absl::StartsWith(result, "__xla_")) result[0] = 'a';
+  constexpr size_t kLongestType = 13;
+  const bool short_enough = result.size() <= kLongestType;
+  if (short_enough && result != "tuple" && ElementTypeFromText(result).has_value()) result += '_';
+  return result;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,48 @@
+// Instructions between the IR and their messages: all but ids, operands and what they call.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "printer/stack_frames.h"
+#include "proto/messages_internal.h"
+#include "proto/rest_internal.h"
+
+namespace hlokit {
+
+// Ids of computations and instructions in the messages of a module: an instruction's is its
+// computation's, shifted by 32 bits, and its number there. What a protobuf gave stays; what came
+// later is numbered on.
+class ProtoIds {
+ public:
+  ProtoIds(const Module& module, const ProtoRest& rest);
+  int64_t Of(const Computation& computation) const { return computations_[computation.id()]; }
+  int64_t Of(const Instruction& instruction) const { return instructions_[instruction.id()]; }
+
+  // The part of an id that tells instructions of one computation (and computations) apart.
+  static int32_t Local(int64_t id) { return static_cast<int32_t>(id & 0x7fffffff); }
+
+ private:
+  std::vector<int64_t> computations_, instructions_;  // by id()
+};
+
+// Everything about an instruction but its rest. Errors: InvalidArgument, naming the
+// instruction, for texts that have no form as messages.
+absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
+                              const StackFrameNumbering& frames, pb::HloInstructionProto* out);
+
+// An instruction with its name, shape, attributes and annotations. Errors: InvalidArgument with the
+// path of the field.
+absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const pb::HloInstructionProto& in,
+                                                             Seen& seen);
+
+// Fields of an instruction that older XLA wrote and this version brings to the newer ones.
+inline constexpr int kFormerFields[] = {pb::HloInstructionProto::kAllReduceIdFieldNumber,
+                                        pb::HloInstructionProto::kReplicaGroupsFieldNumber};
+
+// A name as XLA makes it of any text: letters, digits, `_.-`, no type's name.
+std::string SanitizedName(absl::string_view name);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

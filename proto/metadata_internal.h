@@ -1,0 +1,43 @@
+// Metadata, frontend attributes, statistics and original values between the IR and their messages.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "ir/attribute_types.h"
+#include "ir/frontend_attributes.h"
+#include "proto/messages_internal.h"
+
+namespace hlokit {
+
+// `stack_frame_id` replaces the one in `metadata`, which counts rows of the text's own tables.
+void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* out);
+void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata);
+
+// What stands in a sharding: `{op_name="x"}`, or several `{{op_name="x"}, {op_name="y"}}`. An error
+// names what is no metadata.
+absl::Status WriteMetadataList(absl::string_view text,
+                               google::protobuf::RepeatedPtrField<pb::OpMetadata>* out);
+// A list of one stands without its outer braces unless `always_list`; none is no text.
+std::string MetadataListText(const google::protobuf::RepeatedPtrField<pb::OpMetadata>& in,
+                             bool always_list, Seen& seen);
+
+void Write(const FrontendAttributes& attributes, pb::FrontendAttributes* out);
+void Read(const pb::FrontendAttributes& in, Seen& seen, FrontendAttributes& attributes);
+
+// `{visualizing_index=1,a=1.5}`; no text where there are none.
+absl::Status WriteStatistics(absl::string_view text, pb::StatisticsViz* out);
+std::string StatisticsText(const pb::StatisticsViz& in, Seen& seen);
+
+// `{{"a" {0}}}`, `{({"a"}, ({"b"}, {}))}`, `{[synthetic_call]}`. The nesting of tuples is the
+// shape's.
+absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out);
+std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen);
+
+// `{mode=highest}`, `{tolerance={atol=0.5,rtol=0.25,ulps=2}}`.
+absl::Status WriteAccuracy(absl::string_view text, pb::ResultAccuracy* out);
+std::string AccuracyText(const pb::ResultAccuracy& in, Seen& seen);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,449 @@
+// Modules from messages: computations, what they hold and call, the schedule.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "parser/normalize.h"
+#include "proto/instructions_internal.h"
+#include "proto/modules_internal.h"
+#include "proto/rest_internal.h"
+#include "proto/shapes_internal.h"
+#include "proto/wire_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+using InstructionMessage = pb::HloInstructionProto;
+using ComputationMessage = pb::HloComputationProto;
+
+// `field[3] (%name)`.
+std::string PathOf(absl::string_view field, size_t index, absl::string_view name) {
+  return absl::StrCat(field, "[", index, "] (%", name, ")");
+}
+
+// Instructions of one computation by their numbers, which are small as a rule.
+class InstructionIds {
+ public:
+  void Reserve(size_t count) { small_.resize(4 * count + 64, nullptr); }
+  // False where the number is taken.
+  bool Add(int32_t id, Instruction* instruction) {
+    if (static_cast<size_t>(id) >= small_.size()) return large_.try_emplace(id, instruction).second;
+    return small_[id] == nullptr && (small_[id] = instruction);
+  }
+  Instruction* Find(int64_t id) const {
+    const int32_t local = ProtoIds::Local(id);
+    if (static_cast<size_t>(local) < small_.size()) return small_[local];
+    const auto found = large_.find(local);
+    return found == large_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::vector<Instruction*> small_;
+  absl::flat_hash_map<int32_t, Instruction*> large_;
+};
+
+class ModuleReader {
+ public:
+  ModuleReader(absl::string_view bytes, ProtoRest& rest) : bytes_(bytes), rest_(rest) {}
+  absl::StatusOr<std::unique_ptr<Module>> Run();
+
+ private:
+  struct Body {
+    int32_t id = 0;
+    std::unique_ptr<Computation> computation;
+    Computation* adopted = nullptr;
+    InstructionIds by_id;
+  };
+  // An instruction before it has its place, its number, and its name as the message has it.
+  struct Made {
+    std::unique_ptr<Instruction> instruction;
+    int32_t id = 0;
+    absl::string_view name;
+  };
+
+  absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
+  absl::Status ReadComputation(absl::string_view bytes);
+  absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
+  absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
+  absl::Status Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
+                      Instruction& instruction);
+  absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
+                       Instruction& instruction);
+  absl::Status SetCalled(const InstructionMessage& in, Instruction& instruction);
+  absl::Status SetEntry();
+  absl::Status ReadSchedule();
+  absl::Status KeepRests();
+  absl::Status KeepInstructionRests();
+  absl::Status KeepModuleRest();
+
+  // Parses bytes into a message that is used again and again.
+  template <typename M>
+  absl::Status Parse(absl::string_view bytes, M& message) {
+    if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      return absl::OkStatus();
+    broken_ = true;
+    return InvalidArgument("broken");
+  }
+
+  const absl::string_view bytes_;
+  ProtoRest& rest_;
+  Seen seen_;
+  bool broken_ = false;  // some bytes are no message
+  bool header_has_rest_ = false;
+  pb::HloModuleProto header_;   // without computations
+  ComputationMessage message_;  // without instructions
+  InstructionMessage instruction_;
+  std::unique_ptr<Module> module_;
+  std::vector<Body> bodies_;
+  absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
+  absl::flat_hash_set<std::string> computation_names_;
+  absl::flat_hash_set<absl::string_view> instruction_names_;
+  std::vector<std::pair<Instruction*, absl::string_view>> names_;
+  // What has a rest, with its bytes.
+  std::vector<std::pair<Instruction*, absl::string_view>> with_rest_;
+  std::vector<std::pair<Computation*, std::string>> computations_with_rest_;
+};
+
+absl::Status CheckOperands(const Instruction& instruction) {
+  const OpInfo& info = Info(instruction.opcode());
+  const int64_t count = instruction.operand_count();
+  if (info.exact ? count != info.min_operands : count < info.min_operands)
+    return InvalidArgument("operand_ids: ", info.text, " takes ", info.exact ? "" : "at least ",
+                           info.min_operands, info.min_operands == 1 ? " operand" : " operands",
+                           ", found ", count);
+  if (instruction.opcode() != Opcode::kAsyncUpdate && instruction.opcode() != Opcode::kAsyncDone)
+    return absl::OkStatus();
+  const Opcode before = instruction.operand(0)->opcode();
+  if (before == Opcode::kAsyncStart || before == Opcode::kAsyncUpdate) return absl::OkStatus();
+  return InvalidArgument("operand_ids: the operand of ", info.text,
+                         " is no async-start or async-update");
+}
+
+absl::Status CheckCalled(const Instruction& instruction) {
+  const auto count = static_cast<int64_t>(instruction.called().size());
+  int64_t least = 1;
+  int64_t most = 1;
+  switch (Info(instruction.opcode()).calls) {
+    case CallForm::kCondBody:
+    case CallForm::kSelectScatter:
+      least = most = 2;
+      break;
+    case CallForm::kBranches:
+      most = count;
+      break;
+    case CallForm::kNoCalls:
+    case CallForm::kCustomCalls:
+      return absl::OkStatus();
+    case CallForm::kAsyncCalls:
+      if (instruction.opcode() != Opcode::kAsyncStart) return absl::OkStatus();
+      break;
+    default:
+      break;
+  }
+  if (count >= least && count <= most) return absl::OkStatus();
+  return InvalidArgument("called_computation_ids: ", Text(instruction.opcode()), " calls ", least,
+                         least == 1 ? " computation" : " computations", ", found ", count);
+}
+
+// An async-start is of ((operands...), results, state...).
+absl::Status CheckAsyncShape(const Instruction& instruction) {
+  const Shape& shape = instruction.shape();
+  if (instruction.opcode() != Opcode::kAsyncStart) return absl::OkStatus();
+  if (shape.IsTuple() && shape.elements.size() >= 2 && shape.elements[0].IsTuple())
+    return absl::OkStatus();
+  return InvalidArgument("shape: an async-start is of ((operands...), results, state...)");
+}
+
+// The message joins the sizes of all slices; each has as many as its operand has dimensions.
+void SplitSliceSizes(const InstructionMessage& in, Instruction& instruction) {
+  if (instruction.opcode() != Opcode::kCollectivePermute &&
+      instruction.opcode() != Opcode::kCollectivePermuteStart)
+    return;
+  auto& lists = instruction.mutable_attr<CollectivePermuteAttrs>().slice_sizes;
+  const Shape& operand = instruction.operand(0)->shape();
+  size_t part = 0;
+  for (int at = 0; at < in.dynamic_slice_sizes_size();) {
+    const Shape& shape = operand.IsTuple() && !operand.elements.empty()
+                             ? operand.elements[part++ % operand.elements.size()]
+                             : operand;
+    const int rank = std::clamp(shape.rank(), 1, in.dynamic_slice_sizes_size() - at);
+    DimVector& list = lists.emplace_back();
+    for (int d = 0; d < rank; ++d) list.push_back(in.dynamic_slice_sizes(at++));
+  }
+}
+
+absl::Status CheckParameters(Computation& computation) {
+  std::vector<const Instruction*> parameters;
+  for (const Instruction* i : computation.Instructions())
+    if (i->IsParameter()) parameters.push_back(i);
+  std::vector<bool> taken(parameters.size(), false);
+  for (const Instruction* parameter : parameters) {
+    const int64_t number = parameter->parameter_number();
+    if (number < 0 || number >= static_cast<int64_t>(taken.size()) || taken[number])
+      return InvalidArgument("%", parameter->name(), ": parameter_number: ", number,
+                             " is not one of 0 to ", taken.size() - 1, ", or is there twice");
+    taken[number] = true;
+  }
+  computation.RebuildParameters();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
+  std::vector<absl::string_view> computations;
+  std::string others;
+  broken_ = !TakeField(bytes_, pb::HloModuleProto::kComputationsFieldNumber, computations, others);
+  absl::Status status = broken_ ? InvalidArgument("broken") : Parse(others, header_);
+  if (status.ok()) {
+    module_ = std::make_unique<Module>(header_.name());
+    status = ReadHeader(header_, seen_, module_->header());
+  }
+  if (status.ok()) status = ReadComputations(computations);
+  if (broken_) return absl::DataLossError("");
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(SetEntry());
+  RETURN_IF_ERROR(Annotate(ReadSchedule(), "schedule"));
+  RETURN_IF_ERROR(KeepRests());
+  return std::move(module_);
+}
+
+absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> messages) {
+  header_has_rest_ = seen_.TakeRest();
+  bodies_.reserve(messages.size());
+  for (size_t c = 0; c < messages.size(); ++c) {
+    const absl::Status read = ReadComputation(messages[c]);
+    if (!read.ok()) return Annotate(read, PathOf("computations", c, message_.name()));
+  }
+  std::vector<Body*> order;
+  for (Body& body : bodies_) order.push_back(&body);
+  std::sort(order.begin(), order.end(), [](const Body* a, const Body* b) { return a->id < b->id; });
+  for (Body* body : order) {
+    const std::string name = body->computation->name();
+    body->adopted = module_->Adopt(std::move(body->computation));
+    body->adopted->set_name(name);
+    rest_.SetId(*body->adopted, body->id);
+  }
+  // The module spells some names anew (add.0 is add); XLA keeps what messages say.
+  for (const auto& [instruction, name] : names_)
+    if (AsAbsl(instruction->name()) != name) instruction->set_name(SanitizedName(name));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
+  std::vector<absl::string_view> instructions;
+  std::string others;
+  broken_ = !TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others);
+  if (broken_) return InvalidArgument("broken");
+  RETURN_IF_ERROR(Parse(others, message_));
+  if (message_.name().empty()) return InvalidArgument("name: is missing");
+  if (!computation_names_.insert(message_.name()).second)
+    return InvalidArgument("name: another computation has it");
+  Body body;
+  body.id = ProtoIds::Local(message_.id());
+  body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(message_.name()));
+  if (message_.execution_thread() != "main")
+    body.computation->set_execution_thread(message_.execution_thread());
+  seen_.Note(message_);
+  NoteAll(message_.program_shape(), seen_);
+  if (seen_.TakeRest())
+    computations_with_rest_.emplace_back(body.computation.get(), std::move(others));
+  RETURN_IF_ERROR(ReadBody(instructions, body));
+  Instruction* root = body.by_id.Find(message_.root_id());
+  if (root == nullptr)
+    return InvalidArgument("root_id: no instruction has the id ", message_.root_id());
+  body.computation->set_root(root);
+  RETURN_IF_ERROR(CheckParameters(*body.computation));
+  if (!by_id_.try_emplace(body.id, bodies_.size()).second)
+    return InvalidArgument("id: another computation has ", message_.id());
+  bodies_.push_back(std::move(body));
+  return absl::OkStatus();
+}
+
+// Instructions come with operands first and are kept in the order of their ids.
+absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages, Body& body) {
+  if (messages.empty()) return InvalidArgument("instructions: a computation cannot be empty");
+  std::vector<Made> made;
+  made.reserve(messages.size());
+  body.by_id.Reserve(messages.size());
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const absl::Status read = ReadOne(messages[i], body.by_id, made.emplace_back());
+    if (!read.ok()) return Annotate(read, PathOf("instructions", i, instruction_.name()));
+  }
+  auto by_id = [](const Made& a, const Made& b) { return a.id < b.id; };
+  if (!std::is_sorted(made.begin(), made.end(), by_id)) std::sort(made.begin(), made.end(), by_id);
+  for (Made& each : made) {
+    const Instruction* adopted = body.computation->Adopt(std::move(each.instruction));
+    rest_.SetId(*adopted, each.id);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
+  RETURN_IF_ERROR(Parse(bytes, instruction_));
+  if (instruction_.name().empty()) return InvalidArgument("name: is missing");
+  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, seen_));
+  made.id = ProtoIds::Local(instruction_.id());
+  const absl::string_view name = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
+  if (!instruction_names_.insert(name).second)
+    return InvalidArgument("name: another instruction has it");
+  names_.emplace_back(made.instruction.get(), name);
+  RETURN_IF_ERROR(Finish(instruction_, made.id, by_id, *made.instruction));
+  if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
+  return absl::OkStatus();
+}
+
+// What takes the instructions and computations before this one.
+absl::Status ModuleReader::Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
+                                  Instruction& instruction) {
+  RETURN_IF_ERROR(Connect(in, by_id, instruction));
+  RETURN_IF_ERROR(SetCalled(in, instruction));
+  RETURN_IF_ERROR(CheckOperands(instruction));
+  RETURN_IF_ERROR(CheckCalled(instruction));
+  RETURN_IF_ERROR(CheckAsyncShape(instruction));
+  SplitSliceSizes(in, instruction);
+  Normalize(instruction);
+  if (by_id.Add(id, &instruction)) return absl::OkStatus();
+  return InvalidArgument("id: another instruction has ", in.id());
+}
+
+absl::Status ModuleReader::Connect(const InstructionMessage& in, const InstructionIds& by_id,
+                                   Instruction& instruction) {
+  for (const int64_t id : in.operand_ids()) {
+    Instruction* operand = by_id.Find(id);
+    if (operand == nullptr)
+      return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
+    instruction.AppendOperand(operand);
+  }
+  for (const int64_t id : in.control_predecessor_ids()) {
+    Instruction* before = by_id.Find(id);
+    if (before == nullptr)
+      return InvalidArgument("control_predecessor_ids: no instruction before this one has the id ",
+                             id);
+    instruction.AddControlPredecessor(before);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::SetCalled(const InstructionMessage& in, Instruction& instruction) {
+  const CallForm form = Info(instruction.opcode()).calls;
+  if (form == CallForm::kNoCalls || in.called_computation_ids().empty()) return absl::OkStatus();
+  std::vector<Computation*> called;
+  for (const int64_t id : in.called_computation_ids()) {
+    const auto found = by_id_.find(ProtoIds::Local(id));
+    if (found == by_id_.end())
+      return InvalidArgument("called_computation_ids: no computation before this one has the id ",
+                             id);
+    called.push_back(bodies_[found->second].computation.get());
+  }
+  if (form == CallForm::kCondBody) std::reverse(called.begin(), called.end());
+  instruction.set_called(std::move(called));
+  return absl::OkStatus();
+}
+
+// Dumps from before entry_computation_id name the entry.
+absl::Status ModuleReader::SetEntry() {
+  for (Computation* computation : module_->Computations()) {
+    const bool is_entry =
+        rest_.IdOf(*computation) == ProtoIds::Local(header_.entry_computation_id());
+    const bool is_named = computation->name() == SanitizedName(header_.entry_computation_name());
+    if (is_named || (is_entry && module_->entry() == nullptr)) module_->set_entry(computation);
+  }
+  if (module_->entry() == nullptr)
+    return InvalidArgument("entry_computation_id: no computation has the id ",
+                           header_.entry_computation_id());
+  auto& layout = module_->header().entry_layout;
+  if (layout.has_value()) return absl::OkStatus();
+  layout.emplace();
+  for (const Instruction* parameter : module_->entry()->parameters())
+    layout->parameters.push_back(parameter->shape());
+  layout->result = module_->entry()->root()->shape();
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ReadSchedule() {
+  if (!header_.has_schedule()) return absl::OkStatus();
+  for (const auto& [id, sequence] : header_.schedule().sequences()) {
+    const auto found = by_id_.find(ProtoIds::Local(id));
+    if (found == by_id_.end()) return InvalidArgument("sequences: no computation has the id ", id);
+    Computation* computation = bodies_[found->second].adopted;
+    const InstructionIds& by_id = bodies_[found->second].by_id;
+    std::vector<Instruction*> schedule;
+    absl::flat_hash_set<const Instruction*> taken;
+    for (const int64_t instruction_id : sequence.instruction_ids()) {
+      Instruction* instruction = by_id.Find(instruction_id);
+      if (instruction == nullptr || !taken.insert(instruction).second)
+        return InvalidArgument("sequences[", id, "]: ", instruction_id, " is no instruction of %",
+                               computation->name(), ", or there twice");
+      schedule.push_back(instruction);
+    }
+    if (static_cast<int64_t>(schedule.size()) != computation->instruction_count())
+      return InvalidArgument("sequences[", id, "]: %", computation->name(), " has ",
+                             computation->instruction_count(), " instructions, not ",
+                             schedule.size());
+    computation->set_schedule(std::move(schedule));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::KeepRests() {
+  RETURN_IF_ERROR(KeepInstructionRests());
+  for (const auto& [computation, bytes] : computations_with_rest_) {
+    RETURN_IF_ERROR(Parse(bytes, message_));
+    ComputationMessage written;
+    WriteProgramShape(*computation, written.mutable_program_shape());
+    constexpr int kOwn[] = {
+        ComputationMessage::kNameFieldNumber, ComputationMessage::kIdFieldNumber,
+        ComputationMessage::kRootIdFieldNumber, ComputationMessage::kIsFusionComputationFieldNumber,
+        ComputationMessage::kExecutionThreadFieldNumber};
+    rest_.Keep(*computation, RestOf(message_, written, kOwn));
+  }
+  return KeepModuleRest();
+}
+
+// Fields that the header takes whole are looked into only where they hold unknown ones.
+absl::Status ModuleReader::KeepModuleRest() {
+  using M = pb::HloModuleProto;
+  constexpr int kTaken[] = {M::kScheduleFieldNumber,
+                            M::kEntryComputationIdFieldNumber,
+                            M::kNameFieldNumber,
+                            M::kEntryComputationNameFieldNumber,
+                            M::kHostProgramShapeFieldNumber,
+                            M::kInputOutputAliasFieldNumber,
+                            M::kBufferDonorFieldNumber,
+                            M::kFrontendAttributesFieldNumber,
+                            M::kStackFrameIndexFieldNumber};
+  constexpr size_t kNeverWritten = 2;  // the first ones
+  pb::HloModuleProto written;
+  if (header_has_rest_) {
+    WriteHeader(*module_, &written);
+    WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
+  }
+  const absl::Span<const int> taken(kTaken);
+  rest_.KeepOfModule(
+      RestOf(header_, written, header_has_rest_ ? taken.first(kNeverWritten) : taken));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::KeepInstructionRests() {
+  if (with_rest_.empty()) return absl::OkStatus();
+  const ProtoIds ids(*module_, rest_);
+  StackFrameNumbering frames(module_->header().stack_frames);
+  for (const auto& [instruction, bytes] : with_rest_) {
+    RETURN_IF_ERROR(Parse(bytes, instruction_));
+    frames.Use(instruction->metadata().stack_frame_id);
+    InstructionMessage written;
+    RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
+    rest_.Keep(*instruction, RestOf(instruction_, written, kFormerFields));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest) {
+  return ModuleReader(bytes, rest).Run();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,75 @@
+// What messages hold beyond what the IR does: unknown fields, and known ones without a place.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "ir/module.h"
+#include "proto/messages_internal.h"
+#include "proto/proto_file.h"
+
+namespace hlokit {
+
+class ProtoRest {
+ public:
+  // Numbers that the messages gave; -1: none. An instruction's is one in its computation.
+  int32_t IdOf(const Instruction& instruction) const { return At(instructions_, instruction.id()); }
+  int32_t IdOf(const Computation& computation) const { return At(computations_, computation.id()); }
+  void SetId(const Instruction& instruction, int32_t id) {
+    Set(instructions_, instruction.id(), id);
+  }
+  void SetId(const Computation& computation, int32_t id) {
+    Set(computations_, computation.id(), id);
+  }
+
+  // Serialized messages that hold what nothing else does (RestOf); empty: nothing.
+  const std::string& Of(const Instruction& instruction) const {
+    return Find(instruction_rests_, instruction.id());
+  }
+  const std::string& Of(const Computation& computation) const {
+    return Find(computation_rests_, computation.id());
+  }
+  const std::string& of_module() const { return module_rest_; }
+  void Keep(const Instruction& instruction, std::string rest) {
+    if (!rest.empty()) instruction_rests_[instruction.id()] = std::move(rest);
+  }
+  void Keep(const Computation& computation, std::string rest) {
+    if (!rest.empty()) computation_rests_[computation.id()] = std::move(rest);
+  }
+  void KeepOfModule(std::string rest) { module_rest_ = std::move(rest); }
+
+ private:
+  using Rests = absl::flat_hash_map<int64_t, std::string>;
+  static int32_t At(const std::vector<int32_t>& ids, int64_t at) {
+    return at < static_cast<int64_t>(ids.size()) ? ids[at] : -1;
+  }
+  static void Set(std::vector<int32_t>& ids, int64_t at, int32_t id) {
+    if (at >= static_cast<int64_t>(ids.size())) ids.resize(at + 1, -1);
+    ids[at] = id;
+  }
+  static const std::string& Find(const Rests& rests, int64_t id) {
+    static const std::string* const none = new std::string;
+    const auto found = rests.find(id);
+    return found == rests.end() ? *none : found->second;
+  }
+
+  std::vector<int32_t> instructions_, computations_;  // by id()
+  Rests instruction_rests_, computation_rests_;
+  std::string module_rest_;
+};
+
+// What of `full` is missing in `written`, which was made from what the IR took of `full`: unknown
+// fields, set fields that are not set there, and the same in messages that both have. Elements of
+// lists correspond by position while there are as many. Fields numbered in `without` are left out.
+// Empty where nothing is missing.
+std::string RestOf(const google::protobuf::Message& full, const google::protobuf::Message& written,
+                   absl::Span<const int> without = {});
+
+// Puts a rest back; what `out` has by now stays.
+void AddRest(const std::string& rest, google::protobuf::Message* out);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

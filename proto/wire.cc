@@ -1,0 +1,182 @@
+// The wire format of protobuf, walked without messages.
+#include "proto/wire_internal.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace hlokit {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// As libprotobuf's own limit.
+constexpr int kDeepest = 100;
+
+// Length of the valid UTF-8 sequence at the start of `text`, or 0.
+size_t Utf8Length(absl::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool no_character =
+      (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
+  return too_long || no_character ? 0 : length;
+}
+
+// The offset of the first byte that is not UTF-8, or npos.
+size_t FindInvalidUtf8(absl::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return absl::string_view::npos;
+}
+
+class DamageFinder {
+ public:
+  explicit DamageFinder(absl::string_view whole) : whole_(whole) {}
+
+  // True if the damage is in these bytes; it is described then.
+  bool Find(absl::string_view bytes, const Descriptor& type, const std::string& path, int depth) {
+    if (depth > kDeepest) return Found(bytes, 0, path, "messages nest too deeply");
+    WireReader reader(bytes);
+    WireField field;
+    std::map<int, int> counts;
+    while (!reader.AtEnd()) {
+      if (!reader.Next(field)) return Found(bytes, reader.offset(), path, reader.error());
+      const FieldDescriptor* known = type.FindFieldByNumber(field.number);
+      if (known == nullptr || field.type != WireType::kBytes) continue;
+      std::string inside = path.empty() ? known->name() : absl::StrCat(path, ".", known->name());
+      if (known->is_repeated()) absl::StrAppend(&inside, "[", counts[field.number]++, "]");
+      if (FindInside(field.content, *known, inside, depth)) return true;
+    }
+    return false;
+  }
+
+  const std::string& description() const { return description_; }
+
+ private:
+  bool FindInside(absl::string_view content, const FieldDescriptor& field, const std::string& path,
+                  int depth) {
+    if (field.type() == FieldDescriptor::TYPE_MESSAGE)
+      return Find(content, *field.message_type(), path, depth + 1);
+    if (field.type() != FieldDescriptor::TYPE_STRING) return false;
+    const size_t invalid = FindInvalidUtf8(content);
+    return invalid != absl::string_view::npos && Found(content, invalid, path, "text is not UTF-8");
+  }
+
+  bool Found(absl::string_view bytes, size_t offset, const std::string& path, const char* what) {
+    const size_t start = bytes.data() - whole_.data();
+    description_ =
+        absl::StrCat("byte ", start + offset, path.empty() ? "" : ", in ", path, ": ", what);
+    return true;
+  }
+
+  absl::string_view whole_;
+  std::string description_;
+};
+
+}  // namespace
+
+bool WireReader::Varint(uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 70 && at_ < bytes_.size(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+    if (shift < 64) value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  error_ = at_ == bytes_.size() ? "the bytes end inside a number" : "a number of over ten bytes";
+  return false;
+}
+
+bool WireReader::Skip(size_t size, const char* error) {
+  if (bytes_.size() - at_ < size) {
+    error_ = error;
+    return false;
+  }
+  at_ += size;
+  return true;
+}
+
+bool WireReader::Next(WireField& field) {
+  const size_t start = at_;
+  uint64_t tag = 0;
+  if (!Varint(tag)) return false;
+  field.number = static_cast<int>(tag >> 3);
+  field.type = static_cast<WireType>(tag & 7);
+  if (tag > 0xffffffff || field.number == 0) {
+    at_ = start;
+    error_ = "no field has this tag";
+    return false;
+  }
+  constexpr const char* kEnds = "the bytes end inside a field";
+  switch (field.type) {
+    case WireType::kVarint:
+      return Varint(field.varint);
+    case WireType::kFixed64:
+      return Skip(8, kEnds);
+    case WireType::kFixed32:
+      return Skip(4, kEnds);
+    case WireType::kBytes: {
+      uint64_t size = 0;
+      if (!Varint(size)) return false;
+      const size_t content = at_;
+      if (!Skip(size, "the field is longer than what holds it")) return false;
+      field.content = bytes_.substr(content, size);
+      return true;
+    }
+  }
+  at_ = start;
+  error_ = "no field is of this wire type";
+  return false;
+}
+
+bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_view>& contents,
+               std::string& others) {
+  WireReader reader(bytes);
+  WireField field;
+  while (!reader.AtEnd()) {
+    const size_t start = reader.offset();
+    if (!reader.Next(field)) return false;
+    if (field.number == number && field.type == WireType::kBytes) {
+      contents.push_back(field.content);
+    } else {
+      others.append(bytes.data() + start, reader.offset() - start);
+    }
+  }
+  return true;
+}
+
+absl::string_view FirstContent(absl::string_view bytes, int number) {
+  WireReader reader(bytes);
+  WireField field;
+  while (!reader.AtEnd() && reader.Next(field))
+    if (field.number == number && field.type == WireType::kBytes) return field.content;
+  return "";
+}
+
+bool HasField(absl::string_view bytes, int number, WireType type) {
+  WireReader reader(bytes);
+  WireField field;
+  while (!reader.AtEnd() && reader.Next(field))
+    if (field.number == number && field.type == type) return true;
+  return false;
+}
+
+std::string DescribeDamage(absl::string_view bytes, const Descriptor& type) {
+  DamageFinder finder(bytes);
+  if (finder.Find(bytes, type, "", 0)) return finder.description();
+  return absl::StrCat("no ", type.name());
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

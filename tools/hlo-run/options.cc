@@ -44,6 +44,9 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--input", o.inputs,
                  "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
       ->type_name("FILE");
+  app.add_option("--infeed", o.infeed,
+                 "npz (item0, item1, ...) or txt (a literal a line) to feed in, else random; repeatable")
+      ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
@@ -64,6 +67,8 @@ void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output", o.output,
                  "results as .npz (out0, ...), .txt, or .npy files in a folder")
       ->type_name("PATH");
+  app.add_option("--outfeed", o.outfeed, "what the outfeed gives, as .npz (item0, item1, ...)")
+      ->type_name("FILE");
   app.add_flag("--print-literals", o.print_literals, "print every result in full");
   app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
   app.add_flag("--stats", o.stats,
@@ -101,6 +106,8 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddExecutionFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--load", o.load, "shared library of custom calls (ffi/hlokit_ffi.h); repeatable")
+      ->type_name("LIB.so");
   app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")
       ->check(AtLeast(1));
   app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));

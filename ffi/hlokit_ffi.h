@@ -13,9 +13,9 @@
  *   HLOKIT_FFI_CALL("scale", Scale, "factor")
  *   HLOKIT_FFI_END
  *
- * called by: y = f32[4] custom-call(x), custom_call_target="scale", backend_config={factor = 2.5 : f32}
- * Parameters come in any order: buffers are taken from the operands, results from the results (a
- * tuple's arrays one by one), everything else from the attributes named, in order.
+ * called by: y = f32[4] custom-call(x), custom_call_target="scale", backend_config={factor = 2.5 :
+ * f32} Parameters come in any order: buffers are taken from the operands, results from the results
+ * (a tuple's arrays one by one), everything else from the attributes named, in order.
  *
  * C: fill a table of hlokit_ffi_entry and export hlokit_ffi_entries, as the macros do.
  * Nothing here needs hlokit to build or link.
@@ -30,10 +30,10 @@ extern "C" {
 
 #define HLOKIT_FFI_VERSION 1
 
-/* An array in memory, in the order of minor_to_major (row-major: rank - 1, ..., 0). Arguments come in
- * the layout that the call's operand_layout_constraints name, else row-major; results go in the
- * layout of the call's shape. Element types of less than a byte take a byte an element; pred is 0 or
- * 1. */
+/* An array in memory, in the order of minor_to_major (row-major: rank - 1, ..., 0). Arguments come
+ * in the layout that the call's operand_layout_constraints name, else row-major; results go in the
+ * layout of the call's shape. Element types of less than a byte take a byte an element; pred is 0
+ * or 1. */
 typedef struct {
   const char* type; /* as in HLO text: "f32", "bf16", "s64", "c128"; "token" has no data */
   int32_t rank;
@@ -91,7 +91,7 @@ typedef struct {
 typedef const hlokit_ffi_entry* (*hlokit_ffi_entries_function)(int32_t* count, int32_t* version);
 
 #ifdef __cplusplus
-}  /* extern "C" */
+} /* extern "C" */
 
 #include <array>
 #include <complex>
@@ -263,22 +263,23 @@ int Invoke(std::string (*function)(Parameters...), hlokit_ffi_call* call, const 
 
 }  // namespace hlokit_ffi
 
-/* The table that a library exports: HLOKIT_FFI_CALL once for each function, attribute names after it. */
-#define HLOKIT_FFI_BEGIN                                                                          \
+/* The table that a library exports: HLOKIT_FFI_CALL once for each function, attribute names after
+ * it. */
+#define HLOKIT_FFI_BEGIN                                                                        \
   extern "C" __attribute__((visibility("default"))) const hlokit_ffi_entry* hlokit_ffi_entries( \
-      int32_t* count, int32_t* version) {                                                         \
+      int32_t* count, int32_t* version) {                                                       \
     static const hlokit_ffi_entry entries[] = {
-#define HLOKIT_FFI_CALL(target, function, ...)                                              \
-  {target, [](hlokit_ffi_call* call) -> int {                                               \
-     static const char* const names[] = {__VA_ARGS__ __VA_OPT__(, ) nullptr};               \
+#define HLOKIT_FFI_CALL(target, function, ...)                                             \
+  {target, [](hlokit_ffi_call* call) -> int {                                              \
+     static const char* const names[] = {__VA_ARGS__ __VA_OPT__(, ) nullptr};              \
      return hlokit_ffi::Invoke(function, call, names, sizeof(names) / sizeof(*names) - 1); \
    }},
-#define HLOKIT_FFI_END                            \
-  }                                               \
-  ;                                               \
-  *count = sizeof(entries) / sizeof(entries[0]);  \
-  *version = HLOKIT_FFI_VERSION;                  \
-  return entries;                                 \
+#define HLOKIT_FFI_END                           \
+  }                                              \
+  ;                                              \
+  *count = sizeof(entries) / sizeof(entries[0]); \
+  *version = HLOKIT_FFI_VERSION;                 \
+  return entries;                                \
   }
 #endif /* __cplusplus */
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -71,7 +71,8 @@ PlainCustomCall FindCustomCallSymbol(absl::string_view target) {
   std::lock_guard<std::mutex> lock(registry.mutex);
   const std::string name(target);
   for (void* library : registry.libraries)
-    if (void* symbol = dlsym(library, name.c_str())) return reinterpret_cast<PlainCustomCall>(symbol);
+    if (void* symbol = dlsym(library, name.c_str()))
+      return reinterpret_cast<PlainCustomCall>(symbol);
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
-// The custom calls that this process knows beside its own: registered here or loaded from libraries.
+// The custom calls that this process knows beside its own: registered here or loaded from
+// libraries.
 #pragma once
 
 #include <string>
@@ -21,8 +22,8 @@ absl::StatusOr<std::vector<std::string>> LoadCustomCalls(const std::string& libr
 // Null where nobody registered the target.
 hlokit_ffi_function FindCustomCall(absl::string_view target);
 
-// XLA's first interface: `extern "C" void target(void* out, const void** in)`. Buffers are row-major
-// and dense; a tuple is a table of pointers to its elements.
+// XLA's first interface: `extern "C" void target(void* out, const void** in)`. Buffers are
+// row-major and dense; a tuple is a table of pointers to its elements.
 using PlainCustomCall = void (*)(void* out, const void** in);
 // The symbol of a loaded library; null where none has it.
 PlainCustomCall FindCustomCallSymbol(absl::string_view target);

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "support/status.h"
 
@@ -49,7 +49,8 @@ class ConfigReader {
     return rest_.empty();
   }
   absl::Status Wrong(absl::string_view expected) const {
-    return InvalidArgument("backend_config: expected ", expected, " at '", rest_.substr(0, 20), "'");
+    return InvalidArgument("backend_config: expected ", expected, " at '", rest_.substr(0, 20),
+                           "'");
   }
 
  private:
@@ -69,8 +70,9 @@ class ConfigReader {
   absl::string_view Word() {
     Skip();
     size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) ||
-                                absl::string_view("_.+-$@#!").find(rest_[n]) != absl::string_view::npos))
+    while (n < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[n])) ||
+            absl::string_view("_.+-$@#!").find(rest_[n]) != absl::string_view::npos))
       ++n;
     const absl::string_view word = rest_.substr(0, n);
     rest_.remove_prefix(n);

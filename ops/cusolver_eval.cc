@@ -53,8 +53,11 @@ std::string LapackConfig(const ConfigValue& config) {
   const bool lower = config.NumberOr("lower", 1) != 0;
   const bool vectors = config.NumberOr("compute_uv", 1) != 0;
   const bool full = config.NumberOr("full_matrices", 0) != 0;
-  return absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'},
-                      " : ui8, mode = ", int{!vectors ? 'N' : full ? 'A' : 'S'}, " : ui8}");
+  return absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, " : ui8, mode = ",
+                      int{!vectors ? 'N'
+                          : full   ? 'A'
+                                   : 'S'},
+                      " : ui8}");
 }
 
 template <typename T>

@@ -7,8 +7,8 @@
 
 namespace hlokit {
 
-// Errors: the function's own, with the target's name; InvalidArgument for a backend_config that does
-// not read.
+// Errors: the function's own, with the target's name; InvalidArgument for a backend_config that
+// does not read.
 absl::StatusOr<Literal> CallForeign(const EvalContext& context, hlokit_ffi_function function);
 // By XLA's first interface, of a symbol alone.
 absl::StatusOr<Literal> CallPlain(const EvalContext& context, PlainCustomCall function);

@@ -28,8 +28,9 @@ class ForeignCall {
     const CustomCallAttrs& attrs = context_.instruction.attr<CustomCallAttrs>();
     size_t next = 0;
     std::vector<const Shape*> layouts;
-    for (const Shape& shape : attrs.operand_layout_constraints.value_or(std::vector<Shape>()))
-      for (const Shape* leaf : ArraysOf(shape)) layouts.push_back(leaf);
+    if (attrs.operand_layout_constraints.has_value())
+      for (const Shape& shape : *attrs.operand_layout_constraints)
+        for (const Shape* leaf : ArraysOf(shape)) layouts.push_back(leaf);
     for (const Literal* operand : context_.operands) {
       std::vector<const Literal*> leaves;
       ArraysOf(*operand, leaves);

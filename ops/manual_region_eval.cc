@@ -41,10 +41,9 @@ absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context) {
   const bool sdy = instruction.attr<CustomCallAttrs>().target != "SPMDFullToShardShape";
   std::vector<const Shape*> wholes;
   for (const Literal* operand : context.operands) wholes.push_back(&operand->shape());
-  ASSIGN_OR_RETURN(
-      const std::vector<Tiling> tilings,
-      StatedTilings(sdy ? instruction : *instruction.operand(0),
-                    sdy ? "xla.sdy.in_shardings" : "", wholes, context.partitions));
+  ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
+                   StatedTilings(sdy ? instruction : *instruction.operand(0),
+                                 sdy ? "xla.sdy.in_shardings" : "", wholes, context.partitions));
   std::vector<Literal> parts;
   for (size_t i = 0; i < wholes.size(); ++i)
     parts.push_back(ShardOf(*context.operands[i], tilings[i], context.partition));
@@ -61,10 +60,9 @@ absl::StatusOr<Literal> JoinOperands(const Instruction& instruction,
                                      absl::Span<const MemberOperands> members) {
   ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes,
                    ResultArrays(instruction, members[0].size()));
-  ASSIGN_OR_RETURN(
-      const std::vector<Tiling> tilings,
-      StatedTilings(instruction, "xla.sdy.out_shardings", wholes,
-                    static_cast<int64_t>(members.size())));
+  ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
+                   StatedTilings(instruction, "xla.sdy.out_shardings", wholes,
+                                 static_cast<int64_t>(members.size())));
   std::vector<Literal> parts;
   for (size_t i = 0; i < wholes.size(); ++i) {
     std::vector<const Literal*> shards;

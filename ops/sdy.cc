@@ -50,8 +50,9 @@ class Cursor {
       return name;
     }
     size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) ||
-                                absl::string_view("_.-$").find(rest_[n]) != absl::string_view::npos))
+    while (n < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[n])) ||
+            absl::string_view("_.-$").find(rest_[n]) != absl::string_view::npos))
       ++n;
     if (n == 0) return InvalidArgument("expected a name at '", rest_.substr(0, 20), "' in ", all_);
     std::string name(rest_.substr(0, n));
@@ -235,7 +236,8 @@ absl::StatusOr<Tiling> TilingOf(const SdySharding& sharding, const Shape& shape,
       for (int64_t p = 0; p < devices; ++p) {
         const int64_t device = mesh.device_ids.empty() ? p : mesh.device_ids[p];
         if (device < 0 || device >= devices) return InvalidArgument("mesh names device ", device);
-        tiling.tile_of[device] = tiling.tile_of[device] * digit.size + p / digit.stride % digit.size;
+        tiling.tile_of[device] =
+            tiling.tile_of[device] * digit.size + p / digit.stride % digit.size;
       }
     }
   }

@@ -152,8 +152,8 @@ absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction
         return InvalidArgument("no sharding for element ", i, " of ", Text(instruction.shape()));
       own = &sharding->elements[i];
     }
-    ASSIGN_OR_RETURN(Tiling tiling,
-                     own == nullptr ? WholeOn(*shapes[i], devices) : TilingOf(*own, *shapes[i], devices));
+    ASSIGN_OR_RETURN(Tiling tiling, own == nullptr ? WholeOn(*shapes[i], devices)
+                                                   : TilingOf(*own, *shapes[i], devices));
     tilings.push_back(std::move(tiling));
   }
   return tilings;
@@ -227,10 +227,9 @@ absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int6
   for (int64_t i = 0; i < root.operand_count(); ++i) {
     const Instruction* maker = MakerOf(root.operand(i), 0);
     if (!Compatible(maker->shape(), root.operand(i)->shape())) maker = root.operand(i);
-    ASSIGN_OR_RETURN(
-        std::vector<Tiling> parts,
-        StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
-                      ArraysOf(maker->shape()), devices));
+    ASSIGN_OR_RETURN(std::vector<Tiling> parts,
+                     StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
+                                   ArraysOf(maker->shape()), devices));
     for (Tiling& part : parts) tilings.push_back(std::move(part));
   }
   return tilings;

@@ -10,8 +10,8 @@
 
 namespace hlokit {
 
-// The cut of one array. Every shard has the same shape: where a dimension does not divide evenly the
-// last shards are padded with zeros, as XLA's partitioner pads them.
+// The cut of one array. Every shard has the same shape: where a dimension does not divide evenly
+// the last shards are padded with zeros, as XLA's partitioner pads them.
 struct Tiling {
   DimVector tiles;               // in how many parts each dimension is cut
   std::vector<int64_t> tile_of;  // by device: the row-major number of the tile that it holds
@@ -26,8 +26,8 @@ Tiling WholeOn(const Shape& shape, int64_t devices);
 absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices);
 
 // The cuts that a marker of manual regions, or a parameter, states of `shapes`, one each: its
-// frontend attribute `key` (Shardy's text), else its sharding. Where `manual_axes` of the instruction
-// are named, axes beside them do not cut.
+// frontend attribute `key` (Shardy's text), else its sharding. Where `manual_axes` of the
+// instruction are named, axes beside them do not cut.
 absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction,
                                                   absl::string_view key,
                                                   absl::Span<const Shape* const> shapes,
@@ -37,7 +37,8 @@ Shape ShardShape(const Shape& whole, const Tiling& tiling);
 // The part of `whole` that a device holds.
 Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device);
 // The array again; shards[d] is device d's, of ShardShape. Of copies the first device's counts.
-Literal JoinShards(const Shape& whole, const Tiling& tiling, absl::Span<const Literal* const> shards);
+Literal JoinShards(const Shape& whole, const Tiling& tiling,
+                   absl::Span<const Literal* const> shards);
 
 // Whether the module has regions that run on shards between markers (SPMDFullToShardShape,
 // xla.sdy.GlobalToLocalShape and their inverses), so that it has a meaning on all devices only.

@@ -1,4 +1,5 @@
-// Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into them.
+// Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
+// them.
 #include "absl/strings/match.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
@@ -15,8 +16,8 @@ const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.ele
 absl::StatusOr<std::vector<double>> Forward(const EvalContext& context, const Shape& shape) {
   const CustomCallAttrs& attrs = context.instruction.attr<CustomCallAttrs>();
   Instruction conv(Opcode::kConvolution, Shape::Array(ElementType::kF64, shape.dims), {});
-  conv.mutable_attr<ConvolutionAttrs>() = {attrs.window, *attrs.dim_labels,
-                                           attrs.feature_group_count, attrs.batch_group_count, {}};
+  conv.mutable_attr<ConvolutionAttrs>() = {
+      attrs.window, *attrs.dim_labels, attrs.feature_group_count, attrs.batch_group_count, {}};
   const CallComputation none;
   ASSIGN_OR_RETURN(const Literal result,
                    EvaluateConvolution(EvalContext{conv, context.operands.subspan(0, 2), none}));
@@ -127,8 +128,8 @@ absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context) {
     const int64_t feature = attrs.dim_labels->output_feature;
     const int64_t stride = RowMajorStrides(shape.dims)[feature], size = shape.dims[feature];
     if (static_cast<int64_t>(bias.size()) != size)
-      return InvalidArgument("custom-call ", attrs.target, ": a bias of ", bias.size(),
-                             " for ", size, " features");
+      return InvalidArgument("custom-call ", attrs.target, ": a bias of ", bias.size(), " for ",
+                             size, " features");
     for (size_t i = 0; i < values.size(); ++i)
       values[i] += bias[static_cast<int64_t>(i) / stride % size];
   }

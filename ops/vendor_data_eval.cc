@@ -122,14 +122,13 @@ absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context) {
 absl::StatusOr<Literal> PadToStatic(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   if (context.operands.size() != 1 || !shape.IsTuple() || shape.elements.empty() ||
-      !shape.elements[0].IsArray() ||
-      shape.elements[0].dims != context.operands[0]->shape().dims ||
+      !shape.elements[0].IsArray() || shape.elements[0].dims != context.operands[0]->shape().dims ||
       shape.elements.size() != shape.elements[0].dims.size() + 1)
     return WrongOperands(context);
   const Literal& operand = *context.operands[0];
   Literal padded(Shape::Array(operand.type(), operand.shape().dims));
-  CopyStrided(RuntimeDims(operand), operand.data(), RowMajorStrides(operand.shape().dims), padded.data(),
-              RowMajorStrides(padded.shape().dims), ByteWidth(operand.type()));
+  CopyStrided(RuntimeDims(operand), operand.data(), RowMajorStrides(operand.shape().dims),
+              padded.data(), RowMajorStrides(padded.shape().dims), ByteWidth(operand.type()));
   std::vector<Literal> parts = {std::move(padded)};
   for (int d = 0; d < operand.shape().rank(); ++d)
     parts.push_back(Literal::R0<int32_t>(static_cast<int32_t>(operand.dynamic_size(d))));
@@ -140,8 +139,7 @@ absl::StatusOr<Literal> PadToStatic(const EvalContext& context) {
 absl::StatusOr<Literal> SliceToDynamic(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   if (!shape.IsArray() || context.operands.size() != shape.dims.size() + 1 ||
-      context.operands[0]->shape().dims != shape.dims ||
-      context.operands[0]->type() != shape.type)
+      context.operands[0]->shape().dims != shape.dims || context.operands[0]->type() != shape.type)
     return WrongOperands(context);
   Literal result = *context.operands[0];
   result.set_shape(shape);

@@ -55,11 +55,11 @@ double GeluTanh(double x) {
 constexpr struct {
   absl::string_view name;
   double (*function)(double);
-} kActivations[] = {{"", Identity},          {"DEFAULT", Identity},  {"NONE", Identity},
-                    {"ELU", Elu},            {"GELU", GeluTanh},     {"GELU_ERF", GeluErf},
-                    {"GELU_TANH", GeluTanh}, {"RELU", Relu},         {"RELU6", Relu6},
-                    {"SIGMOID", Sigmoid},    {"SILU", Swish},        {"SWISH", Swish},
-                    {"TANH", Tanh}};
+} kActivations[] = {
+    {"", Identity},     {"DEFAULT", Identity}, {"NONE", Identity},      {"ELU", Elu},
+    {"GELU", GeluTanh}, {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
+    {"RELU6", Relu6},   {"SIGMOID", Sigmoid},  {"SILU", Swish},         {"SWISH", Swish},
+    {"TANH", Tanh}};
 
 }  // namespace
 
@@ -83,8 +83,7 @@ absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Lit
   if (parts.size() > shape.elements.size())
     return InvalidArgument("custom-call ", context.instruction.attr<CustomCallAttrs>().target,
                            " gives ", parts.size(), " arrays, but is declared ", Text(shape));
-  while (parts.size() < shape.elements.size())
-    parts.emplace_back(shape.elements[parts.size()]);
+  while (parts.size() < shape.elements.size()) parts.emplace_back(shape.elements[parts.size()]);
   return Literal::Tuple(std::move(parts));
 }
 

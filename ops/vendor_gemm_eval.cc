@@ -33,8 +33,8 @@ T CastComplex(Complex value) {
     return static_cast<T>(value.real());
 }
 
-// Element values of a and b may be of one type and the result of another: products are formed in the
-// wide type of the result.
+// Element values of a and b may be of one type and the result of another: products are formed in
+// the wide type of the result.
 template <typename T>
 absl::StatusOr<std::vector<T>> Product(const Gemm& gemm, const Shape& shape) {
   const ElementType wide = std::is_same_v<T, Complex>  ? ElementType::kC128
@@ -188,7 +188,7 @@ absl::StatusOr<Literal> CublasF8Matmul(const EvalContext& context) {
   }
   std::vector<Literal> parts = {NarrowFrom(shape, values)};
   if (result.IsTuple() && result.elements.size() > 1 &&
-      result.elements[1] == Shape::Scalar(ElementType::kF32))
+      result.elements[1].type == ElementType::kF32 && result.elements[1].rank() == 0)
     parts.push_back(Literal::R0<float>(static_cast<float>(largest)));
   return VendorResult(context, std::move(parts));
 }
@@ -204,8 +204,8 @@ DotAttrs MatmulDims(const Literal& a, const Literal& b, bool transpose_a, bool t
     dims.rhs_batch_dims.push_back(d);
   }
   dims.lhs_contracting_dims.push_back(a.shape().rank() - (transpose_a ? 2 : 1));
-  dims.rhs_contracting_dims.push_back(
-      b.shape().rank() - (transpose_b || b.shape().rank() == 1 ? 1 : 2));
+  dims.rhs_contracting_dims.push_back(b.shape().rank() -
+                                      (transpose_b || b.shape().rank() == 1 ? 1 : 2));
   return dims;
 }
 
@@ -237,7 +237,8 @@ absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context) {
       const auto bits = static_cast<uint32_t>(fusions->NumberOr("alpha_typecast", 0x3f800000));
       for (double& x : values) x *= std::bit_cast<float>(bits);
     } else if (op.string == "BIAS" || op.string == "BINARY_ADD" || op.string == "SUM") {
-      if (next >= context.operands.size()) return InvalidArgument("__onednn$matmul: no ", op.string);
+      if (next >= context.operands.size())
+        return InvalidArgument("__onednn$matmul: no ", op.string);
       const std::vector<double> added = WidenTo<double>(*context.operands[next++]);
       if (added.empty() || values.size() % added.size() != 0)
         return InvalidArgument("__onednn$matmul: ", op.string, " of another shape");
@@ -258,9 +259,9 @@ absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context) {
     return InvalidArgument("__onednn$softmax from one array to another of its shape");
   ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
   const ConfigValue* inner = config.Find("onednn_softmax_config");
-  const int64_t axis = inner == nullptr
-                           ? shape.rank() - 1
-                           : static_cast<int64_t>(inner->NumberOr("softmax_axis", shape.rank() - 1));
+  const int64_t axis =
+      inner == nullptr ? shape.rank() - 1
+                       : static_cast<int64_t>(inner->NumberOr("softmax_axis", shape.rank() - 1));
   if (axis < 0 || axis >= shape.rank()) return InvalidArgument("__onednn$softmax: axis ", axis);
   std::vector<double> values = WidenTo<double>(*context.operands[0]);
   const int64_t n = shape.dims[axis], stride = RowMajorStrides(shape.dims)[axis];
@@ -268,7 +269,8 @@ absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context) {
     if (i / stride % n != 0) continue;
     double top = values[i], sum = 0;
     for (int64_t k = 1; k < n; ++k) top = std::max(top, values[i + k * stride]);
-    for (int64_t k = 0; k < n; ++k) sum += values[i + k * stride] = std::exp(values[i + k * stride] - top);
+    for (int64_t k = 0; k < n; ++k)
+      sum += values[i + k * stride] = std::exp(values[i + k * stride] - top);
     for (int64_t k = 0; k < n; ++k) values[i + k * stride] /= sum;
   }
   return VendorResult(context, {NarrowFrom(shape, values)});
@@ -297,7 +299,8 @@ absl::StatusOr<Literal> OnednnLayerNorm(const EvalContext& context) {
     for (size_t k = 0; k < n; ++k)
       variance += (x[start + k] - mean) * (x[start + k] - mean) / static_cast<double>(n);
     const double scale = 1 / std::sqrt(variance + epsilon);
-    for (size_t k = 0; k < n; ++k) x[start + k] = (x[start + k] - mean) * scale * gamma[k] + beta[k];
+    for (size_t k = 0; k < n; ++k)
+      x[start + k] = (x[start + k] - mean) * scale * gamma[k] + beta[k];
   }
   return VendorResult(context, {NarrowFrom(shape, x)});
 }

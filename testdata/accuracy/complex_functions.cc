@@ -31,11 +31,11 @@ class Real {
   mpfr_t v_;
 };
 
-#define OPERATOR(op, name)                               \
-  Real operator op(const Real& a, const Real& b) {       \
-    Real r;                                              \
-    mpfr_##name(r.get(), a.get(), b.get(), MPFR_RNDN);   \
-    return r;                                            \
+#define OPERATOR(op, name)                             \
+  Real operator op(const Real& a, const Real& b) {     \
+    Real r;                                            \
+    mpfr_##name(r.get(), a.get(), b.get(), MPFR_RNDN); \
+    return r;                                          \
   }
 OPERATOR(+, add)
 OPERATOR(-, sub)
@@ -88,9 +88,7 @@ Complex Exp(const Complex& z) {
   const Real size = Apply<mpfr_exp>(z.re);
   return {size * Apply<mpfr_cos>(z.im), z.im.IsZero() ? z.im : size * Apply<mpfr_sin>(z.im)};
 }
-Complex Log(const Complex& z) {
-  return {Apply<mpfr_log>(Hypot(z.re, z.im)), Arctan(z.im, z.re)};
-}
+Complex Log(const Complex& z) { return {Apply<mpfr_log>(Hypot(z.re, z.im)), Arctan(z.im, z.re)}; }
 Complex Sqrt(const Complex& z) {
   const Real length = Hypot(z.re, z.im);
   if (length.IsZero()) return {Real(0.0), z.im};
@@ -165,33 +163,23 @@ Complex Power(const Complex& x, const Complex& y) { return Exp(y * Log(x)); }
 
 const std::vector<ComplexFunction>& ComplexFunctions() {
   static const auto* const functions = new std::vector<ComplexFunction>{
-      {"abs", 1, Unary<Abs>},
-      {"acos", 1, Unary<Acos>},
-      {"acosh", 1, Unary<Acosh>},
-      {"add", 2, Binary<operator+>},
-      {"asin", 1, Unary<Asin>},
-      {"asinh", 1, Unary<Asinh>},
-      {"atan2", 2, Binary<Atan2>},
-      {"atanh", 1, Unary<Atanh>},
-      {"cosine", 1, Unary<Cos>},
-      {"cosh", 1, Unary<Cosh>},
-      {"divide", 2, Binary<operator/>},
-      {"exponential", 1, Unary<Exp>},
-      {"exponential-minus-one", 1, Unary<Expm1>},
-      {"log", 1, Unary<Log>},
-      {"log-plus-one", 1, Unary<Log1p>},
-      {"logistic", 1, Unary<Logistic>},
-      {"multiply", 2, Binary<operator*>},
-      {"power", 2, Binary<Power>},
-      {"rsqrt", 1, Unary<Rsqrt>},
-      {"sign", 1, Unary<Sign>},
-      {"sine", 1, Unary<Sin>},
-      {"sinh", 1, Unary<Sinh>},
-      {"sqrt", 1, Unary<Sqrt>},
-      {"subtract", 2, Binary<operator- >},
-      {"tan", 1, Unary<Tan>},
-      {"tanh", 1, Unary<Tanh>},
-  };
+      {"abs", 1, Unary<Abs>}, {"acos", 1, Unary<Acos>}, {"acosh", 1, Unary<Acosh>},
+      {"add", 2, Binary < operator+> }, {"asin", 1, Unary<Asin>}, {"asinh", 1, Unary<Asinh>},
+       {"atan2", 2, Binary<Atan2>}, {"atanh", 1, Unary<Atanh>}, {"cosine", 1, Unary<Cos>},
+       {"cosh", 1, Unary<Cosh>},
+       {"divide", 2, Binary < operator/> }, {"exponential", 1, Unary<Exp>},
+        {"exponential-minus-one", 1, Unary<Expm1>}, {"log", 1, Unary<Log>},
+        {"log-plus-one", 1, Unary<Log1p>}, {"logistic", 1, Unary<Logistic>},
+        {"multiply", 2, Binary < operator*> }, {"power", 2, Binary<Power>},
+         {"rsqrt", 1, Unary<Rsqrt>}, {"sign", 1, Unary<Sign>}, {"sine", 1, Unary<Sin>},
+         {"sinh", 1, Unary<Sinh>}, {"sqrt", 1, Unary<Sqrt>},
+         {
+             "subtract",
+             2,
+             Binary < operator-> },
+             {"tan", 1, Unary<Tan>},
+             {"tanh", 1, Unary<Tanh>},
+        };
   return *functions;
 }
 

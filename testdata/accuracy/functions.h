@@ -14,7 +14,7 @@ using Exact = long double;
 struct RealFunction {
   const char* opcode;
   int arity;
-  bool exact;                 // its result is exact or correctly rounded by definition
+  bool exact;                     // its result is exact or correctly rounded by definition
   Exact (*libm)(double, double);  // long double libm, within a few units of its last place
   Exact (*mpfr)(double, double);  // MPFR, rounded once; null: libm's is exact
 };

@@ -25,8 +25,8 @@ int64_t SmallCount(ElementType type, int arity);
 struct ComplexPair {
   std::complex<double> x, y;
 };
-// Parts in the range of f32's everyday numbers: zeros, units, and exponents of +-60 bits; rounded to
-// f32 where `narrow`.
+// Parts in the range of f32's everyday numbers: zeros, units, and exponents of +-60 bits; rounded
+// to f32 where `narrow`.
 ComplexPair ComplexInput(int64_t i, bool narrow);
 
 }  // namespace hlokit

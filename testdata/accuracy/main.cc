@@ -1,5 +1,5 @@
-// hlokit_accuracy: sweeps every elementwise floating-point operation on the interpreter and the CPU,
-// holds the errors to the project's bounds, and writes the table of worst cases.
+// hlokit_accuracy: sweeps every elementwise floating-point operation on the interpreter and the
+// CPU, holds the errors to the project's bounds, and writes the table of worst cases.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <thread>
@@ -30,8 +30,8 @@ struct Table {
 };
 
 const std::vector<ElementType> kSmallTypes = {
-    ElementType::kF16,        ElementType::kBF16,       ElementType::kF8E5M2,
-    ElementType::kF8E4M3FN,   ElementType::kF8E4M3,     ElementType::kF8E3M4,
+    ElementType::kF16,           ElementType::kBF16,       ElementType::kF8E5M2,
+    ElementType::kF8E4M3FN,      ElementType::kF8E4M3,     ElementType::kF8E3M4,
     ElementType::kF8E4M3B11FNUZ, ElementType::kF8E4M3FNUZ, ElementType::kF8E5M2FNUZ};
 
 class Sweeper {
@@ -96,7 +96,8 @@ std::string Count(int64_t count) {
                             : absl::StrCat(count);
 }
 
-std::string Markdown(const Table& table, const std::vector<std::string>& platforms, bool worst_input) {
+std::string Markdown(const Table& table, const std::vector<std::string>& platforms,
+                     bool worst_input) {
   std::string text = "| operation |", rule = "|---|";
   for (ElementType type : table.types) {
     for (const std::string& platform : platforms) {
@@ -104,7 +105,8 @@ std::string Markdown(const Table& table, const std::vector<std::string>& platfor
       rule += "---|";
     }
   }
-  absl::StrAppend(&text, worst_input ? " worst input |\n" : "\n", rule, worst_input ? "---|\n" : "\n");
+  absl::StrAppend(&text, worst_input ? " worst input |\n" : "\n", rule,
+                  worst_input ? "---|\n" : "\n");
   for (const Row& row : table.rows) {
     absl::StrAppend(&text, "| ", row.opcode, " |");
     const Worst* worst = &row.cells[0];
@@ -140,8 +142,10 @@ std::string Document(const Table& real, const Table& small, const Table& complex
   std::string text(kHead);
   absl::StrAppend(&text, "## f32 and f64, in ulps\n\nEvery ", options.float_stride,
                   "th bit pattern of f32, ", Count(options.double_count), " f64 against ",
-                  options.mpfr ? "MPFR" : "long double libm", ".\n\n", Markdown(real, platforms, true));
-  absl::StrAppend(&text, "\n## f16, bf16 and f8, in ulps of the f32 result\n\nEvery bit pattern, and "
+                  options.mpfr ? "MPFR" : "long double libm", ".\n\n",
+                  Markdown(real, platforms, true));
+  absl::StrAppend(&text,
+                  "\n## f16, bf16 and f8, in ulps of the f32 result\n\nEvery bit pattern, and "
                   "every pair of f8; 16 partners for each f16 and bf16.\n\n",
                   Markdown(small, platforms, false));
   absl::StrAppend(&text, "\n## Complex, in units of 2^-24 and 2^-53 of the magnitude\n\n",
@@ -155,10 +159,14 @@ int Main(int argc, char** argv) {
   SweepOptions options;
   std::string write, only, platform, kinds = "real,small,complex";
   bool fast = false;
-  app.add_option("--float-stride", options.float_stride, "every n-th bit pattern of f32")->check(CLI::PositiveNumber);
-  app.add_option("--double-count", options.double_count, "how many f64")->check(CLI::PositiveNumber);
-  app.add_option("--complex-count", options.complex_count, "how many complex numbers")->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads, "that compute references")->check(CLI::PositiveNumber);
+  app.add_option("--float-stride", options.float_stride, "every n-th bit pattern of f32")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--double-count", options.double_count, "how many f64")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--complex-count", options.complex_count, "how many complex numbers")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "that compute references")
+      ->check(CLI::PositiveNumber);
   app.add_option("--only", only, "one opcode");
   app.add_option("--platform", platform, "cpu or interpreter, else both");
   app.add_option("--kinds", kinds, "which of real, small, complex");
@@ -181,8 +189,14 @@ int Main(int argc, char** argv) {
     real = sweeper.Real({ElementType::kF32, ElementType::kF64}, kRealBound);
   if (absl::StrContains(kinds, "small")) small = sweeper.Real(kSmallTypes, kSmallBound);
   if (absl::StrContains(kinds, "complex")) complex = sweeper.Complex();
-  if (!write.empty())
-    CHECK_OK(AtomicWriteFile(write, Document(real, small, complex, names, options)));
+  if (!write.empty()) {
+    const absl::Status written =
+        AtomicWriteFile(write, Document(real, small, complex, names, options));
+    if (!written.ok()) {
+      std::fprintf(stderr, "hlokit_accuracy: %s\n", std::string(written.message()).c_str());
+      return 2;
+    }
+  }
   std::printf("%d bounds broken\n", sweeper.failures());
   return sweeper.failures() == 0 ? 0 : 1;
 }

@@ -19,7 +19,8 @@ constexpr int64_t kChunk = int64_t{1} << 18;
 constexpr double kWrong = std::numeric_limits<double>::infinity();
 
 struct Format {
-  int precision, smallest, largest;  // bits of mantissa; exponents of the smallest and largest normal
+  int precision, smallest,
+      largest;  // bits of mantissa; exponents of the smallest and largest normal
 };
 Format FormatOfResult(ElementType type) {
   return type == ElementType::kF64 || type == ElementType::kC128 ? Format{53, -1022, 1023}
@@ -27,14 +28,15 @@ Format FormatOfResult(ElementType type) {
 }
 
 Exact UlpOf(Exact value, const Format& format) {
-  const int exponent = value == 0 ? format.smallest
-                                  : std::clamp(std::ilogb(value), format.smallest, format.largest);
+  const int exponent =
+      value == 0 ? format.smallest : std::clamp(std::ilogb(value), format.smallest, format.largest);
   return std::ldexp(1.0L, exponent - format.precision + 1);
 }
 
 // How far `got` is from `exact`, infinities standing for the power of two above all numbers.
 double UlpsOff(double got, Exact exact, const Format& format) {
-  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) == std::isnan(exact) ? 0 : kWrong;
+  if (std::isnan(got) || std::isnan(exact))
+    return std::isnan(got) == std::isnan(exact) ? 0 : kWrong;
   if (std::isinf(exact)) return got == exact ? 0 : kWrong;
   if (got == 0 && std::signbit(got) != std::signbit(exact)) return kWrong;
   const Exact beyond = std::ldexp(1.0L, format.largest + 1);
@@ -45,7 +47,9 @@ double UlpsOff(double got, Exact exact, const Format& format) {
 
 // For a narrow type: how many ulps of f32 off the f32 result must have been that rounds to `got`.
 double StepsOff(ElementType type, double got, Exact exact) {
-  const auto rounded = [type](float value) { return FloatFromBits(type, FloatToBits(type, value)); };
+  const auto rounded = [type](float value) {
+    return FloatFromBits(type, FloatToBits(type, value));
+  };
   const auto same = [got](double value) {
     if (std::isnan(got) || std::isnan(value)) return std::isnan(got) == std::isnan(value);
     return got == value && std::signbit(got) == std::signbit(value);
@@ -67,17 +71,19 @@ double ComplexOff(std::complex<double> got, ExactComplex exact, const Format& fo
   if (!(size < beyond)) return finite ? kWrong : 0;
   if (!finite) return kWrong;
   const Exact off = std::hypot(got.real() - exact.real(), got.imag() - exact.imag());
-  const Exact unit = std::ldexp(std::max(size, std::ldexp(1.0L, format.smallest)), -format.precision);
+  const Exact unit =
+      std::ldexp(std::max(size, std::ldexp(1.0L, format.smallest)), -format.precision);
   return static_cast<double>(off / unit);
 }
 
-absl::StatusOr<std::unique_ptr<Executable>> Compile(Backend& platform, const char* opcode, int arity,
-                                                    ElementType in, ElementType out, int64_t n) {
+absl::StatusOr<std::unique_ptr<Executable>> Compile(Backend& platform, const char* opcode,
+                                                    int arity, ElementType in, ElementType out,
+                                                    int64_t n) {
   const std::string type = absl::StrCat(Text(in), "[", n, "]");
-  const std::string text = absl::StrCat(
-      "HloModule accuracy\n\nENTRY e {\n  x = ", type, " parameter(0)\n  y = ", type,
-      " parameter(1)\n  ROOT r = ", Text(out), "[", n, "] ", opcode, "(x", arity == 2 ? ", y" : "",
-      ")\n}\n");
+  const std::string text =
+      absl::StrCat("HloModule accuracy\n\nENTRY e {\n  x = ", type, " parameter(0)\n  y = ", type,
+                   " parameter(1)\n  ROOT r = ", Text(out), "[", n, "] ", opcode, "(x",
+                   arity == 2 ? ", y" : "", ")\n}\n");
   Diagnostics diagnostics;
   const auto source = std::make_shared<const SourceFile>("accuracy.hlo", text);
   ASSIGN_OR_RETURN(auto module, ParseModule(source, {}, diagnostics));
@@ -134,7 +140,8 @@ absl::Status Sweep(
     const char* opcode, int arity, ElementType in, ElementType out, int64_t total,
     absl::Span<Backend* const> platforms,
     const std::function<void(int64_t start, int64_t n, Literal& x, Literal& y)>& fill,
-    const std::function<void(size_t platform, int64_t start, int64_t n, const Literal& result)>& judge) {
+    const std::function<void(size_t platform, int64_t start, int64_t n, const Literal& result)>&
+        judge) {
   const int64_t n = std::min(kChunk, total);
   std::vector<std::unique_ptr<Executable>> programs;
   for (Backend* platform : platforms) {
@@ -179,8 +186,8 @@ absl::StatusOr<std::vector<Worst>> MeasureReal(const RealFunction& function, Ele
       const double error = small ? StepsOff(type, got, exact[i]) : UlpsOff(got, exact[i], format);
       Note(worst[p], error, [&] {
         return absl::StrCat(function.opcode, "(", Number(Exact(inputs[i].x)),
-                            function.arity == 2 ? ", " + Number(Exact(inputs[i].y)) : "", ") = ",
-                            Number(Exact(got)), ", exactly ", Number(exact[i]));
+                            function.arity == 2 ? ", " + Number(Exact(inputs[i].y)) : "",
+                            ") = ", Number(Exact(got)), ", exactly ", Number(exact[i]));
       });
     }
   };
@@ -210,13 +217,13 @@ absl::StatusOr<std::vector<Worst>> MeasureComplex(const ComplexFunction& functio
       const std::complex<double> got = result.GetComplex(i);
       Note(worst[p], ComplexOff(got, exact[i], format), [&] {
         return absl::StrCat(function.opcode, "(", Number(inputs[i].x),
-                            function.arity == 2 ? ", " + Number(inputs[i].y) : "", ") = ",
-                            Number(got), ", exactly ", Number(exact[i]));
+                            function.arity == 2 ? ", " + Number(inputs[i].y) : "",
+                            ") = ", Number(got), ", exactly ", Number(exact[i]));
       });
     }
   };
-  RETURN_IF_ERROR(Sweep(function.opcode, function.arity, type, out, options.complex_count, platforms,
-                        fill, judge));
+  RETURN_IF_ERROR(Sweep(function.opcode, function.arity, type, out, options.complex_count,
+                        platforms, fill, judge));
   return worst;
 }
 

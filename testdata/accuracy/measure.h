@@ -14,8 +14,9 @@ namespace hlokit {
 // The largest error of one operation in one type on one platform.
 struct Worst {
   // In units of the last place of the true value (real), or of 2^-p times its magnitude (complex);
-  // infinite where NaNs, infinities or the signs of zeros differ. For types of 16 bits and less: how
-  // many ulps of f32 the f32 result behind the value must have been off, 3 standing for more than 2.
+  // infinite where NaNs, infinities or the signs of zeros differ. For types of 16 bits and less:
+  // how many ulps of f32 the f32 result behind the value must have been off, 3 standing for more
+  // than 2.
   double error = 0;
   std::string where;  // input, value, true value
   int64_t count = 0;  // values looked at

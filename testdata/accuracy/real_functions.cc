@@ -37,14 +37,17 @@ Exact ByMpfr2(double x, double y) {
   return mpfr_get_ld(out.value, MPFR_RNDN);
 }
 
-// e^x / (1 + e^x), which keeps small results.
+// e^x / (1 + e^x), which keeps small results, or 1 / (1 + e^-x), which keeps large ones finite.
 Exact LogisticByMpfr(double x, double) {
   if (std::isinf(x)) return x > 0 ? 1 : 0;
   thread_local Number in, e, sum;
-  mpfr_set_d(in.value, x, MPFR_RNDN);
+  mpfr_set_d(in.value, -std::fabs(x), MPFR_RNDN);
   mpfr_exp(e.value, in.value, MPFR_RNDN);
   mpfr_add_ui(sum.value, e.value, 1, MPFR_RNDN);
-  mpfr_div(e.value, e.value, sum.value, MPFR_RNDN);
+  if (x < 0)
+    mpfr_div(e.value, e.value, sum.value, MPFR_RNDN);
+  else
+    mpfr_ui_div(e.value, 1, sum.value, MPFR_RNDN);
   return mpfr_get_ld(e.value, MPFR_RNDN);
 }
 
@@ -68,17 +71,19 @@ Exact Smaller(double x, double y) {
   return x == y ? (std::signbit(x) ? x : y) : std::fmin(x, y);
 }
 
-#define UNARY(opcode, name)                                                                  \
-  RealFunction {                                                                             \
+#define UNARY(opcode, name)                                                                     \
+  RealFunction {                                                                                \
     opcode, 1, false, [](double x, double) -> Exact { return name##l(x); }, ByMpfr<mpfr_##name> \
   }
-#define ARITHMETIC(opcode, op, name)                                                        \
-  RealFunction {                                                                            \
-    opcode, 2, true, [](double x, double y) -> Exact { return Exact(x) op Exact(y); },      \
-        ByMpfr2<mpfr_##name>                                                                \
+#define ARITHMETIC(opcode, op, name)                                                   \
+  RealFunction {                                                                       \
+    opcode, 2, true, [](double x, double y) -> Exact { return Exact(x) op Exact(y); }, \
+        ByMpfr2<mpfr_##name>                                                           \
   }
-#define EXACT(opcode, expression) \
-  RealFunction { opcode, 1, true, [](double x, double) -> Exact { return expression; }, nullptr }
+#define EXACT(opcode, expression)                                                  \
+  RealFunction {                                                                   \
+    opcode, 1, true, [](double x, double) -> Exact { return expression; }, nullptr \
+  }
 
 }  // namespace
 

@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<HostFeeds>> HostFeeds::Open(const RunOptions& opt
       for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipWhitespace()))
         feeds->texts_.emplace_back(line);
     } else {
-      return InvalidArgument(path, ": an infeed is .npz (item0, item1, ...) or .txt (a literal a line)");
+      return InvalidArgument(path,
+                             ": an infeed is .npz (item0, item1, ...) or .txt (a literal a line)");
     }
   }
   for (const NpzFile& archive : feeds->archives_)

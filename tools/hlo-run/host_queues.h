@@ -1,4 +1,5 @@
-// The host's side of infeed and outfeed: items from files or made at random, items written to files.
+// The host's side of infeed and outfeed: items from files or made at random, items written to
+// files.
 #pragma once
 
 #include <map>
@@ -14,8 +15,8 @@
 
 namespace hlokit {
 
-// One for each run of a platform. Every device gets the same items from the first on, after the last
-// one the first again.
+// One for each run of a platform. Every device gets the same items from the first on, after the
+// last one the first again.
 class HostFeeds {
  public:
   // Opens --infeed's files. Errors: NotFound, InvalidArgument for a name that tells no format.

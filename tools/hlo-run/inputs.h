@@ -15,9 +15,9 @@ namespace hlokit {
 // gets the same, there is one list.
 class Arguments {
  public:
-  // From --input where given, else random. A sharded entry gets whole arrays, joined where the files
-  // hold each device's shards. Errors: NotFound for a missing file or array;
-  // InvalidArgument names parameter, expected and given.
+  // From --input where given, else random. A sharded entry gets whole arrays, joined where the
+  // files hold each device's shards. Errors: NotFound for a missing file or array; InvalidArgument
+  // names parameter, expected and given.
   static absl::StatusOr<Arguments> Make(const Module& module, const RunOptions& options,
                                         int64_t devices, const ShardedEntry& sharded);
 

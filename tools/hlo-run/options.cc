@@ -44,8 +44,9 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--input", o.inputs,
                  "npz, npy, txt (an HLO literal) or bin (raw); repeatable, in parameter order")
       ->type_name("FILE");
-  app.add_option("--infeed", o.infeed,
-                 "npz (item0, item1, ...) or txt (a literal a line) to feed in, else random; repeatable")
+  app.add_option(
+         "--infeed", o.infeed,
+         "npz (item0, item1, ...) or txt (a literal a line) to feed in, else random; repeatable")
       ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));

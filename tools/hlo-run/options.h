@@ -15,7 +15,7 @@ struct RunOptions {
   // Inputs.
   std::vector<std::string> inputs;
   std::vector<std::string> infeed;  // files of items; empty: random
-  std::string input_format;  // npz, npy, txt or bin; empty: by the file's name
+  std::string input_format;         // npz, npy, txt or bin; empty: by the file's name
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
   std::vector<int64_t> int_range = {0, 7};  // both ends included
@@ -36,7 +36,7 @@ struct RunOptions {
   std::string dump_to;
 
   // Execution.
-  std::vector<std::string> load;  // libraries of custom calls
+  std::vector<std::string> load;        // libraries of custom calls
   int64_t iterations = 1, warmup = -1;  // -1: one where times are asked for
   double min_seconds = 0;
   int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own

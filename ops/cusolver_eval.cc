@@ -46,7 +46,7 @@ absl::StatusOr<Literal> CallLapack(const EvalContext& context, absl::string_view
   call.mutable_attr<CustomCallAttrs>().target = absl::StrCat(
       "lapack_", std::string(1, LetterOf(context.operands[0]->type())), routine, "_ffi");
   call.mutable_extras().backend_config = config;
-  return EvaluateLapack({call, context.operands, context.call});
+  return EvaluateLapack({call, context.operands, context.call, 0, 0, nullptr});
 }
 
 std::string LapackConfig(const ConfigValue& config) {
@@ -140,7 +140,8 @@ absl::StatusOr<Literal> LuDecomposition(const EvalContext& context) {
   Instruction call(Opcode::kCustomCall, shape.elements[2], {});
   call.mutable_attr<CustomCallAttrs>().target = "LuDecomposition";
   const Literal* const operand[] = {&pivots};
-  ASSIGN_OR_RETURN(result.elements()[2], PivotsToPermutation({call, operand, context.call}));
+  ASSIGN_OR_RETURN(result.elements()[2],
+                   PivotsToPermutation({call, operand, context.call, 0, 0, nullptr}));
   result.set_shape(shape);
   return result;
 }

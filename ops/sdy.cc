@@ -156,7 +156,7 @@ absl::StatusOr<Digit> DigitOf(const SdyMesh& mesh, const SdySharding::Axis& axis
       continue;
     }
     if (axis.size == 0) return Digit{stride, it->second};
-    if (axis.before < 1 || it->second % axis.before != 0 ||
+    if (axis.before < 1 || axis.size < 1 || it->second % axis.before != 0 ||
         (it->second / axis.before) % axis.size != 0)
       return InvalidArgument("axis ", axis.name, " has no part (", axis.before, ")", axis.size);
     return Digit{stride * (it->second / axis.before / axis.size), axis.size};
@@ -168,7 +168,8 @@ absl::StatusOr<Digit> DigitOf(const SdyMesh& mesh, const SdySharding::Axis& axis
 
 int64_t SdyMesh::size() const {
   int64_t size = 1;
-  for (const auto& [name, length] : axes) size *= length;
+  for (const auto& [name, length] : axes)
+    if (size < (int64_t{1} << 40)) size *= length;  // more is no real mesh
   return size;
 }
 

@@ -19,8 +19,9 @@ absl::StatusOr<std::vector<double>> Forward(const EvalContext& context, const Sh
   conv.mutable_attr<ConvolutionAttrs>() = {
       attrs.window, *attrs.dim_labels, attrs.feature_group_count, attrs.batch_group_count, {}};
   const CallComputation none;
-  ASSIGN_OR_RETURN(const Literal result,
-                   EvaluateConvolution(EvalContext{conv, context.operands.subspan(0, 2), none}));
+  ASSIGN_OR_RETURN(
+      const Literal result,
+      EvaluateConvolution(EvalContext{conv, context.operands.subspan(0, 2), none, 0, 0, nullptr}));
   return WidenTo<double>(result);
 }
 

@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<T>> Product(const Gemm& gemm, const Shape& shape) {
   dot.mutable_attr<DotAttrs>() = gemm.dims;
   const Literal* const operands[] = {gemm.a, gemm.b};
   const CallComputation none;
-  ASSIGN_OR_RETURN(const Literal product, EvaluateDot(EvalContext{dot, operands, none}));
+  ASSIGN_OR_RETURN(const Literal product,
+                   EvaluateDot(EvalContext{dot, operands, none, 0, 0, nullptr}));
   return WidenTo<T>(product);
 }
 

@@ -81,6 +81,9 @@ const Complex& One() {
   static const auto* const one = new Complex{Real(1), Real(0.0)};
   return *one;
 }
+// The imaginary part keeps the sign of its zero.
+Complex OnePlus(const Complex& z) { return {Real(1) + z.re, z.im}; }
+Complex OneMinus(const Complex& z) { return {Real(1) - z.re, -z.im}; }
 Complex TimesI(const Complex& z) { return {-z.im, z.re}; }
 Complex TimesMinusI(const Complex& z) { return {z.im, -z.re}; }
 
@@ -111,29 +114,35 @@ Complex Sin(const Complex& z) { return TimesMinusI(Sinh(TimesI(z))); }
 Complex Cos(const Complex& z) { return Cosh(TimesI(z)); }
 // Kahan's forms, whose branch cuts and signed zeros are C's.
 Complex Asin(const Complex& z) {
-  const Complex below = Sqrt(One() - z), above = Sqrt(One() + z);
+  const Complex below = Sqrt(OneMinus(z)), above = Sqrt(OnePlus(z));
   const Complex conjugate = {below.re, -below.im};
   return {Arctan(z.re, (below * above).re), Apply<mpfr_asinh>((conjugate * above).im)};
 }
 Complex Acos(const Complex& z) {
-  const Complex below = Sqrt(One() - z), above = Sqrt(One() + z);
+  const Complex below = Sqrt(OneMinus(z)), above = Sqrt(OnePlus(z));
   const Complex conjugate = {above.re, -above.im};
   return {Real(2) * Arctan(below.re, above.re), Apply<mpfr_asinh>((conjugate * below).im)};
 }
 Complex Acosh(const Complex& z) {
-  const Complex below = Sqrt(z - One()), above = Sqrt(z + One());
+  const Complex below = Sqrt({z.re - Real(1), z.im}), above = Sqrt(OnePlus(z));
   const Complex conjugate = {below.re, -below.im};
   return {Apply<mpfr_asinh>((conjugate * above).re), Real(2) * Arctan(below.im, above.re)};
 }
 Complex Atanh(const Complex& z) {
-  const Complex above = Log(One() + z), below = Log(One() - z);
+  const Complex above = Log(OnePlus(z)), below = Log(OneMinus(z));
   return {(above.re - below.re) / Real(2), (above.im - below.im) / Real(2)};
 }
 Complex Atan2(const Complex& y, const Complex& x) {
   return TimesMinusI(Log((x + TimesI(y)) / Sqrt(x * x + y * y)));
 }
 
-Complex Of(std::complex<double> z) { return {Real(z.real()), Real(z.imag())}; }
+Complex Of(std::complex<double> z) {
+  // Each thread has its own range; tanh squares what sinh gives.
+  thread_local const int widest =
+      mpfr_set_emax(mpfr_get_emax_max()) + mpfr_set_emin(mpfr_get_emin_min());
+  (void)widest;
+  return {Real(z.real()), Real(z.imag())};
+}
 
 template <Complex (*F)(const Complex&)>
 ExactComplex Unary(std::complex<double> z, std::complex<double>) {
@@ -151,13 +160,20 @@ Complex Sign(const Complex& z) {
   const Real size = Hypot(z.re, z.im);
   return size.IsZero() ? z : Complex{z.re / size, z.im / size};
 }
-Complex Expm1(const Complex& z) { return Exp(z) - One(); }
-Complex Log1p(const Complex& z) { return Log(One() + z); }
-Complex Logistic(const Complex& z) { return One() / (One() + Exp({-z.re, -z.im})); }
+Complex Expm1(const Complex& z) {
+  const Complex e = Exp(z);
+  return {e.re - Real(1), e.im};
+}
+Complex Log1p(const Complex& z) { return Log(OnePlus(z)); }
+Complex Logistic(const Complex& z) { return One() / OnePlus(Exp({-z.re, -z.im})); }
 Complex Rsqrt(const Complex& z) { return One() / Sqrt(z); }
 Complex Tan(const Complex& z) { return TimesMinusI(Tanh(TimesI(z))); }
 Complex Asinh(const Complex& z) { return TimesMinusI(Asin(TimesI(z))); }
-Complex Power(const Complex& x, const Complex& y) { return Exp(y * Log(x)); }
+Complex Power(const Complex& x, const Complex& y) {
+  const bool zero = x.re.IsZero() && x.im.IsZero();
+  if (zero && !y.re.Negative() && !y.re.IsZero()) return {Real(0.0), Real(0.0)};
+  return y.re.IsZero() && y.im.IsZero() ? One() : Exp(y * Log(x));
+}
 
 }  // namespace
 
@@ -176,7 +192,7 @@ const std::vector<ComplexFunction>& ComplexFunctions() {
          {
              "subtract",
              2,
-             Binary < operator-> },
+             Binary < operator->},
              {"tan", 1, Unary<Tan>},
              {"tanh", 1, Unary<Tanh>},
         };

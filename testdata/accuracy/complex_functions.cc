@@ -166,6 +166,7 @@ Complex Expm1(const Complex& z) {
 }
 Complex Log1p(const Complex& z) { return Log(OnePlus(z)); }
 Complex Logistic(const Complex& z) { return One() / OnePlus(Exp({-z.re, -z.im})); }
+Complex Difference(const Complex& x, const Complex& y) { return x - y; }
 Complex Rsqrt(const Complex& z) { return One() / Sqrt(z); }
 Complex Tan(const Complex& z) { return TimesMinusI(Tanh(TimesI(z))); }
 Complex Asinh(const Complex& z) { return TimesMinusI(Asin(TimesI(z))); }

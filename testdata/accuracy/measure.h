@@ -25,7 +25,7 @@ struct Worst {
 struct SweepOptions {
   int64_t float_stride = 257;
   int64_t double_count = 10'000'000;
-  int64_t complex_count = 200'000;
+  int64_t complex_count = 50'000;
   bool mpfr = true;  // f64 against MPFR, else against long double libm
   int threads = 2;   // that compute references
 };

@@ -166,7 +166,10 @@ Complex Expm1(const Complex& z) {
 }
 Complex Log1p(const Complex& z) { return Log(OnePlus(z)); }
 Complex Logistic(const Complex& z) { return One() / OnePlus(Exp({-z.re, -z.im})); }
+Complex Sum(const Complex& x, const Complex& y) { return x + y; }
 Complex Difference(const Complex& x, const Complex& y) { return x - y; }
+Complex Product(const Complex& x, const Complex& y) { return x * y; }
+Complex Quotient(const Complex& x, const Complex& y) { return x / y; }
 Complex Rsqrt(const Complex& z) { return One() / Sqrt(z); }
 Complex Tan(const Complex& z) { return TimesMinusI(Tanh(TimesI(z))); }
 Complex Asinh(const Complex& z) { return TimesMinusI(Asin(TimesI(z))); }
@@ -180,23 +183,33 @@ Complex Power(const Complex& x, const Complex& y) {
 
 const std::vector<ComplexFunction>& ComplexFunctions() {
   static const auto* const functions = new std::vector<ComplexFunction>{
-      {"abs", 1, Unary<Abs>}, {"acos", 1, Unary<Acos>}, {"acosh", 1, Unary<Acosh>},
-      {"add", 2, Binary < operator+> }, {"asin", 1, Unary<Asin>}, {"asinh", 1, Unary<Asinh>},
-       {"atan2", 2, Binary<Atan2>}, {"atanh", 1, Unary<Atanh>}, {"cosine", 1, Unary<Cos>},
-       {"cosh", 1, Unary<Cosh>},
-       {"divide", 2, Binary < operator/> }, {"exponential", 1, Unary<Exp>},
-        {"exponential-minus-one", 1, Unary<Expm1>}, {"log", 1, Unary<Log>},
-        {"log-plus-one", 1, Unary<Log1p>}, {"logistic", 1, Unary<Logistic>},
-        {"multiply", 2, Binary < operator*> }, {"power", 2, Binary<Power>},
-         {"rsqrt", 1, Unary<Rsqrt>}, {"sign", 1, Unary<Sign>}, {"sine", 1, Unary<Sin>},
-         {"sinh", 1, Unary<Sinh>}, {"sqrt", 1, Unary<Sqrt>},
-         {
-             "subtract",
-             2,
-             Binary < operator->},
-             {"tan", 1, Unary<Tan>},
-             {"tanh", 1, Unary<Tanh>},
-        };
+      {"abs", 1, Unary<Abs>},
+      {"acos", 1, Unary<Acos>},
+      {"acosh", 1, Unary<Acosh>},
+      {"add", 2, Binary<Sum>},
+      {"asin", 1, Unary<Asin>},
+      {"asinh", 1, Unary<Asinh>},
+      {"atan2", 2, Binary<Atan2>},
+      {"atanh", 1, Unary<Atanh>},
+      {"cosine", 1, Unary<Cos>},
+      {"cosh", 1, Unary<Cosh>},
+      {"divide", 2, Binary<Quotient>},
+      {"exponential", 1, Unary<Exp>},
+      {"exponential-minus-one", 1, Unary<Expm1>},
+      {"log", 1, Unary<Log>},
+      {"log-plus-one", 1, Unary<Log1p>},
+      {"logistic", 1, Unary<Logistic>},
+      {"multiply", 2, Binary<Product>},
+      {"power", 2, Binary<Power>},
+      {"rsqrt", 1, Unary<Rsqrt>},
+      {"sign", 1, Unary<Sign>},
+      {"sine", 1, Unary<Sin>},
+      {"sinh", 1, Unary<Sinh>},
+      {"sqrt", 1, Unary<Sqrt>},
+      {"subtract", 2, Binary<Difference>},
+      {"tan", 1, Unary<Tan>},
+      {"tanh", 1, Unary<Tanh>},
+  };
   return *functions;
 }
 

@@ -1,5 +1,5 @@
-/* Custom calls of one's own: write functions, build a shared library, hlo-run --load=libmine.so.
- *
+// Custom calls of one's own: write functions, build a shared library, hlo-run --load=libmine.so.
+/*
  * C++ (C++20 or later), one call a function, arguments and results checked for type and rank:
  *
  *   #include "ffi/hlokit_ffi.h"

@@ -1,6 +1,7 @@
 // References of complex functions by MPFR, from their definitions.
 #include <mpfr.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "testdata/accuracy/functions.h"
@@ -179,6 +180,19 @@ Complex Power(const Complex& x, const Complex& y) {
   return y.re.IsZero() && y.im.IsZero() ? One() : Exp(y * Log(x));
 }
 
+// A logarithm near 1: an error of its argument counts in full, however small the angle.
+Exact AngleCondition(std::complex<double>, std::complex<double>, ExactComplex result) {
+  return std::max(1.0L, 1 / std::abs(result));
+}
+// 1 + e^-z vanishes at the poles.
+Exact PoleCondition(std::complex<double>, std::complex<double>, ExactComplex result) {
+  return 1 + std::abs(result);
+}
+// An error of y log x counts in full.
+Exact PowerCondition(std::complex<double> x, std::complex<double> y, ExactComplex) {
+  return 1 + (x == 0.0 ? 0 : std::abs(ExactComplex(y) * std::log(ExactComplex(x))));
+}
+
 }  // namespace
 
 const std::vector<ComplexFunction>& ComplexFunctions() {
@@ -189,7 +203,7 @@ const std::vector<ComplexFunction>& ComplexFunctions() {
       {"add", 2, Binary<Sum>},
       {"asin", 1, Unary<Asin>},
       {"asinh", 1, Unary<Asinh>},
-      {"atan2", 2, Binary<Atan2>},
+      {"atan2", 2, Binary<Atan2>, AngleCondition},
       {"atanh", 1, Unary<Atanh>},
       {"cosine", 1, Unary<Cos>},
       {"cosh", 1, Unary<Cosh>},
@@ -198,9 +212,9 @@ const std::vector<ComplexFunction>& ComplexFunctions() {
       {"exponential-minus-one", 1, Unary<Expm1>},
       {"log", 1, Unary<Log>},
       {"log-plus-one", 1, Unary<Log1p>},
-      {"logistic", 1, Unary<Logistic>},
+      {"logistic", 1, Unary<Logistic>, PoleCondition},
       {"multiply", 2, Binary<Product>},
-      {"power", 2, Binary<Power>},
+      {"power", 2, Binary<Power>, PowerCondition},
       {"rsqrt", 1, Unary<Rsqrt>},
       {"sign", 1, Unary<Sign>},
       {"sine", 1, Unary<Sin>},

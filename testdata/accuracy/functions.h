@@ -28,6 +28,8 @@ struct ComplexFunction {
   // By MPFR from the definition, with precision enough for cancellation within the inputs' range
   // (exponents of +-60 bits).
   ExactComplex (*mpfr)(std::complex<double>, std::complex<double>);
+  // How much the result moves with its argument: the bound is so many times wider. Null: 1.
+  Exact (*condition)(std::complex<double>, std::complex<double>, ExactComplex result) = nullptr;
 };
 const std::vector<ComplexFunction>& ComplexFunctions();
 

@@ -215,7 +215,10 @@ absl::StatusOr<std::vector<Worst>> MeasureComplex(const ComplexFunction& functio
   const auto judge = [&](size_t p, int64_t, int64_t n, const Literal& result) {
     for (int64_t i = 0; i < n; ++i) {
       const std::complex<double> got = result.GetComplex(i);
-      Note(worst[p], ComplexOff(got, exact[i], format), [&] {
+      double error = ComplexOff(got, exact[i], format);
+      if (function.condition != nullptr && std::isfinite(error))
+        error /= static_cast<double>(function.condition(inputs[i].x, inputs[i].y, exact[i]));
+      Note(worst[p], error, [&] {
         return absl::StrCat(function.opcode, "(", Number(inputs[i].x),
                             function.arity == 2 ? ", " + Number(inputs[i].y) : "",
                             ") = ", Number(got), ", exactly ", Number(exact[i]));

@@ -2,6 +2,7 @@
 // literals.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,13 @@
 
 namespace hlokit {
 
+// The host's ends of the infeed and outfeed of every device, and of sends to and from the host.
+// Called from the devices' threads. Null: infeed fails, outfeed drops its item.
+struct HostQueues {
+  std::function<absl::StatusOr<Literal>(int64_t device, const Shape& shape)> infeed;
+  std::function<absl::Status(int64_t device, const Literal& item)> outfeed;
+};
+
 struct CompileOptions {
   // Which passes run first: the platform's own pipeline, none (the module as it stands, such as a
   // scheduled and fused dump), or those of `passes` (text as --passes takes it).
@@ -27,6 +35,7 @@ struct CompileOptions {
   bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
   std::string dump_to;           // folder for the module after passes, IR, assembly; empty: nothing
   ProgressCallback progress;     // may be empty
+  HostQueues host;
 };
 
 // What compiling cost and came to.

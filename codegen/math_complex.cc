@@ -175,9 +175,11 @@ ComplexVal ComplexAcosh(ComplexVal z) {
 
 ComplexVal ComplexAtanh(ComplexVal z) {
   Val square = z.im * z.im, from_one = 1 - z.re;
-  Val re = Log1p(z.re * 4 / Fma(from_one, from_one, square)) * 0.25;
+  // The real part is odd in that of z; on the negative side log1p would lose what is near -1.
+  Val size = Abs(z.re), past_one = 1 - size;
+  Val re = Log1p(size * 4 / Fma(past_one, past_one, square)) * 0.25;
   Val im = Atan2(z.im * 2, from_one * (z.re + 1) - square) * 0.5;
-  return {re, im};
+  return {CopySign(re, z.re), im};
 }
 
 ComplexVal ComplexAsinh(ComplexVal z) { return TimesMinusI(ComplexAsin(TimesI(z))); }

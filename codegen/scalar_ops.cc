@@ -223,7 +223,14 @@ ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType 
     return Narrow(type, row->complex(Widen(builder, opcode, x), Widen(builder, opcode, y)));
   }
   Val a(builder, x.re), b(builder, y.re);
-  if (IsFloat(type)) return row->real ? Rounded(opcode, type, row->real(a, b)) : ScalarValue{};
+  if (IsFloat(type)) {
+    if (!row->real) return {};
+    Val result = row->real(a, b);
+    // LLVM 19 narrows these to vectors of halves, whose code on x86 loses NaN.
+    if (type == ElementType::kF16 && (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum))
+      result = Select(Unordered(a, b), a + b, result);
+    return Rounded(opcode, type, result);
+  }
   if (IsInteger(type))
     return row->integer ? ScalarValue{row->integer(type, a, b).get()} : ScalarValue{};
   return row->pred ? ScalarValue{row->pred(a, b).get()} : ScalarValue{};

@@ -86,8 +86,13 @@ std::vector<std::pair<int64_t, int64_t>> TransferPairs(const Instruction& instru
 // + partition (flag true).
 absl::StatusOr<std::vector<int64_t>> Exchange::GroupOf(int64_t device,
                                                        const Instruction& instruction) const {
-  ASSIGN_OR_RETURN(const GroupAttrs attrs, GroupAttrsOf(instruction));
   const int64_t replica = device / partitions_, partition = device % partitions_;
+  if (instruction.opcode() == Opcode::kCustomCall) {  // out of a manual region: all partitions
+    std::vector<int64_t> partitions(partitions_);
+    std::iota(partitions.begin(), partitions.end(), replica * partitions_);
+    return partitions;
+  }
+  ASSIGN_OR_RETURN(const GroupAttrs attrs, GroupAttrsOf(instruction));
   enum { kReplicas, kPartitions, kReplicasWhole, kDevices } mode = kReplicas;
   if (attrs.has_channel) mode = !attrs.has_global_flag ? kPartitions : kReplicasWhole;
   if (attrs.use_global_device_ids) mode = kDevices;
@@ -131,7 +136,7 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
   meeting->operands.resize(group.size());
   meeting->operands[position].assign(context.operands.begin(), context.operands.end());
   if (++meeting->arrived < group.size()) {
-    RETURN_IF_ERROR(Wait(lock, meeting->done, instruction));
+    RETURN_IF_ERROR(Wait(lock, meeting->done, device, instruction));
   } else {
     meetings_.erase(key);
     lock.unlock();  // the others wait; nobody else knows of this meeting
@@ -147,33 +152,42 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
 }
 
 absl::Status Exchange::Send(int64_t device, const Instruction& instruction, const Literal& data) {
-  const int64_t channel = instruction.attr<SendRecvAttrs>().channel_id.value_or(0);
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [source, target] : TransferPairs(instruction)) {
-    if (source != device) continue;
-    Mailbox& box = mailboxes_[{channel, target}];
+  const auto put = [&](Mailbox& box) {
     box.messages.push_back(data);
-    if (box.awaited == nullptr) continue;
+    if (box.awaited == nullptr) return;
     *std::exchange(box.awaited, nullptr) = true;
     Release(1);
-  }
+  };
+  const auto pairs = TransferPairs(instruction);
+  if (pairs.empty()) put(MailboxOf(device, instruction, false));
+  for (const auto& [source, target] : pairs)
+    if (source == device) put(MailboxOf(target, instruction, true));
   return absl::OkStatus();
 }
 
-absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& instruction) {
+Exchange::Mailbox& Exchange::MailboxOf(int64_t device, const Instruction& instruction,
+                                       bool has_pairs) {
   const int64_t channel = instruction.attr<SendRecvAttrs>().channel_id.value_or(0);
+  return mailboxes_[{channel, has_pairs ? device : -1}];
+}
+
+absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& instruction) {
   const Instruction& recv =
       instruction.opcode() == Opcode::kRecvDone ? *instruction.operand(0) : instruction;
-  bool expected = false;
-  for (const auto& [source, target] : TransferPairs(recv)) expected |= target == device;
+  const auto pairs = TransferPairs(recv);
+  bool expected = pairs.empty();
+  for (const auto& [source, target] : pairs) expected |= target == device;
   if (!expected) return Literal(instruction.shape().elements[0]);
   std::unique_lock<std::mutex> lock(mutex_);
-  Mailbox& box = mailboxes_[{channel, device}];
-  if (box.messages.empty()) {
+  Mailbox& box = MailboxOf(device, instruction, !pairs.empty());
+  while (box.messages.empty()) {
+    if (box.awaited != nullptr)
+      return FailedPrecondition("two devices wait for one message at ", instruction.name());
     bool came = false;
     box.awaited = &came;
-    const absl::Status status = Wait(lock, came, instruction);
-    box.awaited = nullptr;
+    const absl::Status status = Wait(lock, came, device, instruction);
+    if (box.awaited == &came) box.awaited = nullptr;
     RETURN_IF_ERROR(status);
   }
   Literal message = std::move(box.messages.front());
@@ -181,15 +195,35 @@ absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& ins
   return message;
 }
 
-absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done,
+absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done, int64_t device,
                             const Instruction& instruction) {
   ++waiting_;
+  waits_at_[device] = &instruction;
   CheckDeadlock();
   changed_.wait(lock, [&] { return done || stopped_ || deadlocked_; });
-  if (done) return absl::OkStatus();
+  if (done) {
+    waits_at_[device] = nullptr;
+    return absl::OkStatus();
+  }
   if (stopped_) return absl::CancelledError("stopped with the other devices");
-  return FailedPrecondition("devices wait for one another for ever; this one at ",
-                            instruction.name());
+  return FailedPrecondition("devices wait for one another for ever: ", deadlock_);
+}
+
+std::string Exchange::WaitingText() const {
+  constexpr int kMost = 16;
+  std::string text;
+  int named = 0;
+  for (size_t device = 0; device < waits_at_.size(); ++device) {
+    const Instruction* at = waits_at_[device];
+    if (at == nullptr && !left_[device]) continue;
+    if (++named > kMost) return text + ", ...";
+    absl::StrAppend(&text, named > 1 ? ", " : "", "device ", device);
+    if (left_[device])
+      text += " has ended";
+    else
+      absl::StrAppend(&text, " at ", Text(at->opcode()), " %", at->name());
+  }
+  return text;
 }
 
 void Exchange::Release(int64_t waiters) {
@@ -200,11 +234,13 @@ void Exchange::Release(int64_t waiters) {
 void Exchange::CheckDeadlock() {
   if (waiting_ < running_ || waiting_ == 0) return;
   deadlocked_ = true;
+  deadlock_ = WaitingText();
   changed_.notify_all();
 }
 
-void Exchange::Leave(bool failed) {
+void Exchange::Leave(int64_t device, bool failed) {
   std::lock_guard<std::mutex> lock(mutex_);
+  left_[device] = true;
   --running_;
   if (failed) stopped_ = true;
   changed_.notify_all();

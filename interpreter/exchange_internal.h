@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,7 +18,11 @@ namespace hlokit {
 class Exchange {
  public:
   Exchange(int64_t replicas, int64_t partitions)
-      : replicas_(replicas), partitions_(partitions), running_(replicas * partitions) {}
+      : replicas_(replicas),
+        partitions_(partitions),
+        running_(replicas * partitions),
+        waits_at_(replicas * partitions),
+        left_(replicas * partitions) {}
 
   // The result of a collective on one device, as soon as all of its group have come.
   // FailedPrecondition where that can never be.
@@ -26,7 +31,8 @@ class Exchange {
   absl::StatusOr<Literal> Receive(int64_t device, const Instruction& instruction);
 
   // A device has left for good. Where it failed, all that wait are told to stop.
-  void Leave(bool failed);
+  void Leave(int64_t device, bool failed);
+  int64_t partition_count() const { return partitions_; }
   int64_t device_count() const { return replicas_ * partitions_; }
 
  private:
@@ -47,18 +53,27 @@ class Exchange {
   absl::StatusOr<std::vector<int64_t>> GroupOf(int64_t device,
                                                const Instruction& instruction) const;
   // Blocks until `done`, counted as waiting. The one who makes it true calls Release.
-  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done,
+  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done, int64_t device,
                     const Instruction& instruction);
   void Release(int64_t waiters);
   void CheckDeadlock();
+  // The messages for `device` on the instruction's channel: its own, or where the instruction names
+  // no pairs the channel's.
+  Mailbox& MailboxOf(int64_t device, const Instruction& instruction, bool has_pairs);
+  // Which device waits where, once all that run wait.
+  std::string WaitingText() const;
 
   const int64_t replicas_, partitions_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int64_t running_, waiting_ = 0;
   bool stopped_ = false, deadlocked_ = false;
+  std::vector<const Instruction*> waits_at_;  // by device; null: it runs or has left
+  std::vector<bool> left_;
+  std::string deadlock_;  // WaitingText() of the deadlock
   std::map<MeetingKey, std::shared_ptr<Meeting>> meetings_;
-  std::map<std::pair<int64_t, int64_t>, Mailbox> mailboxes_;  // by channel and receiving device
+  // By channel and receiving device; -1 for whoever comes first.
+  std::map<std::pair<int64_t, int64_t>, Mailbox> mailboxes_;
 };
 
 }  // namespace hlokit

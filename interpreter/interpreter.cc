@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
   std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
   const auto run = [&](int64_t device) {
     results[device] = RunDevice(module, arguments[device], state, device, partitions);
-    exchange.Leave(!results[device].ok());
+    exchange.Leave(device, !results[device].ok());
   };
   std::vector<std::thread> threads;
   for (int64_t device = 1; device < count; ++device) threads.emplace_back(run, device);
@@ -111,11 +111,11 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 }
 
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
-                                            absl::Span<const Literal* const> operands) {
-  const InterpreterOptions options;
+                                            absl::Span<const Literal* const> operands,
+                                            const InterpreterOptions& options) {
   const RunState state = StateFor(options, nullptr);
   Machine machine(state, 0, 0, 0);
-  return Evaluate(EvalContext{instruction, operands, machine.call(), 0, 0, nullptr});
+  return machine.EvaluateOne(instruction, operands);
 }
 
 }  // namespace hlokit

@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 // The value of one instruction, on one device, with what it calls: for constant folding and
 // fallback kernels.
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
-                                            absl::Span<const Literal* const> operands);
+                                            absl::Span<const Literal* const> operands,
+                                            const InterpreterOptions& options = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -54,7 +54,7 @@ int64_t PickedElement(const Instruction& instruction) {
 bool NeedsOtherDevices(Opcode opcode) {
   return HasTrait(opcode, kCollective) || opcode == Opcode::kSend || opcode == Opcode::kSendDone ||
          opcode == Opcode::kRecv || opcode == Opcode::kRecvDone || opcode == Opcode::kInfeed ||
-         opcode == Opcode::kOutfeed;
+         opcode == Opcode::kOutfeed || opcode == Opcode::kCustomCall;
 }
 
 }  // namespace
@@ -256,16 +256,24 @@ absl::StatusOr<Value> Machine::EvaluateGeneric(Frame& frame, const PlanStep& ste
     if (value.is_tuple()) tuples.push_back(Value(value).Take());
     operands.push_back(value.is_tuple() ? &tuples.back() : &value.literal());
   }
-  EvalContext context{*step.instruction, operands, call_, replica_, partition_, nullptr};
-  if (state_.exchange != nullptr && NeedsOtherDevices(step.instruction->opcode()))
-    context.communicate = [this](const EvalContext& c) { return Communicate(c); };
-  ASSIGN_OR_RETURN(Literal result, Evaluate(context));
+  ASSIGN_OR_RETURN(Literal result, EvaluateOne(*step.instruction, operands));
   return Value(std::move(result), state_.meter);
+}
+
+absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
+                                             absl::Span<const Literal* const> operands) {
+  EvalContext context{instruction, operands, call_, replica_, partition_, nullptr};
+  const bool queue =
+      instruction.opcode() == Opcode::kInfeed || instruction.opcode() == Opcode::kOutfeed;
+  if (state_.exchange != nullptr) context.partitions = state_.exchange->partition_count();
+  if (queue || (state_.exchange != nullptr && NeedsOtherDevices(instruction.opcode())))
+    context.communicate = [this](const EvalContext& c) { return Communicate(c); };
+  return Evaluate(context);
 }
 
 absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
-  if (HasTrait(instruction.opcode(), kCollective))
+  if (HasTrait(instruction.opcode(), kCollective) || instruction.opcode() == Opcode::kCustomCall)
     return state_.exchange->Collective(device_, context);
   if (instruction.opcode() == Opcode::kOutfeed) {
     if (state_.options->outfeed)
@@ -282,13 +290,27 @@ absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
     if (!state_.options->infeed) return FailedPrecondition("infeed: nothing was given to feed in");
     ASSIGN_OR_RETURN(data, state_.options->infeed(device_, instruction.shape().elements[0]));
   } else if (instruction.attr<SendRecvAttrs>().is_host_transfer) {
-    return Unimplemented(Text(instruction.opcode()), " to or from the host");
+    return TransferToHost(context, std::move(result));
   } else if (instruction.opcode() == Opcode::kSend) {
     RETURN_IF_ERROR(state_.exchange->Send(device_, instruction, *context.operands[0]));
     data = *context.operands[0];
   } else {
     ASSIGN_OR_RETURN(data, state_.exchange->Receive(device_, instruction));
   }
+  return result;
+}
+
+// Sends go to the outfeed's queue, receives come from the infeed's.
+absl::StatusOr<Literal> Machine::TransferToHost(const EvalContext& context, Literal result) {
+  if (context.instruction.opcode() == Opcode::kSend) {
+    if (state_.options->outfeed)
+      RETURN_IF_ERROR(state_.options->outfeed(device_, *context.operands[0]));
+    result.elements()[0] = *context.operands[0];
+    return result;
+  }
+  if (!state_.options->infeed) return FailedPrecondition("recv from the host: nothing was given");
+  ASSIGN_OR_RETURN(result.elements()[0],
+                   state_.options->infeed(device_, result.elements()[0].shape()));
   return result;
 }
 

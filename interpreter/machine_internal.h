@@ -30,8 +30,9 @@ class Machine {
   // Runs a computation to its end. Calls nest without recursion here; ops that run computations on
   // elements (a reduce with an unusual reducer) recurse, to a limited depth.
   absl::StatusOr<Value> Run(const Computation& computation, std::vector<Value> arguments);
-  // For ops that run computations themselves.
-  const CallComputation& call() const { return call_; }
+  // One instruction by itself.
+  absl::StatusOr<Literal> EvaluateOne(const Instruction& instruction,
+                                      absl::Span<const Literal* const> operands);
 
  private:
   // A computation under way. The step at `at` is next, or waits for the frame above.
@@ -55,6 +56,7 @@ class Machine {
   absl::StatusOr<Value> EvaluateGeneric(Frame& frame, const PlanStep& step);
   absl::StatusOr<Value> UpdateInPlace(Frame& frame, const PlanStep& step, Literal& target);
   absl::StatusOr<Literal> Communicate(const EvalContext& context);
+  absl::StatusOr<Literal> TransferToHost(const EvalContext& context, Literal result);
   absl::Status CheckLimits(const Instruction& instruction);
 
   const RunState& state_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/eval_manual_region.h"
 #include "ops/eval_movement.h"
 #include "ops/eval_program.h"
 #include "ops/eval_strided.h"
@@ -205,6 +206,10 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
       return Permute(instruction, members);
+    case Opcode::kCustomCall: {
+      ASSIGN_OR_RETURN(Literal whole, JoinOperands(instruction, members));
+      return Repeat(whole, members.size());
+    }
     default:
       return Unimplemented("collective ", Text(instruction.opcode()));
   }

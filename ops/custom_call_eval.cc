@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <array>
 
+#include "ffi/registry.h"
+#include "ops/eval_foreign.h"
 #include "ops/eval_linalg.h"
+#include "ops/eval_manual_region.h"
 #include "ops/eval_topk.h"
+#include "ops/eval_vendor.h"
 #include "ops/evaluate.h"
 #include "support/status.h"
 
@@ -12,23 +16,19 @@ namespace {
 
 // Markers: the operand, unchanged.
 constexpr absl::string_view kMarkers[] = {"Sharding",
-                                          "SPMDFullToShardShape",
-                                          "SPMDShardToFullShape",
                                           "LayoutConstraint",
                                           "MoveToHost",
                                           "MoveToDevice",
                                           "annotate_device_placement",
                                           "xla.sdy.FuncResultSharding",
-                                          "xla.sdy.GlobalToLocalShape",
-                                          "xla.sdy.LocalToGlobalShape",
                                           "xla.sdy.PropagationBarrier"};
 
 absl::StatusOr<Literal> Marker(const EvalContext& context, absl::string_view target) {
   if (context.operands.empty()) return InvalidArgument("custom-call ", target, ": no operand");
   const Shape& shape = context.instruction.shape();
   if (!Compatible(context.operands[0]->shape(), shape))
-    return Unimplemented("custom-call ", target, " from ", Text(context.operands[0]->shape()),
-                         " to ", Text(shape), ": run the module after partitioning");
+    return InvalidArgument("custom-call ", target, " from ", Text(context.operands[0]->shape()),
+                           " to ", Text(shape));
   return *context.operands[0];
 }
 
@@ -50,9 +50,15 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   const absl::string_view target = context.instruction.attr<CustomCallAttrs>().target;
   if (std::find(std::begin(kMarkers), std::end(kMarkers), target) != std::end(kMarkers))
     return Marker(context, target);
+  if (EntersManualRegion(target)) return EnterManualRegion(context);
+  if (LeavesManualRegion(target)) return LeaveManualRegion(context);
   if (target == "TopK" || target == "mhlo.topk") return CustomTopK(context);
   if (IsLapackTarget(target)) return EvaluateLapack(context);
-  return Unimplemented("custom-call target ", target);
+  if (VendorCall call = FindVendorCall(target)) return call(context);
+  if (hlokit_ffi_function function = FindCustomCall(target)) return CallForeign(context, function);
+  if (PlainCustomCall function = FindCustomCallSymbol(target)) return CallPlain(context, function);
+  return Unimplemented("custom-call target \"", target,
+                       "\" is not known here; hlo-run --load=LIBRARY.so adds one's own");
 }
 
 }  // namespace hlokit

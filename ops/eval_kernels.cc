@@ -155,13 +155,15 @@ void RunReducePrecision(const KernelCall& call, const void* const* in, void* out
 
 // stochastic-convert rounds up with the probability of the fraction cut off.
 int64_t StochasticInteger(double x, uint64_t random, ElementType type, int random_bits) {
-  const int64_t nearest = IntegerFromReal<int64_t>(x, type);
+  const auto nearest = [type](double value) {
+    return IsSigned(type) ? IntegerFromReal<int64_t>(value, type)
+                          : static_cast<int64_t>(IntegerFromReal<uint64_t>(value, type));
+  };
   const double size = std::fabs(x), whole = std::trunc(size);
-  const double limit = std::ldexp(1.0, BitWidth(type) - 1);
-  if (!(size < limit) || size == whole) return nearest;
+  const double limit = std::ldexp(1.0, BitWidth(type) - (IsSigned(type) ? 1 : 0));
+  if (!(size < limit) || size == whole) return nearest(x);
   const bool up = static_cast<double>(random) < std::ldexp(size - whole, random_bits);
-  if (!up) return nearest;
-  return IntegerFromReal<int64_t>(x < 0 ? -(whole + 1) : whole + 1, type);
+  return nearest(!up ? x : x < 0 ? -(whole + 1) : whole + 1);
 }
 
 void RunStochasticConvert(const KernelCall& call, const void* const* in, void* out, int64_t n) {
@@ -169,6 +171,26 @@ void RunStochasticConvert(const KernelCall& call, const void* const* in, void* o
   const uint64_t* random = static_cast<const uint64_t*>(in[1]);
   for (int64_t i = 0; i < n; ++i)
     static_cast<int64_t*>(out)[i] = StochasticInteger(x[i], random[i], call.out, BitWidth(call.in));
+}
+
+// To a narrower float: between the neighbours, nearer to the one that is nearer.
+double StochasticFloat(double x, uint64_t random, ElementType type, int random_bits) {
+  const double size = std::fabs(x);
+  if (!std::isfinite(x)) return x;
+  uint64_t bits = FloatToBits(type, size);
+  if (FloatFromBits(type, bits) > size) --bits;
+  const double low = FloatFromBits(type, bits), high = FloatFromBits(type, bits + 1);
+  if (low == size || !(high > low) || std::isinf(high)) return x;
+  const double share = (size - low) / (high - low);
+  const bool up = static_cast<double>(random) < std::ldexp(share, random_bits);
+  return std::copysign(up ? high : low, x);
+}
+
+void RunStochasticFloat(const KernelCall& call, const void* const* in, void* out, int64_t n) {
+  const double* x = static_cast<const double*>(in[0]);
+  const uint64_t* random = static_cast<const uint64_t*>(in[1]);
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<double*>(out)[i] = StochasticFloat(x[i], random[i], call.out, BitWidth(call.in));
 }
 
 KernelCall::Function KernelOf(Opcode opcode, ElementType type) {
@@ -213,7 +235,8 @@ KernelCall::Function SpecialKernel(const Instruction& instruction, KernelCall& c
                                                                            : nullptr;
     }
     case Opcode::kStochasticConvert:
-      return IsSigned(call.out) ? RunStochasticConvert : nullptr;
+      if (IsFloat(call.out)) return RunStochasticFloat;
+      return IsInteger(call.out) ? RunStochasticConvert : nullptr;
     default:
       return KernelOf(instruction.opcode(), call.in);
   }

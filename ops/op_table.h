@@ -23,6 +23,7 @@ struct EvalContext {
   // Runs a collective, send/recv, infeed/outfeed with the other devices; null on a single device
   // without queues.
   std::function<absl::StatusOr<Literal>(const EvalContext&)> communicate;
+  int64_t partitions = 1;  // how many there are
 };
 
 // The shape of the result (with default or operand-derived layout left out: inference gives no

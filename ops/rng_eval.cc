@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numbers>
 
+#include "ops/eval_rng.h"
 #include "ops/eval_values.h"
 #include "ops/evaluate.h"
 #include "support/status.h"
@@ -17,7 +18,8 @@ uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 uint64_t Join(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
 
-// Threefry-2x32 with 20 rounds: a block cipher of two words under a key of two.
+}  // namespace
+
 std::array<uint32_t, 2> ThreeFry(uint64_t counter, uint64_t key) {
   static constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const uint32_t keys[3] = {Low(key), High(key), Low(key) ^ High(key) ^ 0x1BD11BDA};
@@ -32,6 +34,8 @@ std::array<uint32_t, 2> ThreeFry(uint64_t counter, uint64_t key) {
   }
   return {x, y};
 }
+
+namespace {
 
 struct Counter128 {
   uint64_t low = 0, high = 0;

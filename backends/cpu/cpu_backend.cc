@@ -51,6 +51,7 @@ class CpuBackend final : public Backend {
     auto executable = std::make_unique<CpuExecutable>(
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);
     executable->set_flush_denormals(options.flush_denormals);
+    executable->set_host(options.host);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

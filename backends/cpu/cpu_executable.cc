@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "backends/cpu/flush_denormals_internal.h"
-#include "interpreter/interpreter.h"
 #include "runtime/kernels.h"
 #include "support/status.h"
 
@@ -55,7 +54,7 @@ void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, voi
     values.push_back(FromBuffers(operand->shape(), next));
   std::vector<const Literal*> pointers;
   for (const Literal& v : values) pointers.push_back(&v);
-  auto result = EvaluateInstruction(i, pointers);
+  auto result = EvaluateInstruction(i, pointers, executable->reference_options());
   if (!result.ok()) {
     hlokit_set_error(ctx, absl::StrCat("%", i.name(), ": ", result.status().message()).c_str());
     return;

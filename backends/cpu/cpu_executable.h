@@ -8,6 +8,7 @@
 #include "backends/backend.h"
 #include "backends/cpu/jit.h"
 #include "backends/cpu/memory.h"
+#include "interpreter/interpreter.h"
 
 namespace hlokit {
 
@@ -33,6 +34,12 @@ class CpuExecutable final : public Executable {
   // As XLA's CPU does: off unless set before Prepare.
   bool flush_denormals() const { return flush_denormals_; }
   void set_flush_denormals(bool flush) { flush_denormals_ = flush; }
+  // For instructions on reference kernels: the host's queues.
+  const InterpreterOptions& reference_options() const { return reference_options_; }
+  void set_host(const HostQueues& host) {
+    reference_options_.infeed = host.infeed;
+    reference_options_.outfeed = host.outfeed;
+  }
 
  private:
   std::unique_ptr<Module> module_;
@@ -41,6 +48,7 @@ class CpuExecutable final : public Executable {
   CompileStats stats_;
   int threads_;
   bool flush_denormals_ = false;
+  InterpreterOptions reference_options_;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

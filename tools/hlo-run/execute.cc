@@ -61,11 +61,13 @@ double Execution::median_seconds() const {
 
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o,
-                                  bool timed) {
+                                  const HostQueues& host, bool timed) {
   Execution execution;
   if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
+  CompileOptions options = CompileOptionsOf(o, !timed);
+  options.host = host;
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
-                   backend.Compile(std::move(module), CompileOptionsOf(o, !timed)));
+                   backend.Compile(std::move(module), options));
   execution.stats = executable->stats();
   if (timed && !o.dump_to.empty())
     RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"),

@@ -21,7 +21,7 @@ struct Execution {
 // `timed` false: one run, without warm-up (the reference platform).
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments,
-                                  const RunOptions& options, bool timed);
+                                  const RunOptions& options, const HostQueues& host, bool timed);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

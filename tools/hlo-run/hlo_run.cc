@@ -6,17 +6,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/work_bound.h"
+#include "ffi/registry.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/hlo-run/execute.h"
+#include "tools/hlo-run/host_queues.h"
 #include "tools/hlo-run/inputs.h"
 #include "tools/hlo-run/literal_files.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/platforms.h"
+#include "tools/hlo-run/sharded.h"
 #include "types/compare.h"
 
 namespace hlokit {
@@ -50,6 +53,19 @@ absl::StatusOr<int64_t> SetDevices(Module& module, const RunOptions& o) {
                            " partitions: this machine stands in for at most ", kMostDevices,
                            " devices");
   return devices;
+}
+
+// How the entry is cut, where the module stands before partitioning; its header then says on how
+// many partitions it runs.
+absl::StatusOr<ShardedEntry> MakeSharded(Module& module, const RunOptions& o) {
+  ASSIGN_OR_RETURN(const bool by_device, InputsDifferByDevice(o));
+  if (!RunsSharded(module, o.num_partitions, by_device)) return ShardedEntry();
+  if (o.num_partitions <= 0 && module.header().num_partitions == 1)
+    module.header().num_partitions = DevicesNamed(module);
+  ASSIGN_OR_RETURN(const int64_t devices, SetDevices(module, o));
+  if (module.header().replica_count > 1)
+    return Unimplemented("several replicas of a module that is not yet partitioned");
+  return ShardedEntry::Of(module, devices);
 }
 
 absl::Status WriteJson(const RunOptions& o, const LoadedModule& loaded,
@@ -131,6 +147,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (!o.reference_platform.empty()) {
     ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
   }
+  ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
   if (!o.compile_only) RETURN_IF_ERROR(CheckWork(*loaded.module));
   ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
@@ -141,20 +158,27 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     ASSIGN_OR_RETURN(arguments,
                      Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices));
   } else if (!o.compile_only) {
-    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices));
+    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices, sharded));
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
-  ASSIGN_OR_RETURN(const Execution execution,
-                   Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
+  ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
+  ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
+                                                feeds->Queues(), /*timed=*/true));
+  if (sharded.active()) execution.results = sharded.CutResults(execution.results);
   RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
   if (recorded && loaded.result)
     agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot");
+  if (!o.outfeed.empty()) RETURN_IF_ERROR(feeds->Write(o.outfeed, devices));
+  if (o.outfeed.empty() && o.output.empty() && o.json.empty()) PrintOut(feeds->Describe(devices));
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
-  auto expected = Execute(*reference, std::move(copy), pointers, o, /*timed=*/false);
+  ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
+  auto expected = Execute(*reference, std::move(copy), pointers, o, same_feeds->Queues(),
+                          /*timed=*/false);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
+  if (sharded.active()) expected->results = sharded.CutResults(expected->results);
   ClearProgress();
   agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
   return absl::OkStatus();
@@ -180,6 +204,9 @@ int RunFile(const std::string& path, const RunOptions& o) {
 int RunHloRun(const RunOptions& o) {
   if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
     return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
+  for (const std::string& library : o.load)
+    if (auto targets = LoadCustomCalls(library); !targets.ok())
+      return ReportError(kTool, targets.status());
   int worst = kExitDone;
   for (const std::string& path : o.files) {
     if (o.files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));

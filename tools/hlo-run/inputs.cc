@@ -20,10 +20,12 @@ struct Leaf {
   int64_t parameter = 0, number = 0;  // of the parameter; among all leaves
   std::string label;                  // "parameter 2 {1} (weights)"
   std::string name;                   // the parameter's, with the index: weights.1
-  const Shape* shape = nullptr;
+  Shape shape;
 };
 
-std::vector<Leaf> LeavesOfParameters(const Computation& entry) {
+// `sharded` non-null: of each array the shard of one device.
+std::vector<Leaf> LeavesOfParameters(const Computation& entry,
+                                     const ShardedEntry* sharded = nullptr) {
   std::vector<Leaf> leaves;
   for (const Instruction* parameter : entry.parameters()) {
     for (const ShapeLeaf& part : Leaves(parameter->shape())) {
@@ -31,7 +33,8 @@ std::vector<Leaf> LeavesOfParameters(const Computation& entry) {
       Leaf leaf;
       leaf.number = static_cast<int64_t>(leaves.size());
       leaf.parameter = parameter->parameter_number();
-      leaf.shape = part.shape;
+      leaf.shape = sharded == nullptr ? *part.shape
+                                      : ShardShape(*part.shape, sharded->parameters[leaf.number]);
       leaf.name = parameter->name();
       leaf.label = absl::StrCat("parameter ", leaf.parameter);
       for (int64_t i : part.index) {
@@ -71,11 +74,11 @@ std::string FormatOf(const std::string& path, const std::string& given) {
 
 absl::StatusOr<Literal> ReadBinary(const std::string& path, const Leaf& leaf) {
   ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  const int64_t expected = leaf.shape->ByteSize();
+  const int64_t expected = leaf.shape.ByteSize();
   if (static_cast<int64_t>(file.bytes().size()) != expected)
-    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), " of ", expected,
+    return InvalidArgument(leaf.label, ": expected ", Text(leaf.shape), " of ", expected,
                            " bytes, ", path, " has ", file.bytes().size());
-  Literal literal = Literal::Unset(*leaf.shape);
+  Literal literal = Literal::Unset(leaf.shape);
   if (expected > 0) std::memcpy(literal.data(), file.bytes().data(), expected);
   return literal;
 }
@@ -122,14 +125,30 @@ class InputFiles {
     if (single_.size() == static_cast<size_t>(entry.parameter_count()) &&
         single_.size() != leaves.size())
       return ReadParameters(entry);
-    std::vector<Literal> values;
-    for (const Leaf& leaf : leaves) {
-      ASSIGN_OR_RETURN(Literal value, ReadLeaf(leaf, device));
-      values.push_back(std::move(value));
-    }
+    ASSIGN_OR_RETURN(std::vector<Literal> values, ReadLeaves(leaves, device));
     if (single_.size() > leaves.size())
       return InvalidArgument(single_.size(), " inputs, but the module's parameters hold ",
                              leaves.size(), " arrays");
+    return AssembleAll(entry, std::move(values));
+  }
+
+  // Whole arrays, of the shards that the files hold for each device.
+  absl::StatusOr<std::vector<Literal>> ReadShards(const Computation& entry,
+                                                  const ShardedEntry& sharded,
+                                                  int64_t devices) const {
+    const std::vector<Leaf> parts = LeavesOfParameters(entry, &sharded);
+    const std::vector<Leaf> wholes = LeavesOfParameters(entry);
+    std::vector<std::vector<Literal>> by_device;
+    for (int64_t device = 0; device < devices; ++device) {
+      ASSIGN_OR_RETURN(std::vector<Literal> shards, ReadLeaves(parts, device));
+      by_device.push_back(std::move(shards));
+    }
+    std::vector<Literal> values;
+    for (size_t i = 0; i < wholes.size(); ++i) {
+      std::vector<const Literal*> shards;
+      for (const std::vector<Literal>& list : by_device) shards.push_back(&list[i]);
+      values.push_back(JoinShards(wholes[i].shape, sharded.parameters[i], shards));
+    }
     return AssembleAll(entry, std::move(values));
   }
 
@@ -138,6 +157,16 @@ class InputFiles {
     std::string path, format;
     std::shared_ptr<const Literal> literal;  // of a protobuf file, which may hold several
   };
+
+  absl::StatusOr<std::vector<Literal>> ReadLeaves(const std::vector<Leaf>& leaves,
+                                                  int64_t device) const {
+    std::vector<Literal> values;
+    for (const Leaf& leaf : leaves) {
+      ASSIGN_OR_RETURN(Literal value, ReadLeaf(leaf, device));
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
 
   // One literal file a parameter, tuples included.
   absl::StatusOr<std::vector<Literal>> ReadParameters(const Computation& entry) const {
@@ -150,7 +179,7 @@ class InputFiles {
       Leaf leaf;
       leaf.label =
           absl::StrCat("parameter ", parameter->parameter_number(), " (", parameter->name(), ")");
-      leaf.shape = &parameter->shape();
+      leaf.shape = parameter->shape();
       ASSIGN_OR_RETURN(Literal value, ReadSingle(file, leaf));
       values.push_back(std::move(value));
     }
@@ -162,10 +191,10 @@ class InputFiles {
     if (file.format == "bin") return ReadBinary(file.path, leaf);
     if (file.format == "npy") {
       ASSIGN_OR_RETURN(const NumpyArray array, ReadNpy(file.path));
-      return ToLiteral(array, *leaf.shape, leaf.label);
+      return ToLiteral(array, leaf.shape, leaf.label);
     }
     ASSIGN_OR_RETURN(std::string text, ReadFile(file.path));
-    auto literal = ParseLiteral(text, *leaf.shape);
+    auto literal = ParseLiteral(text, leaf.shape);
     if (literal.ok()) return literal;
     const LineColumn at =
         SourceFile(file.path, std::move(text)).Locate(PlaceOf(literal.status()).offset);
@@ -180,15 +209,15 @@ class InputFiles {
       for (const NpzFile& archive : archives_) {
         if (!archive.Contains(name)) continue;
         ASSIGN_OR_RETURN(const NumpyArray array, archive.Read(name));
-        return ToLiteral(array, *leaf.shape, leaf.label);
+        return ToLiteral(array, leaf.shape, leaf.label);
       }
     }
     if (leaf.number < static_cast<int64_t>(single_.size()))
       return ReadSingle(single_[leaf.number], leaf);
     if (archive_paths_.empty())
-      return InvalidArgument(leaf.label, ": no input; expected ", Text(*leaf.shape), " as input ",
+      return InvalidArgument(leaf.label, ": no input; expected ", Text(leaf.shape), " as input ",
                              leaf.number);
-    return InvalidArgument(leaf.label, ": expected ", Text(*leaf.shape), ", but ",
+    return InvalidArgument(leaf.label, ": expected ", Text(leaf.shape), ", but ",
                            archive_paths_.front(), " has no in", leaf.number, ", ", leaf.name,
                            " or arr_", leaf.number);
   }
@@ -207,7 +236,7 @@ std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions&
                                      int64_t device) {
   std::vector<Literal> leaves;
   for (const Leaf& leaf : LeavesOfParameters(entry)) {
-    leaves.push_back(Literal::Unset(*leaf.shape));
+    leaves.push_back(Literal::Unset(leaf.shape));
     FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number,
                RangesOf(options));
   }
@@ -231,18 +260,28 @@ absl::Status CheckParameters(const Computation& entry) {
 
 }  // namespace
 
+absl::StatusOr<bool> InputsDifferByDevice(const RunOptions& options) {
+  ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options));
+  return files.DiffersByDevice(2);
+}
+
 absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions& options,
-                                          int64_t devices) {
+                                          int64_t devices, const ShardedEntry& sharded) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
   const Computation& entry = *module.entry();
   RETURN_IF_ERROR(CheckParameters(entry));
   Arguments arguments;
   if (options.inputs.empty()) {
-    for (int64_t d = 0; d < devices; ++d)
+    for (int64_t d = 0; d < (sharded.active() ? 1 : devices); ++d)
       arguments.by_device_.push_back(RandomArguments(entry, options, d));
     return arguments;
   }
   ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options));
+  if (sharded.active() && files.DiffersByDevice(devices)) {
+    ASSIGN_OR_RETURN(std::vector<Literal> wholes, files.ReadShards(entry, sharded, devices));
+    arguments.by_device_.push_back(std::move(wholes));
+    return arguments;
+  }
   const int64_t lists = devices > 1 && files.DiffersByDevice(devices) ? devices : 1;
   for (int64_t d = 0; d < lists; ++d) {
     ASSIGN_OR_RETURN(std::vector<Literal> list, files.Read(entry, d));

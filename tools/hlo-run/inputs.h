@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "ir/module.h"
 #include "tools/hlo-run/options.h"
+#include "tools/hlo-run/sharded.h"
 
 namespace hlokit {
 
@@ -14,10 +15,11 @@ namespace hlokit {
 // gets the same, there is one list.
 class Arguments {
  public:
-  // From --input where given, else random. Errors: NotFound for a missing file or array;
-  // InvalidArgument names parameter, expected and given.
+  // From --input where given, else random. A sharded entry gets whole arrays, joined where the
+  // files hold each device's shards. Errors: NotFound for a missing file or array; InvalidArgument
+  // names parameter, expected and given.
   static absl::StatusOr<Arguments> Make(const Module& module, const RunOptions& options,
-                                        int64_t devices);
+                                        int64_t devices, const ShardedEntry& sharded);
 
   // What a snapshot recorded, by device. Errors: InvalidArgument where it does not fit the module.
   static absl::StatusOr<Arguments> OfSnapshot(const Module& module,
@@ -29,6 +31,9 @@ class Arguments {
  private:
   std::vector<std::vector<Literal>> by_device_;
 };
+
+// Whether the files of --input hold arrays for single devices (in0.d1).
+absl::StatusOr<bool> InputsDifferByDevice(const RunOptions& options);
 
 // Gives constants that the text elided a value, as --elided-constants says. Returns how many there
 // were.

@@ -46,6 +46,10 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
                  "npz, npy, txt (an HLO literal), pb (LiteralProto, RunHloModuleLiterals) or bin "
                  "(raw); repeatable, in parameter order")
       ->type_name("FILE");
+  app.add_option(
+         "--infeed", o.infeed,
+         "npz (item0, item1, ...) or txt (a literal a line) to feed in, else random; repeatable")
+      ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin", "pb", "pbtxt"}));
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
@@ -68,6 +72,8 @@ void AddResultFlags(CLI::App& app, RunOptions& o) {
       ->type_name("PATH");
   app.add_option("--output-literals-file", o.output_literals,
                  "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")
+      ->type_name("FILE");
+  app.add_option("--outfeed", o.outfeed, "what the outfeed gives, as .npz (item0, item1, ...)")
       ->type_name("FILE");
   app.add_flag("--print-literals", o.print_literals, "print every result in full");
   app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
@@ -106,6 +112,8 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddExecutionFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--load", o.load, "shared library of custom calls (ffi/hlokit_ffi.h); repeatable")
+      ->type_name("LIB.so");
   app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")
       ->check(AtLeast(1));
   app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));

@@ -14,6 +14,7 @@ struct RunOptions {
 
   // Inputs.
   std::vector<std::string> inputs;
+  std::vector<std::string> infeed;  // files of items; empty: random
   std::string input_format;  // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
@@ -21,7 +22,7 @@ struct RunOptions {
   std::string elided_constants = "refuse";
 
   // Results.
-  std::string output, json;
+  std::string output, json, outfeed;
   std::string output_literals;  // RunHloModuleLiterals
   bool print_literals = false, stats = false;
   double abs_error = 1e-3, rel_error = 1e-3;
@@ -36,6 +37,7 @@ struct RunOptions {
   std::string dump_to;
 
   // Execution.
+  std::vector<std::string> load;        // libraries of custom calls
   int64_t iterations = 1, warmup = -1;  // -1: one where times are asked for
   double min_seconds = 0;
   int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own

@@ -59,6 +59,15 @@ absl::Status WriteResults(const std::string& path, const std::vector<Literal>& r
   return AtomicWriteFile(path, text);
 }
 
+std::string DescribeItem(const Literal& item) {
+  std::string text = absl::StrCat(" = ", Text(item.shape()));
+  if (item.shape().IsTuple() || item.element_count() <= kFewElements) {
+    text += ' ';
+    AppendText(text, item, LiteralTextOptions());
+  }
+  return text + '\n';
+}
+
 std::string DescribeResults(const std::vector<Literal>& results, bool in_full) {
   std::string text;
   for (const NamedLiteral& leaf : NameAll(results)) {

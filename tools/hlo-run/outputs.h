@@ -17,6 +17,8 @@ absl::Status WriteResults(const std::string& path, const std::vector<Literal>& r
 absl::Status MakeFolder(const std::string& path);
 
 // A line an array: its name and shape, and its values where there are few or `in_full`.
+// ` = f32[2] {1, 2}` and a line's end; big arrays without their elements.
+std::string DescribeItem(const Literal& item);
 std::string DescribeResults(const std::vector<Literal>& results, bool in_full);
 
 }  // namespace hlokit

@@ -1,0 +1,37 @@
+// The backend_config of custom calls as a tree: MLIR dictionaries and JSON.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hlokit {
+
+struct ConfigValue {
+  enum class Kind : uint8_t { kNone, kInteger, kNumber, kString, kList, kMap };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;  // also of true and false
+  double number = 0;    // of integers too
+  std::string string;
+  std::vector<ConfigValue> list;
+  std::vector<std::pair<std::string, ConfigValue>> map;
+
+  // The entry of a map, or null.
+  const ConfigValue* Find(absl::string_view name) const;
+  // Integers and numbers, also where JSON spells them as strings; otherwise `otherwise`.
+  double NumberOr(absl::string_view name, double otherwise) const;
+  std::string StringOr(absl::string_view name, absl::string_view otherwise) const;
+  // A list of integers, empty where there is none.
+  std::vector<int64_t> IntegersOf(absl::string_view name) const;
+};
+
+// `{uplo = 76 : ui8, scale = 2.5 : f32, name = "x", ids = array<i64: 1, 2>, on}` or
+// `{"alpha_real":1,"dims":["0"]}`. An empty map for text of another kind. Errors: InvalidArgument
+// where text that begins so does not go on so.
+absl::StatusOr<ConfigValue> ParseCallConfig(absl::string_view text);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,40 @@
+// Custom calls that compilers put in place of operations, for libraries of GPUs and CPUs: what they
+// compute, as XLA's rewriting passes define it.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "ops/call_config.h"
+#include "ops/op_table.h"
+
+namespace hlokit {
+
+using VendorCall = absl::StatusOr<Literal> (*)(const EvalContext&);
+
+// Null where the target is none of these.
+VendorCall FindVendorCall(absl::string_view target);
+
+// The families of the table.
+absl::StatusOr<Literal> CublasGemm(const EvalContext& context);
+absl::StatusOr<Literal> CublasF8Matmul(const EvalContext& context);
+absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context);
+absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context);
+absl::StatusOr<Literal> OnednnLayerNorm(const EvalContext& context);
+absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context);
+absl::StatusOr<Literal> CubSort(const EvalContext& context);
+absl::StatusOr<Literal> Threefry(const EvalContext& context);
+absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context);
+absl::StatusOr<Literal> PadToStatic(const EvalContext& context);
+absl::StatusOr<Literal> SliceToDynamic(const EvalContext& context);
+absl::StatusOr<Literal> LuDecomposition(const EvalContext& context);
+// cusolver_NAME_ffi, cublas_NAME_batched_ffi and ROCm's.
+bool IsCusolverTarget(absl::string_view target);
+absl::StatusOr<Literal> Cusolver(const EvalContext& context);
+
+// The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
+absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);
+// f(x) of an activation by any vendor's name for it ("RELU", "kGelu", "GELU_TANH", ...).
+absl::StatusOr<double (*)(double)> FindActivation(absl::string_view name);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,79 @@
+// Shards on the way into manual regions, whole arrays on the way out.
+#include "ops/eval_manual_region.h"
+#include "ops/shards.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+Literal TupleIf(const Shape& shape, std::vector<Literal> parts) {
+  return shape.IsTuple() ? Literal::Tuple(std::move(parts)) : std::move(parts[0]);
+}
+
+// The result's arrays, each of one operand.
+absl::StatusOr<std::vector<const Shape*>> ResultArrays(const Instruction& instruction,
+                                                       size_t operands) {
+  std::vector<const Shape*> arrays;
+  if (instruction.shape().IsArray()) arrays.push_back(&instruction.shape());
+  for (const Shape& element : instruction.shape().elements) arrays.push_back(&element);
+  bool fit = arrays.size() == operands && !arrays.empty();
+  for (const Shape* array : arrays) fit &= array->IsArray();
+  if (!fit)
+    return InvalidArgument("custom-call ", instruction.attr<CustomCallAttrs>().target, ": ",
+                           operands, " operands for ", Text(instruction.shape()));
+  return arrays;
+}
+
+}  // namespace
+
+bool EntersManualRegion(absl::string_view target) {
+  return target == "xla.sdy.GlobalToLocalShape" || target == "SPMDFullToShardShape";
+}
+
+bool LeavesManualRegion(absl::string_view target) {
+  return target == "xla.sdy.LocalToGlobalShape" || target == "SPMDShardToFullShape";
+}
+
+// GSPMD's form says on the operand how it is cut; the marker itself only says "manual".
+absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context) {
+  const Instruction& instruction = context.instruction;
+  RETURN_IF_ERROR(ResultArrays(instruction, context.operands.size()).status());
+  const bool sdy = instruction.attr<CustomCallAttrs>().target != "SPMDFullToShardShape";
+  std::vector<const Shape*> wholes;
+  for (const Literal* operand : context.operands) wholes.push_back(&operand->shape());
+  ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
+                   StatedTilings(sdy ? instruction : *instruction.operand(0),
+                                 sdy ? "xla.sdy.in_shardings" : "", wholes, context.partitions));
+  std::vector<Literal> parts;
+  for (size_t i = 0; i < wholes.size(); ++i)
+    parts.push_back(ShardOf(*context.operands[i], tilings[i], context.partition));
+  return TupleIf(instruction.shape(), std::move(parts));
+}
+
+absl::StatusOr<Literal> LeaveManualRegion(const EvalContext& context) {
+  if (context.communicate) return context.communicate(context);
+  const MemberOperands own(context.operands.begin(), context.operands.end());
+  return JoinOperands(context.instruction, {own});
+}
+
+absl::StatusOr<Literal> JoinOperands(const Instruction& instruction,
+                                     absl::Span<const MemberOperands> members) {
+  ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes,
+                   ResultArrays(instruction, members[0].size()));
+  ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
+                   StatedTilings(instruction, "xla.sdy.out_shardings", wholes,
+                                 static_cast<int64_t>(members.size())));
+  std::vector<Literal> parts;
+  for (size_t i = 0; i < wholes.size(); ++i) {
+    std::vector<const Literal*> shards;
+    for (const MemberOperands& member : members) shards.push_back(member[i]);
+    if (!SameDims(shards[0]->shape(), ShardShape(*wholes[i], tilings[i])))
+      return InvalidArgument("custom-call ", instruction.attr<CustomCallAttrs>().target, ": ",
+                             Text(shards[0]->shape()), " is no shard of ", Text(*wholes[i]));
+    parts.push_back(JoinShards(*wholes[i], tilings[i], shards));
+  }
+  return TupleIf(instruction.shape(), std::move(parts));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

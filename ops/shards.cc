@@ -1,0 +1,239 @@
+// Tilings from shardings, and shards cut out and joined.
+#include "ops/shards.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/module.h"
+#include "ops/eval_movement.h"
+#include "ops/sdy_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kMarkers[] = {"SPMDFullToShardShape", "SPMDShardToFullShape",
+                                          "xla.sdy.GlobalToLocalShape",
+                                          "xla.sdy.LocalToGlobalShape"};
+
+// The attribute's text, or null.
+const std::string* Attribute(const Instruction& instruction, absl::string_view key) {
+  for (const auto& [name, value] : instruction.extras().frontend_attributes)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+absl::StatusOr<std::vector<SdyMesh>> MeshesOf(const Module& module) {
+  for (const auto& [name, value] : module.header().frontend_attributes)
+    if (name == "xla.sdy.meshes") return ReadSdyMeshes(value);
+  return std::vector<SdyMesh>();
+}
+
+// Devices in the order of the tiles.
+std::vector<int64_t> DevicesOf(const Sharding& sharding) {
+  if (!sharding.iota) return sharding.devices;
+  DimVector perm = sharding.transpose_perm;
+  if (perm.empty()) {
+    perm.resize(sharding.reshape_dims.size());
+    std::iota(perm.begin(), perm.end(), 0);
+  }
+  int64_t count = 1;
+  for (int64_t size : sharding.reshape_dims) count *= size;
+  DimVector strides(perm.size(), 1);
+  for (int64_t d = static_cast<int64_t>(perm.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * sharding.reshape_dims[d + 1];
+  std::vector<int64_t> devices(count);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (auto d = perm.rbegin(); d != perm.rend(); ++d) {
+      devices[i] += rest % sharding.reshape_dims[*d] * strides[*d];
+      rest /= sharding.reshape_dims[*d];
+    }
+  }
+  return devices;
+}
+
+// Tile `tile` of the array: where it starts, and how much of it lies inside.
+void Locate(const Tiling& tiling, int64_t tile, const DimVector& whole, const DimVector& part,
+            DimVector& starts, DimVector& sizes) {
+  for (int64_t d = static_cast<int64_t>(whole.size()) - 1; d >= 0; --d) {
+    const int64_t start = tile % tiling.tiles[d] * part[d];
+    starts[d] = std::min(start, whole[d]);
+    sizes[d] = std::min(part[d], whole[d] - starts[d]);
+    tile /= tiling.tiles[d];
+  }
+}
+
+std::vector<const Shape*> ArraysOf(const Shape& shape) {
+  std::vector<const Shape*> arrays;
+  for (const ShapeLeaf& leaf : Leaves(shape))
+    if (!leaf.shape->IsToken()) arrays.push_back(leaf.shape);
+  return arrays;
+}
+
+// Where element `leaf` of a tuple was made, through tuples and what picks from them.
+const Instruction* MakerOf(const Instruction* value, int64_t leaf) {
+  while (value->sharding() == nullptr) {
+    if (value->opcode() == Opcode::kTuple && leaf < value->operand_count() &&
+        value->operand(leaf)->shape().IsArray()) {
+      value = value->operand(leaf);
+    } else if (value->opcode() == Opcode::kGetTupleElement && value->shape().IsArray() &&
+               value->operand(0)->opcode() == Opcode::kTuple) {
+      leaf = value->tuple_index();
+      value = value->operand(0);
+      if (leaf >= value->operand_count()) break;
+    } else {
+      break;
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+bool Tiling::IsTrivial() const {
+  return std::all_of(tiles.begin(), tiles.end(), [](int64_t n) { return n == 1; });
+}
+
+Tiling WholeOn(const Shape& shape, int64_t devices) {
+  return {DimVector(shape.rank(), 1), std::vector<int64_t>(devices, 0)};
+}
+
+absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices) {
+  if (sharding.kind == Sharding::Kind::kText || sharding.kind == Sharding::Kind::kTuple)
+    return Unimplemented("cutting an array by sharding ", sharding.text);
+  if (sharding.kind != Sharding::Kind::kTiled) return WholeOn(shape, devices);
+  if (static_cast<int64_t>(sharding.tile_dims.size()) < shape.rank())
+    return InvalidArgument("a sharding of ", sharding.tile_dims.size(), " dimensions for ",
+                           Text(shape));
+  Tiling tiling = WholeOn(shape, devices);
+  std::copy_n(sharding.tile_dims.begin(), shape.rank(), tiling.tiles.begin());
+  int64_t copies = 1;
+  for (size_t d = shape.rank(); d < sharding.tile_dims.size(); ++d) copies *= sharding.tile_dims[d];
+  const std::vector<int64_t> order = DevicesOf(sharding);
+  if (static_cast<int64_t>(order.size()) != devices)
+    return InvalidArgument("a sharding over ", order.size(), " devices, the module runs on ",
+                           devices);
+  for (int64_t i = 0; i < devices; ++i) {
+    if (order[i] < 0 || order[i] >= devices)
+      return InvalidArgument("a sharding names device ", order[i], " of ", devices);
+    tiling.tile_of[order[i]] = i / copies;
+  }
+  return tiling;
+}
+
+absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction,
+                                                  absl::string_view key,
+                                                  absl::Span<const Shape* const> shapes,
+                                                  int64_t devices) {
+  std::vector<Tiling> tilings;
+  if (const std::string* text = Attribute(instruction, key)) {
+    ASSIGN_OR_RETURN(const std::vector<SdyMesh> meshes, MeshesOf(*instruction.module()));
+    ASSIGN_OR_RETURN(const auto shardings, ReadSdyShardings(*text, meshes));
+    const std::string* manual = Attribute(instruction, "xla.sdy.manual_axes");
+    std::vector<std::string> axes;
+    if (manual != nullptr) {
+      ASSIGN_OR_RETURN(axes, ReadSdyManualAxes(*manual));
+    }
+    if (shardings.size() != shapes.size())
+      return InvalidArgument(shardings.size(), " shardings for ", shapes.size(), " arrays");
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      ASSIGN_OR_RETURN(Tiling tiling, TilingOf(shardings[i], *shapes[i], devices,
+                                               manual != nullptr ? &axes : nullptr));
+      tilings.push_back(std::move(tiling));
+    }
+    return tilings;
+  }
+  const Sharding* sharding = instruction.sharding();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Sharding* own = sharding;
+    if (sharding != nullptr && sharding->kind == Sharding::Kind::kTuple) {
+      if (i >= sharding->elements.size())
+        return InvalidArgument("no sharding for element ", i, " of ", Text(instruction.shape()));
+      own = &sharding->elements[i];
+    }
+    ASSIGN_OR_RETURN(Tiling tiling, own == nullptr ? WholeOn(*shapes[i], devices)
+                                                   : TilingOf(*own, *shapes[i], devices));
+    tilings.push_back(std::move(tiling));
+  }
+  return tilings;
+}
+
+Shape ShardShape(const Shape& whole, const Tiling& tiling) {
+  Shape part = whole;
+  for (int64_t d = 0; d < whole.rank(); ++d)
+    part.dims[d] = (whole.dims[d] + tiling.tiles[d] - 1) / tiling.tiles[d];
+  return part;
+}
+
+Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device) {
+  const Shape shape = ShardShape(whole.shape(), tiling);
+  DimVector starts(shape.rank(), 0), sizes(shape.rank(), 0), origin(shape.rank(), 0);
+  Locate(tiling, tiling.tile_of[device], whole.shape().dims, shape.dims, starts, sizes);
+  Literal shard(shape);
+  PlaceBox(SliceBox(whole, starts, sizes), origin, shard);
+  return shard;
+}
+
+Literal JoinShards(const Shape& whole, const Tiling& tiling,
+                   absl::Span<const Literal* const> shards) {
+  const Shape shape = ShardShape(whole, tiling);
+  DimVector starts(shape.rank(), 0), sizes(shape.rank(), 0), origin(shape.rank(), 0);
+  Literal joined(whole);
+  for (int64_t device = static_cast<int64_t>(shards.size()) - 1; device >= 0; --device) {
+    Locate(tiling, tiling.tile_of[device], whole.dims, shape.dims, starts, sizes);
+    PlaceBox(SliceBox(*shards[device], origin, sizes), starts, joined);
+  }
+  return joined;
+}
+
+bool HasManualRegions(const Module& module) {
+  for (const Computation* computation : module.Computations())
+    for (const Instruction* i : computation->Instructions()) {
+      if (i->opcode() != Opcode::kCustomCall) continue;
+      const absl::string_view target = i->attr<CustomCallAttrs>().target;
+      if (std::find(std::begin(kMarkers), std::end(kMarkers), target) != std::end(kMarkers))
+        return true;
+    }
+  return false;
+}
+
+int64_t DevicesNamed(const Module& module) {
+  int64_t devices = 1;
+  if (const auto meshes = MeshesOf(module); meshes.ok())
+    for (const SdyMesh& mesh : *meshes) devices = std::max(devices, mesh.size());
+  if (devices > 1 || module.entry() == nullptr) return devices;
+  for (const Instruction* i : module.entry()->Instructions())
+    if (i->sharding() != nullptr && i->sharding()->kind == Sharding::Kind::kTiled)
+      devices = std::max<int64_t>(devices, DevicesOf(*i->sharding()).size());
+  return devices;
+}
+
+absl::StatusOr<std::vector<Tiling>> ParameterTilings(const Instruction& parameter,
+                                                     int64_t devices) {
+  const absl::string_view key = parameter.sharding() != nullptr ? "" : "xla.sdy.sharding";
+  return StatedTilings(parameter, key, ArraysOf(parameter.shape()), devices);
+}
+
+absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int64_t devices) {
+  const Instruction& root = *entry.root();
+  const std::vector<const Shape*> arrays = ArraysOf(root.shape());
+  if (root.sharding() != nullptr || !root.shape().IsTuple() || root.opcode() != Opcode::kTuple) {
+    const Instruction& maker = root.shape().IsArray() ? *MakerOf(&root, 0) : root;
+    return StatedTilings(maker, maker.sharding() != nullptr ? "" : "xla.sdy.sharding", arrays,
+                         devices);
+  }
+  std::vector<Tiling> tilings;
+  for (int64_t i = 0; i < root.operand_count(); ++i) {
+    const Instruction* maker = MakerOf(root.operand(i), 0);
+    if (!Compatible(maker->shape(), root.operand(i)->shape())) maker = root.operand(i);
+    ASSIGN_OR_RETURN(std::vector<Tiling> parts,
+                     StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
+                                   ArraysOf(maker->shape()), devices));
+    for (Tiling& part : parts) tilings.push_back(std::move(part));
+  }
+  return tilings;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

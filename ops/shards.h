@@ -1,0 +1,53 @@
+// How an array is cut over the devices of a module that has not been partitioned, and its shards.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "ir/instruction.h"
+#include "types/literal.h"
+
+namespace hlokit {
+
+// The cut of one array. Every shard has the same shape: where a dimension does not divide evenly
+// the last shards are padded with zeros, as XLA's partitioner pads them.
+struct Tiling {
+  DimVector tiles;               // in how many parts each dimension is cut
+  std::vector<int64_t> tile_of;  // by device: the row-major number of the tile that it holds
+  bool IsTrivial() const;        // each device holds the whole
+};
+
+// The whole array on each of `devices` devices.
+Tiling WholeOn(const Shape& shape, int64_t devices);
+
+// Replicated, maximal, manual and unknown shardings give every device the whole. Errors:
+// InvalidArgument where rank or devices do not fit.
+absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices);
+
+// The cuts that a marker of manual regions, or a parameter, states of `shapes`, one each: its
+// frontend attribute `key` (Shardy's text), else its sharding. Where `manual_axes` of the
+// instruction are named, axes beside them do not cut.
+absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction,
+                                                  absl::string_view key,
+                                                  absl::Span<const Shape* const> shapes,
+                                                  int64_t devices);
+
+Shape ShardShape(const Shape& whole, const Tiling& tiling);
+// The part of `whole` that a device holds.
+Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device);
+// The array again; shards[d] is device d's, of ShardShape. Of copies the first device's counts.
+Literal JoinShards(const Shape& whole, const Tiling& tiling,
+                   absl::Span<const Literal* const> shards);
+
+// Whether the module has regions that run on shards between markers (SPMDFullToShardShape,
+// xla.sdy.GlobalToLocalShape and their inverses), so that it has a meaning on all devices only.
+bool HasManualRegions(const Module& module);
+// How many devices the module's meshes, or the shardings of its entry, speak of; 1 where of none.
+int64_t DevicesNamed(const Module& module);
+// The cut of each array of a parameter, and of each array of the entry's result.
+absl::StatusOr<std::vector<Tiling>> ParameterTilings(const Instruction& parameter, int64_t devices);
+absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int64_t devices);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

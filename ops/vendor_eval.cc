@@ -1,0 +1,91 @@
+// The table of vendors' targets, and what their calls share.
+#include "ops/eval_vendor.h"
+
+#include <cmath>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr struct {
+  absl::string_view target;
+  VendorCall call;
+} kVendorCalls[] = {
+    {"LuDecomposition", LuDecomposition},
+    {"PadToStatic", PadToStatic},
+    {"SliceToDynamic", SliceToDynamic},
+    {"__cub$DeviceRadixSort", CubSort},
+    {"__cublas$gemm", CublasGemm},
+    {"__cublas$lt$matmul", CublasGemm},
+    {"__cublas$lt$matmul$f8", CublasF8Matmul},
+    {"__cudnn$convBackwardFilter", CudnnConvolution},
+    {"__cudnn$convBackwardInput", CudnnConvolution},
+    {"__cudnn$convBiasActivationForward", CudnnConvolution},
+    {"__cudnn$convForward", CudnnConvolution},
+    {"__cudnn$convForwardGraph", CudnnConvolution},
+    {"__onednn$layernorm", OnednnLayerNorm},
+    {"__onednn$matmul", OnednnMatmul},
+    {"__onednn$softmax", OnednnSoftmax},
+    {"cu_lu_pivots_to_permutation", PivotsToPermutation},
+    {"cu_threefry2x32", Threefry},
+    {"cu_threefry2x32_ffi", Threefry},
+    {"cuda_lu_pivots_to_permutation", PivotsToPermutation},
+    {"cuda_threefry2x32", Threefry},
+    {"hip_lu_pivots_to_permutation", PivotsToPermutation},
+    {"hip_threefry2x32_ffi", Threefry},
+};
+
+constexpr double kSqrt2OverPi = 0.79788456080286535588;
+
+double Identity(double x) { return x; }
+double Relu(double x) { return x > 0 || std::isnan(x) ? x : 0; }
+double Relu6(double x) { return Relu(x) > 6 ? 6 : Relu(x); }
+double Tanh(double x) { return std::tanh(x); }
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Swish(double x) { return x * Sigmoid(x); }
+double Elu(double x) { return x < 0 ? std::expm1(x) : x; }
+double GeluErf(double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }
+double GeluTanh(double x) {
+  return 0.5 * x * (1 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
+}
+
+constexpr struct {
+  absl::string_view name;
+  double (*function)(double);
+} kActivations[] = {
+    {"", Identity},     {"DEFAULT", Identity}, {"NONE", Identity},      {"ELU", Elu},
+    {"GELU", GeluTanh}, {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
+    {"RELU6", Relu6},   {"SIGMOID", Sigmoid},  {"SILU", Swish},         {"SWISH", Swish},
+    {"TANH", Tanh}};
+
+}  // namespace
+
+VendorCall FindVendorCall(absl::string_view target) {
+  for (const auto& row : kVendorCalls)
+    if (row.target == target) return row.call;
+  return IsCusolverTarget(target) ? Cusolver : nullptr;
+}
+
+absl::StatusOr<double (*)(double)> FindActivation(absl::string_view name) {
+  absl::ConsumePrefix(&name, "k");
+  const std::string upper = absl::AsciiStrToUpper(name);
+  for (const auto& row : kActivations)
+    if (row.name == upper) return row.function;
+  return Unimplemented("activation ", name);
+}
+
+absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts) {
+  const Shape& shape = context.instruction.shape();
+  if (!shape.IsTuple()) return std::move(parts[0]);
+  if (parts.size() > shape.elements.size())
+    return InvalidArgument("custom-call ", context.instruction.attr<CustomCallAttrs>().target,
+                           " gives ", parts.size(), " arrays, but is declared ", Text(shape));
+  while (parts.size() < shape.elements.size()) parts.emplace_back(shape.elements[parts.size()]);
+  return Literal::Tuple(std::move(parts));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,54 @@
+// Tilings of entry parameters and results, and results cut into shards.
+#include "tools/hlo-run/sharded.h"
+
+#include <utility>
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// The arrays of `whole` cut for one device; `next` walks over the tilings.
+Literal CutAll(const Literal& whole, const std::vector<Tiling>& tilings, size_t& next,
+               int64_t device) {
+  if (whole.shape().IsToken()) return Literal::Token();
+  if (!whole.shape().IsTuple()) return ShardOf(whole, tilings[next++], device);
+  std::vector<Literal> parts;
+  for (const Literal& element : whole.elements())
+    parts.push_back(CutAll(element, tilings, next, device));
+  return Literal::Tuple(std::move(parts));
+}
+
+}  // namespace
+
+absl::StatusOr<ShardedEntry> ShardedEntry::Of(const Module& module, int64_t devices) {
+  ShardedEntry entry;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    auto tilings = ParameterTilings(*parameter, devices);
+    if (!tilings.ok()) return WithPlace(tilings.status(), parameter->place());
+    for (Tiling& tiling : *tilings) entry.parameters.push_back(std::move(tiling));
+  }
+  auto results = ResultTilings(*module.entry(), devices);
+  if (!results.ok()) return WithPlace(results.status(), module.entry()->root()->place());
+  entry.results = *std::move(results);
+  return entry;
+}
+
+std::vector<Literal> ShardedEntry::CutResults(const std::vector<Literal>& wholes) const {
+  std::vector<Literal> shards;
+  for (size_t device = 0; device < wholes.size(); ++device) {
+    size_t next = 0;
+    shards.push_back(CutAll(wholes[device], results, next, static_cast<int64_t>(device)));
+  }
+  return shards;
+}
+
+bool RunsSharded(const Module& module, int64_t devices_asked, bool given_by_device) {
+  if (module.entry() == nullptr) return false;
+  if (HasManualRegions(module)) return true;
+  return module.header().num_partitions == 1 && (devices_asked > 1 || given_by_device) &&
+         DevicesNamed(module) > 1;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,29 @@
+// Modules that were dumped before partitioning: each device gets and gives shards of whole arrays.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "ops/shards.h"
+
+namespace hlokit {
+
+// How the entry's arrays are cut. The program itself sees whole arrays on every device.
+struct ShardedEntry {
+  std::vector<Tiling> parameters;  // by array, depth first
+  std::vector<Tiling> results;
+  bool active() const { return !parameters.empty() || !results.empty(); }
+
+  static absl::StatusOr<ShardedEntry> Of(const Module& module, int64_t devices);
+  // Each device's shards of whole results.
+  std::vector<Literal> CutResults(const std::vector<Literal>& wholes) const;
+};
+
+// Whether the module stands before partitioning and is to run on several devices: it has manual
+// regions, or names devices (`devices_asked` of them, or its arrays are given by device) while its
+// header knows of one.
+bool RunsSharded(const Module& module, int64_t devices_asked, bool given_by_device);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

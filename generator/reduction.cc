@@ -29,8 +29,8 @@ Instruction* Neutral(Scope& s, Opcode reducer, ElementType type) {
   Literal literal(Shape::Scalar(type));
   const bool largest = reducer == Opcode::kMinimum;
   if (IsFloat(type) || IsComplex(type)) {
-    const double most = reducer == Opcode::kAdd ? 0 : largest ? 2 : -2;
-    return s.ScalarConstant(type, most);
+    const double most = MostUseful(type);
+    return s.ScalarConstant(type, reducer == Opcode::kAdd ? 0 : largest ? most : -most);
   }
   const int bits = BitWidth(type);
   int64_t value = 0;
@@ -40,6 +40,12 @@ Instruction* Neutral(Scope& s, Opcode reducer, ElementType type) {
   if (largest) value = IsSigned(type) ? ~(int64_t{-1} << (bits - 1)) : -1;
   literal.SetInt(0, value);
   return s.Constant(std::move(literal));
+}
+
+// Where the neutral value itself may be a result.
+Bounds Widest(ElementType type, Opcode reducer) {
+  if (reducer == Opcode::kAdd || !IsFloat(type)) return {};
+  return {-MostUseful(type), MostUseful(type), 0};
 }
 
 DimVector SomeDimensions(Scope& s, int rank) {
@@ -61,14 +67,20 @@ void ReduceValue(Scope& s) {
   const RandomValue x = s.Any();
   if (x.type() == ElementType::kF8E8M0FNU) return;
   const Opcode reducer = Reducer(s, x.type());
-  RandomValue init{nullptr, {-2, 2, 0}};
-  init.instruction = s.random().Chance(0.7) ? Neutral(s, reducer, x.type())
-                                            : s.RandomConstant(x.type(), {}).instruction;
   const DimVector dimensions = SomeDimensions(s, x.shape().rank());
-  s.Keep(
-      s.MakeCalling(Opcode::kReduce, {x.instruction, init.instruction},
-                    {s.ScalarFunction(reducer, x.type())}, DimensionsAttrs{dimensions}),
-      ReducedBounds(x.type(), reducer, x.bounds, init.bounds, CountAlong(x.shape(), dimensions)));
+  const int64_t count = CountAlong(x.shape(), dimensions);
+  // Where nothing meets but the initial value, it need not be looked at (XLA does not).
+  const bool neutral = count == 1 || s.random().Chance(0.7);
+  RandomValue init;
+  if (neutral) {
+    init = {Neutral(s, reducer, x.type()), x.bounds};
+    if (count == 0) init.bounds = Widest(x.type(), reducer);
+  } else {
+    init = s.RandomConstant(x.type(), {});
+  }
+  s.Keep(s.MakeCalling(Opcode::kReduce, {x.instruction, init.instruction},
+                       {s.ScalarFunction(reducer, x.type())}, DimensionsAttrs{dimensions}),
+         ReducedBounds(x.type(), reducer, x.bounds, init.bounds, count));
 }
 
 namespace {
@@ -143,7 +155,7 @@ void ReduceWindowValue(Scope& s) {
   const WindowAttrs attributes{SomeWindow(s, x.shape(), /*dilations=*/true, taps)};
   s.Keep(s.MakeCalling(Opcode::kReduceWindow, {x.instruction, Neutral(s, reducer, x.type())},
                        {s.ScalarFunction(reducer, x.type())}, attributes),
-         ReducedBounds(x.type(), reducer, x.bounds, {-2, 2, 0}, taps));
+         ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
 }
 
 void SelectAndScatterValue(Scope& s) {

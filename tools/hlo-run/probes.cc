@@ -116,13 +116,9 @@ class Probes {
     PrintOptions whole;
     whole.large_constants = true;
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".hlo", Print(module, whole)));
-    std::string command = absl::StrCat("hlo-run ", stem, ".hlo");
-    const Literal all = Literal::Tuple(inputs);
-    if (const auto arrays = NameLeaves(all, "in"); !arrays.empty()) {
-      RETURN_IF_ERROR(WriteNpz(stem + ".npz", arrays));
-      absl::StrAppend(&command, " --input=", stem, ".npz");
-    }
-    PrintOut(absl::StrCat("wrote it with its inputs: ", command, flags, "\n"));
+    RETURN_IF_ERROR(WriteNpz(stem + ".npz", NameLeaves(Literal::Tuple(inputs), "in")));
+    PrintOut(absl::StrCat("wrote it with its inputs: hlo-run ", stem, ".hlo --input=", stem, ".npz",
+                          flags, "\n"));
     return absl::OkStatus();
   }
 

@@ -36,6 +36,8 @@ class ReferenceExecutable final : public Executable {
     options_.flush_denormals = options.flush_denormals;
     options_.infeed = options.host.infeed;
     options_.outfeed = options.host.outfeed;
+    options_.step_limit = options.limits.steps;
+    options_.memory_limit_bytes = options.limits.memory_bytes;
   }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }

@@ -12,6 +12,7 @@
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
+#include "tools/common/signals.h"
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/host_queues.h"
 #include "tools/hlo-run/inputs.h"
@@ -19,6 +20,7 @@
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/platforms.h"
+#include "tools/hlo-run/probes.h"
 #include "tools/hlo-run/sharded.h"
 #include "types/compare.h"
 
@@ -108,30 +110,29 @@ std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
       1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
 }
 
-// Prints one line a result that differs, or that all agree; false where they differ.
+// Prints what differs, or that all agree, and of how many elements; false where they differ.
 bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
                     const RunOptions& o, absl::string_view reference) {
-  CompareOptions options;
-  if (o.ulps > 0) {
-    options.ulps = o.ulps;
-  } else {
-    options.abs_error = o.abs_error;
-    options.rel_error = o.rel_error;
-  }
   bool equal = true;
+  int64_t compared = 0, nans = 0;
   for (size_t device = 0; device < expected.size(); ++device) {
-    const CompareResult result = Compare(expected[device], actual[device], options);
+    const CompareResult result = Compare(expected[device], actual[device], CompareOptionsOf(o));
     if (expected.size() > 1 && !result.equal) PrintOut(absl::StrCat("device ", device, ":\n"));
     PrintOut(result.Report(/*all=*/!result.equal));
     equal &= result.equal;
+    compared += result.Compared();
+    nans += result.NanMatches();
   }
-  PrintOut(absl::StrCat(o.platform, " and ", reference, equal ? " agree\n" : " differ\n"));
+  PrintOut(absl::StrCat(o.platform, " and ", reference, equal ? " agree" : " differ", " (",
+                        compared, " elements compared",
+                        nans > 0 ? absl::StrCat(", ", nans, " are NaN in both") : "", ")\n"));
   return equal;
 }
 
 absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
   ClearProgress();
-  if (o.print_literals || (o.output.empty() && o.reference_platform.empty() && o.json.empty()))
+  if (o.print_literals ||
+      (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
   if (o.stats) PrintOut(StatsText(execution.stats));
   if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
@@ -161,6 +162,8 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices, sharded));
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
+  if (WantsProbes(o) && !o.compile_only)
+    return RunProbes(o, *loaded.module, pointers, *backend, reference.get(), agrees);
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
@@ -173,6 +176,11 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot");
   if (!o.outfeed.empty()) RETURN_IF_ERROR(feeds->Write(o.outfeed, devices));
   if (o.outfeed.empty() && o.output.empty() && o.json.empty()) PrintOut(feeds->Describe(devices));
+  if (!o.expected.empty() && !o.compile_only) {
+    ASSIGN_OR_RETURN(const std::vector<Literal> wanted,
+                     ReadResults(o.expected, execution.results));
+    agrees &= CompareResults(wanted, execution.results, o, o.expected);
+  }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
   auto expected = Execute(*reference, std::move(copy), pointers, o, same_feeds->Queues(),
@@ -202,6 +210,7 @@ int RunFile(const std::string& path, const RunOptions& o) {
 }  // namespace
 
 int RunHloRun(const RunOptions& o) {
+  EndOnSignals(kTool.data(), o.time_limit);
   if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
     return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
   for (const std::string& library : o.load)

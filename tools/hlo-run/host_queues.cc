@@ -8,7 +8,7 @@
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/hlo-run/outputs.h"
-#include "tools/hlo-run/random.h"
+#include "types/random_literal.h"
 
 namespace hlokit {
 namespace {

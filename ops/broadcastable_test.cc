@@ -15,7 +15,9 @@ MaybeRanked Dims(absl::string_view text) {
   DimVector dims;
   for (absl::string_view size : absl::StrSplit(text, ',', absl::SkipEmpty())) {
     int64_t value = kUnbounded;
-    if (size != "?") EXPECT_TRUE(absl::SimpleAtoi(size, &value)) << size;
+    if (size != "?") {
+      EXPECT_TRUE(absl::SimpleAtoi(size, &value)) << size;
+    }
     dims.push_back(value);
   }
   return dims;

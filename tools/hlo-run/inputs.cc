@@ -187,7 +187,7 @@ class InputFiles {
   }
 
   static absl::StatusOr<Literal> ReadSingle(const Single& file, const Leaf& leaf) {
-    if (file.literal != nullptr) return FitLiteral(*file.literal, *leaf.shape, leaf.label);
+    if (file.literal != nullptr) return FitLiteral(*file.literal, leaf.shape, leaf.label);
     if (file.format == "bin") return ReadBinary(file.path, leaf);
     if (file.format == "npy") {
       ASSIGN_OR_RETURN(const NumpyArray array, ReadNpy(file.path));

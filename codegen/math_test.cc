@@ -1,10 +1,9 @@
 // Accuracy of the elementary functions, measured in ulp against libm in a wider type.
-// HLOKIT_SLOW=1 sweeps floats densely; HLOKIT_MATH_REPORT=1 prints worst errors, speed and compile
-// time.
+// HLOKIT_SLOW=1 sweeps floats densely; HLOKIT_MATH_REPORT=1 prints the worst errors. For their
+// speed see benchmarks/math_benchmark.cc.
 #include "codegen/math_functions.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -26,18 +25,21 @@ struct Function {
   Val (*emit2)(Val, Val);
   long double (*exact)(long double, long double);
   double (*wide)(double, double);  // libm, the reference for float
-  float (*libm)(float, float);     // for the speed table
 };
 
-#define UNARY(emit, c)                                                                                 \
-  {                                                                                                    \
-#emit, emit, nullptr, [](long double x, long double) -> long double { return c##l(x); },             \
-        [](double x, double) -> double { return c(x); }, [](float x, float) -> float { return c##f(x); } \
+#define UNARY(emit, c)                                                                            \
+  {                                                                                               \
+#emit, emit, nullptr,                                                                         \
+        [](long double x,                                                                         \
+           long double) -> long double { return c##l(x); }, [](double x,                          \
+                                                               double) -> double { return c(x); } \
   }
-#define BINARY(emit, c)                                                                                   \
-  {                                                                                                       \
-#emit, nullptr, emit, [](long double x, long double y) -> long double { return c##l(x, y); },           \
-        [](double x, double y) -> double { return c(x, y); }, [](float x, float y) -> float { return c##f(x, y); } \
+#define BINARY(emit, c)                                                                        \
+  {                                                                                            \
+#emit, nullptr, emit,                                                                      \
+        [](long double x, long double y)                                                       \
+             -> long double { return c##l(x, y); }, [](double x,                               \
+                                                       double y) -> double { return c(x, y); } \
   }
 
 template <typename T>
@@ -68,11 +70,9 @@ const Function kFunctions[] = {
     BINARY(Pow, pow),
     BINARY(Hypot, hypot),
     {"Logistic", Logistic, nullptr, [](long double x, long double) { return ExactLogistic(x); },
-     [](double x, double) { return ExactLogistic(x); },
-     [](float x, float) { return ExactLogistic(x); }},
+     [](double x, double) { return ExactLogistic(x); }},
     {"Rsqrt", Rsqrt, nullptr, [](long double x, long double) { return 1 / std::sqrt(x); },
-     [](double x, double) { return 1 / std::sqrt(x); },
-     [](float x, float) { return 1 / std::sqrt(x); }},
+     [](double x, double) { return 1 / std::sqrt(x); }},
 };
 
 // A loop over T, or over vectors of T where `lanes` > 1.
@@ -262,34 +262,6 @@ TEST_P(MathTest, LoopVectorisesWithoutCalls) {
     EXPECT_NE(jit.ir.find(wide ? " x double>" : " x float>"), std::string::npos) << jit.ir;
     EXPECT_FALSE(CallsOut(jit.ir)) << jit.ir;
   }
-}
-
-template <typename T>
-double NanosecondsPerElement(const JitResult& jit) {
-  std::vector<T> x(4096), y(4096), out(4096);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = T(0.9 * i / x.size() + 0.05), y[i] = T(1.5);
-  double best = 1e30;
-  for (int repeat = 0; repeat < 30; ++repeat) {
-    auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 10; ++i) jit.loop(x.data(), y.data(), out.data(), x.size());
-    std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
-    best = std::min(best, spent.count() / 10 / x.size());
-  }
-  return best;
-}
-
-TEST_P(MathTest, Speed) {
-  if (!Flag("HLOKIT_MATH_REPORT")) GTEST_SKIP() << "HLOKIT_MATH_REPORT=1 prints the table";
-  const Function& f = GetParam();
-  JitResult narrow = Compile<float>(f), wide = Compile<double>(f);
-  volatile float sink = 0;
-  auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 100000; ++i) sink = f.libm(0.05f + 0.9f * (i & 4095) / 4096, 1.5f);
-  std::chrono::duration<double, std::nano> libm = std::chrono::steady_clock::now() - start;
-  std::printf("%-9s f32 %.2f ns (libm %.2f)  f64 %.2f ns  compile %.0f + %.0f ms\n", f.name,
-              NanosecondsPerElement<float>(narrow), libm.count() / 100000,
-              NanosecondsPerElement<double>(wide), narrow.compile_ms, wide.compile_ms);
-  (void)sink;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MathTest, testing::ValuesIn(kFunctions),

@@ -101,11 +101,14 @@ bool Instruction::SameAttributes(const Instruction& other) const {
 }
 
 void Instruction::AddControlPredecessor(Instruction* before) {
-  if (std::find(control_predecessors_.begin(), control_predecessors_.end(), before) !=
-      control_predecessors_.end())
-    return;
-  control_predecessors_.push_back(before);
-  before->control_successors_.push_back(this);
+  std::vector<Instruction*>& all = control_predecessors_;
+  std::vector<Instruction*>& others = before->control_successors_;
+  const bool known = all.size() < others.size()
+                         ? std::find(all.begin(), all.end(), before) != all.end()
+                         : std::find(others.begin(), others.end(), this) != others.end();
+  if (known) return;
+  all.push_back(before);
+  others.push_back(this);
 }
 
 void Instruction::DropControlEdges() {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "absl/container/flat_hash_map.h"
+#include "support/text.h"
 
 namespace hlokit {
 namespace {
@@ -22,19 +22,38 @@ constexpr std::array<OpInfo, kOpcodeCount> kInfos = {{
 #undef HLO_OP
 }};
 
+// From text to opcode: each line of a module asks once.
+class TextTable {
+ public:
+  TextTable() {
+    slots_.fill(kNone);
+    for (int i = 0; i < kOpcodeCount; ++i) {
+      size_t at = HashText(kInfos[i].text) % kSlots;
+      while (slots_[at] != kNone) at = (at + 1) % kSlots;
+      slots_[at] = static_cast<uint8_t>(i);
+    }
+  }
+  std::optional<Opcode> Find(absl::string_view text) const {
+    size_t at = HashText(text) % kSlots;
+    for (; slots_[at] != kNone; at = (at + 1) % kSlots)
+      if (kInfos[slots_[at]].text == text) return static_cast<Opcode>(slots_[at]);
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr size_t kSlots = 1024;
+  static constexpr uint8_t kNone = 0xFF;
+  static_assert(kOpcodeCount < kNone);
+  std::array<uint8_t, kSlots> slots_;
+};
+
 }  // namespace
 
 const OpInfo& Info(Opcode opcode) { return kInfos[static_cast<size_t>(opcode)]; }
 
 std::optional<Opcode> OpcodeFromText(absl::string_view text) {
-  static const auto* const by_text = [] {
-    auto* map = new absl::flat_hash_map<absl::string_view, Opcode>;
-    for (int i = 0; i < kOpcodeCount; ++i) (*map)[kInfos[i].text] = static_cast<Opcode>(i);
-    return map;
-  }();
-  auto found = by_text->find(text);
-  if (found == by_text->end()) return std::nullopt;
-  return found->second;
+  static const TextTable* const table = new TextTable;
+  return table->Find(text);
 }
 
 }  // namespace hlokit

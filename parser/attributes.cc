@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "parser/module_parser_internal.h"
 #include "parser/values_internal.h"
 #include "support/text.h"
@@ -33,8 +34,6 @@ constexpr CallName kCallNames[] = {
     {CallForm::kCustomCalls, "calls", 0},
 };
 
-constexpr size_t kMaxUnknown = 1000;  // of one instruction
-
 constexpr absl::string_view kCommonNames[] = {
     "metadata",   "sharding", "backend_config", "frontend_attributes", "control-predecessors",
     "statistics", "origin"};
@@ -54,19 +53,43 @@ absl::string_view CurrentName(absl::string_view name) {
   return name;
 }
 
-template <typename A>
-void AddFieldNames(std::vector<absl::string_view>& names) {
-  ForEachField<A>([&](const auto& field) { names.push_back(field.name); });
-}
-
-std::vector<absl::string_view> NamesFor(const Instruction& instruction) {
-  std::vector<absl::string_view> names(std::begin(kCommonNames), std::end(kCommonNames));
+// The attributes that are the opcode's own.
+std::vector<absl::string_view> OwnNames(const Instruction& instruction) {
+  std::vector<absl::string_view> names;
+  VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
+    ForEachField<std::decay_t<decltype(attributes)>>([&](const auto& field) {
+      if (field.use != FieldUse::kReadOnly) names.push_back(field.name);
+    });
+  });
   for (const CallName& call : kCallNames)
     if (call.form == Info(instruction.opcode()).calls) names.push_back(call.name);
-  VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
-    AddFieldNames<std::decay_t<decltype(attributes)>>(names);
-  });
   return names;
+}
+
+// What a value of the field's type may look like.
+template <typename T>
+std::string ExampleOf(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(SpellingsOf(value).back());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return "true";
+  } else if constexpr (std::is_integral_v<T>) {
+    return "0";
+  } else if constexpr (std::is_same_v<T, DimVector>) {
+    return "{0}";
+  } else if constexpr (std::is_same_v<T, SliceSpec>) {
+    return "{[0:2]}";
+  } else if constexpr (std::is_same_v<T, PaddingConfig>) {
+    return "0_1";
+  } else if constexpr (std::is_same_v<T, Window>) {
+    return "{size=2x2}";
+  } else if constexpr (std::is_same_v<T, ConvDims>) {
+    return "b01f_01io->b01f";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return "\"name\"";
+  } else {
+    return "";
+  }
 }
 
 enum class FieldResult : uint8_t { kUnknown, kTwice, kRead, kFailed };
@@ -90,14 +113,17 @@ FieldResult ReadFieldOf(Reader& reader, A& attributes, absl::string_view name, u
   return result;
 }
 
-// The first required field that is missing, or null.
+// The first required field that is missing, with an example; or nothing.
 template <typename A>
-const char* MissingField(uint64_t seen) {
-  const char* missing = nullptr;
+std::string MissingField(uint64_t seen) {
+  std::string missing;
   uint64_t bit = 1;
   ForEachField<A>([&](const auto& field) {
-    if (field.use == FieldUse::kRequired && (seen & bit) == 0 && missing == nullptr)
+    if (field.use == FieldUse::kRequired && (seen & bit) == 0 && missing.empty()) {
+      const std::string example = ExampleOf(A().*field.member);
       missing = field.name;
+      if (!example.empty()) absl::StrAppend(&missing, ", as in ", field.name, "=", example);
+    }
     bit <<= 1;
   });
   return missing;
@@ -105,12 +131,12 @@ const char* MissingField(uint64_t seen) {
 
 }  // namespace
 
-bool ModuleParser::ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped,
-                                  Seen& seen, bool any) {
+bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& instruction,
+                                  Instruction* wrapped, Seen& seen, bool any) {
   while (any && reader_.TryEat(',')) {
     const char* at = reader_.Here();
     const absl::string_view name = CurrentName(reader_.Word());
-    if (name.empty()) return reader_.Expected("an attribute");
+    if (name.empty()) return reader_.ExpectedHere("an attribute after the comma");
     if (!reader_.Eat('=', "after the attribute's name")) return false;
     Outcome outcome = Outcome::kUnknown;
     if (wrapped != nullptr) outcome = ReadOwnField(*wrapped, name, seen.wrapped_fields, at);
@@ -124,8 +150,9 @@ bool ModuleParser::ReadAttributes(Scope& scope, Instruction& instruction, Instru
   const bool update = wrapped != nullptr && instruction.opcode() != Opcode::kAsyncStart;
   if (update) return true;
   if (wrapped != nullptr)
-    return CheckRequired(*wrapped, seen.wrapped_fields) && CheckCalls(*wrapped, seen);
-  return CheckRequired(instruction, seen.fields) && CheckCalls(instruction, seen);
+    return CheckRequired(*wrapped, seen.wrapped_fields, op.at) &&
+           CheckCalls(*wrapped, seen, op.at);
+  return CheckRequired(instruction, seen.fields, op.at) && CheckCalls(instruction, seen, op.at);
 }
 
 ModuleParser::Outcome ModuleParser::ReadOwnField(Instruction& instruction, absl::string_view name,
@@ -158,21 +185,19 @@ ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::st
   return Outcome::kUnknown;
 }
 
-bool ModuleParser::CheckRequired(Instruction& instruction, uint64_t seen) {
-  const char* missing =
+bool ModuleParser::CheckRequired(Instruction& instruction, uint64_t seen, const char* at) {
+  const std::string missing =
       VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
         return MissingField<std::decay_t<decltype(attributes)>>(seen);
       });
-  if (missing == nullptr) return true;
+  if (missing.empty()) return true;
   if (instruction.opcode() == Opcode::kBroadcast && instruction.operand_count() == 1 &&
       instruction.operand(0)->shape().IsScalar())
     return true;  // a scalar goes everywhere
-  diagnostics().Error(instruction.place(), "", Text(instruction.opcode()), " needs the attribute ",
-                      missing);
-  return false;
+  return reader_.Error(at, Text(instruction.opcode()), " needs the attribute ", missing);
 }
 
-bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen) {
+bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* at) {
   const CallForm form = Info(instruction.opcode()).calls;
   if (form == CallForm::kNoCalls) return true;
   std::vector<Computation*>& called = seen.called;
@@ -188,9 +213,8 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen) {
       continue;
     }
     if (call.slot < 0) continue;
-    diagnostics().Error(instruction.place(), "", Text(instruction.opcode()),
-                        " needs the attribute ", call.name);
-    return false;
+    return reader_.Error(at, Text(instruction.opcode()), " needs the attribute ", call.name,
+                         ", as in ", call.name, "=COMPUTATION");
   }
   instruction.set_called(std::move(called));
   return true;
@@ -199,16 +223,23 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen) {
 bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view name,
                                     const char* at) {
   const bool ignored = IsIgnored(instruction.opcode(), name);
-  if (!ignored && !options_.allow_unknown_attributes)
+  if (!ignored && !options_.allow_unknown_attributes) {
+    const std::vector<absl::string_view> own = OwnNames(instruction);
+    NearestName nearest(name);
+    for (absl::string_view known : own) nearest.Offer(known);
+    for (absl::string_view known : kCommonNames) nearest.Offer(known);
     return reader_.Error(at, Text(instruction.opcode()), " has no attribute '", name, "'",
-                         DidYouMean(name, NamesFor(instruction)),
+                         nearest.Hint(), "; it takes ", absl::StrJoin(own, ", "),
+                         own.empty() ? "" : " and ", "what every instruction does: ",
+                         absl::StrJoin(kCommonNames, ", "),
                          "; --allow-unknown-attributes keeps it");
+  }
   absl::string_view value;
   if (!reader_.AnyValue(value)) return false;
   if (ignored) return true;
   auto& unknown = instruction.mutable_extras().unknown;
-  if (unknown.size() >= kMaxUnknown)
-    return reader_.Error(at, "more than ", kMaxUnknown, " unknown attributes");
+  if (static_cast<int64_t>(unknown.size()) >= kMaxUnknownAttributes)
+    return reader_.Error(at, "more than ", kMaxUnknownAttributes, " unknown attributes");
   for (const auto& [other, text] : unknown)
     if (other == name) return Twice(name, at);
   diagnostics().Warning(reader_.PlaceAt(at), "", "the unknown attribute '", name,

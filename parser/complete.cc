@@ -59,6 +59,21 @@ const Shape* LikeWhat(const Instruction& i) {
   }
 }
 
+struct ShapeSize {
+  int64_t parts = 1;
+  int depth = 0;
+};
+
+ShapeSize SizeOf(const Shape& shape) {
+  ShapeSize size;
+  for (const Shape& element : shape.elements) {
+    const ShapeSize part = SizeOf(element);
+    size.parts += part.parts;
+    size.depth = std::max(size.depth, part.depth + 1);
+  }
+  return size;
+}
+
 void TakeLayout(const Shape& from, Shape& to) {
   if (to.IsTuple() && from.IsTuple() && to.elements.size() == from.elements.size()) {
     for (size_t i = 0; i < to.elements.size(); ++i) TakeLayout(from.elements[i], to.elements[i]);
@@ -70,7 +85,29 @@ void TakeLayout(const Shape& from, Shape& to) {
 
 }  // namespace
 
+// Counts the tuples that inference is about to copy: a few lines could double them without end.
+bool ModuleParser::CountImpliedParts(const Instruction& instruction, const char* at) {
+  if (instruction.opcode() == Opcode::kGetTupleElement) return true;  // what it gives was counted
+  const bool makes_tuple = instruction.opcode() == Opcode::kTuple;
+  int depth = 0;
+  auto count = [&](const Shape& shape) {
+    if (!makes_tuple && !shape.IsTuple()) return;
+    const ShapeSize size = SizeOf(shape);
+    implied_parts_ += size.parts;
+    depth = std::max(depth, size.depth + makes_tuple);
+  };
+  for (const Instruction* operand : instruction.operands()) count(operand->shape());
+  for (const Computation* called : instruction.called()) count(called->root()->shape());
+  if (depth >= kMaxNesting)
+    return reader_.Error(at, "the tuple is nested more than ", kMaxNesting, " levels deep");
+  return implied_parts_ <= kMaxImpliedParts ||
+         reader_.Error(at,
+                       "the tuples up to here whose shapes the text does not state have more than ",
+                       kMaxImpliedParts, " parts");
+}
+
 bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
+  if (!CountImpliedParts(instruction, at)) return false;
   absl::InlinedVector<const Shape*, 8> shapes;
   for (const Instruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
   const OpView view(instruction.opcode(), shapes, instruction.attributes(), instruction.called(),

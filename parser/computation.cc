@@ -25,11 +25,16 @@ bool ModuleParser::ReadComputation() {
   }
   Shape result;
   const char* result_at = nullptr;
-  if (reader_.Peek() == '(' && !ReadSignature(result, result_at)) return false;
+  if (reader_.Peek() == '(' && !ReadSignature(result, result_at)) {
+    computations_[name].open = false;
+    return false;
+  }
   Computation* body = ReadBody(name, place);
   if (is_entry) entry_place_ = place;
+  KnownComputation& done = computations_[name];
+  done.open = false;
   if (body == nullptr) return false;
-  computations_[name].computation = body;
+  done.computation = body;
   last_ = body;
   if (is_entry) module_->set_entry(body);
   if (result_at != nullptr && !Compatible(body->root()->shape(), result))
@@ -110,7 +115,7 @@ bool ModuleParser::ReadInstructions(Scope& scope) {
     if (body_open_ && ReadInstruction(scope)) continue;
     scope.broken = true;
     if (body_open_) {
-      if (SkipToInstruction()) continue;
+      if (SkipToInstruction(scope)) continue;
       return false;
     }
     reader_.MoveTo(start);
@@ -164,8 +169,10 @@ Computation* ModuleParser::ReadCalled() {
     UndefinedComputation(name, at);
     return nullptr;
   }
-  if (known->second.computation == nullptr && diagnostics().ok())
-    reader_.Error(at, "the computation '", name, "' calls itself");
+  if (known->second.open)
+    diagnostics()
+        .Error(reader_.PlaceAt(at), "", "the computation '", name, "' calls itself")
+        .Note(known->second.place, "its body starts here");
   return known->second.computation;
 }
 

@@ -138,10 +138,9 @@ bool ReadIotaGroups(Reader& r, ReplicaGroups& groups) {
 }  // namespace
 
 int64_t DeviceCount(const DimVector& dims) {
-  constexpr int64_t kMost = int64_t{1} << 20;
   int64_t count = 1;
   for (int64_t d : dims)
-    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMost) return -1;
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMaxDevices) return -1;
   return count;
 }
 

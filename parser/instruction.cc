@@ -10,9 +10,6 @@
 namespace hlokit {
 namespace {
 
-// More parameters than this are a typing error, not a program.
-constexpr int64_t kMaxParameters = int64_t{1} << 20;
-
 // Names only with a percent sign in front.
 constexpr absl::string_view kKeywords[] = {"inf",
                                            "nan",
@@ -50,7 +47,7 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   if (!reader_.Name(name, "an instruction")) return false;
   if (!reader_.TryEat('=')) {
     if (!is_root && (reader_.Peek() == '{' || reader_.Peek() == '(')) return body_open_ = false;
-    return reader_.Expected("'=' after the instruction's name");
+    return reader_.ExpectedHere("'=' after the instruction's name");
   }
   const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
                           static_cast<uint32_t>(name.size() + percent)};
@@ -75,8 +72,8 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = false;
   Instruction* made = ReadRightHandSide(scope, name, place, /*nested=*/false);
-  NameTable::Entry& done =
-      lone_ ? *scope.names->Find(name) : entry;  // parameters in place may grow the table
+  // Parameters in place and names poisoned on the way may have grown the table.
+  NameTable::Entry& done = lone_ || made == nullptr ? *scope.names->Find(name) : entry;
   done.instruction = made;
   done.broken = made == nullptr;
   if (is_root) scope.root_place = reader_.PlaceAt(start);
@@ -105,7 +102,7 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
     wrapped->set_place(made->place());
   }
   Seen seen;
-  const bool ok = ReadAttributes(scope, *made, wrapped.get(), seen, !nested) &&
+  const bool ok = ReadAttributes(scope, op, *made, wrapped.get(), seen, !nested) &&
                   (has_shape || InferMissingShape(*made, op.at));
   if (!ok) {
     broken_.push_back(std::move(made));
@@ -123,7 +120,7 @@ std::string ModuleParser::AnonymousName(Opcode opcode) {
 bool ModuleParser::ReadOpName(OpName& op) {
   op.at = reader_.Here();
   const absl::string_view word = reader_.PeekWord();
-  if (word.empty()) return reader_.Expected("an opcode");
+  if (word.empty()) return reader_.ExpectedHere("an opcode");
   std::optional<Opcode> opcode = OpcodeFromText(word);
   for (const auto& [former, now] : kFormerNames)
     if (!opcode && word == former) opcode = now;
@@ -139,6 +136,7 @@ bool ModuleParser::ReadOpName(OpName& op) {
     op.sugared = true;
     op.wrapped = *wrapped;
   }
+  if (!opcode && reader_.LineEndBefore() != nullptr) return reader_.ExpectedHere("an opcode");
   if (!opcode) return UnknownOpcode(word, op.at);
   op.opcode = *opcode;
   reader_.Word();
@@ -169,8 +167,8 @@ bool ModuleParser::ReadParameter(Scope& scope, Instruction& instruction) {
   const char* at = reader_.Here();
   int64_t number = 0;
   if (!reader_.Int(number)) return false;
-  if (number < 0 || number > kMaxParameters)
-    return reader_.Error(at, "a parameter's number is 0 to ", kMaxParameters);
+  if (number < 0 || number >= kMaxParameters)
+    return reader_.Error(at, "a parameter's number is 0 to ", kMaxParameters - 1);
   instruction.mutable_attr<ParameterAttrs>().number = number;
   ++scope.parameter_count;
   return reader_.Eat(')', "after the parameter's number");
@@ -281,8 +279,10 @@ bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_
     exact = true;
   }
   if (count == wanted || (!exact && count > wanted)) return true;
+  const absl::string_view roles = OperandRoles(op.opcode);
   return reader_.Error(op.at, Text(op.opcode), " takes ", exact ? "" : "at least ", wanted,
-                       wanted == 1 ? " operand" : " operands", ", found ", count);
+                       wanted == 1 ? " operand" : " operands", roles.empty() ? "" : " (", roles,
+                       roles.empty() ? "" : ")", ", found ", count);
 }
 
 bool ModuleParser::CheckAsync(const OpName& op, const Instruction& made) {

@@ -12,9 +12,9 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{4} << 30;
-// What a short text may ask for (zeros around one number).
-constexpr int64_t kMaxFilledBytes = int64_t{1} << 30;
+// Arrays of more than so many elements get no memory before their text has been seen to be long
+// enough.
+constexpr int64_t kFewElements = 4096;
 
 // Reads one element into the bytes at `to`.
 using ElementReader = bool (*)(Reader& r, ElementType type, uint8_t* to);
@@ -178,6 +178,10 @@ ElementReader ReaderFor(ElementType type) {
   }
 }
 
+std::string Dimensions(int rank) {
+  return absl::StrCat(rank, rank == 1 ? " dimension" : " dimensions");
+}
+
 // Walks the braces of one array. Commas may be missing or doubled, as XLA reads them.
 class ArrayReader {
  public:
@@ -194,7 +198,7 @@ class ArrayReader {
       const char c = r_.Peek();
       if (c == '{') {
         if (level == rank)
-          return r_.Expected(absl::StrCat("an element: the array has ", rank, " dimensions"));
+          return r_.Expected(absl::StrCat("an element: the array has ", Dimensions(rank)));
         if (level > 0 && !Count(level - 1)) return false;
         ++level;
         r_.TryEat('{');
@@ -203,6 +207,8 @@ class ArrayReader {
         if (seen_[level] != shape_.dims[level] && !elided_) return Short(level);
         seen_[level] = 0;
         r_.TryEat('}');
+      } else if (c == ')' && level > 0) {
+        return r_.Expected("'}' or another element");
       } else if (c == ',' && level > 0) {
         r_.TryEat(',');
       } else if (c == '.' && r_.Here()[1] == '.' && r_.Here()[2] == '.') {
@@ -211,7 +217,7 @@ class ArrayReader {
         elided_ = true;
       } else {
         if (level != rank)
-          return r_.Expected(absl::StrCat("'{': the array has ", rank, " dimensions"));
+          return r_.Expected(absl::StrCat("'{': the array has ", Dimensions(rank)));
         if (rank > 0 && !Count(rank - 1)) return false;
         if (!read(r_, shape_.type, to_)) return false;
         to_ += width;
@@ -263,20 +269,22 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
                            (*at == '.' && Reader::IsClass(at[1], kDigit)));
   if (one_number && count == 0) return r.Expected("'{': the array has no elements");
   if (one_number) {
-    if (bytes > kMaxFilledBytes)
-      return r.Error(at, "one number cannot fill an array of ", bytes, " bytes (1 GiB at most)");
+    if (count > 1 && !r.Fill(bytes)) return false;
     literal = Literal(shape);
     return ReadFirstElement(r, literal);
   }
-  if (count > r.end() - at) {  // too short a text for that many numbers: it is elided, or wrong
-    absl::string_view all;
+  if (absl::string_view all; count > kFewElements && r.Peek() == '{') {
     if (!r.Balanced(all)) return false;
-    elided = true;
-    return all.find("...") != absl::string_view::npos ||
-           r.Error(at, "expected ", count, " elements, found fewer");
+    if (count > static_cast<int64_t>(all.size())) {  // it is elided, or wrong
+      elided = true;
+      return all.find("...") != absl::string_view::npos ||
+             r.Error(at, "expected ", count, " elements, found fewer");
+    }
+    r.MoveTo(at);
   }
-  if (bytes > kMaxBytes)
-    return r.Error(at, "a constant of ", bytes, " bytes is above the limit of 4 GiB");
+  if (bytes > kMaxLiteralBytes)
+    return r.Error(at, "a constant of ", bytes, " bytes is above the limit of ",
+                   kMaxLiteralBytes >> 30, " GiB");
   literal = Literal(shape);
   return ArrayReader(r, literal, elided).Read();
 }

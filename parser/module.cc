@@ -27,7 +27,18 @@ constexpr absl::string_view kHeaderAttributes[] = {"is_scheduled",
 
 }  // namespace
 
+// Files that are no HLO text at all, by their first bytes.
+bool ModuleParser::CheckKind() {
+  const absl::string_view text(reader_.begin(), reader_.end() - reader_.begin());
+  if (absl::StartsWith(text, "\xFF\xFE") || absl::StartsWith(text, "\xFE\xFF"))
+    return reader_.Error(reader_.begin(), "the text is UTF-16; HLO text is ASCII or UTF-8");
+  if (absl::StartsWith(text, "\x1F\x8B"))
+    return reader_.Error(reader_.begin(), "the file is compressed by gzip; gunzip it first");
+  return true;
+}
+
 std::unique_ptr<Module> ModuleParser::Run() {
+  if (!CheckKind()) return nullptr;
   FindStart();
   bool ok = true;
   if (reader_.TryEatWord("HloModule")) {

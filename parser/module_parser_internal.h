@@ -14,6 +14,7 @@
 #include "parser/name_table_internal.h"
 #include "parser/parser.h"
 #include "parser/reader_internal.h"
+#include "support/limits.h"
 
 namespace hlokit {
 
@@ -48,8 +49,9 @@ class ModuleParser {
     bool broken = false;  // an instruction is missing because of an error
   };
   struct KnownComputation {
-    Computation* computation = nullptr;  // null: broken, and reported
+    Computation* computation = nullptr;  // null: still being read, or broken, and reported
     SourcePlace place;
+    bool open = true;  // still being read
   };
   // An opcode in text; the sugared form `X-start` of an async op carries X.
   struct OpName {
@@ -70,6 +72,7 @@ class ModuleParser {
   enum class Outcome { kRead, kFailed, kUnknown };
 
   // module.cc
+  bool CheckKind();
   void FindStart();
   bool ReadHeader();
   bool ReadHeaderAttribute(absl::string_view name, const char* at);
@@ -115,18 +118,19 @@ class ModuleParser {
   bool CheckAsync(const OpName& op, const Instruction& instruction);
   void Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped);
   // complete.cc
+  bool CountImpliedParts(const Instruction& instruction, const char* at);
   bool InferMissingShape(Instruction& instruction, const char* at);
   void Normalize(Instruction& instruction);
   std::string AnonymousName(Opcode opcode);
 
   // attributes.cc
-  bool ReadAttributes(Scope& scope, Instruction& instruction, Instruction* wrapped, Seen& seen,
-                      bool any);
+  bool ReadAttributes(Scope& scope, const OpName& op, Instruction& instruction,
+                      Instruction* wrapped, Seen& seen, bool any);
   Outcome ReadOwnField(Instruction& instruction, absl::string_view name, uint64_t& seen,
                        const char* at);
   Outcome ReadCalls(Instruction& instruction, absl::string_view name, Seen& seen, const char* at);
-  bool CheckRequired(Instruction& instruction, uint64_t seen);
-  bool CheckCalls(Instruction& instruction, Seen& seen);
+  bool CheckRequired(Instruction& instruction, uint64_t seen, const char* at);
+  bool CheckCalls(Instruction& instruction, Seen& seen, const char* at);
   bool UnknownAttribute(Instruction& instruction, absl::string_view name, const char* at);
   bool Twice(absl::string_view name, const char* at);
 
@@ -139,11 +143,15 @@ class ModuleParser {
 
   // recovery.cc
   bool StartsInstruction();
-  bool SkipToInstruction();  // false where the computation seems to be over
+  bool SkipToInstruction(Scope& scope);  // false where the computation seems to be over
+  void PoisonNames(Scope& scope, const char* from, const char* to);
+  absl::string_view FindDefinition(absl::string_view name, const char* at,
+                                   absl::string_view followers);
   void SkipToComputation();
   bool Undefined(Scope& scope, absl::string_view name, const char* at);
   bool UndefinedComputation(absl::string_view name, const char* at);
   bool UnknownOpcode(absl::string_view word, const char* at);
+  static absl::string_view OperandRoles(Opcode opcode);  // empty where nothing is to be said
 
   Diagnostics& diagnostics() { return reader_.diagnostics(); }
 
@@ -156,6 +164,7 @@ class ModuleParser {
   absl::flat_hash_map<absl::string_view, KnownComputation> computations_;
   absl::flat_hash_map<std::pair<Instruction*, int64_t>, Instruction*> tuple_elements_;
   NameUniquer anonymous_;
+  int64_t implied_parts_ = 0;  // of tuples whose shapes the text does not spell out
   Computation* last_ = nullptr;
   SourcePlace entry_place_;
   bool has_header_ = false;

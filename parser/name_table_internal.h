@@ -1,11 +1,11 @@
 // The names defined so far in one computation.
 #pragma once
 
-#include <cstring>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "ir/instruction.h"
+#include "support/text.h"
 
 namespace hlokit {
 
@@ -25,11 +25,12 @@ class NameTable {
     absl::string_view text() const { return {name, length}; }
   };
 
-  NameTable() : entries_(64) {}
+  NameTable() : entries_(kLeast) {}
 
   void Clear() {
     ++generation_;
     size_ = 0;
+    used_ = kLeast;
   }
   // The entry of `name`, or null.
   Entry* Find(absl::string_view name) {
@@ -38,7 +39,7 @@ class NameTable {
   }
   // The entry of `name`, made where there is none (`added` tells).
   Entry& Add(absl::string_view name, bool& added) {
-    if (size_ * 2 >= entries_.size()) Grow();
+    if (size_ * 2 >= used_) Grow();
     const uint32_t hash = Hash(name);
     Entry& entry = Slot(name, hash);
     added = entry.generation != generation_;
@@ -48,31 +49,18 @@ class NameTable {
     }
     return entry;
   }
-  // Calls fn(name) for every name, in no order.
+  // Calls fn(entry) for every name, in no order.
   template <typename Fn>
   void ForEach(Fn fn) const {
-    for (const Entry& entry : entries_)
-      if (entry.generation == generation_) fn(entry.text());
+    for (size_t i = 0; i < used_; ++i)
+      if (entries_[i].generation == generation_) fn(entries_[i]);
   }
 
  private:
-  static uint32_t Hash(absl::string_view name) {
-    uint64_t hash = name.size() * 0x9E3779B97F4A7C15u;
-    size_t i = 0;
-    for (; i + 8 <= name.size(); i += 8) {
-      uint64_t word;
-      std::memcpy(&word, name.data() + i, 8);
-      hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-      hash ^= hash >> 32;
-    }
-    uint64_t tail = 0;
-    std::memcpy(&tail, name.data() + i, name.size() - i);
-    hash = (hash ^ tail) * 0xD6E8FEB86659FD93u;
-    return static_cast<uint32_t>(hash ^ (hash >> 32));
-  }
+  static uint32_t Hash(absl::string_view name) { return static_cast<uint32_t>(HashText(name)); }
   // Where `name` is, or belongs.
   Entry& Slot(absl::string_view name, uint32_t hash) {
-    const size_t mask = entries_.size() - 1;
+    const size_t mask = used_ - 1;
     size_t at = hash & mask;
     while (entries_[at].generation == generation_ &&
            (entries_[at].hash != hash || entries_[at].text() != name))
@@ -80,13 +68,24 @@ class NameTable {
     return entries_[at];
   }
   void Grow() {
-    std::vector<Entry> old(entries_.size() * 2);
-    old.swap(entries_);
-    for (const Entry& entry : old)
-      if (entry.generation == generation_) Slot(entry.text(), entry.hash) = entry;
+    std::vector<Entry> kept;
+    kept.reserve(size_);
+    for (size_t i = 0; i < used_; ++i)
+      if (entries_[i].generation == generation_) kept.push_back(entries_[i]);
+    used_ *= 2;
+    if (used_ > entries_.size()) entries_.resize(used_);
+    ++generation_;
+    for (Entry& entry : kept) {
+      entry.generation = generation_;
+      Slot(entry.text(), entry.hash) = entry;
+    }
   }
 
+  static constexpr size_t kLeast = 64;
+
   std::vector<Entry> entries_;
+  // Of the entries, those in use; a small computation after a large one stays in the cache.
+  size_t used_ = kLeast;
   uint32_t generation_ = 1;
   size_t size_ = 0;
 };

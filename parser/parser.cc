@@ -1,16 +1,14 @@
 // The entry points that read modules and computations.
 #include "parser/parser.h"
 
-#include <limits>
-
 #include "parser/module_parser_internal.h"
 
 namespace hlokit {
 namespace {
 
 absl::Status CheckSize(absl::string_view text, Diagnostics& diagnostics) {
-  if (text.size() < std::numeric_limits<uint32_t>::max()) return absl::OkStatus();
-  diagnostics.Error(SourcePlace(), "", "the text is larger than 4 GiB");
+  if (static_cast<int64_t>(text.size()) <= kMaxTextBytes) return absl::OkStatus();
+  diagnostics.Error(SourcePlace(), "", "the text is larger than ", kMaxTextBytes, " bytes");
   return diagnostics.ToStatus();
 }
 

@@ -122,53 +122,60 @@ bool Reader::Bool(bool& value) {
 }
 
 const char* Reader::QuoteEnd(const char* quote) const {
-  for (const char* p = quote + 1; p < end_; ++p) {
-    if (*p == *quote) return p + 1;
-    if (*p == '\\') ++p;
+  const char* at = quote + 1;
+  while (at < end_) {
+    const auto* close = static_cast<const char*>(std::memchr(at, *quote, end_ - at));
+    if (close == nullptr) return nullptr;
+    // An escape before it may hide the quote; the search goes on after the escape.
+    const auto* escape = static_cast<const char*>(std::memchr(at, '\\', close - at));
+    if (escape == nullptr) return close + 1;
+    at = escape + 2;
   }
   return nullptr;
 }
 
-bool Reader::String(std::string& value) {
+bool Reader::String(absl::string_view& value, std::string& unescaped) {
   const char quote = Peek();
   if (quote != '"' && quote != '\'') return Expected("a string");
   const char* stop = QuoteEnd(at_);
   if (stop == nullptr) return Error(at_, "the string has no closing quote");
-  const absl::string_view inside(at_ + 1, stop - at_ - 2);
-  if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) {
-    value.assign(inside.data(), inside.size());
-  } else if (std::string why; !absl::CUnescape(inside, &value, &why)) {
-    return Error(at_, "bad escape in the string: ", why);
+  value = absl::string_view(at_ + 1, stop - at_ - 2);
+  if (std::memchr(value.data(), '\\', value.size()) != nullptr) {
+    std::string why;
+    if (!absl::CUnescape(value, &unescaped, &why))
+      return Error(at_, "bad escape in the string: ", why);
+    value = unescaped;
   }
   at_ = stop;
   return true;
 }
 
+bool Reader::String(std::string& value) {
+  absl::string_view text;
+  std::string unescaped;
+  if (!String(text, unescaped)) return false;
+  value.assign(text.data(), text.size());
+  return true;
+}
+
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
-  int depth = 0;
+  const char open = *start;
+  const char close = open == '{' ? '}' : open == '[' ? ']' : ')';
+  if (open != '{' && open != '[' && open != '(') return Expected("'{'");
+  int64_t depth = 0;
   for (const char* p = start; p < end_; ++p) {
-    switch (*p) {
-      case '{':
-      case '[':
-      case '(':
-        ++depth;
-        break;
-      case '}':
-      case ']':
-      case ')':
-        if (--depth > 0) break;
-        at_ = p + 1;
-        text = {start, static_cast<size_t>(at_ - start)};
-        return true;
-      case '"':
-        p = QuoteEnd(p);
-        if (p == nullptr)
-          return Error(start, "a string in the bracketed text has no closing quote");
-        --p;
-        break;
-      default:
-        if (depth == 0) return Expected("'{'");
+    if (*p == '"') {
+      p = QuoteEnd(p);
+      if (p == nullptr)
+        return Error(start, "a string in the bracketed text has no closing quote");
+      --p;
+    } else if (*p == open) {
+      ++depth;
+    } else if (*p == close && --depth == 0) {
+      at_ = p + 1;
+      text = {start, static_cast<size_t>(at_ - start)};
+      return true;
     }
   }
   return Error(start, "the bracket is never closed");
@@ -198,7 +205,8 @@ SourcePlace Reader::PlaceAt(const char* at) const {
   const char* stop = at;
   if (*stop == '%' || *stop == '-') ++stop;
   while (IsClass(*stop, kWordPart)) ++stop;
-  if (stop == at && at < end_) ++stop;
+  if (stop == at && at < end_)
+    stop += DecodeUtf8({at, static_cast<size_t>(end_ - at)}).size;
   return {static_cast<uint32_t>(at - begin_), static_cast<uint32_t>(stop - at)};
 }
 
@@ -208,8 +216,7 @@ std::string Reader::Found() {
   if (*at_ == '\0') return "a NUL byte";
   if (at_[0] == '/' && at_[1] == '*') return "a comment that is never closed";
   const SourcePlace place = PlaceAt(at_);
-  const absl::string_view token(at_, std::min<uint32_t>(place.length, 60));
-  return absl::StrCat("'", absl::Utf8SafeCEscape(token), "'");
+  return absl::StrCat("'", Quotable({at_, std::min<uint32_t>(place.length, 60)}), "'");
 }
 
 bool Reader::Expected(absl::string_view what) {
@@ -217,11 +224,34 @@ bool Reader::Expected(absl::string_view what) {
   return Error(at_, "expected ", what, ", found ", found);
 }
 
-bool Reader::ExpectedChar(char c, absl::string_view where) {
-  return Expected(absl::StrCat("'", absl::string_view(&c, 1), "' ", where));
+const char* Reader::LineEndBefore() {
+  Peek();
+  const auto blank = [](char c) { return c != '/' && IsClass(c, kSkip); };
+  const char* before = at_;
+  bool later_line = false;
+  for (; before > begin_ && blank(before[-1]); --before) later_line |= before[-1] == '\n';
+  return later_line && before > begin_ ? before : nullptr;
 }
 
-bool Reader::TooDeep() { return Error(Here(), "nested more than ", kMaxDepth, " levels deep"); }
+bool Reader::ExpectedHere(absl::string_view what) {
+  const char* line_end = LineEndBefore();
+  if (line_end == nullptr) return Expected(what);
+  at_ = line_end;  // what stands on the next line is read for itself
+  return Error(line_end, "expected ", what, ", found the end of the line");
+}
+
+bool Reader::ExpectedChar(char c, absl::string_view where) {
+  return ExpectedHere(absl::StrCat("'", absl::string_view(&c, 1), "' ", where));
+}
+
+bool Reader::Fill(int64_t bytes) {
+  filled_bytes_ += std::min(bytes, kMaxFilledBytes + 1);
+  return filled_bytes_ <= kMaxFilledBytes ||
+         Error(at_, "constants that one number fills take more than ", kMaxFilledBytes >> 20,
+               " MiB");
+}
+
+bool Reader::TooDeep() { return Error(Here(), "nested more than ", kMaxNesting, " levels deep"); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

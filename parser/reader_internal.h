@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "support/diagnostics.h"
+#include "support/limits.h"
 
 namespace hlokit {
 
@@ -31,8 +32,6 @@ inline constexpr CharClasses kCharClasses;
 // comments between tokens are skipped by every function that looks at the next token.
 class Reader {
  public:
-  static constexpr int kMaxDepth = 200;
-
   Reader(absl::string_view text, Diagnostics& diagnostics);
 
   // The next character that is neither blank nor comment; NUL at the end (or at a NUL byte in the
@@ -76,8 +75,10 @@ class Reader {
   bool Double(double& value);  // also inf and nan
   bool Bool(bool& value);
   bool String(std::string& value);  // "..." or '...', unescaped
-  // A bracketed text ({..}, [..], (..)) with what is in it, strings respected; the view includes
-  // the brackets.
+  // The same as a view: of the source text, or of `unescaped` where there are escapes.
+  bool String(absl::string_view& value, std::string& unescaped);
+  // A bracketed text ({..}, [..], (..)) with what is in it, strings respected, brackets of other
+  // kinds not looked at; the view includes the brackets.
   bool Balanced(absl::string_view& text);
   // The text of an attribute value of unknown form, up to a comma, line end or closing bracket at
   // its own level.
@@ -102,7 +103,14 @@ class Reader {
   }
   // "expected WHAT, found 'TOKEN'" at the next token; always false.
   bool Expected(absl::string_view what);
+  // The same for what should have followed on the same line: where the next token stands on a later
+  // one, the end of the line is named.
+  bool ExpectedHere(absl::string_view what);
+  // Where the line of the token before ended, if the next token stands on a later one; else null.
+  const char* LineEndBefore();
   bool ExpectedChar(char c, absl::string_view where);
+  // Takes so many bytes, which a short text is about to be blown up to, out of what a text may.
+  bool Fill(int64_t bytes);
   // The token that starts at `at`.
   SourcePlace PlaceAt(const char* at) const;
   SourcePlace PlaceOf(absl::string_view text) const {
@@ -115,7 +123,7 @@ class Reader {
    public:
     explicit Depth(Reader& reader) : reader_(reader) { ++reader_.depth_; }
     ~Depth() { --reader_.depth_; }
-    bool ok() { return reader_.depth_ <= kMaxDepth || reader_.TooDeep(); }
+    bool ok() { return reader_.depth_ <= kMaxNesting || reader_.TooDeep(); }
 
    private:
     Reader& reader_;
@@ -142,6 +150,7 @@ class Reader {
   const char* at_;
   Diagnostics& diagnostics_;
   int depth_ = 0;
+  int64_t filled_bytes_ = 0;
   bool skip_log_prefixes_ = false;
 };
 

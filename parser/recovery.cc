@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "parser/module_parser_internal.h"
 #include "parser/shapes_internal.h"
+#include "support/limits.h"
 #include "support/text.h"
 
 namespace hlokit {
@@ -30,8 +31,13 @@ void EatName(absl::string_view& text) {
   text.remove_prefix(n);
 }
 
-// `[ROOT] name = ...`
+// `[ROOT] name = ...`, perhaps after a comment.
 bool LooksLikeInstruction(absl::string_view line) {
+  if (absl::StartsWith(line, "/*")) {
+    const size_t close = line.find("*/");
+    if (close == absl::string_view::npos) return false;
+    line = absl::StripLeadingAsciiWhitespace(line.substr(close + 2));
+  }
   absl::ConsumePrefix(&line, "ROOT ");
   const size_t before = line.size();
   EatName(line);
@@ -47,7 +53,40 @@ bool LooksLikeComputation(absl::string_view line) {
          !LooksLikeInstruction(line);
 }
 
+// What the operands are, for opcodes whose number of them one may well get wrong.
+constexpr std::pair<Opcode, absl::string_view> kOperandRoles[] = {
+    {Opcode::kBatchNormGrad, "operand, scale, mean, variance, gradient of the output"},
+    {Opcode::kBatchNormInference, "operand, scale, offset, mean, variance"},
+    {Opcode::kBatchNormTraining, "operand, scale, offset"},
+    {Opcode::kClamp, "lower bound, operand, upper bound"},
+    {Opcode::kCompare, "left, right"},
+    {Opcode::kConditional, "predicate or index, one for each branch"},
+    {Opcode::kConvolution, "input, kernel"},
+    {Opcode::kDot, "left, right"},
+    {Opcode::kDynamicSlice, "operand, a start index for each dimension"},
+    {Opcode::kDynamicUpdateSlice, "operand, update, a start index for each dimension"},
+    {Opcode::kGather, "operand, indices"},
+    {Opcode::kInfeed, "token"},
+    {Opcode::kOutfeed, "data, token"},
+    {Opcode::kPad, "operand, padding value"},
+    {Opcode::kRecv, "token"},
+    {Opcode::kReduce, "arrays, then an initial value for each"},
+    {Opcode::kReduceWindow, "arrays, then an initial value for each"},
+    {Opcode::kScatter, "operands, indices, an update for each operand"},
+    {Opcode::kSelect, "predicate, value where true, value where false"},
+    {Opcode::kSelectAndScatter, "operand, source, initial value"},
+    {Opcode::kSend, "data, token"},
+    {Opcode::kTriangularSolve, "matrix, right-hand side"},
+    {Opcode::kWhile, "initial state"},
+};
+
 }  // namespace
+
+absl::string_view ModuleParser::OperandRoles(Opcode opcode) {
+  for (const auto& [known, roles] : kOperandRoles)
+    if (known == opcode) return roles;
+  return {};
+}
 
 bool ModuleParser::StartsInstruction() {
   if (TypeFromWord(reader_.PeekWord()) != ElementType::kInvalid || reader_.Peek() == '(')
@@ -55,8 +94,10 @@ bool ModuleParser::StartsInstruction() {
   return LooksLikeInstruction(LineFrom(reader_.Here(), reader_.end()));
 }
 
-bool ModuleParser::SkipToInstruction() {
-  const char* at = NextLine(reader_.raw_position(), reader_.end());
+bool ModuleParser::SkipToInstruction(Scope& scope) {
+  const char* from = reader_.raw_position();
+  PoisonNames(scope, from, NextLine(from, reader_.end()));
+  const char* at = NextLine(from, reader_.end());
   while (at < reader_.end()) {
     const absl::string_view line = LineFrom(at, reader_.end());
     const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
@@ -71,6 +112,22 @@ bool ModuleParser::SkipToInstruction() {
   return false;
 }
 
+// What is passed over may define names: their uses are no errors of their own.
+void ModuleParser::PoisonNames(Scope& scope, const char* from, const char* to) {
+  constexpr size_t kMost = size_t{1} << 16;  // of a line that has gone wrong
+  absl::string_view text(from, std::min<size_t>(to - from, kMost));
+  for (size_t equals = text.find(" = "); equals != absl::string_view::npos;
+       equals = text.find(" = ", equals + 1)) {
+    size_t start = equals;
+    while (start > 0 && Reader::IsClass(text[start - 1], kWordPart)) --start;
+    const absl::string_view name = text.substr(start, equals - start);
+    if (name.empty() || !Reader::IsClass(name[0], kWordStart)) continue;
+    bool added = false;
+    NameTable::Entry& entry = scope.names->Add(name, added);
+    if (added) entry.broken = true;
+  }
+}
+
 void ModuleParser::SkipToComputation() {
   const char* at = reader_.raw_position();
   if (at != reader_.begin() && at[-1] != '\n') at = NextLine(at, reader_.end());
@@ -79,46 +136,78 @@ void ModuleParser::SkipToComputation() {
   reader_.MoveTo(at);
 }
 
+// The first `NAME =` (or `NAME (` and `NAME {` of a computation) after `at`, within `reach`.
+absl::string_view ModuleParser::FindDefinition(absl::string_view name, const char* at,
+                                               absl::string_view followers) {
+  constexpr size_t kReach = size_t{1} << 20;  // bytes that are searched
+  const absl::string_view rest(at, std::min<size_t>(reader_.end() - at, kReach));
+  if (name.size() > kMaxSuggestionLength) return {};
+  for (size_t found = rest.find(name); found != absl::string_view::npos;
+       found = rest.find(name, found + name.size())) {
+    const size_t after = found + name.size();
+    if (found > 0 && Reader::IsClass(rest[found - 1], kWordPart)) continue;
+    if (after + 1 < rest.size() && rest[after] == ' ' &&
+        absl::StrContains(followers, rest.substr(after + 1, 1)))
+      return rest.substr(found, name.size());
+  }
+  return {};
+}
+
 bool ModuleParser::Undefined(Scope& scope, absl::string_view name, const char* at) {
-  std::vector<absl::string_view> names;
-  scope.names->ForEach([&](absl::string_view known) {
-    if (known != name) names.push_back(known);
+  NearestName nearest(name);
+  scope.names->ForEach([&](const NameTable::Entry& entry) {
+    if (entry.instruction != nullptr) nearest.Offer(entry.text());
   });
-  std::sort(names.begin(), names.end());
-  auto handle = diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined",
-                                    DidYouMean(name, names));
   // A definition further down the computation?
-  const absl::string_view rest(at, reader_.end() - at);
-  const absl::string_view body = rest.substr(0, std::min(rest.find("\n}"), rest.size()));
-  const size_t later = body.find(absl::StrCat(name, " ="));
-  const bool whole =
-      later != absl::string_view::npos && later > 0 && !Reader::IsClass(body[later - 1], kWordPart);
-  if (whole)
-    handle.Note(reader_.PlaceOf(body.substr(later, name.size())),
-                "defined only here, after its use");
+  absl::string_view later = FindDefinition(name, at, "=");
+  if (later.data() != nullptr) {
+    const absl::string_view between(at, later.data() - at);
+    if (between.find("\n}") != absl::string_view::npos) later = {};
+  }
+  const bool attribute = reader_.Peek() == '=';
+  auto handle = attribute
+                    ? diagnostics().Error(reader_.PlaceAt(at), "", "expected ')' before the "
+                                          "attribute '", name, "'")
+                    : diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined",
+                                          later.empty() ? nearest.Hint() : "");
+  if (!later.empty() && !attribute)
+    handle.Note(reader_.PlaceOf(later), "defined only here, after its use");
+  // One message a name: its other uses are the same mistake.
+  bool added = false;
+  if (!attribute && later.empty()) {
+    NameTable::Entry& entry = scope.names->Add(name, added);
+    if (added) entry.broken = true;
+  }
   return false;
 }
 
 bool ModuleParser::UndefinedComputation(absl::string_view name, const char* at) {
-  std::vector<absl::string_view> names;
-  for (const auto& [known, computation] : computations_) names.push_back(known);
-  std::sort(names.begin(), names.end());
-  return reader_.Error(at, "the computation '", name, "' is not defined before this",
-                       DidYouMean(name, names));
+  NearestName nearest(name);
+  for (const auto& [known, computation] : computations_) nearest.Offer(known);
+  const absl::string_view later = FindDefinition(name, at, "({");
+  auto handle = diagnostics().Error(reader_.PlaceAt(at), "", "the computation '", name,
+                                    "' is not defined before this",
+                                    later.empty() ? nearest.Hint() : "");
+  if (!later.empty())
+    handle.Note(reader_.PlaceOf(later), "defined here; computations stand before their callers");
+  return false;
 }
 
 bool ModuleParser::UnknownOpcode(absl::string_view word, const char* at) {
-  std::vector<absl::string_view> names;
+  NearestName nearest(word);
   reader_.Word();
-  const bool type = reader_.Peek() == '[';
+  const char after = *reader_.raw_position();
+  const bool type = after == '[';
   if (type) {
     for (int i = 1; i < kElementTypeCount; ++i)
-      names.push_back(Info(static_cast<ElementType>(i)).text);
+      nearest.Offer(Info(static_cast<ElementType>(i)).text);
   } else {
-    for (int i = 0; i < kOpcodeCount; ++i) names.push_back(Text(static_cast<Opcode>(i)));
+    for (int i = 0; i < kOpcodeCount; ++i) nearest.Offer(Text(static_cast<Opcode>(i)));
   }
+  if (!type && TypeFromWord(word) != ElementType::kInvalid)
+    return reader_.Error(at, "expected an opcode, found the element type '", word, "'");
   return reader_.Error(at, type ? "unknown element type '" : "unknown opcode '", word, "'",
-                       DidYouMean(word, names));
+                       nearest.Hint());
 }
 
 }  // namespace hlokit

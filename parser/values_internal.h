@@ -64,8 +64,7 @@ std::string TidySpacing(absl::string_view text);
 // without a permutation).
 bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& transpose_perm);
 void SimplifyIota(DimVector& reshape_dims, DimVector& transpose_perm);
-// The product of dimensions; -1 where one is negative or the product is above 2^20 (no machine has
-// more devices).
+// The product of dimensions; -1 where one is negative or the product is above kMaxDevices.
 int64_t DeviceCount(const DimVector& dims);
 
 }  // namespace hlokit

@@ -1,6 +1,8 @@
 // Inlining of calls.
 #include "passes/call_inliner.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 #include "support/status.h"
 
@@ -37,10 +39,12 @@ void Inline(Instruction* call) {
 
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
-  int64_t copied = 0;
+  int64_t copied = 0, size = 0;
+  for (const Computation* c : module.Computations()) size += c->instruction_count();
+  const int64_t limit = std::max(kFreelyInlined, kMaxInlineGrowth * size);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
-      if (!MayInline(i) || copied > kMaxInlinedInstructions) continue;
+      if (!MayInline(i) || copied > limit) continue;
       copied += i->to_apply()->instruction_count();
       Inline(i);
       changed = true;

@@ -9,7 +9,7 @@ namespace hlokit {
 // Matches computations with several callers; leaves a copy for each further caller behind. Cost:
 // the size of the copies, which grow with every level of sharing (refused above
 // kMaxFlattenedInstructions).
-inline constexpr int64_t kMaxFlattenedInstructions = 2'000'000;
+inline constexpr int64_t kMaxFlattenedInstructions = 500'000;
 
 class FlattenCallGraph : public Pass {
  public:

@@ -7,6 +7,8 @@
 
 #include "absl/strings/cord.h"
 #include "absl/types/optional.h"
+#include "support/display.h"
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -14,7 +16,7 @@ namespace {
 
 constexpr char kLabelKey[] = "hlokit/label";
 constexpr char kPlaceKey[] = "hlokit/place";
-constexpr size_t kWindow = 160;       // bytes of a long line that are shown
+constexpr size_t kWindow = kMaxLineShown;
 constexpr size_t kWindowBefore = 60;  // of these, before the caret
 constexpr absl::string_view kIndent = "  ";
 constexpr absl::string_view kCut = "...";
@@ -32,27 +34,9 @@ Window WindowAround(absl::string_view line, size_t caret) {
   size_t begin = caret > kWindowBefore ? caret - kWindowBefore : 0;
   size_t end = std::min(line.size(), begin + kWindow);
   begin = std::min(begin, end - std::min(end, kWindow));
-  while (begin > 0 && ContinuesCharacter(line[begin])) --begin;
-  while (end < line.size() && ContinuesCharacter(line[end])) ++end;
+  for (int i = 0; i < 3 && begin > 0 && ContinuesCharacter(line[begin]); ++i) --begin;
+  for (int i = 0; i < 3 && end < line.size() && ContinuesCharacter(line[end]); ++i) ++end;
   return {begin, end};
-}
-
-// Control bytes other than tabs would move the terminal's cursor; they are shown as '?'.
-std::string Printable(absl::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) c = '?';
-  }
-  return result;
-}
-
-// Blanks as wide as `text`: tabs stay tabs, a character of several bytes is one blank.
-std::string Blank(absl::string_view text) {
-  std::string result;
-  for (char c : text) {
-    if (!ContinuesCharacter(c)) result += c == '\t' ? '\t' : ' ';
-  }
-  return result;
 }
 
 void AppendExcerpt(const SourceFile& file, SourcePlace place, std::string* out) {
@@ -61,12 +45,12 @@ void AppendExcerpt(const SourceFile& file, SourcePlace place, std::string* out) 
   Window window = WindowAround(line, caret);
   absl::string_view before = kIndent, lead = window.begin > 0 ? kCut : "";
   absl::StrAppend(out, before, lead,
-                  Printable(line.substr(window.begin, window.end - window.begin)),
+                  PrintableLine(line.substr(window.begin, window.end - window.begin)),
                   window.end < line.size() ? kCut : "", "\n");
   size_t marked_end = std::max(caret + 1, std::min(caret + place.length, window.end));
-  size_t width = caret < line.size() ? Blank(line.substr(caret, marked_end - caret)).size() : 1;
+  size_t width = caret < line.size() ? BlanksLike(line.substr(caret, marked_end - caret)).size() : 1;
   absl::StrAppend(out, before, std::string(lead.size(), ' '),
-                  Blank(line.substr(window.begin, caret - window.begin)), "^",
+                  BlanksLike(line.substr(window.begin, caret - window.begin)), "^",
                   std::string(width > 0 ? width - 1 : 0, '~'), "\n");
 }
 
@@ -141,7 +125,7 @@ Diagnostic* Diagnostics::Add(Severity severity, SourcePlace place, absl::string_
                              std::string message) {
   int& count = severity == Severity::kError ? error_count_ : warning_count_;
   if (count++ >= kMaxKept) return nullptr;
-  items_.push_back({severity, place, std::string(label), std::move(message), {}});
+  items_.push_back({severity, place, std::string(label), Quotable(message, kMaxMessage), {}});
   return &items_.back();
 }
 

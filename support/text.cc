@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -20,13 +23,26 @@ std::string Shortest(Float value) {
   return std::string(buffer, end.ptr);
 }
 
+// A bit for each letter that occurs.
+uint64_t LettersOf(absl::string_view text) {
+  uint64_t letters = 0;
+  for (const unsigned char c : text) letters |= uint64_t{1} << (c & 63);
+  return letters;
+}
+
+// `whole` is `start` and more, which a name would not just count on: dot.3_gone, but not dot.31.
+bool GoesOnFrom(absl::string_view whole, absl::string_view start) {
+  return start.size() >= 3 && whole.size() > start.size() && absl::StartsWith(whole, start) &&
+         !absl::ascii_isalnum(whole[start.size()]);
+}
+
 }  // namespace
 
 int EditDistance(absl::string_view a, absl::string_view b, int limit) {
   int difference = static_cast<int>(a.size()) - static_cast<int>(b.size());
   if (std::abs(difference) > limit) return limit + 1;
   size_t width = b.size() + 1;
-  std::vector<int> two_up(width), up(width), row(width);
+  absl::InlinedVector<int, kMaxSuggestionLength + 1> two_up(width), up(width), row(width);
   for (size_t j = 0; j < width; ++j) row[j] = static_cast<int>(j);
   for (size_t i = 1; i <= a.size(); ++i) {
     std::swap(two_up, up);
@@ -43,23 +59,48 @@ int EditDistance(absl::string_view a, absl::string_view b, int limit) {
   return std::min(row.back(), limit + 1);
 }
 
+NearestName::NearestName(absl::string_view word)
+    : word_(word),
+      letters_(LettersOf(word)),
+      best_(std::max(1, static_cast<int>(std::min<size_t>(word.size(), 60)) / 3) + 1) {}
+
+void NearestName::Offer(absl::string_view candidate) {
+  if (word_.empty() || word_.size() > kMaxSuggestionLength ||
+      candidate.size() > kMaxSuggestionLength)
+    return;
+  // A name cut short or lengthened at a boundary is as near as a changed letter or two.
+  constexpr int kPrefixDistance = 2;
+  if (GoesOnFrom(word_, candidate) || GoesOnFrom(candidate, word_))
+    return Take(candidate, kPrefixDistance);
+  const int difference = std::abs(static_cast<int>(word_.size() - candidate.size()));
+  // An edit adds a letter, takes one away, or both.
+  const int letters = __builtin_popcountll(letters_ ^ LettersOf(candidate));
+  if (difference > best_ || letters > 2 * best_ || ++tries_ > kMaxSuggestionTries) return;
+  Take(candidate, EditDistance(word_, candidate, best_));
+}
+
+void NearestName::Take(absl::string_view candidate, int distance) {
+  const bool better = distance < best_ || (distance == best_ && !name_.empty() && candidate < name_);
+  if (!better) return;
+  best_ = distance;
+  name_ = candidate;
+}
+
+std::string NearestName::Hint() const {
+  return name_.empty() ? std::string() : absl::StrCat(" (did you mean ", name_, "?)");
+}
+
 absl::string_view NearestMatch(absl::string_view word,
                                absl::Span<const absl::string_view> candidates) {
-  int best = std::max<int>(1, static_cast<int>(std::min<size_t>(word.size(), 60)) / 3) + 1;
-  absl::string_view nearest;
-  for (absl::string_view candidate : candidates) {
-    int distance = EditDistance(word, candidate, best - 1);
-    if (distance >= best) continue;
-    best = distance;
-    nearest = candidate;
-    if (best == 0) break;
-  }
-  return nearest;
+  NearestName nearest(word);
+  for (absl::string_view candidate : candidates) nearest.Offer(candidate);
+  return nearest.name();
 }
 
 std::string DidYouMean(absl::string_view word, absl::Span<const absl::string_view> candidates) {
-  absl::string_view nearest = NearestMatch(word, candidates);
-  return nearest.empty() ? std::string() : absl::StrCat(" (did you mean ", nearest, "?)");
+  NearestName nearest(word);
+  for (absl::string_view candidate : candidates) nearest.Offer(candidate);
+  return nearest.Hint();
 }
 
 std::string ShortestText(float value) { return Shortest(value); }

@@ -49,6 +49,15 @@ TEST(Text, NearestMatch) {
   EXPECT_EQ(DidYouMean("quantum", names), "");
 }
 
+TEST(Text, NearestNameKnowsPrefixesAndNeedsNoOrder) {
+  const std::vector<absl::string_view> names = {"dot.3", "dot.31", "abd", "abc"};
+  EXPECT_EQ(NearestMatch("dot.3_missing", names), "dot.3");
+  EXPECT_EQ(NearestMatch("abx", names), "abc");
+  EXPECT_EQ(NearestMatch("abc_or_so", {"abd", "abc"}), "abc");
+  const std::string a(100'000, 'n'), b = a + "q";
+  EXPECT_EQ(NearestMatch(a, {b}), "") << "too long to be worth the search";
+}
+
 TEST(Text, ShortestText) {
   EXPECT_EQ(ShortestText(0.1f), "0.1");
   EXPECT_EQ(ShortestText(0.1), "0.1");

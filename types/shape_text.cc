@@ -1,4 +1,5 @@
 // HLO's text of shapes and layouts, as XLA writes it.
+#include <algorithm>
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
@@ -6,6 +7,8 @@
 
 namespace hlokit {
 namespace {
+
+constexpr int kPlainRank = 6;
 
 void AppendInt(std::string& out, int64_t value) {
   if (value >= 0 && value < 10) {
@@ -77,9 +80,16 @@ void AppendExtras(std::string& out, const LayoutExtras& extras) {
   if (extras.dynamic_metadata_bytes != 0) AppendMark(out, "M", extras.dynamic_metadata_bytes);
 }
 
-void AppendArray(std::string& out, const Shape& shape, bool with_layout) {
-  out.append(Info(shape.type).text);
-  out.push_back('[');
+// Digits of a number that is not negative; returns their end.
+char* WriteInt(char* to, int64_t value) {
+  if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  return std::to_chars(to, to + 20, value).ptr;
+}
+
+void AppendDims(std::string& out, const Shape& shape) {
   for (int d = 0; d < shape.rank(); ++d) {
     if (d > 0) out.push_back(',');
     if (shape.dims[d] == kUnbounded) {
@@ -89,6 +99,45 @@ void AppendArray(std::string& out, const Shape& shape, bool with_layout) {
     if (shape.IsDynamic(d)) out += "<=";
     AppendInt(out, shape.dims[d]);
   }
+}
+
+// Most arrays: at most six dimensions, all static, and no more to their layout than an order. The
+// text is put together in place and appended at once: shapes are a third of what is printed.
+void AppendPlainArray(std::string& out, const Shape& shape, bool with_layout) {
+  char text[24 + kPlainRank * (20 + 4)];  // the longest type has 14 letters
+  const absl::string_view type = Info(shape.type).text;
+  char* to = std::copy(type.begin(), type.end(), text);
+  *to++ = '[';
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (d > 0) *to++ = ',';
+    to = WriteInt(to, shape.dims[d]);
+  }
+  *to++ = ']';
+  if (with_layout && shape.has_layout && shape.rank() > 0) {
+    *to++ = '{';
+    for (const uint8_t d : shape.layout.minor_to_major) {
+      to = WriteInt(to, d);
+      *to++ = ',';
+    }
+    to[-1] = '}';
+  }
+  out.append(text, to - text);
+}
+
+bool IsPlain(const Shape& shape) {
+  if (shape.rank() > kPlainRank || shape.dynamic_mask != 0 || shape.layout.extras != nullptr ||
+      (shape.has_layout && static_cast<int>(shape.layout.minor_to_major.size()) != shape.rank()))
+    return false;
+  for (const int64_t size : shape.dims)
+    if (size < 0) return false;
+  return true;
+}
+
+void AppendArray(std::string& out, const Shape& shape, bool with_layout) {
+  if (IsPlain(shape)) return AppendPlainArray(out, shape, with_layout);
+  out.append(Info(shape.type).text);
+  out.push_back('[');
+  AppendDims(out, shape);
   out.push_back(']');
   if (with_layout && shape.has_layout) AppendText(out, shape.layout);
 }

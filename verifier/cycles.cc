@@ -7,11 +7,10 @@ namespace {
 
 // Takes away, again and again, the nodes that wait for nothing; returns a node of a cycle, or null
 // where all went. waits_for(node, fn) and waiters(node, fn) call fn on each neighbour, as often on
-// one side as on the other.
+// one side as on the other. `open` holds 0 for each node, and does again where there is no cycle.
 template <typename Node, typename WaitsFor, typename Waiters>
-const Node* FindCycle(const std::vector<const Node*>& nodes, int64_t id_bound, WaitsFor waits_for,
-                      Waiters waiters) {
-  DenseMap<int64_t> open(id_bound, 0);
+const Node* FindCycle(const std::vector<const Node*>& nodes, DenseMap<int64_t>& open,
+                      WaitsFor waits_for, Waiters waiters) {
   std::vector<const Node*> ready;
   for (const Node* node : nodes) {
     waits_for(*node, [&](const Node*) { ++open[node->id()]; });
@@ -38,10 +37,10 @@ const Node* FindCycle(const std::vector<const Node*>& nodes, int64_t id_bound, W
   return at;
 }
 
-// [computation-c7] no instruction depends on itself.
-void CheckBody(VerifyRun& run, const VerifyRun::Body& body) {
+// [computation-c7] no instruction depends on itself. The tables, by instruction, serve all bodies.
+void CheckBody(VerifyRun& run, const VerifyRun::Body& body, DenseMap<int64_t>& open,
+               DenseMap<int64_t>& last) {
   const std::vector<const Instruction*> nodes(body.instructions.begin(), body.instructions.end());
-  DenseMap<int64_t> last(run.module.id_bound(), -1);
   auto operands_once = [&](const Instruction& i, auto fn) {
     for (const Instruction* operand : i.operands()) {
       if (last[operand->id()] == i.id()) continue;
@@ -56,7 +55,7 @@ void CheckBody(VerifyRun& run, const VerifyRun::Body& body) {
     for (const Instruction* after : i.control_successors()) fn(after);
   };
   if (const Instruction* on_cycle =
-          FindCycle<Instruction>(nodes, run.module.id_bound(), operands_once, users))
+          FindCycle<Instruction>(nodes, open, operands_once, users))
     run.Error(*on_cycle, "computation-c7", "%", on_cycle->name(), " depends on its own result");
 }
 
@@ -78,8 +77,9 @@ void CheckCallGraph(VerifyRun& run) {
       for (const Computation* next : edges[c.id()]) fn(next);
     };
   };
+  DenseMap<int64_t> open(bound, 0);
   if (const Computation* on_cycle =
-          FindCycle<Computation>(nodes, bound, walk(callees), walk(callers)))
+          FindCycle<Computation>(nodes, open, walk(callees), walk(callers)))
     run.out.Error(on_cycle->place(), "module-c3", "computation ", on_cycle->name(),
                   " calls itself");
 }
@@ -87,7 +87,8 @@ void CheckCallGraph(VerifyRun& run) {
 }  // namespace
 
 void CheckCycles(VerifyRun& run) {
-  for (const VerifyRun::Body& body : run.bodies) CheckBody(run, body);
+  DenseMap<int64_t> open(run.module.id_bound(), 0), last(run.module.id_bound(), -1);
+  for (const VerifyRun::Body& body : run.bodies) CheckBody(run, body, open, last);
   CheckCallGraph(run);
 }
 

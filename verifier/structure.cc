@@ -29,10 +29,9 @@ void CheckOperands(VerifyRun& run, const Instruction& i) {
 }
 
 // [computation-c3] users are exactly the instructions that have the operand: both sides' sums over
-// ids agree.
-void CheckUsers(VerifyRun& run, const VerifyRun::Body& body) {
-  DenseMap<uint64_t> by_operands(run.module.id_bound(), 0);
-  DenseMap<int64_t> last_user(run.module.id_bound(), -1);
+// ids agree. The tables serve all bodies, which share no instruction.
+void CheckUsers(VerifyRun& run, const VerifyRun::Body& body, DenseMap<uint64_t>& by_operands,
+                DenseMap<int64_t>& last_user) {
   for (const Instruction* i : body.instructions) {
     for (const Instruction* operand : i->operands()) {
       if (operand == nullptr || last_user[operand->id()] == i->id()) continue;
@@ -115,7 +114,9 @@ void CheckStructure(VerifyRun& run) {
     CheckCalled(run, i, own);
   });
   if (!run.out.ok()) return;
-  for (const VerifyRun::Body& body : run.bodies) CheckUsers(run, body);
+  DenseMap<uint64_t> by_operands(run.module.id_bound(), 0);
+  DenseMap<int64_t> last_user(run.module.id_bound(), -1);
+  for (const VerifyRun::Body& body : run.bodies) CheckUsers(run, body, by_operands, last_user);
 }
 
 }  // namespace hlokit

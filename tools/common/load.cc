@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "parser/parser.h"
 #include "support/file.h"
+#include "support/memory.h"
 #include "support/status.h"
 #include "tools/common/report.h"
 #include "verifier/verifier.h"
@@ -71,6 +72,8 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
                                         const LoadOptions& options) {
   LoadedModule loaded;
   Stopwatch watch;
+  constexpr size_t kHeapPerByte = 6;  // what a module takes, and the tables used to read it
+  ExpectHeapUse(kHeapPerByte * source->text().size());
   Diagnostics diagnostics;
   ParseOptions parse_options;
   parse_options.allow_unknown_attributes = options.allow_unknown_attributes;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analysis/work_bound.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
@@ -131,6 +132,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
   }
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
+  if (!o.compile_only) RETURN_IF_ERROR(CheckWork(*loaded.module));
   ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
   Arguments arguments;

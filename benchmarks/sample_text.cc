@@ -7,7 +7,8 @@
 namespace hlokit {
 namespace {
 
-constexpr char kHeader[] = R"(HloModule sample, entry_computation_layout={(f32[64,256]{1,0})->f32[64,256]{1,0}}
+constexpr char kHeader[] =
+    R"(HloModule sample, entry_computation_layout={(f32[64,256]{1,0})->f32[64,256]{1,0}}
 
 %sum (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)

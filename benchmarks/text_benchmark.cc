@@ -119,7 +119,8 @@ void RegisterSamples() {
             static int64_t made = 0;
             static Source source;
             if (made != kilobytes)
-              source = std::make_shared<const SourceFile>("sample", SampleModuleText(kilobytes * 1000));
+              source =
+                  std::make_shared<const SourceFile>("sample", SampleModuleText(kilobytes * 1000));
             made = kilobytes;
             function(state, source);
           })

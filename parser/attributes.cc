@@ -150,8 +150,7 @@ bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& i
   const bool update = wrapped != nullptr && instruction.opcode() != Opcode::kAsyncStart;
   if (update) return true;
   if (wrapped != nullptr)
-    return CheckRequired(*wrapped, seen.wrapped_fields, op.at) &&
-           CheckCalls(*wrapped, seen, op.at);
+    return CheckRequired(*wrapped, seen.wrapped_fields, op.at) && CheckCalls(*wrapped, seen, op.at);
   return CheckRequired(instruction, seen.fields, op.at) && CheckCalls(instruction, seen, op.at);
 }
 
@@ -230,8 +229,8 @@ bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view 
     for (absl::string_view known : kCommonNames) nearest.Offer(known);
     return reader_.Error(at, Text(instruction.opcode()), " has no attribute '", name, "'",
                          nearest.Hint(), "; it takes ", absl::StrJoin(own, ", "),
-                         own.empty() ? "" : " and ", "what every instruction does: ",
-                         absl::StrJoin(kCommonNames, ", "),
+                         own.empty() ? "" : " and ",
+                         "what every instruction does: ", absl::StrJoin(kCommonNames, ", "),
                          "; --allow-unknown-attributes keeps it");
   }
   absl::string_view value;

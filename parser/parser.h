@@ -30,8 +30,8 @@ struct ParseOptions {
 // Every error goes into `diagnostics`, with its place; the status is the first one. After an error
 // in an instruction reading goes on at the next, so one run names up to Diagnostics::kMaxKept
 // errors. Array shapes without a layout get the default one, names are made unique as XLA does, and
-// entry_layout is always set. The result is not verified (verifier/verifier.h). support/limits.h has
-// the limits.
+// entry_layout is always set. The result is not verified (verifier/verifier.h). support/limits.h
+// has the limits.
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::shared_ptr<const SourceFile> file,
                                                     const ParseOptions& options,
                                                     Diagnostics& diagnostics);

@@ -167,8 +167,7 @@ bool Reader::Balanced(absl::string_view& text) {
   for (const char* p = start; p < end_; ++p) {
     if (*p == '"') {
       p = QuoteEnd(p);
-      if (p == nullptr)
-        return Error(start, "a string in the bracketed text has no closing quote");
+      if (p == nullptr) return Error(start, "a string in the bracketed text has no closing quote");
       --p;
     } else if (*p == open) {
       ++depth;
@@ -205,8 +204,7 @@ SourcePlace Reader::PlaceAt(const char* at) const {
   const char* stop = at;
   if (*stop == '%' || *stop == '-') ++stop;
   while (IsClass(*stop, kWordPart)) ++stop;
-  if (stop == at && at < end_)
-    stop += DecodeUtf8({at, static_cast<size_t>(end_ - at)}).size;
+  if (stop == at && at < end_) stop += DecodeUtf8({at, static_cast<size_t>(end_ - at)}).size;
   return {static_cast<uint32_t>(at - begin_), static_cast<uint32_t>(stop - at)};
 }
 

@@ -166,8 +166,10 @@ bool ModuleParser::Undefined(Scope& scope, absl::string_view name, const char* a
   }
   const bool attribute = reader_.Peek() == '=';
   auto handle = attribute
-                    ? diagnostics().Error(reader_.PlaceAt(at), "", "expected ')' before the "
-                                          "attribute '", name, "'")
+                    ? diagnostics().Error(reader_.PlaceAt(at), "",
+                                          "expected ')' before the "
+                                          "attribute '",
+                                          name, "'")
                     : diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined",
                                           later.empty() ? nearest.Hint() : "");
   if (!later.empty() && !attribute)
@@ -185,9 +187,9 @@ bool ModuleParser::UndefinedComputation(absl::string_view name, const char* at) 
   NearestName nearest(name);
   for (const auto& [known, computation] : computations_) nearest.Offer(known);
   const absl::string_view later = FindDefinition(name, at, "({");
-  auto handle = diagnostics().Error(reader_.PlaceAt(at), "", "the computation '", name,
-                                    "' is not defined before this",
-                                    later.empty() ? nearest.Hint() : "");
+  auto handle =
+      diagnostics().Error(reader_.PlaceAt(at), "", "the computation '", name,
+                          "' is not defined before this", later.empty() ? nearest.Hint() : "");
   if (!later.empty())
     handle.Note(reader_.PlaceOf(later), "defined here; computations stand before their callers");
   return false;

@@ -48,7 +48,8 @@ void AppendExcerpt(const SourceFile& file, SourcePlace place, std::string* out) 
                   PrintableLine(line.substr(window.begin, window.end - window.begin)),
                   window.end < line.size() ? kCut : "", "\n");
   size_t marked_end = std::max(caret + 1, std::min(caret + place.length, window.end));
-  size_t width = caret < line.size() ? BlanksLike(line.substr(caret, marked_end - caret)).size() : 1;
+  size_t width =
+      caret < line.size() ? BlanksLike(line.substr(caret, marked_end - caret)).size() : 1;
   absl::StrAppend(out, before, std::string(lead.size(), ' '),
                   BlanksLike(line.substr(window.begin, caret - window.begin)), "^",
                   std::string(width > 0 ? width - 1 : 0, '~'), "\n");

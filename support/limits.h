@@ -26,16 +26,16 @@ inline constexpr int64_t kMaxLiteralBytes = int64_t{4} << 30;
 inline constexpr int64_t kMaxFilledBytes = int64_t{512} << 20;
 
 // Of attributes.
-inline constexpr int64_t kMaxUnknownAttributes = 1000;        // of one instruction, kept as text
-inline constexpr int64_t kMaxDevices = int64_t{1} << 20;      // of a sharding, a mesh, device groups
+inline constexpr int64_t kMaxUnknownAttributes = 1000;    // of one instruction, kept as text
+inline constexpr int64_t kMaxDevices = int64_t{1} << 20;  // of a sharding, a mesh, device groups
 
 // Of messages.
-inline constexpr int kMaxDiagnostics = 20;         // of each severity; later ones are only counted
-inline constexpr int kMaxLineShown = 160;          // bytes of a source line around the column
-inline constexpr int kMaxPartShown = 480;          // bytes of a name, a shape or other text quoted
-inline constexpr int kMaxMessage = 2000;           // bytes of a message
+inline constexpr int kMaxDiagnostics = 20;          // of each severity; later ones are only counted
+inline constexpr int kMaxLineShown = 160;           // bytes of a source line around the column
+inline constexpr int kMaxPartShown = 480;           // bytes of a name, a shape or other text quoted
+inline constexpr int kMaxMessage = 2000;            // bytes of a message
 inline constexpr int kMaxSuggestionTries = 10'000;  // names that are compared letter by letter
-inline constexpr int kMaxSuggestionLength = 100;   // longer names get no "did you mean"
+inline constexpr int kMaxSuggestionLength = 100;    // longer names get no "did you mean"
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -80,7 +80,8 @@ void NearestName::Offer(absl::string_view candidate) {
 }
 
 void NearestName::Take(absl::string_view candidate, int distance) {
-  const bool better = distance < best_ || (distance == best_ && !name_.empty() && candidate < name_);
+  const bool better =
+      distance < best_ || (distance == best_ && !name_.empty() && candidate < name_);
   if (!better) return;
   best_ = distance;
   name_ = candidate;

@@ -34,8 +34,8 @@ inline uint64_t HashText(absl::string_view text) {
 int EditDistance(absl::string_view a, absl::string_view b, int limit);
 
 // Finds among many names the one that a misspelt word was meant to be: the nearest by EditDistance,
-// or one that the word goes on from or starts (`dot.3` for `dot.3_gone`). Of equal ones the first in
-// alphabetical order, whatever the order in which they are offered.
+// or one that the word goes on from or starts (`dot.3` for `dot.3_gone`). Of equal ones the first
+// in alphabetical order, whatever the order in which they are offered.
 class NearestName {
  public:
   explicit NearestName(absl::string_view word);

@@ -54,8 +54,7 @@ void CheckBody(VerifyRun& run, const VerifyRun::Body& body, DenseMap<int64_t>& o
     for (const Instruction* user : i.users()) fn(user);
     for (const Instruction* after : i.control_successors()) fn(after);
   };
-  if (const Instruction* on_cycle =
-          FindCycle<Instruction>(nodes, open, operands_once, users))
+  if (const Instruction* on_cycle = FindCycle<Instruction>(nodes, open, operands_once, users))
     run.Error(*on_cycle, "computation-c7", "%", on_cycle->name(), " depends on its own result");
 }
 

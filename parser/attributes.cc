@@ -222,6 +222,10 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* 
 bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view name,
                                     const char* at) {
   const bool ignored = IsIgnored(instruction.opcode(), name);
+  if (!ignored && !options_.allow_unknown_attributes && reader_.LineEndBefore(at) != nullptr) {
+    reader_.MoveTo(at);
+    return reader_.ExpectedHere("an attribute after the comma");
+  }
   if (!ignored && !options_.allow_unknown_attributes) {
     const std::vector<absl::string_view> own = OwnNames(instruction);
     NearestName nearest(name);

@@ -12,7 +12,7 @@ bool ModuleParser::ReadComputation() {
   if (!reader_.Name(name, "a computation")) return false;
   const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
                           static_cast<uint32_t>(name.data() + name.size() - name_at)};
-  auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place});
+  auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place, true});
   if (!is_new) {
     diagnostics()
         .Error(place, "", "the computation '", name, "' is defined twice")

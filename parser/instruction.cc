@@ -6,6 +6,7 @@
 #include "parser/literals_internal.h"
 #include "parser/module_parser_internal.h"
 #include "parser/shapes_internal.h"
+#include "support/display.h"
 
 namespace hlokit {
 namespace {
@@ -55,7 +56,7 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   NameTable::Entry& entry = scope.names->Add(name, added);
   if (!added) {
     diagnostics()
-        .Error(place, "", "the name '", name, "' is taken")
+        .Error(place, "", "the name '", Quotable(name), "' is taken")
         .Note(reader_.PlaceOf(entry.text()), "defined here before");
     return false;
   }

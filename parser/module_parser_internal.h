@@ -51,7 +51,7 @@ class ModuleParser {
   struct KnownComputation {
     Computation* computation = nullptr;  // null: still being read, or broken, and reported
     SourcePlace place;
-    bool open = true;  // still being read
+    bool open = false;  // still being read
   };
   // An opcode in text; the sugared form `X-start` of an async op carries X.
   struct OpName {

@@ -223,10 +223,9 @@ bool Reader::Expected(absl::string_view what) {
   return Error(at_, "expected ", what, ", found ", found);
 }
 
-const char* Reader::LineEndBefore() {
-  Peek();
+const char* Reader::LineEndBefore(const char* at) const {
   const auto blank = [](char c) { return c != '/' && IsClass(c, kSkip); };
-  const char* before = at_;
+  const char* before = at;
   bool later_line = false;
   for (; before > begin_ && blank(before[-1]); --before) later_line |= before[-1] == '\n';
   return later_line && before > begin_ ? before : nullptr;

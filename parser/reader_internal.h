@@ -106,8 +106,10 @@ class Reader {
   // The same for what should have followed on the same line: where the next token stands on a later
   // one, the end of the line is named.
   bool ExpectedHere(absl::string_view what);
-  // Where the line of the token before ended, if the next token stands on a later one; else null.
-  const char* LineEndBefore();
+  // Where the line of the token before ended, if the one at `at` (the next) stands on a later one;
+  // else null.
+  const char* LineEndBefore(const char* at) const;
+  const char* LineEndBefore() { return LineEndBefore(Here()); }
   bool ExpectedChar(char c, absl::string_view where);
   // Takes so many bytes, which a short text is about to be blown up to, out of what a text may.
   bool Fill(int64_t bytes);

@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "parser/module_parser_internal.h"
 #include "parser/shapes_internal.h"
+#include "support/display.h"
 #include "support/limits.h"
 #include "support/text.h"
 
@@ -170,8 +171,8 @@ bool ModuleParser::Undefined(Scope& scope, absl::string_view name, const char* a
                                           "expected ')' before the "
                                           "attribute '",
                                           name, "'")
-                    : diagnostics().Error(reader_.PlaceAt(at), "", "'", name, "' is not defined",
-                                          later.empty() ? nearest.Hint() : "");
+                    : diagnostics().Error(reader_.PlaceAt(at), "", "'", Quotable(name),
+                                          "' is not defined", later.empty() ? nearest.Hint() : "");
   if (!later.empty() && !attribute)
     handle.Note(reader_.PlaceOf(later), "defined only here, after its use");
   // One message a name: its other uses are the same mistake.

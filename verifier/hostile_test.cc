@@ -55,7 +55,7 @@ struct Text {
 const Text kTexts[] = {
     {"braces of a literal",
      [] { return Entry("  c = f32[2] constant(" + Times(100'000, "{") + ")\n"); },
-     "the bracket is never closed"},
+     "expected an element"},
     {"tuple shapes",
      [] { return Entry("  p = " + Times(1'000'000, "(") + "f32[] parameter(0)\n"); },
      "nested more than 200 levels deep"},
@@ -99,7 +99,7 @@ const Text kTexts[] = {
     {"many large constants that are elided",
      [] {
        return Entry(Times(20'000, [](int i) {
-         return absl::StrCat("  c", i, " = f64[700000] constant({...})\n");
+         return absl::StrCat("  k", i, " = f64[700000] constant({...})\n");
        }));
      },
      nullptr},

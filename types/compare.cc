@@ -19,6 +19,7 @@ namespace {
 struct Difference {
   bool agrees = true;
   bool one_nan = false;
+  bool both_nan = false;
   double abs = 0;
   double rel = 0;
   uint64_t ulp = 0;
@@ -44,7 +45,8 @@ class LeafComparer {
 
   void Run() {
     const Shape& shape = expected_.shape();
-    if (shape.dynamic_mask == 0 && SameBytes(0, expected_.byte_size())) {
+    const bool may_be_nan = IsFloat(component_) && FormatOf(component_).has_nan;
+    if (shape.dynamic_mask == 0 && !may_be_nan && SameBytes(0, expected_.byte_size())) {
       out_.compared = out_.histogram[0] = expected_.element_count();
     } else if (shape.dynamic_mask == 0) {
       for (int64_t i = 0; i < expected_.element_count(); ++i) Add(i);
@@ -54,7 +56,7 @@ class LeafComparer {
       ForEachIndex(sizes,
                    [&](absl::Span<const int64_t> index) { Add(expected_.LinearIndex(index)); });
     }
-    if (worst_at_ >= 0) DescribeWorst();
+    for (const auto& [difference, at] : worst_) Describe(difference, at);
   }
 
  private:
@@ -66,25 +68,31 @@ class LeafComparer {
     ++out_.compared;
     const Difference difference = OfElement(i);
     ++out_.histogram[Bucket(difference)];
+    out_.nan_matches += difference.both_nan;
     if (difference.agrees && difference.rel == 0) return;
     out_.mismatches += !difference.agrees;
     out_.nan_mismatches += difference.one_nan;
     out_.max_abs = std::max(out_.max_abs, difference.abs);
     out_.max_rel = std::max(out_.max_rel, difference.rel);
     out_.max_ulp = std::max(out_.max_ulp, difference.ulp);
-    if (worst_at_ >= 0 && !difference.IsWorseThan(worst_)) return;
-    worst_ = difference;
-    worst_at_ = i;
+    if (worst_.size() == kMostWorst && !difference.IsWorseThan(worst_.back().first)) return;
+    if (worst_.size() == kMostWorst) worst_.pop_back();
+    const auto place = std::find_if(worst_.begin(), worst_.end(), [&](const auto& other) {
+      return difference.IsWorseThan(other.first);
+    });
+    worst_.insert(place, {difference, i});
   }
 
   Difference OfElement(int64_t i) const {
     const int64_t size = int64_t{width_} * components_;
-    if (SameBytes(i * size, size)) return {};
+    if (!IsFloat(component_) && SameBytes(i * size, size)) return {};
     if (!IsFloat(component_)) return OfIntegers(i);
     Difference worst = OfFloats(i * components_);
     if (components_ == 2) {
       const Difference imaginary = OfFloats(i * 2 + 1);
+      const bool nan = worst.both_nan || imaginary.both_nan;
       if (imaginary.IsWorseThan(worst)) worst = imaginary;
+      worst.both_nan = nan;
     }
     return worst;
   }
@@ -99,19 +107,28 @@ class LeafComparer {
     const long double want = value(expected_);
     const auto off = static_cast<double>(std::fabs(value(actual_) - want));
     if (off == 0) return {};  // spare bits only
-    return {false, false, off, want == 0 ? kInfinity : off / std::fabs(static_cast<double>(want)),
-            0};
+    Difference d;
+    d.agrees = false;
+    d.abs = off;
+    d.rel = want == 0 ? kInfinity : off / std::fabs(static_cast<double>(want));
+    return d;
   }
 
   Difference OfFloats(int64_t at) const {
     const uint64_t want_bits = LoadBits(expected_.data() + at * width_, width_);
     const uint64_t have_bits = LoadBits(actual_.data() + at * width_, width_);
+    Difference d;
     const double want = FloatFromBits(component_, want_bits);
     const double have = FloatFromBits(component_, have_bits);
-    if (want == have || (std::isnan(want) && std::isnan(have))) return {};
-    if (std::isnan(want) || std::isnan(have))
-      return {false, true, kInfinity, kInfinity, std::numeric_limits<uint64_t>::max()};
-    Difference d;
+    d.both_nan = std::isnan(want) && std::isnan(have);
+    if (want == have || d.both_nan) return d;
+    if (std::isnan(want) || std::isnan(have)) {
+      d.agrees = false;
+      d.one_nan = true;
+      d.abs = d.rel = kInfinity;
+      d.ulp = std::numeric_limits<uint64_t>::max();
+      return d;
+    }
     d.ulp = UlpDistance(component_, want_bits, have_bits);
     d.abs = std::fabs(have - want);
     const bool finite = std::isfinite(want) && std::isfinite(have);
@@ -127,15 +144,19 @@ class LeafComparer {
                 kErrorBuckets.begin());
   }
 
-  void DescribeWorst() {
-    out_.has_worst = true;
-    int64_t rest = worst_at_;
+  void Describe(const Difference& difference, int64_t at) {
+    WorstElement& element = out_.worst.emplace_back();
+    element.agrees = difference.agrees;
+    element.abs = difference.abs;
+    element.rel = difference.rel;
+    element.ulp = difference.ulp;
+    int64_t rest = at;
     for (int64_t stride : RowMajorStrides(expected_.shape().dims)) {
-      out_.worst_index.push_back(rest / stride);
+      element.index.push_back(rest / stride);
       rest %= stride;
     }
-    AppendElementText(out_.worst_expected, expected_, worst_at_);
-    AppendElementText(out_.worst_actual, actual_, worst_at_);
+    AppendElementText(element.expected, expected_, at);
+    AppendElementText(element.actual, actual_, at);
   }
 
   const Literal& expected_;
@@ -145,8 +166,7 @@ class LeafComparer {
   const ElementType component_;
   const int width_;
   const int components_;
-  Difference worst_;
-  int64_t worst_at_ = -1;
+  std::vector<std::pair<Difference, int64_t>> worst_;  // worst first, with linear indices
 };
 
 std::string LeafName(absl::Span<const int64_t> leaf) {
@@ -212,6 +232,32 @@ CompareResult Compare(const Literal& expected, const Literal& actual,
   return result;
 }
 
+namespace {
+
+void AppendElement(const WorstElement& element, std::string& out) {
+  absl::StrAppend(&out, "[", absl::StrJoin(element.index, ","), "]: expected ", element.expected,
+                  ", got ", element.actual);
+}
+
+// The worst element's line, then those after it.
+void AppendWorst(const LeafComparison& leaf, std::string& out) {
+  absl::StrAppendFormat(&out, "; max abs %.6g, rel %.6g", leaf.max_abs, leaf.max_rel);
+  const bool floats = IsFloat(RealComponent(leaf.shape.type));
+  if (floats && leaf.nan_mismatches == 0) absl::StrAppend(&out, ", ulp ", leaf.max_ulp);
+  out += "; worst at ";
+  AppendElement(leaf.worst[0], out);
+  for (size_t i = 1; i < leaf.worst.size(); ++i) {
+    out += "\n  then at ";
+    AppendElement(leaf.worst[i], out);
+    absl::StrAppendFormat(&out, " (rel %.6g", leaf.worst[i].rel);
+    if (floats && std::isfinite(leaf.worst[i].rel))
+      absl::StrAppend(&out, ", ulp ", leaf.worst[i].ulp);
+    out += leaf.worst[i].agrees ? ", allowed)" : ")";
+  }
+}
+
+}  // namespace
+
 std::string CompareResult::Report(bool all) const {
   std::string out;
   if (!shape_mismatch.empty()) absl::StrAppend(&out, shape_mismatch, "\n");
@@ -221,17 +267,24 @@ std::string CompareResult::Report(bool all) const {
                     leaf.compared, " elements differ");
     if (leaf.nan_mismatches > 0)
       absl::StrAppend(&out, ", ", leaf.nan_mismatches, " of them in being NaN");
-    if (leaf.has_worst) {
-      absl::StrAppendFormat(&out, "; max abs %.6g, rel %.6g", leaf.max_abs, leaf.max_rel);
-      const bool floats = IsFloat(RealComponent(leaf.shape.type));
-      if (floats && leaf.nan_mismatches == 0) absl::StrAppend(&out, ", ulp ", leaf.max_ulp);
-      absl::StrAppend(&out, "; worst at [", absl::StrJoin(leaf.worst_index, ","), "]: expected ",
-                      leaf.worst_expected, ", got ", leaf.worst_actual);
-    }
+    if (leaf.nan_matches > 0) absl::StrAppend(&out, ", ", leaf.nan_matches, " are NaN in both");
+    if (!leaf.worst.empty()) AppendWorst(leaf, out);
     out.push_back('\n');
-    if (leaf.has_worst && leaf.compared > 1) AppendHistogram(leaf, out);
+    if (!leaf.worst.empty() && leaf.compared > 1) AppendHistogram(leaf, out);
   }
   return out;
+}
+
+int64_t CompareResult::Compared() const {
+  int64_t count = 0;
+  for (const LeafComparison& leaf : leaves) count += leaf.compared;
+  return count;
+}
+
+int64_t CompareResult::NanMatches() const {
+  int64_t count = 0;
+  for (const LeafComparison& leaf : leaves) count += leaf.nan_matches;
+  return count;
 }
 
 }  // namespace hlokit

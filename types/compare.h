@@ -23,6 +23,16 @@ struct CompareOptions {
 // no end.
 inline constexpr std::array<double, 7> kErrorBuckets = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 
+// An element that is not the same on both sides.
+struct WorstElement {
+  DimVector index;
+  std::string expected, actual;  // as HLO text writes them
+  bool agrees = false;           // within the bounds
+  double abs = 0, rel = 0;
+  uint64_t ulp = 0;  // floats
+};
+inline constexpr size_t kMostWorst = 5;
+
 // One array of the two values. Errors of elements where one side is NaN or infinite count as
 // infinite.
 struct LeafComparison {
@@ -31,14 +41,12 @@ struct LeafComparison {
   int64_t compared = 0;
   int64_t mismatches = 0;
   int64_t nan_mismatches = 0;  // of them, those where one side alone is NaN
+  int64_t nan_matches = 0;     // elements that are NaN on both sides
   double max_abs = 0;
   double max_rel = 0;
   uint64_t max_ulp = 0;  // floats
-  // The mismatch with the largest relative error, or such an element where none mismatches; empty
-  // where all are equal.
-  bool has_worst = false;
-  DimVector worst_index;
-  std::string worst_expected, worst_actual;
+  // Up to kMostWorst, mismatches first, then by falling relative error; empty where all are equal.
+  std::vector<WorstElement> worst;
   std::array<int64_t, kErrorBuckets.size() + 2> histogram{};
 };
 
@@ -50,8 +58,11 @@ struct CompareResult {
   // One line for each array that differs (`all`: for each), such as
   //   result {1} f32[2,3]: 2 of 6 elements differ; max abs 0.5, rel 0.25, ulp 4194304; worst at
   //   [0,2]: expected 2, got 2.5
-  // and, for those, a line with the histogram.
+  // and, for those, the next worst elements and a line with the histogram.
   std::string Report(bool all = false) const;
+  // Elements compared, and those that are NaN on both sides.
+  int64_t Compared() const;
+  int64_t NanMatches() const;
 };
 
 // Layouts are ignored; of dynamic dimensions the run-time sizes must agree and only what they hold

@@ -70,16 +70,41 @@ TEST(Compare, ReportNamesTheWorst) {
   const CompareResult result = Compare(expected, actual);
   EXPECT_FALSE(result.equal);
   ASSERT_EQ(result.leaves.size(), 2u);
-  EXPECT_EQ(result.leaves[1].worst_index, (DimVector{1}));
+  EXPECT_EQ(result.leaves[1].worst[0].index, (DimVector{1}));
   EXPECT_EQ(result.leaves[1].max_abs, 1);
   EXPECT_EQ(result.Report(),
             "result {1} f32[4]: 2 of 4 elements differ; max abs 1, rel 0.25, ulp 2097152; worst at "
             "[1]: expected 2, got 2.5\n"
+            "  then at [3]: expected 8, got 9 (rel 0.125, ulp 1048576)\n"
             "  relative errors: 0: 2, to 1e-07: 0, to 1e-06: 0, to 1e-05: 0, to 0.0001: 0, to "
             "0.001: 0, to 0.01: 0, to 0.1: 0, more: 2\n");
   actual.at({1}).SetDouble(0, kNan);
   EXPECT_EQ(Compare(expected, actual).leaves[1].nan_mismatches, 1);
-  EXPECT_EQ(Compare(expected, actual).leaves[1].worst_actual, "nan");
+  EXPECT_EQ(Compare(expected, actual).leaves[1].worst[0].actual, "nan");
+}
+
+TEST(Compare, NanInBothIsCountedAndAgrees) {
+  const Literal expected = Literal::R1<float>({kNan, 1, kNan}),
+                actual = Literal::R1<float>({kNan, 1, 2});
+  const CompareResult result = Compare(expected, actual);
+  EXPECT_EQ(result.leaves[0].mismatches, 1);
+  EXPECT_EQ(result.leaves[0].nan_matches, 1);
+  EXPECT_EQ(result.Compared(), 3);
+  EXPECT_EQ(result.NanMatches(), 1);
+  EXPECT_NE(result.Report().find("1 of them in being NaN, 1 are NaN in both"), std::string::npos)
+      << result.Report();
+  EXPECT_EQ(Compare(expected, expected).NanMatches(), 2);
+}
+
+TEST(Compare, TheWorstFewAreKeptInOrder) {
+  Literal expected(Shape::Array(T::kF64, {3, 4})), actual(Shape::Array(T::kF64, {3, 4}));
+  for (int i = 0; i < 12; ++i) expected.SetDouble(i, 1), actual.SetDouble(i, 1 + 0.1 * i);
+  const CompareResult result = Compare(expected, actual, {.abs_error = 0.85});
+  ASSERT_EQ(result.leaves[0].worst.size(), kMostWorst);
+  EXPECT_EQ(result.leaves[0].worst[0].index, (DimVector{2, 3}));
+  EXPECT_EQ(result.leaves[0].worst[4].index, (DimVector{1, 3}));
+  EXPECT_FALSE(result.leaves[0].worst[2].agrees);
+  EXPECT_TRUE(result.leaves[0].worst[3].agrees);
 }
 
 // A mismatch is named before a larger error that a tolerance allows.
@@ -87,7 +112,7 @@ TEST(Compare, WorstIsAMismatch) {
   const Literal expected = Literal::R1<double>({1e-9, 100}),
                 actual = Literal::R1<double>({2e-9, 101});
   const CompareResult result = Compare(expected, actual, {.abs_error = 0.5});
-  EXPECT_EQ(result.leaves[0].worst_index, (DimVector{1}));
+  EXPECT_EQ(result.leaves[0].worst[0].index, (DimVector{1}));
   EXPECT_EQ(result.leaves[0].mismatches, 1);
 }
 
@@ -96,7 +121,7 @@ TEST(Compare, ComplexAndShapes) {
   const Literal a = Literal::R1<C>({{1, 2}, {3, 4}}), b = Literal::R1<C>({{1, 2}, {3, 4.5}});
   const CompareResult result = Compare(a, b);
   EXPECT_EQ(result.leaves[0].mismatches, 1);
-  EXPECT_EQ(result.leaves[0].worst_expected, "(3, 4)");
+  EXPECT_EQ(result.leaves[0].worst[0].expected, "(3, 4)");
   EXPECT_TRUE(Compare(a, b, {.rel_error = 0.2}).equal);
   EXPECT_EQ(Compare(a, Literal::R0(1.0f)).Report(), "shape f32[], expected c64[2]\n");
   Shape bounded = Shape::Array(T::kS32, {3});

@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "passes/extract.h"
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
+#include "tools/common/signals.h"
 #include "tools/hlo-opt/options.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/transform.h"
@@ -54,6 +56,21 @@ std::vector<std::shared_ptr<const SourceFile>> Split(
   return pieces;
 }
 
+// --extract: leaves of the module what computes the instructions named.
+absl::Status CutOut(const OptOptions& o, std::unique_ptr<Module>& module) {
+  if (o.extract.empty()) return absl::OkStatus();
+  std::vector<const Instruction*> outputs;
+  for (const std::string& name : o.extract) {
+    ASSIGN_OR_RETURN(const Instruction* output, FindInstruction(*module, name));
+    outputs.push_back(output);
+  }
+  ExtractOptions options;
+  options.height = o.extract_height;
+  ASSIGN_OR_RETURN(Extraction extraction, Extract(outputs, options));
+  module = std::move(extraction.module);
+  return absl::OkStatus();
+}
+
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
 int Process(const OptOptions& o, const std::string& passes, const PrintOptions& format,
@@ -66,6 +83,8 @@ int Process(const OptOptions& o, const std::string& passes, const PrintOptions& 
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
   Stopwatch watch;
+  if (absl::Status status = CutOut(o, loaded->module); !status.ok())
+    return ReportError(kTool, status, source.get());
   if (absl::Status status = Transform(*loaded->module, passes, o); !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
@@ -95,6 +114,7 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 }  // namespace
 
 int RunHloOpt(const OptOptions& o) {
+  EndOnSignals(kTool.data(), /*time_limit_s=*/0);
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOptions(o.format);

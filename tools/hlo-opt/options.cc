@@ -10,6 +10,7 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   hlo-opt module.hlo                          verify, print as XLA prints
   hlo-opt module.hlo --passes=algsimp,dce     transform
+  hlo-opt module.hlo --extract=add.5 --height=2  an instruction and what feeds it
   hlo-opt dump.txt --pipeline=cpu --print-changed -o out.hlo
   some-dump | hlo-opt - --no-verify --format=short
 
@@ -23,6 +24,13 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_option("input", o.input, "HLO file, or - for standard input")->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the result goes; appears whole or not at all")
       ->type_name("FILE");
+  app.add_option("--extract,--instruction", o.extract,
+                 "cut these instructions out first; their operands become parameters")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option("--height", o.extract_height,
+                 "how many operands deep --extract reaches; -1: up to the parameters")
+      ->check(CLI::Range(-1, 1000000));
   app.add_option("--passes", o.passes, "passes to run, comma-separated; --list-passes names them")
       ->type_name("A,B");
   app.add_option("--pipeline", o.pipeline, "a named list of passes, run before --passes")

@@ -11,6 +11,10 @@ struct OptOptions {
   std::string output = "-";
   std::string json;  // file for times, or empty
 
+  // Instructions to cut out before anything else, and how many operands deep; empty: the whole.
+  std::vector<std::string> extract;
+  int extract_height = 0;
+
   // What to run, in the order pipeline, passes.
   std::string pipeline, passes;
   std::string platform = "cpu";

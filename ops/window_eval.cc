@@ -155,7 +155,6 @@ absl::Status WindowReduction::FoldRow(absl::Span<const int64_t> prefix) {
 }
 
 absl::StatusOr<std::vector<Literal>> WindowReduction::Run() {
-  if (out_dims_.empty()) return InvalidArgument("reduce-window: the operand is a scalar");
   int64_t done = 0;
   absl::Status status;
   if (row_ == 0) return std::move(results_);
@@ -221,12 +220,21 @@ absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer
   return result;
 }
 
+// A window over nothing: each initial value meets one element.
+absl::StatusOr<Literal> FoldScalars(const EvalContext& context) {
+  const size_t n = context.operands.size() / 2;
+  std::vector<const Literal*> arguments(context.operands.begin() + n, context.operands.end());
+  arguments.insert(arguments.end(), context.operands.begin(), context.operands.begin() + n);
+  return context.call(*context.instruction.to_apply(), arguments);
+}
+
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
   const bool tuple = context.instruction.shape().IsTuple();
   const Window& window = context.instruction.attr<WindowAttrs>().window;
   const Literal& operand = *context.operands[0];
+  if (operand.shape().rank() == 0) return FoldScalars(context);
   bool reverse = false;
   const int running = RunningDimension(window, operand.shape(), reverse);
   if (!tuple && running >= 0 && !HasDynamicSizes(operand) && operand.element_count() > 0) {

@@ -12,6 +12,8 @@ namespace hlokit {
 struct RandomRanges {
   double float_low = -1, float_high = 1;  // [low, high)
   int64_t int_low = 0, int_high = 7;      // both included, cut to what the type holds
+  // Floats of either sign with exponents all over the type's normal range, instead of the above.
+  bool large_floats = false;
 };
 
 // Fills an array: floats and complex parts uniform, integers uniform, pred fair coins.

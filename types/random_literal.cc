@@ -1,5 +1,5 @@
 // A counter-based generator: element i of a stream is a hash of both.
-#include "tools/hlo-run/random.h"
+#include "types/random_literal.h"
 
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -22,6 +23,27 @@ uint64_t Mix(uint64_t x) {  // splitmix64's finalizer
 double Uniform(uint64_t bits, const RandomRanges& ranges) {
   const double unit = static_cast<double>(bits >> 11) * 0x1p-53;
   return ranges.float_low + unit * (ranges.float_high - ranges.float_low);
+}
+
+// Sign, exponent and mantissa each at random; no infinity, no subnormal.
+double LargeFloat(uint64_t bits, ElementType type) {
+  const FloatFormat& format = FormatOf(type);
+  const int span = (1 << format.exponent_bits) - 2;  // the topmost may stand for infinity
+  const int exponent = 1 - format.bias + static_cast<int>((bits >> 1) % std::max(span, 1));
+  const double fraction = 1 + static_cast<double>(bits >> 32) * 0x1p-32;
+  return std::ldexp((bits & 1) != 0 && format.has_sign ? -fraction : fraction, exponent);
+}
+
+void FillLarge(Literal& literal, uint64_t stream) {
+  const ElementType type = RealComponent(literal.type());
+  const auto at = [&](int64_t i) { return LargeFloat(Mix(stream ^ Mix(i)), type); };
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(literal.type())) {
+      literal.SetComplex(i, {at(2 * i), at(2 * i + 1)});
+    } else {
+      literal.SetDouble(i, at(i));
+    }
+  }
 }
 
 // The part of [low, high] that the type holds.
@@ -51,6 +73,7 @@ void FillFloats(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
 void FillRandom(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
   stream = Mix(stream);
   const ElementType type = literal.type();
+  if (ranges.large_floats && (IsFloat(type) || IsComplex(type))) return FillLarge(literal, stream);
   switch (type) {
     case ElementType::kF32:
     case ElementType::kC64:

@@ -1,0 +1,97 @@
+// Random modules give on the CPU, after its pipeline and as they stand, what the interpreter gives.
+//
+// HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "backends/cpu/cpu_backend.h"
+#include "generator/generator.h"
+#include "interpreter/interpreter.h"
+#include "printer/printer.h"
+#include "types/compare.h"
+
+namespace hlokit {
+namespace {
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::atoll(text) : otherwise;
+}
+
+// Where a module that failed can be looked at.
+std::string Save(const Module& module, uint64_t seed) {
+  PrintOptions whole;
+  whole.large_constants = true;
+  std::string path = testing::TempDir() + "random_" + std::to_string(seed) + ".hlo";
+  std::ofstream(path) << Print(module, whole);
+  return path;
+}
+
+// Empty where the two agree within each array's tolerance.
+std::string Differences(const RandomModule& random, const Literal& expected,
+                        const Literal& actual) {
+  std::string text;
+  for (size_t i = 0; i < random.tolerances.size(); ++i) {
+    const bool tuple = expected.shape().IsTuple();
+    CompareOptions options;
+    options.abs_error = random.tolerances[i];
+    const CompareResult result = Compare(tuple ? expected.elements()[i] : expected,
+                                         tuple ? actual.elements()[i] : actual, options);
+    if (!result.equal)
+      text += "array " + std::to_string(i) + ", within " + std::to_string(options.abs_error) +
+              ": " + result.Report();
+  }
+  return text;
+}
+
+// What is wrong with the CPU's execution; empty where nothing is.
+std::string RunOnCpu(const RandomModule& random, const std::vector<Literal>& arguments,
+                     const Literal& expected, CompileOptions::Passes passes, int threads) {
+  CompileOptions options;
+  options.which_passes = passes;
+  options.threads = threads;
+  options.opt_level = 1;
+  auto executable = MakeCpuBackend()->Compile(random.module->Clone(), options);
+  if (!executable.ok()) return "does not compile: " + executable.status().ToString();
+  auto actual = (*executable)->Run(arguments);
+  if (!actual.ok()) return "does not run: " + actual.status().ToString();
+  return Differences(random, expected, *actual);
+}
+
+void Check(uint64_t seed) {
+  GeneratorOptions options;
+  options.seed = seed;
+  options.instructions = 12 + static_cast<int>(seed % 3) * 8;
+  const RandomModule random = GenerateModule(options);
+  const std::vector<Literal> arguments = RandomArguments(*random.module, seed);
+  const auto expected = Interpret(*random.module, arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status() << "\n" << Save(*random.module, seed);
+  using Passes = CompileOptions::Passes;
+  for (const Passes passes : {Passes::kPipeline, Passes::kNone}) {
+    if (passes == Passes::kNone && seed % 2 == 0) continue;
+    const std::string wrong =
+        RunOnCpu(random, arguments, expected->front(), passes, seed % 4 == 3 ? 2 : 1);
+    EXPECT_EQ(wrong, "") << (passes == Passes::kNone ? "as it stands: " : "after the pipeline: ")
+                         << Save(*random.module, seed);
+  }
+}
+
+TEST(RandomModulesTest, CpuAgreesWithInterpreter) {
+  for (uint64_t seed = 0; seed < 40; ++seed) Check(seed);
+}
+
+TEST(RandomModulesSlowTest, CpuAgreesWithInterpreter) {
+  const int64_t first = FromEnvironment("HLOKIT_RANDOM_SEED", 1000);
+  const int64_t count = FromEnvironment("HLOKIT_RANDOM_MODULES", 1000);
+  const std::string current = testing::TempDir() + "random_current_seed_" + std::to_string(first);
+  for (int64_t seed = first; seed < first + count; ++seed) {
+    std::ofstream(current) << seed << "\n";  // names the module that crashes the test
+    Check(static_cast<uint64_t>(seed));
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

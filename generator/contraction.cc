@@ -1,0 +1,212 @@
+// Steps that multiply and add up: dot, convolution, fft, and the decompositions.
+#include <algorithm>
+#include <cmath>
+
+#include "generator/scope_internal.h"
+
+namespace hlokit {
+namespace {
+
+ElementType ProductType(Scope& s) {
+  return s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF32,
+                           ElementType::kF64, ElementType::kBF16, ElementType::kF16,
+                           ElementType::kS32, ElementType::kS8, ElementType::kU8, ElementType::kC64,
+                           ElementType::kC128, ElementType::kS64, ElementType::kF8E5M2,
+                           ElementType::kF8E4M3FN, ElementType::kS4});
+}
+
+// What a product of `type` may be added up in.
+ElementType ResultType(Scope& s, ElementType type) {
+  if (BitWidth(type) > 16 || s.random().Chance(0.4)) return type;
+  return IsFloat(type) ? ElementType::kF32 : ElementType::kS32;
+}
+
+// Dimensions in random places, each with what it is.
+struct Side {
+  DimVector dims, batch, contracting;
+};
+Side Arrange(Scope& s, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting,
+             absl::Span<const int64_t> free) {
+  std::vector<std::pair<int, int64_t>> parts;  // kind and number, size
+  for (size_t i = 0; i < batch.size(); ++i) parts.emplace_back(static_cast<int>(i), batch[i]);
+  for (size_t i = 0; i < contracting.size(); ++i)
+    parts.emplace_back(10 + static_cast<int>(i), contracting[i]);
+  for (int64_t size : free) parts.emplace_back(100, size);
+  s.random().Shuffle(parts);
+  Side side;
+  side.batch.resize(batch.size());
+  side.contracting.resize(contracting.size());
+  for (size_t d = 0; d < parts.size(); ++d) {
+    const int kind = parts[d].first;
+    side.dims.push_back(parts[d].second);
+    if (kind < 10) side.batch[kind] = static_cast<int64_t>(d);
+    if (kind >= 10 && kind < 100) side.contracting[kind - 10] = static_cast<int64_t>(d);
+  }
+  return side;
+}
+
+DimVector FewDims(Scope& s, int most_rank, int64_t most) {
+  DimVector dims(s.random().Between(0, most_rank));
+  for (int64_t& d : dims) d = s.random().Chance(0.02) ? 0 : s.random().Between(1, most);
+  return dims;
+}
+
+RandomValue Symmetric(const RandomValue& x) {
+  return {x.instruction, {-x.bounds.Most(), x.bounds.Most(), x.bounds.error}};
+}
+
+}  // namespace
+
+void DotValues(Scope& s) {
+  const ElementType type = ProductType(s);
+  const DimVector batch = FewDims(s, s.random().Chance(0.4) ? 2 : 0, 4);
+  const DimVector contracting = FewDims(s, s.random().Chance(0.2) ? 2 : 1, 12);
+  const Side left = Arrange(s, batch, contracting, FewDims(s, 2, 9));
+  const Side right = Arrange(s, batch, contracting, FewDims(s, 2, 9));
+  const RandomValue x = Symmetric(s.Get(type, left.dims));
+  const RandomValue y = Symmetric(s.Get(type, right.dims));
+  DotAttrs attributes;
+  attributes.lhs_batch_dims = left.batch;
+  attributes.lhs_contracting_dims = left.contracting;
+  attributes.rhs_batch_dims = right.batch;
+  attributes.rhs_contracting_dims = right.contracting;
+  const Shape result = Shape::Scalar(ResultType(s, type));
+  const bool narrow = IsFloat(type) && BitWidth(result.type) > BitWidth(type);
+  s.Keep(s.Make(Opcode::kDot, {x.instruction, y.instruction}, attributes, &result),
+         SumBounds(narrow ? result.type : type, x.bounds, y.bounds, CountOf(contracting)));
+}
+
+void ConvolutionValues(Scope& s) {
+  const ElementType type = ProductType(s);
+  const int spatial =
+      static_cast<int>(s.random().Between(0, 2)) + (s.random().Chance(0.05) ? 1 : 0);
+  ConvolutionAttrs attributes;
+  const int64_t groups = s.random().Chance(0.3) ? s.random().Between(2, 3) : 1;
+  const bool by_batch = s.random().Chance(0.3);
+  (by_batch ? attributes.batch_group_count : attributes.feature_group_count) = groups;
+  const int64_t features = s.random().Between(1, 3);
+  const int64_t input_features = by_batch ? features : features * groups;
+  const int64_t outputs = s.random().Between(1, 3) * groups;
+  const int64_t batch = s.random().Between(1, 2) * (by_batch ? groups : 1);
+  DimVector input, kernel;
+  auto label = [&](DimVector& dims, int64_t first, int64_t second, DimVector sizes, int64_t& a,
+                   int64_t& b, DimVector& places) {
+    DimVector order;
+    for (int d = 0; d < spatial + 2; ++d) order.push_back(d);
+    s.random().Shuffle(order);
+    dims.assign(spatial + 2, 0);
+    a = order[0];
+    b = order[1];
+    places.assign(order.begin() + 2, order.end());
+    dims[a] = first;
+    dims[b] = second;
+    for (int d = 0; d < spatial; ++d) dims[places[d]] = sizes[d];
+  };
+  DimVector input_sizes, kernel_sizes;
+  int64_t taps = features;
+  for (int d = 0; d < spatial; ++d) {
+    WindowDim& w = attributes.window.emplace_back();
+    w.size = s.random().Between(1, 3);
+    if (s.random().Chance(0.4)) w.stride = s.random().Between(1, 3);
+    if (s.random().Chance(0.5)) w.pad_low = s.random().Between(-1, 2);
+    if (s.random().Chance(0.5)) w.pad_high = s.random().Between(-1, 2);
+    if (s.random().Chance(0.2)) w.base_dilation = s.random().Between(1, 3);
+    if (s.random().Chance(0.2)) w.window_dilation = s.random().Between(1, 3);
+    w.reversal = s.random().Chance(0.15);
+    input_sizes.push_back(s.random().Between(2, 7));
+    kernel_sizes.push_back(w.size);
+    taps *= w.size;
+  }
+  ConvDims& labels = attributes.dim_labels;
+  label(input, batch, input_features, input_sizes, labels.input_batch, labels.input_feature,
+        labels.input_spatial);
+  label(kernel, features, outputs, kernel_sizes, labels.kernel_input_feature,
+        labels.kernel_output_feature, labels.kernel_spatial);
+  DimVector unused;
+  label(unused, 1, 1, DimVector(spatial, 1), labels.output_batch, labels.output_feature,
+        labels.output_spatial);
+  const RandomValue x = Symmetric(s.Get(type, input));
+  const RandomValue y = Symmetric(s.Get(type, kernel));
+  const Shape result = Shape::Scalar(ResultType(s, type));
+  s.Keep(s.Make(Opcode::kConvolution, {x.instruction, y.instruction}, attributes, &result),
+         SumBounds(type, x.bounds, y.bounds, taps));
+}
+
+void FftValue(Scope& s) {
+  const FftType kind =
+      s.random().OneOf({FftType::kFft, FftType::kIfft, FftType::kRfft, FftType::kIrfft});
+  const bool wide = s.random().Chance(0.4);
+  const ElementType real = wide ? ElementType::kF64 : ElementType::kF32;
+  DimVector dims = s.NewDims(0, 1), length;
+  for (int64_t d = s.random().Between(1, 2); d > 0; --d)
+    length.push_back(s.random().Between(1, 12));
+  dims.insert(dims.end(), length.begin(), length.end());
+  if (kind == FftType::kIrfft) dims.back() = length.back() / 2 + 1;
+  if (CountOf(dims) > s.state().options.max_elements) return;
+  const RandomValue x = s.Get(kind == FftType::kRfft ? real : ComplexOf(real), dims);
+  const auto count = static_cast<double>(CountOf(length));
+  const double most = 2 * count * x.bounds.Most();
+  s.Keep(s.Make(Opcode::kFft, {x.instruction}, FftAttrs{kind, length}),
+         {-most, most, 2 * count * x.bounds.error + 4 * RoundingError(real, most)});
+}
+
+namespace {
+
+// n times the identity plus something small: far from singular.
+RandomValue WellConditioned(Scope& s, ElementType type, int64_t n, const DimVector& batch) {
+  DimVector dims = batch;
+  dims.insert(dims.end(), {n, n});
+  const RandomValue small = s.GetTame(type, dims, -0.5, 0.5);
+  Literal diagonal(Shape::Array(type, dims));
+  for (int64_t i = 0; i < diagonal.element_count(); ++i)
+    diagonal.SetDouble(i, i / n % n == i % n ? static_cast<double>(n) : 0.0);
+  const double most = static_cast<double>(n) + 0.5;
+  return {s.Make(Opcode::kAdd, {small.instruction, s.Constant(std::move(diagonal))}),
+          {-most, most, small.bounds.error + RoundingError(type, most)}};
+}
+
+}  // namespace
+
+void CholeskyValue(Scope& s) {
+  const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
+  const int64_t n = s.random().Between(1, 5);
+  const RandomValue a = WellConditioned(s, type, n, s.NewDims(0, 1));
+  const bool lower = s.random().Chance(0.6);
+  Instruction* factor = s.Make(Opcode::kCholesky, {a.instruction}, CholeskyAttrs{lower});
+  if (factor == nullptr) return;
+  // The other triangle is not defined.
+  const int rank = factor->shape().rank();
+  const Shape numbers = factor->shape().WithoutLayout().WithType(ElementType::kS32);
+  Instruction* row = s.Make(Opcode::kIota, {}, IotaAttrs{rank - 2}, &numbers);
+  Instruction* column = s.Make(Opcode::kIota, {}, IotaAttrs{rank - 1}, &numbers);
+  using D = ComparisonDirection;
+  Instruction* inside =
+      s.Make(Opcode::kCompare, {row, column}, CompareAttrs{lower ? D::kGe : D::kLe, {}});
+  const Shape shape = factor->shape().WithoutLayout();
+  Instruction* zero =
+      s.Make(Opcode::kBroadcast, {s.ScalarConstant(type, 0)}, BroadcastAttrs{DimVector()}, &shape);
+  s.Keep(s.Make(Opcode::kSelect, {inside, factor, zero}),
+         {-3, 3, 8 * a.bounds.error + 32 * RoundingError(type, 3)});
+}
+
+void TriangularSolveValue(Scope& s) {
+  const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
+  const int64_t n = s.random().Between(1, 5);
+  const DimVector batch = s.NewDims(0, 1);
+  const RandomValue a = WellConditioned(s, type, n, batch);
+  TriangularSolveAttrs attributes;
+  attributes.left_side = s.random().Chance(0.5);
+  attributes.lower = s.random().Chance(0.5);
+  attributes.transpose_a = s.random().OneOf(
+      {TriangularTranspose::kNone, TriangularTranspose::kTranspose, TriangularTranspose::kAdjoint});
+  DimVector dims = batch;
+  const int64_t other = s.random().Between(1, 6);
+  dims.push_back(attributes.left_side ? n : other);
+  dims.push_back(attributes.left_side ? other : n);
+  const RandomValue b = s.GetTame(type, dims, -2, 2);
+  s.Keep(s.Make(Opcode::kTriangularSolve, {a.instruction, b.instruction}, attributes),
+         {-16, 16, 64 * (a.bounds.error + b.bounds.error) + 64 * RoundingError(type, 16)});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,81 @@
+// Whole modules: an entry computation grown step by step, and a result of what nothing else reads.
+#include "generator/generator.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "generator/scope_internal.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostResults = 10;
+
+constexpr Recipe kRecipes[] = {
+#define HLO_RECIPE(function, weight, fused) {#function, weight, fused, function},
+#include "generator/recipes.def"
+#undef HLO_RECIPE
+};
+
+// The last values that nothing reads, and some that something does.
+Values PickResults(Scope& scope) {
+  Values results;
+  const Values& values = scope.values();
+  for (auto value = values.rbegin(); value != values.rend() && results.size() < kMostResults;
+       ++value)
+    if (value->instruction->users().empty() || scope.random().Chance(0.1))
+      results.push_back(*value);
+  if (results.empty()) results.push_back(scope.Any());
+  if (scope.random().Chance(0.2)) results.resize(1);
+  return results;
+}
+
+}  // namespace
+
+absl::Span<const Recipe> Recipes() { return kRecipes; }
+
+std::vector<std::string> RecipeNames() {
+  std::vector<std::string> names;
+  for (const Recipe& recipe : kRecipes) names.emplace_back(recipe.name);
+  return names;
+}
+
+RandomModule GenerateModule(const GeneratorOptions& options) {
+  RandomModule result;
+  result.module = std::make_unique<Module>(absl::StrCat("random_", options.seed));
+  Module& module = *result.module;
+  GeneratorState state{options, module, Random(options.seed), {}};
+  Computation* entry = module.AddComputation("entry");
+  module.set_entry(entry);
+  Scope scope(state, *entry, Scope::Kind::kEntry, 0);
+  for (int i = 0; i < 3; ++i) scope.GetAny(scope.AnyType());
+  scope.Grow(options.instructions);
+  const Values results = PickResults(scope);
+  std::vector<Instruction*> instructions;
+  for (const RandomValue& value : results) {
+    instructions.push_back(value.instruction);
+    const bool exact = !IsFloat(value.type()) && !IsComplex(value.type());
+    result.tolerances.push_back(exact ? 0 : 2 * value.bounds.error);
+  }
+  if (instructions.size() == 1) {
+    entry->set_root(instructions[0]);
+  } else {
+    std::vector<Shape> shapes;
+    for (const Instruction* i : instructions) shapes.push_back(i->shape());
+    entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), instructions));
+  }
+  result.refusals = std::move(state.refusals);
+  return result;
+}
+
+std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    arguments.emplace_back(parameter->shape());
+    FillRandom(arguments.back(), seed * 0x10001 + parameter->parameter_number(), RandomRanges());
+  }
+  return arguments;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,46 @@
+// Random valid modules whose results can be compared: a seed gives a module, the same everywhere.
+//
+// Values stay in ranges where functions are smooth, and each float carries a bound on how far two
+// right executions may be apart; only values that every execution gives bit for bit are compared,
+// rounded or sorted. So a difference beyond `tolerances` is a fault.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "types/literal.h"
+#include "types/random_literal.h"
+
+namespace hlokit {
+
+struct GeneratorOptions {
+  uint64_t seed = 0;
+  int instructions = 20;      // steps of the entry computation; each adds about two instructions
+  int max_elements = 600;     // of one array
+  double odd_layouts = 0.03;  // how many arrays lie in memory in another order than row-major
+  bool control_flow = true;   // while, conditional, call, fusion
+  // Only this recipe (recipes.def), beside what its operands need; empty: all.
+  std::string recipe;
+};
+
+struct RandomModule {
+  std::unique_ptr<Module> module;
+  // For each array of the entry's result, depth first: the largest difference between two right
+  // executions; 0 where they must agree bit for bit.
+  std::vector<double> tolerances;
+  // What inference said of steps that had to be dropped. A fault of the generator, or of inference.
+  std::vector<std::string> refusals;
+};
+
+RandomModule GenerateModule(const GeneratorOptions& options);
+
+// Arguments for it: what FillRandom makes with its default ranges, on which the bounds rest.
+std::vector<Literal> RandomArguments(const Module& module, uint64_t seed);
+
+// The names of recipes.def.
+std::vector<std::string> RecipeNames();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

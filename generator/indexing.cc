@@ -1,0 +1,181 @@
+// Steps that look up, scatter and order elements.
+#include <algorithm>
+
+#include "generator/scope_internal.h"
+
+namespace hlokit {
+namespace {
+
+// Where gather and scatter look: which operand dimensions an index vector addresses, and how large
+// the slices are.
+struct Addressing {
+  DimVector map;      // operand dimensions, by position in the index vector
+  DimVector dropped;  // of slice size 1, left out of the slices
+  DimVector sizes;    // of a slice, by operand dimension
+  DimVector batch;    // dimensions of the indices but the index vector's
+  int64_t vector_dim = 0;
+  DimVector index_dims;
+};
+
+Addressing PickAddressing(Scope& s, absl::Span<const int64_t> dims) {
+  Addressing a;
+  const auto rank = static_cast<int64_t>(dims.size());
+  for (int64_t d = 0; d < rank; ++d) {
+    const bool addressed = s.random().Chance(0.6);
+    const bool dropped = addressed && dims[d] > 0 && s.random().Chance(0.6);
+    if (addressed) a.map.push_back(d);
+    if (dropped) a.dropped.push_back(d);
+    a.sizes.push_back(dropped     ? 1
+                      : addressed ? s.random().Between(std::min<int64_t>(dims[d], 1), dims[d])
+                                  : dims[d]);
+  }
+  s.random().Shuffle(a.map);
+  a.batch = s.NewDims(0, 2);
+  for (int64_t& d : a.batch) d = std::min<int64_t>(d, 6);
+  a.vector_dim = s.random().Between(0, static_cast<int64_t>(a.batch.size()));
+  a.index_dims = a.batch;
+  const bool implied = a.map.size() == 1 && s.random().Chance(0.3);
+  if (implied) a.vector_dim = static_cast<int64_t>(a.batch.size());
+  if (!implied)
+    a.index_dims.insert(a.index_dims.begin() + a.vector_dim, static_cast<int64_t>(a.map.size()));
+  return a;
+}
+
+// Slice dimensions that stay, and where they go in an array of batch and slice dimensions.
+DimVector PickOffsetDims(Scope& s, const Addressing& a, DimVector& result_dims) {
+  DimVector kept;
+  for (size_t d = 0; d < a.sizes.size(); ++d)
+    if (std::find(a.dropped.begin(), a.dropped.end(), static_cast<int64_t>(d)) == a.dropped.end())
+      kept.push_back(a.sizes[d]);
+  DimVector all;
+  for (size_t d = 0; d < kept.size() + a.batch.size(); ++d) all.push_back(static_cast<int64_t>(d));
+  s.random().Shuffle(all);
+  DimVector offsets(all.begin(), all.begin() + static_cast<int64_t>(kept.size()));
+  std::sort(offsets.begin(), offsets.end());
+  size_t next_kept = 0, next_batch = 0;
+  for (size_t d = 0; d < all.size(); ++d) {
+    const bool is_offset =
+        next_kept < offsets.size() && offsets[next_kept] == static_cast<int64_t>(d);
+    result_dims.push_back(is_offset ? kept[next_kept++] : a.batch[next_batch++]);
+  }
+  return offsets;
+}
+
+ElementType IndexType(Scope& s) {
+  return s.random().OneOf({ElementType::kS32, ElementType::kS32, ElementType::kS64,
+                           ElementType::kU32, ElementType::kS16, ElementType::kU8});
+}
+
+}  // namespace
+
+void GatherValue(Scope& s) {
+  const RandomValue x = s.Any();
+  const Addressing a = PickAddressing(s, x.shape().dims);
+  DimVector result;
+  GatherAttrs attributes;
+  attributes.offset_dims = PickOffsetDims(s, a, result);
+  if (CountOf(result) > s.state().options.max_elements * 4) return;
+  attributes.collapsed_slice_dims = a.dropped;
+  attributes.start_index_map = a.map;
+  attributes.index_vector_dim = a.vector_dim;
+  attributes.slice_sizes = a.sizes;
+  const RandomValue indices = s.Get(IndexType(s), a.index_dims);
+  s.Keep(s.Make(Opcode::kGather, {x.instruction, indices.instruction}, attributes), x.bounds);
+}
+
+void ScatterValue(Scope& s) {
+  const RandomValue x = s.Any();
+  if (x.type() == ElementType::kF8E8M0FNU) return;
+  const Addressing a = PickAddressing(s, x.shape().dims);
+  DimVector update_dims;
+  ScatterAttrs attributes;
+  attributes.update_window_dims = PickOffsetDims(s, a, update_dims);
+  const int64_t count = CountOf(update_dims);
+  if (count > s.state().options.max_elements * 4) return;
+  attributes.inserted_window_dims = a.dropped;
+  attributes.scatter_dims_to_operand_dims = a.map;
+  attributes.index_vector_dim = a.vector_dim;
+  const RandomValue indices = s.Get(IndexType(s), a.index_dims);
+  const RandomValue updates = s.Get(x.type(), update_dims);
+  Opcode combiner = s.random().OneOf({Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum});
+  if (IsPred(x.type())) combiner = s.random().OneOf({Opcode::kAnd, Opcode::kOr});
+  if (IsComplex(x.type())) combiner = Opcode::kAdd;
+  if (IsInteger(x.type()) && s.random().Chance(0.3)) combiner = Opcode::kMultiply;
+  Bounds bounds = Join(x.bounds, updates.bounds);
+  if (combiner == Opcode::kAdd)
+    bounds = AddBounds(x.type(), x.bounds, SumBounds(x.type(), updates.bounds, {1, 1, 0}, count));
+  s.Keep(s.MakeCalling(Opcode::kScatter, {x.instruction, indices.instruction, updates.instruction},
+                       {s.ScalarFunction(combiner, x.type())}, attributes),
+         bounds);
+}
+
+namespace {
+
+// Orders by the first of `types`, and where those are equal by a second integer: payloads of equal
+// keys may come in any order otherwise.
+Computation* Comparator(Scope& s, absl::Span<const ElementType> types, int64_t tie_breaker) {
+  Computation* made = s.module().AddComputation("compare");
+  std::vector<Instruction*> parameters;
+  for (ElementType type : types)
+    for (int side = 0; side < 2; ++side)
+      parameters.push_back(
+          made->AddParameter(made->parameter_count(), Shape::Scalar(type).WithDefaultLayout()));
+  const Shape pred = Shape::Scalar(ElementType::kPred).WithDefaultLayout();
+  CompareAttrs attributes;
+  attributes.direction = s.random().OneOf({ComparisonDirection::kLt, ComparisonDirection::kGt});
+  if (IsFloat(types[0]) && s.random().Chance(0.5)) attributes.type = ComparisonType::kTotalOrder;
+  auto compare = [&](int64_t key, CompareAttrs how) {
+    return made->Add(Opcode::kCompare, pred, {parameters[2 * key], parameters[2 * key + 1]}, how);
+  };
+  Instruction* root = compare(0, attributes);
+  if (tie_breaker > 0) {
+    Instruction* equal = compare(0, {ComparisonDirection::kEq, attributes.type});
+    Instruction* second = compare(tie_breaker, {ComparisonDirection::kLt, {}});
+    root = made->Add(Opcode::kSelect, pred, {equal, second, root});
+  }
+  made->set_root(root);
+  return made;
+}
+
+}  // namespace
+
+void SortValues(Scope& s) {
+  const ElementType type = s.AnyType();
+  if (IsComplex(type) || type == ElementType::kF8E8M0FNU) return;
+  const RandomValue keys = s.GetAny(type, /*exact=*/true);
+  const int rank = keys.shape().rank();
+  if (rank == 0) return;
+  const int64_t dimension = s.random().Between(0, rank - 1);
+  std::vector<Instruction*> operands = {keys.instruction};
+  std::vector<ElementType> types = {type};
+  std::vector<Bounds> bounds = {keys.bounds};
+  const bool stable = s.random().Chance(0.6);
+  int64_t tie_breaker = 0;
+  for (int64_t more = s.random().Between(0, 2); more > 0; --more) {
+    RandomValue next = s.Get(s.AnyType(), keys.shape().dims);
+    if (!stable && tie_breaker == 0) {
+      const Shape numbers = keys.shape().WithoutLayout().WithType(ElementType::kS32);
+      next = {s.Make(Opcode::kIota, {}, IotaAttrs{dimension}, &numbers), {}};
+      tie_breaker = static_cast<int64_t>(operands.size());
+    }
+    operands.push_back(next.instruction);
+    types.push_back(next.type());
+    bounds.push_back(next.bounds);
+  }
+  Instruction* sorted = s.MakeCalling(Opcode::kSort, operands, {Comparator(s, types, tie_breaker)},
+                                      SortAttrs{{dimension}, stable});
+  if (operands.size() == 1) return s.Keep(sorted, bounds[0]);
+  s.KeepElements(sorted, bounds);
+}
+
+void TopKValue(Scope& s) {
+  const ElementType type = s.random().OneOf(
+      {ElementType::kF32, ElementType::kBF16, ElementType::kS32, ElementType::kF64});
+  const RandomValue x = s.GetAny(type, /*exact=*/true);
+  if (x.shape().rank() == 0) return;
+  const TopKAttrs attributes{s.random().Between(0, x.shape().dims.back()), s.random().Chance(0.8)};
+  s.KeepElements(s.Make(Opcode::kTopK, {x.instruction}, attributes), {x.bounds, {}});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

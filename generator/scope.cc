@@ -1,0 +1,292 @@
+// Values of a scope: picked where there are fitting ones, else made.
+#include "generator/scope_internal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/op_table.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr double kRange = 2;  // of constants, and of what is brought back into range
+constexpr int64_t kMostParameters = 8;
+
+// How often each element type is asked for.
+constexpr std::pair<ElementType, int> kTypeWeights[] = {
+    {ElementType::kF32, 30},       {ElementType::kS32, 16},       {ElementType::kPred, 8},
+    {ElementType::kF64, 8},        {ElementType::kBF16, 8},       {ElementType::kF16, 6},
+    {ElementType::kS64, 4},        {ElementType::kU32, 4},        {ElementType::kS8, 4},
+    {ElementType::kU8, 4},         {ElementType::kS16, 2},        {ElementType::kU16, 2},
+    {ElementType::kU64, 3},        {ElementType::kC64, 3},        {ElementType::kC128, 2},
+    {ElementType::kS4, 2},         {ElementType::kU4, 2},         {ElementType::kS2, 1},
+    {ElementType::kU2, 1},         {ElementType::kS1, 1},         {ElementType::kU1, 1},
+    {ElementType::kF8E5M2, 1},     {ElementType::kF8E4M3FN, 1},   {ElementType::kF8E4M3B11FNUZ, 1},
+    {ElementType::kF8E5M2FNUZ, 1}, {ElementType::kF8E4M3FNUZ, 1}, {ElementType::kF8E4M3, 1},
+    {ElementType::kF8E3M4, 1},     {ElementType::kF4E2M1FN, 1},   {ElementType::kF8E8M0FNU, 1},
+};
+
+ElementType PickType(Random& random, bool (*allowed)(ElementType)) {
+  int total = 0;
+  for (const auto& [type, weight] : kTypeWeights) total += allowed(type) ? weight : 0;
+  int64_t at = random.Between(0, total - 1);
+  for (const auto& [type, weight] : kTypeWeights)
+    if (allowed(type) && (at -= weight) < 0) return type;
+  return ElementType::kF32;
+}
+
+void SetRandomInteger(Random& random, Literal& literal, int64_t i) {
+  const int bits = BitWidth(literal.type());
+  const int64_t top = int64_t{1} << std::max(0, bits - 1);
+  switch (random.Between(0, 7)) {
+    case 0:
+      return literal.SetInt(i, random.OneOf({int64_t{0}, int64_t{-1}, top, top - 1}));
+    case 1:
+      return literal.SetInt(i, static_cast<int64_t>(random.Bits()));
+    default:
+      return literal.SetInt(i, random.Between(IsUnsigned(literal.type()) ? 0 : -4, 9));
+  }
+}
+
+}  // namespace
+
+bool IsArithmeticFloat(ElementType type) {
+  return IsFloat(type) && type != ElementType::kF8E8M0FNU;
+}
+
+int64_t CountOf(absl::Span<const int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= d;
+  return count;
+}
+
+std::unique_ptr<Instruction> Scope::Start(Opcode opcode, absl::Span<Instruction* const> operands,
+                                          const Shape* declared) {
+  return std::make_unique<Instruction>(opcode, declared != nullptr ? *declared : Shape(), operands);
+}
+
+Instruction* Scope::Make(Opcode opcode, absl::Span<Instruction* const> operands,
+                         const Shape* declared) {
+  return Finish(Start(opcode, operands, declared));
+}
+
+Instruction* Scope::Finish(std::unique_ptr<Instruction> made) {
+  std::vector<const Shape*> shapes;
+  for (const Instruction* operand : made->operands()) shapes.push_back(&operand->shape());
+  const bool declared = made->shape().type != ElementType::kInvalid;
+  auto shape = InferShape(OpView(made->opcode(), shapes, made->attributes(), made->called(),
+                                 declared ? &made->shape() : nullptr));
+  if (shape.ok()) {
+    made->set_shape(WithSomeLayout(*shape));
+    return computation_.Add(std::move(made));
+  }
+  state_.refusals.push_back(std::string(shape.status().message()));
+  while (made->operand_count() > 0) made->RemoveOperand(made->operand_count() - 1);
+  return nullptr;
+}
+
+Shape Scope::WithSomeLayout(const Shape& shape) {
+  Shape result = shape.WithDefaultLayout();
+  if (!shape.IsArray() || shape.rank() < 2 || kind_ == Kind::kFused ||
+      !random().Chance(state_.options.odd_layouts))
+    return result;
+  random().Shuffle(result.layout.minor_to_major);
+  return result;
+}
+
+void Scope::Keep(Instruction* instruction, Bounds bounds) {
+  if (instruction == nullptr) return;
+  const ElementType type = instruction->shape().type;
+  RandomValue value{instruction, bounds};
+  if (IsFloat(type) || IsComplex(type)) {
+    if (!IsUseful(type, bounds)) return;
+    if (bounds.Most() > MostUseful(type)) {
+      if (IsComplex(type)) return;
+      value = Tame(value, -kRange, kRange);
+    }
+  }
+  values_.push_back(value);
+}
+
+void Scope::KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds) {
+  if (tuple == nullptr) return;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    Instruction* element = computation_.Add(Opcode::kGetTupleElement, tuple->shape().elements[i],
+                                            {tuple}, GetTupleElementAttrs{static_cast<int64_t>(i)});
+    Keep(element, bounds[i]);
+  }
+}
+
+RandomValue Scope::AddParameter(const Shape& shape, const Bounds& bounds) {
+  values_.push_back({computation_.AddParameter(computation_.parameter_count(), shape), bounds});
+  return values_.back();
+}
+
+ElementType Scope::AnyType() {
+  return PickType(random(), [](ElementType) { return true; });
+}
+ElementType Scope::FloatType() { return PickType(random(), IsArithmeticFloat); }
+ElementType Scope::IntegerType() { return PickType(random(), IsInteger); }
+
+DimVector Scope::NewDims(int least_rank, int most_rank) {
+  constexpr int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 64, 130};
+  DimVector dims(random().Between(least_rank, most_rank));
+  int64_t count = 1;
+  for (int64_t& d : dims) {
+    d = random().Chance(0.02) ? 0 : random().OneOf(kSizes);
+    if (count * d > state_.options.max_elements) d = random().Between(1, 3);
+    if (count * d > state_.options.max_elements) d = 1;
+    count *= std::max<int64_t>(d, 1);
+  }
+  random().Shuffle(dims);
+  return dims;
+}
+
+DimVector Scope::AnyDims() {
+  if (!values_.empty() && random().Chance(0.75)) return random().OneOf(values_).shape().dims;
+  return NewDims(0, random().Chance(0.1) ? 6 : 3);
+}
+
+RandomValue Scope::Any() {
+  if (!values_.empty() && random().Chance(0.9)) return random().OneOf(values_);
+  return GetAny(AnyType());
+}
+
+RandomValue Scope::Get(ElementType type, absl::Span<const int64_t> dims, bool exact) {
+  Values fitting;
+  for (const RandomValue& value : values_)
+    if (value.type() == type && value.shape().dims == DimVector(dims.begin(), dims.end()) &&
+        (!exact || value.bounds.Exact()))
+      fitting.push_back(value);
+  if (!fitting.empty() && random().Chance(0.85)) return random().OneOf(fitting);
+  RandomValue made = MakeValue(type, dims, exact);
+  values_.push_back(made);
+  return made;
+}
+
+RandomValue Scope::MakeValue(ElementType type, absl::Span<const int64_t> dims, bool exact) {
+  const Shape shape = Shape::Array(type, dims);
+  const bool e8m0 = type == ElementType::kF8E8M0FNU;  // holds no number that is not above 0
+  if (kind_ == Kind::kEntry && !e8m0 && computation_.parameter_count() < kMostParameters &&
+      random().Chance(0.6))
+    return {computation_.AddParameter(computation_.parameter_count(), WithSomeLayout(shape)),
+            {-1, 1, 0}};
+  if (random().Chance(0.3)) {  // a scalar spread out
+    Values scalars;
+    for (const RandomValue& value : values_)
+      if (value.type() == type && value.shape().rank() == 0 && (!exact || value.bounds.Exact()))
+        scalars.push_back(value);
+    const RandomValue scalar = scalars.empty() ? RandomConstant(type, {}) : random().OneOf(scalars);
+    if (dims.empty()) return scalar;
+    return {Make(Opcode::kBroadcast, {scalar.instruction}, BroadcastAttrs{DimVector()}, &shape),
+            scalar.bounds};
+  }
+  if (!values_.empty() && !e8m0 && !IsComplex(type) && random().Chance(0.4)) {  // of another type
+    for (int tries = 0; tries < 4; ++tries) {
+      const RandomValue from = random().OneOf(values_);
+      if (from.shape().dims != shape.dims || IsComplex(from.type()) || IsFloat(from.type()))
+        continue;
+      if (!IsFloat(type)) return {Make(Opcode::kConvert, {from.instruction}, &shape), {}};
+      Instruction* small =
+          IsPred(from.type()) ? from.instruction : TameInteger(from.instruction, -2, 2);
+      const double low = IsUnsigned(from.type()) || IsPred(from.type()) ? 0 : -2;
+      return {Make(Opcode::kConvert, {small}, &shape), {low, 2, 0}};
+    }
+  }
+  return RandomConstant(type, dims);
+}
+
+Instruction* Scope::Constant(Literal literal) {
+  return computation_.AddConstant(std::move(literal));
+}
+
+Instruction* Scope::ScalarConstant(ElementType type, double value) {
+  Literal literal(Shape::Scalar(type));
+  if (IsComplex(type)) {
+    literal.SetComplex(0, value);
+  } else if (IsFloat(type)) {
+    literal.SetDouble(0, value);
+  } else {
+    literal.SetInt(0, static_cast<int64_t>(value));
+  }
+  return Constant(std::move(literal));
+}
+
+RandomValue Scope::RandomConstant(ElementType type, absl::Span<const int64_t> dims) {
+  Literal literal(Shape::Array(type, dims));
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(type)) {
+      literal.SetComplex(i, {random().Real(-kRange, kRange), random().Real(-kRange, kRange)});
+    } else if (type == ElementType::kF8E8M0FNU) {
+      literal.SetDouble(i, std::exp2(static_cast<double>(random().Between(-3, 3))));
+    } else if (IsFloat(type)) {
+      literal.SetDouble(i, random().Chance(0.2) ? static_cast<double>(random().Between(-2, 2))
+                                                : random().Real(-kRange, kRange));
+      if (literal.GetDouble(i) == 0) literal.SetDouble(i, 0);  // text reads -0 as 0
+    } else {
+      SetRandomInteger(random(), literal, i);
+    }
+  }
+  const double most = type == ElementType::kF8E8M0FNU ? 8 : kRange;
+  return {Constant(std::move(literal)), {-most, most, 0}};
+}
+
+RandomValue Scope::Tame(RandomValue value, double low, double high) {
+  const Bounds& b = value.bounds;
+  if (b.low - b.error >= low && b.high + b.error <= high) return value;
+  const ElementType type = value.type();
+  Instruction* clamped = Make(
+      Opcode::kClamp, {ScalarConstant(type, low), value.instruction, ScalarConstant(type, high)});
+  return {clamped, {low, high, std::min(b.error, high - low)}};
+}
+
+Instruction* Scope::TameInteger(Instruction* value, int64_t low, int64_t high) {
+  const ElementType type = value->shape().type;
+  const int bits = std::min(BitWidth(type), 32);
+  const int64_t top = (int64_t{1} << (IsSigned(type) ? bits - 1 : bits)) - 1;
+  const int64_t bottom = IsSigned(type) ? -top - 1 : 0;
+  return Make(Opcode::kClamp,
+              {ScalarConstant(type, static_cast<double>(std::clamp(low, bottom, top))), value,
+               ScalarConstant(type, static_cast<double>(std::clamp(high, bottom, top)))});
+}
+
+RandomValue Scope::Plain(RandomValue value) {
+  if (value.shape().IsRowMajor()) return value;
+  Instruction* copy =
+      computation_.Add(Opcode::kCopy, value.shape().WithDefaultLayout(), {value.instruction});
+  return {copy, value.bounds};
+}
+
+Computation* Scope::ScalarFunction(Opcode opcode, ElementType type) {
+  Computation* made = module().AddComputation(absl::StrCat(Text(opcode), "_", Text(type)));
+  const Shape scalar = Shape::Scalar(type).WithDefaultLayout();
+  Instruction* x = made->AddParameter(0, scalar, "x");
+  Instruction* y = made->AddParameter(1, scalar, "y");
+  made->set_root(random().Chance(0.1) && HasTrait(opcode, kCommutative)
+                     ? made->Add(opcode, scalar, {y, x})
+                     : made->Add(opcode, scalar, {x, y}));
+  return made;
+}
+
+void Scope::Grow(int steps) {
+  std::vector<const Recipe*> usable;
+  int total = 0;
+  for (const Recipe& recipe : Recipes()) {
+    if (kind_ == Kind::kFused && !recipe.fused) continue;
+    if (!state_.options.recipe.empty() && recipe.name != state_.options.recipe) continue;
+    usable.push_back(&recipe);
+    total += recipe.weight;
+  }
+  for (int step = 0; step < steps && total > 0; ++step) {
+    int64_t at = random().Between(0, total - 1);
+    for (const Recipe* recipe : usable) {
+      if ((at -= recipe->weight) >= 0) continue;
+      recipe->make(*this);
+      break;
+    }
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -15,6 +15,12 @@
 
 namespace hlokit {
 
+// What one run may use; 0: no limit.
+struct RunLimits {
+  int64_t steps = 0;         // instructions that the interpreter runs on a device
+  int64_t memory_bytes = 0;  // arguments, results and what lies between
+};
+
 struct CompileOptions {
   // Which passes run first: the platform's own pipeline, none (the module as it stands, such as a
   // scheduled and fused dump), or those of `passes` (text as --passes takes it).
@@ -25,8 +31,9 @@ struct CompileOptions {
   int opt_level = 2;             // 0 to 3, of code generation
   int threads = 0;               // 0: one a core
   bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
-  std::string dump_to;           // folder for the module after passes, IR, assembly; empty: nothing
-  ProgressCallback progress;     // may be empty
+  RunLimits limits;
+  std::string dump_to;        // folder for the module after passes, IR, assembly; empty: nothing
+  ProgressCallback progress;  // may be empty
 };
 
 // What compiling cost and came to.

@@ -6,8 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -67,16 +71,47 @@ std::string ResolveLink(const std::string& path) {
   return result;
 }
 
+// The path being written, for RemoveUnfinishedFile; empty where there is none.
+char unfinished[PATH_MAX];
+volatile sig_atomic_t unfinished_is_set = 0;
+
+// A file beside `path` that vanishes unless it is renamed. One at a time is known to signal
+// handlers.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& path) {
+    static std::atomic<int> count{0};
+    path_ = absl::StrCat(path, ".tmp", getpid(), ".", count++);
+    if (path_.size() < sizeof(unfinished) && unfinished_is_set == 0) {
+      std::memcpy(unfinished, path_.c_str(), path_.size() + 1);
+      unfinished_is_set = known_ = 1;
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!renamed_) unlink(path_.c_str());
+    if (known_ != 0) unfinished_is_set = 0;
+  }
+
+  int Open() const { return open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); }
+  bool RenameTo(const std::string& path) {
+    return renamed_ = rename(path_.c_str(), path.c_str()) == 0;
+  }
+
+ private:
+  std::string path_;
+  int known_ = 0;
+  bool renamed_ = false;
+};
+
 absl::Status WriteBesideAndRename(const std::string& path, Pieces contents, mode_t mode) {
-  std::string temporary = absl::StrCat(path, ".tmp", getpid(), ".XXXXXX");
-  Descriptor file(mkstemp(temporary.data()));
+  TemporaryFile temporary(path);
+  Descriptor file(temporary.Open());
   if (file.get() < 0) return SystemError("write", path);
-  absl::Status status = WriteAll(file.get(), contents, path);
-  if (status.ok() && fchmod(file.get(), mode) != 0) status = SystemError("write", path);
-  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0)
-    status = SystemError("write", path);
-  if (!status.ok()) unlink(temporary.c_str());
-  return status;
+  RETURN_IF_ERROR(WriteAll(file.get(), contents, path));
+  if (fchmod(file.get(), mode) != 0 || !temporary.RenameTo(path)) return SystemError("write", path);
+  return absl::OkStatus();
 }
 
 mode_t DefaultMode() {
@@ -120,6 +155,10 @@ absl::Status AtomicWriteFile(const std::string& path,
   if (path == "-" || (exists && !S_ISREG(info.st_mode))) return WriteDirectly(path, contents);
   return WriteBesideAndRename(ResolveLink(path), contents,
                               exists ? info.st_mode & 07777 : DefaultMode());
+}
+
+void RemoveUnfinishedFile() {
+  if (unfinished_is_set != 0) unlink(unfinished);
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {

@@ -21,6 +21,10 @@ absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents
 // The same for contents in pieces, one after the other.
 absl::Status AtomicWriteFile(const std::string& path, absl::Span<const absl::string_view> contents);
 
+// Deletes the part of a file that AtomicWriteFile has written so far, if it is at work. For signal
+// handlers that end the program: it only calls what they may.
+void RemoveUnfinishedFile();
+
 // A plain file mapped read-only; the bytes live as long as the object.
 class MappedFile {
  public:

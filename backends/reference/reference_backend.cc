@@ -34,6 +34,8 @@ class ReferenceExecutable final : public Executable {
   ReferenceExecutable(std::unique_ptr<Module> module, const CompileOptions& options)
       : module_(std::move(module)) {
     options_.flush_denormals = options.flush_denormals;
+    options_.step_limit = options.limits.steps;
+    options_.memory_limit_bytes = options.limits.memory_bytes;
   }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }

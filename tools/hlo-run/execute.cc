@@ -12,21 +12,20 @@
 namespace hlokit {
 namespace {
 
-CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
-  CompileOptions options;
-  using Passes = CompileOptions::Passes;
-  const bool run_passes = reference ? o.run_reference_passes && o.run_passes : o.run_passes;
-  options.which_passes = !run_passes        ? Passes::kNone
-                         : o.passes.empty() ? Passes::kPipeline
-                                            : Passes::kListed;
-  options.passes = o.passes;
-  options.verify_each = o.verify_each;
-  options.opt_level = o.opt_level;
-  options.threads = o.threads;
-  options.flush_denormals = o.flush_denormals;
-  if (!reference) options.dump_to = o.dump_to;
-  options.progress = TerminalProgress();
-  return options;
+// Arguments, results and what lies between must not take more than --memory-limit.
+absl::Status CheckMemory(const Executable& executable, absl::Span<const DeviceArguments> arguments,
+                         int64_t limit) {
+  if (limit == 0) return absl::OkStatus();
+  int64_t bytes = executable.stats().temporary_bytes;
+  const auto add = [&](const Shape& shape) {
+    for (const ShapeLeaf& leaf : Leaves(shape))
+      if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
+  };
+  for (const DeviceArguments& device : arguments)
+    for (const Literal* argument : device) add(argument->shape());
+  add(executable.module().entry()->root()->shape());
+  if (bytes <= limit) return absl::OkStatus();
+  return ResourceExhausted("a run takes ", bytes, " bytes, more than --memory-limit=", limit);
 }
 
 absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
@@ -47,6 +46,35 @@ absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>
 }
 
 }  // namespace
+
+CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
+  CompileOptions options;
+  using Passes = CompileOptions::Passes;
+  const bool run_passes = reference ? o.run_reference_passes && o.run_passes : o.run_passes;
+  options.which_passes = !run_passes        ? Passes::kNone
+                         : o.passes.empty() ? Passes::kPipeline
+                                            : Passes::kListed;
+  options.passes = o.passes;
+  options.verify_each = o.verify_each;
+  options.opt_level = o.opt_level;
+  options.threads = o.threads;
+  options.flush_denormals = o.flush_denormals;
+  if (!reference) options.dump_to = o.dump_to;
+  options.limits = {o.max_steps, o.memory_limit};
+  options.progress = TerminalProgress();
+  return options;
+}
+
+CompareOptions CompareOptionsOf(const RunOptions& o) {
+  CompareOptions options;
+  if (o.ulps > 0) {
+    options.ulps = o.ulps;
+  } else {
+    options.abs_error = o.abs_error;
+    options.rel_error = o.rel_error;
+  }
+  return options;
+}
 
 double Execution::min_seconds() const {
   return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
@@ -71,6 +99,7 @@ absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> modu
     RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"),
                                     Print(executable->module())));
   if (o.compile_only) return execution;
+  RETURN_IF_ERROR(CheckMemory(*executable, arguments, o.memory_limit));
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
   if (timed) {
     RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "backends/backend.h"
 #include "tools/hlo-run/options.h"
+#include "types/compare.h"
 
 namespace hlokit {
 
@@ -17,6 +18,11 @@ struct Execution {
   double min_seconds() const;
   double median_seconds() const;
 };
+
+// What the flags say of compiling, for the platform or for the reference.
+CompileOptions CompileOptionsOf(const RunOptions& options, bool reference);
+// What they allow two results to be apart.
+CompareOptions CompareOptionsOf(const RunOptions& options);
 
 // `timed` false: one run, without warm-up (the reference platform).
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,

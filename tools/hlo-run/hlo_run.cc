@@ -11,11 +11,13 @@
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
+#include "tools/common/signals.h"
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/inputs.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/platforms.h"
+#include "tools/hlo-run/probes.h"
 #include "types/compare.h"
 
 namespace hlokit {
@@ -91,31 +93,29 @@ std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
       1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
 }
 
-// Prints one line a result that differs, or that all agree; false where they differ.
+// Prints what differs, or that all agree, and of how many elements; false where they differ.
 bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
-                    const RunOptions& o) {
-  CompareOptions options;
-  if (o.ulps > 0) {
-    options.ulps = o.ulps;
-  } else {
-    options.abs_error = o.abs_error;
-    options.rel_error = o.rel_error;
-  }
+                    const RunOptions& o, absl::string_view reference) {
   bool equal = true;
+  int64_t compared = 0, nans = 0;
   for (size_t device = 0; device < expected.size(); ++device) {
-    const CompareResult result = Compare(expected[device], actual[device], options);
+    const CompareResult result = Compare(expected[device], actual[device], CompareOptionsOf(o));
     if (expected.size() > 1 && !result.equal) PrintOut(absl::StrCat("device ", device, ":\n"));
     PrintOut(result.Report(/*all=*/!result.equal));
     equal &= result.equal;
+    compared += result.Compared();
+    nans += result.NanMatches();
   }
-  PrintOut(
-      absl::StrCat(o.platform, " and ", o.reference_platform, equal ? " agree\n" : " differ\n"));
+  PrintOut(absl::StrCat(o.platform, " and ", reference, equal ? " agree" : " differ", " (",
+                        compared, " elements compared",
+                        nans > 0 ? absl::StrCat(", ", nans, " are NaN in both") : "", ")\n"));
   return equal;
 }
 
 absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
   ClearProgress();
-  if (o.print_literals || (o.output.empty() && o.reference_platform.empty() && o.json.empty()))
+  if (o.print_literals ||
+      (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
   if (o.stats) PrintOut(StatsText(execution.stats));
   if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
@@ -140,15 +140,22 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices));
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
+  if (WantsProbes(o) && !o.compile_only)
+    return RunProbes(o, *loaded.module, pointers, *backend, reference.get(), agrees);
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
   ASSIGN_OR_RETURN(const Execution execution,
                    Execute(*backend, std::move(loaded.module), pointers, o, /*timed=*/true));
   RETURN_IF_ERROR(Report(o, loaded, execution));
+  if (!o.expected.empty() && !o.compile_only) {
+    ASSIGN_OR_RETURN(const std::vector<Literal> recorded,
+                     ReadResults(o.expected, execution.results));
+    agrees &= CompareResults(recorded, execution.results, o, o.expected);
+  }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   auto expected = Execute(*reference, std::move(copy), pointers, o, /*timed=*/false);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
   ClearProgress();
-  agrees = CompareResults(expected->results, execution.results, o);
+  agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
   return absl::OkStatus();
 }
 
@@ -170,6 +177,7 @@ int RunFile(const std::string& path, const RunOptions& o) {
 }  // namespace
 
 int RunHloRun(const RunOptions& o) {
+  EndOnSignals(kTool.data(), o.time_limit);
   if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
     return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
   int worst = kExitDone;

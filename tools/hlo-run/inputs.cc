@@ -8,8 +8,8 @@
 #include "parser/parser.h"
 #include "support/file.h"
 #include "support/status.h"
-#include "tools/hlo-run/random.h"
 #include "types/npz.h"
+#include "types/random_literal.h"
 
 namespace hlokit {
 namespace {
@@ -191,14 +191,15 @@ class InputFiles {
 
 RandomRanges RangesOf(const RunOptions& options) {
   return {options.float_range[0], options.float_range[1], options.int_range[0],
-          options.int_range[1]};
+          options.int_range[1], options.large_floats};
 }
 
 std::vector<Literal> RandomArguments(const Computation& entry, const RunOptions& options,
                                      int64_t device) {
   std::vector<Literal> leaves;
   for (const Leaf& leaf : LeavesOfParameters(entry)) {
-    leaves.push_back(Literal::Unset(*leaf.shape));
+    leaves.emplace_back(*leaf.shape);
+    if (!options.random_inputs) continue;
     FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number,
                RangesOf(options));
   }
@@ -229,7 +230,7 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const RunOptions
   RETURN_IF_ERROR(CheckParameters(entry));
   Arguments arguments;
   if (options.inputs.empty()) {
-    for (int64_t d = 0; d < devices; ++d)
+    for (int64_t d = 0; d < (options.shared_inputs ? 1 : devices); ++d)
       arguments.by_device_.push_back(RandomArguments(entry, options, d));
     return arguments;
   }

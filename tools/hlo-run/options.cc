@@ -16,9 +16,10 @@ constexpr char kExamples[] = R"(Examples:
   hlo-run module.hlo --input=in.npz --output=out.npz    arrays in0, in1, ... in; out0, out1, ... out
   hlo-run module.hlo --input=a.npy --input=b.txt        one file a parameter
   hlo-run module.hlo --reference-platform=interpreter   runs both, names the worst difference
+  hlo-run module.hlo --bisect                           names the first instruction that is wrong
   hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
 
-Exit status: 0 done; 1 the platforms differ; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
+Exit status: 0 done; 1 something differs or is wrong; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
 
 // For counts: CLI11's own words for "at least" spell out the largest double.
 CLI::Validator AtLeast(int64_t least) {
@@ -46,6 +47,19 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
       ->type_name("FILE");
   app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin"}));
+  app.add_flag("--use-large-float-range", o.large_floats,
+               "random floats of all magnitudes that their type has");
+  app.add_flag("--random-init-input-literals", o.random_inputs, "false: inputs are zeros");
+  app.add_option_function<std::string>(
+         "--hlo-argument-mode",
+         [&o](const std::string& mode) {
+           o.random_inputs = mode == "use_random_inputs" || mode == "use_shared_random_inputs";
+           o.shared_inputs = mode == "use_shared_random_inputs";
+         },
+         "use_random_inputs, use_shared_random_inputs (the same on each device) or "
+         "use_zeros_as_input")
+      ->check(CLI::IsMember({"use_random_inputs", "use_shared_random_inputs", "use_zeros_as_input",
+                             "uninitialized"}));
   app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
   app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")
       ->delimiter(',')
@@ -61,21 +75,55 @@ void AddInputFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--output", o.output,
+  app.add_option("--output,--dump-output-literal-to", o.output,
                  "results as .npz (out0, ...), .txt, or .npy files in a folder")
       ->type_name("PATH");
-  app.add_flag("--print-literals", o.print_literals, "print every result in full");
+  app.add_flag("--print-literals,--log-output", o.print_literals, "print every result in full");
   app.add_option("--json", o.json, "write times, memory and counts")->type_name("FILE");
   app.add_flag("--stats", o.stats,
                "print what compiling came to, and instructions without native code");
   app.add_option("--reference-platform", o.reference_platform, "run this one too and compare")
       ->type_name("NAME");
+  app.add_option("--expected", o.expected, "compare with these results: an .npz of out0, ...")
+      ->type_name("FILE");
   app.add_option("--abs-error,--abs-error-bound", o.abs_error,
                  "largest absolute error that passes");
   app.add_option("--rel-error,--rel-error-bound", o.rel_error,
                  "largest relative error that passes");
   app.add_option("--ulps", o.ulps,
                  "largest error in units in the last place, instead of the two above");
+}
+
+void AddProbeFlags(CLI::App& app, RunOptions& o) {
+  app.add_flag("--bisect", o.bisect,
+               "name the first instruction where platform and reference differ");
+  app.add_flag("--check-nans", o.check_nans, "name the first instruction that makes a NaN");
+  app.add_flag("--check-infs", o.check_infs, "the same for infinities and NaN");
+  app.add_option("--trace", o.trace, "write the values of instructions whose names match")
+      ->type_name("REGEX");
+  app.add_option("--trace-to", o.trace_to, "where --trace writes: an .npz")->type_name("FILE");
+  app.add_option("--isolate", o.isolate, "cut an instruction out, with the values it reads")
+      ->type_name("NAME");
+  app.add_option("--isolate-to", o.isolate_to,
+                 "where --isolate, --bisect and --check-nans write: STEM.hlo and STEM.npz")
+      ->type_name("STEM");
+  app.add_option("--isolate-run", o.isolate_run,
+                 "which run of the instruction, counted from 0: the round of a loop")
+      ->check(AtLeast(0));
+  app.add_option("--height", o.height, "how many operands deep --isolate cuts; -1: all")
+      ->check(CLI::Range(-1, 1000000));
+  app.add_flag("--isolate-instructions", o.isolate_instructions,
+               "run each distinct instruction by itself; print a table");
+}
+
+void AddLimitFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--max-steps", o.max_steps, "instructions that the interpreter may run")
+      ->check(AtLeast(1));
+  app.add_option("--memory-limit", o.memory_limit, "of a run, such as 500MB or 2GiB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->type_name("SIZE");
+  app.add_option("--time-limit", o.time_limit, "seconds for everything")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void AddCompileFlags(CLI::App& app, RunOptions& o) {
@@ -123,6 +171,8 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   AddInputFlags(app, o);
   AddResultFlags(app, o);
   AddExecutionFlags(app, o);
+  AddProbeFlags(app, o);
+  AddLimitFlags(app, o);
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
   for (const std::string& problem : {RangeProblem("--random-float-range", o.float_range),
                                      RangeProblem("--random-int-range", o.int_range)}) {

@@ -11,6 +11,7 @@ struct RunOptions {
   std::vector<std::string> files;
   std::string platform = "cpu";
   std::string reference_platform;  // empty: no comparison
+  std::string expected;            // a file of recorded results to compare with
 
   // Inputs.
   std::vector<std::string> inputs;
@@ -18,6 +19,9 @@ struct RunOptions {
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
   std::vector<int64_t> int_range = {0, 7};  // both ends included
+  bool large_floats = false;                // of all magnitudes, instead of float_range
+  bool random_inputs = true;                // else zeros
+  bool shared_inputs = false;               // every device the same
   std::string elided_constants = "refuse";
 
   // Results.
@@ -25,6 +29,17 @@ struct RunOptions {
   bool print_literals = false, stats = false;
   double abs_error = 1e-3, rel_error = 1e-3;
   int64_t ulps = 0;  // instead of the errors above, where not 0
+
+  // Looking inside.
+  bool bisect = false, check_nans = false, check_infs = false, isolate_instructions = false;
+  std::string trace, trace_to = "trace.npz";  // names (re2), and the file of their values
+  std::string isolate, isolate_to;            // an instruction; the stem of the files, or its name
+  int64_t isolate_run = 0;                    // of the instruction's computation
+  int height = 0;                             // how many operands deep to cut
+
+  // Limits; 0: none.
+  int64_t max_steps = 0, memory_limit = 0;  // bytes
+  double time_limit = 0;                    // seconds
 
   // Compilation.
   bool run_passes = true, verify = true, verify_each = false, allow_unknown_attributes = false;

@@ -56,6 +56,21 @@ absl::Status WriteResults(const std::string& path, const std::vector<Literal>& r
   return AtomicWriteFile(path, text);
 }
 
+absl::StatusOr<std::vector<Literal>> ReadResults(const std::string& path,
+                                                 const std::vector<Literal>& like) {
+  ASSIGN_OR_RETURN(const NpzFile archive, NpzFile::Open(path));
+  std::vector<Literal> results = like;
+  for (const NamedLiteral& leaf : NameAll(results)) {
+    if (!archive.Contains(leaf.name))
+      return InvalidArgument(path, " has no ", leaf.name, ", a result ",
+                             Text(leaf.literal->shape()));
+    ASSIGN_OR_RETURN(const NumpyArray array, archive.Read(leaf.name));
+    ASSIGN_OR_RETURN(*const_cast<Literal*>(leaf.literal),
+                     ToLiteral(array, leaf.literal->shape(), leaf.name));
+  }
+  return results;
+}
+
 std::string DescribeResults(const std::vector<Literal>& results, bool in_full) {
   std::string text;
   for (const NamedLiteral& leaf : NameAll(results)) {

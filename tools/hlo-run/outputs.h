@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "types/literal.h"
 
 namespace hlokit {
@@ -12,6 +13,11 @@ namespace hlokit {
 // NAME.npz, NAME.txt (a line a device), or a folder of .npy files, made where it is missing. Arrays
 // are named out0, out1, ..., of several devices out0.d3. Each file appears whole or not at all.
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results);
+
+// Recorded results in the shapes of `like`, one a device: out0, ... of an .npz as WriteResults
+// writes them. InvalidArgument names a result that is missing or of another shape.
+absl::StatusOr<std::vector<Literal>> ReadResults(const std::string& path,
+                                                 const std::vector<Literal>& like);
 
 // Makes a folder, and those above it, where they are missing.
 absl::Status MakeFolder(const std::string& path);

@@ -2,6 +2,7 @@
 #include "codegen/element_emitter.h"
 
 #include "analysis/in_place.h"
+#include "codegen/math_functions.h"
 
 namespace hlokit {
 namespace {
@@ -19,6 +20,16 @@ bool ArraysOnly(const Instruction& i) {
   for (const ShapeLeaf& leaf : Leaves(i.shape()))
     if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
   return true;
+}
+
+// A lone value may branch, which vectors cannot.
+ScalarValue EmitQuickTrig(Builder& b, Opcode opcode, const ScalarValue& x) {
+  const Val angle(b, x.re);
+  const bool sine = opcode == Opcode::kSine;
+  return {EmitIfElse(
+      b, (Abs(angle) < kTrigBound).get(),
+      [&] { return Values{(sine ? BoundedSin(angle) : BoundedCos(angle)).get()}; },
+      [&] { return Values{(sine ? Sin(angle) : Cos(angle)).get()}; })[0]};
 }
 
 bool ScalarFunction(const Instruction& i) { return CanEmitElements(*i.to_apply()); }
@@ -255,6 +266,9 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
       break;
   }
   const ScalarValue x = Operand(i, 0, index);
+  if (unroll_ && type == ElementType::kF32 &&
+      (i->opcode() == Opcode::kSine || i->opcode() == Opcode::kCosine))
+    return EmitQuickTrig(b_, i->opcode(), x);
   if (i->operand_count() == 1) return EmitUnary(b_, i->opcode(), type, x);
   const ScalarValue y = Operand(i, 1, index);
   const bool fuses = (type == ElementType::kF32 || type == ElementType::kF64) &&
@@ -268,6 +282,12 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
     flags.setAllowContract();
     b_.setFastMathFlags(flags);
   }
+  if (excess_ && i->opcode() == Opcode::kDivide && i->shape().type == ElementType::kBF16) {
+    // Far more exact than bf16: a divisor that stays the same in a loop is inverted before it.
+    llvm::FastMathFlags flags = b_.getFastMathFlags();
+    flags.setAllowReciprocal();
+    b_.setFastMathFlags(flags);
+  }
   return EmitBinary(b_, i->opcode(), type, x, y);
 }
 
@@ -276,6 +296,7 @@ std::vector<ScalarValue> ElementEmitter::Apply(const Computation& function,
   ElementEmitter inner(b_);
   inner.set_wide(wide_);
   inner.set_excess(excess_);
+  inner.set_unroll(unroll_);
   inner.set_unsupported(unsupported_);
   for (int64_t p = 0; p < function.parameter_count(); ++p) {
     const ScalarValue value = arguments[p];

@@ -62,6 +62,8 @@ class ElementEmitter {
   // With `excess` set, bf16 values inside an expression are such f32 values, as XLA computes them
   // (xla_allow_excess_precision): rounded where they are stored, compared or made integers.
   void set_excess(bool excess) { excess_ = excess; }
+  // Short sums are written out, so that elements at constant places are asked for.
+  void set_unroll(bool unroll) { unroll_ = unroll; }
   ElementType TypeOf(const Shape& shape) const;
   // Where to note the first instruction that has no code for its types.
   void set_unsupported(const Instruction** unsupported) { unsupported_ = unsupported; }
@@ -93,6 +95,9 @@ class ElementEmitter {
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   // Operand `o` at the same place, or at no place if it is a scalar.
   ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);
+  // A loop that carries values, or its steps one after the other.
+  Values Repeat(int64_t count, const Values& initial,
+                absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
   // The same as values of their type, where a rounding makes more than a small difference.
   ScalarValue RoundedOperand(const Instruction* i, int64_t o, const ElementIndex& index);
   ElementIndex Convey(const Instruction* i, const Shape& operand, const ElementIndex& index);
@@ -119,6 +124,7 @@ class ElementEmitter {
   Builder& b_;
   bool wide_ = false;
   bool excess_ = false;
+  bool unroll_ = false;
   const Instruction** unsupported_ = nullptr;
   absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
   absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;

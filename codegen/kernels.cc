@@ -57,6 +57,19 @@ bool FusionIsLoops(const Instruction& fusion) {
   return true;
 }
 
+// Elements at constant places come from registers, others from memory.
+void BindKnown(ElementEmitter& emitter, const Expression::Leaf& leaf,
+               std::vector<ScalarValue> known, const Shape& shape, KernelArrays& arrays) {
+  emitter.Bind(leaf.instruction, [&emitter, &arrays, &shape, leaf,
+                                  known = std::move(known)](const ElementIndex& index) {
+    Builder& b = emitter.builder();
+    if (known.size() == 1) return known[0];
+    const auto* at = llvm::dyn_cast<llvm::ConstantInt>(LinearOffset(b, index, shape));
+    if (at != nullptr && at->getValue().ult(known.size())) return known[at->getZExtValue()];
+    return LoadFrom(b, arrays.operand(leaf.operand), index);
+  });
+}
+
 }  // namespace
 
 void BindLeaves(ElementEmitter& emitter, const Expression& e, KernelArrays& arrays) {
@@ -68,6 +81,8 @@ void BindLeaves(ElementEmitter& emitter, const Expression& e, KernelArrays& arra
       emitter.Bind(leaf.instruction, [&emitter, &value](const ElementIndex&) {
         return ConstantElement(emitter.builder(), value.type(), value.data());
       });
+    } else if (auto known = arrays.known(leaf.operand); known.has_value()) {
+      BindKnown(emitter, leaf, *std::move(known), operand->shape(), arrays);
     } else {
       emitter.Bind(leaf.instruction, arrays.operand(leaf.operand));
     }

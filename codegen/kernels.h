@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "codegen/element_emitter.h"
@@ -14,6 +15,8 @@ class KernelArrays {
   virtual ~KernelArrays() = default;
   virtual ArrayRef operand(int64_t o) = 0;  // array-shaped operands
   virtual ArrayRef result(int64_t leaf) = 0;
+  // Elements of an operand that are in registers, in memory order; nothing where they are not.
+  virtual std::optional<std::vector<ScalarValue>> known(int64_t) { return std::nullopt; }
   const Instruction* unsupported = nullptr;  // set where emission found a type without code
 };
 

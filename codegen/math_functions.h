@@ -23,6 +23,10 @@ Val Atanh(Val x);
 Val Sin(Val x);
 Val Cos(Val x);
 Val Tan(Val x);
+// Of floats (not doubles) below kTrigBound in absolute value, with half the latency.
+inline constexpr double kTrigBound = 120;
+Val BoundedSin(Val x);
+Val BoundedCos(Val x);
 
 Val Asin(Val x);
 Val Acos(Val x);

@@ -47,6 +47,12 @@ T ExactLogistic(T x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
 
+// The short form where it holds.
+template <Val (*bounded)(Val), Val (*general)(Val)>
+Val Quick(Val x) {
+  return x.is_f64() ? general(x) : Select(Abs(x) < kTrigBound, bounded(x), general(x));
+}
+
 const Function kFunctions[] = {
     UNARY(Exp, exp),
     UNARY(Expm1, expm1),
@@ -69,6 +75,14 @@ const Function kFunctions[] = {
     BINARY(Atan2, atan2),
     BINARY(Pow, pow),
     BINARY(Hypot, hypot),
+    {"BoundedSin", Quick<BoundedSin, Sin>, nullptr,
+     [](long double x, long double) -> long double { return sinl(x); },
+     [](double x, double) -> double { return sin(x); },
+     [](float x, float) -> float { return sinf(x); }},
+    {"BoundedCos", Quick<BoundedCos, Cos>, nullptr,
+     [](long double x, long double) -> long double { return cosl(x); },
+     [](double x, double) -> double { return cos(x); },
+     [](float x, float) -> float { return cosf(x); }},
     {"Logistic", Logistic, nullptr, [](long double x, long double) { return ExactLogistic(x); },
      [](double x, double) { return ExactLogistic(x); }},
     {"Rsqrt", Rsqrt, nullptr, [](long double x, long double) { return 1 / std::sqrt(x); },

@@ -137,6 +137,15 @@ Quadrant ReduceFloat(Val x) {
   return {x.With(x.builder().CreateFPToSI(index.get(), x.IntType(32))), {f, f.Const(0)}};
 }
 
+// The same for |x| < kTrigBound, in few steps: one multiple of pi/2 as a double is exact enough.
+// Adding 1.5 * 2^52 rounds to an integer, and leaves it in the low bits.
+Quadrant ReduceBounded(Val x) {
+  const double shift = 0x1.8p52;
+  Val shifted = Fma(x, 1 / kHalfPi, shift);
+  Val f = Fma(shifted - shift, -kHalfPi, x);
+  return {Resize(ToBits(shifted), 32), {f, f.Const(0)}};
+}
+
 Val FloatSinKernel(Val r) {
   Val z = r * r;
   return Fma(r * z, Horner(z, {0x1.7cd83cp-19, -0x1.a05bbap-13, 0x1.111176p-7, -0x1.555556p-3}), r);
@@ -145,6 +154,22 @@ Val FloatSinKernel(Val r) {
 Val FloatCosKernel(Val r) {
   Val z = r * r;
   return Fma(z * z, Horner(z, {0x1.99e0eep-16, -0x1.6c0c1ap-10, 0x1.55554ap-5}), Fma(z, -0.5, 1));
+}
+
+// sin of a whole number of quarter turns and a bit, for one value alone: terms side by side instead
+// of one after the other, and nothing leaves the vector registers.
+Val ShortSinOfQuadrant(const Quadrant& q, int quarter_turns) {
+  Val r = ToFloat(q.r.hi);
+  Val z = r * r;
+  Val zz = z * z;
+  Val sine_tail =
+      Fma(zz, Fma(z, 0x1.7cd83cp-19, -0x1.a05bbap-13), Fma(z, 0x1.111176p-7, -0x1.555556p-3));
+  Val sine = Fma(r * z, sine_tail, r);
+  Val cosine_tail = Fma(zz, 0x1.99e0eep-16, Fma(z, -0x1.6c0c1ap-10, 0x1.55554ap-5));
+  Val cosine = Fma(zz, cosine_tail, Fma(z, -0.5, 1));
+  Val index = q.index + quarter_turns;
+  Val magnitude = Select((index & 1) == 0, sine, cosine);
+  return Select((index & 2) == 0, magnitude, -magnitude);
 }
 
 // A double that is a widened float (complex functions work so) needs only the cheaper reduction.
@@ -176,6 +201,12 @@ Val SinOfQuadrant(Val x, int quarter_turns) {
 Val Sin(Val x) { return Select(Abs(x) < 0x1p-27, x, SinOfQuadrant(x, 0)); }
 
 Val Cos(Val x) { return SinOfQuadrant(x, 1); }
+
+Val BoundedSin(Val x) {
+  return Select(Abs(x) < 0x1p-27, x, ShortSinOfQuadrant(ReduceBounded(ToDouble(x)), 0));
+}
+
+Val BoundedCos(Val x) { return ShortSinOfQuadrant(ReduceBounded(ToDouble(x)), 1); }
 
 Val Tan(Val x) {
   bool narrow = !x.is_f64();

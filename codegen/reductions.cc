@@ -22,6 +22,23 @@ class Reassociate {
   llvm::FastMathFlags saved_;
 };
 
+// Sums this short are written out where ElementEmitter::set_unroll is on.
+constexpr int64_t kMostSteps = 8;
+
+// Neighbours first: no value waits for more additions than it must.
+ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
+                        const ScalarValue& zero) {
+  if (terms.empty()) return zero;
+  while (terms.size() > 1) {
+    std::vector<ScalarValue> sums;
+    for (size_t k = 0; k + 1 < terms.size(); k += 2)
+      sums.push_back(EmitBinary(b, Opcode::kAdd, type, terms[k], terms[k + 1]));
+    if (terms.size() % 2 == 1) sums.push_back(terms.back());
+    terms = std::move(sums);
+  }
+  return terms[0];
+}
+
 bool IsNarrowFloat(ElementType type) {
   return IsFloat(type) && type != ElementType::kF32 && type != ElementType::kF64;
 }
@@ -81,6 +98,14 @@ std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t
   return results;
 }
 
+Values ElementEmitter::Repeat(int64_t count, const Values& initial,
+                              absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  if (!unroll_ || count > kMostSteps) return EmitLoopCarrying(b_, count, initial, body);
+  Values carried = initial;
+  for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
+  return carried;
+}
+
 ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                                                    const ElementIndex& index) {
   const Shape& from = i->operand(0)->shape();
@@ -106,14 +131,13 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
       running.AppendNext(ElementIndex::Multi(multi), carried, used, next);
       return next;
     }
-    return EmitLoopCarrying(b_, from.dims[order[level]], carried,
-                            [&](llvm::Value* at, const Values& inner) {
-                              multi[order[level]] = at;
-                              BeginScope();
-                              const Values next = nest(level + 1, inner);
-                              EndScope();
-                              return next;
-                            });
+    return Repeat(from.dims[order[level]], carried, [&](llvm::Value* at, const Values& inner) {
+      multi[order[level]] = at;
+      BeginScope();
+      const Values next = nest(level + 1, inner);
+      EndScope();
+      return next;
+    });
   };
   size_t used = 0;
   return running.Results(nest(0, initial), used);
@@ -208,29 +232,46 @@ ScalarValue ElementEmitter::EmitDot(const Instruction* i, const ElementIndex& in
   if (IsNarrowFloat(sum_type)) sum_type = ElementType::kF32;
   const ScalarValue zero = EmitConvert(b_, ElementType::kPred, sum_type, {b_.getFalse()});
   const std::vector<ScalarValue> like = {zero};
+  const auto product = [&] {
+    const auto factor = [&](const Instruction* operand, const std::vector<llvm::Value*>& multi) {
+      return EmitConvert(b_, TypeOf(operand->shape()), sum_type,
+                         Emit(operand, ElementIndex::Multi(multi)));
+    };
+    const ScalarValue x = factor(lhs, l), y = factor(rhs, r);
+    const Reassociate flags(b_, true);
+    return EmitBinary(b_, Opcode::kMultiply, sum_type, x, y);
+  };
+  const DimVector& summed = dims.lhs_contracting_dims;
+  const auto set_place = [&](size_t level, llvm::Value* k) {
+    l[summed[level]] = r[dims.rhs_contracting_dims[level]] = k;
+  };
   std::function<Values(size_t, const Values&)> nest = [&](size_t level,
                                                           const Values& carried) -> Values {
-    if (level == dims.lhs_contracting_dims.size()) {
-      auto factor = [&](const Instruction* operand, const std::vector<llvm::Value*>& multi) {
-        return EmitConvert(b_, TypeOf(operand->shape()), sum_type,
-                           Emit(operand, ElementIndex::Multi(multi)));
-      };
-      const ScalarValue x = factor(lhs, l), y = factor(rhs, r);
+    if (level == summed.size()) {
+      const ScalarValue next = product();
       const Reassociate flags(b_, true);
-      const ScalarValue product = EmitBinary(b_, Opcode::kMultiply, sum_type, x, y);
-      return Flatten(
-          {EmitBinary(b_, Opcode::kAdd, sum_type, Unflatten(carried, like)[0], product)});
+      return Flatten({EmitBinary(b_, Opcode::kAdd, sum_type, Unflatten(carried, like)[0], next)});
     }
-    const int64_t size = lhs->shape().dims[dims.lhs_contracting_dims[level]];
-    return EmitLoopCarrying(b_, size, carried, [&](llvm::Value* k, const Values& inner) {
-      l[dims.lhs_contracting_dims[level]] = r[dims.rhs_contracting_dims[level]] = k;
-      BeginScope();
-      const Values next = nest(level + 1, inner);
-      EndScope();
-      return next;
-    });
+    return EmitLoopCarrying(b_, lhs->shape().dims[summed[level]], carried,
+                            [&](llvm::Value* k, const Values& inner) {
+                              set_place(level, k);
+                              BeginScope();
+                              const Values next = nest(level + 1, inner);
+                              EndScope();
+                              return next;
+                            });
   };
-  const ScalarValue sum = Unflatten(nest(0, Flatten({zero})), like)[0];
+  ScalarValue sum;
+  if (unroll_ && summed.size() == 1 && lhs->shape().dims[summed[0]] <= kMostSteps) {
+    std::vector<ScalarValue> products;
+    for (int64_t k = 0; k < lhs->shape().dims[summed[0]]; ++k) {
+      set_place(0, b_.getInt64(k));
+      products.push_back(product());
+    }
+    sum = PairwiseSum(b_, sum_type, std::move(products), zero);
+  } else {
+    sum = Unflatten(nest(0, Flatten({zero})), like)[0];
+  }
   return sum_type == TypeOf(i->shape()) ? sum : EmitConvert(b_, sum_type, TypeOf(i->shape()), sum);
 }
 

@@ -1,0 +1,203 @@
+// Kernels as functions of their own, run by one thread or many, or inline.
+#include <algorithm>
+
+#include "codegen/module_emitter_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Work (in simple float operations) below which a kernel stands in its caller, and above which
+// threads share it.
+constexpr double kInlineWork = 256;
+constexpr double kParallelWork = 150000;
+constexpr double kChunkWork = 40000;
+
+bool IsReadOnly(const Slice& slice) {
+  return slice.kind == Slice::Kind::kParameter || slice.kind == Slice::Kind::kConstant;
+}
+
+std::string LooksOf(const Instruction& i) {
+  std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
+  for (const Instruction* operand : i.operands())
+    absl::StrAppend(&looks, " ", Text(operand->shape(), true));
+  if (i.opcode() == Opcode::kFusion)
+    absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
+  return looks;
+}
+
+}  // namespace
+
+// Pointers for code that stands in a kernel's function: its arguments.
+class ModuleEmitter::Arguments final : public KernelArrays {
+ public:
+  Arguments(const Instruction& i, const BufferAssignment& buffers, const std::vector<Slice>& slices,
+            llvm::Function* function)
+      : i_(i), buffers_(buffers), slices_(slices), function_(function) {}
+  ArrayRef operand(int64_t o) override {
+    const Slice& slice = buffers_.slice(i_.operand(o));
+    return {At(slice), i_.operand(o)->shape(), IsReadOnly(slice)};
+  }
+  ArrayRef result(int64_t leaf) override {
+    return {At(buffers_.slice(&i_, leaf)), LeafShape(i_.shape(), leaf)};
+  }
+
+ private:
+  llvm::Value* At(const Slice& slice) const {
+    for (size_t k = 0; k < slices_.size(); ++k)
+      if (slices_[k] == slice) return function_->getArg(k);
+    return llvm::ConstantPointerNull::get(llvm::PointerType::get(function_->getContext(), 0));
+  }
+  const Instruction& i_;
+  const BufferAssignment& buffers_;
+  const std::vector<Slice>& slices_;
+  llvm::Function* function_;
+};
+
+ArrayRef ModuleEmitter::InlineArrays::operand(int64_t o) {
+  const Slice& slice = e_.buffers_.slice(i_.operand(o));
+  return {e_.Pointer(f_, slice), i_.operand(o)->shape(), IsReadOnly(slice)};
+}
+
+absl::Status NoCode(const Instruction& unsupported) {
+  return Unimplemented(Text(unsupported.opcode()), " of ", Text(unsupported.operand(0)->shape()),
+                       " has no code on the CPU (instruction %", unsupported.name(), ")");
+}
+
+absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
+  const auto in_place = [&](int64_t o, int64_t leaf) {
+    const auto operand = buffers_.slices(i.operand(o));
+    return !operand.empty() && operand[0] == buffers_.slice(&i, leaf);
+  };
+  for (const Kernel& kernel : MakeKernels(i, in_place)) {
+    if (kernel.units == 0) continue;
+    const double work = static_cast<double>(kernel.units) * kernel.unit_cost;
+    const Instruction* unsupported = nullptr;
+    if (work <= kInlineWork) {
+      InlineArrays arrays(*this, f, i);
+      kernel.emit(f.b, arrays, f.b.getInt64(0), f.b.getInt64(kernel.units));
+      unsupported = arrays.unsupported;
+    } else {
+      unsupported = EmitKernelCall(f, i, kernel, work);
+    }
+    if (unsupported != nullptr) return NoCode(*unsupported);
+  }
+  return absl::OkStatus();
+}
+
+// Distinct slices of an instruction's operands and results.
+std::vector<Slice> ModuleEmitter::SlicesOf(const Instruction& i) const {
+  std::vector<Slice> slices;
+  auto add = [&](const Slice& s) {
+    if (s.kind != Slice::Kind::kNone && std::find(slices.begin(), slices.end(), s) == slices.end())
+      slices.push_back(s);
+  };
+  for (const Instruction* operand : i.operands())
+    for (const Slice& s : buffers_.slices(operand)) add(s);
+  for (const Slice& s : buffers_.slices(&i)) add(s);
+  return slices;
+}
+
+const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
+                                                 const Kernel& kernel, double work) {
+  const std::vector<Slice> slices = SlicesOf(i);
+  const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
+  // Kernels that look alike go to one part, where equal ones are compiled once.
+  const auto [place, fresh] = part_of_.try_emplace(LooksOf(i), lightest);
+  const size_t part = place->second;
+  const std::string name = absl::StrCat("kernel_", next_kernel_++, "_", i.name());
+  const Instruction* unsupported = nullptr;
+  llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, &unsupported);
+  if (fresh) work_[part] += static_cast<double>(function->getInstructionCount());
+  const bool parallel = options_.parallel && work > kParallelWork && kernel.units > 1;
+  std::vector<llvm::Value*> pointers;
+  for (const Slice& s : slices) pointers.push_back(Pointer(f, s));
+  Builder& b = f.b;
+  if (!parallel) {
+    pointers.push_back(b.getInt64(0));
+    pointers.push_back(b.getInt64(kernel.units));
+    b.CreateCall(Declare(*b.GetInsertBlock()->getModule(), *function), pointers);
+    return unsupported;
+  }
+  llvm::Function* body = EmitRangeFunction(*function, slices.size());
+  LibrarySite site(*this, f, i);
+  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost));
+  llvm::Value* env = site.Pointers(pointers);
+  site.Call("hlokit_parallel_for", {f.context(), Declare(*b.GetInsertBlock()->getModule(), *body),
+                                    env, b.getInt64(kernel.units), b.getInt64(grain)});
+  return unsupported;
+}
+
+// void kernel(slices..., begin, end)
+llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string& name,
+                                                  const Instruction& i,
+                                                  const std::vector<Slice>& slices,
+                                                  const Kernel& kernel,
+                                                  const Instruction** unsupported) {
+  llvm::Module& module = *out_.parts[part].module;
+  llvm::LLVMContext& context = module.getContext();
+  std::vector<llvm::Type*> types(slices.size(), llvm::PointerType::get(context, 0));
+  types.insert(types.end(), 2, llvm::Type::getInt64Ty(context));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  bool distinct = true;
+  for (size_t x = 0; x < slices.size(); ++x)
+    for (size_t y = 0; y < x; ++y) distinct &= !Overlap(slices[x], slices[y]);
+  for (unsigned a = 0; a < slices.size(); ++a) {
+    if (distinct) function->addParamAttr(a, llvm::Attribute::NoAlias);
+    function->addParamAttr(a, llvm::Attribute::NonNull);
+    if (slices[a].kind == Slice::Kind::kArena)
+      function->addParamAttr(a, llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+  }
+  Builder b(llvm::BasicBlock::Create(context, "entry", function));
+  Arguments arrays(i, buffers_, slices, function);
+  kernel.emit(b, arrays, function->getArg(slices.size()), function->getArg(slices.size() + 1));
+  b.CreateRetVoid();
+  *unsupported = arrays.unsupported;
+  return function;
+}
+
+// void range(void** slices, begin, end): what hlokit_parallel_for calls.
+llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count) {
+  llvm::LLVMContext& context = kernel.getContext();
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                          kernel.getName() + "_range", *kernel.getParent());
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  Builder b(llvm::BasicBlock::Create(context, "entry", function));
+  std::vector<llvm::Value*> arguments;
+  for (size_t k = 0; k < count; ++k)
+    arguments.push_back(
+        b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), k)));
+  arguments.push_back(function->getArg(1));
+  arguments.push_back(function->getArg(2));
+  b.CreateCall(&kernel, arguments);
+  b.CreateRetVoid();
+  return function;
+}
+
+// The function itself, or its declaration in another part.
+llvm::Function* ModuleEmitter::Declare(llvm::Module& module, llvm::Function& function) {
+  if (function.getParent() == &module) return &function;
+  if (llvm::Function* known = module.getFunction(function.getName())) return known;
+  llvm::LLVMContext& context = module.getContext();
+  std::vector<llvm::Type*> types;
+  for (const llvm::Argument& a : function.args())
+    types.push_back(a.getType()->isPointerTy()
+                        ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
+                        : llvm::Type::getInt64Ty(context));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
+  auto* declared =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.getName(), module);
+  declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  declared->addFnAttr(llvm::Attribute::NoUnwind);
+  return declared;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

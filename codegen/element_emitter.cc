@@ -128,6 +128,8 @@ ScalarValue ElementEmitter::EmitRounded(const Instruction* i, const ElementIndex
   const ScalarValue value = Emit(i, index, leaf);
   const Shape& shape = i->shape().IsTuple() ? i->shape().elements[leaf] : i->shape();
   const bool exact = wide_ || arrays_.contains(i) || i->IsConstant();
+  if (!exact && plain_nans_ && TypeOf(shape) != shape.type && shape.type == ElementType::kBF16)
+    return EmitRoundOwnResult(b_, shape.type, value);
   return exact ? value : EmitConvert(b_, TypeOf(shape), shape.type, value);
 }
 

@@ -62,6 +62,8 @@ class ElementEmitter {
   // With `excess` set, bf16 values inside an expression are such f32 values, as XLA computes them
   // (xla_allow_excess_precision): rounded where they are stored, compared or made integers.
   void set_excess(bool excess) { excess_ = excess; }
+  // Whether NaNs of bf16 expressions have no more bits than bf16: where nothing is read but bf16.
+  void set_plain_nans(bool plain) { plain_nans_ = plain; }
   // Short sums are written out, so that elements at constant places are asked for.
   void set_unroll(bool unroll) { unroll_ = unroll; }
   ElementType TypeOf(const Shape& shape) const;
@@ -125,6 +127,7 @@ class ElementEmitter {
   bool wide_ = false;
   bool excess_ = false;
   bool unroll_ = false;
+  bool plain_nans_ = false;
   const Instruction** unsupported_ = nullptr;
   absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
   absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;

@@ -130,6 +130,18 @@ bool IsLinear(const Expression& e) {
   return true;
 }
 
+bool HasPlainNaNs(const Expression& e) {
+  for (const Expression::Leaf& leaf : e.leaves) {
+    const Shape& shape = leaf.instruction->shape();
+    if (!shape.IsArray() || IsComplex(shape.type) ||
+        (IsFloat(shape.type) && shape.type != ElementType::kBF16))
+      return false;
+  }
+  for (const Instruction* i : Body(e))
+    if (i->opcode() == Opcode::kBitcastConvert || i->opcode() == Opcode::kBitcast) return false;
+  return true;
+}
+
 double ElementCost(const Expression& e) {
   double cost = 1;
   for (const Instruction* i : Body(e)) cost += OpCost(i);

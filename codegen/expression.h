@@ -32,6 +32,10 @@ std::vector<const Instruction*> Body(const Expression& expression);
 // memory order (and scalars), so that one loop over positions will do.
 bool IsLinear(const Expression& expression);
 
+// True if the expression reads no floats but bf16, and makes none from bits: then a NaN in it has
+// only the bits that bf16 has.
+bool HasPlainNaNs(const Expression& expression);
+
 // Rough cost of one element of all roots, in units of a simple float operation.
 double ElementCost(const Expression& expression);
 

@@ -196,6 +196,7 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
                                       llvm::Value* end) {
       ElementEmitter emitter(b);
       emitter.set_excess(true);
+      emitter.set_plain_nans(HasPlainNaNs(e));
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));

@@ -7,7 +7,7 @@ namespace {
 // Loops that carry running values this often keep several of them in flight, unless one step is
 // as much work as an addition takes time.
 constexpr int64_t kInterleaveFrom = 128;
-constexpr size_t kShortBody = 14, kMediumBody = 24;  // LLVM instructions
+constexpr size_t kShortBody = 24, kMediumBody = 40;  // LLVM instructions
 
 void Interleave(llvm::Instruction* back, llvm::BasicBlock* loop) {
   const size_t size = loop->size();

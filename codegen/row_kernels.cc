@@ -1,6 +1,7 @@
 // Row computations: each row is read from memory once, and its passes find it in the cache.
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "analysis/row_form.h"
 #include "codegen/kernels_internal.h"
@@ -42,6 +43,8 @@ struct RowPlan {
     int pass;  // that computes it first
   };
   std::vector<Kept> kept;
+  // Rows of bf16 go two by two, a word for both: nothing is then moved between lanes.
+  bool pairs = false;
 };
 
 // What the last pass and the reductions of each pass read, down to reductions.
@@ -81,6 +84,20 @@ void PlanKept(RowPlan& plan) {
   }
 }
 
+bool GoesInPairs(const RowPlan& plan) {
+  if (plan.form.within.size() != 1 || plan.form.length % 2 != 0 || !plan.kept.empty()) return false;
+  for (size_t r : plan.full_roots)
+    if (plan.e.shapes[r].type != ElementType::kBF16) return false;
+  bool reads = false;
+  for (const Expression::Leaf& leaf : plan.e.leaves) {
+    const Shape& shape = leaf.instruction->shape();
+    if (shape.dims != plan.form.full.dims) continue;
+    if (shape.type != ElementType::kBF16 || !shape.IsRowMajor()) return false;
+    reads = true;
+  }
+  return reads;
+}
+
 bool FindPlan(const Expression& e, RowPlan& plan) {
   plan.e = e;
   plan.body = Body(e);
@@ -107,6 +124,7 @@ bool FindPlan(const Expression& e, RowPlan& plan) {
   const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
   if (!feeds_back && plan.form.reductions.size() < 2) return false;
   PlanKept(plan);
+  plan.pairs = GoesInPairs(plan);
   return true;
 }
 
@@ -115,7 +133,9 @@ class RowEmitter {
   RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
       : plan_(plan), form_(plan.form), b_(b), arrays_(arrays), emitter_(b) {
     emitter_.set_excess(true);
+    emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);
+    if (plan.pairs) BindWords();
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
     b_.SetInsertPoint(&entry, entry.begin());
@@ -177,6 +197,10 @@ class RowEmitter {
     if (running.empty() && plan_.full_roots.empty()) return;
     Values carried;
     for (const RunningReduction& r : running) r.AppendInitial(carried);
+    if (plan_.pairs) {
+      Finish(pass, running, EmitPairs(running, carried, last));
+      return;
+    }
     const Values results =
         EmitLoops(0, b_.getInt64(0), carried, [&](llvm::Value* at, const Values& values) {
           const ElementIndex index =
@@ -192,6 +216,83 @@ class RowEmitter {
           return next;
         });
     Finish(pass, running, results);
+  }
+
+  // Where the pair of bf16 elements lies that is being worked on.
+  llvm::Value* PairPointer(llvm::Value* base) {
+    return b_.CreateInBoundsGEP(b_.getInt16Ty(), base, first_of_pair_);
+  }
+
+  // Elements of the pair come out of one word; the even one lies in its low half.
+  void BindWords() {
+    for (const Expression::Leaf& leaf : plan_.e.leaves) {
+      if (leaf.instruction->shape().dims != form_.full.dims) continue;
+      const ArrayRef array = arrays_.operand(leaf.operand);
+      emitter_.Bind(leaf.instruction, [this, array](const ElementIndex& index) {
+        if (index.linear == nullptr || index.linear != lane_place_)
+          return LoadFrom(b_, array, index);
+        llvm::Value*& word = words_[array.base];
+        if (word == nullptr) {
+          llvm::LoadInst* load =
+              b_.CreateAlignedLoad(b_.getInt32Ty(), PairPointer(array.base), llvm::Align(2));
+          if (array.never_written)
+            load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                              llvm::MDNode::get(b_.getContext(), {}));
+          word = load;
+        }
+        llvm::Value* bits = lane_ == 0 ? b_.CreateShl(word, 16) : b_.CreateAnd(word, 0xffff0000u);
+        return ScalarValue{b_.CreateBitCast(bits, b_.getFloatTy())};
+      });
+    }
+  }
+
+  Values EmitPairs(const std::vector<RunningReduction>& running, const Values& carried, bool last) {
+    const int64_t d = form_.within[0];
+    llvm::Value* outside = multi_[d];
+    const Values results = EmitLoopCarrying(
+        b_, form_.length / 2, carried, [&](llvm::Value* step, const Values& values) {
+          llvm::Value* at = Scale(b_, step, 2);
+          first_of_pair_ = b_.CreateNSWAdd(Scale(b_, row_, form_.length), at);
+          words_.clear();
+          Values state = values;
+          std::vector<llvm::Value*> low(plan_.full_roots.size());
+          for (lane_ = 0; lane_ < 2; ++lane_) {
+            emitter_.BeginScope();
+            multi_[d] = lane_ == 0 ? at : b_.CreateNSWAdd(at, b_.getInt64(1));
+            lane_place_ =
+                lane_ == 0 ? first_of_pair_ : b_.CreateNSWAdd(first_of_pair_, b_.getInt64(1));
+            const ElementIndex index = ElementIndex::Multi(multi_, lane_place_);
+            Values next;
+            size_t used = 0;
+            for (const RunningReduction& r : running) r.AppendNext(index, state, used, next);
+            state = std::move(next);
+            if (last) StorePart(index, low);
+            emitter_.EndScope();
+          }
+          lane_place_ = nullptr;
+          return state;
+        });
+    multi_[d] = outside;
+    return results;
+  }
+
+  // Keeps the roots' even elements in `low`; stores them with the odd ones.
+  void StorePart(const ElementIndex& index, std::vector<llvm::Value*>& low) {
+    std::vector<llvm::Value*> bits;
+    for (size_t r : plan_.full_roots) {
+      const ScalarValue value =
+          emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]);
+      bits.push_back(b_.CreateBitCast(value.re, b_.getInt32Ty()));
+    }
+    for (size_t k = 0; k < bits.size(); ++k) {
+      if (lane_ == 0) {
+        low[k] = b_.CreateLShr(bits[k], 16);
+      } else {
+        b_.CreateAlignedStore(b_.CreateOr(low[k], bits[k]),
+                              PairPointer(arrays_.result(plan_.full_roots[k]).base),
+                              llvm::Align(2));
+      }
+    }
   }
 
   // Reductions, and values kept, become something to read for later passes.
@@ -251,6 +352,11 @@ class RowEmitter {
   std::vector<ArrayRef> rooms_;  // of plan_.kept
   llvm::Value* row_ = nullptr;
   std::vector<llvm::Value*> multi_;
+  // While a pair is written: its first place, and which of the two, where.
+  llvm::Value* first_of_pair_ = nullptr;
+  int lane_ = 0;
+  llvm::Value* lane_place_ = nullptr;
+  absl::flat_hash_map<llvm::Value*, llvm::Value*> words_;  // by array
 };
 
 }  // namespace

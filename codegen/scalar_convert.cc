@@ -109,6 +109,10 @@ ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementT
   return result;
 }
 
+ScalarValue EmitRoundOwnResult(llvm::IRBuilderBase& builder, ElementType to, const ScalarValue& x) {
+  return {RoundOwnResult(to, Val(builder, x.re)).get()};
+}
+
 ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
                                const ScalarValue& x) {
   if (from == to || IsComplex(from)) return x;

@@ -13,6 +13,10 @@ ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementT
                         const ScalarValue& x);
 
 // The same bits as another type of equal width.
+// The conversion of an f32 to `to`, a narrower float, of a value computed from such floats alone: a
+// NaN has no more bits than they have.
+ScalarValue EmitRoundOwnResult(llvm::IRBuilderBase& builder, ElementType to, const ScalarValue& x);
+
 ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
                                const ScalarValue& x);
 

@@ -72,7 +72,7 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
                                         const LoadOptions& options) {
   LoadedModule loaded;
   Stopwatch watch;
-  constexpr size_t kHeapPerByte = 6;  // what a module takes, and the tables used to read it
+  constexpr size_t kHeapPerByte = 10;  // what a module takes, and the tables used to read it
   ExpectHeapUse(kHeapPerByte * source->text().size());
   Diagnostics diagnostics;
   ParseOptions parse_options;

@@ -58,10 +58,8 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
     absl::string_view name;
     Shape shape;
     if (!reader_.Name(name, "a parameter's name")) return false;
-    if (percent && reader_.Peek() == ':')
-      return reader_.Expected("a parameter's name without % before ':'");
-    return reader_.Eat(':', "after the parameter's name") &&
-           ReadShape(reader_, shape, MissingLayout::kNone);
+    if (!percent) reader_.TryEat(':');  // to XLA a part of the name
+    return ReadShape(reader_, shape, MissingLayout::kNone);
   });
   if (!parameters) return false;
   if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");

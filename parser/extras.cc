@@ -55,8 +55,7 @@ bool ReadFrontendAttributes(Reader& r, FrontendAttributes& attributes) {
     absl::string_view key;
     std::string value;
     bool is_dict = false;
-    if (!r.AttributeName(key, "a name", "after the name") || !ReadStringOrDict(r, value, is_dict))
-      return false;
+    if (!r.AttributeName(key, "a name") || !ReadStringOrDict(r, value, is_dict)) return false;
     attributes.emplace_back(std::string(key), std::move(value));
     return true;
   });
@@ -100,8 +99,7 @@ bool ModuleParser::ReadStatistics(std::string& text) {
   const bool ok = reader_.List('{', '}', [&] {
     absl::string_view name;
     double value = 0;
-    if (!reader_.AttributeName(name, "a name", "after the name") || !reader_.Double(value))
-      return false;
+    if (!reader_.AttributeName(name, "a name") || !reader_.Double(value)) return false;
     absl::StrAppend(&text, text.empty() ? "{" : ",", name, "=", value);
     return true;
   });

@@ -105,7 +105,7 @@ bool ReadMetadata(Reader& r, bool keep_unknown, OpMetadata& metadata) {
   while (!r.TryEat('}')) {
     const char* at = r.Here();
     absl::string_view name;
-    if (!r.AttributeName(name, "a part of the metadata or '}'", "after the name")) return false;
+    if (!r.AttributeName(name, "a part of the metadata or '}'")) return false;
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return r.Error(at, "the metadata gives ", name, " twice");
     seen.push_back(name);

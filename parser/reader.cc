@@ -72,13 +72,12 @@ bool Reader::TryEatWord(absl::string_view word) {
   return true;
 }
 
-bool Reader::AttributeName(absl::string_view& name, absl::string_view what,
-                           absl::string_view where) {
+bool Reader::AttributeName(absl::string_view& name, absl::string_view what) {
   name = Word();
   if (name.empty()) return ExpectedHere(what);
   if (*at_ == '=') return ++at_, true;
   return Peek() == '=' ? Error(at_, "'=' must follow the name without a blank")
-                       : ExpectedChar('=', where);
+                       : Expected(absl::StrCat("'=' after '", name, "'"));
 }
 
 bool Reader::Int(int64_t& value) {
@@ -170,21 +169,38 @@ bool Reader::String(std::string& value) {
 
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
-  const char open = *start;
-  const char close = open == '{' ? '}' : open == '[' ? ']' : ')';
-  if (open != '{' && open != '[' && open != '(') return Expected("'{'");
-  int64_t depth = 0;
+  constexpr size_t kMaxOpen = 10000;
+  std::string open;  // what closes each open bracket
   for (const char* p = start; p < end_; ++p) {
-    if (*p == '"') {
-      p = QuoteEnd(p);
-      if (p == nullptr) return Error(start, "a string in the bracketed text has no closing quote");
-      --p;
-    } else if (*p == open) {
-      ++depth;
-    } else if (*p == close && --depth == 0) {
-      at_ = p + 1;
-      text = {start, static_cast<size_t>(at_ - start)};
-      return true;
+    if (open.size() > kMaxOpen) return Error(p, "more than ", kMaxOpen, " brackets are open");
+    switch (*p) {
+      case '{':
+        open.push_back('}');
+        break;
+      case '[':
+        open.push_back(']');
+        break;
+      case '(':
+        open.push_back(')');
+        break;
+      case '}':
+      case ']':
+      case ')':
+        if (open.empty() || open.back() != *p)
+          return Error(p, open.empty() ? "expected '{'" : "this bracket closes none of its kind");
+        open.pop_back();
+        if (!open.empty()) break;
+        at_ = p + 1;
+        text = {start, static_cast<size_t>(at_ - start)};
+        return true;
+      case '"':
+        p = QuoteEnd(p);
+        if (p == nullptr)
+          return Error(start, "a string in the bracketed text has no closing quote");
+        --p;
+        break;
+      default:
+        if (open.empty()) return Expected("'{'");
     }
   }
   return Error(start, "the bracket is never closed");

@@ -70,10 +70,8 @@ class Reader {
   absl::string_view PeekWord();
   // A word after an optional %. `what` names it in the error.
   bool Name(absl::string_view& name, absl::string_view what);
-  // `name=`: as in XLA, no blank may stand before the sign. `what` says what was expected, `where`
-  // the sign was.
-  bool AttributeName(absl::string_view& name, absl::string_view what,
-                     absl::string_view where = "after the attribute's name");
+  // `name=`: as in XLA, no blank may stand before the sign. `what` says what was expected.
+  bool AttributeName(absl::string_view& name, absl::string_view what);
 
   bool Int(int64_t& value);    // 64 bits, signed
   bool Double(double& value);  // also inf and nan

@@ -28,7 +28,9 @@ bool IsOneIndexScatter(const Instruction& i) {
   const auto& attrs = i.attr<ScatterAttrs>();
   const Shape& indices = i.operand(1)->shape();
   const auto count = static_cast<int64_t>(attrs.scatter_dims_to_operand_dims.size());
-  if (indices.ElementCount() != count || !attrs.input_batching_dims.empty()) return false;
+  // Index vectors of no components take no room, however many there are.
+  if (count == 0 || indices.ElementCount() != count || !attrs.input_batching_dims.empty())
+    return false;
   return std::all_of(attrs.scatter_dims_to_operand_dims.begin(),
                      attrs.scatter_dims_to_operand_dims.end(),
                      [&](int64_t d) { return Contains(attrs.inserted_window_dims, d); });

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
@@ -25,8 +26,11 @@ bool HasLargeConstants(const Module& module) {
   return false;
 }
 
-std::vector<absl::string_view> SortedLines(absl::string_view text) {
-  std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
+// Without the sign of zeros: XLA prints -0, which it reads as the integer 0, and so do we.
+std::vector<std::string> SortedLines(const std::string& text) {
+  std::vector<std::string> lines = absl::StrSplit(
+      absl::StrReplaceAll(text, {{"-0,", "0,"}, {"-0}", "0}"}, {"-0)", "0)"}, {"-0 ", "0 "}}),
+      '\n');
   std::sort(lines.begin(), lines.end());
   return lines;
 }

@@ -40,6 +40,8 @@ struct CompileOptions {
   int threads = 0;               // 0: one a core
   bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
   RunLimits limits;
+  std::string cache_dir;      // folder of object code of earlier processes; empty: none
+  bool profile = false;       // count the time of each instruction
   std::string dump_to;        // folder for the module after passes, IR, assembly; empty: nothing
   ProgressCallback progress;  // may be empty
   HostQueues host;
@@ -49,6 +51,13 @@ struct CompileOptions {
 struct CompileStats {
   double passes_s = 0;
   double codegen_s = 0;  // everything after the passes
+  // What compiling did, in order; of what several threads do at a time, the sum.
+  struct Phase {
+    std::string name;
+    double seconds;
+  };
+  std::vector<Phase> phases;
+  int64_t objects = 0, cached_objects = 0;  // pieces of code; of them, those from cache_dir
   // of memory that a run needs beside arguments and results, on each device
   int64_t temporary_bytes = 0;
   int64_t code_bytes = 0;
@@ -65,6 +74,13 @@ struct CompileStats {
 // donates them.
 using DeviceArguments = std::vector<const Literal*>;
 
+// What the runs of a program spent in one instruction, without what it calls.
+struct InstructionTime {
+  const Instruction* instruction;  // of Executable::module()
+  int64_t calls = 0;
+  double seconds = 0;
+};
+
 // A program with its arguments in place, to be run as often as one likes.
 class PreparedRun {
  public:
@@ -72,6 +88,9 @@ class PreparedRun {
   // Runs on all devices. Errors are those of the program: a failed custom call, a step limit, an
   // exhausted infeed.
   virtual absl::Status Run() = 0;
+  // Of all runs so far, where the program was compiled to profile; instructions never run are left
+  // out. Loops and branches that stand in one piece of code are one instruction.
+  virtual std::vector<InstructionTime> Profile() const { return {}; }
   // The entry computation's results after the last Run, one a device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
 };

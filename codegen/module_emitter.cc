@@ -106,7 +106,7 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitComputation(const Computation
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
   const std::vector<Instruction*> order = WithCode(computation);
   if (order.size() <= kPiece + kPiece / 2) {
-    RETURN_IF_ERROR(EmitInstructions(frame, order));
+    for (const Instruction* i : order) RETURN_IF_ERROR(EmitTimed(frame, *i));
   } else {
     for (size_t first = 0; first < order.size(); first += kPiece) {
       const size_t count = std::min(kPiece, order.size() - first);
@@ -124,7 +124,7 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(
   llvm::Function* function = NewFunction(absl::StrCat(name, ".piece"));
   function->addFnAttr(llvm::Attribute::NoInline);
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  RETURN_IF_ERROR(EmitInstructions(frame, instructions));
+  for (const Instruction* i : instructions) RETURN_IF_ERROR(EmitTimed(frame, *i));
   frame.b.CreateRetVoid();
   return function;
 }
@@ -132,6 +132,27 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(
 absl::Status ModuleEmitter::EmitInstructions(Frame& f,
                                              absl::Span<Instruction* const> instructions) {
   for (const Instruction* i : instructions) RETURN_IF_ERROR(EmitInstruction(f, *i));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleEmitter::EmitTimed(Frame& f, const Instruction& i) {
+  if (!options_.profile) return EmitInstruction(f, i);
+  Builder& b = f.b;
+  const auto clock = [&] {
+    return b.CreateIntrinsic(b.getInt64Ty(), llvm::Intrinsic::readcyclecounter, {});
+  };
+  llvm::Value* start = clock();
+  RETURN_IF_ERROR(EmitInstruction(f, i));
+  llvm::Value* spent = b.CreateSub(clock(), start);
+  llvm::Value* counters = TableEntry(
+      f, static_cast<int64_t>(buffers_.parameter_sizes().size() + buffers_.constants().size() +
+                              buffers_.output_sizes().size()));
+  const auto add = [&](int64_t counter, llvm::Value* amount) {
+    llvm::Value* at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counters, 2 * i.id() + counter);
+    b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), at), amount), at);
+  };
+  add(0, spent);
+  add(1, b.getInt64(1));
   return absl::OkStatus();
 }
 

@@ -16,11 +16,13 @@ struct EmitOptions {
   std::string triple, data_layout;  // of the target machine
   int parts = 2;                    // LLVM modules that may be compiled at the same time
   bool parallel = true;             // split large kernels over threads
+  bool profile = false;             // count the time of each instruction
 };
 
 // The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table
 // holds pointers to the entry parameters' leaves, then the constants, then the results' leaves
-// (numbers as in BufferAssignment).
+// (numbers as in BufferAssignment); where instructions are profiled, then an array of two uint64_t
+// for each instruction id: cycles of the processor's clock (inclusive of calls), and executions.
 struct EmittedModule {
   struct Part {
     std::unique_ptr<llvm::LLVMContext> context;

@@ -43,6 +43,8 @@ class ModuleEmitter {
                                             const std::string& name);
   absl::Status EmitInstructions(Frame& f, absl::Span<Instruction* const> instructions);
   absl::Status EmitInstruction(Frame& f, const Instruction& i);
+  // The same, with its time counted where the module is profiled.
+  absl::Status EmitTimed(Frame& f, const Instruction& i);
   llvm::Function* NewFunction(const std::string& name);
   bool NothingToDo(const Instruction& i) const;
   void EmitDeviceId(Frame& f, const Instruction& i);

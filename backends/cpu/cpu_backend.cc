@@ -32,7 +32,10 @@ class CpuBackend final : public Backend {
     RETURN_IF_ERROR(RunChosenPasses(*module, options));
     RETURN_IF_ERROR(LegalizeForCpu(*module));
     stats.passes_s = Now() - start;
+    stats.phases.push_back({"passes", stats.passes_s});
     ASSIGN_OR_RETURN(BufferAssignment buffers, BufferAssignment::Make(*module));
+    stats.phases.push_back({"buffer assignment", Now() - start - stats.passes_s});
+    const double emission = Now();
     EmitOptions emit;
     ASSIGN_OR_RETURN(const HostTarget target, FindHostTarget());
     emit.triple = target.triple;
@@ -40,11 +43,20 @@ class CpuBackend final : public Backend {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     emit.parts = std::max(1, options.threads > 0 ? options.threads : cores);
     emit.parallel = options.threads != 1;
+    emit.profile = options.profile;
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
+    stats.phases.push_back({"emission of LLVM IR", Now() - emission});
+    JitStats jit;
     ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code,
-                     CompileToJit(std::move(emitted), options.opt_level, options.dump_to));
+                     CompileToJit(std::move(emitted),
+                                  {options.opt_level, options.dump_to, options.cache_dir}, jit));
+    stats.phases.push_back({"LLVM passes (all threads)", jit.optimize_s});
+    stats.phases.push_back({"LLVM code generation (all threads)", jit.generate_s});
+    stats.phases.push_back({"linking", jit.link_s});
+    stats.objects = jit.objects;
+    stats.cached_objects = jit.cached_objects;
     stats.temporary_bytes = buffers.arena_size();
     stats.code_bytes = code->code_bytes();
     stats.codegen_s = Now() - start - stats.passes_s;
@@ -52,6 +64,7 @@ class CpuBackend final : public Backend {
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);
     executable->set_flush_denormals(options.flush_denormals);
     executable->set_host(options.host);
+    executable->set_profile(options.profile);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

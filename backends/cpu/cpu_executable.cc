@@ -1,6 +1,8 @@
 // Runs: arguments, temporaries and results in place, the code called, reference kernels served.
 #include "backends/cpu/cpu_executable.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "backends/cpu/flush_denormals_internal.h"
@@ -9,6 +11,19 @@
 
 namespace hlokit {
 namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What llvm.readcyclecounter reads.
+uint64_t ReadClock() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;  // profiles are empty
+#endif
+}
 
 // The leaves of a literal, depth first.
 void CollectLeaves(const Literal& literal, std::vector<const Literal*>& out) {
@@ -89,15 +104,39 @@ class CpuRun final : public PreparedRun {
     context_.call_reference = CallReference;
     context_.user = &e_;
     context_.rng_state[0] = 0x853c49e6748fea9bULL;
-    return AllocateResults();
+    RETURN_IF_ERROR(AllocateResults());
+    if (e_.profile()) {
+      counters_.assign(2 * e_.module().id_bound(), 0);
+      table_.push_back(counters_.data());
+    }
+    return absl::OkStatus();
   }
 
   absl::Status Run() override {
     context_.failed = 0;
     const ScopedFlushDenormals flush(e_.flush_denormals());
+    const double start = Now();
+    const uint64_t first = ReadClock();
     e_.code().entry()(&context_, arena_.get(), table_.data());
+    clock_ticks_ += ReadClock() - first;
+    seconds_ += Now() - start;
     if (context_.failed) return absl::InvalidArgumentError(context_.error);
     return absl::OkStatus();
+  }
+
+  std::vector<InstructionTime> Profile() const override {
+    std::vector<InstructionTime> times;
+    if (clock_ticks_ == 0) return times;
+    const double tick = seconds_ / static_cast<double>(clock_ticks_);
+    for (size_t id = 0; 2 * id < counters_.size(); ++id) {
+      const Instruction* i = e_.instruction(static_cast<int64_t>(id));
+      if (i == nullptr || counters_[2 * id + 1] == 0) continue;
+      double ticks = static_cast<double>(counters_[2 * id]);
+      for (const Computation* called : Called(*i)) ticks -= TicksInside(*called);
+      times.push_back(
+          {i, static_cast<int64_t>(counters_[2 * id + 1]), std::max(0.0, ticks) * tick});
+    }
+    return times;
   }
 
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
@@ -140,6 +179,20 @@ class CpuRun final : public PreparedRun {
     return absl::OkStatus();
   }
 
+  // Computations that run as code of their own, counted by themselves.
+  static absl::Span<Computation* const> Called(const Instruction& i) {
+    const bool runs = i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+                      i.opcode() == Opcode::kCall;
+    return runs ? i.called() : absl::Span<Computation* const>();
+  }
+
+  double TicksInside(const Computation& computation) const {
+    double ticks = 0;
+    for (const Instruction* i : computation.Instructions())
+      ticks += static_cast<double>(counters_[2 * i->id()]);
+    return ticks;
+  }
+
   Literal Take(const Shape& shape, size_t& next) {
     if (shape.IsTuple()) {
       std::vector<Literal> elements;
@@ -161,6 +214,9 @@ class CpuRun final : public PreparedRun {
   size_t first_output_ = 0;
   std::vector<Bytes> converted_;
   std::vector<Literal> outputs_;
+  std::vector<uint64_t> counters_;  // of a profile: ticks and calls, by instruction id
+  uint64_t clock_ticks_ = 0;        // of all runs, beside
+  double seconds_ = 0;
 };
 
 }  // namespace

@@ -40,6 +40,9 @@ class CpuExecutable final : public Executable {
     reference_options_.infeed = host.infeed;
     reference_options_.outfeed = host.outfeed;
   }
+  // Whether the code counts the time of instructions.
+  bool profile() const { return profile_; }
+  void set_profile(bool profile) { profile_ = profile; }
 
  private:
   std::unique_ptr<Module> module_;
@@ -49,6 +52,7 @@ class CpuExecutable final : public Executable {
   int threads_;
   bool flush_denormals_ = false;
   InterpreterOptions reference_options_;
+  bool profile_ = false;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

@@ -1,6 +1,7 @@
 // Linking with ORC: the only file that includes it, as its headers are slow to compile.
 #include "backends/cpu/jit.h"
 
+#include <chrono>
 #include <thread>
 
 #include "backends/cpu/host_target_internal.h"
@@ -95,15 +96,12 @@ absl::StatusOr<HostTarget> FindHostTarget() {
   return HostTarget{Host()->triple, Host()->data_layout};
 }
 
-absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int opt_level,
-                                                      const std::string& dump_to) {
-  using Object = absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>>;
+absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
+                                                      const JitOptions& options, JitStats& stats) {
+  using Object = absl::StatusOr<CompiledObject>;
   std::vector<Object> compiled;
-  for (size_t p = 0; p < emitted.parts.size(); ++p) compiled.emplace_back(nullptr);
-  const auto compile = [&](size_t p) {
-    const std::string stem = dump_to.empty() ? "" : absl::StrCat(dump_to, "/part", p);
-    compiled[p] = CompileObject(emitted.parts[p], opt_level, stem);
-  };
+  for (size_t p = 0; p < emitted.parts.size(); ++p) compiled.emplace_back(CompiledObject());
+  const auto compile = [&](size_t p) { compiled[p] = CompileObject(emitted.parts[p], options, p); };
   std::vector<std::thread> threads;
   for (size_t p = 1; p < compiled.size(); ++p) threads.emplace_back(compile, p);
   compile(0);
@@ -111,9 +109,16 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   for (Object& object : compiled) {
     RETURN_IF_ERROR(object.status());
-    objects.push_back(*std::move(object));
+    stats.optimize_s += object->optimize_s;
+    stats.generate_s += object->generate_s;
+    stats.cached_objects += object->cached;
+    ++stats.objects;
+    objects.push_back(std::move(object->code));
   }
-  return Link(std::move(objects));
+  const auto start = std::chrono::steady_clock::now();
+  auto code = Link(std::move(objects));
+  stats.link_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return code;
 }
 
 }  // namespace hlokit

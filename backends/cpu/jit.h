@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,10 +26,21 @@ class JitCode {
   virtual int64_t code_bytes() const = 0;
 };
 
-// Compiles the parts of `emitted` on as many threads. opt_level: 0 to 3. Where dump_to is not
-// empty, the IR before and after optimisation and the assembly go there.
-absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted, int opt_level,
-                                                      const std::string& dump_to);
+struct JitOptions {
+  int opt_level = 2;      // 0 to 3
+  std::string dump_to;    // folder for the IR before and after optimisation and objects, or empty
+  std::string cache_dir;  // folder of objects compiled before, or empty
+};
+
+// What the parts took, all added up, and how many came from the cache.
+struct JitStats {
+  double optimize_s = 0, generate_s = 0, link_s = 0;
+  int64_t objects = 0, cached_objects = 0;
+};
+
+// Compiles the parts of `emitted` on as many threads.
+absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
+                                                      const JitOptions& options, JitStats& stats);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

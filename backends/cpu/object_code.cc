@@ -1,8 +1,11 @@
 // LLVM's pass pipelines, cut to what the emitted IR needs.
 #include "backends/cpu/object_code_internal.h"
 
+#include <chrono>
+
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/limit_lanes_internal.h"
+#include "backends/cpu/object_cache_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -30,6 +33,10 @@
 
 namespace hlokit {
 namespace {
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // True if a function of the module calls another that may be inlined.
 bool HasCallsToInline(const llvm::Module& module) {
@@ -146,25 +153,37 @@ absl::Status Dump(const llvm::Module& module, const std::string& stem, const cha
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> CompileObject(EmittedModule::Part& part,
-                                                                  int opt_level,
-                                                                  const std::string& stem) {
-  ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(opt_level));
+absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
+                                             size_t number) {
+  const std::string stem =
+      options.dump_to.empty() ? "" : absl::StrCat(options.dump_to, "/part", number);
   llvm::Module& module = *part.module;
   RETURN_IF_ERROR(Dump(module, stem, ".ir-no-opt.ll"));
-
-  Optimize(module, *machine, opt_level);
+  // Dumps show the way of the code, so it has to be gone.
+  const ObjectCache cache(stem.empty() ? options.cache_dir : "");
+  const std::string path = cache.enabled() ? cache.PathOf(module, options.opt_level) : "";
+  CompiledObject object;
+  if (cache.enabled()) object.code = cache.Load(path);
+  object.cached = object.code != nullptr;
+  if (object.cached) return object;
+  ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(options.opt_level));
+  const double start = Seconds();
+  Optimize(module, *machine, options.opt_level);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
+  object.optimize_s = Seconds() - start;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
   if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(*machine), passes, out))
     return Internal("LLVM emits no objects here");
   passes.run(module);
+  object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));
+  if (cache.enabled()) cache.Store(path, {bytes.data(), bytes.size()});
   part.module.reset();
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
+  object.code = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
+  return object;
 }
 
 }  // namespace hlokit

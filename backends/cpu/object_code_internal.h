@@ -4,16 +4,23 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "backends/cpu/jit.h"
 #include "codegen/module_emitter.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace hlokit {
 
-// Compiles one part for this machine and drops its module. opt_level: 0 to 3. `stem`: where the IR
-// before and after optimisation and the object go (stem.ir-no-opt.ll, ...); empty: nowhere.
-absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> CompileObject(EmittedModule::Part& part,
-                                                                  int opt_level,
-                                                                  const std::string& stem);
+// The object of one part, and what it took.
+struct CompiledObject {
+  std::unique_ptr<llvm::MemoryBuffer> code;
+  double optimize_s = 0, generate_s = 0;
+  bool cached = false;
+};
+
+// Compiles one part for this machine and drops its module; takes it from options.cache_dir where it
+// is there. `number` names the part's files in options.dump_to (partN.ir-no-opt.ll, ...).
+absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
+                                             size_t number);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -50,7 +50,8 @@ void CompileSample() {
   EmitSample(*llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntrySymbol,
                                      *part.module));
   // Whatever goes wrong here will be reported where it matters.
-  CompileToJit(std::move(sample), 2, "").status().IgnoreError();
+  JitStats stats;
+  CompileToJit(std::move(sample), JitOptions(), stats).status().IgnoreError();
 }
 
 }  // namespace

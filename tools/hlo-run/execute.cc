@@ -8,6 +8,7 @@
 #include "support/status.h"
 #include "tools/common/report.h"
 #include "tools/hlo-run/outputs.h"
+#include "tools/hlo-run/profile.h"
 
 namespace hlokit {
 namespace {
@@ -28,9 +29,19 @@ absl::Status CheckMemory(const Executable& executable, absl::Span<const DeviceAr
   return ResourceExhausted("a run takes ", bytes, " bytes, more than --memory-limit=", limit);
 }
 
-absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
+int64_t WarmupRuns(const RunOptions& o) {
   const bool several = o.iterations > 1 || o.min_seconds > 0;
-  const int64_t warmup = o.warmup >= 0 ? o.warmup : several ? 1 : 0;
+  return o.warmup >= 0 ? o.warmup : several ? 1 : 0;
+}
+
+std::string ProfileOf(const PreparedRun& run, const RunOptions& o, int64_t timed_runs) {
+  const int64_t runs = timed_runs + WarmupRuns(o);
+  return o.wants_profile_table() ? ProfileTable(run.Profile(), runs, o.threads)
+                                 : ProfileTrace(run.Profile(), runs);
+}
+
+absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
+  const int64_t warmup = WarmupRuns(o);
   for (int64_t i = 0; i < warmup; ++i) RETURN_IF_ERROR(run.Run());
   const ProgressCallback progress = TerminalProgress();
   const Stopwatch total;
@@ -59,7 +70,11 @@ CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
   options.opt_level = o.opt_level;
   options.threads = o.threads;
   options.flush_denormals = o.flush_denormals;
-  if (!reference) options.dump_to = o.dump_to;
+  if (!reference) {
+    options.dump_to = o.dump_to;
+    options.cache_dir = o.cache_dir;
+    options.profile = !o.profile.empty();
+  }
   options.limits = {o.max_steps, o.memory_limit};
   options.progress = TerminalProgress();
   return options;
@@ -105,6 +120,8 @@ absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> modu
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
   if (timed) {
     RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));
+    if (!o.profile.empty())
+      execution.profile = ProfileOf(*run, o, static_cast<int64_t>(execution.seconds.size()));
   } else {
     RETURN_IF_ERROR(run->Run());
   }

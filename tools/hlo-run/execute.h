@@ -15,6 +15,7 @@ struct Execution {
   CompileStats stats;
   std::vector<double> seconds;   // of each timed run
   std::vector<Literal> results;  // one a device; empty after --compile-only
+  std::string profile;           // as text, table or trace; empty unless asked for
   double min_seconds() const;
   double median_seconds() const;
 };

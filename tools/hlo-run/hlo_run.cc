@@ -101,6 +101,17 @@ std::string StatsText(const CompileStats& stats) {
   return text;
 }
 
+std::string PhasesText(const LoadedModule& loaded, const CompileStats& stats) {
+  std::string text = absl::StrFormat("%10.3f ms  parsing\n%10.3f ms  verification\n",
+                                     1e3 * loaded.parse_s, 1e3 * loaded.verify_s);
+  for (const CompileStats::Phase& phase : stats.phases)
+    absl::StrAppendFormat(&text, "%10.3f ms  %s\n", 1e3 * phase.seconds, phase.name);
+  if (stats.cached_objects > 0)
+    absl::StrAppend(&text, stats.cached_objects, " of ", stats.objects,
+                    " objects came from the cache\n");
+  return text;
+}
+
 std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
   const CompileStats& stats = execution.stats;
   return absl::StrFormat(
@@ -135,6 +146,12 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
       (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
   if (o.stats) PrintOut(StatsText(execution.stats));
+  if (o.time_passes) PrintOut(PhasesText(loaded, execution.stats));
+  if (o.wants_profile_table()) {
+    PrintOut(execution.profile);
+  } else if (!o.profile.empty()) {
+    RETURN_IF_ERROR(AtomicWriteFile(o.profile, execution.profile));
+  }
   if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
   if (!o.output.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteResults(o.output, execution.results));

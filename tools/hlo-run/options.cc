@@ -157,6 +157,12 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--dump-to,--xla-dump-to", o.dump_to,
                  "folder for the module after passes, IR, assembly")
       ->type_name("FOLDER");
+  app.add_option("--cache-dir", o.cache_dir, "folder that keeps compiled code for the next time")
+      ->type_name("FOLDER");
+  app.add_flag("--time-passes", o.time_passes, "print how long each step of compiling took");
+  app.add_flag("--profile{table}", o.profile,
+               "print instructions by the time they took; with =FILE.json write a trace for "
+               "Perfetto instead");
 }
 
 void AddExecutionFlags(CLI::App& app, RunOptions& o) {

@@ -49,7 +49,10 @@ struct RunOptions {
   std::string passes;  // instead of the platform's pipeline
   int opt_level = 2, threads = 0;
   bool flush_denormals = false, compile_only = false;
-  std::string dump_to;
+  std::string dump_to, cache_dir;
+  bool time_passes = false;
+  std::string profile;  // "table", or the file of a trace; empty: none
+  bool wants_profile_table() const { return profile == "table"; }
 
   // Execution.
   std::vector<std::string> load;        // libraries of custom calls

@@ -1,0 +1,106 @@
+// Sums over shapes.
+#include "analysis/instruction_cost.h"
+
+#include <algorithm>
+
+#include "ir/computation.h"
+
+namespace hlokit {
+namespace {
+
+double Elements(const Shape& shape) {
+  double count = 0;
+  for (const ShapeLeaf& leaf : Leaves(shape))
+    if (leaf.shape->IsArray()) count += static_cast<double>(leaf.shape->ElementCount());
+  return count;
+}
+
+double Bytes(const Shape& shape) {
+  double bytes = 0;
+  for (const ShapeLeaf& leaf : Leaves(shape))
+    if (leaf.shape->IsArray()) bytes += static_cast<double>(leaf.shape->ByteSize());
+  return bytes;
+}
+
+double DotFlops(const Instruction& i) {
+  double steps = 2 * Elements(i.shape());
+  for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims)
+    steps *= static_cast<double>(i.operand(0)->shape().dims[d]);
+  return steps;
+}
+
+// Each result is a sum over what one output feature's kernel holds.
+double ConvolutionFlops(const Instruction& i) {
+  const auto& attrs = i.attr<ConvolutionAttrs>();
+  const Shape& kernel = i.operand(1)->shape();
+  const auto features = static_cast<double>(kernel.dims[attrs.dim_labels.kernel_output_feature]);
+  return 2 * Elements(i.shape()) * Elements(kernel) / std::max(1.0, features);
+}
+
+double Flops(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kDot:
+      return DotFlops(i);
+    case Opcode::kConvolution:
+      return ConvolutionFlops(i);
+    case Opcode::kReduce: {
+      double read = 0;
+      for (int64_t o = 0; o < i.operand_count() / 2; ++o) read += Elements(i.operand(o)->shape());
+      return read;
+    }
+    case Opcode::kReduceWindow: {
+      double window = 1;
+      for (const WindowDim& w : i.attr<WindowAttrs>().window) window *= static_cast<double>(w.size);
+      return window * Elements(i.shape());
+    }
+    case Opcode::kFusion: {
+      double sum = 0;
+      for (const Instruction* inside : i.to_apply()->Instructions()) sum += Flops(*inside);
+      return sum;
+    }
+    case Opcode::kCopy:
+    case Opcode::kBitcastConvert:
+      return 0;
+    default:
+      return HasTrait(i.opcode(), kElementwise) ? Elements(i.shape()) : 0;
+  }
+}
+
+bool ReadsItsResultOnly(const Instruction& i) {
+  return i.opcode() == Opcode::kDynamicSlice || i.opcode() == Opcode::kSlice ||
+         i.opcode() == Opcode::kGather;
+}
+
+// What is read of an array by `user`.
+double BytesRead(const Instruction& user, int64_t o) {
+  const Shape& shape = user.operand(o)->shape();
+  if (ReadsItsResultOnly(user) && o == 0) return Bytes(user.shape());
+  if (user.opcode() == Opcode::kDynamicUpdateSlice && o == 0) return 0;
+  if (user.opcode() != Opcode::kFusion) return Bytes(shape);
+  const Instruction* parameter = user.to_apply()->parameter(o);
+  double read = 0;
+  for (const Instruction* inside : parameter->users())
+    for (int64_t k = 0; k < inside->operand_count(); ++k)
+      if (inside->operand(k) == parameter) read = std::max(read, BytesRead(*inside, k));
+  return std::min(read, Bytes(shape));
+}
+
+double BytesWritten(const Instruction& i) {
+  const Instruction* root = i.opcode() == Opcode::kFusion ? i.to_apply()->root() : &i;
+  if (root->opcode() == Opcode::kDynamicUpdateSlice) return Bytes(root->operand(1)->shape());
+  return Bytes(i.shape());
+}
+
+}  // namespace
+
+InstructionCost CostOf(const Instruction& i) {
+  if (i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+      i.opcode() == Opcode::kCall)
+    return {};
+  InstructionCost cost = {Flops(i), BytesWritten(i)};
+  for (int64_t o = 0; o < i.operand_count(); ++o) cost.bytes += BytesRead(i, o);
+  return cost;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

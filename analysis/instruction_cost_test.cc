@@ -1,0 +1,47 @@
+// Operations and bytes of single instructions.
+#include "analysis/instruction_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "parser/parser.h"
+
+namespace hlokit {
+namespace {
+
+InstructionCost CostOfRoot(absl::string_view body) {
+  const std::string text = absl::StrCat(
+      "HloModule m\n\nsum { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+      "  ROOT r = f32[] add(a, b) }\n\nENTRY e {\n"
+      "  x = f32[4,8]{1,0} parameter(0)\n  y = f32[8,16]{1,0} parameter(1)\n"
+      "  z = f32[] constant(0)\n  i = s32[] constant(1)\n",
+      body, "}\n");
+  Diagnostics diagnostics;
+  auto module = ParseModule(std::make_shared<const SourceFile>("test.hlo", text), ParseOptions(),
+                            diagnostics);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module.ok() ? CostOf(*(*module)->entry()->root()) : InstructionCost();
+}
+
+TEST(InstructionCostTest, CountsOperationsAndBytes) {
+  struct {
+    const char* body;
+    double flops, bytes;
+  } const kCases[] = {
+      {"  ROOT r = f32[4,8]{1,0} add(x, x)\n", 32, 3 * 128},
+      {"  ROOT r = f32[4,16]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+       2 * 4 * 16 * 8, 128 + 512 + 256},
+      {"  ROOT r = f32[4]{0} reduce(x, z), dimensions={1}, to_apply=sum\n", 32, 128 + 4 + 16},
+      {"  ROOT r = f32[1,8]{1,0} dynamic-slice(x, i, i), dynamic_slice_sizes={1,8}\n", 0,
+       32 + 4 + 4 + 32},
+  };
+  for (const auto& c : kCases) {
+    const InstructionCost cost = CostOfRoot(c.body);
+    EXPECT_EQ(cost.flops, c.flops) << c.body;
+    EXPECT_EQ(cost.bytes, c.bytes) << c.body;
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,60 @@
+// A file is a line that says what it is, the digest of the object, and the object.
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/host_target_internal.h"
+#include "backends/cpu/object_cache_internal.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include "support/file.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kMagic = "hlokit object 1\n";
+constexpr size_t kDigest = 32;  // characters
+
+std::string Digest(llvm::StringRef bytes) {
+  const llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.size()));
+  return absl::StrCat(absl::Hex(hash.high64, absl::kZeroPad16),
+                      absl::Hex(hash.low64, absl::kZeroPad16));
+}
+
+}  // namespace
+
+std::string ObjectCache::PathOf(const llvm::Module& module, int opt_level) const {
+  std::string key;
+  llvm::raw_string_ostream out(key);
+  llvm::WriteBitcodeToFile(module, out);
+  out << Host()->cpu << Host()->features << LLVM_VERSION_STRING << opt_level << kMagic.data();
+  out.flush();
+  return absl::StrCat(folder_, "/", Digest(key), ".o");
+}
+
+std::unique_ptr<llvm::MemoryBuffer> ObjectCache::Load(const std::string& path) const {
+  std::error_code missing;
+  if (!std::filesystem::exists(path, missing)) return nullptr;
+  const auto file = ReadFile(path);
+  if (!file.ok() || file->size() <= kMagic.size() + kDigest) return nullptr;
+  const llvm::StringRef bytes(file->data(), file->size());
+  const llvm::StringRef object = bytes.drop_front(kMagic.size() + kDigest);
+  if (!bytes.starts_with({kMagic.data(), kMagic.size()}) ||
+      bytes.substr(kMagic.size(), kDigest) != Digest(object))
+    return nullptr;
+  return llvm::MemoryBuffer::getMemBufferCopy(object);
+}
+
+void ObjectCache::Store(const std::string& path, llvm::StringRef object) const {
+  std::error_code failed;
+  std::filesystem::create_directories(folder_, failed);
+  const std::string digest = Digest(object);
+  const absl::string_view pieces[] = {kMagic, digest, {object.data(), object.size()}};
+  // A cache that cannot be written costs time, not results.
+  AtomicWriteFile(path, pieces).IgnoreError();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

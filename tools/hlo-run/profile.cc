@@ -1,0 +1,88 @@
+// Tables and traces of InstructionTimes.
+#include "tools/hlo-run/profile.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analysis/instruction_cost.h"
+#include "backends/cpu/roofline.h"
+#include "ir/computation.h"
+#include "ir/module.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kRows = 40;
+
+std::string SourceLine(const Instruction& i) {
+  const OpMetadata& metadata = i.metadata();
+  if (metadata.source_file.empty()) return "";
+  return absl::StrCat(metadata.source_file, ":", metadata.source_line);
+}
+
+std::string Quoted(absl::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') out += c;
+  }
+  return out + "\"";
+}
+
+std::string Row(const InstructionTime& time, int64_t runs, double total, const Roofline& roofline) {
+  const Instruction& i = *time.instruction;
+  InstructionCost cost = CostOf(i);
+  cost.flops *= static_cast<double>(time.calls);
+  cost.bytes *= static_cast<double>(time.calls);
+  const double seconds = std::max(time.seconds, 1e-12);
+  return absl::StrFormat("%5.1f%% %10.4f %9.1f %9.2f %8.2f %7.1f%%  %%%s %s%s%s\n",
+                         100 * time.seconds / total, 1e3 * time.seconds / static_cast<double>(runs),
+                         static_cast<double>(time.calls) / static_cast<double>(runs),
+                         cost.flops / seconds * 1e-9, cost.bytes / seconds * 1e-9,
+                         100 * roofline.Seconds(cost.flops, cost.bytes) / seconds, i.name(),
+                         Text(i.opcode()), SourceLine(i).empty() ? "" : "  ", SourceLine(i));
+}
+
+}  // namespace
+
+std::string ProfileTable(const std::vector<InstructionTime>& times, int64_t runs, int threads) {
+  const Roofline roofline = MeasureRoofline(threads);
+  std::vector<InstructionTime> sorted = times;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  double total = 1e-12;
+  for (const InstructionTime& time : sorted) total += time.seconds;
+  std::string text = absl::StrFormat(
+      "profile of %d run%s; this machine: %.1f GFLOP/s, %.1f GB/s\n"
+      " share     ms/run calls/run   GFLOP/s     GB/s of roof  instruction\n",
+      runs, runs == 1 ? "" : "s", roofline.flops_per_second * 1e-9,
+      roofline.bytes_per_second * 1e-9);
+  for (size_t k = 0; k < std::min(kRows, sorted.size()); ++k)
+    text += Row(sorted[k], runs, total, roofline);
+  if (sorted.size() > kRows)
+    absl::StrAppend(&text, "(", sorted.size() - kRows, " more instructions)\n");
+  return text;
+}
+
+std::string ProfileTrace(const std::vector<InstructionTime>& times, int64_t runs) {
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  double at = 0;  // microseconds
+  for (const InstructionTime& time : times) {
+    const double duration = 1e6 * time.seconds / static_cast<double>(runs);
+    const Instruction& i = *time.instruction;
+    absl::StrAppend(&text, at > 0 || text.back() == '}' ? ",\n" : "",
+                    absl::StrFormat("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,",
+                                    at, duration),
+                    "\"name\":", Quoted(i.name()), ",\"cat\":", Quoted(Text(i.opcode())),
+                    ",\"args\":{\"opcode\":", Quoted(Text(i.opcode())),
+                    ",\"source\":", Quoted(SourceLine(i)),
+                    ",\"computation\":", Quoted(i.parent()->name()),
+                    ",\"calls\":", time.calls / std::max<int64_t>(1, runs), "}}");
+    at += duration;
+  }
+  return absl::StrCat(text, "\n]}\n");
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -10,12 +10,13 @@ namespace {
 
 // `depth` computations, each calling the one before twice.
 std::unique_ptr<Module> Doubling(int depth) {
-  std::string text = "HloModule m\n\nc0 {\n  ROOT p = f32[] parameter(0)\n}\n";
+  std::string text = "HloModule m\n\nbody0 {\n  ROOT p = f32[] parameter(0)\n}\n";
   for (int i = 1; i < depth; ++i)
-    absl::StrAppend(&text, "c", i, " {\n  p = f32[] parameter(0)\n  q = f32[] call(p), to_apply=c",
-                    i - 1, "\n  ROOT r = f32[] call(q), to_apply=c", i - 1, "\n}\n");
+    absl::StrAppend(&text, "body", i,
+                    " {\n  p = f32[] parameter(0)\n  q = f32[] call(p), to_apply=body", i - 1,
+                    "\n  ROOT r = f32[] call(q), to_apply=body", i - 1, "\n}\n");
   absl::StrAppend(&text,
-                  "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=c",
+                  "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=body",
                   depth - 1, "\n}\n");
   Diagnostics diagnostics;
   auto module = ParseModule(std::make_shared<const SourceFile>("m", text), {}, diagnostics);

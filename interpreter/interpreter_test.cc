@@ -228,12 +228,13 @@ TEST(InterpreterTest, ArgumentsAreCheckedAndNeverWritten) {
 }
 
 TEST(InterpreterTest, DeepCallsDoNotUseTheStack) {
-  std::string text = "HloModule m\nf0 { x = s32[] parameter(0)  ROOT r = s32[] add(x, x) }\n";
+  std::string text = "HloModule m\nbody0 { x = s32[] parameter(0)  ROOT r = s32[] add(x, x) }\n";
   for (int i = 1; i < 20000; ++i)
-    absl::StrAppend(&text, "f", i, " { x = s32[] parameter(0)  ROOT r = s32[] call(x), to_apply=f",
-                    i - 1, " }\n");
-  const auto module =
-      Parse(text + "ENTRY e { x = s32[] constant(4)  ROOT r = s32[] call(x), to_apply=f19999 }\n");
+    absl::StrAppend(&text, "body", i,
+                    " { x = s32[] parameter(0)  ROOT r = s32[] call(x), to_apply=body", i - 1,
+                    " }\n");
+  const auto module = Parse(
+      text + "ENTRY e { x = s32[] constant(4)  ROOT r = s32[] call(x), to_apply=body19999 }\n");
   const auto results = Interpret(*module, {});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Text((*results)[0]), "8");

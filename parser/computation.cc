@@ -10,8 +10,10 @@ bool ModuleParser::ReadComputation() {
   const char* name_at = reader_.Here();
   absl::string_view name;
   if (!reader_.Name(name, "a computation")) return false;
-  if (*name_at != '%' && IsKeyword(name))
+  if (*name_at != '%' && IsKeyword(name)) {
+    computations_.try_emplace(name, KnownComputation{});  // what calls it is no error of its own
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name a computation");
+  }
   const SourcePlace place{static_cast<uint32_t>(name_at - reader_.begin()),
                           static_cast<uint32_t>(name.data() + name.size() - name_at)};
   auto [known, is_new] = computations_.try_emplace(name, KnownComputation{nullptr, place, true});

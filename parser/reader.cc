@@ -77,7 +77,7 @@ bool Reader::AttributeName(absl::string_view& name, absl::string_view what) {
   if (name.empty()) return ExpectedHere(what);
   if (*at_ == '=') return ++at_, true;
   return Peek() == '=' ? Error(at_, "'=' must follow the name without a blank")
-                       : Expected(absl::StrCat("'=' after '", name, "'"));
+                       : ExpectedHere(absl::StrCat("'=' after '", name, "'"));
 }
 
 bool Reader::Int(int64_t& value) {

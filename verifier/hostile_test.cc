@@ -32,18 +32,18 @@ std::string WithParameter(const std::string& body) {
 // Computations that each call the one before `calls` times.
 std::string Laughs(int depth, int calls) {
   std::string text =
-      "HloModule m\n\nc0 {\n  p = f32[] parameter(0)\n  ROOT r = f32[] add(p, p)\n}\n";
+      "HloModule m\n\nbody0 {\n  p = f32[] parameter(0)\n  ROOT r = f32[] add(p, p)\n}\n";
   for (int i = 1; i < depth; ++i)
-    absl::StrAppend(&text, "c", i, " {\n  p0 = f32[] parameter(0)\n",
+    absl::StrAppend(&text, "body", i, " {\n  p0 = f32[] parameter(0)\n",
                     Times(calls,
                           [i](int n) {
-                            return absl::StrCat("  p", n + 1, " = f32[] call(p", n, "), to_apply=c",
-                                                i - 1, "\n");
+                            return absl::StrCat("  p", n + 1, " = f32[] call(p", n,
+                                                "), to_apply=body", i - 1, "\n");
                           }),
                     "  ROOT r = f32[] negate(p", calls, ")\n}\n");
-  return absl::StrCat(text,
-                      "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=c",
-                      depth - 1, "\n}\n");
+  return absl::StrCat(
+      text, "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=body",
+      depth - 1, "\n}\n");
 }
 
 struct Text {
@@ -79,7 +79,7 @@ const Text kTexts[] = {
      [] {
        return Entry("  p = f32[] parameter(0), backend_config=" + Times(500'000, "{\"a\":") + "\n");
      },
-     "the bracket is never closed"},
+     "brackets are open"},
     {"buffers", [] { return Entry("  p = " + Times(100'000, "b(") + "\n"); },
      "nested more than 200 levels deep"},
     {"dimensions", [] { return Entry("  p = f32[" + Times(100'000, "1,") + "1] parameter(0)\n"); },

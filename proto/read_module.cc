@@ -56,11 +56,10 @@ class ModuleReader {
     Computation* adopted = nullptr;
     InstructionIds by_id;
   };
-  // An instruction before it has its place, its number, and its name as the message has it.
+  // An instruction before it has its place.
   struct Made {
     std::unique_ptr<Instruction> instruction;
     int32_t id = 0;
-    absl::string_view name;
   };
 
   absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
@@ -412,7 +411,8 @@ absl::Status ModuleReader::KeepModuleRest() {
                             M::kInputOutputAliasFieldNumber,
                             M::kBufferDonorFieldNumber,
                             M::kFrontendAttributesFieldNumber,
-                            M::kStackFrameIndexFieldNumber};
+                            M::kStackFrameIndexFieldNumber,
+                            M::kHlokitFieldNumber};
   constexpr size_t kNeverWritten = 2;  // the first ones
   pb::HloModuleProto written;
   if (header_has_rest_) {

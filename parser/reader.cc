@@ -73,9 +73,14 @@ bool Reader::TryEatWord(absl::string_view word) {
 }
 
 bool Reader::AttributeName(absl::string_view& name, absl::string_view what) {
+  const char* start = Here();
   name = Word();
   if (name.empty()) return ExpectedHere(what);
   if (*at_ == '=') return ++at_, true;
+  if (Peek() == '=' && LineEndBefore(start) != nullptr) {  // an instruction on the next line
+    at_ = start;
+    return ExpectedHere(what);
+  }
   return Peek() == '=' ? Error(at_, "'=' must follow the name without a blank")
                        : ExpectedHere(absl::StrCat("'=' after '", name, "'"));
 }

@@ -189,7 +189,7 @@ ENTRY e {
   t = f32[2,2] triangular-solve(d, d), left_side=true, lower=true, transpose_a=NO_TRANSPOSE
   ch = f32[2,2] cholesky(d), lower=true
   ex = f32[2,2] exponential(d), result_accuracy={tolerance={atol=1,rtol=0,ulps=2}}
-  ag = f32[4,2] all-gather(d), replica_groups=mesh['a'=2] {'a'}, dimensions={0}, sharding={mesh['a'=2], [{'a'}, {'a':(1)2}], metadata={{op_name="w"}}}
+  ag = f32[4,2] all-gather(d), replica_groups=mesh['a'=2] {'a'}, dimensions={0}, sharding={mesh['a'=4], [{'a':(1)2}, {'a':(2)2}], metadata={{op_name="w"}}}
   ar = f32[4,2] all-gather(d), replica_groups=[1,2]<=[2], dimensions={0}
   al = f32[4,2] all-gather(d), replica_groups={{0,1}}, dimensions={0}
   cp = f32[2,2] collective-permute(d), source_target_pairs={{0,1}}

@@ -64,7 +64,8 @@ double StepsOff(ElementType type, double got, Exact exact) {
 }
 
 // Of the whole number, in units of 2^-p of its magnitude (at least of the smallest normal number).
-double ComplexOff(std::complex<double> got, ExactComplex exact, const Format& format) {
+double ComplexOff(std::complex<double> got, ExactComplex exact, const Format& format,
+                  Exact condition) {
   const bool finite = std::isfinite(got.real()) && std::isfinite(got.imag());
   const Exact size = std::hypot(exact.real(), exact.imag());
   const Exact beyond = std::ldexp(1.0L, format.largest);
@@ -73,7 +74,7 @@ double ComplexOff(std::complex<double> got, ExactComplex exact, const Format& fo
   const Exact off = std::hypot(got.real() - exact.real(), got.imag() - exact.imag());
   const Exact unit =
       std::ldexp(std::max(size, std::ldexp(1.0L, format.smallest)), -format.precision);
-  return static_cast<double>(off / unit);
+  return static_cast<double>(off / (unit * condition));
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Compile(Backend& platform, const char* opcode,
@@ -215,9 +216,10 @@ absl::StatusOr<std::vector<Worst>> MeasureComplex(const ComplexFunction& functio
   const auto judge = [&](size_t p, int64_t, int64_t n, const Literal& result) {
     for (int64_t i = 0; i < n; ++i) {
       const std::complex<double> got = result.GetComplex(i);
-      double error = ComplexOff(got, exact[i], format);
-      if (function.condition != nullptr && std::isfinite(error))
-        error /= static_cast<double>(function.condition(inputs[i].x, inputs[i].y, exact[i]));
+      const Exact condition = function.condition == nullptr
+                                  ? 1
+                                  : function.condition(inputs[i].x, inputs[i].y, exact[i]);
+      const double error = ComplexOff(got, exact[i], format, condition);
       Note(worst[p], error, [&] {
         return absl::StrCat(function.opcode, "(", Number(inputs[i].x),
                             function.arity == 2 ? ", " + Number(inputs[i].y) : "",

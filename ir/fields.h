@@ -1,7 +1,7 @@
 // Descriptions of attribute fields: each attribute struct names its fields once, and reader,
 // printer, equality, hash, clone and documentation follow.
 #pragma once
-
+#include <cstdint>
 #include <tuple>
 #include <utility>
 

@@ -225,6 +225,13 @@ ScalarValue ElementEmitter::RoundedOperand(const Instruction* i, int64_t o,
   return EmitRounded(operand, Convey(i, operand->shape(), index));
 }
 
+// What the program rounds stays rounded, as in XLA; only results of arithmetic keep their excess.
+ScalarValue ElementEmitter::EmitFloatConvert(const Instruction* i, ScalarValue x) {
+  const ElementType from = TypeOf(i->operand(0)->shape()), to = i->shape().type;
+  if (wide_) return EmitConvert(b_, from, TypeOf(i->shape()), x);
+  return EmitConvert(b_, to, TypeOf(i->shape()), EmitConvert(b_, from, to, x));
+}
+
 ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
   CHECK(HasTrait(i->opcode(), kElementwise)) << "no array is bound to %" << i->name();
   const ElementType type = TypeOf(i->operand(0)->shape());
@@ -235,7 +242,7 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
       if (!IsFloat(i->shape().type))
         return EmitConvert(b_, i->operand(0)->shape().type, TypeOf(i->shape()),
                            RoundedOperand(i, 0, index));
-      return EmitConvert(b_, type, TypeOf(i->shape()), Operand(i, 0, index));
+      return EmitFloatConvert(i, Operand(i, 0, index));
     case Opcode::kCeil:
     case Opcode::kFloor:
     case Opcode::kRoundNearestAfz:

@@ -94,6 +94,7 @@ class ElementEmitter {
 
   Results EmitAll(const Instruction* i, const ElementIndex& index);
   Results Compute(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitFloatConvert(const Instruction* i, ScalarValue x);
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   // Operand `o` at the same place, or at no place if it is a scalar.
   ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);

@@ -36,7 +36,10 @@ std::string Verdict(const std::vector<std::string>& operands, absl::string_view 
   Diagnostics diagnostics;
   auto file = std::make_shared<SourceFile>("test", text);
   auto module = ParseModule(file, {}, diagnostics);
-  if (!module.ok()) return std::string(module.status().message());
+  if (!module.ok()) {
+    const std::string label = LabelOf(module.status());  // of rules that the reader holds itself
+    return label.empty() ? std::string(module.status().message()) : label;
+  }
   const Instruction& root = *(*module)->entry()->root();
   const absl::StatusOr<Shape> inferred = InferShape(root);
   if (!inferred.ok()) return LabelOf(inferred.status());

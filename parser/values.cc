@@ -65,11 +65,11 @@ bool ReadAccuracy(Reader& r, RawText& accuracy) {
     if (part == std::end(kParts)) return r.Error(at, "a tolerance has atol, rtol and ulps");
     double& value = values[part - kParts];
     if (!r.Double(value)) return false;
-    return (value >= 0 && value < 1e18) || r.Error(at, "a tolerance is a number from 0 to 1e18");
+    return (value >= 0 && value < 1e18) ||
+           r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0 to 1e18");
   });
-  accuracy.text =
-      absl::StrCat("{tolerance={atol=", values[0], ",rtol=", values[1],
-                          ",ulps=", static_cast<int64_t>(values[2]), "}}");
+  accuracy.text = absl::StrCat("{tolerance={atol=", values[0], ",rtol=", values[1],
+                               ",ulps=", static_cast<int64_t>(values[2]), "}}");
   return ok && r.Eat('}', "after the accuracy");
 }
 
@@ -91,8 +91,9 @@ bool ReadDomain(Reader& r, RawText& domain) {
     return ReadSharding(r, bit == 2 ? entry : exit);
   });
   if (!ok) return false;
-  if (seen != 7) return r.Error(start, "a domain needs kind, entry and exit");
-  if (kind != "sharding") return r.Error(start, "the only kind of domain is \"sharding\"");
+  if (seen != 7) return r.RuleError(start, "domain-c10", "a domain needs kind, entry and exit");
+  if (kind != "sharding")
+    return r.RuleError(start, "domain-c10", "the only kind of domain is \"sharding\"");
   domain.text = TidySpacing({start, static_cast<size_t>(r.raw_position() - start)});
   return true;
 }
@@ -356,8 +357,9 @@ bool ReadValue(Reader& r, PaddingConfig& padding) {
     if (!ReadLowHigh(r, dim.low, dim.high)) return false;
     if (*r.raw_position() != '_') return true;
     r.MoveTo(r.raw_position() + 1);
+    const char* at = r.raw_position();
     return r.Int(dim.interior) &&
-           (dim.interior >= 0 || r.Expected("an interior padding that is not negative"));
+           (dim.interior >= 0 || r.RuleError(at, "pad-c4", "interior padding is negative"));
   });
 }
 

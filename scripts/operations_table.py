@@ -32,8 +32,8 @@ def rules():
 
 
 def labels():
-    """Every label that an error may carry, with the rule's source and text; those of Each and of ops that read no
-    result_accuracy are left out where they do not apply."""
+    """Every label that an error may carry, with the rule's source and text; those of Each are left out where they do not
+    apply."""
     table, all_ops = {}, ops()
     for owner, number, source, text in rules():
         names = [name for name, op in all_ops.items() if owner in (op["infer"], name)]
@@ -41,8 +41,6 @@ def labels():
             names = list(all_ops)
         for name in names or [owner]:
             op = all_ops.get(name)
-            if "result_accuracy" in text and ("result_accuracy", False) not in attributes(op["attributes"]):
-                continue
             if owner == "Each" and number == 0 and takes_any_number(op):
                 continue
             if owner == "Each" and number == 99 and states_its_shape(op["infer"]):

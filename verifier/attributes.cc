@@ -9,10 +9,6 @@
 namespace hlokit {
 namespace {
 
-std::string Label(const Instruction& i, int rule) {
-  return absl::StrCat(Text(i.opcode()), "-c", rule);
-}
-
 bool IsTolerance(absl::string_view text) {
   const auto parts = RawFields(text);
   if (!parts || parts->empty()) return false;
@@ -25,7 +21,7 @@ bool IsTolerance(absl::string_view text) {
   return true;
 }
 
-// [OP-c10] {mode=..} or {tolerance={..}}.
+// [accuracy-c1] {mode=..} or {tolerance={..}}.
 void CheckAccuracy(VerifyRun& run, const Instruction& i) {
   const std::string* text = VisitAttributes(i.opcode(), i.attributes(), [](const auto& attr) {
     const std::string* found = nullptr;
@@ -41,7 +37,7 @@ void CheckAccuracy(VerifyRun& run, const Instruction& i) {
                            : name == "tolerance" && IsTolerance(value);
   }
   if (!sound)
-    run.Error(i, Label(i, 10),
+    run.Error(i, "accuracy-c1",
               "expects {mode=default}, {mode=highest} or {tolerance={atol=..,rtol=..,ulps=..}} as "
               "result_accuracy, found ",
               *text);

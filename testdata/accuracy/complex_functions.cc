@@ -2,6 +2,7 @@
 #include <mpfr.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "testdata/accuracy/functions.h"
@@ -180,9 +181,14 @@ Complex Power(const Complex& x, const Complex& y) {
   return y.re.IsZero() && y.im.IsZero() ? One() : Exp(y * Log(x));
 }
 
-// A logarithm near 1: an error of its argument counts in full, however small the angle.
-Exact AngleCondition(std::complex<double>, std::complex<double>, ExactComplex result) {
-  return std::max(1.0L, 1 / std::abs(result));
+// A logarithm near 1: an error of its argument counts in full, however small the angle; the sum of
+// squares beneath it vanishes at the poles y = ix and y = -ix. For y = 0 signs of zeros choose the
+// branch: nothing is held there.
+Exact AngleCondition(std::complex<double> y, std::complex<double> x, ExactComplex result) {
+  if (y == 0.0) return std::numeric_limits<Exact>::infinity();
+  const ExactComplex wide_y(y), wide_x(x);
+  const Exact squares = std::abs(wide_y * wide_y + wide_x * wide_x);
+  return std::max(1.0L, 1 / std::abs(result)) * (std::norm(wide_y) + std::norm(wide_x)) / squares;
 }
 // 1 + e^-z vanishes at the poles.
 Exact PoleCondition(std::complex<double>, std::complex<double>, ExactComplex result) {

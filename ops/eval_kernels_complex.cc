@@ -7,8 +7,6 @@
 namespace hlokit {
 namespace {
 
-const Complex kI(0, 1);
-
 Complex Add(Complex x, Complex y) { return {x.real() + y.real(), x.imag() + y.imag()}; }
 Complex Subtract(Complex x, Complex y) { return {x.real() - y.real(), x.imag() - y.imag()}; }
 // By the definition, as compiled code does: no recovery of infinities from NaN parts.
@@ -21,9 +19,11 @@ Complex Power(Complex x, Complex y) {
   using Long = std::complex<long double>;
   return Complex(std::exp(Long(y) * std::log(Long(x))));
 }
+// Turned by hand: products with i would lose the signs of zeros, which choose the side of the cut.
 Complex Atan2(Complex x, Complex y) {
-  return Multiply(-kI,
-                  std::log((y + Multiply(kI, x)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
+  const Complex turned(-x.imag(), x.real());
+  const Complex angle = std::log((y + turned) / std::sqrt(Multiply(x, x) + Multiply(y, y)));
+  return {angle.imag(), -angle.real()};
 }
 
 double Abs(Complex x) { return std::hypot(x.real(), x.imag()); }

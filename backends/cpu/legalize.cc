@@ -30,6 +30,9 @@ class Legalizer {
         case Opcode::kCustomCall:
           ConstrainLayouts(i);
           break;
+        case Opcode::kTuple:
+          MatchElements(i);
+          break;
         case Opcode::kConstant:
           if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
           break;
@@ -98,6 +101,20 @@ class Legalizer {
     }
     dead_.push_back(start);
     gone_.insert(start);
+  }
+
+  // A tuple may name other layouts than its operands have: its elements are copies then.
+  void MatchElements(Instruction* tuple) {
+    for (int64_t o = 0; o < tuple->operand_count(); ++o) {
+      const Shape& have = tuple->operand(o)->shape();
+      const Shape& wanted = tuple->shape().elements[o];
+      if (!have.IsArray() || have.MinorToMajor() == wanted.MinorToMajor()) continue;
+      Instruction* copy =
+          c_.Add(Opcode::kCopy, wanted.has_layout ? wanted : wanted.WithDefaultLayout(),
+                 {tuple->operand(o)});
+      inserted_[tuple].push_back(copy);
+      tuple->SetOperand(o, copy);
+    }
   }
 
   // Custom calls read operands in the layouts that they name.

@@ -211,13 +211,10 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* 
                           instruction.opcode() == Opcode::kAsyncUpdate ||
                           instruction.opcode() == Opcode::kAsyncDone;
     if (call.form != form || optional) continue;
-    if (call.slot < 0
-            ? !called.empty()
-            : static_cast<int>(called.size()) > call.slot && called[call.slot] != nullptr) {
-      if (call.slot < 0) break;  // a list says all
-      continue;
-    }
+    const bool has_gap = std::find(called.begin(), called.end(), nullptr) != called.end();
+    if (call.slot < 0 && !called.empty() && !has_gap) break;  // a list says all
     if (call.slot < 0) continue;
+    if (call.slot < static_cast<int>(called.size()) && called[call.slot] != nullptr) continue;
     return reader_.Error(at, Text(instruction.opcode()), " needs the attribute ", call.name,
                          ", as in ", call.name, "=COMPUTATION");
   }

@@ -43,11 +43,10 @@ endif()
 include(CheckLinkerFlag)
 # Libraries that a program does not call are not loaded: starting a tool takes milliseconds.
 add_link_options(-Wl,--as-needed)
-foreach(linker mold lld)
-  check_linker_flag(CXX -fuse-ld=${linker} HLOKIT_LINKS_WITH_${linker})
-  if(HLOKIT_LINKS_WITH_${linker})
-    add_link_options(-fuse-ld=${linker})
-    break()
-  endif()
-endforeach()
+# lld, else the platform's own: mold 1.10, Debian 12's, can end a binary's read-only relocations amid a page, and such a
+# binary does not start.
+check_linker_flag(CXX -fuse-ld=lld HLOKIT_LINKS_WITH_lld)
+if(HLOKIT_LINKS_WITH_lld)
+  add_link_options(-fuse-ld=lld)
+endif()
 # SPDX-License-Identifier: Apache-2.0

@@ -194,8 +194,8 @@ class Runner final : RewriteControl {
     current_.changed = *changed;
     if (!*changed && schedules) schedules->Restore();
     report_.runs.push_back(current_);
-    if (options_.after) options_.after(current_, module_);
     if (options_.verify_each && *changed) RETURN_IF_ERROR(CheckAfter(pass));
+    if (options_.after) RETURN_IF_ERROR(options_.after(current_, module_));
     return *changed;
   }
 

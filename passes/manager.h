@@ -29,9 +29,10 @@ struct PassOptions {
   int64_t step_limit = -1;
   // A pass of this name makes at most so many rewrites (XLA's xla_fuel).
   std::map<std::string, int64_t> fuel;
-  // Called around each pass; may be empty.
+  // Called around each pass; may be empty. `after` comes after verify_each; its error stops the
+  // run.
   std::function<void(absl::string_view pass, const Module&)> before;
-  std::function<void(const PassRun&, const Module&)> after;
+  std::function<absl::Status(const PassRun&, const Module&)> after;
   // Called before each rewrite that is permitted; may be empty.
   std::function<void(absl::string_view pass, absl::string_view rule, const Instruction& subject,
                      const Instruction& replacement)>

@@ -63,6 +63,7 @@ TEST(Manager, SkipsDisabledPassesAndCallsBack) {
   options.disabled = {"dce"};
   options.after = [&](const PassRun& run, const Module&) {
     seen.emplace_back(run.name.data(), run.name.size());
+    return absl::OkStatus();
   };
   CHECK_OK(RunPasses(*module, "cse,dce", options));
   EXPECT_THAT(seen, testing::ElementsAre("cse"));

@@ -108,5 +108,23 @@ std::string PassListText(absl::Span<const PassStep> steps, bool indented) {
   return text;
 }
 
+namespace {
+
+const PassStep* FindStep(absl::Span<const PassStep> steps, absl::string_view name) {
+  for (const PassStep& step : steps) {
+    if (step.name == name) return &step;
+    if (const PassStep* inside = FindStep(step.repeated, name)) return inside;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string PassWithOptions(absl::string_view list, absl::string_view name) {
+  const auto steps = ParsePassList(list);
+  const PassStep* found = steps.ok() ? FindStep(*steps, name) : nullptr;
+  return found != nullptr ? PassListText({found, 1}) : std::string(name);
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

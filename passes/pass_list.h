@@ -26,5 +26,8 @@ absl::StatusOr<std::vector<PassStep>> ParsePassList(absl::string_view text);
 // The inverse of ParsePassList: on one line, or (`indented`) a pass a line with lists set in.
 std::string PassListText(absl::Span<const PassStep> steps, bool indented = false);
 
+// The first pass of that name in `list`, with its options; `name` where there is none.
+std::string PassWithOptions(absl::string_view list, absl::string_view name);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

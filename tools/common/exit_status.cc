@@ -11,6 +11,8 @@ int ExitStatusOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kExitDone;
+    case absl::StatusCode::kAborted:
+      return kExitCheckFailed;
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnknown:
     case absl::StatusCode::kDataLoss:

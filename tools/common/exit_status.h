@@ -15,8 +15,8 @@ inline constexpr int kExitCheckFailed = 1;  // a comparison or check came out ne
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;  // a fault of ours
 
-// kExitDone for OK; kExitInternal for Internal, Unknown and DataLoss; kExitUsage for everything
-// else.
+// kExitDone for OK; kExitCheckFailed for Aborted; kExitInternal for Internal, Unknown and DataLoss;
+// kExitUsage for everything else.
 int ExitStatusOf(const absl::Status& status);
 
 // kExitDone for OK; else prints the error to standard error and returns its exit status. Located as

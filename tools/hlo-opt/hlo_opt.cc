@@ -10,6 +10,7 @@
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
+#include "tools/hlo-opt/bisect.h"
 #include "tools/hlo-opt/options.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/transform.h"
@@ -115,6 +116,8 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   Stopwatch watch;
   if (absl::Status status = CutOut(o, loaded->module); !status.ok())
     return ReportError(kTool, status, source.get());
+  if (!o.bisect.empty())
+    return ReportError(kTool, BisectPasses(*loaded->module, passes, o), source.get());
   if (absl::Status status = Transform(*loaded->module, passes, o); !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();

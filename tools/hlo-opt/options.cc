@@ -29,11 +29,10 @@ void AddPrintFlags(CLI::App& app, OptOptions& o) {
   for (const PrintSwitch& row : PrintSwitches()) {
     const std::string flag = FlagOf(row.name);
     const std::string alias = row.alias.empty() ? "" : absl::StrCat(",", FlagOf(row.alias));
-    app.add_flag_function(absl::StrCat(flag, alias, ",!--no-", flag.substr(2)),
-                          [&o, &row](int64_t count) {
-                            o.print_switches.emplace_back(&row, count > 0);
-                          },
-                          std::string(row.help))
+    app.add_flag_function(
+           absl::StrCat(flag, alias, ",!--no-", flag.substr(2)),
+           [&o, &row](int64_t count) { o.print_switches.emplace_back(&row, count > 0); },
+           std::string(row.help))
         ->group(kGroup);
   }
   app.add_option("--indent-amount", o.indent_amount, "levels of two blanks before every line")
@@ -86,7 +85,21 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
                "print the passes that would run, a line each, and end");
   app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
-  app.add_flag("--verify-each", o.verify_each, "verify after each pass");
+  app.add_flag("--verify-each{structure}", o.verify_each,
+               "verify after each pass; =interp: compare values before and after it too")
+      ->check(CLI::IsMember({"structure", "interp"}));
+  app.add_flag("--bisect{interp}", o.bisect,
+               "name the first step after which values differ (or, =COMMAND: after which the "
+               "command, given the module's file, fails)")
+      ->type_name("COMMAND");
+  app.add_option("--seed", o.seed, "of the random inputs of --verify-each=interp and --bisect");
+  app.add_option("--abs-error", o.bounds.abs_error, "two floats agree where one bound holds")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(CLI::NonNegativeNumber);
+  app.add_option("--ulps", o.bounds.ulps, "of floats")->check(CLI::NonNegativeNumber);
+  app.add_option("--reproducer", o.reproducer,
+                 "where the module goes that a pass broke; a temporary file by default")
+      ->type_name("FILE");
   app.add_option("--print-before", o.print_before, "print the module before these passes")
       ->delimiter(',')
       ->type_name("P");

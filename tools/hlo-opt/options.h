@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "printer/print_options.h"
+#include "types/compare.h"
 
 namespace hlokit {
 
@@ -29,7 +30,13 @@ struct OptOptions {
   int64_t indent_amount = -1, operand_index_every = -1;
   std::string input_format;  // as LoadOptions has it
 
-  bool verify = true, verify_each = false;
+  bool verify = true;
+  std::string verify_each;  // empty, structure or interp
+  // Of the evaluations of --verify-each=interp and --bisect.
+  uint64_t seed = 0;
+  CompareOptions bounds = {.abs_error = 1e-5, .rel_error = 1e-4, .ulps = 2};
+  std::string reproducer;  // file; empty: one in the folder for temporary files
+  std::string bisect;      // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
   bool list_passes = false, list_stages = false, print_pipeline = false;

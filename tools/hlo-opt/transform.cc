@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "passes/manager.h"
 #include "passes/pass_list.h"
 #include "passes/pipelines.h"
 #include "printer/printer.h"
@@ -16,6 +15,8 @@
 #include "support/text.h"
 #include "tools/common/diff.h"
 #include "tools/hlo-opt/explain.h"
+#include "tools/hlo-opt/reproducer.h"
+#include "tools/hlo-opt/value_check.h"
 
 namespace hlokit {
 namespace {
@@ -39,7 +40,9 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 // Keeps what the flags about single passes need between the manager's calls.
 class Observer {
  public:
-  explicit Observer(const OptOptions& options) : options_(options), explanation_(options.explain) {}
+  // `values` may be null.
+  Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
+      : options_(options), spec_(spec), values_(values), explanation_(options.explain) {}
 
   // Null where nothing was asked for that needs them, so that such runs cost nothing.
   decltype(PassOptions::before) before() {
@@ -49,9 +52,9 @@ class Observer {
   }
   decltype(PassOptions::after) after() {
     if (!options_.print_changed && !options_.print_after_all && options_.print_after.empty() &&
-        options_.explain.empty())
+        options_.explain.empty() && values_ == nullptr)
       return nullptr;
-    return [this](const PassRun& run, const Module& m) { After(run, m); };
+    return [this](const PassRun& run, const Module& m) { return After(run, m); };
   }
   decltype(PassOptions::rewrite) rewrite() {
     if (options_.explain.empty()) return nullptr;
@@ -70,18 +73,30 @@ class Observer {
     if (!options_.explain.empty()) explanation_.Before(pass, module);
   }
 
-  void After(const PassRun& run, const Module& module) {
+  absl::Status After(const PassRun& run, const Module& module) {
     if (options_.print_after_all || Holds(options_.print_after, run.name))
       PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing",
                               "\n", Print(module)));
     if (!options_.explain.empty()) explanation_.After(run, module);
-    if (!options_.print_changed) return;
-    const std::string diff = LineDiff(before_, Print(module));
-    PrintError(
-        absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
+    if (options_.print_changed) {
+      const std::string diff = LineDiff(before_, Print(module));
+      PrintError(
+          absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
+    }
+    return run.changed && values_ != nullptr ? CheckValues(run.name, module) : absl::OkStatus();
+  }
+
+  absl::Status CheckValues(absl::string_view pass, const Module& module) {
+    const absl::Status status = values_->Check(module);
+    if (status.ok()) return status;
+    const std::string made = WriteReproducer(
+        values_->before(), absl::StrCat("--passes='", PassWithOptions(spec_, pass), "'"), options_);
+    return Annotate(status, absl::StrCat(pass, " changed values", made));
   }
 
   const OptOptions& options_;
+  const std::string& spec_;
+  ValueCheck* const values_;
   Explanation explanation_;
   std::string before_;
 };
@@ -115,9 +130,15 @@ std::string CountsText(const PassReport& report) {
   return text;
 }
 
+void AppendPasses(std::string& spec, absl::string_view more) {
+  if (!more.empty()) absl::StrAppend(&spec, spec.empty() ? "" : ",", more);
+}
+
+}  // namespace
+
 absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
   PassOptions made;
-  made.verify_each = options.verify_each;
+  made.verify_each = !options.verify_each.empty();
   made.disabled = options.disable_passes;
   made.enabled_only = options.enable_passes_only;
   made.step_limit = options.bisect_limit;
@@ -130,12 +151,6 @@ absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
   }
   return made;
 }
-
-void AppendPasses(std::string& spec, absl::string_view more) {
-  if (!more.empty()) absl::StrAppend(&spec, spec.empty() ? "" : ",", more);
-}
-
-}  // namespace
 
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   std::string spec;
@@ -157,7 +172,11 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
 
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options) {
   if (spec.empty()) return absl::OkStatus();
-  Observer observer(options);
+  std::optional<ValueCheck> values;
+  if (options.verify_each == "interp") {
+    ASSIGN_OR_RETURN(values, ValueCheck::Start(module, {options.seed, options.bounds}));
+  }
+  Observer observer(options, spec, values ? &*values : nullptr);
   ASSIGN_OR_RETURN(PassOptions pass_options, ManagerOptions(options));
   pass_options.before = observer.before();
   pass_options.after = observer.after();

@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "ir/module.h"
+#include "passes/manager.h"
 #include "tools/hlo-opt/options.h"
 
 namespace hlokit {
@@ -12,7 +13,11 @@ namespace hlokit {
 // --print-before and --print-after.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
 
+// How the pass manager runs them: what is left out, limited and verified; no observers.
+absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options);
+
 // Runs `spec`. Modules, differences, times and counts that flags ask for go to standard error.
+// Errors: Aborted where --verify-each=interp finds that values changed.
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options);
 
 // A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.

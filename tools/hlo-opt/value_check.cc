@@ -1,0 +1,121 @@
+// Evaluations, and the search for the first instruction that differs.
+#include "tools/hlo-opt/value_check.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "analysis/module_match.h"
+#include "generator/generator.h"
+#include "interpreter/interpreter.h"
+#include "printer/printer.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Values of one device that are kept to find the first difference.
+constexpr int64_t kMostKeptBytes = int64_t{1} << 30;
+
+int64_t DevicesOf(const Module& module) {
+  return module.header().replica_count * module.header().num_partitions;
+}
+
+std::vector<std::vector<const Literal*>> PointersTo(
+    const std::vector<std::vector<Literal>>& arguments) {
+  std::vector<std::vector<const Literal*>> pointers(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d)
+    for (const Literal& argument : arguments[d]) pointers[d].push_back(&argument);
+  return pointers;
+}
+
+int64_t ByteSizeOf(const Literal& value) {
+  int64_t bytes = 0;
+  for (const ShapeLeaf& leaf : Leaves(value.shape()))
+    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
+  return bytes;
+}
+
+// The first values of device 0's instructions.
+class Values {
+ public:
+  absl::Status Keep(int64_t device, const Instruction& instruction, const Literal& value) {
+    absl::MutexLock lock(&mutex_);
+    if (device != 0 || values_.contains(&instruction)) return absl::OkStatus();
+    bytes_ += ByteSizeOf(value);
+    if (bytes_ <= kMostKeptBytes) values_.emplace(&instruction, value);
+    return absl::OkStatus();
+  }
+  const Literal* Find(const Instruction* instruction) const {
+    const auto found = values_.find(instruction);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  int64_t bytes_ = 0;
+  std::map<const Instruction*, Literal> values_;
+};
+
+}  // namespace
+
+absl::StatusOr<ValueCheck> ValueCheck::Start(const Module& module,
+                                             const ValueCheckOptions& options) {
+  ValueCheck check(options);
+  std::vector<std::vector<Literal>> arguments;
+  for (int64_t d = 0; d < DevicesOf(module); ++d)
+    arguments.push_back(RandomArguments(module, options.seed + d));
+  check.arguments_ = std::make_shared<const decltype(arguments)>(std::move(arguments));
+  check.before_ = module.Clone();
+  ASSIGN_OR_RETURN(check.results_, check.Evaluate(*check.before_));
+  return check;
+}
+
+absl::StatusOr<std::vector<Literal>> ValueCheck::Evaluate(const Module& module) const {
+  InterpreterOptions options;
+  options.time_limit_s = options_.time_limit_s;
+  return InterpretDevices(module, PointersTo(*arguments_), options);
+}
+
+absl::Status ValueCheck::Check(const Module& module) {
+  auto results = Evaluate(module);
+  if (!results.ok()) return Annotate(results.status(), "the module cannot be evaluated any more");
+  for (size_t d = 0; d < results->size(); ++d) {
+    const CompareResult compared = Compare(results_[d], (*results)[d], options_.bounds);
+    if (compared.equal) continue;
+    return absl::AbortedError(
+        absl::StrCat(results->size() > 1 ? absl::StrCat("on device ", d, ": ") : "",
+                     compared.shape_mismatch.empty() ? compared.Report() : compared.shape_mismatch,
+                     FirstDifference(module)));
+  }
+  results_ = *std::move(results);
+  before_ = module.Clone();
+  return absl::OkStatus();
+}
+
+std::string ValueCheck::FirstDifference(const Module& after) const {
+  const ModuleMatch match(*before_, after);
+  Values values;
+  InterpreterOptions options;
+  options.time_limit_s = options_.time_limit_s;
+  options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
+    return match.AfterOf(&i) == nullptr ? absl::OkStatus() : values.Keep(device, i, value);
+  };
+  if (!InterpretDevices(*before_, PointersTo(*arguments_), options).ok()) return "";
+  std::string found;
+  options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
+    const Instruction* partner = device == 0 ? match.BeforeOf(&i) : nullptr;
+    const Literal* expected = partner != nullptr ? values.Find(partner) : nullptr;
+    if (expected == nullptr || !found.empty()) return absl::OkStatus();
+    const CompareResult compared = Compare(*expected, value, options_.bounds);
+    if (!compared.equal && compared.shape_mismatch.empty())
+      found = absl::StrCat("the first instruction that differs, before and after:\n  ",
+                           Print(*partner), "\n  ", Print(i), "\n", compared.Report());
+    return absl::OkStatus();
+  };
+  (void)InterpretDevices(after, PointersTo(*arguments_), options);
+  return found;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

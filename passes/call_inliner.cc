@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "passes/dce.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -49,7 +50,10 @@ absl::StatusOr<bool> Run(Module& module) {
       Inline(i);
       changed = true;
     }
-  return changed;
+  if (!changed) return false;
+  for (Computation* c : module.Computations()) RemoveDead(*c);
+  RemoveUncalled(module);
+  return true;
 }
 
 }  // namespace

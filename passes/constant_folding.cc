@@ -50,6 +50,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
     Instruction* constant = computation.AddConstant(*std::move(value), i->name());
     constant->CopyExtrasFrom(*i);
     i->ReplaceAllUsesWith(constant);
+    computation.RemoveIfDead(i);
     changed = true;
   }
   return changed;

@@ -114,6 +114,7 @@ bool MergeEqual(Computation& computation) {
     auto [found, fresh] = seen.insert(i);
     if (fresh) continue;
     i->ReplaceAllUsesWith(*found);
+    computation.Remove(i);
     changed = true;
   }
   return changed;

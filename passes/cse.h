@@ -7,8 +7,7 @@ namespace hlokit {
 
 // Matches instructions of one opcode, shape, attributes and operands (in either order where the op
 // commutes), equal constants too; functions that reduce and the like call are compared by what they
-// do. What has side effects, runs computations, talks to devices or calls out stays. Leaves the
-// copies behind for dce. Cost: linear.
+// do. What has side effects, runs computations, talks to devices or calls out stays. Cost: linear.
 std::unique_ptr<Pass> CreateCse();
 
 // The same values within one computation.

@@ -11,6 +11,7 @@ bool IsDead(const Instruction* i) {
          !i->IsRoot() && !i->HasSideEffect();
 }
 
+// True for the computations that the entry calls, directly or not.
 std::vector<bool> Reached(const Module& module) {
   std::vector<bool> reached(module.computation_id_bound(), false);
   std::vector<const Computation*> work = {module.entry()};
@@ -31,6 +32,13 @@ std::vector<bool> Reached(const Module& module) {
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations()) changed |= RemoveDead(*c);
+  return RemoveUncalled(module) || changed;
+}
+
+}  // namespace
+
+bool RemoveUncalled(Module& module) {
+  bool changed = false;
   const std::vector<bool> reached = Reached(module);
   std::vector<Computation*> computations = module.ComputationsPostOrder();
   for (size_t k = computations.size(); k-- > 0;) {  // callers first
@@ -40,8 +48,6 @@ absl::StatusOr<bool> Run(Module& module) {
   }
   return changed;
 }
-
-}  // namespace
 
 bool RemoveDead(Computation& computation) {
   const std::vector<Instruction*> order = computation.PostOrder();

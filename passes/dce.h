@@ -9,7 +9,10 @@ namespace hlokit {
 // side effect, in every computation; then computations that the entry does not reach. Cost: linear.
 std::unique_ptr<Pass> CreateDce();
 
-// The same within one computation.
+// Removes the computations that the entry does not reach.
+bool RemoveUncalled(Module& module);
+
+// The first of the two within one computation.
 bool RemoveDead(Computation& computation);
 
 }  // namespace hlokit

@@ -1,5 +1,6 @@
 // Loops that do not loop, and state that does not change.
 #include "absl/container/flat_hash_map.h"
+#include "passes/dce.h"
 #include "passes/while_loops.h"
 #include "passes/while_state_internal.h"
 #include "support/status.h"
@@ -39,39 +40,9 @@ bool ForwardInvariants(const WhileState& loop) {
   return changed;
 }
 
-// Parts that never change and start as a scalar constant are that constant, inside the loop too.
-bool ForwardConstants(const WhileState& loop) {
-  bool changed = false;
-  const Instruction* start = loop.loop->operand(0);
-  if (start->opcode() != Opcode::kTuple) return false;
-  for (Instruction* parameter : {loop.parameter, loop.condition->parameter(0)}) {
-    const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
-    for (Instruction* user : users) {
-      if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
-        continue;
-      const Instruction* initial = start->operand(user->tuple_index());
-      if (!initial->IsConstant() || !initial->shape().IsScalar() || initial->literal() == nullptr)
-        continue;
-      const std::vector<Instruction*> readers(user->users().begin(), user->users().end());
-      Instruction* constant = nullptr;
-      for (Instruction* reader : readers) {
-        if (reader == loop.root) continue;
-        if (constant == nullptr)
-          constant = parameter->parent()->Add(initial->CloneWith(initial->shape(), {}));
-        user->ReplaceUseIn(reader, constant);
-        changed = true;
-      }
-    }
-  }
-  return changed;
-}
-
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
-  std::vector<int> callers(module.computation_id_bound(), 0);
-  for (Computation* c : module.Computations())
-    for (const Instruction* i : c->Instructions())
-      for (const Computation* called : i->called()) ++callers[called->id()];
+  const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
       const std::optional<WhileState> loop = WhileState::Of(i);
@@ -86,10 +57,13 @@ absl::StatusOr<bool> Run(Module& module) {
       } else {
         changed |= ForwardInvariants(*loop);
         if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
-          changed |= ForwardConstants(*loop);
+          changed |= SinkConstants(*loop, /*scalars_only=*/true);
       }
     }
-  return changed;
+  if (!changed) return false;
+  for (Computation* c : module.Computations()) RemoveDead(*c);
+  RemoveUncalled(module);
+  return true;
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ bool FoldOperand(Instruction* dot, int64_t side) {
   for (int64_t& d : batch) d = perm[d];
   for (int64_t& d : contracting) d = perm[d];
   dot->SetOperand(side, transpose->operand(0));
+  dot->parent()->RemoveIfDead(transpose);
   return true;
 }
 
@@ -55,6 +56,7 @@ bool FoldResult(Instruction* transpose) {
   if (mirrored.operand_precision.size() == 2)
     std::swap(mirrored.operand_precision[0], mirrored.operand_precision[1]);
   transpose->ReplaceAllUsesWith(made);
+  made->parent()->RemoveIfDead(transpose);
   return true;
 }
 
@@ -68,7 +70,11 @@ bool FoldConverts(Instruction* dot) {
     return false;
   for (ElementType from : {ElementType::kBF16, ElementType::kF16}) {
     if (!IsWidened(dot->operand(0), from) || !IsWidened(dot->operand(1), from)) continue;
-    for (int side : {0, 1}) dot->SetOperand(side, dot->operand(side)->operand(0));
+    for (int side : {0, 1}) {
+      Instruction* convert = dot->operand(side);
+      dot->SetOperand(side, convert->operand(0));
+      dot->parent()->RemoveIfDead(convert);
+    }
     return true;
   }
   return false;
@@ -80,8 +86,9 @@ absl::StatusOr<bool> Run(Computation& computation) {
     if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty()))
       changed |= FoldResult(i);
   }
-  for (Instruction* i : computation.Instructions()) {
-    if (i->opcode() != Opcode::kDot) continue;
+  std::vector<Instruction*> dots = computation.Instructions();
+  std::erase_if(dots, [](const Instruction* i) { return i->opcode() != Opcode::kDot; });
+  for (Instruction* i : dots) {
     bool again = true;
     while (again) {  // a convert may hide a transpose, and the other way round
       again = FoldConverts(i);

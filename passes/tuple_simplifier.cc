@@ -31,6 +31,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
     const bool used = !i->users().empty() || i->IsRoot();
     if (simpler == nullptr || !used) continue;
     i->ReplaceAllUsesWith(simpler);
+    computation.RemoveIfDead(i);
     changed = true;
   }
   return changed;

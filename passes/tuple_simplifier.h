@@ -6,7 +6,7 @@
 namespace hlokit {
 
 // Matches get-tuple-element(tuple(..)) and tuples of all the elements of one tuple, in order.
-// Leaves the tuples behind for dce. Cost: linear.
+// What nobody needs any more is removed. Cost: linear.
 std::unique_ptr<Pass> CreateTupleSimplifier();
 
 }  // namespace hlokit

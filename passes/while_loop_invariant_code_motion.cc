@@ -1,5 +1,6 @@
 // Hoisting out of loop bodies.
 #include "absl/container/flat_hash_map.h"
+#include "passes/dce.h"
 #include "passes/fusion_rules.h"
 #include "passes/while_loops.h"
 #include "passes/while_state_internal.h"
@@ -55,6 +56,7 @@ class Hoister {
     for (Instruction* i : kept) outside.push_back(Outside(i));
     const std::vector<Instruction*> inside = loop_.Widen(outside);
     for (size_t k = 0; k < kept.size(); ++k) kept[k]->ReplaceAllUsesWith(inside[k]);
+    RemoveDead(*loop_.body);
     return true;
   }
 
@@ -116,12 +118,9 @@ class Hoister {
 
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
-  std::vector<int> callers(module.computation_id_bound(), 0);
-  for (Computation* c : module.Computations())
-    for (const Instruction* i : c->Instructions())
-      for (const Computation* called : i->called()) ++callers[called->id()];
+  const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
-    for (Instruction* i : c->Instructions()) {
+    for (Instruction* i : c->PostOrder()) {  // so that loops come after their initial tuples
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
       changed |= Hoister(*loop).Run();

@@ -1,6 +1,11 @@
 // Tuples of loops, and their trip counts.
 #include "passes/while_state_internal.h"
 
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "ops/dim_lists.h"
+
 namespace hlokit {
 namespace {
 
@@ -74,34 +79,165 @@ std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& mor
   if (old_root->users().empty()) body->Remove(old_root);
 
   Instruction* made = outer.Add(loop->CloneWith(wide, {init}));
-  std::vector<Instruction*> parts;
-  for (int64_t k = 0; k < old; ++k) parts.push_back(Part(made, k));
-  loop->ReplaceAllUsesWith(outer.Add(Opcode::kTuple, narrow, parts));
+  const std::vector<Instruction*> users(loop->users().begin(), loop->users().end());
+  for (Instruction* user : users)
+    if (user->opcode() == Opcode::kGetTupleElement) user->SetOperand(0, made);
+  if (!loop->users().empty() || loop->IsRoot()) {
+    std::vector<Instruction*> parts;
+    for (int64_t k = 0; k < old; ++k) parts.push_back(Part(made, k));
+    loop->ReplaceAllUsesWith(outer.Add(Opcode::kTuple, narrow, parts));
+  }
+  Instruction* old_init = loop->operand(0);
   outer.Remove(loop);
+  outer.RemoveIfDead(old_init);
   loop = made;
   return inside;
 }
 
-std::optional<int64_t> TripCount(const WhileState& loop) {
+namespace {
+
+// The values of the outside that `root` is computed from: parts of `parameter` by their numbers.
+// Nothing where it needs more of the parameter than parts, or calls anything.
+std::optional<DimVector> PartsRead(Instruction* root, const Instruction* parameter) {
+  DimVector parts;
+  absl::flat_hash_set<const Instruction*> seen;
+  std::vector<const Instruction*> work = {root};
+  while (!work.empty()) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (!seen.insert(i).second || i->IsConstant()) continue;
+    if (i->opcode() == Opcode::kGetTupleElement && i->operand(0) == parameter) {
+      if (!Contains(parts, i->tuple_index())) parts.push_back(i->tuple_index());
+      continue;
+    }
+    if (i->IsParameter() || i->HasSideEffect() || i->opcode() == Opcode::kRng) return std::nullopt;
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+  }
+  return parts;
+}
+
+// What `next` adds to part k of the loop's tuple.
+std::optional<int64_t> StepOf(const Instruction* next, const Instruction* parameter, int64_t k) {
+  const bool adds = next->opcode() == Opcode::kAdd;
+  if (!adds && next->opcode() != Opcode::kSubtract) return std::nullopt;
+  if (IsPart(next->operand(0), parameter, k)) {
+    const std::optional<int64_t> by = Number(next->operand(1));
+    return by && !adds ? std::optional<int64_t>(-*by) : by;
+  }
+  return adds && IsPart(next->operand(1), parameter, k) ? Number(next->operand(0)) : std::nullopt;
+}
+
+// How often `i += step` happens while `i DIRECTION limit`.
+std::optional<int64_t> Trips(int64_t init, int64_t limit, int64_t step, ComparisonDirection how) {
+  using enum ComparisonDirection;
+  if (how == kGt || how == kGe) return Trips(-init, -limit, -step, how == kGt ? kLt : kLe);
+  if (how == kEq) return init == limit ? std::optional<int64_t>() : 0;
+  if (how == kNe) {
+    const int64_t distance = limit - init;
+    if (step == 0 || distance % step != 0 || distance / step < 0) return std::nullopt;
+    return distance / step;
+  }
+  const int64_t distance = limit - init + (how == kLe ? 1 : 0);
+  if (distance <= 0) return 0;
+  if (step <= 0) return std::nullopt;
+  return (distance + step - 1) / step;
+}
+
+ComparisonDirection Mirrored(ComparisonDirection how) {
+  using enum ComparisonDirection;
+  switch (how) {
+    case kLt:
+      return kGt;
+    case kGt:
+      return kLt;
+    case kLe:
+      return kGe;
+    case kGe:
+      return kLe;
+    default:
+      return how;
+  }
+}
+
+bool Holds(ElementType type, int64_t value) {
+  const int bits = std::min(BitWidth(type), 63);
+  if (IsUnsigned(type)) return value >= 0 && (bits >= 63 || value < (int64_t{1} << bits));
+  return bits >= 63 || (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
+}
+
+}  // namespace
+
+std::optional<int64_t> CounterIndex(const WhileState& loop) {
+  const auto tested = PartsRead(loop.condition->root(), loop.condition->parameter(0));
+  if (!tested || tested->size() != 1) return std::nullopt;
+  const int64_t k = (*tested)[0];
+  const auto stepped = PartsRead(loop.root->operand(k), loop.parameter);
+  const bool own = stepped && stepped->size() == 1 && (*stepped)[0] == k;
+  return own && loop.loop->shape().elements[k].IsScalar() ? std::optional<int64_t>(k)
+                                                          : std::nullopt;
+}
+
+std::optional<CountedLoop> CountLoop(const WhileState& loop) {
   const Instruction* test = loop.condition->root();
   if (test->opcode() != Opcode::kCompare) return std::nullopt;
   const Instruction* counter = test->operand(0);
-  const std::optional<int64_t> limit = Number(test->operand(1));
+  ComparisonDirection how = test->attr<CompareAttrs>().direction;
+  std::optional<int64_t> limit = Number(test->operand(1));
+  if (!limit) {
+    limit = Number(counter);
+    counter = test->operand(1);
+    how = Mirrored(how);
+  }
   if (!limit || counter->opcode() != Opcode::kGetTupleElement ||
-      !counter->operand(0)->IsParameter())
+      counter->operand(0) != loop.condition->parameter(0))
     return std::nullopt;
   const int64_t k = counter->tuple_index();
   const Literal* start = loop.InitialConstant(k);
-  const Instruction* next = loop.root->operand(k);
-  if (start == nullptr || next->opcode() != Opcode::kAdd ||
-      !IsPart(next->operand(0), loop.parameter, k))
-    return std::nullopt;
-  const std::optional<int64_t> step = Number(next->operand(1));
-  if (!step || *step <= 0) return std::nullopt;
-  const ComparisonDirection how = test->attr<CompareAttrs>().direction;
-  if (how != ComparisonDirection::kLt && how != ComparisonDirection::kLe) return std::nullopt;
-  const int64_t distance = *limit - start->GetInt(0) + (how == ComparisonDirection::kLe ? 1 : 0);
-  return distance <= 0 ? 0 : (distance + *step - 1) / *step;
+  const std::optional<int64_t> step = StepOf(loop.root->operand(k), loop.parameter, k);
+  if (start == nullptr || !step) return std::nullopt;
+  const std::optional<int64_t> trips = Trips(start->GetInt(0), *limit, *step, how);
+  if (!trips || !Holds(start->type(), start->GetInt(0) + *trips * *step)) return std::nullopt;
+  return CountedLoop{k, start->GetInt(0), *step, *trips};
+}
+
+std::optional<int64_t> TripCount(const WhileState& loop) {
+  const std::optional<CountedLoop> counted = CountLoop(loop);
+  return counted ? std::optional<int64_t>(counted->trips) : std::nullopt;
+}
+
+bool SinkConstants(const WhileState& loop, bool scalars_only) {
+  bool changed = false;
+  const Instruction* start = loop.loop->operand(0);
+  if (start->opcode() != Opcode::kTuple) return false;
+  for (Instruction* parameter : {loop.parameter, loop.condition->parameter(0)}) {
+    const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
+    for (Instruction* user : users) {
+      if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
+        continue;
+      const Instruction* initial = start->operand(user->tuple_index());
+      if (!initial->IsConstant() || initial->literal() == nullptr ||
+          (scalars_only && !initial->shape().IsScalar()))
+        continue;
+      const std::vector<Instruction*> readers(user->users().begin(), user->users().end());
+      Instruction* constant = nullptr;
+      for (Instruction* reader : readers) {
+        if (reader == loop.root) continue;
+        if (constant == nullptr)
+          constant = parameter->parent()->Add(initial->CloneWith(initial->shape(), {}));
+        user->ReplaceUseIn(reader, constant);
+        changed = true;
+      }
+    }
+  }
+  return changed;
+}
+
+std::vector<int> CountCallers(const Module& module) {
+  std::vector<int> callers(module.computation_id_bound(), 0);
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      for (const Computation* called : i->called()) ++callers[called->id()];
+  return callers;
 }
 
 }  // namespace hlokit

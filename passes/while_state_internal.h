@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/computation.h"
+#include "ir/module.h"
 
 namespace hlokit {
 
@@ -23,15 +23,37 @@ struct WhileState {
   Instruction* Initial(int64_t k) const;
   // The constant that part k starts as, if it is one of an integer type.
   const Literal* InitialConstant(int64_t k) const;
-  // A loop whose state has `more` behind the old parts, passed on unchanged; users of the old loop
-  // see a tuple of the old parts. Gives the new parts inside the body; this object describes the
-  // new loop then.
+  // A loop whose state has `more` behind the old parts, passed on unchanged; readers of
+  // its parts read the new one's, other users see a tuple of the old parts. Gives the new parts
+  // inside the body; this object describes the new loop then.
   std::vector<Instruction*> Widen(const std::vector<Instruction*>& more);
 };
 
-// How often the loop runs where it counts from a constant to a constant; nothing where that is not
-// plain to see.
+// A loop whose state counts from a constant to a constant.
+struct CountedLoop {
+  int64_t index;  // of the counter in the tuple
+  int64_t init, step;
+  int64_t trips;
+};
+
+// The part of the tuple that alone, with constants, decides the condition and its own next value;
+// nothing where there is none or it is no scalar.
+std::optional<int64_t> CounterIndex(const WhileState& loop);
+
+// Nothing where the start, the limit or the step is no constant, where the loop never ends, and
+// where the counter would leave its type.
+std::optional<CountedLoop> CountLoop(const WhileState& loop);
+
+// How often the loop runs, if CountLoop can tell.
 std::optional<int64_t> TripCount(const WhileState& loop);
+
+// Writes constants of the initial tuple into the body and the condition, in the places of the parts
+// that never change; only scalars if `scalars_only`. Expects computations with this one caller.
+// True if any was written.
+bool SinkConstants(const WhileState& loop, bool scalars_only);
+
+// How many instructions call each computation, by its id.
+std::vector<int> CountCallers(const Module& module);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

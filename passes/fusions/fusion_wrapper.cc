@@ -1,0 +1,124 @@
+// Fusions of one instruction.
+#include "passes/fusions/fusion_wrapper.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "passes/simplify/rule.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kYnnConfig[] =
+    R"({"outer_dimension_partitions":[],"fusion_config":{"kind":"__ynn_fusion"}})";
+
+struct Wrapping {
+  std::string fusion, computation;  // their names
+  FusionKind kind = FusionKind::kLoop;
+};
+
+// The fusion in the place of `i`; an operand that comes twice is one parameter.
+Instruction* Wrap(Instruction* i, const Wrapping& how) {
+  Computation* body = i->module()->AddComputation(how.computation);
+  std::vector<Instruction*> outside, inside;
+  for (Instruction* operand : i->operands()) {
+    const auto seen = std::find(outside.begin(), outside.end(), operand);
+    if (seen != outside.end()) {
+      inside.push_back(body->parameter(seen - outside.begin()));
+      continue;
+    }
+    const auto number = static_cast<int64_t>(outside.size());
+    inside.push_back(body->AddParameter(number, operand->shape(), absl::StrCat("param_", number)));
+    outside.push_back(operand);
+  }
+  body->set_root(body->Add(i->CloneWith(i->shape(), inside), i->name()));
+  FusionAttrs attrs;
+  attrs.kind = how.kind;
+  Instruction* fusion =
+      i->parent()->Add(Opcode::kFusion, i->shape(), outside, std::move(attrs), how.fusion);
+  fusion->set_called({body});
+  fusion->CopyExtrasFrom(*i);
+  i->ReplaceAllUsesWith(fusion);
+  i->parent()->Remove(i);
+  return fusion;
+}
+
+bool IsFree(const Instruction* i) {
+  return i->control_predecessors().empty() && i->control_successors().empty() &&
+         i->shape().IsArray() && !i->shape().HasDynamicDims() &&
+         (i->IsRoot() || !i->users().empty());
+}
+
+bool Wraps(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kGather:
+    case Opcode::kIota:
+    case Opcode::kCopy:
+    case Opcode::kMap:
+      return true;
+    case Opcode::kBitcast:
+    case Opcode::kReshape:
+      return false;
+    default:
+      return HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData);
+  }
+}
+
+absl::StatusOr<bool> WrapFusions(Computation& computation, RewriteControl& control) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (!IsFree(i) || !Wraps(i) || !control.Permit("fusion-wrapper", *i, *i)) continue;
+    const std::string name = absl::StrCat("wrapped_", Text(i->opcode()));
+    Wrap(i, {name, absl::StrCat(name, "_computation")});
+    changed = true;
+  }
+  return changed;
+}
+
+// What XLA's library takes: larger batches, and single columns of f64, it leaves alone.
+bool HasLibraryForm(const Instruction* i) {
+  if (i->opcode() != Opcode::kDot || i->operand_count() != 2) return false;
+  const DotAttrs& attrs = i->attr<DotAttrs>();
+  const Shape &lhs = i->operand(0)->shape(), &rhs = i->operand(1)->shape();
+  const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  if (attrs.lhs_contracting_dims.size() != 1 || lhs.rank() != batch + 2 ||
+      rhs.rank() != batch + 2 || !IsIota(attrs.lhs_batch_dims) || !IsIota(attrs.rhs_batch_dims) ||
+      attrs.lhs_contracting_dims[0] != batch + 1 || !attrs.algorithm.text.empty())
+    return false;
+  constexpr int64_t kMostBatches = 4;
+  int64_t batches = 1;
+  for (int64_t d = 0; d < batch; ++d) batches *= lhs.dims[d];
+  const bool types = (lhs.type == ElementType::kF32 && i->shape().type == ElementType::kF32) ||
+                     (lhs.type == ElementType::kF64 && i->shape().type == ElementType::kF64) ||
+                     (lhs.type == ElementType::kS8 && i->shape().type == ElementType::kS32);
+  return types && rhs.type == lhs.type && batches <= kMostBatches && i->shape().dims.back() > 1 &&
+         lhs.IsRowMajor() && rhs.IsRowMajor();
+}
+
+absl::StatusOr<bool> WrapDots(Computation& computation, RewriteControl& control) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (!IsFree(i) || !HasLibraryForm(i) || !control.Permit("dot-library-rewriter", *i, *i))
+      continue;
+    Instruction* fusion = Wrap(i, {"ynn_fusion", "fused_computation", FusionKind::kCustom});
+    fusion->mutable_extras().backend_config = kYnnConfig;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateFusionWrapper() {
+  return MakeComputationPass("fusion-wrapper", WrapFusions);
+}
+
+std::unique_ptr<Pass> CreateDotLibraryRewriter() {
+  return MakeComputationPass("dot-library-rewriter", WrapDots);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

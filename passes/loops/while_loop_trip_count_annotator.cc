@@ -1,0 +1,37 @@
+// Configurations of counted loops.
+#include "passes/loops/while_loop_trip_count_annotator.h"
+
+#include "absl/strings/str_cat.h"
+#include "passes/while_state_internal.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<bool> Run(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.Instructions()) {
+    const std::optional<WhileState> loop = WhileState::Of(i);
+    if (!loop || !i->backend_config().empty()) continue;
+    const std::optional<int64_t> counter = CounterIndex(*loop);
+    if (!counter) continue;
+    std::string known;
+    if (const std::optional<CountedLoop> counted = CountLoop(*loop); counted)
+      known = absl::StrCat("\"known_trip_count\":{\"n\":\"", counted->trips,
+                           "\"},\"known_init_step\":{\"init\":\"", counted->init, "\",\"step\":\"",
+                           counted->step, "\"},");
+    i->mutable_extras().backend_config =
+        absl::StrCat("{", known, "\"known_induction_variable\":{\"tuple_index\":\"", *counter,
+                     "\"},\"dynamic_variables\":[]}");
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateWhileLoopTripCountAnnotator() {
+  return MakeComputationPass("while-loop-trip-count-annotator", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,46 @@
+// Element sizes of layouts.
+#include "passes/movement/sub_byte_size.h"
+
+namespace hlokit {
+namespace {
+
+bool SetSizes(Shape& shape, bool packed) {
+  bool changed = false;
+  for (Shape& part : shape.elements) changed |= SetSizes(part, packed);
+  if (!shape.IsArray() || !IsSubByte(shape.type) || IsPred(shape.type)) return changed;
+  const int64_t wanted = packed ? BitWidth(shape.type) : 0;
+  const int64_t found = shape.layout.extras ? shape.layout.extras->element_size_in_bits : 0;
+  if (found == wanted) return changed;
+  if (!shape.has_layout) shape = shape.WithDefaultLayout();
+  LayoutExtras extras = shape.layout.extras ? *shape.layout.extras : LayoutExtras();
+  extras.element_size_in_bits = wanted;
+  shape.layout.extras =
+      extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
+  return true;
+}
+
+template <bool kPacked>
+absl::StatusOr<bool> Run(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) changed |= SetSizes(i->mutable_shape(), kPacked);
+  if (module.header().entry_layout) {
+    for (Shape& parameter : module.header().entry_layout->parameters)
+      changed |= SetSizes(parameter, kPacked);
+    changed |= SetSizes(module.header().entry_layout->result, kPacked);
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateSubByteSizeSetter() {
+  return MakeModulePass("sub-byte-size-setter", Run<true>);
+}
+
+std::unique_ptr<Pass> CreateSubByteSizeRemoval() {
+  return MakeModulePass("sub-byte-size-removal", Run<false>);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,248 @@
+// Who may write over what, and copies for those who may not.
+#include "passes/scheduling/copy_insertion.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "analysis/in_place.h"
+#include "passes/dce.h"
+#include "passes/while_state_internal.h"
+
+namespace hlokit {
+namespace {
+
+// An array by the instruction that made it: bitcasts and parts of tuples looked through.
+struct Origin {
+  const Instruction* made;
+  ShapeIndex part;  // innermost last, of tuples that are not built here
+  bool operator==(const Origin&) const = default;
+};
+
+Origin OriginOf(const Instruction* i) {
+  Origin origin{i, {}};
+  while (true) {
+    const Instruction*& at = origin.made;
+    if (at->opcode() == Opcode::kBitcast) {
+      at = at->operand(0);
+    } else if (at->opcode() == Opcode::kGetTupleElement) {
+      origin.part.push_back(at->tuple_index());
+      at = at->operand(0);
+    } else if (at->opcode() == Opcode::kTuple && !origin.part.empty()) {
+      at = at->operand(origin.part.back());
+      origin.part.pop_back();
+    } else {
+      return origin;
+    }
+  }
+}
+
+// The state of a loop is its body's to change; the entry's parameters are not.
+bool IsReadOnly(const Origin& origin) {
+  return origin.made->IsConstant() ||
+         (origin.made->IsParameter() && origin.made->parent()->IsEntry());
+}
+
+// Those who read the array `i`, through bitcasts; the tuple `except` does not count.
+std::vector<const Instruction*> Readers(const Instruction* i, const Instruction* except) {
+  std::vector<const Instruction*> readers, work = {i};
+  while (!work.empty()) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    for (const Instruction* user : at->users()) {
+      if (user == except) continue;
+      if (user->opcode() == Opcode::kBitcast) {
+        work.push_back(user);
+      } else {
+        readers.push_back(user);
+      }
+    }
+  }
+  return readers;
+}
+
+absl::flat_hash_set<const Instruction*> Ancestors(const Instruction* of) {
+  absl::flat_hash_set<const Instruction*> found;
+  std::vector<const Instruction*> work = {of};
+  while (!work.empty()) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    for (const Instruction* operand : at->operands())
+      if (found.insert(operand).second) work.push_back(operand);
+    for (const Instruction* before : at->control_predecessors())
+      if (found.insert(before).second) work.push_back(before);
+  }
+  return found;
+}
+
+// True if all `readers` but `writer` itself are done before `writer` starts, whatever the order.
+bool AllReadBefore(const std::vector<const Instruction*>& readers, const Instruction* writer) {
+  bool alone = true;
+  for (const Instruction* reader : readers) alone &= reader == writer;
+  if (alone) return true;
+  const absl::flat_hash_set<const Instruction*> before = Ancestors(writer);
+  for (const Instruction* reader : readers) {
+    if (reader != writer && !before.contains(reader)) return false;
+    // Tuples and control flow hand the array on to readers that are not seen from here.
+    if (reader->opcode() == Opcode::kTuple || !reader->called().empty())
+      if (reader != writer && reader->opcode() != Opcode::kFusion) return false;
+  }
+  return true;
+}
+
+Instruction* Copied(Instruction* i) { return i->parent()->Add(Opcode::kCopy, i->shape(), {i}); }
+
+bool CopyOperand(Instruction* user, int64_t k) {
+  user->SetOperand(k, Copied(user->operand(k)));
+  return true;
+}
+
+// The operand that `i` writes into; -1 where it makes its own array.
+int64_t WrittenOperand(const Instruction* i) {
+  for (int64_t k = 0; k < i->operand_count(); ++k) {
+    bool wanted = false;
+    if (i->operand(k)->shape().IsArray() && i->shape().IsArray() &&
+        MayShareBuffer(*i, k, 0, 0, &wanted) && wanted)
+      return k;
+  }
+  return -1;
+}
+
+bool CopyForUpdates(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    const int64_t k = WrittenOperand(i);
+    if (k < 0) continue;
+    const Instruction* x = i->operand(k);
+    const Origin origin = OriginOf(x);
+    if (IsReadOnly(origin) || x->IsRoot() || !AllReadBefore(Readers(x, nullptr), i))
+      changed |= CopyOperand(i, k);
+  }
+  return changed;
+}
+
+// Each part of the initial tuple that changes must be an array of the loop's own.
+bool CopyInitial(const WhileState& loop) {
+  Instruction* init = loop.loop->operand(0);
+  if (init->opcode() != Opcode::kTuple) return false;
+  bool changed = false;
+  std::vector<Origin> taken;
+  for (int64_t k = 0; k < init->operand_count(); ++k) {
+    const Instruction* x = init->operand(k);
+    if (!x->shape().IsArray() || loop.IsInvariant(k)) continue;
+    const Origin origin = OriginOf(x);
+    bool copies = IsReadOnly(origin) || x->IsRoot() ||
+                  std::find(taken.begin(), taken.end(), origin) != taken.end();
+    taken.push_back(origin);
+    if (!copies) copies = !AllReadBefore(Readers(x, init), loop.loop);
+    if (copies) changed |= CopyOperand(init, k);
+  }
+  return changed;
+}
+
+// True if part k may be written by the instruction that computes its next value.
+bool MayUpdatePart(const WhileState& loop, int64_t k) {
+  const Instruction* next = loop.root->operand(k);
+  const Origin origin = OriginOf(next);
+  if (origin.made->IsConstant()) return false;
+  if (origin.made->IsParameter())
+    return origin.part == ShapeIndex{k};  // a bitcast of itself at most
+  for (const Instruction* part : loop.parameter->users()) {
+    if (part->opcode() != Opcode::kGetTupleElement) return false;
+    if (part->tuple_index() != k) continue;
+    const std::vector<const Instruction*> readers = Readers(part, nullptr);
+    if (!AllReadBefore(readers, origin.made)) return false;
+    for (int64_t o = 0; o < origin.made->operand_count(); ++o) {
+      bool wanted = false;
+      const Instruction* operand = origin.made->operand(o);
+      if (OriginOf(operand) == Origin{loop.parameter, {k}} && origin.part.empty() &&
+          !MayShareBuffer(*origin.made, o, 0, 0, &wanted))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool CopyNext(const WhileState& loop) {
+  bool changed = false;
+  std::vector<Origin> taken;
+  for (int64_t k = 0; k < loop.root->operand_count(); ++k) {
+    const Instruction* next = loop.root->operand(k);
+    if (!next->shape().IsArray()) continue;
+    const Origin origin = OriginOf(next);
+    const bool twice = std::find(taken.begin(), taken.end(), origin) != taken.end();
+    taken.push_back(origin);
+    if (loop.IsInvariant(k) && !twice) continue;
+    if (twice || !MayUpdatePart(loop, k)) changed |= CopyOperand(loop.root, k);
+  }
+  return changed;
+}
+
+bool IsDonated(const Module& module, const Origin& origin, int64_t leaf) {
+  for (const InputOutputAlias& alias : module.header().aliases)
+    if (origin.made->IsParameter() && alias.parameter == origin.made->parameter_number() &&
+        alias.parameter_index.empty() == origin.part.empty() &&
+        (alias.output.empty() ? 0 : alias.output[0]) == leaf)
+      return true;
+  return false;
+}
+
+bool CopyResults(Module& module) {
+  Computation& entry = *module.entry();
+  Instruction* root = entry.root();
+  if (root->shape().IsArray()) {
+    const Origin origin = OriginOf(root);
+    if (!IsReadOnly(origin) || IsDonated(module, origin, 0)) return false;
+    entry.set_root(Copied(root));
+    return true;
+  }
+  if (root->opcode() != Opcode::kTuple) return false;
+  bool changed = false;
+  std::vector<Origin> taken;
+  for (int64_t k = 0; k < root->operand_count(); ++k) {
+    if (!root->operand(k)->shape().IsArray()) continue;
+    const Origin origin = OriginOf(root->operand(k));
+    const bool twice = std::find(taken.begin(), taken.end(), origin) != taken.end();
+    taken.push_back(origin);
+    if (twice || (IsReadOnly(origin) && !IsDonated(module, origin, k)))
+      changed |= CopyOperand(root, k);
+  }
+  return changed;
+}
+
+// get-tuple-element(tuple(..., x, ...)) is x.
+bool TakeTuplesApart(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (i->opcode() != Opcode::kGetTupleElement || i->operand(0)->opcode() != Opcode::kTuple)
+      continue;
+    Instruction* part = i->operand(0)->operand(i->tuple_index());
+    if (part->shape() != i->shape() || (i->users().empty() && !i->IsRoot())) continue;
+    i->ReplaceAllUsesWith(part);
+    changed = true;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> Run(Module& module) {
+  bool changed = false;
+  const std::vector<bool> running = RunningComputations(module);
+  for (Computation* c : module.ComputationsPostOrder()) {
+    if (!running[c->id()]) continue;
+    changed |= TakeTuplesApart(*c);
+    changed |= RemoveDead(*c);
+    for (Instruction* i : c->PostOrder())
+      if (const std::optional<WhileState> loop = WhileState::Of(i); loop) {
+        changed |= CopyInitial(*loop);
+        changed |= CopyNext(*loop);
+      }
+    changed |= CopyForUpdates(*c);
+  }
+  return CopyResults(module) || changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateCopyInsertion() { return MakeModulePass("copy-insertion", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

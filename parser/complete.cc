@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/inferred_layout.h"
 #include "ops/op_table.h"
 #include "parser/module_parser_internal.h"
 #include "parser/normalize.h"
@@ -21,39 +22,6 @@ void DropDefaultPrecision(A& attributes) {
   }
 }
 
-// A shape that exists with its layouts, where the result is that one.
-const Shape* LikeWhat(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kGetTupleElement: {
-      const Shape& tuple = i.operand(0)->shape();
-      const int64_t index = i.tuple_index();
-      const bool inside =
-          tuple.IsTuple() && index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
-      return inside ? &tuple.elements[index] : nullptr;
-    }
-    case Opcode::kCall:
-    case Opcode::kConditional:
-      return i.called().empty() ? nullptr : &i.called(0)->root()->shape();
-    case Opcode::kClamp:
-    case Opcode::kTriangularSolve:
-      return &i.operand(1)->shape();
-    case Opcode::kWhile:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kReverse:
-    case Opcode::kSort:
-    case Opcode::kScatter:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kCholesky:
-    case Opcode::kDomain:
-    case Opcode::kSetDimensionSize:
-      return &i.operand(0)->shape();
-    default:
-      return HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0 ? &i.operand(0)->shape()
-                                                                         : nullptr;
-  }
-}
-
 struct ShapeSize {
   int64_t parts = 1;
   int depth = 0;
@@ -67,15 +35,6 @@ ShapeSize SizeOf(const Shape& shape) {
     size.depth = std::max(size.depth, part.depth + 1);
   }
   return size;
-}
-
-void TakeLayout(const Shape& from, Shape& to) {
-  if (to.IsTuple() && from.IsTuple() && to.elements.size() == from.elements.size()) {
-    for (size_t i = 0; i < to.elements.size(); ++i) TakeLayout(from.elements[i], to.elements[i]);
-  } else if (to.IsArray() && from.IsArray() && from.has_layout && SameDims(from, to)) {
-    to.layout = from.layout;
-    to.has_layout = true;
-  }
 }
 
 // A literal's shape: its values lie one by one, and all of them are there.
@@ -124,12 +83,9 @@ bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
     diagnostics().Error(reader_.PlaceAt(at), shape.status());
     return false;
   }
-  Shape result = shape->WithDefaultLayout();
-  if (const Shape* like = LikeWhat(instruction)) TakeLayout(*like, result);
-  if (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kSort)
-    for (size_t i = 0; i < shapes.size() && i < result.elements.size(); ++i)
-      TakeLayout(*shapes[i], result.elements[i]);
-  instruction.set_shape(std::move(result));
+  instruction.set_shape(
+      WithInferredLayout(*shape, instruction.opcode(), shapes, instruction.attributes(),
+                         instruction.called()));
   return true;
 }
 

@@ -166,6 +166,20 @@ absl::StatusOr<std::string> WriteLiteralProto(const Literal& literal, ProtoEncod
   return Encode(message, encoding);
 }
 
+absl::StatusOr<std::string> WriteSnapshotProto(const Module& module,
+                                               absl::Span<const Literal* const> arguments,
+                                               const Literal* result, absl::string_view platform,
+                                               ProtoEncoding encoding) {
+  ASSIGN_OR_RETURN(const std::string bytes, WriteModuleProto(module, ProtoEncoding::kBinary));
+  pb::HloSnapshot message;
+  if (!message.mutable_hlo()->mutable_hlo_module()->ParseFromString(bytes))
+    return Internal("a module's message does not read back");
+  for (const Literal* argument : arguments) Write(*argument, message.add_arguments());
+  if (result != nullptr) Write(*result, message.mutable_result());
+  message.set_execution_platform(std::string(platform));
+  return Encode(message, encoding);
+}
+
 absl::StatusOr<std::string> WriteLiteralsProto(const LiteralFile& literals,
                                                ProtoEncoding encoding) {
   pb::RunHloModuleLiterals message;

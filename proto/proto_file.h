@@ -58,6 +58,13 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
                                              const ProtoRest* rest = nullptr);
 
+// An HloSnapshot: a module with the arguments and (unless null) the result of one execution on a
+// platform. Errors as WriteModuleProto.
+absl::StatusOr<std::string> WriteSnapshotProto(const Module& module,
+                                               absl::Span<const Literal* const> arguments,
+                                               const Literal* result, absl::string_view platform,
+                                               ProtoEncoding encoding);
+
 // The literals of a LiteralProto, of RunHloModuleLiterals (run_hlo_module's; the first iteration),
 // or a snapshot's.
 struct LiteralFile {

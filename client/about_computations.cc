@@ -1,0 +1,64 @@
+// What clients tell of computations: shapes, statistics, snapshots.
+#include <algorithm>
+#include <array>
+
+#include "analysis/instruction_cost.h"
+#include "client/client.h"
+#include "proto/proto_file.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr std::array kTranscendental = {
+    Opcode::kAcos,   Opcode::kAcosh,      Opcode::kAsin,        Opcode::kAsinh,
+    Opcode::kAtan2,  Opcode::kAtanh,      Opcode::kCbrt,        Opcode::kCosh,
+    Opcode::kCosine, Opcode::kErf,        Opcode::kExponential, Opcode::kExponentialMinusOne,
+    Opcode::kLog,    Opcode::kLogPlusOne, Opcode::kLogistic,    Opcode::kPower,
+    Opcode::kRsqrt,  Opcode::kSine,       Opcode::kSinh,        Opcode::kSqrt,
+    Opcode::kTan,    Opcode::kTanh};
+
+}  // namespace
+
+absl::StatusOr<ProgramShape> Client::GetComputationShape(const XlaComputation& computation) const {
+  return computation.GetProgramShape();
+}
+
+absl::StatusOr<ComputationStats> Client::GetComputationStats(
+    const XlaComputation& computation) const {
+  if (computation.IsNull()) return InvalidArgument("there is no computation");
+  ComputationStats stats;
+  for (const Computation* c : computation.module().Computations())
+    for (const Instruction* i : c->Instructions()) {
+      ++stats.instruction_count;
+      const InstructionCost cost = CostOf(*i);
+      stats.flop_count += cost.flops;
+      stats.bytes_accessed += cost.bytes;
+      if (std::find(kTranscendental.begin(), kTranscendental.end(), i->opcode()) !=
+          kTranscendental.end())
+        stats.transcendental_count += static_cast<double>(i->shape().ElementCount());
+    }
+  return stats;
+}
+
+absl::StatusOr<std::string> Client::SnapshotExecution(
+    const XlaComputation& computation, absl::Span<const GlobalData* const> arguments) {
+  ASSIGN_OR_RETURN(const Literal result, ExecuteAndTransfer(computation, arguments));
+  std::vector<const Literal*> literals;
+  for (const GlobalData* argument : arguments) literals.push_back(&argument->literal());
+  return WriteSnapshotProto(computation.module(), literals, &result, platform_,
+                            ProtoEncoding::kBinary);
+}
+
+absl::StatusOr<Snapshot> Client::LoadSnapshot(absl::string_view bytes) {
+  ASSIGN_OR_RETURN(ModuleFile file, ReadModuleFile(bytes, ProtoEncoding::kBinary));
+  if (!file.is_snapshot) return InvalidArgument("the file holds a module, but no snapshot");
+  Snapshot snapshot;
+  snapshot.computation = XlaComputation(std::move(file.module));
+  if (!file.arguments.empty()) snapshot.arguments = std::move(file.arguments.front());
+  snapshot.result = std::move(file.result);
+  return snapshot;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

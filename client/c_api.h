@@ -1,0 +1,115 @@
+/* The C API: what other languages build on. A stable ABI of opaque handles, plain integers and
+ * strings; nothing here needs C++.
+ *
+ *   hlokit_client* client = NULL;
+ *   hlokit_program* program = NULL;
+ *   hlokit_error* error = hlokit_client_create("cpu", &client);
+ *   if (error == NULL) error = hlokit_compile_text(client, text, NULL, &program);
+ *   if (error != NULL) { fprintf(stderr, "%s\n", hlokit_error_message(error)); ... }
+ *
+ * Functions that can fail return NULL where all went well, else an error to be freed with
+ * hlokit_error_free; results are then untouched. Every handle is freed by the function of its name;
+ * freeing NULL does nothing. Handles may be used from several threads at once, but not freed while
+ * in use. Programs and buffers must be freed before their client. */
+#ifndef HLOKIT_CLIENT_C_API_H_
+#define HLOKIT_CLIENT_C_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised where functions change; new ones may come without. */
+#define HLOKIT_C_API_VERSION 1
+
+typedef struct hlokit_error hlokit_error;
+typedef struct hlokit_client hlokit_client;
+typedef struct hlokit_program hlokit_program;
+typedef struct hlokit_buffer hlokit_buffer;
+typedef struct hlokit_pending hlokit_pending;
+
+/* HLOKIT_C_API_VERSION of the library. */
+int32_t hlokit_c_api_version(void);
+
+/* Text for people, valid as long as the error; the code is absl's: 3 invalid argument, 5 not found,
+ * 12 not implemented, 13 a fault of hlokit's, and so on. */
+const char* hlokit_error_message(const hlokit_error* error);
+int32_t hlokit_error_code(const hlokit_error* error);
+void hlokit_error_free(hlokit_error* error);
+
+/* A client of a platform, "cpu" or "interpreter". */
+hlokit_error* hlokit_client_create(const char* platform, hlokit_client** client);
+void hlokit_client_free(hlokit_client* client);
+int64_t hlokit_client_device_count(const hlokit_client* client);
+
+/* What to compile with; begin with HLOKIT_COMPILE_OPTIONS_INIT. */
+typedef struct {
+  int64_t struct_size; /* sizeof(hlokit_compile_options) */
+  int32_t opt_level;   /* 0 to 3, of code generation */
+  int32_t threads;     /* 0: one a core */
+  int32_t run_passes;  /* 0: the module as it stands, such as a scheduled dump */
+} hlokit_compile_options;
+#define HLOKIT_COMPILE_OPTIONS_INIT \
+  { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1 }
+
+/* Compiles HLO text, or a protobuf (HloModuleProto, HloProto or a snapshot); options may be NULL.
+ */
+hlokit_error* hlokit_compile_text(hlokit_client* client, const char* hlo_text,
+                                  const hlokit_compile_options* options, hlokit_program** program);
+hlokit_error* hlokit_compile_proto(hlokit_client* client, const void* bytes, size_t size,
+                                   const hlokit_compile_options* options, hlokit_program** program);
+void hlokit_program_free(hlokit_program* program);
+int64_t hlokit_program_parameter_count(const hlokit_program* program);
+/* HLO text of shapes, such as "f32[2,3]{1,0}"; valid as long as the program. NULL: no such
+ * parameter. */
+const char* hlokit_program_parameter_shape(const hlokit_program* program, int64_t number);
+const char* hlokit_program_result_shape(const hlokit_program* program);
+/* The program as bytes, and back. `*bytes` is freed with hlokit_bytes_free. */
+hlokit_error* hlokit_program_serialize(hlokit_program* program, char** bytes, size_t* size);
+hlokit_error* hlokit_program_load(hlokit_client* client, const void* bytes, size_t size,
+                                  hlokit_program** program);
+void hlokit_bytes_free(char* bytes);
+
+/* Copies elements into a buffer; `shape` is HLO text, such as "f32[2,3]", the elements lie in its
+ * layout (row-major where it has none), `size` is their bytes in all. Element types of less than a
+ * byte take a byte an element. */
+hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
+                                      const void* elements, size_t size, hlokit_buffer** buffer);
+/* A value written as HLO text, such as "f32[2] {1, 2}" or "(s32[] 1, pred[] true)". */
+hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
+                                      hlokit_buffer** buffer);
+void hlokit_buffer_free(hlokit_buffer* buffer);
+/* The shape as HLO text, and an array's bytes; 0 for tuples. */
+const char* hlokit_buffer_shape(const hlokit_buffer* buffer);
+size_t hlokit_buffer_size(const hlokit_buffer* buffer);
+/* The elements of an array in row-major order, valid as long as the buffer; NULL for tuples. */
+const void* hlokit_buffer_data(const hlokit_buffer* buffer);
+/* How many elements a tuple has (-1: an array), and one of them, which shares its memory. */
+int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer);
+hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t index,
+                                          hlokit_buffer** element);
+
+/* Runs on one device; arguments are only read. */
+hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer* const* arguments,
+                             size_t count, hlokit_buffer** result);
+/* The same in the background: program and arguments must live until hlokit_pending_wait, which
+ * waits, frees `pending` and gives what hlokit_execute would have given. */
+hlokit_error* hlokit_execute_async(const hlokit_program* program,
+                                   const hlokit_buffer* const* arguments, size_t count,
+                                   hlokit_pending** pending);
+hlokit_error* hlokit_pending_wait(hlokit_pending* pending, hlokit_buffer** result);
+
+/* An item for a device's infeed, and the next one of its outfeed within so many seconds (negative:
+ * whenever it comes). */
+hlokit_error* hlokit_infeed_push(hlokit_client* client, int64_t device, const hlokit_buffer* item);
+hlokit_error* hlokit_outfeed_pop(hlokit_client* client, int64_t device, double timeout_seconds,
+                                 hlokit_buffer** item);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* HLOKIT_CLIENT_C_API_H_ */
+/* SPDX-License-Identifier: Apache-2.0 */

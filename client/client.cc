@@ -1,0 +1,208 @@
+// Clients: platforms, compiling, data.
+#include "client/client.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/reference/reference_backend.h"
+#include "parser/parser.h"
+#include "support/status.h"
+#include "verifier/verifier.h"
+
+namespace hlokit {
+namespace {
+
+struct Platform {
+  absl::string_view name;
+  std::unique_ptr<Backend> (*make)();
+  int64_t devices;
+};
+constexpr Platform kPlatforms[] = {{"cpu", MakeCpuBackend, 1},
+                                   {"interpreter", MakeReferenceBackend, 64}};
+
+// The entry's parameters and result with the layouts asked for.
+absl::Status SetLayouts(const ClientCompileOptions& options, Module& module) {
+  Computation& entry = *module.entry();
+  EntryLayout& layout = *module.header().entry_layout;
+  const auto set = [](const Shape& wanted, Instruction& i, Shape& stated) -> absl::Status {
+    if (!Compatible(wanted, i.shape()))
+      return InvalidArgument("the layout wanted of %", i.name(), " is of ", Text(wanted),
+                             ", but it is ", Text(i.shape()));
+    stated = wanted;
+    return absl::OkStatus();
+  };
+  if (options.argument_layouts) {
+    if (static_cast<int64_t>(options.argument_layouts->size()) != entry.parameter_count())
+      return InvalidArgument(options.argument_layouts->size(), " argument layouts for ",
+                             entry.parameter_count(), " parameters");
+    for (int64_t p = 0; p < entry.parameter_count(); ++p)
+      RETURN_IF_ERROR(
+          set((*options.argument_layouts)[p], *entry.parameter(p), layout.parameters[p]));
+  }
+  if (options.result_layout)
+    RETURN_IF_ERROR(set(*options.result_layout, *entry.root(), layout.result));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int64_t CompiledProgram::device_count() const {
+  return module().header().replica_count * module().header().num_partitions;
+}
+
+std::vector<std::string> Client::Platforms() {
+  std::vector<std::string> names;
+  for (const Platform& platform : kPlatforms) names.emplace_back(platform.name);
+  return names;
+}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::string_view platform) {
+  for (const Platform& p : kPlatforms)
+    if (p.name == platform)
+      return std::unique_ptr<Client>(new Client(std::string(p.name), p.make(), p.devices));
+  return NotFound("there is no platform ", platform);
+}
+
+Client::Client(std::string platform, std::unique_ptr<Backend> backend, int64_t device_count)
+    : platform_(std::move(platform)), backend_(std::move(backend)), device_count_(device_count) {}
+
+Client::~Client() { queues_.Close(); }
+
+absl::StatusOr<Client*> ClientLibrary::GetOrCreateClient(absl::string_view platform) {
+  static auto* mutex = new std::mutex;
+  static auto* clients = new absl::flat_hash_map<std::string, std::unique_ptr<Client>>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  std::unique_ptr<Client>& client = (*clients)[std::string(platform)];
+  if (client == nullptr) {
+    absl::StatusOr<std::unique_ptr<Client>> made = Client::Create(platform);
+    if (!made.ok()) {
+      clients->erase(std::string(platform));
+      return made.status();
+    }
+    client = *std::move(made);
+  }
+  return client.get();
+}
+
+Client* ClientLibrary::ClientLibraryOrDie(absl::string_view platform) {
+  const absl::StatusOr<Client*> client = GetOrCreateClient(platform);
+  CHECK(client.ok()) << client.status().ToString();
+  return *client;
+}
+
+absl::StatusOr<ProgramHandle> Client::CompileModule(std::unique_ptr<Module> module,
+                                                    const ClientCompileOptions& options) {
+  ASSIGN_OR_RETURN(ProgramShape shape, ProgramShapeOf(*module->entry()));
+  RETURN_IF_ERROR(SetLayouts(options, *module));
+  if (options.verify) {
+    Diagnostics diagnostics;
+    RETURN_IF_ERROR(Verify(*module, diagnostics));
+  }
+  CompileOptions backend = options.backend;
+  backend.host.infeed = [this](int64_t device, const Shape& wanted) {
+    return queues_.PopInfeed(device, wanted);
+  };
+  backend.host.outfeed = [this](int64_t device, const Literal& item) {
+    queues_.PushOutfeed(device, item);
+    return absl::OkStatus();
+  };
+  ++compile_count_;
+  ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                   backend_->Compile(std::move(module), backend));
+  return std::make_shared<const CompiledProgram>(std::move(executable), std::move(shape));
+}
+
+absl::StatusOr<ProgramHandle> Client::Compile(const XlaComputation& computation,
+                                              const ClientCompileOptions& options) {
+  if (computation.IsNull()) return InvalidArgument("there is no computation to compile");
+  return CompileModule(computation.CloneModule(), options);
+}
+
+absl::StatusOr<ProgramHandle> Client::CompileText(absl::string_view hlo_text,
+                                                  const ClientCompileOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ParseModule(hlo_text));
+  return CompileModule(std::move(module), options);
+}
+
+absl::StatusOr<ProgramHandle> Client::CompiledOnce(const XlaComputation& computation) {
+  if (computation.IsNull()) return InvalidArgument("there is no computation to run");
+  std::shared_ptr<Entry> entry;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<Entry>& found = programs_[computation.shared_module()];
+    if (found == nullptr) found = std::make_shared<Entry>();
+    entry = found;
+  }
+  std::call_once(entry->once, [&] { entry->program = Compile(computation); });
+  return entry->program;
+}
+
+absl::Status Client::CheckDevice(int64_t device) const {
+  if (device >= 0 && device < device_count_) return absl::OkStatus();
+  return InvalidArgument("platform ", platform_, " has ", device_count_, " devices, none is ",
+                         device);
+}
+
+DataOr Client::TransferToServer(const Literal& literal, int64_t device) {
+  return TransferToServer(Literal(literal), device);
+}
+
+DataOr Client::TransferToServer(Literal&& literal, int64_t device) {
+  RETURN_IF_ERROR(CheckDevice(device));
+  return std::make_unique<GlobalData>(std::move(literal), device);
+}
+
+DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_t device) {
+  RETURN_IF_ERROR(CheckDevice(device));
+  if (!shape.IsArray()) return InvalidArgument("only arrays lie in memory: ", Text(shape));
+  Literal literal = Literal::Unset(shape);
+  if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
+  return std::make_unique<GlobalData>(std::move(literal), device);
+}
+
+absl::StatusOr<Literal> Client::Transfer(const GlobalData& data, const Shape* shape_with_layout) {
+  Literal literal = data.literal();
+  if (shape_with_layout == nullptr) return literal;
+  if (!Compatible(*shape_with_layout, literal.shape()))
+    return InvalidArgument("the value is ", Text(literal.shape()), ", not ",
+                           Text(*shape_with_layout));
+  literal.set_shape(*shape_with_layout);
+  return literal;
+}
+
+absl::Status Client::TransferToHost(const GlobalData& data, const Shape& shape_with_layout,
+                                    void* out) {
+  if (!shape_with_layout.IsArray() || !Compatible(shape_with_layout, data.shape()))
+    return InvalidArgument("the value is ", Text(data.shape()), ", not ", Text(shape_with_layout));
+  if (data.literal().byte_size() > 0)
+    ToLayout(data.literal(), shape_with_layout, static_cast<uint8_t*>(out));
+  return absl::OkStatus();
+}
+
+std::unique_ptr<GlobalData> Client::TransferInProcess(std::shared_ptr<const Literal> literal,
+                                                      int64_t device) {
+  return std::make_unique<GlobalData>(std::move(literal), device);
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::DeconstructTuple(
+    const GlobalData& data) {
+  if (!data.shape().IsTuple()) return InvalidArgument(Text(data.shape()), " is no tuple");
+  std::vector<std::unique_ptr<GlobalData>> parts;
+  for (const Literal& element : data.literal().elements())
+    parts.push_back(std::make_unique<GlobalData>(
+        std::shared_ptr<const Literal>(data.shared_literal(), &element), data.device()));
+  return parts;
+}
+
+absl::Status Client::TransferToInfeed(const Literal& item, int64_t device) {
+  RETURN_IF_ERROR(CheckDevice(device));
+  queues_.PushInfeed(device, item);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Literal> Client::TransferFromOutfeed(int64_t device, double timeout_s) {
+  RETURN_IF_ERROR(CheckDevice(device));
+  return queues_.PopOutfeed(device, timeout_s);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,188 @@
+// Clients: compile computations for a platform, keep data on its devices, run.
+//
+//   Client* client = ClientLibrary::ClientLibraryOrDie();
+//   auto x = client->TransferToServer(Literal::R1<float>({1, 2, 3}));
+//   absl::StatusOr<Literal> y = client->ExecuteAndTransfer(computation, {x->get()});
+//
+// A client and all that it gives may be used from any number of threads at once.
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "backends/backend.h"
+#include "builder/xla_computation.h"
+#include "client/device_queues.h"
+#include "client/global_data.h"
+
+namespace hlokit {
+
+struct ClientCompileOptions {
+  // Passes, level of optimisation, threads and the like. Its `host` queues are the client's.
+  CompileOptions backend;
+  // The layouts in which arguments and result are wanted, in place of the computation's own; one
+  // shape a parameter. Literals stay row-major either way: compiled code converts at its edge.
+  std::optional<std::vector<Shape>> argument_layouts = std::nullopt;
+  std::optional<Shape> result_layout = std::nullopt;
+  bool verify = true;  // before compiling
+};
+
+// A compiled computation; shared by all who run it, and safe to run from several threads at once.
+class CompiledProgram {
+ public:
+  CompiledProgram(std::unique_ptr<Executable> executable, ProgramShape shape)
+      : executable_(std::move(executable)), shape_(std::move(shape)) {}
+  Executable& executable() const { return *executable_; }
+  // The module as it runs, after passes.
+  const Module& module() const { return executable_->module(); }
+  const CompileStats& stats() const { return executable_->stats(); }
+  const ProgramShape& program_shape() const { return shape_; }
+  // Replicas times partitions.
+  int64_t device_count() const;
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  ProgramShape shape_;
+};
+using ProgramHandle = std::shared_ptr<const CompiledProgram>;
+
+// What one execution of a computation takes, told from its shapes; loops count once.
+struct ComputationStats {
+  double flop_count = 0;            // multiplications and additions, and other elementwise steps
+  double transcendental_count = 0;  // elements of exp, log, tanh, ...
+  double bytes_accessed = 0;        // read and written, each array once
+  int64_t instruction_count = 0;    // in all computations
+};
+
+// A computation with the arguments and the result of one execution, to be run again elsewhere.
+struct Snapshot {
+  XlaComputation computation;
+  std::vector<Literal> arguments;
+  std::optional<Literal> result;
+};
+
+// One of several computations to run at the same time.
+struct ComputationInstance {
+  XlaComputation computation;
+  std::vector<const GlobalData*> arguments;
+};
+
+using DataOr = absl::StatusOr<std::unique_ptr<GlobalData>>;
+
+class Client {
+ public:
+  // Platforms: "cpu" and "interpreter". Errors: NotFound for another name.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(absl::string_view platform = "cpu");
+  static std::vector<std::string> Platforms();
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::string& platform() const { return platform_; }
+  // How many devices programs may use: 1 on the CPU; the interpreter makes as many as a program
+  // wants, and names 64 for data.
+  int64_t device_count() const { return device_count_; }
+
+  // ---- compile ----
+  // Errors: InvalidArgument where the module does not verify, with the label of the rule;
+  // Unimplemented for what the platform lacks.
+  absl::StatusOr<ProgramHandle> Compile(const XlaComputation& computation,
+                                        const ClientCompileOptions& options = {});
+  absl::StatusOr<ProgramHandle> CompileText(absl::string_view hlo_text,
+                                            const ClientCompileOptions& options = {});
+  // How many modules have been compiled; executing a computation again compiles nothing.
+  int64_t compile_count() const { return compile_count_; }
+  // Bytes from which LoadExecutable, in another process, has the same program without running
+  // passes or code generation again (on a machine of the same kind; elsewhere code is made anew).
+  absl::StatusOr<std::string> SerializeExecutable(const CompiledProgram& program);
+  absl::StatusOr<ProgramHandle> LoadExecutable(absl::string_view bytes);
+
+  // ---- data ----
+  // Copies the literal to a device; the form that takes it over copies nothing.
+  DataOr TransferToServer(const Literal& literal, int64_t device = 0);
+  DataOr TransferToServer(Literal&& literal, int64_t device = 0);
+  // Copies `shape`'s elements, which lie in its layout (row-major where it has none).
+  DataOr TransferFromHost(const Shape& shape, const void* elements, int64_t device = 0);
+  // A literal with a copy of the value, marked with the layout of `shape_with_layout` where given.
+  absl::StatusOr<Literal> Transfer(const GlobalData& data,
+                                   const Shape* shape_with_layout = nullptr);
+  // The value's elements in the layout of `shape_with_layout`, written to memory of its size.
+  absl::Status TransferToHost(const GlobalData& data, const Shape& shape_with_layout, void* out);
+  // As devices share the process's memory: the same value without a copy. It stays valid as long as
+  // any holder of it.
+  std::unique_ptr<GlobalData> TransferInProcess(std::shared_ptr<const Literal> literal,
+                                                int64_t device = 0);
+  // The elements of a tuple, sharing its memory. Errors: InvalidArgument where it is no tuple.
+  absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> DeconstructTuple(const GlobalData& data);
+  Shape GetShape(const GlobalData& data) const { return data.shape(); }
+
+  // ---- feeds ----
+  absl::Status TransferToInfeed(const Literal& item, int64_t device = 0);
+  // Waits for the next item of the outfeed, at most `timeout_s` seconds; negative: for ever.
+  absl::StatusOr<Literal> TransferFromOutfeed(int64_t device = 0, double timeout_s = -1);
+
+  // ---- execute ----
+  // Compiles unless this computation has been compiled, and runs on one device. Errors:
+  // InvalidArgument where number or shape of arguments differ, and those of the program.
+  DataOr Execute(const XlaComputation& computation, absl::Span<const GlobalData* const> arguments);
+  DataOr Execute(const CompiledProgram& program, absl::Span<const GlobalData* const> arguments);
+  absl::StatusOr<Literal> ExecuteAndTransfer(const XlaComputation& computation,
+                                             absl::Span<const GlobalData* const> arguments);
+  // In a thread of its own; program and arguments must outlive the future's value.
+  std::future<DataOr> ExecuteAsync(const XlaComputation& computation,
+                                   std::vector<const GlobalData*> arguments);
+  // All at the same time, in as many threads; results in the same order. An error is the first
+  // one's, after all have ended.
+  absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteParallel(
+      absl::Span<const ComputationInstance> computations);
+  // One list of arguments a device (replicas times partitions, replica-major).
+  absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteReplicated(
+      const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);
+
+  // ---- about computations ----
+  absl::StatusOr<ProgramShape> GetComputationShape(const XlaComputation& computation) const;
+  absl::StatusOr<ComputationStats> GetComputationStats(const XlaComputation& computation) const;
+  // Runs, and gives all of it as an HloSnapshot that LoadSnapshot (and hlo-run) reads.
+  absl::StatusOr<std::string> SnapshotExecution(const XlaComputation& computation,
+                                                absl::Span<const GlobalData* const> arguments);
+  static absl::StatusOr<Snapshot> LoadSnapshot(absl::string_view bytes);
+
+ private:
+  Client(std::string platform, std::unique_ptr<Backend> backend, int64_t device_count);
+  absl::StatusOr<ProgramHandle> CompileModule(std::unique_ptr<Module> module,
+                                              const ClientCompileOptions& options);
+  absl::StatusOr<ProgramHandle> CompiledOnce(const XlaComputation& computation);
+  absl::Status CheckDevice(int64_t device) const;
+
+  const std::string platform_;
+  const std::unique_ptr<Backend> backend_;
+  const int64_t device_count_;
+  DeviceQueues queues_;
+  std::atomic<int64_t> compile_count_ = 0;
+  // Programs by the computation they were made of; several threads that ask for one wait for the
+  // first.
+  struct Entry {
+    std::once_flag once;
+    absl::StatusOr<ProgramHandle> program;
+  };
+  std::mutex mutex_;
+  absl::flat_hash_map<std::shared_ptr<const Module>, std::shared_ptr<Entry>> programs_;
+};
+
+// The process's own clients, one a platform, made at first use and never destroyed.
+class ClientLibrary {
+ public:
+  static absl::StatusOr<Client*> GetOrCreateClient(absl::string_view platform = "cpu");
+  // Aborts where there is no such platform.
+  static Client* ClientLibraryOrDie(absl::string_view platform = "cpu");
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

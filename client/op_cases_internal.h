@@ -1,0 +1,41 @@
+// The table behind operations_test.cc: every operation of the semantics pages, built once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/builder.h"
+#include "client/client.h"
+
+namespace hlokit {
+
+// Where a case runs. Sizes that only the run knows have no native code (kInterpreter); some
+// operations need several devices or a partner, or mean nothing to run (kTextOnly).
+enum class RunsOn : uint8_t { kBoth, kInterpreter, kTextOnly };
+
+struct OpCase {
+  const char* row;  // of the catalogue of operations
+  void (*build)(XlaBuilder& b);
+  RunsOn runs = RunsOn::kBoth;
+};
+
+std::vector<OpCase> ElementCases();
+std::vector<OpCase> ArrayCases();
+std::vector<OpCase> ComputationCases();
+std::vector<OpCase> DeviceCases();
+
+inline Shape F32(std::initializer_list<int64_t> dims) {
+  return Shape::Array(ElementType::kF32, dims);
+}
+inline Shape S32(std::initializer_list<int64_t> dims) {
+  return Shape::Array(ElementType::kS32, dims);
+}
+// Parameter `number`, named p<number>.
+inline XlaOp P(XlaBuilder& b, int64_t number, const Shape& shape) {
+  return Parameter(&b, number, shape, absl::StrCat("p", number));
+}
+inline XlaComputation AddF32() { return ScalarComputation(Opcode::kAdd, ElementType::kF32); }
+inline XlaComputation MaxF32() { return ScalarComputation(Opcode::kMaximum, ElementType::kF32); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,63 @@
+// Which shape a result takes its layouts from.
+#include "ops/inferred_layout.h"
+
+namespace hlokit {
+namespace {
+
+// A shape that exists with its layouts, where the result is that one.
+const Shape* LikeWhat(Opcode opcode, absl::Span<const Shape* const> operands,
+                      const AttributesBase* attributes, absl::Span<Computation* const> called) {
+  switch (opcode) {
+    case Opcode::kGetTupleElement: {
+      const Shape& tuple = *operands[0];
+      const int64_t index =
+          static_cast<const AttributesOf<GetTupleElementAttrs>*>(attributes)->value.index;
+      const bool inside =
+          tuple.IsTuple() && index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
+      return inside ? &tuple.elements[index] : nullptr;
+    }
+    case Opcode::kCall:
+    case Opcode::kConditional:
+      return called.empty() ? nullptr : &called[0]->root()->shape();
+    case Opcode::kClamp:
+    case Opcode::kTriangularSolve:
+      return operands[1];
+    case Opcode::kWhile:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kReverse:
+    case Opcode::kSort:
+    case Opcode::kScatter:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kCholesky:
+    case Opcode::kDomain:
+    case Opcode::kSetDimensionSize:
+      return operands[0];
+    default:
+      return HasTrait(opcode, kElementwise) && !operands.empty() ? operands[0] : nullptr;
+  }
+}
+
+void TakeLayout(const Shape& from, Shape& to) {
+  if (to.IsTuple() && from.IsTuple() && to.elements.size() == from.elements.size()) {
+    for (size_t i = 0; i < to.elements.size(); ++i) TakeLayout(from.elements[i], to.elements[i]);
+  } else if (to.IsArray() && from.IsArray() && from.has_layout && SameDims(from, to)) {
+    to.layout = from.layout;
+    to.has_layout = true;
+  }
+}
+
+}  // namespace
+
+Shape WithInferredLayout(const Shape& shape, Opcode opcode, absl::Span<const Shape* const> operands,
+                         const AttributesBase* attributes, absl::Span<Computation* const> called) {
+  Shape result = shape.WithDefaultLayout();
+  if (const Shape* like = LikeWhat(opcode, operands, attributes, called)) TakeLayout(*like, result);
+  if (opcode == Opcode::kTuple || opcode == Opcode::kSort)
+    for (size_t i = 0; i < operands.size() && i < result.elements.size(); ++i)
+      TakeLayout(*operands[i], result.elements[i]);
+  return result;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

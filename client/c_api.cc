@@ -217,11 +217,12 @@ hlokit_error* hlokit_pending_wait(hlokit_pending* pending, hlokit_buffer** resul
   return Give(owned->result.get(), result);
 }
 
-hlokit_error* hlokit_infeed_push(hlokit_client* client, int64_t device, const hlokit_buffer* item) {
+hlokit_error* hlokit_transfer_to_infeed(hlokit_client* client, int64_t device,
+                                        const hlokit_buffer* item) {
   return Wrap(client->client->TransferToInfeed(item->data->literal(), device));
 }
-hlokit_error* hlokit_outfeed_pop(hlokit_client* client, int64_t device, double timeout_seconds,
-                                 hlokit_buffer** item) {
+hlokit_error* hlokit_transfer_from_outfeed(hlokit_client* client, int64_t device,
+                                           double timeout_seconds, hlokit_buffer** item) {
   absl::StatusOr<Literal> popped = client->client->TransferFromOutfeed(device, timeout_seconds);
   if (!popped.ok()) return Wrap(popped.status());
   return Give(client->client->TransferToServer(*std::move(popped), device), item);

@@ -103,9 +103,10 @@ hlokit_error* hlokit_pending_wait(hlokit_pending* pending, hlokit_buffer** resul
 
 /* An item for a device's infeed, and the next one of its outfeed within so many seconds (negative:
  * whenever it comes). */
-hlokit_error* hlokit_infeed_push(hlokit_client* client, int64_t device, const hlokit_buffer* item);
-hlokit_error* hlokit_outfeed_pop(hlokit_client* client, int64_t device, double timeout_seconds,
-                                 hlokit_buffer** item);
+hlokit_error* hlokit_transfer_to_infeed(hlokit_client* client, int64_t device,
+                                        const hlokit_buffer* item);
+hlokit_error* hlokit_transfer_from_outfeed(hlokit_client* client, int64_t device,
+                                           double timeout_seconds, hlokit_buffer** item);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -8,6 +8,7 @@
 #include "client/client.h"
 #include "proto/proto_file.h"
 #include "support/file.h"
+#include "support/scratch_folder.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -31,25 +32,6 @@ absl::StatusOr<absl::string_view> Take(absl::string_view& from) {
   from.remove_prefix(size);
   return text;
 }
-
-// A folder of this process's own, deleted with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hlokit-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 ClientCompileOptions AsItStands(const std::string& cache) {
   ClientCompileOptions options;

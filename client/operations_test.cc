@@ -56,8 +56,9 @@ void CheckText(const XlaComputation& computation, const std::string& stem) {
   const auto back = ParseModule(text);
   ASSERT_TRUE(back.ok()) << back.status() << "\n" << text;
   EXPECT_EQ(Print(**back, whole), text);
-  if (const char* folder = std::getenv("HLOKIT_BUILDER_DUMP"))
-    ASSERT_TRUE(AtomicWriteFile(absl::StrCat(folder, "/", stem, ".hlo"), text).ok());
+  const char* folder = std::getenv("HLOKIT_BUILDER_DUMP");
+  if (folder == nullptr) return;
+  ASSERT_TRUE(AtomicWriteFile(absl::StrCat(folder, "/", stem, ".hlo"), text).ok());
 }
 
 TEST(OperationsTest, EachIsBuiltAndRuns) {
@@ -91,7 +92,7 @@ TEST(OperationsTest, EveryRowOfTheCatalogueHasACase) {
   for (absl::string_view line :
        absl::StrSplit(text.ok() ? *text : *elsewhere, '\n', absl::SkipEmpty())) {
     const std::string row(line.substr(0, line.find('\t')));
-    if (!header) EXPECT_TRUE(built.contains(row)) << row;
+    EXPECT_TRUE(header || built.contains(row)) << row;
     header = false;
   }
 }

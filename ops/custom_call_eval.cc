@@ -1,6 +1,7 @@
 // Evaluates the custom calls that have a known meaning.
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "ffi/registry.h"
 #include "ops/eval_foreign.h"
@@ -10,6 +11,7 @@
 #include "ops/eval_vendor.h"
 #include "ops/evaluate.h"
 #include "support/status.h"
+#include "types/literal_text.h"
 
 namespace hlokit {
 namespace {
@@ -44,12 +46,28 @@ absl::StatusOr<Literal> CustomTopK(const EvalContext& context) {
   return TopK(*context.operands[0], k, /*largest=*/true, shape);
 }
 
+// The builder's Trace: tag and value on standard error, in one piece.
+absl::StatusOr<Literal> LogOperand(const EvalContext& context) {
+  LiteralTextOptions options;
+  options.with_shape = true;
+  options.with_layout = false;
+  std::string line = absl::StrCat("hlokit.trace ", context.instruction.backend_config(), ":");
+  for (const Literal* operand : context.operands) {
+    line += ' ';
+    AppendText(line, *operand, options);
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return Literal(context.instruction.shape());
+}
+
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   const absl::string_view target = context.instruction.attr<CustomCallAttrs>().target;
   if (std::find(std::begin(kMarkers), std::end(kMarkers), target) != std::end(kMarkers))
     return Marker(context, target);
+  if (target == "hlokit.trace") return LogOperand(context);
   if (EntersManualRegion(target)) return EnterManualRegion(context);
   if (LeavesManualRegion(target)) return LeaveManualRegion(context);
   if (target == "TopK" || target == "mhlo.topk") return CustomTopK(context);

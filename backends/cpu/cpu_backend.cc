@@ -20,6 +20,28 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
+  PassOptions pass_options;
+  pass_options.verify_each = options.verify_each;
+  if (options.which_passes == CompileOptions::Passes::kListed)
+    return RunPasses(module, options.passes, pass_options);
+  // A scheduled module has been through a compiler's passes already.
+  if (options.which_passes == CompileOptions::Passes::kNone || module.header().is_scheduled)
+    return absl::OkStatus();
+  ASSIGN_OR_RETURN(const absl::string_view spec, PipelineSpec("cpu"));
+  return RunPasses(module, spec, pass_options);
+}
+
+// Sizes that only the run knows have no native code yet.
+absl::Status RefuseDynamic(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->shape().HasDynamicDims())
+        return Unimplemented("dynamic dimensions have no code on the CPU (instruction %", i->name(),
+                             ": ", Text(i->shape()), "); --platform=interpreter runs them");
+  return absl::OkStatus();
+}
+
 class CpuBackend final : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
@@ -28,9 +50,7 @@ class CpuBackend final : public Backend {
                                                       const CompileOptions& options) override {
     CompileStats stats;
     const double start = Now();
-    RETURN_IF_ERROR(RefuseDynamic(*module));
-    RETURN_IF_ERROR(RunChosenPasses(*module, options));
-    RETURN_IF_ERROR(LegalizeForCpu(*module));
+    RETURN_IF_ERROR(LowerForCpu(*module, options));
     stats.passes_s = Now() - start;
     stats.phases.push_back({"passes", stats.passes_s});
     ASSIGN_OR_RETURN(BufferAssignment buffers, BufferAssignment::Make(*module));
@@ -70,33 +90,16 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  static absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
-    PassOptions pass_options;
-    pass_options.verify_each = options.verify_each;
-    if (options.which_passes == CompileOptions::Passes::kListed)
-      return RunPasses(module, options.passes, pass_options);
-    // A scheduled module has been through a compiler's passes already.
-    if (options.which_passes == CompileOptions::Passes::kNone || module.header().is_scheduled)
-      return absl::OkStatus();
-    ASSIGN_OR_RETURN(const absl::string_view spec, PipelineSpec("cpu"));
-    return RunPasses(module, spec, pass_options);
-  }
-
-  // Sizes that only the run knows have no native code yet.
-  static absl::Status RefuseDynamic(const Module& module) {
-    for (const Computation* c : module.Computations())
-      for (const Instruction* i : c->Instructions())
-        if (i->shape().HasDynamicDims())
-          return Unimplemented("dynamic dimensions have no code on the CPU (instruction %",
-                               i->name(), ": ", Text(i->shape()),
-                               "); --platform=interpreter runs them");
-    return absl::OkStatus();
-  }
-
   WarmUp warm_up_;
 };
 
 }  // namespace
+
+absl::Status LowerForCpu(Module& module, const CompileOptions& options) {
+  RETURN_IF_ERROR(RefuseDynamic(module));
+  RETURN_IF_ERROR(RunChosenPasses(module, options));
+  return LegalizeForCpu(module);
+}
 
 std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
 

@@ -9,5 +9,9 @@ namespace hlokit {
 
 std::unique_ptr<Backend> MakeCpuBackend();
 
+// What compiling does to a module before it plans buffers: the chosen passes, then legalisation.
+// Errors: Unimplemented for sizes that only the run knows.
+absl::Status LowerForCpu(Module& module, const CompileOptions& options);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

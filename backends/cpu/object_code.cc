@@ -143,6 +143,16 @@ bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManage
   return true;
 }
 
+absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine) {
+  ObjectBytes bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out))
+    return Internal("LLVM emits no objects here");
+  passes.run(module);
+  return bytes;
+}
+
 absl::Status Dump(const llvm::Module& module, const std::string& stem, const char* suffix) {
   if (stem.empty()) return absl::OkStatus();
   std::string text;
@@ -152,6 +162,12 @@ absl::Status Dump(const llvm::Module& module, const std::string& stem, const cha
 }
 
 }  // namespace
+
+absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::TargetMachine& machine,
+                                              int opt_level) {
+  Optimize(module, machine, opt_level);
+  return Generate(module, machine);
+}
 
 absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
                                              size_t number) {
@@ -171,12 +187,7 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   Optimize(module, *machine, options.opt_level);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
   object.optimize_s = Seconds() - start;
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(*machine), passes, out))
-    return Internal("LLVM emits no objects here");
-  passes.run(module);
+  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine));
   object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));

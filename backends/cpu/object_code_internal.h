@@ -7,6 +7,7 @@
 #include "backends/cpu/jit.h"
 #include "codegen/module_emitter.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace hlokit {
 
@@ -21,6 +22,13 @@ struct CompiledObject {
 // is there. `number` names the part's files in options.dump_to (partN.ir-no-opt.ll, ...).
 absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
                                              size_t number);
+
+using ObjectBytes = llvm::SmallVector<char, 0>;
+
+// The object of a module for any machine, which its triple and data layout must be those of; the
+// module is changed. opt_level: 0 to 3.
+absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::TargetMachine& machine,
+                                              int opt_level);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,6 @@
 // Stages of the CPU backend, read off what it dumps.
 #include "tools/cpu-plugin/cpu_plugin.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -11,27 +9,12 @@
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "support/file.h"
+#include "support/scratch_folder.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
 
 namespace hlokit {
 namespace {
-
-// A folder that goes away with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() : made_(mkdtemp(path_.data()) != nullptr) {}
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (made_) std::filesystem::remove_all(path_, ignored);
-  }
-  bool made() const { return made_; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = (std::filesystem::temp_directory_path() / "hlokit_XXXXXX").string();
-  bool made_;
-};
 
 const char* KindText(Slice::Kind kind) {
   constexpr const char* kTexts[] = {"none", "arena", "parameter", "constant", "output"};
@@ -77,7 +60,7 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
   auto source = std::make_shared<const SourceFile>("module", std::string(text));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ParseModule(source, {true}, diagnostics));
   const ScratchFolder scratch;
-  if (!scratch.made()) return InvalidArgument("cannot make a folder in ", scratch.path());
+  if (scratch.path().empty()) return InvalidArgument("cannot make a temporary folder");
   CompileOptions options;
   options.which_passes = CompileOptions::Passes::kNone;
   options.opt_level = opt_level;

@@ -1,0 +1,273 @@
+// Text of generated headers. Names of arrays become identifiers; those that would clash get
+// numbers.
+#include "aot/generate_header.h"
+
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// The C type that holds an element, and how many of them an element takes.
+struct NativeElement {
+  const char* type;
+  int count = 1;
+};
+
+NativeElement NativeOf(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return {"float"};
+    case ElementType::kF64:
+      return {"double"};
+    case ElementType::kC64:
+      return {"float", 2};
+    case ElementType::kC128:
+      return {"double", 2};
+    default:
+      break;
+  }
+  const bool is_signed = IsSigned(type);
+  switch (ByteWidth(type)) {
+    case 8:
+      return {is_signed ? "int64_t" : "uint64_t"};
+    case 4:
+      return {is_signed ? "int32_t" : "uint32_t"};
+    case 2:
+      return {is_signed ? "int16_t" : "uint16_t"};
+    default:
+      return {is_signed ? "int8_t" : "uint8_t"};
+  }
+}
+
+// `name` with what no identifier holds as `_`, and another ending where it is taken.
+std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
+  std::string id;
+  for (const char c : name) id += absl::ascii_isalnum(c) ? c : '_';
+  if (id.empty() || absl::ascii_isdigit(id[0])) id.insert(0, "_");
+  const std::string stem = id;
+  for (int n = 2; !taken.insert(id).second; ++n) id = absl::StrCat(stem, "_", n);
+  return id;
+}
+
+// Words of C and C++, and the members of the class.
+std::set<std::string> ReservedNames() {
+  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",    "case",
+          "catch",    "char",     "class",    "const",     "continue",    "default",  "delete",
+          "do",       "double",   "else",     "enum",      "error",       "explicit", "export",
+          "extern",   "false",    "float",    "for",       "friend",      "goto",     "if",
+          "inline",   "int",      "long",     "mutable",   "namespace",   "new",      "not",
+          "operator", "or",       "private",  "protected", "public",      "register", "restrict",
+          "return",   "run",      "Run",      "short",     "signed",      "sizeof",   "static",
+          "struct",   "switch",   "template", "this",      "throw",       "true",     "try",
+          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",  "void",
+          "volatile", "while",    "xor",      "ok",        "set_threads", "model",    "argument",
+          "result"};
+}
+
+struct Accessor {
+  const AotArray& array;
+  std::string id;
+  NativeElement native;
+  int64_t elements;  // of the C type
+};
+
+std::vector<Accessor> AccessorsOf(const std::vector<AotArray>& arrays, absl::string_view prefix,
+                                  std::set<std::string>& taken) {
+  std::vector<Accessor> accessors;
+  for (const AotArray& array : arrays) {
+    if (!array.shape.IsArray()) {
+      accessors.push_back({array, "", {"void"}, 0});
+      continue;
+    }
+    const NativeElement native = NativeOf(array.shape.type);
+    accessors.push_back({array, Identifier(absl::StrCat(prefix, array.name), taken), native,
+                         array.shape.ElementCount() * native.count});
+  }
+  return accessors;
+}
+
+// `$name$`-style patterns keep the templates readable.
+std::string Fill(absl::string_view pattern, const std::string& name, const Accessor& a, size_t i) {
+  return absl::StrReplaceAll(
+      pattern, {{"$NAME", name},
+                {"$ID", a.id},
+                {"$TYPE", a.native.type},
+                {"$SHAPE", Text(a.array.shape, true)},
+                {"$COUNT", absl::StrCat(a.elements)},
+                {"$BYTES", absl::StrCat(a.array.shape.IsArray() ? a.array.shape.ByteSize() : 0)},
+                {"$I", absl::StrCat(i)}});
+}
+
+constexpr char kTop[] = R"(/* $NAME, compiled by hlo-aot from $SOURCE for $TRIPLE.
+ *
+ * Needs the object beside this header, and hlokit's runtime library. Temporary memory of a run:
+ * $ARENA bytes; values of constants: $WEIGHTS bytes$WHERE.
+ * All arrays lie in the layout that their shape names, aligned to HLOKIT_AOT_ALIGNMENT bytes.
+$CALLS */
+#ifndef HLOKIT_AOT_$NAME_H_
+#define HLOKIT_AOT_$NAME_H_
+
+#include "runtime/aot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const HlokitAotModel $NAME_model;
+
+/* ---- C: one run object a thread; the functions of runtime/aot.h work on it too ---- */
+typedef HlokitAotRun $NAME_run;
+/* Null where memory does not suffice or the weights cannot be mapped; `error` then says why. */
+static inline $NAME_run* $NAME_create(const char* weights_path, char* error, int64_t error_size) {
+  return hlokit_aot_create(&$NAME_model, weights_path, error, error_size);
+}
+static inline void $NAME_destroy($NAME_run* run) { hlokit_aot_destroy(run); }
+/* 0 where the program ran; else $NAME_error says why not. */
+static inline int $NAME_execute($NAME_run* run) { return hlokit_aot_run(run); }
+static inline const char* $NAME_error(const $NAME_run* run) { return hlokit_aot_error(run); }
+static inline void $NAME_set_threads($NAME_run* run, int32_t threads) {
+  hlokit_aot_set_threads(run, threads);
+}
+enum { $NAME_argument_count = $ARGS, $NAME_result_count = $RESULTS };
+)";
+
+constexpr char kCArgument[] =
+    R"(/* Argument $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; to be written before a run. */
+static inline $TYPE* $NAME_$ID($NAME_run* run) {
+  return ($TYPE*)hlokit_aot_argument(run, $I);
+}
+/* The same from the caller's memory, which is only read. 0 where done, 1 where it is not aligned. */
+static inline int $NAME_set_$ID($NAME_run* run, const $TYPE* data) {
+  return hlokit_aot_set_argument(run, $I, data);
+}
+)";
+
+constexpr char kCResult[] =
+    R"(/* Result $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; valid until the next run. */
+static inline const $TYPE* $NAME_$ID($NAME_run* run) {
+  return (const $TYPE*)hlokit_aot_result(run, $I);
+}
+)";
+
+constexpr char kClassTop[] = R"(
+#ifdef __cplusplus
+} /* extern "C" */
+
+#include <span>
+#include <string>
+
+/* ---- C++: one object a thread ---- */
+class $NAME {
+ public:
+  // `weights_path` is looked at only where the weights lie in a file.
+  explicit $NAME(const char* weights_path = nullptr) {
+    char error[HLOKIT_ERROR_SIZE] = "";
+    run_ = hlokit_aot_create(&$NAME_model, weights_path, error, sizeof(error));
+    error_ = error;
+  }
+  ~$NAME() { hlokit_aot_destroy(run_); }
+  $NAME(const $NAME&) = delete;
+  $NAME& operator=(const $NAME&) = delete;
+
+  // False where the object could not be made; then nothing else may be called but error().
+  bool ok() const { return run_ != nullptr; }
+  // True where the program ran; results are valid until the next run.
+  bool Run() {
+    if (hlokit_aot_run(run_) == 0) return true;
+    error_ = hlokit_aot_error(run_);
+    return false;
+  }
+  const std::string& error() const { return error_; }
+  // 0: all cores. Results do not depend on it.
+  void set_threads(int threads) { hlokit_aot_set_threads(run_, threads); }
+  static const HlokitAotModel& model() { return $NAME_model; }
+
+  static constexpr int kArgumentCount = $ARGS;
+  static constexpr int kResultCount = $RESULTS;
+  // Argument or result `I`, of its own type.
+  template <int I>
+  auto argument();
+  template <int I>
+  auto result();
+)";
+
+constexpr char kClassArgument[] = R"(
+  // Argument $I: $SHAPE, to be written before a run.
+  std::span<$TYPE, $COUNT> $ID() {
+    return std::span<$TYPE, $COUNT>(static_cast<$TYPE*>(hlokit_aot_argument(run_, $I)), $COUNT);
+  }
+  // The same from the caller's memory, which is only read; false where it is not aligned.
+  bool set_$ID(const $TYPE* data) { return hlokit_aot_set_argument(run_, $I, data) == 0; }
+)";
+
+constexpr char kClassResult[] = R"(
+  // Result $I: $SHAPE.
+  std::span<const $TYPE, $COUNT> $ID() {
+    return std::span<const $TYPE, $COUNT>(
+        static_cast<const $TYPE*>(hlokit_aot_result(run_, $I)), $COUNT);
+  }
+)";
+
+constexpr char kClassEnd[] = R"(
+ private:
+  HlokitAotRun* run_ = nullptr;
+  std::string error_;
+};
+)";
+
+constexpr char kBottom[] = R"(#endif /* __cplusplus */
+
+#endif /* HLOKIT_AOT_$NAME_H_ */
+)";
+
+std::string CallsText(const AotObject& object) {
+  if (object.custom_calls.empty()) return "";
+  std::string text =
+      " * To be linked along, as extern \"C\" void TARGET(void* out, const void** in):\n";
+  for (const std::string& target : object.custom_calls)
+    absl::StrAppend(&text, " *   ", target, "\n");
+  return text;
+}
+
+}  // namespace
+
+std::string GenerateHeader(const AotObject& object, const std::string& name,
+                           const std::string& source) {
+  std::set<std::string> taken = ReservedNames();
+  const std::vector<Accessor> arguments = AccessorsOf(object.arguments, "", taken);
+  const std::vector<Accessor> results = AccessorsOf(object.results, "", taken);
+  const auto frame = [&](absl::string_view pattern) {
+    return absl::StrReplaceAll(
+        pattern, {{"$NAME", name},
+                  {"$SOURCE", source},
+                  {"$TRIPLE", object.triple},
+                  {"$ARENA", absl::StrCat(object.arena_bytes)},
+                  {"$WEIGHTS", absl::StrCat(object.weights_bytes)},
+                  {"$WHERE", object.weights.empty() ? ", in the object" : ", in a file beside it"},
+                  {"$CALLS", CallsText(object)},
+                  {"$ARGS", absl::StrCat(arguments.size())},
+                  {"$RESULTS", absl::StrCat(results.size())}});
+  };
+  std::string text = frame(kTop), members, specializations;
+  const auto add = [&](const std::vector<Accessor>& accessors, const char* in_c,
+                       const char* in_class, const char* by_index) {
+    for (size_t i = 0; i < accessors.size(); ++i) {
+      if (accessors[i].id.empty()) continue;
+      text += Fill(in_c, name, accessors[i], i);
+      members += Fill(in_class, name, accessors[i], i);
+      specializations += Fill(by_index, name, accessors[i], i);
+    }
+  };
+  add(arguments, kCArgument, kClassArgument,
+      "template <>\ninline auto $NAME::argument<$I>() {\n  return $ID();\n}\n");
+  add(results, kCResult, kClassResult,
+      "template <>\ninline auto $NAME::result<$I>() {\n  return $ID();\n}\n");
+  return absl::StrCat(text, frame(kClassTop), members, kClassEnd, specializations, frame(kBottom));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,30 @@
+// The description that an object carries of itself: HlokitAotModel, as data of an LLVM module.
+#pragma once
+
+#include "analysis/buffer_assignment.h"
+#include "backends/cpu/aot_object.h"
+#include "codegen/llvm.h"
+
+namespace hlokit {
+
+// What the description needs beside the object's own fields.
+struct AotModelParts {
+  const std::string& name;
+  llvm::Function* entry;
+  llvm::Function* custom_calls;           // null where there are none
+  std::vector<int64_t> constant_offsets;  // in the weights
+  const std::string& weights;             // their bytes
+  bool weights_in_object;
+};
+
+// Defines NAME_model in `module`, and the weights where they belong there.
+void DefineModel(llvm::Module& module, const AotObject& object, const AotModelParts& parts);
+
+// `void NAME.custom_calls(context, id, operands, results)`: calls the function that each of
+// `instructions`, all custom calls, names. Errors: Unimplemented where an operand is a tuple.
+absl::StatusOr<llvm::Function*> DefineCustomCalls(
+    llvm::Module& module, const std::string& name,
+    const std::vector<const Instruction*>& instructions);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

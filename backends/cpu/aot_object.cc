@@ -1,0 +1,154 @@
+// From a module to an object: the pipeline of the JIT, for a target machine of the caller's choice.
+#include "backends/cpu/aot_object.h"
+
+#include <set>
+
+#include "analysis/buffer_assignment.h"
+#include "backends/cpu/aot_model_internal.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/host_target_internal.h"
+#include "backends/cpu/object_code_internal.h"
+#include "codegen/module_emitter.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "runtime/aot.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool IsIdentifier(absl::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (const char c : name)
+    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return false;
+  return true;
+}
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions& options) {
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+  std::string triple = options.triple, cpu = options.cpu, features = options.features;
+  if (triple.empty() || cpu == "native") {
+    if (!Host().ok()) return Host().status();
+    if (triple.empty()) triple = Host()->triple;
+    if (cpu.empty() || cpu == "native") {
+      cpu = Host()->cpu;
+      features =
+          features.empty() ? Host()->features : absl::StrCat(Host()->features, ",", features);
+    }
+  }
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) return Unimplemented("target ", triple, ": ", error);
+  // Asked before a machine is made, which would complain on standard error.
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (!cpu.empty() && known != nullptr && !known->isCPUStringValid(cpu))
+    return InvalidArgument("target ", triple, " has no processor ", cpu);
+  const auto level = options.opt_level == 0   ? llvm::CodeGenOptLevel::None
+                     : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                                              : llvm::CodeGenOptLevel::Default;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, level));
+  if (machine == nullptr) return Unimplemented("LLVM has no machine for ", triple);
+  return machine;
+}
+
+// Names of a value's arrays: `name`, or name_0, name_1_2 inside tuples.
+void AddArrays(const std::string& name, const Shape& shape, std::vector<AotArray>& out) {
+  for (const ShapeLeaf& leaf : Leaves(shape)) {
+    std::string full = name;
+    for (const int64_t i : leaf.index) absl::StrAppend(&full, "_", i);
+    out.push_back({std::move(full), *leaf.shape});
+  }
+}
+
+// The values of constants, each in its layout and aligned, one after another.
+absl::StatusOr<std::string> CollectWeights(const BufferAssignment& buffers,
+                                           std::vector<int64_t>& offsets) {
+  std::string weights;
+  for (const Instruction* i : buffers.constants()) {
+    if (i->literal() == nullptr)
+      return InvalidArgument("constant %", i->name(),
+                             " was left out of the text: `constant({...})`");
+    const size_t aligned =
+        (weights.size() + HLOKIT_AOT_ALIGNMENT - 1) / HLOKIT_AOT_ALIGNMENT * HLOKIT_AOT_ALIGNMENT;
+    offsets.push_back(static_cast<int64_t>(aligned));
+    weights.resize(aligned + static_cast<size_t>(i->shape().ByteSize()));
+    if (i->shape().ByteSize() > 0)
+      ToLayout(*i->literal(), i->shape(), reinterpret_cast<uint8_t*>(&weights[aligned]));
+  }
+  return weights;
+}
+
+// Only custom calls may be left to others.
+absl::Status CheckCalls(const EmittedModule& emitted) {
+  for (const Instruction* i : emitted.reference_calls)
+    if (i->opcode() != Opcode::kCustomCall)
+      return Unimplemented("instruction %", i->name(), " (", Text(i->opcode()),
+                           ") has no code of its own; it only runs where the interpreter is");
+  return absl::OkStatus();
+}
+
+// Several models link into one program: what each defines begins with its name. Linkage stays, as
+// inlining goes by it.
+void KeepToItself(llvm::Module& code, const std::string& name) {
+  for (llvm::Function& function : code) {
+    if (function.isDeclaration() || function.hasLocalLinkage()) continue;
+    function.setName(name + "." + function.getName());
+    function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options) {
+  if (!IsIdentifier(options.name))
+    return InvalidArgument("\"", options.name, "\" is no name for a program");
+  ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MachineFor(options));
+  CompileOptions compile;
+  if (!options.run_passes) compile.which_passes = CompileOptions::Passes::kNone;
+  RETURN_IF_ERROR(LowerForCpu(*module, compile));
+  ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(*module));
+  EmitOptions emit;
+  emit.triple = machine->getTargetTriple().str();
+  emit.data_layout = machine->createDataLayout().getStringRepresentation();
+  emit.parts = 1;
+  ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
+  RETURN_IF_ERROR(CheckCalls(emitted));
+
+  AotObject object;
+  object.triple = emit.triple;
+  object.arena_bytes = buffers.arena_size();
+  for (const Instruction* parameter : module->entry()->parameters())
+    AddArrays(parameter->name(), parameter->shape(), object.arguments);
+  AddArrays("result", module->entry()->root()->shape(), object.results);
+  std::set<std::string> targets;
+  for (const Instruction* i : emitted.reference_calls)
+    targets.insert(i->attr<CustomCallAttrs>().target);
+  object.custom_calls.assign(targets.begin(), targets.end());
+
+  llvm::Module& code = *emitted.parts[0].module;
+  llvm::Function* entry = code.getFunction(kEntrySymbol);
+  KeepToItself(code, options.name);
+  entry->setName(options.name + "_entry");
+  ASSIGN_OR_RETURN(llvm::Function * custom_calls,
+                   DefineCustomCalls(code, options.name, emitted.reference_calls));
+  std::vector<int64_t> offsets;
+  ASSIGN_OR_RETURN(std::string weights, CollectWeights(buffers, offsets));
+  object.weights_bytes = static_cast<int64_t>(weights.size());
+  DefineModel(
+      code, object,
+      {options.name, entry, custom_calls, std::move(offsets), weights, options.weights_in_object});
+  if (!options.weights_in_object) object.weights = std::move(weights);
+  ASSIGN_OR_RETURN(const ObjectBytes bytes, CompileForMachine(code, *machine, options.opt_level));
+  object.code.assign(bytes.data(), bytes.size());
+  return object;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,264 @@
+// Clients: the seeds' tutorial, data, feeds, many threads, snapshots and executables as bytes.
+#include "client/client.h"
+
+#include <thread>
+
+#include "builder/builder.h"
+#include "client/computation_builder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "types/literal_text.h"
+
+namespace hlokit {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr ElementType kF32 = ElementType::kF32;
+Shape F32(std::initializer_list<int64_t> dims) { return Shape::Array(kF32, dims); }
+
+Literal Count(int64_t n) {
+  Literal literal(F32({n}));
+  for (int64_t i = 0; i < n; ++i) literal.as<float>()[i] = static_cast<float>(i);
+  return literal;
+}
+
+// alpha * x + y of n elements.
+XlaComputation Axpy(int64_t n) {
+  XlaBuilder b("axpy");
+  const XlaOp alpha = Parameter(&b, 0, F32({}), "alpha");
+  const XlaOp x = Parameter(&b, 1, F32({n}), "x");
+  alpha* x + Parameter(&b, 2, F32({n}), "y");
+  return b.Build().value();
+}
+
+class ClientTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<GlobalData> Data(Literal literal) {
+    return client_->TransferToServer(std::move(literal)).value();
+  }
+  std::string Run(const XlaComputation& computation, std::vector<Literal> arguments) {
+    std::vector<std::unique_ptr<GlobalData>> data;
+    std::vector<const GlobalData*> pointers;
+    for (Literal& argument : arguments) data.push_back(Data(std::move(argument)));
+    for (const auto& d : data) pointers.push_back(d.get());
+    const auto result = client_->ExecuteAndTransfer(computation, pointers);
+    return result.ok() ? Text(*result) : result.status().ToString();
+  }
+  std::unique_ptr<Client> client_ = Client::Create(GetParam()).value();
+};
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ClientTest, testing::Values("cpu", "interpreter"));
+
+TEST_P(ClientTest, TutorialWithParameters) {
+  ComputationBuilder builder(client_.get(), "axpy");
+  const auto alpha = builder.Parameter(0, F32({}), "alpha");
+  const auto x = builder.Parameter(1, F32({10}), "x");
+  const auto y = builder.Parameter(2, F32({10}), "y");
+  builder.Add(builder.Mul(alpha, x), y);
+  const std::unique_ptr<XlaComputation> axpy = builder.Build().value();
+  Literal ones(F32({10}));
+  std::fill_n(ones.as<float>(), 10, 1.0F);
+  EXPECT_EQ(Run(*axpy, {Literal::R0<float>(2.5), Count(10), ones}),
+            "{1, 3.5, 6, 8.5, 11, 13.5, 16, 18.5, 21, 23.5}");
+}
+
+TEST_P(ClientTest, TutorialWithConstants) {
+  ComputationBuilder builder(client_.get(), "axpy");
+  const auto x = builder.ConstantR1<float>({1, 2, 3});
+  builder.Add(builder.Mul(builder.ConstantR0<float>(2), x), builder.ConstantR1<float>(3, 1.0F));
+  EXPECT_EQ(Run(*builder.Build().value(), {}), "{3, 5, 7}");
+}
+
+TEST_P(ClientTest, RunsAgainWithoutCompiling) {
+  const XlaComputation axpy = Axpy(4);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(Run(axpy, {Literal::R0<float>(2), Count(4), Count(4)}), "{0, 3, 6, 9}");
+  EXPECT_EQ(client_->compile_count(), 1);
+}
+
+TEST_P(ClientTest, WrongArgumentsAreErrors) {
+  const XlaComputation axpy = Axpy(4);
+  EXPECT_THAT(Run(axpy, {}), HasSubstr("takes 3 arguments"));
+  EXPECT_THAT(Run(axpy, {Literal::R0<float>(2), Count(5), Count(4)}), HasSubstr("argument 1"));
+  const GlobalData* null = nullptr;
+  EXPECT_FALSE(client_->Execute(axpy, {null, null, null}).ok());
+  EXPECT_FALSE(client_->Execute(XlaComputation(), {}).ok());
+  EXPECT_FALSE(client_->TransferToServer(Count(3), 1000).ok());
+  EXPECT_FALSE(client_->CompileText("HloModule x").ok());
+}
+
+TEST_P(ClientTest, DataKeepsItsBitsInEveryLayout) {
+  const Shape columns = Shape::ArrayWithLayout(kF32, {2, 3}, {0, 1});
+  const float memory[] = {1, 4, 2, 5, 3, 6};
+  const auto data = client_->TransferFromHost(columns, memory).value();
+  EXPECT_EQ(Text(data->literal()), "{ { 1, 2, 3 }, { 4, 5, 6 } }");
+  float back[6] = {};
+  ASSERT_TRUE(client_->TransferToHost(*data, columns, back).ok());
+  EXPECT_TRUE(std::equal(back, back + 6, memory));
+  EXPECT_EQ(Text(client_->Transfer(*data, &columns)->shape(), true), "f32[2,3]{0,1}");
+  EXPECT_FALSE(client_->TransferToHost(*data, F32({3, 2}), back).ok());
+}
+
+TEST_P(ClientTest, EveryElementTypeComesBack) {
+  for (int number = 0; number < 40; ++number) {
+    const auto type = static_cast<ElementType>(number);
+    if (!IsArrayType(type)) continue;
+    Literal literal(Shape::Array(type, {2, 1, 3}));
+    for (int64_t i = 0; i < literal.byte_size(); ++i)
+      literal.data()[i] = static_cast<uint8_t>(IsPred(type) || IsSubByte(type) ? i % 2 : i * 37);
+    const auto data = client_->TransferToServer(literal).value();
+    EXPECT_TRUE(client_->Transfer(*data).value() == literal) << Text(type);
+  }
+}
+
+TEST_P(ClientTest, MovedAndSharedValuesAreNotCopied) {
+  Literal literal = Count(1000);
+  const uint8_t* memory = literal.data();
+  const auto moved = client_->TransferToServer(std::move(literal)).value();
+  EXPECT_EQ(moved->literal().data(), memory);
+  const auto shared = client_->TransferInProcess(moved->shared_literal());
+  EXPECT_EQ(shared->literal().data(), memory);
+}
+
+TEST_P(ClientTest, TuplesAreTakenApart) {
+  XlaBuilder b("pair");
+  const XlaOp x = Parameter(&b, 0, F32({2}), "x");
+  Tuple(&b, {Neg(x), Exp(x - x)});
+  const auto x_data = Data(Count(2));
+  const auto pair = client_->Execute(b.Build().value(), {x_data.get()}).value();
+  const auto parts = client_->DeconstructTuple(*pair).value();
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(Text(parts[0]->literal()), "{-0, -1}");
+  EXPECT_EQ(Text(parts[1]->literal()), "{1, 1}");
+  EXPECT_EQ(parts[1]->literal().data(), pair->literal().elements()[1].data());
+  EXPECT_FALSE(client_->DeconstructTuple(*x_data).ok());
+}
+
+TEST_P(ClientTest, InfeedAndOutfeedPassItemsInOrder) {
+  XlaBuilder b("feeds");
+  const XlaOp first = Infeed(&b, F32({2}));
+  const XlaOp second = Infeed(&b, F32({2}));
+  Outfeed(first, F32({2}));
+  Outfeed(first - second, F32({2}));
+  ASSERT_TRUE(b.SetReturnValue(second).ok());
+  auto running = client_->ExecuteAsync(b.Build().value(), {});
+  ASSERT_TRUE(client_->TransferToInfeed(Literal::R1<float>({1, 2})).ok());
+  ASSERT_TRUE(client_->TransferToInfeed(Literal::R1<float>({10, 20})).ok());
+  EXPECT_EQ(Text(client_->TransferFromOutfeed().value()), "{1, 2}");
+  EXPECT_EQ(Text(client_->TransferFromOutfeed().value()), "{-9, -18}");
+  EXPECT_EQ(Text(running.get().value()->literal()), "{10, 20}");
+  EXPECT_EQ(client_->TransferFromOutfeed(0, 0.01).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_P(ClientTest, WrongInfeedItemFailsTheRun) {
+  XlaBuilder b("feeds");
+  Infeed(&b, F32({2}));
+  ASSERT_TRUE(client_->TransferToInfeed(Literal::R1<float>({1, 2, 3})).ok());
+  EXPECT_FALSE(client_->Execute(b.Build().value(), {}).ok());
+}
+
+TEST_P(ClientTest, SeveralRunAtTheSameTime) {
+  const auto alpha = Data(Literal::R0<float>(3)), x = Data(Count(4));
+  std::vector<ComputationInstance> instances;
+  for (int i = 0; i < 4; ++i) instances.push_back({Axpy(4), {alpha.get(), x.get(), x.get()}});
+  const auto results = client_->ExecuteParallel(instances).value();
+  ASSERT_EQ(results.size(), 4u);
+  for (const auto& result : results) EXPECT_EQ(Text(result->literal()), "{0, 4, 8, 12}");
+  instances[2].arguments.pop_back();
+  EXPECT_FALSE(client_->ExecuteParallel(instances).ok());
+}
+
+TEST_P(ClientTest, SixtyFourThreadsCompileAndRun) {
+  const XlaComputation shared = Axpy(8);
+  const auto alpha = Data(Literal::R0<float>(2)), x = Data(Count(8));
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 64; ++t)
+    threads.emplace_back([&, t] {
+      const auto common = client_->ExecuteAndTransfer(shared, {alpha.get(), x.get(), x.get()});
+      XlaBuilder b("own");
+      Parameter(&b, 0, F32({8}), "x") + ConstantR0<float>(&b, static_cast<float>(t));
+      const auto own = client_->ExecuteAndTransfer(b.Build().value(), {x.get()});
+      right += common.ok() && own.ok() && common->as<float>()[7] == 21 &&
+               own->as<float>()[1] == static_cast<float>(t + 1);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 64);
+  EXPECT_EQ(client_->compile_count(), 65);
+}
+
+TEST_P(ClientTest, SnapshotsRunAgain) {
+  const auto alpha = Data(Literal::R0<float>(2)), x = Data(Count(3));
+  const std::string bytes =
+      client_->SnapshotExecution(Axpy(3), {alpha.get(), x.get(), x.get()}).value();
+  Snapshot snapshot = Client::LoadSnapshot(bytes).value();
+  EXPECT_EQ(snapshot.arguments.size(), 3u);
+  EXPECT_EQ(Text(*snapshot.result), "{0, 3, 6}");
+  EXPECT_EQ(Run(snapshot.computation, std::move(snapshot.arguments)), "{0, 3, 6}");
+  EXPECT_FALSE(Client::LoadSnapshot("no snapshot").ok());
+}
+
+TEST_P(ClientTest, ExecutablesAreWrittenAndLoaded) {
+  const ProgramHandle program = client_->Compile(Axpy(3)).value();
+  const std::string bytes = client_->SerializeExecutable(*program).value();
+  const std::unique_ptr<Client> other = Client::Create(GetParam()).value();
+  const ProgramHandle loaded = other->LoadExecutable(bytes).value();
+  EXPECT_EQ(loaded->stats().cached_objects, loaded->stats().objects);
+  const auto alpha = Data(Literal::R0<float>(2)), x = Data(Count(3));
+  const auto result = other->Execute(*loaded, {alpha.get(), x.get(), x.get()}).value();
+  EXPECT_EQ(Text(result->literal()), "{0, 3, 6}");
+  for (size_t cut = 0; cut < bytes.size(); cut += 97)
+    EXPECT_FALSE(other->LoadExecutable(absl::string_view(bytes).substr(0, cut)).ok());
+}
+
+TEST_P(ClientTest, LayoutsMayBeChosen) {
+  ClientCompileOptions options;
+  XlaBuilder b("transposed");
+  Neg(Parameter(&b, 0, F32({2, 3}), "x"));
+  const XlaComputation computation = b.Build().value();
+  options.argument_layouts = {Shape::ArrayWithLayout(kF32, {2, 3}, {0, 1})};
+  options.result_layout = Shape::ArrayWithLayout(kF32, {2, 3}, {0, 1});
+  const ProgramHandle program = client_->Compile(computation, options).value();
+  const float memory[] = {1, 4, 2, 5, 3, 6};
+  const auto x = client_->TransferFromHost(options.argument_layouts->front(), memory).value();
+  const auto result = client_->Execute(*program, {x.get()}).value();
+  EXPECT_EQ(Text(result->literal()), "{ { -1, -2, -3 }, { -4, -5, -6 } }");
+  options.argument_layouts = {F32({7})};
+  EXPECT_FALSE(client_->Compile(computation, options).ok());
+}
+
+TEST_P(ClientTest, TellsOfComputations) {
+  const XlaComputation axpy = Axpy(16);
+  EXPECT_EQ(Text(client_->GetComputationShape(axpy)->result), "f32[16]");
+  const ComputationStats stats = client_->GetComputationStats(axpy).value();
+  EXPECT_GE(stats.flop_count, 32);
+  EXPECT_EQ(stats.transcendental_count, 0);
+  EXPECT_EQ(stats.instruction_count, 6);
+}
+
+TEST(ClientLibraryTest, OneClientAPlatform) {
+  EXPECT_EQ(ClientLibrary::ClientLibraryOrDie(), ClientLibrary::ClientLibraryOrDie("cpu"));
+  EXPECT_EQ(ClientLibrary::GetOrCreateClient("abacus").status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_DEATH(ClientLibrary::ClientLibraryOrDie("abacus"), "no platform abacus");
+}
+
+TEST(ClientReplicasTest, InterpreterRunsSeveralDevices) {
+  const auto client = Client::Create("interpreter").value();
+  const auto program = client
+                           ->CompileText(R"(
+HloModule ids, replica_count=4
+ENTRY e { ROOT r = u32[] replica-id() })")
+                           .value();
+  const std::vector<std::vector<const GlobalData*>> none(4);
+  const auto results = client->ExecuteReplicated(*program, none).value();
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(Text(results[3]->literal()), "3");
+  EXPECT_FALSE(client->Execute(*program, {}).ok());
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

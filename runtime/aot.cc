@@ -1,0 +1,184 @@
+// Memory and runs of programs compiled ahead of time.
+#include "runtime/aot.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace {
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+Memory Allocate(int64_t bytes) {
+  const size_t rounded = (static_cast<size_t>(bytes) + HLOKIT_AOT_ALIGNMENT - 1) &
+                         ~static_cast<size_t>(HLOKIT_AOT_ALIGNMENT - 1);
+  void* memory = std::aligned_alloc(HLOKIT_AOT_ALIGNMENT, rounded == 0 ? 64 : rounded);
+  return Memory(memory);
+}
+
+// A file's bytes, mapped as long as the object lives.
+class Mapping {
+ public:
+  Mapping() = default;
+  ~Mapping() {
+    if (data_ != MAP_FAILED) munmap(data_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  // False where there is no such file of that size; errno says why (0: another size).
+  bool Open(const char* path, int64_t size) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    struct stat status;
+    errno = 0;
+    if (fstat(file, &status) == 0 && status.st_size == size) {
+      size_ = static_cast<size_t>(size);
+      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    close(file);
+    return data_ != MAP_FAILED;
+  }
+  const char* data() const { return static_cast<const char*>(data_); }
+
+ private:
+  void* data_ = MAP_FAILED;
+  size_t size_ = 0;
+};
+
+}  // namespace
+
+struct HlokitAotRun {
+  const HlokitAotModel* model;
+  HlokitRunContext context;
+  Mapping weights;
+  Memory arena;
+  std::vector<void*> table;  // arguments, constants, results
+  std::vector<Memory> own;   // arguments and results of the run itself, by their place in the table
+
+  int64_t first_result() const { return model->argument_count + model->constant_count; }
+  void* At(int64_t place, int64_t bytes) {
+    if (table[place] == nullptr) {
+      own[place] = Allocate(bytes);
+      if (own[place] != nullptr) std::memset(own[place].get(), 0, static_cast<size_t>(bytes));
+      table[place] = own[place].get();
+    }
+    return table[place];
+  }
+  bool FillTable();
+};
+
+bool HlokitAotRun::FillTable() {
+  for (int64_t i = 0; i < model->argument_count; ++i)
+    if (At(i, model->arguments[i].bytes) == nullptr) return false;
+  for (int64_t i = 0; i < model->result_count; ++i)
+    if (At(first_result() + i, model->results[i].bytes) == nullptr) return false;
+  return true;
+}
+
+namespace {
+
+void Explain(char* error, int64_t size, const char* what, const char* detail) {
+  if (error != nullptr && size > 0)
+    std::snprintf(error, static_cast<size_t>(size), "%s%s%s", what, detail[0] == 0 ? "" : ": ",
+                  detail);
+}
+
+bool BindWeights(HlokitAotRun& run, const char* path, char* error, int64_t error_size) {
+  const HlokitAotModel& model = *run.model;
+  const char* weights = model.weights;
+  if (weights == nullptr && model.weights_bytes > 0) {
+    if (path == nullptr || !run.weights.Open(path, model.weights_bytes)) {
+      Explain(error, error_size, "cannot map the model's weights",
+              path == nullptr ? "no file was named"
+              : errno == 0    ? "the file is of another size"
+                              : std::strerror(errno));
+      return false;
+    }
+    weights = run.weights.data();
+  }
+  for (int64_t i = 0; i < model.constant_count; ++i)
+    run.table[model.argument_count + i] = const_cast<char*>(weights) + model.constant_offsets[i];
+  return true;
+}
+
+bool IsAligned(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % HLOKIT_AOT_ALIGNMENT == 0;
+}
+
+}  // namespace
+
+HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights_path, char* error,
+                                int64_t error_size) {
+  if (model->version != HLOKIT_AOT_VERSION) {
+    Explain(error, error_size, "the model was compiled for another version of the runtime", "");
+    return nullptr;
+  }
+  auto run = std::make_unique<HlokitAotRun>();
+  run->model = model;
+  std::memset(&run->context, 0, sizeof(run->context));
+  run->context.struct_size = sizeof(run->context);
+  run->context.call_reference = model->call_reference;
+  run->context.rng_state[0] =
+      0x853c49e6748fea9bULL;  // as where programs are compiled and run at once
+  run->table.resize(run->first_result() + model->result_count);
+  run->own.resize(run->table.size());
+  run->arena = Allocate(model->arena_bytes);
+  if (run->arena == nullptr) {
+    Explain(error, error_size, "there is not enough memory for the model's temporaries", "");
+    return nullptr;
+  }
+  if (!BindWeights(*run, weights_path, error, error_size)) return nullptr;
+  return run.release();
+}
+
+void hlokit_aot_destroy(HlokitAotRun* run) { delete run; }
+
+void* hlokit_aot_argument(HlokitAotRun* run, int64_t i) {
+  if (i < 0 || i >= run->model->argument_count) return nullptr;
+  return run->At(i, run->model->arguments[i].bytes);
+}
+
+void* hlokit_aot_result(HlokitAotRun* run, int64_t i) {
+  if (i < 0 || i >= run->model->result_count) return nullptr;
+  return run->At(run->first_result() + i, run->model->results[i].bytes);
+}
+
+int hlokit_aot_set_argument(HlokitAotRun* run, int64_t i, const void* data) {
+  if (i < 0 || i >= run->model->argument_count || !IsAligned(data)) return 1;
+  run->table[i] = const_cast<void*>(data);
+  return 0;
+}
+
+int hlokit_aot_set_result(HlokitAotRun* run, int64_t i, void* data) {
+  if (i < 0 || i >= run->model->result_count || !IsAligned(data)) return 1;
+  run->table[run->first_result() + i] = data;
+  return 0;
+}
+
+void hlokit_aot_set_threads(HlokitAotRun* run, int32_t threads) {
+  run->context.num_threads = threads;
+}
+
+int hlokit_aot_run(HlokitAotRun* run) {
+  run->context.failed = 0;
+  if (!run->FillTable()) {
+    hlokit_set_error(&run->context, "there is not enough memory for arguments and results");
+    return 1;
+  }
+  run->model->entry(&run->context, static_cast<char*>(run->arena.get()), run->table.data());
+  return run->context.failed;
+}
+
+const char* hlokit_aot_error(const HlokitAotRun* run) { return run->context.error; }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,70 @@
+/* Programs compiled ahead of time: what hlo-aot writes into an object, and how a program runs it.
+ * The header that hlo-aot generates beside each object wraps this; nothing here needs a compiler,
+ * or more than this runtime library. */
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HLOKIT_AOT_VERSION = 1, HLOKIT_AOT_ALIGNMENT = 64 };
+
+/* An argument or a result: an array, or one array of a tuple. */
+typedef struct {
+  const char* name;
+  const char* shape; /* HLO text, such as "f32[2,3]{1,0}" */
+  int64_t bytes;
+} HlokitAotArray;
+
+/* What the object defines, as NAME_model. */
+typedef struct {
+  int64_t version; /* HLOKIT_AOT_VERSION of the compiler */
+  const char* name;
+  void (*entry)(void* context, char* arena, void* const* table);
+  /* Custom calls, by their number; null where there are none. */
+  HlokitCallReference call_reference;
+  int64_t arena_bytes; /* of temporary memory that a run needs */
+  int64_t argument_count, constant_count, result_count;
+  const HlokitAotArray* arguments;
+  const HlokitAotArray* results;
+  const int64_t* constant_offsets; /* in the weights, bytes */
+  int64_t weights_bytes;
+  const char* weights;     /* null: they lie in a file */
+  uint64_t weights_digest; /* of that file: FNV-1a of its bytes */
+} HlokitAotModel;
+
+/* One run after another of a model, with its memory. Several runs of one model, in several threads,
+ * are independent. */
+typedef struct HlokitAotRun HlokitAotRun;
+
+/* Null where memory does not suffice or the weights cannot be mapped; `error` (of error_size bytes,
+ * may be null) says why. `weights_path` is only needed, and only looked at, where the model's
+ * weights lie in a file; the file is mapped, not read, and its digest is not computed. */
+HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights_path, char* error,
+                                int64_t error_size);
+void hlokit_aot_destroy(HlokitAotRun* run);
+
+/* The memory of argument or result `i`, in the array's layout and aligned to HLOKIT_AOT_ALIGNMENT
+ * bytes: what was set, else the run's own (zeros at first). Null where `i` is out of range. */
+void* hlokit_aot_argument(HlokitAotRun* run, int64_t i);
+void* hlokit_aot_result(HlokitAotRun* run, int64_t i);
+/* Lets the run use the caller's memory, aligned so, which must live until other memory is set; an
+ * argument's is only read. 0 where done, 1 where `i` or the alignment is wrong. */
+int hlokit_aot_set_argument(HlokitAotRun* run, int64_t i, const void* data);
+int hlokit_aot_set_result(HlokitAotRun* run, int64_t i, void* data);
+
+/* 0: HLOKIT_NUM_THREADS, OMP_NUM_THREADS or all cores. Results do not depend on it. */
+void hlokit_aot_set_threads(HlokitAotRun* run, int32_t threads);
+
+/* 0 where the program ran; else hlokit_aot_error says why not. */
+int hlokit_aot_run(HlokitAotRun* run);
+const char* hlokit_aot_error(const HlokitAotRun* run);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,18 +1,17 @@
-/* The C API: what other languages build on. A stable ABI of opaque handles, plain integers and
- * strings; nothing here needs C++.
- *
- *   hlokit_client* client = NULL;
- *   hlokit_program* program = NULL;
- *   hlokit_error* error = hlokit_client_create("cpu", &client);
- *   if (error == NULL) error = hlokit_compile_text(client, text, NULL, &program);
- *   if (error != NULL) { fprintf(stderr, "%s\n", hlokit_error_message(error)); ... }
- *
- * Functions that can fail return NULL where all went well, else an error to be freed with
- * hlokit_error_free; results are then untouched. Every handle is freed by the function of its name;
- * freeing NULL does nothing. Handles may be used from several threads at once, but not freed while
- * in use. Programs and buffers must be freed before their client. */
-#ifndef HLOKIT_CLIENT_C_API_H_
-#define HLOKIT_CLIENT_C_API_H_
+// The C API: what other languages build on. A stable ABI of opaque handles, plain integers and
+// strings; nothing here needs C++.
+//
+//   hlokit_client* client = NULL;
+//   hlokit_program* program = NULL;
+//   hlokit_error* error = hlokit_client_create("cpu", &client);
+//   if (error == NULL) error = hlokit_compile_text(client, text, NULL, &program);
+//   if (error != NULL) { fprintf(stderr, "%s\n", hlokit_error_message(error)); ... }
+//
+// Functions that can fail return NULL where all went well, else an error to be freed with
+// hlokit_error_free; results are then untouched. Every handle is freed by the function of its name;
+// freeing NULL does nothing. Handles may be used from several threads at once, but not freed while
+// in use. Programs and buffers must be freed before their client.
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -112,5 +111,4 @@ hlokit_error* hlokit_transfer_from_outfeed(hlokit_client* client, int64_t device
 } /* extern "C" */
 #endif
 
-#endif /* HLOKIT_CLIENT_C_API_H_ */
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
-/* Programs compiled ahead of time: what hlo-aot writes into an object, and how a program runs it.
- * The header that hlo-aot generates beside each object wraps this; nothing here needs a compiler,
- * or more than this runtime library. */
+// Programs compiled ahead of time: what hlo-aot writes into an object, and how a program runs it.
+// The header that hlo-aot generates beside each object wraps this; nothing here needs a compiler,
+// or more than this runtime library.
 #pragma once
 
 #include <stdint.h>
@@ -67,4 +67,4 @@ const char* hlokit_aot_error(const HlokitAotRun* run);
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/tokens.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "support/diagnostics.h"
@@ -26,11 +26,8 @@ bool HasLargeConstants(const Module& module) {
   return false;
 }
 
-// Without the sign of zeros: XLA prints -0, which it reads as the integer 0, and so do we.
 std::vector<std::string> SortedLines(const std::string& text) {
-  std::vector<std::string> lines = absl::StrSplit(
-      absl::StrReplaceAll(text, {{"-0,", "0,"}, {"-0}", "0}"}, {"-0)", "0)"}, {"-0 ", "0 "}}),
-      '\n');
+  std::vector<std::string> lines = absl::StrSplit(WithoutZeroSigns(text), '\n');
   std::sort(lines.begin(), lines.end());
   return lines;
 }

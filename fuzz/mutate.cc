@@ -10,52 +10,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "fuzz/dictionary.h"
+#include "fuzz/tokens.h"
 
 namespace hlokit {
 namespace {
 
-using Tokens = std::vector<std::string>;
-
 size_t Below(FuzzRandom& random, size_t n) {
   return std::uniform_int_distribution<size_t>(0, n - 1)(random);
-}
-
-bool IsWordPart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '-';
-}
-
-// Where the token at `at` ends: a word, a quoted text, a run of blanks, or one character.
-size_t TokenEnd(absl::string_view text, size_t at) {
-  size_t end = at + 1;
-  if (IsWordPart(text[at])) {
-    while (end < text.size() && IsWordPart(text[end])) ++end;
-  } else if (text[at] == ' ') {
-    while (end < text.size() && text[end] == ' ') ++end;
-  } else if (text[at] == '"') {
-    while (end < text.size() && text[end] != '"' && text[end] != '\n') ++end;
-    if (end < text.size()) ++end;
-  }
-  return end;
-}
-
-Tokens Split(absl::string_view text) {
-  Tokens tokens;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = TokenEnd(text, at);
-    tokens.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return tokens;
-}
-
-// The whole line around token `i`, its newline included, as [first, last).
-std::pair<size_t, size_t> LineAround(const Tokens& tokens, size_t i) {
-  size_t first = i;
-  size_t last = i;
-  while (first > 0 && tokens[first - 1] != "\n") --first;
-  while (last < tokens.size() && tokens[last] != "\n") ++last;
-  return {first, std::min(last + 1, tokens.size())};
 }
 
 std::string OtherNumber(const std::string& token, FuzzRandom& random) {
@@ -184,15 +145,14 @@ constexpr ByteChange kByteChanges[] = {FlipBit,     SetInteger,  SetByte,   SetB
 
 std::string MutateTokens(absl::string_view text, absl::string_view other, size_t max_size,
                          FuzzRandom& random) {
-  Tokens tokens = Split(text);
-  const Tokens others = Split(other);
+  Tokens tokens = SplitTokens(text);
+  const Tokens others = SplitTokens(other);
   for (size_t n = 1 + Below(random, 4); n > 0; --n) {
     if (tokens.empty()) tokens.push_back(Dictionary()[Below(random, Dictionary().size())]);
     kTokenChanges[Below(random, std::size(kTokenChanges))](tokens, others, random);
     std::erase(tokens, "");
   }
-  std::string out;
-  for (const std::string& token : tokens) out += token;
+  std::string out = JoinTokens(tokens);
   out.resize(std::min(out.size(), max_size));
   return out;
 }

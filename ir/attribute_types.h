@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace hlokit {
 
-// Text that the project keeps and prints back as it read it.
+// A word of a list that XLA extends often (a dot's algorithm): checked by the readers.
 struct RawText {
   std::string text;
   bool operator==(const RawText&) const = default;
@@ -82,6 +83,29 @@ struct OutputAlias {
   int64_t operand = 0;
   ShapeIndex operand_index;
   bool operator==(const OutputAlias&) const = default;
+};
+
+// How exact an elementwise function is to be: `{mode=highest}`, or a bound on its error,
+// `{tolerance={atol=0.1,rtol=0,ulps=2}}`.
+struct ResultAccuracy {
+  enum class Kind : uint8_t { kDefault, kHighest, kTolerance };
+  Kind kind = Kind::kDefault;
+  double atol = 0, rtol = 0;  // kTolerance: absolute and relative to the exact result
+  int64_t ulps = 0;           // kTolerance: in units of the result's last place
+  bool operator==(const ResultAccuracy&) const = default;
+};
+
+// Of every `block_size` elements along a dimension `num_non_zero` are kept: `{sparsity=2x4
+// dimension=1 stride=3}`.
+struct OperandSparsity {
+  int64_t num_non_zero = 0, block_size = 0, dimension = 0, stride = 0;
+  bool operator==(const OperandSparsity&) const = default;
+};
+
+// `sparsity_config={lhs={..} rhs={..}}`.
+struct SparsityConfig {
+  std::optional<OperandSparsity> lhs, rhs;
+  bool operator==(const SparsityConfig&) const = default;
 };
 
 // `metadata={op_type="..." op_name="..." source_file="..." source_line=3 ...}`.

@@ -8,6 +8,7 @@
 
 #include "ir/attribute_types.h"
 #include "ir/fields.h"
+#include "ir/sharding.h"
 
 namespace hlokit {
 
@@ -23,10 +24,8 @@ struct NoAttrs {
   bool operator==(const NoAttrs&) const = default;
 };
 
-// result_accuracy={mode=highest} or {tolerance={atol=..,rtol=..,ulps=..}}, kept as text with its
-// braces.
 struct AccuracyAttrs {
-  RawText result_accuracy;
+  ResultAccuracy result_accuracy;
   HLOKIT_FIELDS(Optional("result_accuracy", &AccuracyAttrs::result_accuracy))
   bool operator==(const AccuracyAttrs&) const = default;
 };
@@ -52,18 +51,6 @@ struct MapAttrs {
   bool operator==(const MapAttrs&) const = default;
 };
 
-struct BitcastAttrs {
-  RawText bitcast_config;  // result_layout / source_layout of some dumps
-  HLOKIT_FIELDS(Optional("bitcast_config", &BitcastAttrs::bitcast_config))
-  bool operator==(const BitcastAttrs&) const = default;
-};
-
-struct CopyAttrs {
-  std::optional<int64_t> cross_program_prefetch_index;
-  HLOKIT_FIELDS(Optional("cross_program_prefetch_index", &CopyAttrs::cross_program_prefetch_index))
-  bool operator==(const CopyAttrs&) const = default;
-};
-
 struct CopyStartAttrs {
   std::optional<int64_t> cross_program_prefetch_index;
   bool is_cross_program_prefetch = false;
@@ -71,12 +58,6 @@ struct CopyStartAttrs {
                          &CopyStartAttrs::cross_program_prefetch_index),
                 ReadOnly("is_cross_program_prefetch", &CopyStartAttrs::is_cross_program_prefetch))
   bool operator==(const CopyStartAttrs&) const = default;
-};
-
-struct DivideAttrs {
-  RawText result_accuracy;
-  HLOKIT_FIELDS(Optional("result_accuracy", &DivideAttrs::result_accuracy))
-  bool operator==(const DivideAttrs&) const = default;
 };
 
 struct ReshapeAttrs {
@@ -224,12 +205,16 @@ struct ConvolutionAttrs {
   ConvDims dim_labels;
   int64_t feature_group_count = 1;
   int64_t batch_group_count = 1;
+  ConvolutionKind convolution_kind = ConvolutionKind::kUnset;
   std::vector<Precision> operand_precision;
+  SparsityConfig sparsity_config;
   HLOKIT_FIELDS(Optional("window", &ConvolutionAttrs::window),
                 Required("dim_labels", &ConvolutionAttrs::dim_labels),
                 Optional("feature_group_count", &ConvolutionAttrs::feature_group_count),
                 Optional("batch_group_count", &ConvolutionAttrs::batch_group_count),
-                Optional("operand_precision", &ConvolutionAttrs::operand_precision))
+                Optional("convolution_kind", &ConvolutionAttrs::convolution_kind),
+                Optional("operand_precision", &ConvolutionAttrs::operand_precision),
+                Optional("sparsity_config", &ConvolutionAttrs::sparsity_config))
   bool operator==(const ConvolutionAttrs&) const = default;
 };
 
@@ -265,9 +250,9 @@ struct CustomCallAttrs {
   bool operator==(const CustomCallAttrs&) const = default;
 };
 
-// domain={kind="sharding", entry={..}, exit={..}}: kept as text.
+// domain={kind="sharding", entry={..}, exit={..}}.
 struct DomainAttrs {
-  RawText domain;
+  Domain domain;
   HLOKIT_FIELDS(Required("domain", &DomainAttrs::domain))
   bool operator==(const DomainAttrs&) const = default;
 };
@@ -420,7 +405,7 @@ struct ScanAttrs {
   DimVector dimensions;
   int64_t num_carries = 0;
   bool is_reverse = false;
-  RawText is_associative;  // "true", "false" or empty (unknown)
+  std::optional<bool> is_associative;  // nothing: unknown
   HLOKIT_FIELDS(Required("dimensions", &ScanAttrs::dimensions),
                 Printed("num_carries", &ScanAttrs::num_carries),
                 Optional("is_reverse", &ScanAttrs::is_reverse),

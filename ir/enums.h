@@ -15,6 +15,8 @@ namespace hlokit {
        X(kEq, "EQ") X(kNe, "NE") X(kGe, "GE") X(kGt, "GT") X(kLe, "LE") X(kLt, "LT"))             \
   ENUM(ComparisonType, X(kDefault, "") X(kFloat, "FLOAT") X(kTotalOrder, "TOTALORDER")            \
                            X(kSigned, "SIGNED") X(kUnsigned, "UNSIGNED"))                         \
+  ENUM(ConvolutionKind,                                                                           \
+       X(kUnset, "unset") X(kFprop, "fprop") X(kDgrad, "dgrad") X(kWgrad, "wgrad"))               \
   ENUM(FftType, X(kFft, "FFT") X(kIfft, "IFFT") X(kRfft, "RFFT") X(kIrfft, "IRFFT"))              \
   ENUM(FusionKind,                                                                                \
        X(kLoop, "kLoop") X(kInput, "kInput") X(kOutput, "kOutput") X(kCustom, "kCustom"))         \

@@ -13,6 +13,8 @@
 
 namespace hlokit {
 
+class Module;
+
 // entry_computation_layout={(f32[2]{0}, s32[])->f32[2]{0}}.
 struct EntryLayout {
   std::vector<Shape> parameters;
@@ -56,6 +58,18 @@ struct StackFrameTables {
   bool operator==(const StackFrameTables&) const = default;
 };
 
+// A row of origin_recovery_table, `{"lost" {0}} : {"from"}`: where a value that passes removed can
+// be had from, and the module that computes it, where that is more than the value itself.
+struct OriginRecovery {
+  struct Array {
+    std::string instruction;
+    ShapeIndex index;
+    bool operator==(const Array&) const = default;
+  };
+  Array lost, from;
+  std::shared_ptr<const Module> module;  // may be null
+};
+
 // What the HloModule line carries. Attributes that the project knows only as text stay, in order,
 // in `others`.
 struct ModuleHeader {
@@ -68,6 +82,7 @@ struct ModuleHeader {
   std::vector<bool> propagate_sharding_to_parameters, propagate_sharding_to_output;
   bool alias_passthrough_params = false;
   std::vector<std::pair<std::string, std::string>> frontend_attributes;
+  std::vector<OriginRecovery> origin_recovery;              // sorted by `lost`, which is unique
   std::vector<std::pair<std::string, std::string>> others;  // name, text of the value
   StackFrameTables stack_frames;
 };

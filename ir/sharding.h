@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/attribute_types.h"
 #include "types/shape.h"
 
 namespace hlokit {
@@ -31,10 +32,18 @@ struct Sharding {
   bool last_tile_dim_replicate = false;
   std::vector<std::string> last_tile_dims;  // subgroup types: "manual", "replicated", ...
   std::string shard_group;                  // "shard_as 3", "shard_like 3", or empty
-  std::string metadata;                     // text of metadata={...}, braces included, or empty
+  std::vector<OpMetadata> metadata;         // where the sharding came from
   std::vector<Sharding> elements;           // kTuple
-  std::string text;  // kText: a form kept as text with its braces (named and mesh shardings)
+  // kText: a sharding over named axes as XLA writes it, without braces and metadata:
+  // mesh['x'=2], [{'x'}, {}]
+  std::string text;
   bool operator==(const Sharding&) const = default;
+};
+
+// What a domain instruction separates: the shardings on its two sides.
+struct Domain {
+  Sharding entry, exit;
+  bool operator==(const Domain&) const = default;
 };
 
 }  // namespace hlokit

@@ -16,8 +16,11 @@ const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.ele
 absl::StatusOr<std::vector<double>> Forward(const EvalContext& context, const Shape& shape) {
   const CustomCallAttrs& attrs = context.instruction.attr<CustomCallAttrs>();
   Instruction conv(Opcode::kConvolution, Shape::Array(ElementType::kF64, shape.dims), {});
-  conv.mutable_attr<ConvolutionAttrs>() = {
-      attrs.window, *attrs.dim_labels, attrs.feature_group_count, attrs.batch_group_count, {}};
+  ConvolutionAttrs& convolution = conv.mutable_attr<ConvolutionAttrs>();
+  convolution.window = attrs.window;
+  convolution.dim_labels = *attrs.dim_labels;
+  convolution.feature_group_count = attrs.feature_group_count;
+  convolution.batch_group_count = attrs.batch_group_count;
   const CallComputation none;
   ASSIGN_OR_RETURN(
       const Literal result,

@@ -44,9 +44,8 @@ void BecomeLiteralShape(Shape& shape) {
   if (!shape.has_layout || shape.layout.extras == nullptr) return;
   LayoutExtras extras = *shape.layout.extras;
   extras.element_size_in_bits = 0;
-  shape.layout.extras = extras == LayoutExtras()
-                            ? nullptr
-                            : std::make_shared<const LayoutExtras>(std::move(extras));
+  shape.layout.extras =
+      extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
 }
 
 }  // namespace
@@ -131,7 +130,7 @@ void Normalize(Instruction& i) {
     }
     case Opcode::kScan: {
       auto& attributes = i.mutable_attr<ScanAttrs>();
-      if (attributes.is_associative.text.empty()) attributes.is_associative.text = "false";
+      if (!attributes.is_associative) attributes.is_associative = false;
       break;
     }
     case Opcode::kSend:

@@ -41,8 +41,8 @@ constexpr int64_t kMostProfileType = 3;  // INVALID, WINDOW, FLAG, INTEGER
 bool ReadNumber(Reader& r, int64_t& value) {
   const char* at = r.Here();
   if (!r.Int(value)) return false;
-  const bool fits = value >= std::numeric_limits<int32_t>::min() &&
-                    value <= std::numeric_limits<int32_t>::max();
+  const bool fits =
+      value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
   return fits || r.Error(at, "the number does not fit in 32 bits");
 }
 
@@ -85,10 +85,10 @@ bool KeepUnknown(Reader& r, absl::string_view name, const char* at, OpMetadata& 
   std::string ignored;
   absl::string_view text;
   int64_t number = 0;
-  const bool ok = r.Peek() == '"'              ? r.String(ignored)
-                  : r.Peek() == '{'            ? r.Balanced(text)
-                  : r.PeekWord().empty()       ? r.Int(number)
-                                               : !r.Word().empty();
+  const bool ok = r.Peek() == '"'        ? r.String(ignored)
+                  : r.Peek() == '{'      ? r.Balanced(text)
+                  : r.PeekWord().empty() ? r.Int(number)
+                                         : !r.Word().empty();
   if (!ok) return false;
   r.diagnostics().Warning(r.PlaceAt(at), "", "unknown metadata '", name, "' is kept as text");
   absl::StrAppend(&metadata.others, metadata.others.empty() ? "" : " ", name, "=",
@@ -120,21 +120,14 @@ bool ReadMetadata(Reader& r, bool keep_unknown, OpMetadata& metadata) {
   return true;
 }
 
-bool ReadShardingMetadata(Reader& r, std::string& text) {
+bool ReadMetadataList(Reader& r, std::vector<OpMetadata>& list) {
+  list.clear();
   const char* start = r.Here();
   if (!r.Eat('{', "before the metadata")) return false;
   const bool several = r.Peek() == '{';
   r.MoveTo(start);
-  int count = 0;
-  auto read = [&] {
-    OpMetadata metadata;
-    ++count;
-    return ReadMetadata(r, /*keep_unknown=*/false, metadata);
-  };
-  if (several ? !r.List('{', '}', read) : !read()) return false;
-  text = TidySpacing({start, static_cast<size_t>(r.raw_position() - start)});
-  if (several && count == 1) text = text.substr(1, text.size() - 2);
-  return true;
+  auto read = [&] { return ReadMetadata(r, /*keep_unknown=*/false, list.emplace_back()); };
+  return several ? r.List('{', '}', read) : read();
 }
 
 }  // namespace hlokit

@@ -1,14 +1,15 @@
 // metadata={..} inside shardings.
 #pragma once
 
-#include <string>
+#include <vector>
 
+#include "ir/attribute_types.h"
 #include "parser/reader_internal.h"
 
 namespace hlokit {
 
-// One, or `{{..}, {..}}`, into XLA's text of it.
-bool ReadShardingMetadata(Reader& reader, std::string& text);
+// One, `{op_name="a"}`, or several, `{{..}, {..}}`. Of several lists the last one counts.
+bool ReadMetadataList(Reader& reader, std::vector<OpMetadata>& list);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "parser/extras_internal.h"
 #include "parser/module_parser_internal.h"
+#include "parser/origins_internal.h"
 #include "parser/shapes_internal.h"
 #include "parser/values_internal.h"
 #include "support/text.h"
@@ -142,18 +143,17 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
     return ReadValue(reader_, header.propagate_sharding_to_output);
   if (name == "frontend_attributes")
     return ReadFrontendAttributes(reader_, header.frontend_attributes);
-  const bool known = name == "origin_recovery_table";
-  if (!known && !options_.allow_unknown_attributes)
+  if (name == "origin_recovery_table")
+    return ReadRecoveryTable(reader_, options_, header.origin_recovery);
+  if (!options_.allow_unknown_attributes)
     return reader_.Error(at, "unknown module attribute '", name, "'",
                          DidYouMean(name, kHeaderAttributes),
                          "; --allow-unknown-attributes keeps it");
   absl::string_view value;
   if (!reader_.AnyValue(value)) return false;
-  if (!known)
-    diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name,
-                          "' is kept as text");
-  // XLA ends the table's line.
-  header.others.emplace_back(std::string(name), absl::StrCat(value, known ? "\n" : ""));
+  diagnostics().Warning(reader_.PlaceAt(at), "", "unknown module attribute '", name,
+                        "' is kept as text");
+  header.others.emplace_back(std::string(name), std::string(value));
   return true;
 }
 

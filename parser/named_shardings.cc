@@ -138,10 +138,9 @@ bool ReadNamedSharding(Reader& r, Sharding& sharding) {
     r.TryEat(',');
     if (!ReadDims(r, s)) return false;
   }
-  std::string metadata;
   while (r.TryEat(',')) {
     if (r.TryEatWord("metadata")) {
-      if (!r.Eat('=', "after metadata") || !ReadShardingMetadata(r, metadata)) return false;
+      if (!r.Eat('=', "after metadata") || !ReadMetadataList(r, sharding.metadata)) return false;
     } else if (maximal) {
       return r.Expected("metadata=");
     } else if (!ReadList(r, s)) {
@@ -149,11 +148,9 @@ bool ReadNamedSharding(Reader& r, Sharding& sharding) {
     }
   }
   if (!r.Eat('}', "after the sharding")) return false;
-  if (!maximal) sharding.text = TextOf(s);
-  if (!metadata.empty() && metadata.substr(0, 2) != "{{") metadata = "{" + metadata + "}";
-  sharding.text = absl::StrCat("{", sharding.text, metadata.empty() ? "" : ", metadata=", metadata,
-                               "}");
-  return maximal || Check(r, at, s);
+  if (maximal) return true;
+  sharding.text = TextOf(s);
+  return Check(r, at, s);
 }
 
 }  // namespace hlokit

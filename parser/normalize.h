@@ -1,7 +1,7 @@
 // The one form of attributes that text and messages may say in several ways.
 #pragma once
 
-#include "ir/instruction.h"
+#include "ir/module.h"
 
 namespace hlokit {
 
@@ -9,6 +9,9 @@ namespace hlokit {
 // the operands' own becomes kDefault, precisions that are all default go, an async-update or
 // -done has no attributes of its own, a sharding of a tuple names each leaf, and so on.
 void Normalize(Instruction& instruction);
+
+// Sorts the rows by the value lost; of several for one the first stays.
+void Normalize(std::vector<OriginRecovery>& table);
 
 // The order of elements of a type, which a compare need not name.
 ComparisonType OwnOrder(ElementType type);

@@ -1,17 +1,18 @@
 // Reads where values came from before passes changed the module.
 #include "parser/origins_internal.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "parser/normalize.h"
 #include "parser/values_internal.h"
 
 namespace hlokit {
 namespace {
 
-struct OriginalArray {
-  std::string instruction;
-  ShapeIndex index;
-};
+using OriginalArray = OriginRecovery::Array;
 
 // `{"name" {0,1}}`; nothing between the braces: no value.
 bool ReadArray(Reader& r, OriginalArray& array) {
@@ -52,7 +53,62 @@ bool ReadTree(Reader& r, std::string& text) {
   return r.Eat(')', "after the original values of a tuple");
 }
 
+// The quote that ends a text which starts behind `open` and stands on lines of its own; null where
+// none does. XLA prints modules so, whatever quotes are in them.
+const char* LoneQuote(const Reader& r, const char* open) {
+  if (open[1] != '\n') return nullptr;
+  const absl::string_view text(open, r.end() - open);
+  for (size_t line = 1; line != absl::string_view::npos; line = text.find('\n', line + 1)) {
+    const size_t first = text.find_first_not_of(" \n", line);
+    if (first == absl::string_view::npos) return nullptr;
+    if (text[first] == '"' && text.substr(first + 1, 1) == "\n") return open + first;
+  }
+  return nullptr;
+}
+
+bool ReadRecoveryModule(Reader& r, const ParseOptions& options, OriginRecovery& row) {
+  Reader::Depth depth(r);
+  if (!depth.ok()) return false;
+  const char* open = r.Here();
+  std::string text;
+  if (*open != '"' && *open != '\'') return r.Expected("a module in quotes");
+  const char* lone = LoneQuote(r, open);
+  const char* quote = lone == nullptr ? nullptr : std::find(open + 1, lone, '"');
+  if (lone == nullptr || quote == lone || quote[-1] == '\\') {
+    if (!r.String(text)) return false;
+  } else {
+    text.assign(open + 1, lone);
+    r.MoveTo(lone + 1);
+  }
+  auto module = ParseModule(text, options);
+  if (!module.ok())
+    return r.Error(open, "the module in the recovery table: ", module.status().message());
+  row.module = *std::move(module);
+  return true;
+}
+
+auto KeyOf(const OriginRecovery& row) { return std::tie(row.lost.instruction, row.lost.index); }
+
 }  // namespace
+
+bool ReadRecoveryTable(Reader& r, const ParseOptions& options, std::vector<OriginRecovery>& table) {
+  if (!r.Eat('{', "before the table")) return false;
+  while (!r.TryEat('}')) {
+    OriginRecovery& row = table.emplace_back();
+    if (!ReadArray(r, row.lost) || !r.Eat(':', "after the lost value") || !ReadArray(r, row.from))
+      return false;
+    if (r.TryEat(',') && !ReadRecoveryModule(r, options, row)) return false;
+  }
+  Normalize(table);
+  return true;
+}
+
+void Normalize(std::vector<OriginRecovery>& table) {
+  std::stable_sort(table.begin(), table.end(),
+                   [](const auto& a, const auto& b) { return KeyOf(a) < KeyOf(b); });
+  const auto same = [](const auto& a, const auto& b) { return KeyOf(a) == KeyOf(b); };
+  table.erase(std::unique(table.begin(), table.end(), same), table.end());
+}
 
 bool ReadOrigin(Reader& r, std::string& text) {
   if (!r.Eat('{', "before the origin")) return false;

@@ -246,7 +246,7 @@ bool ReadPart(Reader& r, Sharding& s, Parts& parts) {
     return parts.has_tiles = ReadTiles(r, s);
   }
   if (word == "last_tile_dims" && r.TryEat('=')) return ReadSubgroupTypes(r, parts.types);
-  if (word == "metadata" && r.TryEat('=')) return ReadShardingMetadata(r, s.metadata);
+  if (word == "metadata" && r.TryEat('=')) return ReadMetadataList(r, s.metadata);
   r.MoveTo(at);
   return r.Expected(
       "replicated, maximal, manual, unknown, unreduced, devices= or another part of a sharding");
@@ -270,6 +270,27 @@ bool ReadSingle(Reader& r, const char* start, Sharding& s) {
 }
 
 }  // namespace
+
+bool ReadDomain(Reader& r, Domain& domain) {
+  const char* start = r.Here();
+  std::string kind;
+  uint32_t seen = 0;
+  const bool ok = r.List('{', '}', [&] {
+    const char* at = r.Here();
+    absl::string_view name;
+    if (!r.AttributeName(name, "kind=, entry= or exit=")) return false;
+    const uint32_t bit = name == "kind" ? 1 : name == "entry" ? 2 : name == "exit" ? 4 : 0;
+    if (bit == 0 || (seen & bit) != 0)
+      return r.Error(at, "a domain has kind, entry and exit, each once");
+    seen |= bit;
+    if (bit == 1) return r.String(kind);
+    return ReadSharding(r, bit == 2 ? domain.entry : domain.exit);
+  });
+  if (!ok) return false;
+  if (seen != 7) return r.RuleError(start, "domain-c10", "a domain needs kind, entry and exit");
+  return kind == "sharding" ||
+         r.RuleError(start, "domain-c10", "the only kind of domain is \"sharding\"");
+}
 
 bool ReadSharding(Reader& r, Sharding& sharding) {
   Reader::Depth depth(r);

@@ -30,8 +30,14 @@ absl::StatusOr<T> ReadAttributeValue(absl::string_view text) {
   return ReadWhole<T>(text, [](Reader& r, T& value) { return ReadValue(r, value); });
 }
 
-bool RefuseElided(Reader& reader, bool elided) {
-  return !elided || reader.Error(reader.begin(), "the values are elided: {...}");
+// `read(reader, literal, elided)`; elided values are an error.
+template <typename Fn>
+absl::StatusOr<Literal> ReadWholeLiteral(absl::string_view text, Fn read) {
+  return ReadWhole<Literal>(text, [&](Reader& r, Literal& literal) {
+    bool elided = false;
+    return read(r, literal, elided) &&
+           (!elided || r.Error(r.begin(), "the values are elided: {...}"));
+  });
 }
 
 }  // namespace
@@ -63,16 +69,12 @@ absl::StatusOr<EntryLayout> ParseEntryLayout(absl::string_view text) {
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text) {
-  return ReadWhole<Literal>(text, [](Reader& r, Literal& literal) {
-    bool elided = false;
-    return ReadTypedLiteral(r, literal, elided) && RefuseElided(r, elided);
-  });
+  return ReadWholeLiteral(text, ReadTypedLiteral);
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {
-  return ReadWhole<Literal>(text, [&](Reader& r, Literal& literal) {
-    bool elided = false;
-    return ReadLiteral(r, shape, literal, elided) && RefuseElided(r, elided);
+  return ReadWholeLiteral(text, [&](Reader& r, Literal& literal, bool& elided) {
+    return ReadLiteral(r, shape, literal, elided);
   });
 }
 

@@ -42,67 +42,54 @@ constexpr absl::string_view kAlgorithms[] = {"unset",
                                              "dot_f32_f32_f32",
                                              "dot_f64_f64_f64"};
 
-// `{mode=highest}`, `{tolerance={atol=0.1,rtol=0,ulps=2}}`; the default mode says nothing.
-bool ReadAccuracy(Reader& r, RawText& accuracy) {
-  if (!r.Eat('{', "before the accuracy")) return false;
-  absl::string_view name;
-  if (!r.AttributeName(name, "mode= or tolerance=")) return false;
-  if (name == "mode") {
-    const std::string mode = absl::AsciiStrToLower(r.PeekWord());
-    if (mode != "default" && mode != "highest") return r.Expected("default or highest");
-    if (mode == "highest") accuracy.text = "{mode=highest}";
-    r.Word();
-    return r.Eat('}', "after the accuracy");
-  }
-  if (name != "tolerance") return r.Expected("mode= or tolerance=");
-  constexpr absl::string_view kParts[] = {"atol", "rtol", "ulps"};
-  double values[3] = {0, 0, 0};
-  const bool ok = r.List('{', '}', [&] {
-    const char* at = r.Here();
-    absl::string_view part_name;
-    if (!r.AttributeName(part_name, "atol=, rtol= or ulps=")) return false;
-    const auto* part = std::find(std::begin(kParts), std::end(kParts), part_name);
-    if (part == std::end(kParts)) return r.Error(at, "a tolerance has atol, rtol and ulps");
-    double& value = values[part - kParts];
-    if (!r.Double(value)) return false;
-    return (value >= 0 && value < 1e18) ||
-           r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0 to 1e18");
-  });
-  accuracy.text = absl::StrCat("{tolerance={atol=", values[0], ",rtol=", values[1],
-                               ",ulps=", static_cast<int64_t>(values[2]), "}}");
-  return ok && r.Eat('}', "after the accuracy");
-}
-
-// `{kind="sharding", entry={..}, exit={..}}`, in any order.
-bool ReadDomain(Reader& r, RawText& domain) {
-  const char* start = r.Here();
-  std::string kind;
-  Sharding entry, exit;
-  uint32_t seen = 0;
-  const bool ok = r.List('{', '}', [&] {
-    const char* at = r.Here();
-    absl::string_view name;
-    if (!r.AttributeName(name, "kind=, entry= or exit=")) return false;
-    const uint32_t bit = name == "kind" ? 1 : name == "entry" ? 2 : name == "exit" ? 4 : 0;
-    if (bit == 0 || (seen & bit) != 0)
-      return r.Error(at, "a domain has kind, entry and exit, each once");
-    seen |= bit;
-    if (bit == 1) return r.String(kind);
-    return ReadSharding(r, bit == 2 ? entry : exit);
-  });
-  if (!ok) return false;
-  if (seen != 7) return r.RuleError(start, "domain-c10", "a domain needs kind, entry and exit");
-  if (kind != "sharding")
-    return r.RuleError(start, "domain-c10", "the only kind of domain is \"sharding\"");
-  domain.text = TidySpacing({start, static_cast<size_t>(r.raw_position() - start)});
-  return true;
-}
-
 // Whether no blank stands in what was read from `start` on: to XLA it is one token.
 bool IsTight(Reader& r, const char* start) {
   for (const char* p = start; p < r.raw_position(); ++p)
     if (absl::ascii_isspace(*p) || *p == '/')
       return r.Error(start, "no blanks may stand in this value");
+  return true;
+}
+
+// `{atol=0.1,rtol=0,ulps=2}`, parts left out being 0.
+bool ReadTolerance(Reader& r, ResultAccuracy& accuracy) {
+  accuracy.kind = ResultAccuracy::Kind::kTolerance;
+  return r.List('{', '}', [&] {
+    const char* at = r.Here();
+    absl::string_view name;
+    double value = 0;
+    if (!r.AttributeName(name, "atol=, rtol= or ulps=")) return false;
+    if (name != "atol" && name != "rtol" && name != "ulps")
+      return r.Error(at, "a tolerance has atol, rtol and ulps");
+    if (!r.Double(value)) return false;
+    if (!(value >= 0 && value < 1e18))
+      return r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0 to 1e18");
+    if (name == "ulps") accuracy.ulps = static_cast<int64_t>(value);
+    if (name != "ulps") (name == "atol" ? accuracy.atol : accuracy.rtol) = value;
+    return true;
+  });
+}
+
+// `{sparsity=2x4 dimension=1 stride=3}`; parts left out stay as they are, of equal ones the last
+// counts.
+bool ReadOperandSparsity(Reader& r, OperandSparsity& sparsity) {
+  if (!r.Eat('{', "before the sparsity")) return false;
+  while (!r.TryEat('}')) {
+    const char* at = r.Here();
+    absl::string_view name;
+    if (!r.AttributeName(name, "sparsity=, dimension= or stride=")) return false;
+    const char* value = r.Here();
+    bool ok = false;
+    if (name == "sparsity")
+      ok = r.Int(sparsity.num_non_zero) && r.Eat('x', "between the two sizes") &&
+           r.Int(sparsity.block_size) && IsTight(r, value) &&
+           ((sparsity.num_non_zero >= 0 && sparsity.block_size >= 0) ||
+            r.Error(value, "a size cannot be negative"));
+    else if (name == "dimension" || name == "stride")
+      ok = r.Int(name == "stride" ? sparsity.stride : sparsity.dimension);
+    else
+      return r.Error(at, "a sparsity has sparsity, dimension and stride, no '", name, "'");
+    if (!ok) return false;
+  }
   return true;
 }
 
@@ -202,59 +189,44 @@ bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
                  absl::StrJoin(spellings, ", "), hint);
 }
 
-std::string TidySpacing(absl::string_view text) {
-  std::string out;
-  std::vector<bool> tight;  // of each open bracket
-  char quote = 0;
-  bool blank = false;  // since the last character
-  auto is_word = [](char c) {
-    return Reader::IsClass(c, kWordPart) || c == '"' || c == '\'' || c == '?';
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      out += c;
-      if (c == '\\' && i + 1 < text.size())
-        out += text[++i];
-      else if (c == quote)
-        quote = 0;
-      continue;
-    }
-    if (absl::ascii_isspace(c)) {
-      blank = true;
-      continue;
-    }
-    const char last = out.empty() ? ',' : out.back();
-    if (blank && ((is_word(last) || last == '}') && is_word(c))) out += ' ';
-    if (blank && last == '"' && c == '{') out += ' ';
-    blank = false;
-    const bool number = i + 1 < text.size() && absl::ascii_isdigit(text[i + 1]);
-    if (c == '[' || c == '(' || c == '{') tight.push_back(number || absl::EndsWith(out, "mesh"));
-    if ((c == ']' || c == ')' || c == '}') && !tight.empty()) tight.pop_back();
-    if (c == '"' || c == '\'') quote = c;
-    out += c;
-    if (c == ',' && (tight.empty() || !tight.back())) out += ' ';
-  }
-  return out;
-}
-
-bool ReadValue(Reader& r, RawText& raw) {
-  if (r.Peek() == '{') {
-    const char* at = r.Here();
-    r.TryEat('{');
-    const absl::string_view first = r.PeekWord();
-    r.MoveTo(at);
-    return first == "mode" || first == "tolerance" ? ReadAccuracy(r, raw) : ReadDomain(r, raw);
-  }
+bool ReadValue(Reader& r, RawText& algorithm) {
   const absl::string_view word = r.PeekWord();
-  const bool truth = word == "true" || word == "false";
-  if (!truth &&
-      std::find(std::begin(kAlgorithms), std::end(kAlgorithms), word) == std::end(kAlgorithms))
+  if (std::find(std::begin(kAlgorithms), std::end(kAlgorithms), word) == std::end(kAlgorithms))
     return UnknownSpelling(r, kAlgorithms);
   r.Word();
-  if (word != "unset") raw.text = std::string(word);
+  if (word != "unset") algorithm.text = std::string(word);
   return true;
 }
+
+bool ReadValue(Reader& r, ResultAccuracy& accuracy) {
+  if (!r.Eat('{', "before the accuracy")) return false;
+  const char* at = r.Here();
+  absl::string_view name;
+  if (!r.AttributeName(name, "mode= or tolerance=")) return false;
+  if (name == "tolerance") return ReadTolerance(r, accuracy) && r.Eat('}', "after the accuracy");
+  if (name != "mode") return r.MoveTo(at), r.Expected("mode= or tolerance=");
+  const std::string mode = absl::AsciiStrToLower(r.PeekWord());
+  if (mode != "default" && mode != "highest") return r.Expected("default or highest");
+  if (mode == "highest") accuracy.kind = ResultAccuracy::Kind::kHighest;
+  r.Word();
+  return r.Eat('}', "after the accuracy");
+}
+
+bool ReadValue(Reader& r, SparsityConfig& sparsity) {
+  if (!r.Eat('{', "before the sparsities")) return false;
+  while (!r.TryEat('}')) {
+    const char* at = r.Here();
+    absl::string_view name;
+    if (!r.AttributeName(name, "lhs= or rhs=")) return false;
+    if (name != "lhs" && name != "rhs") return r.Error(at, "expected lhs= or rhs=");
+    std::optional<OperandSparsity>& operand = name == "lhs" ? sparsity.lhs : sparsity.rhs;
+    if (!operand) operand.emplace();
+    if (!ReadOperandSparsity(r, *operand)) return false;
+  }
+  return true;
+}
+
+bool ReadValue(Reader& r, Domain& domain) { return ReadDomain(r, domain); }
 
 bool ReadValue(Reader& r, DimVector& dims) {
   return r.List('{', '}', [&] { return r.Int(dims.emplace_back()); });

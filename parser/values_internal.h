@@ -15,8 +15,10 @@ inline bool ReadValue(Reader& r, int64_t& value) { return r.Int(value); }
 inline bool ReadValue(Reader& r, double& value) { return r.Double(value); }
 inline bool ReadValue(Reader& r, bool& value) { return r.Bool(value); }
 inline bool ReadValue(Reader& r, std::string& value) { return r.String(value); }
-// A dot's algorithm, a domain or a result_accuracy, checked and brought to one form.
-bool ReadValue(Reader& r, RawText& raw);
+bool ReadValue(Reader& r, RawText& algorithm);  // of a dot
+bool ReadValue(Reader& r, ResultAccuracy& accuracy);
+bool ReadValue(Reader& r, SparsityConfig& sparsity);
+bool ReadValue(Reader& r, Domain& domain);
 bool ReadValue(Reader& r, DimVector& dims);
 bool ReadValue(Reader& r, std::vector<DimVector>& lists);
 bool ReadValue(Reader& r, std::vector<bool>& values);  // {true,false}, or a single one
@@ -54,10 +56,6 @@ template <typename T>
 bool ReadValue(Reader& r, std::optional<T>& value) {
   return ReadValue(r, value.emplace());
 }
-
-// XLA's spacing of a bracketed text: `, ` after a comma, but `,` among mesh axes and numbers;
-// blanks between words.
-std::string TidySpacing(absl::string_view text);
 
 // `[4,2]T(1,0)` as it stands after `<=`: one form for equal orders (`[2,2]T(0,1)` becomes `[4]`
 // without a permutation).

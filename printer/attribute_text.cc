@@ -154,6 +154,29 @@ void AppendValue(std::string& out, const ConvDims& d) {
   AppendLabels(out, d.output_batch, 'b', d.output_feature, 'f', d.output_spatial);
 }
 
+void AppendValue(std::string& out, const ResultAccuracy& accuracy) {
+  if (accuracy.kind != ResultAccuracy::Kind::kTolerance) {
+    const bool highest = accuracy.kind == ResultAccuracy::Kind::kHighest;
+    absl::StrAppend(&out, "{mode=", highest ? "highest" : "default", "}");
+    return;
+  }
+  absl::StrAppend(&out, "{tolerance={atol=", accuracy.atol, ",rtol=", accuracy.rtol,
+                  ",ulps=", accuracy.ulps, "}}");
+}
+
+void AppendValue(std::string& out, const SparsityConfig& sparsity) {
+  out += '{';
+  auto append = [&](const char* name, const std::optional<OperandSparsity>& operand) {
+    if (!operand) return;
+    absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, "={sparsity=", operand->num_non_zero,
+                    "x", operand->block_size);
+    absl::StrAppend(&out, " dimension=", operand->dimension, " stride=", operand->stride, "}");
+  };
+  append("lhs", sparsity.lhs);
+  append("rhs", sparsity.rhs);
+  out += '}';
+}
+
 void AppendValue(std::string& out, const PaddingConfig& padding) {
   bool interior = false;
   for (const PaddingDim& d : padding) interior |= d.interior != 0;

@@ -43,6 +43,9 @@ inline void AppendValue(std::string& out, bool value) { out += value ? "true" : 
 void AppendValue(std::string& out, double value);
 inline void AppendValue(std::string& out, const std::string& text) { AppendQuoted(out, text); }
 inline void AppendValue(std::string& out, const RawText& raw) { out += raw.text; }
+void AppendValue(std::string& out, const ResultAccuracy& accuracy);
+void AppendValue(std::string& out, const SparsityConfig& sparsity);
+void AppendValue(std::string& out, const Domain& domain);
 void AppendValue(std::string& out, absl::Span<const int64_t> values);  // {0,1}
 inline void AppendValue(std::string& out, const DimVector& dims) {
   AppendValue(out, absl::Span<const int64_t>(dims));

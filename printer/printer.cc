@@ -78,6 +78,33 @@ void AppendPropagation(std::string& out, const char* name, const std::vector<boo
   AppendValue(out, flags);
 }
 
+void AppendOriginal(std::string& out, const OriginRecovery::Array& array) {
+  absl::StrAppend(&out, "{\"", array.instruction, "\"");
+  if (!array.index.empty()) {
+    out += ' ';
+    AppendIndex(out, array.index);
+  }
+  out += '}';
+}
+
+void AppendRecoveryTable(std::string& out, const std::vector<OriginRecovery>& table) {
+  if (table.empty()) return;
+  out += ", origin_recovery_table={\n";
+  for (const OriginRecovery& row : table) {
+    out += "  ";
+    AppendOriginal(out, row.lost);
+    out += " : ";
+    AppendOriginal(out, row.from);
+    if (row.module != nullptr) {
+      PrintOptions nested;
+      nested.indent_amount = 2;
+      absl::StrAppend(&out, ",\n  \"\n", Print(*row.module, nested), "\n  \"");
+    }
+    out += '\n';
+  }
+  out += "}\n";
+}
+
 void AppendHeader(std::string& out, const Module& module, const PrintOptions& options) {
   const ModuleHeader& header = module.header();
   out.append(Writer::kIndent * options.indent_amount, ' ');
@@ -105,6 +132,7 @@ void AppendHeader(std::string& out, const Module& module, const PrintOptions& op
     out += ", frontend_attributes=";
     Writer(out, options).AppendFrontendAttributes(header.frontend_attributes);
   }
+  AppendRecoveryTable(out, header.origin_recovery);
   for (const auto& [name, text] : header.others) absl::StrAppend(&out, ", ", name, "=", text);
   out += "\n\n";
 }

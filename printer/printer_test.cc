@@ -96,7 +96,8 @@ TEST(Printer, PrintsAttributes) {
 
 TEST(Printer, OrdersWhatEveryInstructionMayHave) {
   Sample s;
-  Instruction* i = s.Add(Opcode::kExponential, {s.p}, AccuracyAttrs{{"{mode=highest}"}});
+  Instruction* i =
+      s.Add(Opcode::kExponential, {s.p}, AccuracyAttrs{{ResultAccuracy::Kind::kHighest}});
   i->AddControlPredecessor(s.p);
   InstructionExtras& extras = i->mutable_extras();
   extras.sharding = std::make_unique<Sharding>();

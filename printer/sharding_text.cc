@@ -1,6 +1,7 @@
-// The text of shardings.
+// The text of shardings and domains.
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
+#include "printer/writer_internal.h"
 
 namespace hlokit {
 namespace {
@@ -41,19 +42,28 @@ void AppendKind(std::string& out, const Sharding& sharding) {
     case Sharding::Kind::kTiled:
       AppendTiles(out, sharding);
       break;
-    case Sharding::Kind::kTuple:
     case Sharding::Kind::kText:
+      out += sharding.text;
+      break;
+    case Sharding::Kind::kTuple:
       break;
   }
+}
+
+void AppendShardingMetadata(std::string& out, const Sharding& sharding) {
+  const bool named = sharding.kind == Sharding::Kind::kText;
+  const bool list = named || sharding.metadata.size() > 1;
+  out += named ? ", metadata=" : " metadata=";
+  if (list) out += '{';
+  AppendJoined(out, sharding.metadata, ", ", [&](const OpMetadata& metadata) {
+    AppendMetadataValue(out, metadata, metadata.stack_frame_id);
+  });
+  if (list) out += '}';
 }
 
 }  // namespace
 
 void AppendSharding(std::string& out, const Sharding& sharding, bool with_metadata) {
-  if (sharding.kind == Sharding::Kind::kText) {
-    out += sharding.text;
-    return;
-  }
   out += '{';
   if (sharding.kind == Sharding::Kind::kTuple) {
     for (size_t i = 0; i < sharding.elements.size(); ++i) {
@@ -64,9 +74,16 @@ void AppendSharding(std::string& out, const Sharding& sharding, bool with_metada
   } else {
     AppendKind(out, sharding);
     if (!sharding.shard_group.empty()) absl::StrAppend(&out, " ", sharding.shard_group);
-    if (with_metadata && !sharding.metadata.empty())
-      absl::StrAppend(&out, " metadata=", sharding.metadata);
+    if (with_metadata && !sharding.metadata.empty()) AppendShardingMetadata(out, sharding);
   }
+  out += '}';
+}
+
+void AppendValue(std::string& out, const Domain& domain) {
+  out += "{kind=\"sharding\", entry=";
+  AppendSharding(out, domain.entry, /*with_metadata=*/false);
+  out += ", exit=";
+  AppendSharding(out, domain.exit, /*with_metadata=*/false);
   out += '}';
 }
 

@@ -1,4 +1,4 @@
-// Statistics, original values and accuracies, which the IR keeps as text.
+// Statistics and original values, which the IR keeps as text.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/metadata_internal.h"
@@ -129,38 +129,6 @@ std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, See
   std::vector<int64_t> place;
   AppendOrigin(in, shape, place, text);
   return text + "}";
-}
-
-absl::Status WriteAccuracy(absl::string_view text, pb::ResultAccuracy* out) {
-  Scanner scanner(text);
-  absl::string_view mode;
-  if (scanner.Eat("{mode=") && scanner.Word(mode)) {
-    out->set_mode(mode == "highest" ? pb::ResultAccuracy::HIGHEST : pb::ResultAccuracy::DEFAULT);
-    return absl::OkStatus();
-  }
-  if (!scanner.Eat("{tolerance=")) return InvalidArgument("no accuracy: ", text);
-  pb::ResultAccuracy::Tolerance* tolerance = out->mutable_tolerance();
-  const bool ok = scanner.List("{", "}", [&] {
-    absl::string_view name;
-    double value = 0;
-    if (!scanner.Word(name) || !scanner.Eat("=") || !scanner.Double(value)) return false;
-    if (name == "atol") tolerance->set_atol(value);
-    if (name == "rtol") tolerance->set_rtol(value);
-    if (name == "ulps") tolerance->set_ulps(static_cast<int64_t>(value));
-    return true;
-  });
-  return ok ? absl::OkStatus() : InvalidArgument("no accuracy: ", text);
-}
-
-std::string AccuracyText(const pb::ResultAccuracy& in, Seen& seen) {
-  seen.Note(in);
-  if (in.has_tolerance()) {
-    const pb::ResultAccuracy::Tolerance& t = in.tolerance();
-    seen.Note(t);
-    return absl::StrCat("{tolerance={atol=", t.atol(), ",rtol=", t.rtol(), ",ulps=", t.ulps(),
-                        "}}");
-  }
-  return in.mode() == pb::ResultAccuracy::HIGHEST ? "{mode=highest}" : "";
 }
 
 }  // namespace hlokit

@@ -5,11 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "parser/normalize.h"
-#include "parser/parser.h"
-#include "printer/printer.h"
-#include "proto/metadata_internal.h"
-#include "proto/scanner_internal.h"
-#include "proto/shardings_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -172,40 +167,15 @@ absl::Status ReadAlgorithm(const Message& in, std::string& text) {
   return absl::OkStatus();
 }
 
-// `{kind="sharding", entry={..}, exit={..}}`; the text's entry is the message's exit.
-absl::Status WriteDomain(absl::string_view text, Message* out) {
-  Scanner scanner(text);
-  absl::string_view entry, exit;
-  const bool ok = scanner.Eat("{kind=\"sharding\"") && scanner.Eat(",") && scanner.Eat("entry=") &&
-                  scanner.Balanced(entry) && scanner.Eat(",") && scanner.Eat("exit=") &&
-                  scanner.Balanced(exit) && scanner.Eat("}");
-  if (!ok) return InvalidArgument("the domain ", text, " has no form as a message");
-  ASSIGN_OR_RETURN(const Sharding entry_sharding, ParseSharding(entry));
-  ASSIGN_OR_RETURN(const Sharding exit_sharding, ParseSharding(exit));
-  RETURN_IF_ERROR(Write(entry_sharding, out->mutable_domain_exit_sharding()));
-  return Write(exit_sharding, out->mutable_domain_entry_sharding());
-}
-
-absl::Status ReadDomain(const Message& in, Seen& seen, std::string& text) {
-  Sharding entry, exit;
-  RETURN_IF_ERROR(Read(in.domain_exit_sharding(), seen, entry));
-  RETURN_IF_ERROR(Read(in.domain_entry_sharding(), seen, exit));
-  text = absl::StrCat("{kind=\"sharding\", entry=", Text(entry), ", exit=", Text(exit), "}");
-  return absl::OkStatus();
-}
-
 constexpr AttributeRow<RawText> kRawTexts[] = {
     ROW("algorithm", return ReadAlgorithm(in, value.text), return WriteAlgorithm(value.text, out)),
-    ROW("bitcast_config", , ),
-    ROW("domain", return ReadDomain(in, seen, value.text), return WriteDomain(value.text, out)),
+};
+
+constexpr AttributeRow<std::optional<bool>> kOptionalFlags[] = {
     ROW("is_associative",
-        if (in.is_associative() != pb::TRI_STATE_UNSPECIFIED) value.text =
-            in.is_associative() == pb::TRI_STATE_TRUE ? "true" : "false",
-        if (!value.text.empty()) out->set_is_associative(
-            value.text == "true" ? pb::TRI_STATE_TRUE : pb::TRI_STATE_FALSE)),
-    ROW("result_accuracy",
-        if (in.has_result_accuracy()) value.text = AccuracyText(in.result_accuracy(), seen),
-        if (!value.text.empty()) return WriteAccuracy(value.text, out->mutable_result_accuracy())),
+        if (in.is_associative() != pb::TRI_STATE_UNSPECIFIED) value =
+            in.is_associative() == pb::TRI_STATE_TRUE,
+        if (value) out->set_is_associative(*value ? pb::TRI_STATE_TRUE : pb::TRI_STATE_FALSE)),
 };
 
 constexpr AttributeRow<DimVector> kLists[] = {
@@ -296,6 +266,8 @@ constexpr AttributeRow<FusionKind> kFusionKinds[] = {
     ROW("kind", return ReadSpelled(in.fusion_kind(), value),
         SetText(Text(value), out->mutable_fusion_kind())),
 };
+constexpr AttributeRow<ConvolutionKind> kConvolutionKinds[] = {ENUMERATOR(
+    "convolution_kind", ConvolutionKind, ConvolutionKind::kWgrad, conv_kind, pb::ConvolutionKind)};
 constexpr AttributeRow<FftType> kFfts[] = {
     ENUMERATOR("fft_type", FftType, FftType::kIrfft, fft_type, pb::FftType)};
 constexpr AttributeRow<RngDistribution> kDistributions[] = {
@@ -324,29 +296,28 @@ constexpr AttributeRow<TriangularTranspose> kTransposes[] = {ROW(
 
 }  // namespace
 
-#define ROWS_FOR(type, rows) \
-  absl::Span<const AttributeRow<type>> RowsFor(const type*) { return rows; }
-ROWS_FOR(bool, kFlags)
-ROWS_FOR(int64_t, kNumbers)
-ROWS_FOR(std::optional<int64_t>, kOptionalNumbers)
-ROWS_FOR(double, kReals)
-ROWS_FOR(std::string, kTexts)
-ROWS_FOR(RawText, kRawTexts)
-ROWS_FOR(DimVector, kLists)
-ROWS_FOR(std::optional<DimVector>, kOptionalLists)
-ROWS_FOR(std::vector<DimVector>, kListsOfLists)
-ROWS_FOR(std::vector<bool>, kFlagLists)
-ROWS_FOR(ComparisonDirection, kDirections)
-ROWS_FOR(ComparisonType, kComparisons)
-ROWS_FOR(FftType, kFfts)
-ROWS_FOR(FusionKind, kFusionKinds)
-ROWS_FOR(RngDistribution, kDistributions)
-ROWS_FOR(RngAlgorithm, kRngAlgorithms)
-ROWS_FOR(TriangularTranspose, kTransposes)
-ROWS_FOR(CustomCallSchedule, kSchedules)
-ROWS_FOR(CustomCallApiVersion, kApiVersions)
-ROWS_FOR(PaddingType, kPaddingTypes)
-#undef ROWS_FOR
+HLOKIT_ROWS_FOR(bool, kFlags)
+HLOKIT_ROWS_FOR(int64_t, kNumbers)
+HLOKIT_ROWS_FOR(std::optional<int64_t>, kOptionalNumbers)
+HLOKIT_ROWS_FOR(double, kReals)
+HLOKIT_ROWS_FOR(std::string, kTexts)
+HLOKIT_ROWS_FOR(RawText, kRawTexts)
+HLOKIT_ROWS_FOR(std::optional<bool>, kOptionalFlags)
+HLOKIT_ROWS_FOR(DimVector, kLists)
+HLOKIT_ROWS_FOR(std::optional<DimVector>, kOptionalLists)
+HLOKIT_ROWS_FOR(std::vector<DimVector>, kListsOfLists)
+HLOKIT_ROWS_FOR(std::vector<bool>, kFlagLists)
+HLOKIT_ROWS_FOR(ComparisonDirection, kDirections)
+HLOKIT_ROWS_FOR(ComparisonType, kComparisons)
+HLOKIT_ROWS_FOR(ConvolutionKind, kConvolutionKinds)
+HLOKIT_ROWS_FOR(FftType, kFfts)
+HLOKIT_ROWS_FOR(FusionKind, kFusionKinds)
+HLOKIT_ROWS_FOR(RngDistribution, kDistributions)
+HLOKIT_ROWS_FOR(RngAlgorithm, kRngAlgorithms)
+HLOKIT_ROWS_FOR(TriangularTranspose, kTransposes)
+HLOKIT_ROWS_FOR(CustomCallSchedule, kSchedules)
+HLOKIT_ROWS_FOR(CustomCallApiVersion, kApiVersions)
+HLOKIT_ROWS_FOR(PaddingType, kPaddingTypes)
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

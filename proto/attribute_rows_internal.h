@@ -33,6 +33,10 @@ absl::Span<const AttributeRow<IntPairs>> RowsFor(const IntPairs*);
 absl::Span<const AttributeRow<ReplicaGroups>> RowsFor(const ReplicaGroups*);
 absl::Span<const AttributeRow<std::vector<OutputAlias>>> RowsFor(const std::vector<OutputAlias>*);
 absl::Span<const AttributeRow<std::vector<Precision>>> RowsFor(const std::vector<Precision>*);
+absl::Span<const AttributeRow<Domain>> RowsFor(const Domain*);
+absl::Span<const AttributeRow<ResultAccuracy>> RowsFor(const ResultAccuracy*);
+absl::Span<const AttributeRow<SparsityConfig>> RowsFor(const SparsityConfig*);
+absl::Span<const AttributeRow<std::optional<bool>>> RowsFor(const std::optional<bool>*);
 absl::Span<const AttributeRow<Window>> RowsFor(const Window*);
 absl::Span<const AttributeRow<ConvDims>> RowsFor(const ConvDims*);
 absl::Span<const AttributeRow<std::optional<ConvDims>>> RowsFor(const std::optional<ConvDims>*);
@@ -44,6 +48,7 @@ absl::Span<const AttributeRow<std::optional<std::vector<Shape>>>> RowsFor(
 absl::Span<const AttributeRow<SharedLiteral>> RowsFor(const SharedLiteral*);
 absl::Span<const AttributeRow<ComparisonDirection>> RowsFor(const ComparisonDirection*);
 absl::Span<const AttributeRow<ComparisonType>> RowsFor(const ComparisonType*);
+absl::Span<const AttributeRow<ConvolutionKind>> RowsFor(const ConvolutionKind*);
 absl::Span<const AttributeRow<FftType>> RowsFor(const FftType*);
 absl::Span<const AttributeRow<FusionKind>> RowsFor(const FusionKind*);
 absl::Span<const AttributeRow<RngDistribution>> RowsFor(const RngDistribution*);
@@ -52,6 +57,10 @@ absl::Span<const AttributeRow<TriangularTranspose>> RowsFor(const TriangularTran
 absl::Span<const AttributeRow<CustomCallSchedule>> RowsFor(const CustomCallSchedule*);
 absl::Span<const AttributeRow<CustomCallApiVersion>> RowsFor(const CustomCallApiVersion*);
 absl::Span<const AttributeRow<PaddingType>> RowsFor(const PaddingType*);
+
+// Says that `rows` are the rows of `type`.
+#define HLOKIT_ROWS_FOR(type, rows) \
+  absl::Span<const AttributeRow<type>> RowsFor(const type*) { return rows; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -226,10 +226,80 @@ absl::Status WriteLiteralOf(const SharedLiteral& literal, const Instruction&, Me
   return absl::OkStatus();
 }
 
+// The text's entry is the message's exit.
+absl::Status ReadDomain(const Message& in, Seen& seen, Domain& domain) {
+  RETURN_IF_ERROR(Read(in.domain_exit_sharding(), seen, domain.entry));
+  return Read(in.domain_entry_sharding(), seen, domain.exit);
+}
+
+absl::Status WriteDomain(const Domain& domain, const Instruction&, Message* out) {
+  RETURN_IF_ERROR(Write(domain.entry, out->mutable_domain_exit_sharding()));
+  return Write(domain.exit, out->mutable_domain_entry_sharding());
+}
+
+absl::Status ReadAccuracy(const Message& in, Seen& seen, ResultAccuracy& accuracy) {
+  seen.Note(in.result_accuracy());
+  if (in.result_accuracy().mode() == pb::ResultAccuracy::HIGHEST)
+    accuracy.kind = ResultAccuracy::Kind::kHighest;
+  if (!in.result_accuracy().has_tolerance()) return absl::OkStatus();
+  const pb::ResultAccuracy::Tolerance& t = in.result_accuracy().tolerance();
+  seen.Note(t);
+  accuracy = {ResultAccuracy::Kind::kTolerance, t.atol(), t.rtol(), t.ulps()};
+  return absl::OkStatus();
+}
+
+absl::Status WriteAccuracy(const ResultAccuracy& accuracy, const Instruction&, Message* out) {
+  if (accuracy.kind == ResultAccuracy::Kind::kDefault) return absl::OkStatus();
+  pb::ResultAccuracy* message = out->mutable_result_accuracy();
+  if (accuracy.kind == ResultAccuracy::Kind::kHighest) {
+    message->set_mode(pb::ResultAccuracy::HIGHEST);
+    return absl::OkStatus();
+  }
+  message->mutable_tolerance()->set_atol(accuracy.atol);
+  message->mutable_tolerance()->set_rtol(accuracy.rtol);
+  message->mutable_tolerance()->set_ulps(accuracy.ulps);
+  return absl::OkStatus();
+}
+
+using SparsityMessage = pb::SparsityConfig::TensorSparsityConfig;
+
+OperandSparsity SparsityOf(const SparsityMessage& in, Seen& seen) {
+  seen.Note(in);
+  return {in.num_non_zero(), in.block_size(), in.dimension(), in.stride()};
+}
+
+void Write(const OperandSparsity& sparsity, SparsityMessage* out) {
+  out->set_num_non_zero(sparsity.num_non_zero);
+  out->set_block_size(sparsity.block_size);
+  out->set_dimension(sparsity.dimension);
+  out->set_stride(sparsity.stride);
+}
+
+absl::Status ReadSparsity(const Message& in, Seen& seen, SparsityConfig& sparsity) {
+  const pb::SparsityConfig& config = in.sparsity_config();
+  seen.Note(config);
+  if (config.has_lhs()) sparsity.lhs = SparsityOf(config.lhs(), seen);
+  if (config.has_rhs()) sparsity.rhs = SparsityOf(config.rhs(), seen);
+  return absl::OkStatus();
+}
+
+// XLA writes the message where it says nothing, too.
+absl::Status WriteSparsity(const SparsityConfig& sparsity, const Instruction&, Message* out) {
+  pb::SparsityConfig* config = out->mutable_sparsity_config();
+  if (sparsity.lhs) Write(*sparsity.lhs, config->mutable_lhs());
+  if (sparsity.rhs) Write(*sparsity.rhs, config->mutable_rhs());
+  return absl::OkStatus();
+}
+
 absl::Status WriteGroups(const ReplicaGroups& groups, const Instruction&, Message* out) {
   return Write(groups, out);
 }
 
+constexpr AttributeRow<Domain> kDomains[] = {{"domain", ReadDomain, WriteDomain}};
+constexpr AttributeRow<ResultAccuracy> kAccuracies[] = {
+    {"result_accuracy", ReadAccuracy, WriteAccuracy}};
+constexpr AttributeRow<SparsityConfig> kSparsities[] = {
+    {"sparsity_config", ReadSparsity, WriteSparsity}};
 constexpr AttributeRow<Window> kWindows[] = {{"window", ReadWindow, WriteWindow}};
 constexpr AttributeRow<ConvDims> kConvDims[] = {{"dim_labels", ReadConvDims, WriteConvDims}};
 constexpr AttributeRow<std::optional<ConvDims>> kOptionalConvDims[] = {
@@ -250,21 +320,21 @@ constexpr AttributeRow<ReplicaGroups> kGroups[] = {{"replica_groups", Read, Writ
 
 }  // namespace
 
-#define ROWS_FOR(type, rows) \
-  absl::Span<const AttributeRow<type>> RowsFor(const type*) { return rows; }
-ROWS_FOR(Window, kWindows)
-ROWS_FOR(ConvDims, kConvDims)
-ROWS_FOR(std::optional<ConvDims>, kOptionalConvDims)
-ROWS_FOR(Precisions, kPrecisions)
-ROWS_FOR(Aliases, kAliases)
-ROWS_FOR(IntPairs, kPairs)
-ROWS_FOR(PaddingConfig, kPaddings)
-ROWS_FOR(SliceSpec, kSlices)
-ROWS_FOR(std::optional<Shape>, kOptionalShapes)
-ROWS_FOR(std::optional<Shapes>, kShapeLists)
-ROWS_FOR(SharedLiteral, kLiterals)
-ROWS_FOR(ReplicaGroups, kGroups)
-#undef ROWS_FOR
+HLOKIT_ROWS_FOR(Domain, kDomains)
+HLOKIT_ROWS_FOR(ResultAccuracy, kAccuracies)
+HLOKIT_ROWS_FOR(SparsityConfig, kSparsities)
+HLOKIT_ROWS_FOR(Window, kWindows)
+HLOKIT_ROWS_FOR(ConvDims, kConvDims)
+HLOKIT_ROWS_FOR(std::optional<ConvDims>, kOptionalConvDims)
+HLOKIT_ROWS_FOR(Precisions, kPrecisions)
+HLOKIT_ROWS_FOR(Aliases, kAliases)
+HLOKIT_ROWS_FOR(IntPairs, kPairs)
+HLOKIT_ROWS_FOR(PaddingConfig, kPaddings)
+HLOKIT_ROWS_FOR(SliceSpec, kSlices)
+HLOKIT_ROWS_FOR(std::optional<Shape>, kOptionalShapes)
+HLOKIT_ROWS_FOR(std::optional<Shapes>, kShapeLists)
+HLOKIT_ROWS_FOR(SharedLiteral, kLiterals)
+HLOKIT_ROWS_FOR(ReplicaGroups, kGroups)
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "parser/normalize.h"
 #include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
 #include "proto/shapes_internal.h"
@@ -96,6 +97,49 @@ absl::Status ReadProgramShape(const pb::ProgramShapeProto& in, Seen& seen, Entry
   return Annotate(Read(in.result(), seen, layout.result), "host_program_shape: result");
 }
 
+void Write(const OriginRecovery::Array& array, pb::OriginalArrayProto* out) {
+  out->set_instruction_name(array.instruction);
+  Assign(array.index, out->mutable_shape_index());
+}
+
+void Read(const pb::OriginalArrayProto& in, Seen& seen, OriginRecovery::Array& array) {
+  seen.Note(in);
+  array.instruction = in.instruction_name();
+  Assign(in.shape_index(), array.index);
+}
+
+absl::Status WriteRecoveries(const std::vector<OriginRecovery>& table, pb::HloModuleProto* out) {
+  for (const OriginRecovery& row : table) {
+    auto* entry = out->mutable_original_value_recovery_table()->add_entries();
+    Write(row.lost, entry->mutable_old_original_array());
+    Write(row.from, entry->mutable_new_original_array());
+    if (row.module != nullptr)
+      RETURN_IF_ERROR(WriteModule(*row.module, ProtoRest(), entry->mutable_recovery_module()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRecoveries(const pb::OriginalValueRecoveryTableProto& in, Seen& seen,
+                            std::vector<OriginRecovery>& table) {
+  seen.Note(in);
+  for (const auto& entry : in.entries()) {
+    seen.Note(entry);
+    OriginRecovery& row = table.emplace_back();
+    Read(entry.old_original_array(), seen, row.lost);
+    Read(entry.new_original_array(), seen, row.from);
+    if (!entry.has_recovery_module()) continue;
+    seen.NoteRest();  // ids, and whatever else that module's message has
+    ProtoRest rest;
+    auto module = ReadModule(entry.recovery_module().SerializeAsString(), rest);
+    if (!module.ok())
+      return Annotate(module.status(), absl::StrCat("original_value_recovery_table: entries[",
+                                                    table.size() - 1, "]: recovery_module"));
+    row.module = *std::move(module);
+  }
+  Normalize(table);
+  return absl::OkStatus();
+}
+
 // What XLA's own messages have no field for; nothing where nothing is said.
 void WriteModuleExtras(const ModuleHeader& header, pb::HloModuleProto* out) {
   pb::ModuleExtras extras;
@@ -156,7 +200,7 @@ void WriteStackFrames(const StackFrameTables& tables, StackFrames* out) {
   }
 }
 
-void WriteHeader(const Module& module, pb::HloModuleProto* out) {
+absl::Status WriteHeader(const Module& module, pb::HloModuleProto* out) {
   const ModuleHeader& header = module.header();
   out->set_name(module.name());
   out->set_entry_computation_name(module.entry()->name());
@@ -164,6 +208,7 @@ void WriteHeader(const Module& module, pb::HloModuleProto* out) {
   WriteAliases(header, out);
   Write(header.frontend_attributes, out->mutable_frontend_attributes());
   WriteModuleExtras(header, out);
+  return WriteRecoveries(header.origin_recovery, out);
 }
 
 absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& header) {
@@ -173,6 +218,7 @@ absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& 
   ReadAliases(in, seen, header);
   ReadTables(in.stack_frame_index(), seen, header.stack_frames);
   Read(in.frontend_attributes(), seen, header.frontend_attributes);
+  RETURN_IF_ERROR(ReadRecoveries(in.original_value_recovery_table(), seen, header.origin_recovery));
   return ReadModuleExtras(in, header);
 }
 

@@ -92,7 +92,6 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
         OriginText(in.original_value(), instruction.shape(), seen);
   for (const pb::TextAttribute& attribute : in.hlokit_attributes())
     instruction.mutable_extras().unknown.emplace_back(attribute.name(), attribute.text());
-  if (in.sparsity_config().ByteSizeLong() > 0 || in.conv_kind() != 0) seen.NoteRest();
   return absl::OkStatus();
 }
 
@@ -125,7 +124,6 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
   out->set_opcode(opcode.data(), opcode.size());
   Write(instruction.shape(), out->mutable_shape());
   WriteEdges(instruction, ids, out);
-  if (instruction.opcode() == Opcode::kConvolution) out->mutable_sparsity_config();  // as XLA does
   absl::Status status = WriteAttributes(instruction, out);
   if (status.ok()) status = WriteExtras(instruction, frames, out);
   return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));

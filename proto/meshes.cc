@@ -89,7 +89,7 @@ bool ScanDimension(Scanner& scanner, const pb::MeshProto& mesh,
 }
 
 bool ScanSharding(Scanner& scanner, pb::NamedShardingProto* out) {
-  if (!scanner.Eat("{") || !ScanMesh(scanner, out->mutable_mesh())) return false;
+  if (!ScanMesh(scanner, out->mutable_mesh())) return false;
   const pb::MeshProto& mesh = out->mesh();
   while (scanner.Eat(",")) {
     absl::string_view part;
@@ -101,12 +101,6 @@ bool ScanSharding(Scanner& scanner, pb::NamedShardingProto* out) {
     }
     if (!scanner.Word(part)) return false;
     if (part == "replicated" && !scanner.Eat("=")) continue;
-    if (part == "metadata") {
-      if (!scanner.Eat("=") || !scanner.Balanced(part) ||
-          !WriteMetadataList(part, out->mutable_metadata()).ok())
-        return false;
-      continue;
-    }
     scanner.Eat("=");
     AxisRefs* refs = part == "replicated"  ? out->mutable_replicated_axes()
                      : part == "unreduced" ? out->mutable_unreduced_axes()
@@ -114,7 +108,7 @@ bool ScanSharding(Scanner& scanner, pb::NamedShardingProto* out) {
                                            : nullptr;
     if (refs == nullptr || !ScanAxes(scanner, mesh, refs)) return false;
   }
-  return scanner.Eat("}") && scanner.AtEnd();
+  return scanner.AtEnd();
 }
 
 std::string MeshText(const pb::MeshProto& mesh, Seen& seen) {
@@ -175,10 +169,12 @@ class AxisWriter {
 
 }  // namespace
 
-absl::Status WriteMeshSharding(absl::string_view text, pb::NamedShardingProto* out) {
-  Scanner scanner(text);
-  if (ScanSharding(scanner, out)) return absl::OkStatus();
-  return InvalidArgument("the sharding ", text, " has no form as a message");
+absl::Status WriteMeshSharding(const Sharding& sharding, pb::NamedShardingProto* out) {
+  Scanner scanner(sharding.text);
+  if (!ScanSharding(scanner, out))
+    return InvalidArgument("the sharding ", sharding.text, " has no form as a message");
+  Write(sharding.metadata, out->mutable_metadata());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> MeshShardingText(const pb::NamedShardingProto& in, Seen& seen) {
@@ -202,8 +198,6 @@ absl::StatusOr<std::string> MeshShardingText(const pb::NamedShardingProto& in, S
   append("replicated", in.replicated_axes());
   append("unreduced", in.unreduced_axes());
   append("manual", in.manual_axes());
-  const std::string metadata = MetadataListText(in.metadata(), /*always_list=*/true, seen);
-  if (!metadata.empty()) absl::StrAppend(&text, ", metadata=", metadata);
   if (!axes.ok()) return InvalidArgument("the mesh has no axis of a number that is named");
   return text + "}";
 }

@@ -45,56 +45,6 @@ std::string ProfileTypesText(const pb::OpMetadata& in) {
   return text;
 }
 
-bool ScanPart(Scanner& scanner, absl::string_view name, OpMetadata& metadata) {
-#define TEXT(member) \
-  if (name == #member) return scanner.String(metadata.member);
-#define NUMBER(member) \
-  if (name == #member) return scanner.Int(metadata.member);
-  HLOKIT_METADATA_PARTS(TEXT, NUMBER)
-#undef TEXT
-#undef NUMBER
-  if (name == "metadata_payload") return scanner.String(metadata.metadata_payload);
-  absl::string_view types;
-  if (name != "profile_type" || !scanner.Balanced(types)) return false;
-  metadata.profile_type = std::string(types);
-  return true;
-}
-
-// `{name="text" name=3}`.
-bool ScanMetadata(Scanner& scanner, OpMetadata& metadata) {
-  if (!scanner.Eat("{")) return false;
-  while (!scanner.Eat("}")) {
-    absl::string_view name;
-    if (!scanner.Word(name) || !scanner.Eat("=") || !ScanPart(scanner, name, metadata))
-      return false;
-    scanner.Eat(",");
-  }
-  return true;
-}
-
-std::string MetadataText(const OpMetadata& metadata) {
-  std::string text = "{";
-  auto start = [&](absl::string_view name) {
-    absl::StrAppend(&text, text.size() > 1 ? " " : "", name, "=");
-  };
-  auto append_text = [&](const char* name, const std::string& value) {
-    if (value.empty()) return;
-    start(name);
-    absl::StrAppend(&text, "\"", absl::CEscape(value), "\"");
-  };
-  auto append_number = [&](const char* name, int64_t value) {
-    if (value == 0) return;
-    start(name);
-    absl::StrAppend(&text, value);
-  };
-#define TEXT(member) append_text(#member, metadata.member);
-#define NUMBER(member) append_number(#member, metadata.member);
-  HLOKIT_METADATA_PARTS(TEXT, NUMBER)
-#undef TEXT
-#undef NUMBER
-  return text + "}";
-}
-
 }  // namespace
 
 void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* out) {
@@ -125,31 +75,12 @@ void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata) {
   if (in.metadata_payload().has_id()) seen.NoteRest();
 }
 
-absl::Status WriteMetadataList(absl::string_view text,
-                               google::protobuf::RepeatedPtrField<pb::OpMetadata>* out) {
-  if (text.empty()) return absl::OkStatus();
-  Scanner scanner(text);
-  auto one = [&] {
-    OpMetadata metadata;
-    if (!ScanMetadata(scanner, metadata)) return false;
-    Write(metadata, metadata.stack_frame_id, out->Add());
-    return true;
-  };
-  const bool is_list = text.substr(0, 2) == "{{";
-  const bool ok = is_list ? scanner.List("{", "}", one) : one();
-  return ok && scanner.AtEnd() ? absl::OkStatus() : InvalidArgument("no metadata: ", text);
+void Write(const std::vector<OpMetadata>& list, MetadataMessages* out) {
+  for (const OpMetadata& metadata : list) Write(metadata, metadata.stack_frame_id, out->Add());
 }
 
-std::string MetadataListText(const google::protobuf::RepeatedPtrField<pb::OpMetadata>& in,
-                             bool always_list, Seen& seen) {
-  if (in.empty()) return "";
-  std::string text;
-  for (const pb::OpMetadata& message : in) {
-    OpMetadata metadata;
-    Read(message, seen, metadata);
-    absl::StrAppend(&text, text.empty() ? "" : ", ", MetadataText(metadata));
-  }
-  return always_list || in.size() > 1 ? absl::StrCat("{", text, "}") : text;
+void Read(const MetadataMessages& in, Seen& seen, std::vector<OpMetadata>& list) {
+  for (const pb::OpMetadata& message : in) Read(message, seen, list.emplace_back());
 }
 
 void Write(const FrontendAttributes& attributes, pb::FrontendAttributes* out) {

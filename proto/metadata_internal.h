@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -15,13 +16,10 @@ namespace hlokit {
 void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* out);
 void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata);
 
-// What stands in a sharding: `{op_name="x"}`, or several `{{op_name="x"}, {op_name="y"}}`. An error
-// names what is no metadata.
-absl::Status WriteMetadataList(absl::string_view text,
-                               google::protobuf::RepeatedPtrField<pb::OpMetadata>* out);
-// A list of one stands without its outer braces unless `always_list`; none is no text.
-std::string MetadataListText(const google::protobuf::RepeatedPtrField<pb::OpMetadata>& in,
-                             bool always_list, Seen& seen);
+// What stands in a sharding.
+using MetadataMessages = google::protobuf::RepeatedPtrField<pb::OpMetadata>;
+void Write(const std::vector<OpMetadata>& list, MetadataMessages* out);
+void Read(const MetadataMessages& in, Seen& seen, std::vector<OpMetadata>& list);
 
 void Write(const FrontendAttributes& attributes, pb::FrontendAttributes* out);
 void Read(const pb::FrontendAttributes& in, Seen& seen, FrontendAttributes& attributes);
@@ -34,10 +32,6 @@ std::string StatisticsText(const pb::StatisticsViz& in, Seen& seen);
 // shape's.
 absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out);
 std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen);
-
-// `{mode=highest}`, `{tolerance={atol=0.5,rtol=0.25,ulps=2}}`.
-absl::Status WriteAccuracy(absl::string_view text, pb::ResultAccuracy* out);
-std::string AccuracyText(const pb::ResultAccuracy& in, Seen& seen);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

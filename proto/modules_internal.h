@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, Prot
 absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out);
 
 // All that stands beside the computations, but for ids, the schedule and the stack frames.
-void WriteHeader(const Module& module, pb::HloModuleProto* out);
+absl::Status WriteHeader(const Module& module, pb::HloModuleProto* out);
 absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& header);
 void WriteProgramShape(const Computation& computation, pb::ProgramShapeProto* out);
 void WriteStackFrames(const StackFrameTables& tables, pb::StackFrameIndexProto* out);

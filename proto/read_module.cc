@@ -412,11 +412,12 @@ absl::Status ModuleReader::KeepModuleRest() {
                             M::kBufferDonorFieldNumber,
                             M::kFrontendAttributesFieldNumber,
                             M::kStackFrameIndexFieldNumber,
+                            M::kOriginalValueRecoveryTableFieldNumber,
                             M::kHlokitFieldNumber};
   constexpr size_t kNeverWritten = 2;  // the first ones
   pb::HloModuleProto written;
   if (header_has_rest_) {
-    WriteHeader(*module_, &written);
+    RETURN_IF_ERROR(WriteHeader(*module_, &written));
     WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
   }
   const absl::Span<const int> taken(kTaken);

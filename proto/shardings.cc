@@ -132,6 +132,7 @@ void WriteShardGroup(absl::string_view group, pb::OpSharding* out) {
 absl::Status ReadNamed(const pb::NamedShardingProto& in, Seen& seen, Sharding& sharding) {
   ASSIGN_OR_RETURN(const std::string text, MeshShardingText(in, seen));
   ASSIGN_OR_RETURN(sharding, ParseSharding(text));
+  Read(in.metadata(), seen, sharding.metadata);
   return absl::OkStatus();
 }
 
@@ -139,7 +140,7 @@ absl::Status ReadNamed(const pb::NamedShardingProto& in, Seen& seen, Sharding& s
 
 absl::Status Write(const Sharding& sharding, pb::OpSharding* out) {
   if (sharding.kind == Sharding::Kind::kText)
-    return WriteMeshSharding(sharding.text, out->mutable_named_sharding());
+    return WriteMeshSharding(sharding, out->mutable_named_sharding());
   for (const auto& [kind, type] : kKinds)
     if (kind == sharding.kind) out->set_type(type);
   if (sharding.kind == Sharding::Kind::kTiled) WriteTiles(sharding, out);
@@ -147,7 +148,8 @@ absl::Status Write(const Sharding& sharding, pb::OpSharding* out) {
   for (const Sharding& element : sharding.elements)
     RETURN_IF_ERROR(Write(element, out->add_tuple_shardings()));
   WriteShardGroup(sharding.shard_group, out);
-  return WriteMetadataList(sharding.metadata, out->mutable_metadata());
+  Write(sharding.metadata, out->mutable_metadata());
+  return absl::OkStatus();
 }
 
 absl::Status Read(const pb::OpSharding& in, Seen& seen, Sharding& sharding) {
@@ -175,7 +177,7 @@ absl::Status Read(const pb::OpSharding& in, Seen& seen, Sharding& sharding) {
     const bool like = in.shard_group_type() == pb::OpSharding::LIKE;
     sharding.shard_group = absl::StrCat(like ? kLike : kAs, in.shard_group_id());
   }
-  sharding.metadata = MetadataListText(in.metadata(), /*always_list=*/false, seen);
+  Read(in.metadata(), seen, sharding.metadata);
   return absl::OkStatus();
 }
 

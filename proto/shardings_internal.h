@@ -17,8 +17,8 @@ absl::Status Write(const ReplicaGroups& groups, pb::HloInstructionProto* out);
 absl::Status Read(const pb::HloInstructionProto& in, Seen& seen, ReplicaGroups& groups);
 
 // The text of a mesh (`mesh['a'=2,'b'=4], device_ids=(..)`) and of what names its axes, as messages
-// and back.
-absl::Status WriteMeshSharding(absl::string_view text, pb::NamedShardingProto* out);
+// and back; the text of a sharding is without its metadata.
+absl::Status WriteMeshSharding(const Sharding& sharding, pb::NamedShardingProto* out);
 absl::StatusOr<std::string> MeshShardingText(const pb::NamedShardingProto& in, Seen& seen);
 absl::Status WriteMeshGroups(absl::string_view text, pb::MeshAxesReplicaGroupListProto* out);
 absl::StatusOr<std::string> MeshGroupsText(const pb::MeshAxesReplicaGroupListProto& in, Seen& seen);

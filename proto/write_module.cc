@@ -118,7 +118,7 @@ absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloMod
   const auto fused = Fused(module);
   StackFrameNumbering frames(module.header().stack_frames);
   UseFrames(module, frames);
-  WriteHeader(module, out);
+  RETURN_IF_ERROR(WriteHeader(module, out));
   out->set_entry_computation_id(ids.Of(*module.entry()));
   if (!frames.tables().empty()) WriteStackFrames(frames.tables(), out->mutable_stack_frame_index());
   for (const Computation* computation : computations) {

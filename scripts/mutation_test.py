@@ -16,14 +16,13 @@ Exit status: 0 no faults, 1 faults, 77 skipped.
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import re
 import subprocess
 import sys
-import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import xla_peer
+
 HANG_SECONDS = 30  # of the real XLA, under load
 WORKERS = 2
 
@@ -54,58 +53,15 @@ def is_lenient(text, theirs):
     return not text.startswith(b"HloModule", start)
 
 
-def files_below(paths, largest):
-    found = []
-    for path in paths:
-        if os.path.isfile(path):
-            found.append(path)
-        for folder, _, names in os.walk(path):
-            found += [os.path.join(folder, n) for n in names if n.endswith((".hlo", ".txt"))]
-    return sorted(f for f in found if 0 < os.path.getsize(f) <= largest)
-
-
-def worker(connection):
-    """Answers (accepted, message) for each text."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, 2)
-    from jaxlib import _hlo
-    while True:
-        text = connection.recv_bytes()
-        try:
-            _hlo.hlo_module_from_text(text.decode("utf-8", "surrogateescape"))
-            connection.send((True, ""))
-        except UnicodeError:
-            connection.send((None, "not UTF-8"))
-        except Exception as error:
-            connection.send((False, str(error)))
-
-
-class Peer:
-    """One worker process, started again after each abort."""
-
-    def __init__(self):
-        self.start()
-
-    def start(self):
-        self.connection, child = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=worker, args=(child,), daemon=True)
-        self.process.start()
-        child.close()
-
-    def send(self, text):
-        self.asked = time.monotonic()
-        self.connection.send_bytes(text)
-
-    def answer(self):
-        try:
-            if not self.connection.poll(HANG_SECONDS):
-                raise EOFError("hangs")
-            return self.connection.recv()
-        except (EOFError, ConnectionResetError) as error:
-            self.process.kill()
-            self.process.join()
-            self.start()
-            return False, "hangs" if str(error) else "aborts"
+def judge(hlo, text):
+    """(accepted, message) of XLA's."""
+    try:
+        hlo.hlo_module_from_text(text.decode("utf-8", "surrogateescape"))
+        return True, ""
+    except UnicodeError:
+        return None, "not UTF-8"
+    except Exception as error:
+        return False, str(error)
 
 
 def frames(process):
@@ -162,28 +118,17 @@ def fault_of(verdict, ours, accepted, theirs, text):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
     parser.add_argument("--count", type=int, default=100000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--largest", type=int, default=20000, help="bytes of a source at most")
     parser.add_argument("--log", help="faults, a JSON object a line")
-    parser.add_argument("paths", nargs="*")
-    options = parser.parse_args()
-    try:
-        import jaxlib  # noqa: F401
-    except ImportError:
-        print("skipped: no jaxlib")
-        return 77
-    corpus = os.path.join(ROOT, "..", "shared", "corpus")
-    paths = options.paths or [corpus if os.path.isdir(corpus) else os.path.join(ROOT, "testdata")]
-    return compare(options, files_below(paths, options.largest))
+    options = xla_peer.arguments(parser, largest=20000)
+    return compare(options, xla_peer.files_below(options.paths, options.largest))
 
 
 def compare(options, files):
     command = [os.path.join(options.bin, "hlokit_mutation"), "emit", str(options.count),
                str(options.seed)] + files
     process = subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=1 << 20)
-    peers = [Peer() for _ in range(WORKERS)]
+    peers = [xla_peer.Peer(judge) for _ in range(WORKERS)]
     counts, classes, examples = collections.Counter(), collections.Counter(), {}
     log = open(options.log, "w") if options.log else None
     slowest = 0
@@ -192,7 +137,8 @@ def compare(options, files):
     def settle():
         nonlocal slowest
         peer, (source, seed, what, text, verdict, micros, fixed, ours) = waiting.popleft()
-        accepted, message = peer.answer()
+        answer = peer.answer(HANG_SECONDS)
+        accepted, message = (False, answer) if isinstance(answer, str) else answer
         theirs = xla_error(message)
         slowest = max(slowest, micros)
         counts["texts"] += 1
@@ -216,7 +162,7 @@ def compare(options, files):
         peer = peers[n % WORKERS]
         if len(waiting) >= WORKERS:
             settle()
-        peer.send(frame[3])
+        peer.ask(frame[3])
         waiting.append((peer, frame))
     while waiting:
         settle()

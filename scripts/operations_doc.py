@@ -3,6 +3,7 @@
 whether it is current and complete."""
 import sys
 
+import made_page
 from operations_table import CALLS, ROOT, attributes, labels, ops, read
 
 PAGE = ROOT / "docs" / "operations.md"
@@ -66,17 +67,6 @@ def page():
     return text + "".join(rule_rows(table, family) for family in families if family not in ops())
 
 
-def main():
-    text = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print("docs/operations.md is out of date: run scripts/operations_doc.py")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(made_page.write_or_check(PAGE, page(), "scripts/operations_doc.py"))
 # SPDX-License-Identifier: Apache-2.0

@@ -4,6 +4,8 @@ import pathlib
 import re
 import sys
 
+import made_page
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "passes.md"
 HEAD = """# Passes
@@ -29,17 +31,6 @@ def page():
     return text
 
 
-def main():
-    text = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print("docs/passes.md is out of date: run scripts/passes_doc.py")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(made_page.write_or_check(PAGE, page(), "scripts/passes_doc.py"))
 # SPDX-License-Identifier: Apache-2.0

@@ -11,13 +11,13 @@ over, and random combinations of them. Modules that XLA does not read are left o
 import argparse
 import collections
 import difflib
-import multiprocessing
 import os
 import random
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import xla_peer
+
 BASES = ["", "short", "canonical", "fingerprint"]
 SWITCHES = ["print_percent", "print_ids", "print_program_shape", "print_result_shape",
             "print_operand_names", "print_operand_shape", "include_layout_in_shapes",
@@ -27,16 +27,10 @@ SWITCHES = ["print_percent", "print_ids", "print_program_shape", "print_result_s
 
 
 def modules_in(paths, largest):
-    for path in paths:
-        files = [path] if os.path.isfile(path) else sorted(
-            os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
-            if name.endswith((".hlo", ".txt")))
-        for file in files:
-            if os.path.getsize(file) > largest:
-                continue
-            with open(file, encoding="utf-8", errors="surrogateescape") as f:
-                for n, part in enumerate(f.read().split("\n// -----\n")):
-                    yield f"{file}#{n}", part
+    for file in xla_peer.files_below(paths, largest):
+        with open(file, encoding="utf-8", errors="surrogateescape") as f:
+            for n, part in enumerate(f.read().split("\n// -----\n")):
+                yield f"{file}#{n}", part
 
 
 def settings(rng, combinations):
@@ -49,38 +43,27 @@ def settings(rng, combinations):
         yield rng.choice(BASES), tuple(chosen)
 
 
-def xla_texts(connection):
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    from jaxlib import _hlo
-
-    def options_of(base, flipped):
-        options = {"": _hlo.HloPrintOptions, "short": _hlo.HloPrintOptions.short_parsable,
-                   "canonical": _hlo.HloPrintOptions.canonical,
-                   "fingerprint": _hlo.HloPrintOptions.fingerprint}[base]()
-        named = [f"base={base}"] if base else []
-        for switch in flipped:
-            value = 3 if switch == "indent_amount" else not getattr(options, switch)
-            setattr(options, switch, value)
-            named.append(f"{switch}={int(value)}")
-        return options, ",".join(named)
-
-    while True:
-        text, wanted = connection.recv()
-        try:
-            module = _hlo.hlo_module_from_text(text)
-        except Exception:
-            connection.send(None)
-            continue
-        connection.send([(named, module.to_string(options))
-                         for options, named in (options_of(*w) for w in wanted)])
+def options_of(hlo, base, flipped):
+    """The options, and how hlokit_mutation spells them."""
+    options = {"": hlo.HloPrintOptions, "short": hlo.HloPrintOptions.short_parsable,
+               "canonical": hlo.HloPrintOptions.canonical,
+               "fingerprint": hlo.HloPrintOptions.fingerprint}[base]()
+    named = [f"base={base}"] if base else []
+    for switch in flipped:
+        value = 3 if switch == "indent_amount" else not getattr(options, switch)
+        setattr(options, switch, value)
+        named.append(f"{switch}={int(value)}")
+    return options, ",".join(named)
 
 
-def start_xla():
-    connection, child = multiprocessing.Pipe()
-    process = multiprocessing.Process(target=xla_texts, args=(child,), daemon=True)
-    process.start()
-    child.close()
-    return process, connection
+def xla_texts(hlo, question):
+    text, wanted = question
+    try:
+        module = hlo.hlo_module_from_text(text)
+    except Exception:
+        return None
+    return [(named, module.to_string(options))
+            for options, named in (options_of(hlo, *w) for w in wanted)]
 
 
 def our_text(server, text, named):
@@ -95,37 +78,21 @@ def our_text(server, text, named):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
     parser.add_argument("--combinations", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--largest", type=int, default=100000, help="bytes of a file at most")
-    parser.add_argument("paths", nargs="*")
-    options = parser.parse_args()
-    try:
-        import jaxlib  # noqa: F401
-    except ImportError:
-        print("skipped: no jaxlib")
-        return 77
-    corpus = os.path.join(ROOT, "..", "shared", "corpus")
-    paths = options.paths or [corpus if os.path.isdir(corpus) else os.path.join(ROOT, "testdata")]
-    return compare(options, paths)
+    options = xla_peer.arguments(parser, largest=100000)
+    return compare(options, options.paths)
 
 
 def compare(options, paths):
     rng = random.Random(options.seed)
     server = subprocess.Popen([os.path.join(options.bin, "hlokit_mutation"), "serve"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process, connection = start_xla()
+    peer = xla_peer.Peer(xla_texts)
     counts, faults = collections.Counter(), collections.Counter()
     for name, text in modules_in(paths, options.largest):
-        connection.send((text, list(settings(rng, options.combinations))))
-        try:
-            answers = connection.recv()
-        except EOFError:  # XLA aborts on the text
-            process.join()
-            process, connection = start_xla()
-            answers = None
-        if answers is None:
+        peer.ask((text, list(settings(rng, options.combinations))))
+        answers = peer.answer()
+        if not isinstance(answers, list):
             counts["modules that XLA refuses"] += 1
             continue
         counts["modules"] += 1

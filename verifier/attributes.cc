@@ -1,62 +1,25 @@
-// Attributes that are well spelt but say nothing sound: those kept as text, and frontend attributes
-// with a meaning.
+// Attributes that are well spelt but say nothing sound: bounds, and frontend attributes with a
+// meaning.
 #include <cmath>
 
 #include "absl/strings/numbers.h"
-#include "ops/raw_fields.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {
 namespace {
 
-bool IsTolerance(absl::string_view text) {
-  const auto parts = RawFields(text);
-  if (!parts || parts->empty()) return false;
-  for (const auto& [name, value] : *parts) {
-    double number;
-    if ((name != "atol" && name != "rtol" && name != "ulps") || !absl::SimpleAtod(value, &number) ||
-        !(number >= 0) || std::isinf(number))
-      return false;
-  }
-  return true;
-}
+bool IsBound(double value) { return value >= 0 && std::isfinite(value); }
 
-// [accuracy-c1] {mode=..} or {tolerance={..}}.
+// [accuracy-c1] a tolerance is finite and not negative.
 void CheckAccuracy(VerifyRun& run, const Instruction& i) {
-  const std::string* text = VisitAttributes(i.opcode(), i.attributes(), [](const auto& attr) {
-    const std::string* found = nullptr;
-    if constexpr (requires { attr.result_accuracy; }) found = &attr.result_accuracy.text;
-    return found;
+  ResultAccuracy accuracy;
+  VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attr) {
+    if constexpr (requires { attr.result_accuracy; }) accuracy = attr.result_accuracy;
   });
-  if (text == nullptr || text->empty()) return;
-  const auto fields = RawFields(*text);
-  bool sound = fields && fields->size() == 1;
-  if (sound) {
-    const auto& [name, value] = fields->front();
-    sound = name == "mode" ? value == "default" || value == "highest"
-                           : name == "tolerance" && IsTolerance(value);
-  }
-  if (!sound)
+  if (!IsBound(accuracy.atol) || !IsBound(accuracy.rtol) || accuracy.ulps < 0)
     run.Error(i, "accuracy-c1",
-              "expects {mode=default}, {mode=highest} or {tolerance={atol=..,rtol=..,ulps=..}} as "
-              "result_accuracy, found ",
-              *text);
-}
-
-// [domain-c10] kind="sharding", an entry and an exit.
-void CheckDomain(VerifyRun& run, const Instruction& i) {
-  const std::string& text = i.attr<DomainAttrs>().domain.text;
-  const auto fields = RawFields(text);
-  bool kind = false, entry = false, exit = false;
-  if (fields) {
-    for (const auto& [name, value] : *fields) {
-      kind |= name == "kind" && value == "\"sharding\"";
-      entry |= name == "entry";
-      exit |= name == "exit";
-    }
-  }
-  if (!kind || !entry || !exit)
-    run.Error(i, "domain-c10", "expects {kind=\"sharding\", entry={..}, exit={..}}, found ", text);
+              "expects finite numbers of at least 0 as tolerances, found atol=", accuracy.atol,
+              ", rtol=", accuracy.rtol, ", ulps=", accuracy.ulps);
 }
 
 // The value of a frontend attribute, or null.
@@ -98,7 +61,6 @@ void CheckReplication(VerifyRun& run, const Instruction& i) {
 void CheckAttributes(VerifyRun& run) {
   run.ForEachInstruction([&](const Instruction& i) {
     CheckAccuracy(run, i);
-    if (i.opcode() == Opcode::kDomain) CheckDomain(run, i);
     if (i.opcode() == Opcode::kCall) CheckComposite(run, i);
     if (i.opcode() == Opcode::kParameter) CheckReplication(run, i);
   });

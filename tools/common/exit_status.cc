@@ -1,9 +1,7 @@
 // Exit statuses and last messages.
 #include "tools/common/exit_status.h"
 
-#include <cstdio>
-
-#include "absl/strings/str_cat.h"
+#include "tools/common/messages.h"
 
 namespace hlokit {
 
@@ -24,16 +22,11 @@ int ExitStatusOf(const absl::Status& status) {
 
 int ReportError(absl::string_view tool, const absl::Status& status, const SourceFile* file) {
   if (status.ok()) return kExitDone;
-  std::string text;
   if (file != nullptr && PlaceOf(status).valid()) {
-    text = RenderStatus(status, *file);
+    ShowStatus(status, *file);
   } else {
-    const std::string label = LabelOf(status);
-    const bool internal = ExitStatusOf(status) == kExitInternal;
-    text = absl::StrCat(tool, internal ? ": internal error: " : ": error: ", status.message(),
-                        label.empty() ? "" : absl::StrCat("  [", label, "]"), "\n");
+    ShowFault(tool, ExitStatusOf(status) == kExitInternal ? "internal error" : "error", status);
   }
-  std::fwrite(text.data(), 1, text.size(), stderr);
   return ExitStatusOf(status);
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "support/text.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/messages.h"
 
 #ifndef HLOKIT_VERSION
 #define HLOKIT_VERSION "0.1.0"
@@ -72,9 +73,21 @@ bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_
                 int& exit_status) {
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
   app.footer(std::string(examples));
+  std::string colours = "auto", format = "text";
+  app.add_option("--color,--colour", colours,
+                 "of messages: auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  app.add_option("--diagnostics", format, "errors and warnings: text, or json, an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));
+    SetMessages(format == "json" ? MessageFormat::kJson : MessageFormat::kText,
+                colours == "always"  ? Colours::kAlways
+                : colours == "never" ? Colours::kNever
+                                     : Colours::kAuto);
     return true;
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);

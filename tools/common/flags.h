@@ -18,9 +18,10 @@ namespace hlokit {
 // more becomes `--flag`. Values and what stands after `--` stay as they are.
 std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 
-// Adds --version, makes --help end in `examples`, and reads `arguments`. True if the tool should go
-// on; else `exit_status` is what it should return: kExitDone after --help or --version, kExitUsage
-// after a message that names the flag and, where one is near, what was meant.
+// Adds --version, --color and --diagnostics (messages.h), makes --help end in `examples`, and reads
+// `arguments`. True if the tool should go on; else `exit_status` is what it should return:
+// kExitDone after --help or --version, kExitUsage after a message that names the flag and, where
+// one is near, what was meant.
 bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples,
                 int& exit_status);
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 
 #include "absl/strings/match.h"
 #include "parser/parser.h"
@@ -11,6 +10,7 @@
 #include "support/file.h"
 #include "support/memory.h"
 #include "support/status.h"
+#include "tools/common/messages.h"
 #include "tools/common/report.h"
 #include "verifier/verifier.h"
 
@@ -34,12 +34,10 @@ size_t LogPrefixLength(absl::string_view line) {
 // Prints what was collected and gives the first error, if there is one.
 absl::Status Report(const Diagnostics& diagnostics, const SourceFile& source, absl::Status status) {
   if (!diagnostics.items().empty()) {
-    const std::string text = diagnostics.Render(source);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    ShowMessages(diagnostics, source);
     if (!diagnostics.ok()) return diagnostics.ToStatus();
   } else if (!status.ok()) {
-    const std::string text = RenderStatus(status, source);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    ShowStatus(status, source);
   }
   return status;
 }

@@ -18,10 +18,10 @@ class JsonObject {
   void Add(absl::string_view key, int value) { Add(key, static_cast<int64_t>(value)); }
   void Add(absl::string_view key, absl::string_view text);
   void Add(absl::string_view key, const char* text) { Add(key, absl::string_view(text)); }
-  std::string Text() const;  // with a newline at the end
+  void AddRaw(absl::string_view key, absl::string_view json);  // a value that is JSON already
+  std::string Text() const;                                    // with a newline at the end
 
  private:
-  void AddRaw(absl::string_view key, absl::string_view json);
   std::string body_;
 };
 

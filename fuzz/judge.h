@@ -14,8 +14,8 @@ absl::string_view Text(Verdict verdict);
 struct Judgement {
   Verdict verdict = Verdict::kAccepted;
   double cpu_seconds = 0;
-  std::string message;  // "LINE:COLUMN: what", the first error
-  std::string printed;  // as `options` say, where the parser accepts
+  std::string message;      // "LINE:COLUMN: what", the first error
+  std::string printed;      // as `options` say, where the parser accepts
   bool fixed_point = true;  // what was printed reads and prints as itself
 };
 

@@ -1,8 +1,9 @@
 // hlokit_mutation: damages modules and watches what the reader and the verifier do.
 //   hlokit_mutation check COUNT SEED FILE...   nothing may crash, hang, or print what does not read
 //                                              back; texts are dealt out evenly over the files
-//   hlokit_mutation emit COUNT SEED FILE...    each mutant with our judgement, for scripts/mutation_test.py
-//   hlokit_mutation serve                      judges texts from standard input
+//   hlokit_mutation emit COUNT SEED FILE...    each mutant with our judgement, for
+//   scripts/mutation_test.py hlokit_mutation serve                      judges texts from standard
+//   input
 // A frame of `serve` is a line `LENGTH [option=value,...]` and that many bytes; its answer, and
 // what `emit` writes after the text's own frame, is `VERDICT MICROSECONDS FIXED MESSAGE PRINTED`
 // (the last two are lengths) and those bytes.
@@ -15,10 +16,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/damage.h"
+#include "fuzz/judge.h"
 #include "support/file.h"
 #include "support/status.h"
-#include "testdata/mutation/judge.h"
-#include "testdata/mutation/mutator.h"
 
 namespace hlokit {
 namespace {
@@ -62,7 +63,8 @@ int Serve() {
     PrintOptions options;
     for (absl::string_view item :
          absl::StrSplit(parts.size() > 1 ? parts[1] : "", ',', absl::SkipEmpty())) {
-      const std::pair<std::string, std::string> pair = absl::StrSplit(item, absl::MaxSplits('=', 1));
+      const std::pair<std::string, std::string> pair =
+          absl::StrSplit(item, absl::MaxSplits('=', 1));
       if (!SetOption(options, pair.first, pair.second)) return 2;
     }
     Answer(Judge(text, options, parts.size() > 2));

@@ -1,10 +1,10 @@
 // Reads, verifies and prints one text.
-#include "testdata/mutation/judge.h"
+#include "fuzz/judge.h"
 
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "fuzz/tokens.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "verifier/verifier.h"
@@ -27,12 +27,6 @@ std::string FirstError(const Diagnostics& diagnostics, const SourceFile& file,
 
 std::shared_ptr<const SourceFile> FileOf(absl::string_view text) {
   return std::make_shared<const SourceFile>("text", std::string(text));
-}
-
-// Without the sign of zeros: XLA prints -0, which it reads as the integer 0, and so does the
-// parser.
-std::string WithoutZeroSigns(const std::string& text) {
-  return absl::StrReplaceAll(text, {{"-0,", "0,"}, {"-0}", "0}"}, {"-0)", "0)"}, {"-0 ", "0 "}});
 }
 
 // With constants whole: the text of one that is left out does not say what it was. Without

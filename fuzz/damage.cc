@@ -1,11 +1,12 @@
 // The changes, and the table that says how often each is made.
-#include "testdata/mutation/mutator.h"
+#include "fuzz/damage.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "fuzz/tokens.h"
 #include "ir/opcode.h"
 #include "types/element_type.h"
 
@@ -27,35 +28,6 @@ class Random {
  private:
   uint64_t state_;
 };
-
-using Tokens = std::vector<std::string>;
-
-bool IsWordPart(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; }
-
-size_t TokenEnd(absl::string_view text, size_t at) {
-  const char c = text[at];
-  size_t end = at + 1;
-  if (IsWordPart(c) || c == '%') {
-    while (end < text.size() && IsWordPart(text[end])) ++end;
-  } else if (c == '"') {
-    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    end = std::min(end + 1, text.size());
-  } else if (c == ' ') {
-    while (end < text.size() && text[end] == ' ') ++end;
-  }
-  return end;
-}
-
-// Words, strings, runs of blanks and single signs; joined they are the text again.
-Tokens Split(absl::string_view text) {
-  Tokens tokens;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = TokenEnd(text, at);
-    tokens.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return tokens;
-}
 
 bool IsBlank(const std::string& token) { return absl::ascii_isspace(token[0]); }
 bool IsNumber(const std::string& token) {
@@ -127,7 +99,8 @@ void Insert(Tokens& t, Random& random) {
                                : absl::StrCat(token, Foreign(random));
 }
 void ChangeNumber(Tokens& t, Random& random) {
-  static constexpr absl::string_view kNumbers[] = {"0", "1", "2", "3", "-1", "5", "65", "4294967296"};
+  static constexpr absl::string_view kNumbers[] = {"0",  "1", "2",  "3",
+                                                   "-1", "5", "65", "4294967296"};
   for (int tries = 0; tries < 256; ++tries) {
     std::string& token = t[Pick(t, random)];
     if (!IsNumber(token)) continue;
@@ -141,13 +114,6 @@ void ChangeLetter(Tokens& t, Random& random) {
 }
 void Truncate(Tokens& t, Random& random) { t.resize(random.Below(t.size()) + 1); }
 
-// The tokens from the line start before `at` up to the next line's.
-std::pair<size_t, size_t> LineAround(const Tokens& t, size_t at) {
-  size_t start = at, end = at;
-  while (start > 0 && t[start - 1] != "\n") --start;
-  while (end < t.size() && t[end] != "\n") ++end;
-  return {start, std::min(end + 1, t.size())};
-}
 void DeleteLine(Tokens& t, Random& random) {
   const auto [start, end] = LineAround(t, Pick(t, random));
   t.erase(t.begin() + start, t.begin() + end);
@@ -214,7 +180,7 @@ const Change& PickChange(Random& random) {
 
 Mutant Mutate(absl::string_view source, uint64_t seed) {
   Random random(seed);
-  Tokens tokens = Split(source);
+  Tokens tokens = SplitTokens(source);
   Mutant mutant;
   const size_t changes = random.Below(4) == 0 ? 2 + random.Below(2) : 1;
   for (size_t i = 0; i < changes && !tokens.empty(); ++i) {
@@ -223,7 +189,7 @@ Mutant Mutate(absl::string_view source, uint64_t seed) {
     absl::StrAppend(&mutant.what, i > 0 ? "+" : "", change.name);
     tokens.erase(std::remove(tokens.begin(), tokens.end(), ""), tokens.end());
   }
-  for (const std::string& token : tokens) mutant.text += token;
+  mutant.text = JoinTokens(tokens);
   return mutant;
 }
 

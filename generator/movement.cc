@@ -150,7 +150,7 @@ void BitcastValue(Scope& s) {
   const RandomValue x = s.Any();
   if (!x.shape().IsRowMajor()) return;
   const Shape shape = Shape::Array(x.type(), Factored(s, x.shape().ElementCount()));
-  Instruction* bitcast = s.Make(Opcode::kBitcast, {x.instruction}, NoAttrs{}, &shape);
+  Instruction* bitcast = s.Make(Opcode::kBitcast, {x.instruction}, &shape);
   if (bitcast == nullptr) return;
   bitcast->set_shape(shape.WithDefaultLayout());  // another order would be another meaning
   s.Keep(bitcast, x.bounds);

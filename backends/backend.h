@@ -25,7 +25,7 @@ struct HostQueues {
 
 // What one run may use; 0: no limit.
 struct RunLimits {
-  int64_t steps = 0;         // instructions that the interpreter runs on a device
+  int64_t steps = 0;         // instructions on a device; compiled code counts rounds of loops
   int64_t memory_bytes = 0;  // arguments, results and what lies between
 };
 

@@ -1,13 +1,16 @@
 // Loops, branches and calls.
 #include <algorithm>
+#include <cstddef>
 
 #include "codegen/module_emitter_internal.h"
+#include "runtime/context.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
 
 constexpr int64_t kCancelledOffset = 8;  // in HlokitRunContext: two int32, cancelled and failed
+constexpr int64_t kStepsLeftOffset = offsetof(HlokitRunContext, steps_left);
 // Longer loops and branches are functions of their own: LLVM's time grows faster than a function.
 constexpr size_t kMostInline = 120;
 
@@ -88,11 +91,18 @@ llvm::BasicBlock* ModuleEmitter::NewBlock(Frame& f, const char* name) {
 }
 
 // True unless the run was cancelled or failed: both are read as one word.
-llvm::Value* ModuleEmitter::GoesOn(Frame& f) {
+llvm::Value* ModuleEmitter::GoesOn(Frame& f, const Instruction& loop) {
   llvm::Value* stop_at =
       f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), kCancelledOffset);
   llvm::Value* stop = f.b.CreateAlignedLoad(f.b.getInt64Ty(), stop_at, llvm::Align(4), true);
-  return f.b.CreateICmpEQ(stop, f.b.getInt64(0));
+  llvm::Value* goes_on = f.b.CreateICmpEQ(stop, f.b.getInt64(0));
+  if (!options_.count_steps) return goes_on;
+  llvm::Value* left_at =
+      f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), kStepsLeftOffset);
+  const int64_t steps = loop.called(0)->instruction_count() + loop.called(1)->instruction_count();
+  llvm::Value* left = f.b.CreateSub(f.b.CreateLoad(f.b.getInt64Ty(), left_at), f.b.getInt64(steps));
+  f.b.CreateStore(left, left_at);
+  return f.b.CreateAnd(goes_on, f.b.CreateICmpSGE(left, f.b.getInt64(0)));
 }
 
 absl::Status ModuleEmitter::EmitWhile(Frame& f, const Instruction& i) {
@@ -107,7 +117,7 @@ absl::Status ModuleEmitter::EmitWhile(Frame& f, const Instruction& i) {
   b.SetInsertPoint(head);
   CallComputation(f, condition);
   llvm::Value* flag = b.CreateLoad(b.getInt8Ty(), Pointer(f, buffers_.slice(i.called(0)->root())));
-  b.CreateCondBr(b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), GoesOn(f)), loop, exit);
+  b.CreateCondBr(b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), GoesOn(f, i)), loop, exit);
   b.SetInsertPoint(loop);
   CallComputation(f, body);
   EmitCopies(f, buffers_.loop_back_copies(&i));
@@ -147,7 +157,7 @@ absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Instruction& i) {
             {state.begin(), state.end()});
   RETURN_IF_ERROR(EmitInline(f, condition));
   llvm::Value* flag = ElementsOf(f, condition.root(), 0)[0].re;
-  b.CreateCondBr(b.CreateAnd(flag, GoesOn(f)), loop, exit);
+  b.CreateCondBr(b.CreateAnd(flag, GoesOn(f, i)), loop, exit);
   b.SetInsertPoint(loop);
   RETURN_IF_ERROR(EmitInline(f, body));
   Values next;

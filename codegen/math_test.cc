@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "codegen/math_jit_internal.h"
+#include "codegen/special_floats.h"
 #include "gtest/gtest.h"
 
 namespace hlokit {
@@ -155,43 +156,12 @@ std::string Text(const Worst<T>& w) {
   return text;
 }
 
-template <typename T>
-std::vector<T> SpecialValues() {
-  using L = std::numeric_limits<T>;
-  std::vector<T> values = {0,
-                           L::denorm_min(),
-                           L::min(),
-                           L::max(),
-                           L::infinity(),
-                           L::quiet_NaN(),
-                           L::epsilon(),
-                           1,
-                           2,
-                           3,
-                           T(0.5),
-                           T(1.5),
-                           T(2.5),
-                           T(0.25),
-                           T(1e-3),
-                           T(1) / 3,
-                           T(1e10),
-                           T(4.0 / 3),
-                           8,
-                           100};
-  for (T v : {T(1), T(0.5), T(M_PI_2), T(M_PI), T(88.72284), T(709.782712893384), T(-87.33655),
-              T(103.97), T(745.13)}) {
-    values.insert(values.end(), {v, std::nextafter(v, T(0)), std::nextafter(v, T(1000))});
-  }
-  size_t n = values.size();
-  for (size_t i = 0; i < n; ++i) values.push_back(-values[i]);
-  return values;
-}
-
 // Pairs of special values, then bit patterns from everywhere and numbers of everyday size.
 template <typename T>
 void FillRandom(std::vector<T>& x, std::vector<T>& y, size_t count) {
-  for (T a : SpecialValues<T>()) {
-    for (T b : SpecialValues<T>()) x.push_back(a), y.push_back(b);
+  const std::vector<T> specials = SpecialFloats<T>();
+  for (T a : specials) {
+    for (T b : specials) x.push_back(a), y.push_back(b);
   }
   std::mt19937_64 random(7);
   auto any = [&] {

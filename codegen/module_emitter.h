@@ -17,6 +17,8 @@ struct EmitOptions {
   int parts = 2;                    // LLVM modules that may be compiled at the same time
   bool parallel = true;             // split large kernels over threads
   bool profile = false;             // count the time of each instruction
+  // Loops take the instructions of each round from steps_left of the context, and end below 0.
+  bool count_steps = false;
 };
 
 // The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table

@@ -76,6 +76,55 @@ void DotValues(Scope& s) {
          SumBounds(narrow ? result.type : type, x.bounds, y.bounds, CountOf(contracting)));
 }
 
+// Rows, parts of what is contracted, or batches in groups.
+void RaggedDotValues(Scope& s) {
+  const ElementType type =
+      s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF64, ElementType::kS32,
+                        ElementType::kBF16, ElementType::kC64});
+  const int64_t m = s.random().Between(0, 6), k = s.random().Between(1, 6);
+  const int64_t n = s.random().Between(1, 4), groups = s.random().Between(1, 3);
+  const int64_t mode = s.random().Between(0, 2);  // of the ragged dimension
+  const int64_t batch = s.random().Between(1, 5);
+  const int64_t first = mode == 2 ? 1 : 0;  // dimension that is not batch
+  RaggedDotAttrs attributes;
+  attributes.lhs_contracting_dims = {first + 1};
+  attributes.rhs_contracting_dims = {mode == 1 ? 0 : 1};
+  attributes.lhs_ragged_dims = {mode == 1 ? 1 : 0};
+  if (mode == 0) attributes.rhs_group_dims = {0};
+  if (mode == 2) attributes.lhs_batch_dims = attributes.rhs_batch_dims = {0};
+  DimVector left = {m, k}, right = {k, n};
+  if (mode == 2) left.insert(left.begin(), batch);
+  if (mode != 1) right.insert(right.begin(), mode == 0 ? groups : batch);
+  const RandomValue x = Symmetric(s.Get(type, left)), y = Symmetric(s.Get(type, right));
+  Instruction* sizes = s.TameInteger(
+      s.Get(s.random().OneOf({ElementType::kS32, ElementType::kS64}), {groups}).instruction, 0, 3);
+  s.Keep(s.Make(Opcode::kRaggedDot, {x.instruction, y.instruction, sizes}, attributes),
+         SumBounds(type, x.bounds, y.bounds, k));
+}
+
+// Blocks of narrow floats, each with its scale.
+void ScaledDotValues(Scope& s) {
+  const ElementType type = s.random().OneOf(
+      {ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16, ElementType::kF4E2M1FN});
+  const int64_t m = s.random().Between(1, 5), n = s.random().Between(1, 5);
+  const int64_t blocks = s.random().Between(1, 3), size = s.random().Between(1, 3);
+  const RandomValue x = Symmetric(s.Get(type, {m, blocks * size}));
+  const RandomValue y = Symmetric(s.Get(type, {blocks * size, n}));
+  const ElementType scale = ElementType::kF8E8M0FNU;
+  const RandomValue x_scale = Symmetric(s.Get(scale, {m, blocks}));
+  const RandomValue y_scale = Symmetric(s.Get(scale, {blocks, n}));
+  DotAttrs attributes;
+  attributes.lhs_contracting_dims = {1};
+  attributes.rhs_contracting_dims = {0};
+  const ElementType to = ElementType::kF32;
+  const Shape result = Shape::Scalar(to);
+  s.Keep(s.Make(Opcode::kScaledDot,
+                {x.instruction, y.instruction, x_scale.instruction, y_scale.instruction},
+                attributes, &result),
+         SumBounds(to, MultiplyBounds(to, x.bounds, x_scale.bounds),
+                   MultiplyBounds(to, y.bounds, y_scale.bounds), blocks * size));
+}
+
 void ConvolutionValues(Scope& s) {
   const ElementType type = ProductType(s);
   const int spatial =
@@ -182,9 +231,7 @@ void CholeskyValue(Scope& s) {
   using D = ComparisonDirection;
   Instruction* inside =
       s.Make(Opcode::kCompare, {row, column}, CompareAttrs{lower ? D::kGe : D::kLe, {}});
-  const Shape shape = factor->shape().WithoutLayout();
-  Instruction* zero =
-      s.Make(Opcode::kBroadcast, {s.ScalarConstant(type, 0)}, BroadcastAttrs{DimVector()}, &shape);
+  Instruction* zero = s.Spread(s.ScalarConstant(type, 0), factor->shape());
   s.Keep(s.Make(Opcode::kSelect, {inside, factor, zero}),
          {-3, 3, 8 * a.bounds.error + 32 * RoundingError(type, 3)});
 }

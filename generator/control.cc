@@ -11,12 +11,6 @@ constexpr int kDeepest = 2;
 
 bool MayNest(Scope& s) { return s.state().options.control_flow && s.depth() < kDeepest; }
 
-std::vector<Instruction*> InstructionsOf(const Values& values) {
-  std::vector<Instruction*> instructions;
-  for (const RandomValue& value : values) instructions.push_back(value.instruction);
-  return instructions;
-}
-
 Shape TupleOf(const Values& values) {
   std::vector<Shape> shapes;
   for (const RandomValue& value : values) shapes.push_back(value.shape());
@@ -25,12 +19,6 @@ Shape TupleOf(const Values& values) {
 
 Instruction* MakeTuple(Scope& s, const Values& values) {
   return s.computation().Add(Opcode::kTuple, TupleOf(values), InstructionsOf(values));
-}
-
-std::vector<Bounds> BoundsOf(const Values& values) {
-  std::vector<Bounds> bounds;
-  for (const RandomValue& value : values) bounds.push_back(value.bounds);
-  return bounds;
 }
 
 Values SomeValues(Scope& s, int64_t least, int64_t most, bool plain) {
@@ -64,26 +52,21 @@ Computation* GrowBody(Scope& s, const char* name, Scope::Kind kind, const Values
   return made;
 }
 
-void KeepCall(Scope& s, Instruction* call, const Values& results) {
-  if (call == nullptr) return;
-  call->set_shape(call->to_apply()->root()->shape());  // with its layouts
-  if (call->shape().IsTuple()) return s.KeepElements(call, BoundsOf(results));
-  s.Keep(call, results[0].bounds);
-}
-
 }  // namespace
 
-void RandomBits(Scope& s) {
-  const RngAlgorithm algorithm =
-      s.random().OneOf({RngAlgorithm::kThreeFry, RngAlgorithm::kPhilox, RngAlgorithm::kDefault});
-  const int64_t words = algorithm == RngAlgorithm::kThreeFry ? 2 : s.random().Between(2, 3);
-  const RandomValue state = s.Plain(s.Get(ElementType::kU64, {words}));
-  const ElementType type = s.random().OneOf({ElementType::kU8, ElementType::kU16, ElementType::kU32,
-                                             ElementType::kU64, ElementType::kS32});
-  const Shape declared = Shape::Tuple({state.shape(), Shape::Array(type, s.AnyDims())});
-  s.KeepElements(s.Make(Opcode::kRngBitGenerator, {state.instruction},
-                        RngBitGeneratorAttrs{algorithm}, &declared),
-                 {{}, {}});
+std::optional<CallPlan> PlanCall(Scope& s, const char* name, int steps) {
+  if (!MayNest(s)) return std::nullopt;
+  const Values operands = SomeValues(s, 1, 3, /*plain=*/false);
+  Values results;
+  Computation* body = GrowBody(s, name, Scope::Kind::kBody, operands, steps, results);
+  return CallPlan{InstructionsOf(operands), body, BoundsOf(results)};
+}
+
+void KeepResults(Scope& s, Instruction* result, const CallPlan& plan) {
+  if (result == nullptr) return;
+  result->set_shape(plan.body->root()->shape());  // with its layouts
+  if (result->shape().IsTuple()) return s.KeepElements(result, plan.results);
+  s.Keep(result, plan.results[0]);
 }
 
 void Bundle(Scope& s) {
@@ -102,11 +85,8 @@ void Bundle(Scope& s) {
 }
 
 void CallValue(Scope& s) {
-  if (!MayNest(s)) return;
-  const Values operands = SomeValues(s, 1, 3, /*plain=*/false);
-  Values results;
-  Computation* body = GrowBody(s, "called", Scope::Kind::kBody, operands, 4, results);
-  KeepCall(s, s.MakeCalling(Opcode::kCall, InstructionsOf(operands), {body}, CallAttrs{}), results);
+  if (const std::optional<CallPlan> plan = PlanCall(s, "called", 4))
+    KeepResults(s, s.MakeCalling(Opcode::kCall, plan->operands, {plan->body}, CallAttrs{}), *plan);
 }
 
 void FuseValue(Scope& s) {
@@ -114,10 +94,10 @@ void FuseValue(Scope& s) {
   const Values operands = SomeValues(s, 1, 4, /*plain=*/true);
   Values results;
   Computation* body = GrowBody(s, "fused", Scope::Kind::kFused, operands, 5, results);
+  const CallPlan plan{InstructionsOf(operands), body, BoundsOf(results)};
   FusionAttrs attributes;
   attributes.kind = s.random().Chance(0.8) ? FusionKind::kLoop : FusionKind::kInput;
-  KeepCall(s, s.MakeCalling(Opcode::kFusion, InstructionsOf(operands), {body}, attributes),
-           results);
+  KeepResults(s, s.MakeCalling(Opcode::kFusion, plan.operands, {body}, attributes), plan);
 }
 
 namespace {

@@ -68,6 +68,13 @@ RandomModule GenerateModule(const GeneratorOptions& options) {
   return result;
 }
 
+Literal RandomHost::Feed(const Shape& shape) {
+  Literal item(shape);
+  constexpr uint64_t kBeyondParameters = 0x8000;
+  FillRandom(item, seed_ * 0x10001 + kBeyondParameters + fed_++, RandomRanges());
+  return item;
+}
+
 std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
   std::vector<Literal> arguments;
   for (const Instruction* parameter : module.entry()->parameters()) {

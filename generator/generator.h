@@ -17,10 +17,11 @@ namespace hlokit {
 
 struct GeneratorOptions {
   uint64_t seed = 0;
-  int instructions = 20;      // steps of the entry computation; each adds about two instructions
-  int max_elements = 600;     // of one array
-  double odd_layouts = 0.03;  // how many arrays lie in memory in another order than row-major
-  bool control_flow = true;   // while, conditional, call, fusion
+  int instructions = 20;        // steps of the entry computation; each adds about two instructions
+  int max_elements = 600;       // of one array
+  double odd_layouts = 0.03;    // how many arrays lie in memory in another order than row-major
+  bool control_flow = true;     // while, conditional, call, fusion
+  bool dynamic_shapes = false;  // set-dimension-size and what follows: for the interpreter alone
   // Only this recipe (recipes.def), beside what its operands need; empty: all.
   std::string recipe;
 };
@@ -38,6 +39,25 @@ RandomModule GenerateModule(const GeneratorOptions& options);
 
 // Arguments for it: what FillRandom makes with its default ranges, on which the bounds rest.
 std::vector<Literal> RandomArguments(const Module& module, uint64_t seed);
+
+// Of a module with dynamic_shapes: instructions of such names (kTwinsAgree.1, ...) must be true
+// everywhere.
+inline constexpr char kTwinsAgree[] = "twins_agree";
+
+// The host's side of a run: random items go in, the same for a seed, and what comes out is kept.
+class RandomHost {
+ public:
+  explicit RandomHost(uint64_t seed) : seed_(seed) {}
+  Literal Feed(const Shape& shape);
+  void Take(Literal item) { taken_.push_back(std::move(item)); }
+  // In order; of which every execution has the same bits.
+  const std::vector<Literal>& taken() const { return taken_; }
+
+ private:
+  const uint64_t seed_;
+  uint64_t fed_ = 0;
+  std::vector<Literal> taken_;
+};
 
 // The names of recipes.def.
 std::vector<std::string> RecipeNames();

@@ -127,6 +127,43 @@ void ReduceSeveral(Scope& s) {
 
 namespace {
 
+// element and carry to (output, carry): the two combined.
+Computation* ScanStep(Scope& s, Opcode opcode, const Shape& element) {
+  Computation* made = s.module().AddComputation("scan_step");
+  Instruction* x = made->AddParameter(0, element);
+  Instruction* carry = made->AddParameter(1, element);
+  Instruction* total = made->Add(opcode, element, {x, carry});
+  made->set_root(made->Add(Opcode::kTuple, Shape::Tuple({element, element}),
+                           {s.random().Chance(0.7) ? total : carry, total}));
+  return made;
+}
+
+}  // namespace
+
+void ScanValues(Scope& s) {
+  const RandomValue x = s.Plain(s.Any());
+  const ElementType type = x.type();
+  if (x.shape().rank() == 0 || type == ElementType::kF8E8M0FNU) return;
+  const int64_t dimension = s.random().Between(0, x.shape().rank() - 1);
+  DimVector dims = x.shape().dims;
+  const int64_t length = dims[dimension];
+  dims.erase(dims.begin() + dimension);
+  const RandomValue init = s.Plain(s.Get(type, dims));
+  const Opcode opcode = Reducer(s, type);
+  ScanAttrs attributes;
+  attributes.dimensions = {dimension};
+  attributes.num_carries = 1;
+  attributes.is_reverse = s.random().Chance(0.4);
+  attributes.is_associative.text = s.random().Chance(0.5) ? "true" : "false";
+  const Bounds bounds = ReducedBounds(type, opcode, x.bounds, init.bounds, length);
+  const Shape element = Shape::Array(type, dims).WithDefaultLayout();
+  s.KeepElements(s.MakeCalling(Opcode::kScan, {x.instruction, init.instruction},
+                               {ScanStep(s, opcode, element)}, attributes),
+                 {bounds, bounds});
+}
+
+namespace {
+
 // A window over an array; `taps` is how many elements one result combines.
 Window SomeWindow(Scope& s, const Shape& shape, bool dilations, int64_t& taps) {
   Window window;

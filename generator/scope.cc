@@ -61,6 +61,18 @@ int64_t CountOf(absl::Span<const int64_t> dims) {
   return count;
 }
 
+std::vector<Instruction*> InstructionsOf(const Values& values) {
+  std::vector<Instruction*> instructions;
+  for (const RandomValue& value : values) instructions.push_back(value.instruction);
+  return instructions;
+}
+
+std::vector<Bounds> BoundsOf(const Values& values) {
+  std::vector<Bounds> bounds;
+  for (const RandomValue& value : values) bounds.push_back(value.bounds);
+  return bounds;
+}
+
 std::unique_ptr<Instruction> Scope::Start(Opcode opcode, absl::Span<Instruction* const> operands,
                                           const Shape* declared) {
   return std::make_unique<Instruction>(opcode, declared != nullptr ? *declared : Shape(), operands);
@@ -179,8 +191,7 @@ RandomValue Scope::MakeValue(ElementType type, absl::Span<const int64_t> dims, b
         scalars.push_back(value);
     const RandomValue scalar = scalars.empty() ? RandomConstant(type, {}) : random().OneOf(scalars);
     if (dims.empty()) return scalar;
-    return {Make(Opcode::kBroadcast, {scalar.instruction}, BroadcastAttrs{DimVector()}, &shape),
-            scalar.bounds};
+    return {Spread(scalar.instruction, shape), scalar.bounds};
   }
   if (!values_.empty() && !e8m0 && !IsComplex(type) && random().Chance(0.4)) {  // of another type
     for (int tries = 0; tries < 4; ++tries) {
@@ -195,6 +206,11 @@ RandomValue Scope::MakeValue(ElementType type, absl::Span<const int64_t> dims, b
     }
   }
   return RandomConstant(type, dims);
+}
+
+Instruction* Scope::Spread(Instruction* scalar, const Shape& shape) {
+  const Shape dims = shape.WithoutLayout();
+  return Make(Opcode::kBroadcast, {scalar}, &dims);
 }
 
 Instruction* Scope::Constant(Literal literal) {

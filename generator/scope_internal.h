@@ -23,6 +23,8 @@ struct RandomValue {
   ElementType type() const { return shape().type; }
 };
 using Values = std::vector<RandomValue>;
+std::vector<Instruction*> InstructionsOf(const Values& values);
+std::vector<Bounds> BoundsOf(const Values& values);
 
 // What the scopes of one module share.
 struct GeneratorState {
@@ -30,6 +32,8 @@ struct GeneratorState {
   Module& module;
   Random random;
   std::vector<std::string> refusals;
+  Instruction* host_token = nullptr;  // of the entry: the last exchange with the host
+  int64_t channels = 0;               // channel ids given out so far
 };
 
 class Scope {
@@ -100,6 +104,8 @@ class Scope {
   // `value` in row-major order, by a copy where need be.
   RandomValue Plain(RandomValue value);
 
+  // `scalar` in every element of an array like `shape`.
+  Instruction* Spread(Instruction* scalar, const Shape& shape);
   Instruction* Constant(Literal literal);
   Instruction* ScalarConstant(ElementType type, double value);
   RandomValue RandomConstant(ElementType type, absl::Span<const int64_t> dims);
@@ -123,6 +129,17 @@ class Scope {
   int depth_;
   Values values_;
 };
+
+// A computation grown at random, and the arguments it is to be given.
+struct CallPlan {
+  std::vector<Instruction*> operands;
+  Computation* body;
+  std::vector<Bounds> results;  // of the root, or its elements
+};
+// Empty where control flow is not wanted or nests deep enough already.
+std::optional<CallPlan> PlanCall(Scope& s, const char* name, int steps);
+// Keeps what a call of the plan's body gives.
+void KeepResults(Scope& s, Instruction* result, const CallPlan& plan);
 
 // One row of recipes.def: adds a step, or does nothing where the scope has no use for it.
 struct Recipe {

@@ -110,12 +110,27 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
   return InterpretDevices(module, {pointers}, options);
 }
 
+struct LoneDevice::State {
+  explicit State(const InterpreterOptions& options)
+      : run(StateFor(options, &exchange)), machine(run, 0, 0, 0) {}
+  Exchange exchange{1, 1};
+  const RunState run;
+  Machine machine;
+};
+
+LoneDevice::LoneDevice(const InterpreterOptions& options)
+    : state_(std::make_unique<State>(options)) {}
+LoneDevice::~LoneDevice() = default;
+
+absl::StatusOr<Literal> LoneDevice::Evaluate(const Instruction& instruction,
+                                             absl::Span<const Literal* const> operands) {
+  return state_->machine.EvaluateOne(instruction, operands);
+}
+
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands,
                                             const InterpreterOptions& options) {
-  const RunState state = StateFor(options, nullptr);
-  Machine machine(state, 0, 0, 0);
-  return machine.EvaluateOne(instruction, operands);
+  return LoneDevice(options).Evaluate(instruction, operands);
 }
 
 }  // namespace hlokit

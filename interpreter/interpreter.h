@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -48,8 +49,25 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
                                                absl::Span<const Literal> arguments,
                                                const InterpreterOptions& options = {});
 
-// The value of one instruction, on one device, with what it calls: for constant folding and
-// fallback kernels.
+// One device by itself, for instructions of a program that runs elsewhere: collectives meet a group
+// of one, receives get what the same device sent. One a run; not for several threads at a time.
+class LoneDevice {
+ public:
+  explicit LoneDevice(const InterpreterOptions& options);  // which outlive it
+  ~LoneDevice();
+  LoneDevice(const LoneDevice&) = delete;
+  LoneDevice& operator=(const LoneDevice&) = delete;
+
+  // The value of one instruction, with what it calls. Errors as above, without a place.
+  absl::StatusOr<Literal> Evaluate(const Instruction& instruction,
+                                   absl::Span<const Literal* const> operands);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The same, for a single instruction: constant folding.
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands,
                                             const InterpreterOptions& options = {});

@@ -263,10 +263,8 @@ absl::StatusOr<Value> Machine::EvaluateGeneric(Frame& frame, const PlanStep& ste
 absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
                                              absl::Span<const Literal* const> operands) {
   EvalContext context{instruction, operands, call_, replica_, partition_, nullptr};
-  const bool queue =
-      instruction.opcode() == Opcode::kInfeed || instruction.opcode() == Opcode::kOutfeed;
-  if (state_.exchange != nullptr) context.partitions = state_.exchange->partition_count();
-  if (queue || (state_.exchange != nullptr && NeedsOtherDevices(instruction.opcode())))
+  context.partitions = state_.exchange->partition_count();
+  if (NeedsOtherDevices(instruction.opcode()))
     context.communicate = [this](const EvalContext& c) { return Communicate(c); };
   return Evaluate(context);
 }

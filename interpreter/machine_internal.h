@@ -17,7 +17,7 @@ namespace hlokit {
 // What all devices of a run share.
 struct RunState {
   const InterpreterOptions* options = nullptr;
-  Exchange* exchange = nullptr;  // null: no other devices
+  Exchange* exchange = nullptr;
   MemoryMeter meter = std::make_shared<std::atomic<int64_t>>(0);
   int64_t memory_limit = 0;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

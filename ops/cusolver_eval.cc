@@ -127,6 +127,21 @@ absl::StatusOr<Literal> Cusolver(const EvalContext& context) {
   return CallLapack(context, name, context.instruction.shape(), LapackConfig(config));
 }
 
+// The call of XLA's own rewriter: (factor, workspace, info by matrix).
+absl::StatusOr<Literal> CusolverCholesky(const EvalContext& context) {
+  const Shape& shape = context.instruction.shape();
+  if (context.operands.empty() || !shape.IsTuple() || shape.elements.size() != 3)
+    return InvalidArgument("custom-call __cusolver$cholesky gives ", Text(shape));
+  ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
+  const Shape lapack = Shape::Tuple({shape.elements[0], shape.elements[2]});
+  ASSIGN_OR_RETURN(Literal result, CallLapack(context, "potrf", lapack, LapackConfig(config)));
+  Literal workspace(shape.elements[1]);
+  Literal whole = Literal::Tuple(
+      {std::move(result.elements()[0]), std::move(workspace), std::move(result.elements()[1])});
+  whole.set_shape(shape);
+  return whole;
+}
+
 // (factors, 0-based pivots, the permutation that they make).
 absl::StatusOr<Literal> LuDecomposition(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();

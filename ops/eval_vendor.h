@@ -17,6 +17,7 @@ VendorCall FindVendorCall(absl::string_view target);
 // The families of the table.
 absl::StatusOr<Literal> CublasGemm(const EvalContext& context);
 absl::StatusOr<Literal> CublasF8Matmul(const EvalContext& context);
+absl::StatusOr<Literal> OnednnConvolution(const EvalContext& context);
 absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context);
 absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context);
 absl::StatusOr<Literal> OnednnLayerNorm(const EvalContext& context);
@@ -27,12 +28,19 @@ absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context);
 absl::StatusOr<Literal> PadToStatic(const EvalContext& context);
 absl::StatusOr<Literal> SliceToDynamic(const EvalContext& context);
 absl::StatusOr<Literal> LuDecomposition(const EvalContext& context);
+absl::StatusOr<Literal> CusolverCholesky(const EvalContext& context);
+absl::StatusOr<Literal> ApproxTopK(const EvalContext& context);
 // cusolver_NAME_ffi, cublas_NAME_batched_ffi and ROCm's.
 bool IsCusolverTarget(absl::string_view target);
 absl::StatusOr<Literal> Cusolver(const EvalContext& context);
 
 // The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
 absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);
+// What oneDNN does after a product or convolution: `fusions` of its configuration, with the
+// operands after the first two. A bias has an element for each `bias_stride` results, round and
+// round.
+absl::Status ApplyOnednnFusions(const EvalContext& context, const ConfigValue& config,
+                                int64_t bias_stride, std::vector<double>& values);
 // f(x) of an activation by any vendor's name for it ("RELU", "kGelu", "GELU_TANH", ...).
 absl::StatusOr<double (*)(double)> FindActivation(absl::string_view name);
 

@@ -1,5 +1,7 @@
 // Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
 // them.
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
@@ -152,6 +154,87 @@ absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context) {
     ASSIGN_OR_RETURN(const auto activation, FindActivation(mode));
     for (double& x : values) x = activation(x);
   }
+  return VendorResult(context, {NarrowFrom(shape, values)});
+}
+
+namespace {
+
+// Numbers of dimensions; spatial ones are counted from 1, so that JSON leaves none out as 0.
+struct OnednnDims {
+  int64_t first = 0, second = 0;
+  DimVector spatial;
+};
+OnednnDims DimsOf(const ConfigValue& config, const char* side, const char* inner, const char* first,
+                  const char* second) {
+  OnednnDims dims;
+  const ConfigValue* whole = config.Find(side);
+  const ConfigValue* part = whole == nullptr ? nullptr : whole->Find(inner);
+  if (part == nullptr) return dims;
+  dims.first = static_cast<int64_t>(part->NumberOr(first, 0));
+  dims.second = static_cast<int64_t>(part->NumberOr(second, 0));
+  for (int64_t d : part->IntegersOf("spatial_dims")) dims.spatial.push_back(d - 1);
+  return dims;
+}
+
+// The convolution that onednn_conv_config describes; strides and paddings are counted from 1,
+// dilations too.
+absl::StatusOr<ConvolutionAttrs> OnednnAttrs(const ConfigValue& config, const Shape& kernel) {
+  ConvolutionAttrs attrs;
+  const OnednnDims in = DimsOf(config, "input", "data", "batch_dim", "feature_dim");
+  const OnednnDims k =
+      DimsOf(config, "kernel", "filter", "input_feature_dim", "output_feature_dim");
+  const OnednnDims out = DimsOf(config, "output", "data", "batch_dim", "feature_dim");
+  attrs.dim_labels = {in.first,  in.second, in.spatial, k.first,    k.second,
+                      k.spatial, out.first, out.second, out.spatial};
+  attrs.feature_group_count =
+      std::max<int64_t>(1, static_cast<int64_t>(config.NumberOr("feature_groups", 1)));
+  const ConfigValue none;
+  const ConfigValue* given = config.Find("window");
+  const ConfigValue& window = given == nullptr ? none : *given;
+  const auto strides = window.IntegersOf("strides"), low = window.IntegersOf("pad_left"),
+             high = window.IntegersOf("pad_right"),
+             dilations = window.IntegersOf("window_dilations");
+  for (size_t d = 0; d < k.spatial.size(); ++d) {
+    if (k.spatial[d] < 0 || k.spatial[d] >= kernel.rank())
+      return InvalidArgument("__onednn$convolution: spatial dimension ", k.spatial[d], " of ",
+                             Text(kernel));
+    WindowDim& w = attrs.window.emplace_back();
+    w.size = kernel.dims[k.spatial[d]];
+    if (d < strides.size()) w.stride = strides[d] - 1;
+    if (d < low.size()) w.pad_low = low[d] - 1;
+    if (d < high.size()) w.pad_high = high[d] - 1;
+    if (d < dilations.size()) w.window_dilation = dilations[d] - 1;
+  }
+  return attrs;
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> OnednnConvolution(const EvalContext& context) {
+  if (context.operands.size() < 2)
+    return InvalidArgument("__onednn$convolution takes an input and a kernel");
+  ASSIGN_OR_RETURN(const ConfigValue whole, ParseCallConfig(context.instruction.backend_config()));
+  const ConfigValue* inner = whole.Find("onednn_conv_config");
+  const ConfigValue& config = inner != nullptr ? *inner : whole;
+  const Shape& shape = FirstArray(context.instruction.shape());
+  if (!shape.IsArray()) return InvalidArgument("__onednn$convolution gives ", Text(shape));
+  const Shape *const input = &context.operands[0]->shape(), *const kernel =
+                                                                &context.operands[1]->shape();
+  const Shape wide = Shape::Array(ElementType::kF64, shape.dims);
+  Instruction conv(Opcode::kConvolution, wide, {});
+  ASSIGN_OR_RETURN(conv.mutable_attr<ConvolutionAttrs>(), OnednnAttrs(config, *kernel));
+  ASSIGN_OR_RETURN(const Shape inferred, InferShape(OpView(Opcode::kConvolution, {input, kernel},
+                                                           conv.attributes(), {}, &wide)));
+  if (inferred.dims != shape.dims)
+    return InvalidArgument("__onednn$convolution gives ", Text(shape), ", but computes ",
+                           Text(inferred));
+  const CallComputation none;
+  ASSIGN_OR_RETURN(const Literal result, EvaluateConvolution({conv, context.operands.subspan(0, 2),
+                                                              none, 0, 0, nullptr}));
+  std::vector<double> values = WidenTo<double>(result);
+  const int64_t feature = conv.attr<ConvolutionAttrs>().dim_labels.output_feature;
+  RETURN_IF_ERROR(
+      ApplyOnednnFusions(context, config, RowMajorStrides(shape.dims)[feature], values));
   return VendorResult(context, {NarrowFrom(shape, values)});
 }
 

@@ -14,8 +14,10 @@ constexpr struct {
   absl::string_view target;
   VendorCall call;
 } kVendorCalls[] = {
+    {"ApproxTopK", ApproxTopK},
     {"LuDecomposition", LuDecomposition},
     {"PadToStatic", PadToStatic},
+    {"PartialReduce", ApproxTopK},
     {"SliceToDynamic", SliceToDynamic},
     {"__cub$DeviceRadixSort", CubSort},
     {"__cublas$gemm", CublasGemm},
@@ -26,6 +28,8 @@ constexpr struct {
     {"__cudnn$convBiasActivationForward", CudnnConvolution},
     {"__cudnn$convForward", CudnnConvolution},
     {"__cudnn$convForwardGraph", CudnnConvolution},
+    {"__cusolver$cholesky", CusolverCholesky},
+    {"__onednn$convolution", OnednnConvolution},
     {"__onednn$layernorm", OnednnLayerNorm},
     {"__onednn$matmul", OnednnMatmul},
     {"__onednn$softmax", OnednnSoftmax},

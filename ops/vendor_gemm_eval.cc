@@ -213,6 +213,31 @@ DotAttrs MatmulDims(const Literal& a, const Literal& b, bool transpose_a, bool t
 }  // namespace
 
 // The fused operations are done one by one, each that needs an operand taking the next.
+absl::Status ApplyOnednnFusions(const EvalContext& context, const ConfigValue& config,
+                                int64_t bias_stride, std::vector<double>& values) {
+  const absl::string_view target = context.instruction.attr<CustomCallAttrs>().target;
+  size_t next = 2;
+  const ConfigValue* fusions = config.Find("fusions");
+  const ConfigValue* ops = fusions == nullptr ? nullptr : fusions->Find("ops");
+  for (const ConfigValue& op : ops == nullptr ? std::vector<ConfigValue>() : ops->list) {
+    if (op.string == "LINEAR") {  // the factor is given by its bits
+      const auto bits = static_cast<uint32_t>(fusions->NumberOr("alpha_typecast", 0x3f800000));
+      for (double& x : values) x *= std::bit_cast<float>(bits);
+    } else if (op.string == "BIAS" || op.string == "BINARY_ADD" || op.string == "SUM") {
+      if (next >= context.operands.size()) return InvalidArgument(target, ": no ", op.string);
+      const std::vector<double> added = WidenTo<double>(*context.operands[next++]);
+      if (added.empty() || values.size() % added.size() != 0)
+        return InvalidArgument(target, ": ", op.string, " of another shape");
+      const size_t stride = added.size() == values.size() ? 1 : bias_stride;
+      for (size_t i = 0; i < values.size(); ++i) values[i] += added[i / stride % added.size()];
+    } else {
+      ASSIGN_OR_RETURN(const auto activation, FindActivation(op.string));
+      for (double& x : values) x = activation(x);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context) {
   if (context.operands.size() < 2) return InvalidArgument("__onednn$matmul takes two operands");
   ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
@@ -230,25 +255,7 @@ absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context) {
   ASSIGN_OR_RETURN(const std::vector<Literal> product,
                    Run(gemm, Shape::Array(ElementType::kF64, shape.dims)));
   std::vector<double> values = WidenTo<double>(product[0]);
-  size_t next = 2;
-  const ConfigValue* fusions = matmul.Find("fusions");
-  const ConfigValue* ops = fusions == nullptr ? nullptr : fusions->Find("ops");
-  for (const ConfigValue& op : ops == nullptr ? std::vector<ConfigValue>() : ops->list) {
-    if (op.string == "LINEAR") {  // the factor is given by its bits
-      const auto bits = static_cast<uint32_t>(fusions->NumberOr("alpha_typecast", 0x3f800000));
-      for (double& x : values) x *= std::bit_cast<float>(bits);
-    } else if (op.string == "BIAS" || op.string == "BINARY_ADD" || op.string == "SUM") {
-      if (next >= context.operands.size())
-        return InvalidArgument("__onednn$matmul: no ", op.string);
-      const std::vector<double> added = WidenTo<double>(*context.operands[next++]);
-      if (added.empty() || values.size() % added.size() != 0)
-        return InvalidArgument("__onednn$matmul: ", op.string, " of another shape");
-      for (size_t i = 0; i < values.size(); ++i) values[i] += added[i % added.size()];
-    } else {
-      ASSIGN_OR_RETURN(const auto activation, FindActivation(op.string));
-      for (double& x : values) x = activation(x);
-    }
-  }
+  RETURN_IF_ERROR(ApplyOnednnFusions(context, matmul, /*bias_stride=*/1, values));
   return VendorResult(context, {NarrowFrom(shape, values)});
 }
 

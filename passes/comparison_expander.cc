@@ -6,7 +6,7 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<ElementType> SignedOfWidth(int bits) {
+ElementType SignedOfWidth(int bits) {
   switch (bits) {
     case 8:
       return ElementType::kS8;
@@ -42,8 +42,7 @@ absl::StatusOr<Instruction*> ExpandCompare(Instruction* i, Rewriter& r) {
   const Shape& shape = i->operand(0)->shape();
   const int width = BitWidth(shape.type);
   if (!IsFloat(shape.type) || width < 8 || shape.type == ElementType::kF8E8M0FNU) return nullptr;
-  ASSIGN_OR_RETURN(const ElementType type, SignedOfWidth(width));
-  const Shape bits = shape.WithType(type);
+  const Shape bits = shape.WithType(SignedOfWidth(width));
   Instruction* zero = Fill(bits, 0, r);
   Instruction* largest = Fill(bits, static_cast<int64_t>(~uint64_t{0} >> (65 - width)), r);
   Instruction* lhs = Ordered(i->operand(0), bits, zero, largest, r);

@@ -38,6 +38,7 @@ struct HlokitRunContext {
   int32_t replica_id;
   int32_t partition_id;
   uint64_t rng_state[2];  // of rng, which has no state operand (128 bits, see rng.cc)
+  int64_t steps_left;     // of code that counts its steps: below 0 its loops end
 
   char error[HLOKIT_ERROR_SIZE];
   HlokitCallReference call_reference;

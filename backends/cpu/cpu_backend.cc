@@ -64,6 +64,7 @@ class CpuBackend final : public Backend {
     emit.parts = std::max(1, options.threads > 0 ? options.threads : cores);
     emit.parallel = options.threads != 1;
     emit.profile = options.profile;
+    emit.count_steps = options.limits.steps > 0;
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
@@ -85,6 +86,7 @@ class CpuBackend final : public Backend {
     executable->set_flush_denormals(options.flush_denormals);
     executable->set_host(options.host);
     executable->set_profile(options.profile);
+    executable->set_step_limit(options.limits.steps);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

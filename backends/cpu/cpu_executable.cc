@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
@@ -60,16 +61,23 @@ void ToBuffers(const Literal& literal, const Shape& shape, void* const*& next) {
     ToLayout(literal, shape, static_cast<uint8_t*>(to));
 }
 
+// What the code's calls of reference kernels find behind their context.
+struct ReferenceCalls {
+  const CpuExecutable* executable;
+  std::optional<LoneDevice> device;  // of this run, made by the first call
+};
+
 void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, void** results) {
-  const auto* executable = static_cast<const CpuExecutable*>(ctx->user);
-  const Instruction& i = *executable->instruction(id);
+  auto* calls = static_cast<ReferenceCalls*>(ctx->user);
+  const Instruction& i = *calls->executable->instruction(id);
   std::vector<Literal> values;
   const void* const* next = operands;
   for (const Instruction* operand : i.operands())
     values.push_back(FromBuffers(operand->shape(), next));
   std::vector<const Literal*> pointers;
   for (const Literal& v : values) pointers.push_back(&v);
-  auto result = EvaluateInstruction(i, pointers, executable->reference_options());
+  if (!calls->device) calls->device.emplace(calls->executable->reference_options());
+  auto result = calls->device->Evaluate(i, pointers);
   if (!result.ok()) {
     hlokit_set_error(ctx, absl::StrCat("%", i.name(), ": ", result.status().message()).c_str());
     return;
@@ -80,7 +88,7 @@ void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, voi
 
 class CpuRun final : public PreparedRun {
  public:
-  explicit CpuRun(CpuExecutable& executable) : e_(executable) {}
+  explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}} {}
 
   absl::Status Prepare(const DeviceArguments& arguments) {
     const Computation& entry = *e_.module().entry();
@@ -102,7 +110,7 @@ class CpuRun final : public PreparedRun {
     context_.struct_size = sizeof(context_);
     context_.num_threads = e_.threads();
     context_.call_reference = CallReference;
-    context_.user = &e_;
+    context_.user = &calls_;
     context_.rng_state[0] = 0x853c49e6748fea9bULL;
     RETURN_IF_ERROR(AllocateResults());
     if (e_.profile()) {
@@ -114,6 +122,8 @@ class CpuRun final : public PreparedRun {
 
   absl::Status Run() override {
     context_.failed = 0;
+    calls_.device.reset();
+    context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
     const ScopedFlushDenormals flush(e_.flush_denormals());
     const double start = Now();
     const uint64_t first = ReadClock();
@@ -121,6 +131,8 @@ class CpuRun final : public PreparedRun {
     clock_ticks_ += ReadClock() - first;
     seconds_ += Now() - start;
     if (context_.failed) return absl::InvalidArgumentError(context_.error);
+    if (e_.step_limit() > 0 && context_.steps_left < 0)
+      return ResourceExhausted("more than ", e_.step_limit(), " steps");
     return absl::OkStatus();
   }
 
@@ -208,6 +220,7 @@ class CpuRun final : public PreparedRun {
   }
 
   CpuExecutable& e_;
+  ReferenceCalls calls_;
   HlokitRunContext context_;
   Bytes arena_;
   std::vector<const void*> table_;

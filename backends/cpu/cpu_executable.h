@@ -40,6 +40,9 @@ class CpuExecutable final : public Executable {
     reference_options_.infeed = host.infeed;
     reference_options_.outfeed = host.outfeed;
   }
+  // Instructions that one run may take, those of loops in every round; 0: no limit, and no count.
+  int64_t step_limit() const { return step_limit_; }
+  void set_step_limit(int64_t limit) { step_limit_ = limit; }
   // Whether the code counts the time of instructions.
   bool profile() const { return profile_; }
   void set_profile(bool profile) { profile_ = profile; }
@@ -52,6 +55,7 @@ class CpuExecutable final : public Executable {
   int threads_;
   bool flush_denormals_ = false;
   InterpreterOptions reference_options_;
+  int64_t step_limit_ = 0;
   bool profile_ = false;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major

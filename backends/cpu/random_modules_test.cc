@@ -1,6 +1,7 @@
 // Random modules give on the CPU, after its pipeline and as they stand, what the interpreter gives.
 //
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -46,10 +47,40 @@ std::string Differences(const RandomModule& random, const Literal& expected,
   return text;
 }
 
+// What one execution gives: its result, and what the host got.
+struct Outcome {
+  Literal result;
+  std::vector<Literal> taken;
+};
+
+// The host's ends, for either platform.
+HostQueues QueuesOf(RandomHost& host) {
+  return {[&host](int64_t, const Shape& shape) { return host.Feed(shape); },
+          [&host](int64_t, const Literal& item) {
+            host.Take(item);
+            return absl::OkStatus();
+          }};
+}
+
+absl::StatusOr<Outcome> RunOnInterpreter(const RandomModule& random, uint64_t seed,
+                                         absl::Span<const Literal> arguments) {
+  RandomHost host(seed);
+  const HostQueues queues = QueuesOf(host);
+  InterpreterOptions options;
+  options.infeed = queues.infeed;
+  options.outfeed = queues.outfeed;
+  auto results = Interpret(*random.module, arguments, options);
+  if (!results.ok()) return results.status();
+  return Outcome{std::move(results->front()), host.taken()};
+}
+
 // What is wrong with the CPU's execution; empty where nothing is.
-std::string RunOnCpu(const RandomModule& random, const std::vector<Literal>& arguments,
-                     const Literal& expected, CompileOptions::Passes passes, int threads) {
+std::string RunOnCpu(const RandomModule& random, uint64_t seed,
+                     const std::vector<Literal>& arguments, const Outcome& expected,
+                     CompileOptions::Passes passes, int threads) {
+  RandomHost host(seed);
   CompileOptions options;
+  options.host = QueuesOf(host);
   options.which_passes = passes;
   options.threads = threads;
   options.opt_level = 1;
@@ -57,7 +88,12 @@ std::string RunOnCpu(const RandomModule& random, const std::vector<Literal>& arg
   if (!executable.ok()) return "does not compile: " + executable.status().ToString();
   auto actual = (*executable)->Run(arguments);
   if (!actual.ok()) return "does not run: " + actual.status().ToString();
-  return Differences(random, expected, *actual);
+  if (host.taken().size() != expected.taken.size()) return "the host got more, or less";
+  for (size_t i = 0; i < expected.taken.size(); ++i)
+    if (const CompareResult result = Compare(expected.taken[i], host.taken()[i], CompareOptions());
+        !result.equal)
+      return "item " + std::to_string(i) + " of the host: " + result.Report();
+  return Differences(random, expected.result, *actual);
 }
 
 void Check(uint64_t seed) {
@@ -66,13 +102,13 @@ void Check(uint64_t seed) {
   options.instructions = 12 + static_cast<int>(seed % 3) * 8;
   const RandomModule random = GenerateModule(options);
   const std::vector<Literal> arguments = RandomArguments(*random.module, seed);
-  const auto expected = Interpret(*random.module, arguments);
+  const auto expected = RunOnInterpreter(random, seed, arguments);
   ASSERT_TRUE(expected.ok()) << expected.status() << "\n" << Save(*random.module, seed);
   using Passes = CompileOptions::Passes;
   for (const Passes passes : {Passes::kPipeline, Passes::kNone}) {
     if (passes == Passes::kNone && seed % 2 == 0) continue;
     const std::string wrong =
-        RunOnCpu(random, arguments, expected->front(), passes, seed % 4 == 3 ? 2 : 1);
+        RunOnCpu(random, seed, arguments, *expected, passes, seed % 4 == 3 ? 2 : 1);
     EXPECT_EQ(wrong, "") << (passes == Passes::kNone ? "as it stands: " : "after the pipeline: ")
                          << Save(*random.module, seed);
   }
@@ -80,6 +116,26 @@ void Check(uint64_t seed) {
 
 TEST(RandomModulesTest, CpuAgreesWithInterpreter) {
   for (uint64_t seed = 0; seed < 40; ++seed) Check(seed);
+}
+
+TEST(RandomModulesTest, CpuRefusesDynamicSizesByName) {
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.dynamic_shapes = true;
+    const RandomModule random = GenerateModule(options);
+    bool dynamic = false;
+    for (const Computation* c : random.module->Computations())
+      for (const Instruction* i : c->Instructions()) dynamic |= i->shape().HasDynamicDims();
+    if (!dynamic) continue;
+    ++refused;
+    const auto executable = MakeCpuBackend()->Compile(random.module->Clone(), CompileOptions());
+    EXPECT_TRUE(absl::IsUnimplemented(executable.status())) << executable.status();
+    EXPECT_THAT(std::string(executable.status().message()),
+                testing::HasSubstr("--platform=interpreter"));
+  }
+  EXPECT_GT(refused, 1);
 }
 
 TEST(RandomModulesSlowTest, CpuAgreesWithInterpreter) {

@@ -3,9 +3,9 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "codegen/special_floats.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -23,33 +23,8 @@ double Unit(uint64_t hash) { return static_cast<double>(static_cast<int64_t>(has
 
 template <typename T>
 std::vector<double> Specials() {
-  using L = std::numeric_limits<T>;
-  std::vector<double> values = {0,
-                                L::denorm_min(),
-                                L::min(),
-                                L::max(),
-                                L::infinity(),
-                                L::quiet_NaN(),
-                                L::epsilon(),
-                                2,
-                                3,
-                                0.25,
-                                1.5,
-                                2.5,
-                                4.0 / 3,
-                                1e-3,
-                                1e10,
-                                1e22,
-                                100};
-  for (double v : {1.0, 0.5, M_PI_2, M_PI, 88.72284, 709.782712893384, 87.33655, 103.97, 745.13}) {
-    const T near = static_cast<T>(v);
-    values.insert(values.end(), {double(near), double(std::nextafter(near, T(0))),
-                                 double(std::nextafter(near, T(1000)))});
-  }
-  for (double& v : values) v = static_cast<T>(v);
-  const size_t count = values.size();
-  for (size_t i = 0; i < count; ++i) values.push_back(-values[i]);
-  return values;
+  const std::vector<T> values = SpecialFloats<T>();
+  return {values.begin(), values.end()};
 }
 
 double AnyDouble(uint64_t hash) {

@@ -35,8 +35,7 @@ std::string TextOf(const GeneratorOptions& options) {
   const RandomModule random = GenerateModule(options);
   PrintOptions whole;
   whole.large_constants = true;
-  const double tolerance =
-      *std::max_element(random.tolerances.begin(), random.tolerances.end());
+  const double tolerance = *std::max_element(random.tolerances.begin(), random.tolerances.end());
   return absl::StrCat("// seed ", options.seed, ", --abs-error=", tolerance, "\n",
                       Print(*random.module, whole));
 }
@@ -54,8 +53,8 @@ int Run(GenOptions& o) {
       absl::StrAppend(&text, i > 0 ? "// -----\n" : "", module);
       continue;
     }
-    const absl::Status written = AtomicWriteFile(
-        absl::StrCat(o.output, "/random_", o.generator.seed, ".hlo"), module);
+    const absl::Status written =
+        AtomicWriteFile(absl::StrCat(o.output, "/random_", o.generator.seed, ".hlo"), module);
     if (!written.ok()) return ReportError(kTool, written);
   }
   return o.output == "-" ? ReportError(kTool, AtomicWriteFile("-", text)) : kExitDone;
@@ -74,6 +73,8 @@ bool Parse(int argc, const char* const* argv, GenOptions& o, int& exit_status) {
                  "how many arrays are not row-major, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
   app.add_flag("!--no-control-flow", o.generator.control_flow, "no calls, loops and branches");
+  app.add_flag("--dynamic-shapes", o.generator.dynamic_shapes,
+               "sizes that only the run knows, which the interpreter alone runs");
   app.add_option("--recipe", o.generator.recipe, "only this kind of step")
       ->check(CLI::IsMember(RecipeNames()))
       ->type_name("NAME");

@@ -128,7 +128,7 @@ void AddProbeFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddLimitFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--max-steps", o.max_steps, "instructions that the interpreter may run")
+  app.add_option("--max-steps", o.max_steps, "instructions that a run may take on a device")
       ->check(AtLeast(1));
   app.add_option("--memory-limit", o.memory_limit, "of a run, such as 500MB or 2GiB")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))

@@ -1,5 +1,7 @@
 // Runtime calls of linear algebra and Fourier transforms, and of jaxlib's lapack_*_ffi custom
 // calls.
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "codegen/lapack_shapes_internal.h"
@@ -135,12 +137,12 @@ class LapackCall : public LibraryCall {
     if (i.opcode() != Opcode::kCustomCall || i.operand_count() == 0 ||
         !FindLapackTarget(i.attr<CustomCallAttrs>().target.c_str(), &function, &type))
       return false;
+    int rank = 0;
+    for (const Instruction* operand : i.operands()) rank = std::max(rank, operand->shape().rank());
     for (const Instruction* operand : i.operands())
-      if (!operand->shape().IsArray() || !ColumnMajor(operand->shape()) ||
-          operand->shape().ElementCount() == 0)
-        return false;
+      if (!InPlace(operand->shape(), rank) || operand->shape().ElementCount() == 0) return false;
     for (const ShapeLeaf& leaf : Leaves(i.shape()))
-      if (!leaf.shape->IsArray() || !ColumnMajor(*leaf.shape)) return false;
+      if (!InPlace(*leaf.shape, rank)) return false;
     // What does not fit is left to the reference kernel, which says so.
     return LapackShapesFit(i, DescOf(i), static_cast<ElementType>(type));
   }
@@ -157,6 +159,13 @@ class LapackCall : public LibraryCall {
   }
 
  private:
+  // As LAPACK has them one batch after the other: matrices by columns; pivots, scalars and values,
+  // of fewer dimensions, as they are.
+  static bool InPlace(const Shape& shape, int matrix_rank) {
+    if (!shape.IsArray()) return false;
+    return shape.rank() == matrix_rank ? ColumnMajor(shape) : shape.IsRowMajor();
+  }
+
   static HlokitLapackDesc DescOf(const Instruction& i) {
     HlokitLapackDesc desc = {};
     FindLapackTarget(i.attr<CustomCallAttrs>().target.c_str(), &desc.function, &desc.type);

@@ -92,6 +92,7 @@ TEST(BroadcastableTest, ResultsAreVerified) {
       {"1 4", "4", true, true},
       {"4", "?", true, true},
       {"4 2,3,4", "2,3,4", true, true},
+      {"2 2", "2", true, true},
       {"2", "*", true, true},
       {"* *", "2", true, true},
       // Its incorrect ones; the third is what the two readings disagree on.

@@ -19,10 +19,12 @@ Complex Power(Complex x, Complex y) {
   using Long = std::complex<long double>;
   return Complex(std::exp(Long(y) * std::log(Long(x))));
 }
-// Turned by hand: products with i would lose the signs of zeros, which choose the side of the cut.
+// Turned and divided by hand: products with i, and the library's quotient, would lose the signs of
+// zeros, which choose the side of the cut.
 Complex Atan2(Complex x, Complex y) {
   const Complex turned(-x.imag(), x.real());
-  const Complex angle = std::log((y + turned) / std::sqrt(Multiply(x, x) + Multiply(y, y)));
+  const Complex length = std::sqrt(Multiply(x, x) + Multiply(y, y));
+  const Complex angle = std::log(Multiply(y + turned, std::conj(length)) / std::norm(length));
   return {angle.imag(), -angle.real()};
 }
 

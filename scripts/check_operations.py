@@ -15,6 +15,7 @@ import sys
 
 from operations_table import ROOT, labels, ops, read
 
+SUBJECTS = 87  # of the catalogue that docs/coverage.md goes through
 # Edits keep both sides of use lists, so that only a fault of ours breaks this one.
 UNREACHABLE = {"computation-c3"}
 REASONS = {"(history)", "(builder)", "(freedom)", "(run-time)", "(reference)", "(reading)"}
@@ -47,7 +48,7 @@ def check_examples():
 
 def unit_tests():
     pattern = re.compile(r"^TEST(?:_F)?\((\w+), (\w+)\)", re.M)
-    return {f"{suite}.{case}" for path in ROOT.glob("*/*_test.cc")
+    return {f"{suite}.{case}" for folder in ("*", "*/*") for path in ROOT.glob(f"{folder}/*_test.cc")
             for suite, case in pattern.findall(path.read_text(encoding="utf-8"))}
 
 
@@ -81,10 +82,24 @@ def check_rows(tests):
             yield f"ops_rows.tsv, {row}: no test at all"
 
 
+def elsewhere(page):
+    """The subjects after `Not here:`, single ones and `S1 to S7`."""
+    text = page[page.index("Not here:"):]
+    for first, last in re.findall(r"S(\d+)(?: to S(\d+))?", text):
+        yield from range(int(first), int(last or first) + 1)
+
+
 def check_coverage(tests):
-    for line in read("docs/coverage.md").split("\n"):
+    page = read("docs/coverage.md")
+    here = {int(number) for number in re.findall(r"^\| S(\d+) \|", page, re.M)}
+    for number in range(1, SUBJECTS + 1):
+        if (number in here) == (number in set(elsewhere(page))):
+            yield f"docs/coverage.md: S{number} is " + ("in both lists" if number in here else "missing")
+    for line in page.split("\n"):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) > 3 and re.fullmatch(r"S\d+", cells[1]):
+            if not re.search(r"`[^`]+`", cells[3]):
+                yield f"docs/coverage.md, {cells[1]}: names no test"
             for problem in filter(None, map(tests.problem, re.findall(r"`([^`]+)`", cells[3]))):
                 yield f"docs/coverage.md, {cells[1]}: {problem}"
 

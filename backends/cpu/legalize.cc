@@ -30,8 +30,14 @@ class Legalizer {
         case Opcode::kCustomCall:
           ConstrainLayouts(i);
           break;
+        case Opcode::kAddDependency:
+        case Opcode::kDomain:
+        case Opcode::kOptimizationBarrier:
+          MatchOperand(i, 0, i->shape());
+          break;
         case Opcode::kTuple:
-          MatchElements(i);
+          for (int64_t o = 0; o < i->operand_count(); ++o)
+            MatchOperand(i, o, i->shape().elements[o]);
           break;
         case Opcode::kConstant:
           if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
@@ -103,18 +109,14 @@ class Legalizer {
     gone_.insert(start);
   }
 
-  // A tuple may name other layouts than its operands have: its elements are copies then.
-  void MatchElements(Instruction* tuple) {
-    for (int64_t o = 0; o < tuple->operand_count(); ++o) {
-      const Shape& have = tuple->operand(o)->shape();
-      const Shape& wanted = tuple->shape().elements[o];
-      if (!have.IsArray() || have.MinorToMajor() == wanted.MinorToMajor()) continue;
-      Instruction* copy =
-          c_.Add(Opcode::kCopy, wanted.has_layout ? wanted : wanted.WithDefaultLayout(),
-                 {tuple->operand(o)});
-      inserted_[tuple].push_back(copy);
-      tuple->SetOperand(o, copy);
-    }
+  // What passes an array on, such as a tuple, may name another layout for it: it takes a copy then.
+  void MatchOperand(Instruction* user, int64_t o, const Shape& wanted) {
+    const Shape& have = user->operand(o)->shape();
+    if (!have.IsArray() || have.MinorToMajor() == wanted.MinorToMajor()) return;
+    Instruction* copy = c_.Add(
+        Opcode::kCopy, wanted.has_layout ? wanted : wanted.WithDefaultLayout(), {user->operand(o)});
+    inserted_[user].push_back(copy);
+    user->SetOperand(o, copy);
   }
 
   // Custom calls read operands in the layouts that they name.
@@ -124,16 +126,11 @@ class Legalizer {
     const std::vector<Shape>& wanted = *constraints;
     if (static_cast<int64_t>(wanted.size()) != call->operand_count()) return;
     for (int64_t o = 0; o < call->operand_count(); ++o) {
-      const Shape& have = call->operand(o)->shape();
-      if (!have.IsArray() || !wanted[o].has_layout ||
-          have.MinorToMajor() == wanted[o].MinorToMajor())
-        continue;
-      Shape shape = have;
+      if (!wanted[o].has_layout) continue;
+      Shape shape = call->operand(o)->shape();
       shape.has_layout = true;
       shape.layout = wanted[o].layout;
-      Instruction* copy = c_.Add(Opcode::kCopy, shape, {call->operand(o)});
-      inserted_[call].push_back(copy);
-      call->SetOperand(o, copy);
+      MatchOperand(call, o, shape);
     }
   }
 

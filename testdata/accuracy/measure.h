@@ -27,7 +27,10 @@ struct SweepOptions {
   int64_t double_count = 10'000'000;
   int64_t complex_count = 50'000;
   bool mpfr = true;  // f64 against MPFR, else against long double libm
-  int threads = 2;   // that compute references
+  // MPFR only for special values, for every 64th, which libm must agree with, and where libm says
+  // that a result is near the worst so far, or beyond.
+  bool screened = true;
+  int threads = 2;  // that compute references
 };
 
 // One row a platform, in the order given. Errors are those of compiling and running.

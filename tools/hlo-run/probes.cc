@@ -33,13 +33,6 @@ std::string PlaceText(const Instruction& instruction) {
   return absl::StrCat(source->name(), ":", at.line, ":", at.column, ": ");
 }
 
-// A short form of an instruction: its name, shape and opcode with operands.
-std::string ShortText(const Instruction& instruction) {
-  PrintOptions options;
-  options.metadata = options.backend_config = false;
-  return Print(instruction, options);
-}
-
 // `in round 2 of %while.3, ` for each call on the way from the entry.
 std::string WhereText(const CallPath& path) {
   std::string text;
@@ -94,11 +87,19 @@ class Probes {
         if (!value.shape().IsTuple()) leaf.name = name;
         arrays.push_back(std::move(leaf));
       }
-    if (arrays.empty())
-      return NotFound("--trace=", o_.trace, ": no instruction of that name runs by itself");
+    if (arrays.empty()) return NothingTraced(pattern);
     RETURN_IF_ERROR(WriteNpz(o_.trace_to, arrays));
     PrintOut(absl::StrCat("wrote ", arrays.size(), " arrays to ", o_.trace_to, "\n"));
     return absl::OkStatus();
+  }
+
+  absl::Status NothingTraced(const RE2& pattern) const {
+    for (const Computation* c : module_.Computations())
+      for (const Instruction* i : c->Instructions())
+        if (RE2::PartialMatch(i->name(), pattern))
+          return NotFound("--trace=", o_.trace, ": %", i->name(),
+                          " never runs, or only element by element in what another calls");
+    return NotFound("--trace=", o_.trace, ": no instruction's name matches");
   }
 
   absl::Status RunIsolate() {
@@ -106,7 +107,8 @@ class Probes {
     ASSIGN_OR_RETURN(const Isolated isolated,
                      Isolate(test_, module_, arguments_, *instruction, o_.isolate_run, o_.height));
     PrintOut(absl::StrCat(WhereText(isolated.path), ShortText(*instruction), "\n"));
-    return Save(*isolated.module, isolated.inputs, instruction->name(), "");
+    return Save(*isolated.module, isolated.inputs, instruction->name(),
+                o_.run_passes ? "" : " --no-passes");
   }
 
   // STEM.hlo and STEM.npz, and how to run them.
@@ -164,7 +166,7 @@ class Probes {
                           ShortText(*fault->instruction), "\n  is the first to make ", what, " on ",
                           test_.name, ": ", fault->value, "\n"));
     return Save(*fault->module, fault->inputs, fault->instruction->name(),
-                absl::StrCat(" --platform=", o_.platform));
+                absl::StrCat(" --platform=", o_.platform, o_.run_passes ? "" : " --no-passes"));
   }
 
   absl::Status Bisect(bool& good) {

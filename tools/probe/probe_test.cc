@@ -102,6 +102,14 @@ class ProbeTest : public testing::Test {
   std::vector<Literal> results_;
 };
 
+void ExpectFault(const std::optional<Fault>& fault, const char* name, int height,
+                 const char* path = "") {
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->instruction->name(), name);
+  EXPECT_EQ(fault->height, height);
+  EXPECT_EQ(Text(fault->path), path);
+}
+
 TEST_F(ProbeTest, NamesAnInstructionOfTheEntry) {
   const auto fault = Find(R"(
 ENTRY e {
@@ -113,9 +121,7 @@ ENTRY e {
   ROOT t = (f32[4], f32[4]) tuple(s, m)
 })",
                           SubtractForAdd);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->instruction->name(), "wrong");
-  EXPECT_EQ(fault->height, 0);
+  ASSERT_NO_FATAL_FAILURE(ExpectFault(fault, "wrong", 0));
   EXPECT_EQ(fault->inputs.size(), 2u);
   EXPECT_FALSE(fault->difference.equal);
   EXPECT_FALSE(results_[0] == results_[1]);
@@ -161,9 +167,7 @@ TEST_F(ProbeTest, NamesTheRoundOfALoopAndTheBranch) {
   FaultKind kind;
   kind.compare.rel_error = 1e-6;
   const auto fault = Find(kLoop, SubtractForAdd, kind);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->instruction->name(), "wrong");
-  EXPECT_EQ(Text(fault->path), "loop[3]/c/");
+  ExpectFault(fault, "wrong", 0, "loop[3]/c/");
 }
 
 TEST_F(ProbeTest, FindsWhatIsWrongOnlyTogether) {
@@ -175,9 +179,7 @@ ENTRY e {
   ROOT r = f32[4] exponential(n)
 })",
                           BreakPairs);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->instruction->name(), "n");
-  EXPECT_EQ(fault->height, 1);
+  ExpectFault(fault, "n", 1);
 }
 
 // Making `n` a result would hide this fault, so halves find it.
@@ -195,9 +197,7 @@ ENTRY e {
   ROOT r = f32[4] sine(x)
 })",
                           only_users);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->instruction->name(), "x");
-  EXPECT_EQ(fault->height, 1);
+  ExpectFault(fault, "x", 1);
 }
 
 TEST_F(ProbeTest, FindsNothingWhereAllIsRight) {
@@ -233,9 +233,7 @@ TEST_F(ProbeTest, NamesTheFirstNanOfALoop) {
   kind.kind = FaultKind::kNan;
   const auto fault = Find(
       text, [](Computation&, Instruction*) {}, kind);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->instruction->name(), "wrong");
-  EXPECT_EQ(Text(fault->path), "loop[3]/c/");
+  ExpectFault(fault, "wrong", 0, "loop[3]/c/");
 }
 
 TEST_F(ProbeTest, TracesEveryRound) {

@@ -130,7 +130,7 @@ class Isolator {
       if (!visited_.contains(c))
         for (const Instruction* i : c->Instructions())
           if (!i->IsParameter() && !i->IsConstant())
-            rows_.push_back({IsolationResult::kDidNotRun, {i->name()}, Print(*i), ""});
+            rows_.push_back({IsolationResult::kDidNotRun, {i->name()}, ShortText(*i), ""});
   }
 
  private:
@@ -148,7 +148,7 @@ class Isolator {
       rows_[row->second].instructions.push_back(i.name());
       return nullptr;
     }
-    rows_.push_back({IsolationResult::kDidNotRun, {i.name()}, Print(i), ""});
+    rows_.push_back({IsolationResult::kDidNotRun, {i.name()}, ShortText(i), ""});
     return &rows_.back();
   }
 
@@ -181,6 +181,12 @@ class Isolator {
 };
 
 }  // namespace
+
+std::string ShortText(const Instruction& instruction) {
+  PrintOptions options;
+  options.metadata = options.backend_config = false;
+  return Print(instruction, options);
+}
 
 absl::StatusOr<std::vector<IsolationResult>> IsolateAll(const Side& reference, const Side& test,
                                                         const Module& module,

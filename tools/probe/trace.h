@@ -30,6 +30,9 @@ absl::StatusOr<Isolated> Isolate(const Side& side, const Module& module,
                                  absl::Span<const Literal* const> arguments,
                                  const Instruction& instruction, int64_t run, int height);
 
+// An instruction without its metadata and configuration.
+std::string ShortText(const Instruction& instruction);
+
 // One row of the table that --isolate-instructions prints; states are XLA's words.
 struct IsolationResult {
   enum State : uint8_t {

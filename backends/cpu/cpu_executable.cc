@@ -8,6 +8,7 @@
 
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
+#include "support/diagnostics.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -65,6 +66,7 @@ void ToBuffers(const Literal& literal, const Shape& shape, void* const*& next) {
 struct ReferenceCalls {
   const CpuExecutable* executable;
   std::optional<LoneDevice> device;  // of this run, made by the first call
+  absl::Status failure;              // of the first call that failed
 };
 
 void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, void** results) {
@@ -79,7 +81,9 @@ void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, voi
   if (!calls->device) calls->device.emplace(calls->executable->reference_options());
   auto result = calls->device->Evaluate(i, pointers);
   if (!result.ok()) {
-    hlokit_set_error(ctx, absl::StrCat("%", i.name(), ": ", result.status().message()).c_str());
+    if (calls->failure.ok())
+      calls->failure = WithPlace(Annotate(result.status(), absl::StrCat("%", i.name())), i.place());
+    hlokit_set_error(ctx, std::string(result.status().message()).c_str());
     return;
   }
   void* const* out = results;
@@ -123,6 +127,7 @@ class CpuRun final : public PreparedRun {
   absl::Status Run() override {
     context_.failed = 0;
     calls_.device.reset();
+    calls_.failure = absl::OkStatus();
     context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
     const ScopedFlushDenormals flush(e_.flush_denormals());
     const double start = Now();
@@ -130,6 +135,7 @@ class CpuRun final : public PreparedRun {
     e_.code().entry()(&context_, arena_.get(), table_.data());
     clock_ticks_ += ReadClock() - first;
     seconds_ += Now() - start;
+    RETURN_IF_ERROR(calls_.failure);
     if (context_.failed) return absl::InvalidArgumentError(context_.error);
     if (e_.step_limit() > 0 && context_.steps_left < 0)
       return ResourceExhausted("more than ", e_.step_limit(), " steps");

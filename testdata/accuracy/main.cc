@@ -132,7 +132,8 @@ on a thin sweep, `accuracy.full` (label slow) on all of it.
 - **c64, c128**: the distance to the exact result is at most 8 units of 2^-24 (2^-53) of its magnitude where the parts of the
   inputs are zero or lie between 2^-60 and 2^60. A part that is much smaller than the other may have lost all its digits.
   Three are worse conditioned and their errors counted so: power in units times 1 + |y log x|, logistic times 1 + |result|, atan2 in
-  units of 1 where its result is smaller, times (|y|^2 + |x|^2) / |y^2 + x^2|.
+  units of 1 where its result is smaller, times (|y|^2 + |x|^2) / |y^2 + x^2|; next to the
+  cut either side is taken for right, but for y = 0 and real x, where the signs of zeros choose it.
 - Subnormals are kept unless `--flush-denormals` asks for what XLA's CPU does.
 - Integers and predicates are exact. Division by zero gives -1, the least number by -1 itself; remainders are the dividend and 0;
   shifts past the width give 0 or the sign; floats out of range convert to the nearest integer, NaN to 0.

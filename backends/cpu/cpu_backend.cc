@@ -11,6 +11,7 @@
 #include "codegen/module_emitter.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
+#include "support/diagnostics.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -37,8 +38,10 @@ absl::Status RefuseDynamic(const Module& module) {
   for (const Computation* c : module.Computations())
     for (const Instruction* i : c->Instructions())
       if (i->shape().HasDynamicDims())
-        return Unimplemented("dynamic dimensions have no code on the CPU (instruction %", i->name(),
-                             ": ", Text(i->shape()), "); --platform=interpreter runs them");
+        return WithPlace(
+            Unimplemented("dynamic dimensions have no code on the CPU (%", i->name(), ": ",
+                          Text(i->shape()), "); --platform=interpreter runs them"),
+            i->place());
   return absl::OkStatus();
 }
 

@@ -52,9 +52,9 @@ void OrderByEdge(Scope& s) {
 
 void MarkDomain(Scope& s) {
   const RandomValue x = s.Any();
-  constexpr char kBorder[] =
-      "{kind=\"sharding\", entry={maximal device=0}, exit={maximal device=0}}";
-  s.Keep(s.Make(Opcode::kDomain, {x.instruction}, DomainAttrs{RawText{kBorder}}), x.bounds);
+  Domain border;
+  border.entry.kind = border.exit.kind = Sharding::Kind::kMaximal;
+  s.Keep(s.Make(Opcode::kDomain, {x.instruction}, DomainAttrs{std::move(border)}), x.bounds);
 }
 
 void CopyLater(Scope& s) {

@@ -154,7 +154,7 @@ void ScanValues(Scope& s) {
   attributes.dimensions = {dimension};
   attributes.num_carries = 1;
   attributes.is_reverse = s.random().Chance(0.4);
-  attributes.is_associative.text = s.random().Chance(0.5) ? "true" : "false";
+  attributes.is_associative = s.random().Chance(0.5);
   const Bounds bounds = ReducedBounds(type, opcode, x.bounds, init.bounds, length);
   const Shape element = Shape::Array(type, dims).WithDefaultLayout();
   s.KeepElements(s.MakeCalling(Opcode::kScan, {x.instruction, init.instruction},

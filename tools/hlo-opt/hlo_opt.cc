@@ -10,6 +10,7 @@
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
+#include "tools/common/split.h"
 #include "tools/hlo-opt/bisect.h"
 #include "tools/hlo-opt/options.h"
 #include "tools/hlo-opt/stages.h"
@@ -19,7 +20,6 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kTool = "hlo-opt";
-constexpr absl::string_view kSplitLine = "// -----";
 
 struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
@@ -61,29 +61,6 @@ absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
     ASSIGN_OR_RETURN(format.proto, ProtoEncodingOf(o));
   }
   return format;
-}
-
-// The pieces of `source` between lines that start with kSplitLine; places keep their line numbers.
-std::vector<std::shared_ptr<const SourceFile>> Split(
-    const std::shared_ptr<const SourceFile>& source) {
-  std::vector<std::shared_ptr<const SourceFile>> pieces;
-  const absl::string_view text = source->text();
-  std::string blank;  // as many empty lines as stand before the piece
-  std::string piece;
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find('\n', start), text.size() - 1) + 1;
-    const absl::string_view line = text.substr(start, end - start);
-    if (line.substr(0, kSplitLine.size()) == kSplitLine) {
-      pieces.push_back(std::make_shared<const SourceFile>(source->name(), blank + piece));
-      blank.append(std::count(piece.begin(), piece.end(), '\n') + 1, '\n');
-      piece.clear();
-    } else {
-      piece.append(line.data(), line.size());
-    }
-    start = end;
-  }
-  pieces.push_back(std::make_shared<const SourceFile>(source->name(), blank + piece));
-  return pieces;
 }
 
 // --extract: leaves of the module what computes the instructions named.
@@ -172,7 +149,7 @@ int RunHloOpt(const OptOptions& o) {
   const bool split =
       o.split_input_file && !EncodingOf((*source)->name(), (*source)->text(), o.input_format);
   int worst = kExitDone;  // every piece is reported on; one that fails keeps the output back
-  for (const auto& piece : split ? Split(*source) : Sources{*source})
+  for (const auto& piece : split ? SplitSource(*source) : Sources{*source})
     worst = std::max(worst, Process(o, *passes, *format, piece, out, times));
   if (worst != kExitDone) return worst;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())

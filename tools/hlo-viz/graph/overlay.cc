@@ -1,0 +1,172 @@
+// Categories and heat scales over a module's instructions.
+#include "tools/hlo-viz/graph/overlay.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analysis/instruction_cost.h"
+#include "analysis/module_match.h"
+#include "printer/printer.h"
+#include "support/status.h"
+#include "support/text.h"
+#include "tools/hlo-viz/graph/describe.h"
+
+namespace hlokit {
+namespace {
+
+using Instructions = std::vector<const Instruction*>;
+
+constexpr size_t kLegendRows = 12;
+
+Instructions All(const ModuleIndex& index) {
+  Instructions all;
+  for (const Computation* computation : index.computations())
+    for (const Instruction* i : index.Instructions(*computation)) all.push_back(i);
+  return all;
+}
+
+Overlay EmptyOverlay(const ModuleIndex& index) {
+  Overlay overlay;
+  overlay.marks.resize(index.module().id_bound());
+  return overlay;
+}
+
+// A colour for each distinct text; what has none keeps its look.
+Overlay ByCategory(const ModuleIndex& index,
+                   const std::function<std::string(const Instruction&)>& text_of) {
+  Overlay overlay = EmptyOverlay(index);
+  absl::flat_hash_map<std::string, int64_t> number;
+  for (const Instruction* i : All(index)) {
+    const std::string text = text_of(*i);
+    if (text.empty()) continue;
+    const int64_t k = number.try_emplace(text, number.size()).first->second;
+    overlay.marks[i->id()] = {Category(k), Shown(text, 80), true};
+    if (static_cast<size_t>(k) < overlay.legend_titles.size() ||
+        overlay.legend_titles.size() >= kLegendRows)
+      continue;
+    overlay.legend_titles.push_back(Shown(text, 60));
+    overlay.legend_colours.push_back(Category(k));
+  }
+  return overlay;
+}
+
+// A heat scale from 0 to the largest value. NaN: no value.
+Overlay ByHeat(const ModuleIndex& index, const std::function<double(const Instruction&)>& value_of,
+               const std::function<std::string(double)>& text_of) {
+  Overlay overlay = EmptyOverlay(index);
+  const Instructions all = All(index);
+  double most = 0, total = 0;
+  for (const Instruction* i : all)
+    if (const double value = value_of(*i); value > 0) {
+      most = std::max(most, value);
+      total += value;
+    }
+  for (const Instruction* i : all) {
+    const double value = value_of(*i);
+    if (!(value >= 0)) continue;
+    overlay.marks[i->id()] = {Heat(most > 0 ? value / most : 0), "", true};
+    if (value > 0)
+      overlay.marks[i->id()].line =
+          absl::StrCat(text_of(value), absl::StrFormat(" (%.1f%%)", 100 * value / total));
+  }
+  for (double share : {0.0, 0.25, 1.0}) {
+    overlay.legend_titles.push_back(text_of(share * most));
+    overlay.legend_colours.push_back(Heat(share));
+  }
+  return overlay;
+}
+
+std::string ShardingText(const Instruction& i) {
+  return i.sharding() == nullptr ? "" : Text(*i.sharding());
+}
+
+std::string ScopeText(const Instruction& i) { return std::string(ScopeOf(i.metadata().op_name)); }
+
+std::string MemorySpaceText(const Instruction& i) {
+  if (!i.shape().IsArray()) return "";
+  return absl::StrCat("memory space ", i.shape().layout.memory_space());
+}
+
+std::string SecondsText(double seconds) {
+  if (seconds >= 1) return absl::StrFormat("%.2f s", seconds);
+  if (seconds >= 1e-3) return absl::StrFormat("%.2f ms", seconds * 1e3);
+  return absl::StrFormat("%.1f us", seconds * 1e6);
+}
+
+Overlay ByTime(const ModuleIndex& index, const TimeByName& times) {
+  return ByHeat(
+      index,
+      [&times](const Instruction& i) {
+        const auto it = times.find(i.name());
+        return it == times.end() ? 0.0 : it->second;
+      },
+      SecondsText);
+}
+
+Overlay ByDifference(const ModuleIndex& index, const Module& before) {
+  const Colours added = {"#a5d6a7", "#2e7d32", "#000000"};
+  const Colours changed = {"#ffe082", "#f57f17", "#000000"};
+  const Colours same = {"#fafafa", "#bdbdbd", "#616161"};
+  const ModuleMatch match(before, index.module());
+  Overlay overlay = EmptyOverlay(index);
+  for (const Instruction* i : All(index)) {
+    const Instruction* partner = match.BeforeOf(i);
+    if (partner == nullptr) {
+      overlay.marks[i->id()] = {added, "added", true};
+    } else if (const uint32_t aspects = match.Aspects(partner) & ~kMetadataAspect; aspects != 0) {
+      overlay.marks[i->id()] = {changed, "changed: " + AspectsText(aspects), true};
+    } else {
+      overlay.marks[i->id()] = {same, "", true};
+    }
+  }
+  const size_t removed = Difference(before, index.module(), match).removed.size();
+  overlay.legend_titles = {"added", "changed", absl::StrCat("same; ", removed, " removed")};
+  overlay.legend_colours = {added, changed, same};
+  return overlay;
+}
+
+}  // namespace
+
+absl::string_view ScopeOf(absl::string_view op_name) {
+  int depth = 0;
+  for (size_t k = op_name.size(); k-- > 0;) {
+    const char c = op_name[k];
+    depth += (c == ')' || c == ']' || c == '}') - (c == '(' || c == '[' || c == '{');
+    if (c == '/' && depth <= 0) return op_name.substr(0, k);
+  }
+  return "";
+}
+
+absl::StatusOr<Overlay> MakeOverlay(const ModuleIndex& index, absl::string_view by,
+                                    const OverlayInputs& inputs) {
+  constexpr absl::string_view kKinds[] = {"opcode", "sharding", "op_name",      "time",
+                                          "bytes",  "flops",    "memory-space", "diff"};
+  if (by.empty() || by == "opcode") return Overlay{};
+  if (by == "sharding") return ByCategory(index, ShardingText);
+  if (by == "op_name" || by == "op-name") return ByCategory(index, ScopeText);
+  if (by == "memory-space" || by == "memory_space") return ByCategory(index, MemorySpaceText);
+  if (by == "bytes")
+    return ByHeat(
+        index, [](const Instruction& i) { return CostOf(i).bytes; }, BytesText);
+  if (by == "flops")
+    return ByHeat(
+        index, [](const Instruction& i) { return CostOf(i).flops; },
+        [](double flops) { return CountText(flops) + " flop"; });
+  if (by == "time") {
+    if (inputs.times == nullptr)
+      return InvalidArgument(
+          "--color-by=time needs --profile=FILE, which hlo-run --profile=FILE writes");
+    return ByTime(index, *inputs.times);
+  }
+  if (by == "diff") {
+    if (inputs.other == nullptr)
+      return InvalidArgument("--color-by=diff needs --diff-with=FILE, the module before");
+    return ByDifference(index, *inputs.other);
+  }
+  return InvalidArgument("--color-by knows no '", by, "'", DidYouMean(by, kKinds));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,54 @@
+// What can colour a picture beside the opcode: sharding, scope, time, bytes, flops, memory space,
+// difference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "tools/hlo-viz/graph/colours.h"
+#include "tools/hlo-viz/graph/module_index.h"
+
+namespace hlokit {
+
+// By instruction id; empty: colours by opcode.
+struct Overlay {
+  struct Mark {
+    Colours colours;
+    std::string line;      // added to the node's text; may be empty
+    bool present = false;  // false: the look of the opcode, washed out
+  };
+  std::vector<Mark> marks;
+  std::vector<std::string> legend_titles;
+  std::vector<Colours> legend_colours;
+
+  const Mark* Of(const Instruction& instruction) const {
+    return marks.empty() ? nullptr : &marks[instruction.id()];
+  }
+};
+
+// Seconds by an instruction's name.
+using TimeByName = absl::flat_hash_map<std::string, double>;
+
+// Reads a profile: a trace of hlo-run --profile=FILE.json (or any of Chrome's trace events, `name`
+// and `dur` in microseconds, summed by name), or lines of `name,seconds`. InvalidArgument where no
+// time is found.
+absl::StatusOr<TimeByName> ReadProfile(const std::string& path);
+
+struct OverlayInputs {
+  const TimeByName* times = nullptr;  // for "time"
+  const Module* other = nullptr;      // for "diff": the module before
+};
+
+// The values of --color-by: opcode, sharding, op_name, time, bytes, flops, memory-space, diff.
+// Errors: InvalidArgument where `by` is none of them, or needs an input that is not there.
+absl::StatusOr<Overlay> MakeOverlay(const ModuleIndex& index, absl::string_view by,
+                                    const OverlayInputs& inputs);
+
+// The scope of an op_name without its last part: `jit(f)/layer_0` of `jit(f)/layer_0/dot`. Slashes
+// in brackets do not count.
+absl::string_view ScopeOf(absl::string_view op_name);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,315 @@
+// Building the tree: op_names first, then what has none beside its users, then parts.
+#include "tools/hlo-viz/graph/scope_tree.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "tools/hlo-viz/graph/overlay.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kSmallestScope = 3;  // instructions; smaller ones join their parent
+
+// The parts of a scope's name between slashes outside brackets.
+std::vector<absl::string_view> PathOf(absl::string_view scope) {
+  std::vector<absl::string_view> path;
+  while (!scope.empty()) {
+    const absl::string_view parent = ScopeOf(scope);
+    absl::string_view last = scope.substr(parent.size());
+    if (!last.empty() && last[0] == '/') last.remove_prefix(1);
+    if (!last.empty()) path.push_back(last);
+    scope = parent;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+// Parameters and constants stand beside what uses them.
+bool HasScopeName(const Instruction& i) {
+  return !i.metadata().op_name.empty() && !i.IsParameter() && !i.IsConstant();
+}
+
+// op_names of merged instructions are joined by semicolons; the first one counts.
+absl::string_view ScopeNameOf(const Instruction& i) {
+  const absl::string_view op_name = i.metadata().op_name;
+  return ScopeOf(op_name.substr(0, op_name.find(';')));
+}
+
+}  // namespace
+
+std::vector<int> CutIntoParts(absl::Span<const int> crossing, int target) {
+  const int items = static_cast<int>(crossing.size()) + 1;
+  std::vector<int> counts;
+  int start = 0;
+  while (items - start > target * 3 / 2) {
+    int best = start + target;
+    for (int cut = start + target / 2; cut < start + target * 3 / 2; ++cut)
+      if (crossing[cut - 1] < crossing[best - 1]) best = cut;
+    counts.push_back(best - start);
+    start = best;
+  }
+  counts.push_back(items - start);
+  return counts;
+}
+
+// The scopes of one computation.
+class ScopeBuilder {
+ public:
+  ScopeBuilder(const ModuleIndex& index, const Computation& computation, ScopeTree& tree)
+      : tree_(tree), computation_(computation), order_(index.Instructions(computation)) {
+    position_.reserve(order_.size());
+    for (size_t k = 0; k < order_.size(); ++k) position_[order_[k]] = static_cast<int>(k);
+  }
+
+  void Run(bool named) {
+    nodes_.push_back({-1, "", {}, 0, Scope::Kind::kComputation});
+    node_of_.assign(order_.size(), -1);
+    if (named) PlaceNamed();
+    PlaceUnnamed();
+    Count();
+    Dissolve();
+    const int root = Emit(0, -1);
+    tree_.root_of_[computation_.id()] = root;
+  }
+
+ private:
+  struct Node {
+    int parent;
+    std::string label;
+    absl::flat_hash_map<std::string, int> by_name;
+    int64_t size;
+    Scope::Kind kind;
+  };
+
+  void PlaceNamed() {
+    absl::flat_hash_map<absl::string_view, int> known;
+    for (size_t k = 0; k < order_.size(); ++k) {
+      const absl::string_view scope = ScopeNameOf(*order_[k]);
+      if (!HasScopeName(*order_[k])) continue;
+      const auto [it, fresh] = known.try_emplace(scope, 0);
+      if (fresh) it->second = NodeAt(PathOf(scope));
+      node_of_[k] = it->second;
+    }
+  }
+
+  int NodeAt(const std::vector<absl::string_view>& path) {
+    int node = 0;
+    for (absl::string_view name : path) {
+      const auto it = nodes_[node].by_name.find(name);
+      if (it != nodes_[node].by_name.end()) {
+        node = it->second;
+        continue;
+      }
+      const int made = static_cast<int>(nodes_.size());
+      nodes_[node].by_name[std::string(name)] = made;
+      nodes_.push_back({node, std::string(name), {}, 0, Scope::Kind::kNamed});
+      node = made;
+    }
+    return node;
+  }
+
+  int Depth(int node) const {
+    int depth = 0;
+    for (; node > 0; node = nodes_[node].parent) ++depth;
+    return depth;
+  }
+
+  int Common(int a, int b) const {
+    int da = Depth(a), db = Depth(b);
+    for (; da > db; --da) a = nodes_[a].parent;
+    for (; db > da; --db) b = nodes_[b].parent;
+    for (; a != b; a = nodes_[a].parent) b = nodes_[b].parent;
+    return a;
+  }
+
+  // What has no op_name goes where all of its users are, else to its operands.
+  void PlaceUnnamed() {
+    for (size_t k = order_.size(); k-- > 0;) {
+      if (node_of_[k] >= 0) continue;
+      int node = -1;
+      for (const Instruction* user : order_[k]->users()) {
+        const int at = node_of_[position_[user]];
+        node = node < 0 ? at : Common(node, at);
+      }
+      node_of_[k] = std::max(node, 0);
+    }
+  }
+
+  void Count() {
+    for (int node : node_of_) ++nodes_[node].size;
+    for (size_t k = nodes_.size(); k-- > 1;) nodes_[nodes_[k].parent].size += nodes_[k].size;
+  }
+
+  // Small scopes join their parents.
+  void Dissolve() {
+    for (int& node : node_of_)
+      while (node > 0 && nodes_[node].size < kSmallestScope) node = nodes_[node].parent;
+  }
+
+  // Writes the scope of `node` and all inside; a chain of scopes of one child each becomes one.
+  int Emit(int node, int parent) {
+    CollectMembers();
+    struct Open {
+      int node, parent;
+    };
+    std::vector<Open> open = {{node, parent}};
+    int first = -1;
+    while (!open.empty()) {
+      Open at = open.back();
+      open.pop_back();
+      std::string label = nodes_[at.node].label;
+      while (members_[at.node].empty() && inner_[at.node].size() == 1) {
+        at.node = inner_[at.node][0];
+        absl::StrAppend(&label, label.empty() ? "" : "/", nodes_[at.node].label);
+      }
+      const int made = NewScope(at.parent < 0 ? Scope::Kind::kComputation : Scope::Kind::kNamed,
+                                at.parent, std::move(label));
+      if (first < 0) first = made;
+      std::vector<Member> members;
+      for (int k : members_[at.node]) members.push_back({k, k, -1});
+      for (int inner : inner_[at.node]) members.push_back({first_[inner], last_[inner], inner});
+      std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+        return a.first + a.last < b.first + b.last;
+      });
+      Place(made, members, [&](int inner, int scope) { open.push_back({inner, scope}); });
+    }
+    return first;
+  }
+
+  struct Member {
+    int first, last;  // positions of its first and last instruction
+    int node;         // -1: an instruction, at `first`
+  };
+
+  void CollectMembers() {
+    members_.resize(nodes_.size());
+    inner_.resize(nodes_.size());
+    first_.assign(nodes_.size(), INT32_MAX);
+    last_.assign(nodes_.size(), -1);
+    for (size_t k = 0; k < order_.size(); ++k) {
+      members_[node_of_[k]].push_back(static_cast<int>(k));
+      for (int node = node_of_[k]; node >= 0; node = nodes_[node].parent) {
+        first_[node] = std::min(first_[node], static_cast<int>(k));
+        last_[node] = static_cast<int>(k);
+      }
+    }
+    for (size_t k = 1; k < nodes_.size(); ++k)
+      if (last_[k] >= 0) inner_[nodes_[k].parent].push_back(static_cast<int>(k));
+  }
+
+  int NewScope(Scope::Kind kind, int parent, std::string label) {
+    Scope scope;
+    scope.kind = kind;
+    scope.parent = parent;
+    scope.label = std::move(label);
+    scope.computation = &computation_;
+    const int made = static_cast<int>(tree_.scopes_.size());
+    tree_.scopes_.push_back(std::move(scope));
+    if (parent >= 0) tree_.scopes_[parent].children.push_back(made);
+    return made;
+  }
+
+  // Puts members into `scope`, in parts where they are many. `enter` is told the scopes inside.
+  template <typename Enter>
+  void Place(int scope, const std::vector<Member>& members, Enter enter) {
+    struct Stretch {
+      int scope;
+      size_t begin, end;
+    };
+    std::vector<Stretch> open = {{scope, 0, members.size()}};
+    const std::vector<int> crossing = Crossings(members);
+    while (!open.empty()) {
+      const Stretch stretch = open.back();
+      open.pop_back();
+      const size_t count = stretch.end - stretch.begin;
+      if (count <= kMostChildren) {
+        for (size_t k = stretch.begin; k < stretch.end; ++k)
+          members[k].node < 0 ? AddInstruction(stretch.scope, members[k].first)
+                              : enter(members[k].node, stretch.scope);
+        continue;
+      }
+      // At most about 12 parts, which can be seen at a glance, to be cut again where they are long.
+      const int target = std::max(kMostChildren / 2, static_cast<int>(count) / 12);
+      const std::vector<int> counts =
+          CutIntoParts(absl::MakeSpan(crossing).subspan(stretch.begin, count - 1), target);
+      size_t begin = stretch.begin;
+      for (size_t k = 0; k < counts.size(); ++k) {
+        const int part = NewScope(Scope::Kind::kPart, stretch.scope,
+                                  absl::StrCat("part ", k + 1, " of ", counts.size()));
+        open.push_back({part, begin, begin + counts[k]});
+        begin += counts[k];
+      }
+    }
+  }
+
+  void AddInstruction(int scope, int position) {
+    tree_.scopes_[scope].instructions.push_back(order_[position]);
+    tree_.scope_of_[order_[position]->id()] = scope;
+  }
+
+  // Values that are made at or before member k and read after it; parameters and constants do not
+  // count.
+  std::vector<int> Crossings(const std::vector<Member>& members) const {
+    if (members.size() <= static_cast<size_t>(kMostChildren)) return {};
+    const std::vector<int> member_at = MembersByPosition(members);
+    std::vector<int> steps(members.size() + 1, 0);
+    for (size_t p = 0; p < order_.size(); ++p) {
+      const Instruction& i = *order_[p];
+      if (member_at[p] < 0 || i.IsParameter() || i.IsConstant()) continue;
+      int last = member_at[p];
+      for (const Instruction* user : i.users()) {
+        const auto at = position_.find(user);
+        if (at != position_.end()) last = std::max(last, member_at[at->second]);
+      }
+      ++steps[member_at[p]];
+      --steps[last];
+    }
+    for (size_t k = 1; k < steps.size(); ++k) steps[k] += steps[k - 1];
+    return steps;
+  }
+
+  // The member that is or holds the instruction at each position; -1: none.
+  std::vector<int> MembersByPosition(const std::vector<Member>& members) const {
+    std::vector<int> member_of_node(nodes_.size(), -1), result(order_.size(), -1);
+    for (size_t k = 0; k < members.size(); ++k)
+      (members[k].node < 0 ? result[members[k].first] : member_of_node[members[k].node]) =
+          static_cast<int>(k);
+    for (size_t p = 0; p < order_.size(); ++p)
+      for (int node = node_of_[p]; node >= 0 && result[p] < 0; node = nodes_[node].parent)
+        result[p] = member_of_node[node];
+    return result;
+  }
+
+  ScopeTree& tree_;
+  const Computation& computation_;
+  std::vector<const Instruction*> order_;
+  absl::flat_hash_map<const Instruction*, int> position_;
+  std::vector<Node> nodes_;
+  std::vector<int> node_of_;               // by position
+  std::vector<std::vector<int>> members_;  // by node: positions directly inside
+  std::vector<std::vector<int>> inner_;    // by node: nodes directly inside that hold something
+  std::vector<int> first_, last_;          // by node: positions
+};
+
+ScopeTree::ScopeTree(const ModuleIndex& index)
+    : root_of_(index.module().computation_id_bound(), -1),
+      scope_of_(index.module().id_bound(), -1) {
+  for (const Computation* computation : index.computations())
+    ScopeBuilder(index, *computation, *this).Run(!index.IsFused(*computation));
+  for (size_t k = scopes_.size(); k-- > 0;) {
+    Scope& scope = scopes_[k];
+    scope.size += static_cast<int64_t>(scope.instructions.size());
+    if (scope.parent >= 0) scopes_[scope.parent].size += scope.size;
+  }
+}
+
+int ScopeTree::ChildHolding(int scope, const Instruction& instruction) const {
+  int child = -1;
+  for (int at = scope_of(instruction); at != scope; at = scopes_[at].parent) child = at;
+  return child;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,57 @@
+// A module as a tree of scopes: computations, the scopes of op_names, and parts of what is too long
+// to be looked at in one piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/hlo-viz/graph/module_index.h"
+
+namespace hlokit {
+
+struct Scope {
+  enum class Kind : uint8_t {
+    kComputation,  // the root of a computation's tree
+    kNamed,        // `layer_0/attention`, of op_names
+    kPart,         // a stretch of a longer scope, cut where few values cross
+  };
+  Kind kind = Kind::kComputation;
+  int parent = -1;  // -1: a computation
+  std::string label;
+  const Computation* computation = nullptr;
+  std::vector<int> children;                     // scopes directly inside
+  std::vector<const Instruction*> instructions;  // directly inside, in the order of the text
+  int64_t size = 0;                              // instructions inside, at any depth
+};
+
+class ScopeTree {
+ public:
+  explicit ScopeTree(const ModuleIndex& index);
+
+  // Parents before children; a computation's scopes stand together.
+  const std::vector<Scope>& scopes() const { return scopes_; }
+  int root_of(const Computation& computation) const { return root_of_[computation.id()]; }
+  int scope_of(const Instruction& instruction) const { return scope_of_[instruction.id()]; }
+  // The child of `scope` (a scope's number, or -1 where it stands there itself) that holds
+  // `instruction`, which is inside `scope`.
+  int ChildHolding(int scope, const Instruction& instruction) const;
+
+ private:
+  friend class ScopeBuilder;
+  std::vector<Scope> scopes_;
+  std::vector<int> root_of_;   // by computation id
+  std::vector<int> scope_of_;  // by instruction id
+};
+
+// No scope shows more children than this: longer ones are cut into parts.
+inline constexpr int kMostChildren = 60;
+
+// How many neighbours of a sequence of `crossing.size() + 1` items make each part: cuts are where
+// few values cross (`crossing[k]`: between items k and k + 1), and no part is longer than three
+// halves of `target`.
+std::vector<int> CutIntoParts(absl::Span<const int> crossing, int target);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,127 @@
+// The work of hlo-viz: reads, selects, draws, writes.
+#include <cstdio>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "tools/common/exit_status.h"
+#include "tools/common/load.h"
+#include "tools/common/split.h"
+#include "tools/hlo-viz/formats/dot.h"
+#include "tools/hlo-viz/formats/graphviz.h"
+#include "tools/hlo-viz/graph/overview.h"
+#include "tools/hlo-viz/options.h"
+#include "tools/hlo-viz/select.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kTool = "hlo-viz";
+// Graphviz takes about 5 s for so many nodes, and its time grows with their square.
+constexpr size_t kMostLaidOut = 2000;
+
+absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
+  if (!o.format.empty()) return o.format;
+  if (o.output == "-") return std::string("dot");
+  const size_t dot = o.output.rfind('.');
+  const std::string ending =
+      dot == std::string::npos ? "" : absl::AsciiStrToLower(o.output.substr(dot + 1));
+  for (absl::string_view known : {"dot", "svg", "png", "pdf"})
+    if (ending == known) return ending;
+  if (ending == "gv") return std::string("dot");
+  return InvalidArgument("'", o.output,
+                         "' does not end in .dot, .svg, .png or .pdf; --format names a format");
+}
+
+// Times and the other module that --color-by needs.
+struct SideInputs {
+  TimeByName times;
+  std::unique_ptr<Module> other;
+  OverlayInputs View() const { return {times.empty() ? nullptr : &times, other.get()}; }
+};
+
+LoadOptions LoadOptionsOf(const VizOptions& o) {
+  LoadOptions load;
+  load.verify = o.verify;
+  load.allow_unknown_attributes = o.allow_unknown_attributes;
+  load.input_format = o.input_format;
+  return load;
+}
+
+absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
+  SideInputs side;
+  if (!o.profile.empty()) {
+    ASSIGN_OR_RETURN(side.times, ReadProfile(o.profile));
+  }
+  if (!o.diff_with.empty()) {
+    ASSIGN_OR_RETURN(auto source, ReadSource(o.diff_with));
+    ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(source, LoadOptionsOf(o)));
+    side.other = std::move(loaded.module);
+  }
+  return side;
+}
+
+absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
+                                    const SideInputs& side, const std::string& format) {
+  const ModuleIndex index(module);
+  ASSIGN_OR_RETURN(const Selection selection, Select(index, o));
+  ASSIGN_OR_RETURN(const Overlay overlay, MakeOverlay(index, o.color_by, side.View()));
+  const bool overview = o.overview || (SelectsWholeModule(o) && !o.force &&
+                                       selection.instructions.size() > kMostLaidOut);
+  if (overview && !o.overview)
+    std::fprintf(
+        stderr,
+        "hlo-viz: note: the module has %zu instructions; drawn is an overview of its scopes "
+        "(--force draws all)\n",
+        selection.instructions.size());
+  const Drawing drawing = overview ? DrawOverview(index, ScopeTree(index), *module.entry(), o.nodes)
+                                   : Draw(index, selection, o.draw, overlay);
+  const std::string dot = DotText(drawing);
+  if (format == "dot") return dot;
+  if (drawing.nodes.size() > kMostLaidOut && !o.force)
+    return InvalidArgument(drawing.nodes.size(),
+                           " nodes are more than Graphviz lays out in seconds (", kMostLaidOut,
+                           "): draw a part (--computation, --instruction), write .dot, "
+                           "or wait (--force)");
+  return Render(dot, format);
+}
+
+// a.svg for the first module, a.1.svg for the second, ...
+std::string NumberedName(const std::string& path, size_t number) {
+  const size_t dot = path.rfind('.');
+  if (number == 0 || path == "-" || dot == std::string::npos) return path;
+  return absl::StrCat(path.substr(0, dot), ".", number, path.substr(dot));
+}
+
+int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& format) {
+  auto source = ReadSource(o.input);
+  if (!source.ok()) return ReportError(kTool, source.status());
+  const bool split =
+      o.split_input_file && !EncodingOf((*source)->name(), (*source)->text(), o.input_format);
+  std::vector<std::shared_ptr<const SourceFile>> pieces = {*source};
+  if (split) pieces = SplitSource(*source);
+  for (size_t k = 0; k < pieces.size(); ++k) {
+    auto loaded = LoadModule(pieces[k], LoadOptionsOf(o));
+    if (!loaded.ok()) return ExitStatusOf(loaded.status());
+    auto picture = Picture(*loaded->module, o, side, format);
+    if (!picture.ok()) return ReportError(kTool, picture.status());
+    if (absl::Status written = AtomicWriteFile(NumberedName(o.output, k), *picture); !written.ok())
+      return ReportError(kTool, written);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+int RunHloViz(const VizOptions& o) {
+  auto format = FormatOf(o);
+  if (!format.ok()) return ReportError(kTool, format.status());
+  auto side = ReadSideInputs(o);
+  if (!side.ok()) return ReportError(kTool, side.status());
+  return DrawAll(o, *side, *format);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,106 @@
+// Flags of hlo-viz.
+#include "tools/hlo-viz/options.h"
+
+#include "CLI/CLI.hpp"
+#include "tools/common/flags.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  hlo-viz module.hlo -o module.svg                   the whole module
+  hlo-viz module.hlo -o near.svg --instruction dot.5 --radius 3
+  hlo-viz module.hlo -o paths.png --from p0 --to add.9
+  hlo-viz module.hlo --computation body.2 | dot -Tx11
+  hlo-viz module.hlo -o hot.svg --color-by=time --profile=times.json
+
+Exit status: 0 done; 2 bad flags, text or module; 3 a fault of hlo-viz.)";
+
+void AddSelectionFlags(CLI::App& app, VizOptions& o) {
+  constexpr char kGroup[] = "What is drawn (the whole module, if none is given)";
+  app.add_option("--computation", o.computation, "one computation and what it calls")
+      ->type_name("NAME")
+      ->group(kGroup);
+  app.add_option("--instruction", o.instruction, "what is near an instruction")
+      ->type_name("NAME")
+      ->group(kGroup);
+  app.add_option("--radius,--width", o.radius, "how many steps away is near")
+      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->group(kGroup);
+  app.add_option("--boundary", o.boundary, "instructions beyond which nothing is drawn")
+      ->delimiter(',')
+      ->type_name("A,B")
+      ->group(kGroup);
+  app.add_option("--from", o.from, "with --to: all paths between two instructions")
+      ->type_name("NAME")
+      ->group(kGroup);
+  app.add_option("--to", o.to, "see --from")->type_name("NAME")->group(kGroup);
+  app.add_option("--operands-of", o.operands_of,
+                 "what an instruction is computed from, --radius deep")
+      ->type_name("NAME")
+      ->group(kGroup);
+  app.add_option("--users-of", o.users_of, "what is computed from an instruction, --radius deep")
+      ->type_name("NAME")
+      ->group(kGroup);
+}
+
+void AddLookFlags(CLI::App& app, VizOptions& o) {
+  constexpr char kGroup[] = "How it is drawn (--FLAG=false or --no-FLAG turns it off)";
+  const auto flag = [&](const char* names, bool& target, const char* help) {
+    app.add_flag(names, target, help)->group(kGroup);
+  };
+  flag("--constants,!--no-constants", o.draw.constants, "small constants as text in their users");
+  flag("--expand-fusions,!--no-expand-fusions,--show-fusion-subcomputations", o.draw.expand_fusions,
+       "fusions as boxes around what they compute");
+  flag("--fold-tuple-elements,!--no-fold-tuple-elements", o.draw.fold_tuple_elements,
+       "get-tuple-element as a label on edges");
+  flag("--edge-shapes,!--no-edge-shapes", o.draw.edge_shapes, "shapes on edges");
+  flag("--backend-config,!--no-backend-config,--show-backend-config", o.draw.backend_config,
+       "backend_config in nodes");
+  flag("--metadata,!--no-metadata,--show-metadata", o.draw.metadata,
+       "text and sources as tooltips");
+  app.add_option("--color-by", o.color_by,
+                 "opcode, sharding, op_name, time, bytes, flops, memory-space or diff")
+      ->type_name("WHAT")
+      ->group(kGroup);
+  app.add_option("--profile", o.profile,
+                 "times, of hlo-run --profile=FILE.json or lines of name,seconds")
+      ->type_name("FILE")
+      ->group(kGroup);
+  app.add_option("--diff-with", o.diff_with, "the module before, for --color-by=diff")
+      ->type_name("FILE")
+      ->group(kGroup);
+}
+
+}  // namespace
+
+bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit_status) {
+  CLI::App app("Draws HLO modules.", "hlo-viz");
+  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")
+      ->type_name("FILE");
+  app.add_option("-o,--output", o.output, "where the picture goes; its ending names the format")
+      ->type_name("FILE");
+  app.add_option("--format", o.format, "dot, svg, png or pdf, whatever the output's name")
+      ->check(CLI::IsMember({"dot", "svg", "png", "pdf"}));
+  app.add_flag(
+      "--overview", o.overview,
+      "draw scopes, the largest opened; so are whole modules of 2,000 instructions and more");
+  app.add_option("--nodes", o.nodes, "about how many nodes an overview shows")
+      ->check(CLI::Range(1, 100000));
+  app.add_flag("--force", o.force, "draw every instruction, lay out graphs of any size");
+  AddSelectionFlags(app, o);
+  AddLookFlags(app, o);
+  app.add_option("--input-format", o.input_format,
+                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
+      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
+  app.add_flag("!--no-verify", o.verify, "take the module as it is");
+  app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
+               "keep attributes that this version does not know, with a warning");
+  app.add_flag("--split-input-file", o.split_input_file,
+               "the file holds several modules between `// -----` lines: one picture each");
+  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

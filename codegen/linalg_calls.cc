@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "codegen/lapack_shapes_internal.h"
 #include "codegen/library_internal.h"
@@ -207,14 +208,35 @@ class LapackCall : public LibraryCall {
   }
 };
 
+class PivotsCall : public LibraryCall {
+ public:
+  bool Matches(const Instruction& i) const override {
+    if (i.opcode() != Opcode::kCustomCall || i.operand_count() != 1 || !StaticArrays(i) ||
+        !absl::EndsWith(i.attr<CustomCallAttrs>().target, "_lu_pivots_to_permutation"))
+      return false;
+    const Shape &from = i.operand(0)->shape(), &to = i.shape();
+    return to.IsArray() && to.type == ElementType::kS32 && from.type == ElementType::kS32 &&
+           to.rank() >= 1 && from.rank() == to.rank() && from.IsRowMajor() && to.IsRowMajor() &&
+           std::equal(to.dims.begin(), to.dims.end() - 1, from.dims.begin());
+  }
+  void Emit(CallSite& site, const Instruction& i) const override {
+    const int64_t rows = i.shape().dims.back();
+    const int64_t batch = rows == 0 ? 0 : i.shape().ElementCount() / rows;
+    site.Call("hlokit_pivots_to_permutation",
+              {site.context(), site.Words({batch, i.operand(0)->shape().dims.back(), rows}),
+               site.operand(0), site.result()});
+  }
+};
+
 }  // namespace
 
 std::vector<const LibraryCall*> LinearAlgebraCalls() {
+  static const PivotsCall pivots;
   static const FftCall fft;
   static const CholeskyCall cholesky;
   static const TriangularSolveCall solve;
   static const LapackCall lapack;
-  return {&fft, &cholesky, &solve, &lapack};
+  return {&fft, &cholesky, &solve, &lapack, &pivots};
 }
 
 }  // namespace hlokit

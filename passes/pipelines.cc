@@ -13,7 +13,7 @@ struct Pipeline {
 
 constexpr Pipeline kPipelines[] = {
     {"cpu",
-     "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-simplifier,dce,"
+     "vendor-call-expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
      "simplify-conditional,simplify-while-loops,call-inliner,cse_barrier_expander,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"

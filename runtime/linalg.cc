@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "runtime/context.h"
@@ -280,6 +281,18 @@ void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, c
       return hlokit::SolveBatch<std::complex<double>>(ctx, *desc, a, b, x);
     default:
       hlokit::ReportType(ctx, desc->type);
+  }
+}
+
+void hlokit_pivots_to_permutation(void* ctx, const HlokitPivotsDesc* desc, const int32_t* pivots,
+                                  int32_t* permutation) {
+  for (int64_t b = 0; b < desc->batch; ++b, pivots += desc->pivots, permutation += desc->rows) {
+    std::iota(permutation, permutation + desc->rows, 0);
+    for (int64_t i = 0; i < std::min(desc->pivots, desc->rows); ++i) {
+      if (pivots[i] < 0 || pivots[i] >= desc->rows)
+        return hlokit::SetKernelError(ctx, "pivot %d is out of range", pivots[i]);
+      std::swap(permutation[i], permutation[pivots[i]]);
+    }
   }
 }
 

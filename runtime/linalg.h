@@ -47,6 +47,15 @@ typedef struct HlokitTriangularSolveDesc {
 void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, const void* a,
                              const void* b, void* x);
 
+typedef struct HlokitPivotsDesc {
+  int64_t batch, pivots, rows;  // pivots of each matrix, and how many rows they permute
+} HlokitPivotsDesc;
+
+// Row i was exchanged with row pivots[i], 0-based and in turn: which row ends where. Errors: a
+// pivot out of range.
+void hlokit_pivots_to_permutation(void* ctx, const HlokitPivotsDesc* desc, const int32_t* pivots,
+                                  int32_t* permutation);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

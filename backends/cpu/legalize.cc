@@ -5,6 +5,7 @@
 #include "codegen/kernels.h"
 #include "passes/flatten_call_graph.h"
 #include "passes/pass.h"
+#include "passes/vendor/vendor_call_expander.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -51,6 +52,7 @@ class Legalizer {
     while (!work.empty()) {
       Instruction* i = work.back();
       work.pop_back();
+      if (i->opcode() == Opcode::kCustomCall) ExpandVendor(i);
       if (i->opcode() != Opcode::kFusion) continue;
       HoistConstants(i);
       if (CanEmitKernels(*i)) continue;
@@ -85,6 +87,43 @@ class Legalizer {
     }
     inserted_[at].push_back(made);
     return made;
+  }
+
+  // A call of a vendor's library becomes the operations that it stands for.
+  void ExpandVendor(Instruction* call) {
+    Rewriter rewriter(c_);
+    rewriter.set_subject(call);
+    std::vector<Instruction*> parts = ExpandVendorCall(call, rewriter);
+    if (parts.empty()) {
+      const std::vector<Instruction*> made = rewriter.TakeMade();
+      for (size_t k = made.size(); k-- > 0;) c_.Remove(made[k]);
+      return;
+    }
+    Instruction* whole = parts[0];
+    if (call->shape().IsTuple()) {
+      TakeParts(call, parts);
+      // Workspaces cost time to fill, so they are made only where someone reads them.
+      if (call->IsRoot() || !call->users().empty()) {
+        for (size_t k = parts.size(); k < call->shape().elements.size(); ++k)
+          parts.push_back(rewriter.Splat(call->shape().elements[k], 0));
+        whole = rewriter.Add(Opcode::kTuple, call->shape(), parts);
+      }
+    }
+    std::vector<Instruction*>& inserted = inserted_[call];
+    for (Instruction* made : rewriter.TakeMade()) inserted.push_back(made);
+    Replace(call, whole);
+  }
+
+  // Users that take one part of a tuple take it from its own instruction.
+  void TakeParts(Instruction* tuple, const std::vector<Instruction*>& parts) {
+    const std::vector<Instruction*> users(tuple->users().begin(), tuple->users().end());
+    for (Instruction* user : users) {
+      if (user->opcode() != Opcode::kGetTupleElement) continue;
+      const auto k = static_cast<size_t>(user->tuple_index());
+      if (k >= parts.size()) continue;
+      Replace(user, parts[k]);
+      user->RemoveOperand(0);
+    }
   }
 
   // (operands, result, ...) of start is taken apart by done only, through updates.

@@ -1,0 +1,115 @@
+// The table of vendors' targets, and the walk that replaces their calls.
+#include "passes/vendor/vendor_call_expander.h"
+
+#include "absl/strings/match.h"
+#include "passes/vendor/vendor_calls_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Calls that only mark their operand for a compiler.
+VendorCall::Parts ExpandMarker(VendorCall& call) { return {call.operand(0)}; }
+
+constexpr struct {
+  absl::string_view target;
+  VendorCall::Parts (*expand)(VendorCall&);
+} kTargets[] = {
+    {"LayoutConstraint", ExpandMarker},
+    {"LuDecomposition", ExpandLuDecomposition},
+    {"MoveToDevice", ExpandMarker},
+    {"MoveToHost", ExpandMarker},
+    {"Sharding", ExpandMarker},
+    {"__cub$DeviceRadixSort", ExpandCubSort},
+    {"__cublas$gemm", ExpandGemm},
+    {"__cublas$lt$matmul", ExpandGemm},
+    {"__cublas$lt$matmul$f8", ExpandF8Matmul},
+    {"__cudnn$convBackwardFilter", ExpandConvolution},
+    {"__cudnn$convBackwardInput", ExpandConvolution},
+    {"__cudnn$convBiasActivationForward", ExpandConvolution},
+    {"__cudnn$convForward", ExpandConvolution},
+    {"__cudnn$convForwardGraph", ExpandConvolution},
+    {"__onednn$layernorm", ExpandLayerNorm},
+    {"__onednn$matmul", ExpandOnednnMatmul},
+    {"__onednn$softmax", ExpandSoftmax},
+    {"annotate_device_placement", ExpandMarker},
+    {"cu_threefry2x32", ExpandThreefry},
+    {"cu_threefry2x32_ffi", ExpandThreefry},
+    {"cuda_threefry2x32", ExpandThreefry},
+    {"hip_threefry2x32_ffi", ExpandThreefry},
+    {"xla.sdy.FuncResultSharding", ExpandMarker},
+    {"xla.sdy.PropagationBarrier", ExpandMarker},
+};
+
+VendorCall::Parts (*FindExpansion(absl::string_view target))(VendorCall&) {
+  for (const auto& row : kTargets)
+    if (row.target == target) return row.expand;
+  for (absl::string_view prefix : {"cusolver_", "cublas_", "hipsolver_", "hipblas_"})
+    if (absl::StartsWith(target, prefix) && absl::EndsWith(target, "_ffi")) return ExpandCusolver;
+  return nullptr;
+}
+
+bool HasPlainArrays(const Instruction* call) {
+  for (const Instruction* operand : call->operands())
+    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
+  for (const ShapeLeaf& leaf : Leaves(call->shape()))
+    if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
+  return call->operand_count() > 0 && !Leaves(call->shape()).empty();
+}
+
+// The whole result, zeros for workspaces.
+Instruction* Whole(Instruction* call, std::vector<Instruction*> parts, Rewriter& r) {
+  if (!call->shape().IsTuple()) return parts[0];
+  for (size_t k = parts.size(); k < call->shape().elements.size(); ++k)
+    parts.push_back(r.Splat(call->shape().elements[k], 0));
+  return r.Add(Opcode::kTuple, call->shape(), parts);
+}
+
+absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+  bool changed = false;
+  Rewriter rewriter(computation);
+  for (Instruction* i : computation.PostOrder()) {
+    if (i->opcode() != Opcode::kCustomCall) continue;
+    rewriter.set_subject(i);
+    std::vector<Instruction*> parts = ExpandVendorCall(i, rewriter);
+    Instruction* made = parts.empty() ? nullptr : Whole(i, std::move(parts), rewriter);
+    const std::vector<Instruction*> all = rewriter.TakeMade();
+    if (made == nullptr || !control.Permit("vendor-call-expander", *i, *made)) {
+      for (size_t k = all.size(); k-- > 0;) computation.Remove(all[k]);
+      continue;
+    }
+    i->ReplaceAllUsesWith(made);
+    for (Instruction* before : i->control_predecessors()) made->AddControlPredecessor(before);
+    const std::vector<Instruction*> after(i->control_successors().begin(),
+                                          i->control_successors().end());
+    for (Instruction* successor : after) successor->AddControlPredecessor(made);
+    i->DropControlEdges();
+    computation.Remove(i);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::vector<Instruction*> ExpandVendorCall(Instruction* call, Rewriter& rewriter) {
+  const auto expand = FindExpansion(call->attr<CustomCallAttrs>().target);
+  if (expand == nullptr || !HasPlainArrays(call)) return {};
+  absl::StatusOr<ConfigValue> config = ParseCallConfig(call->backend_config());
+  if (!config.ok()) return {};
+  VendorCall vendor(call, *std::move(config), rewriter);
+  std::vector<Instruction*> parts = expand(vendor);
+  if (parts.size() > vendor.result_count()) return {};
+  for (size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k] == nullptr || parts[k]->shape().dims != vendor.result(k).dims) return {};
+    parts[k] = vendor.As(parts[k], vendor.result(k));
+  }
+  return parts;
+}
+
+std::unique_ptr<Pass> CreateVendorCallExpander() {
+  return MakeComputationPass("vendor-call-expander", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

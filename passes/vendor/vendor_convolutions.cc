@@ -1,0 +1,111 @@
+// Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
+// them.
+#include "absl/strings/match.h"
+#include "passes/vendor/vendor_calls_internal.h"
+
+namespace hlokit {
+namespace {
+
+// The arrays of the forward convolution, whichever of them the call gives.
+struct Forward {
+  const Shape &input, &kernel, &output;
+};
+
+// The gradient at the input: the output's, spread by the strides, with the kernel turned round.
+Instruction* ToInput(VendorCall& c, const Forward& f, const Shape& shape) {
+  const ConvDims& d = *c.attrs().dim_labels;
+  ConvolutionAttrs attrs;
+  for (size_t k = 0; k < c.attrs().window.size(); ++k) {
+    const WindowDim& w = c.attrs().window[k];
+    const int64_t in = f.input.dims[d.input_spatial[k]], out = f.output.dims[d.output_spatial[k]];
+    const int64_t span = (w.size - 1) * w.window_dilation, spread = (out - 1) * w.stride + 1;
+    WindowDim turned;
+    turned.size = w.size;
+    turned.base_dilation = w.stride;
+    turned.window_dilation = w.window_dilation;
+    turned.reversal = !w.reversal;
+    turned.pad_low = span - w.pad_low;
+    turned.pad_high = in + span - spread - turned.pad_low;
+    attrs.window.push_back(turned);
+  }
+  attrs.dim_labels = {d.output_batch,          d.output_feature,       d.output_spatial,
+                      d.kernel_output_feature, d.kernel_input_feature, d.kernel_spatial,
+                      d.input_batch,           d.input_feature,        d.input_spatial};
+  return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)}, attrs);
+}
+
+// The gradient at the kernel: the input with the output's gradient as kernel, batch and features
+// exchanged.
+Instruction* ToKernel(VendorCall& c, const Forward& f, const Shape& shape) {
+  const ConvDims& d = *c.attrs().dim_labels;
+  ConvolutionAttrs attrs;
+  for (size_t k = 0; k < c.attrs().window.size(); ++k) {
+    const WindowDim& w = c.attrs().window[k];
+    if (w.reversal) return nullptr;
+    const int64_t in = f.input.dims[d.input_spatial[k]], out = f.output.dims[d.output_spatial[k]];
+    WindowDim swapped;
+    swapped.size = out;
+    swapped.stride = w.window_dilation;
+    swapped.window_dilation = w.stride;
+    swapped.pad_low = w.pad_low;
+    swapped.pad_high =
+        (w.size - 1) * w.window_dilation + (out - 1) * w.stride + 1 - in - w.pad_low;
+    attrs.window.push_back(swapped);
+  }
+  attrs.dim_labels = {d.input_feature,        d.input_batch,           d.input_spatial,
+                      d.output_batch,         d.output_feature,        d.output_spatial,
+                      d.kernel_input_feature, d.kernel_output_feature, d.kernel_spatial};
+  return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)}, attrs);
+}
+
+Instruction* Convolution(VendorCall& c, const Shape& shape) {
+  const CustomCallAttrs& attrs = c.attrs();
+  const bool to_input = absl::EndsWith(attrs.target, "BackwardInput");
+  const bool to_kernel = absl::EndsWith(attrs.target, "BackwardFilter");
+  if (!to_input && !to_kernel)
+    return c.rewriter().Add(
+        Opcode::kConvolution, shape, {c.operand(0), c.operand(1)},
+        ConvolutionAttrs{attrs.window, *attrs.dim_labels, attrs.feature_group_count,
+                         attrs.batch_group_count, {}});
+  for (const WindowDim& w : attrs.window)
+    if (w.base_dilation != 1) return nullptr;
+  if (attrs.feature_group_count != 1 || attrs.batch_group_count != 1) return nullptr;
+  const Shape &first = c.operand(0)->shape(), &second = c.operand(1)->shape();
+  if (to_input) return ToInput(c, {shape, second, first}, shape);
+  return ToKernel(c, {first, shape, second}, shape);
+}
+
+bool RanksFit(VendorCall& c) {
+  const int64_t rank = static_cast<int64_t>(c.attrs().window.size()) + 2;
+  return c.operand_count() >= 2 && c.attrs().dim_labels.has_value() &&
+         c.operand(0)->shape().rank() == rank && c.operand(1)->shape().rank() == rank &&
+         c.result().rank() == rank && IsFloat(c.result().type) &&
+         IsFloat(c.operand(0)->shape().type) && IsFloat(c.operand(1)->shape().type) &&
+         c.result().ElementCount() > 0;
+}
+
+}  // namespace
+
+// activation(conv_result_scale * convolution + side_input_scale * operand 3 + bias by feature).
+VendorCall::Parts ExpandConvolution(VendorCall& c) {
+  const ConfigValue& config = c.config("cudnn_conv_backend_config");
+  if (!RanksFit(c) || !config.StringOr("serialized_graph", "").empty()) return {};
+  const Shape shape = Shape::Array(VendorCall::Wide(c.result().type), c.result().dims);
+  Instruction* y = Convolution(c, shape);
+  if (y == nullptr) return {};
+  y = c.Scaled(y, config.NumberOr("conv_result_scale", 1));
+  if (c.operand_count() > 2) {
+    const int64_t feature = c.attrs().dim_labels->output_feature;
+    Instruction* bias = c.As(c.operand(2), shape.type);
+    if (bias->shape().rank() != 1 || bias->shape().dims[0] != shape.dims[feature]) return {};
+    y = c.Do(Opcode::kAdd, y,
+             c.rewriter().Broadcast(bias, shape.WithDefaultLayout(), {feature}));
+  }
+  if (c.operand_count() > 3) y = c.Plus(y, c.operand(3), config.NumberOr("side_input_scale", 0));
+  const std::string mode = config.StringOr("activation_mode", "kNone");
+  if (y == nullptr || mode == "kLeakyRelu") return {};
+  return {c.Activated(mode, y)};
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,147 @@
+// Sorts, random bits and normalisations.
+#include <bit>
+
+#include "ir/module.h"
+#include "passes/vendor/vendor_calls_internal.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+constexpr uint32_t kParity = 0x1BD11BDA;
+
+// x0, x1 after one step of ThreeFry 2x32.
+void Round(VendorCall& c, Instruction*& x0, Instruction*& x1, int rotation) {
+  const Shape shape = x0->shape();
+  x0 = c.Do(Opcode::kAdd, x0, x1);
+  Instruction* left = c.Do(Opcode::kShiftLeft, x1, c.Number(rotation, shape));
+  Instruction* right = c.Do(Opcode::kShiftRightLogical, x1, c.Number(32 - rotation, shape));
+  x1 = c.Do(Opcode::kXor, c.Do(Opcode::kOr, left, right), x0);
+}
+
+Computation* Comparator(Instruction* key, const Instruction* value, bool descending) {
+  Computation* less = key->module()->AddComputation("sort_order");
+  const auto scalar = [](const Instruction* x) {
+    return Shape::Scalar(x->shape().type).WithDefaultLayout();
+  };
+  Instruction* a = less->AddParameter(0, scalar(key), "a");
+  Instruction* b = less->AddParameter(1, scalar(key), "b");
+  if (value != nullptr) {
+    less->AddParameter(2, scalar(value), "i");
+    less->AddParameter(3, scalar(value), "j");
+  }
+  CompareAttrs how;
+  how.direction = descending ? ComparisonDirection::kGt : ComparisonDirection::kLt;
+  if (IsFloat(key->shape().type)) how.type = ComparisonType::kTotalOrder;
+  const Shape pred = Shape::Scalar(ElementType::kPred).WithDefaultLayout();
+  less->set_root(less->Add(Opcode::kCompare, pred, {a, b}, how));
+  return less;
+}
+
+}  // namespace
+
+// Sorts along the last dimension: keys, and values along with them.
+VendorCall::Parts ExpandCubSort(VendorCall& c) {
+  if (c.operand_count() > 2 || c.operand(0)->shape().rank() == 0 ||
+      IsComplex(c.operand(0)->shape().type) ||
+      c.operand(c.operand_count() - 1)->shape().dims != c.operand(0)->shape().dims)
+    return {};
+  const bool descending = c.config("").NumberOr("descending", 0) != 0;
+  Rewriter& r = c.rewriter();
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (int64_t o = 0; o < c.operand_count(); ++o) {
+    operands.push_back(c.operand(o));
+    const Shape& shape = c.operand(o)->shape();
+    if (!shape.IsRowMajor()) return {};
+    shapes.push_back(shape);
+  }
+  SortAttrs attrs;
+  attrs.dimensions = {shapes[0].rank() - 1};
+  attrs.is_stable = true;
+  const bool pair = operands.size() == 2;
+  Instruction* sort =
+      r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands, attrs);
+  sort->set_called({Comparator(operands[0], pair ? operands[1] : nullptr, descending)});
+  if (!pair) return {sort};
+  VendorCall::Parts parts;
+  for (int64_t k = 0; k < 2; ++k)
+    parts.push_back(r.Add(Opcode::kGetTupleElement, shapes[k], {sort}, GetTupleElementAttrs{k}));
+  return parts;
+}
+
+// Two key words and two counter words, each an array (or a scalar for all), to two words.
+VendorCall::Parts ExpandThreefry(VendorCall& c) {
+  if (c.operand_count() != 4 || c.result_count() < 2) return {};
+  const Shape shape = Shape::Array(ElementType::kU32, c.result().dims);
+  std::vector<Instruction*> words;
+  for (int64_t o = 0; o < 4; ++o) {
+    Instruction* x = c.operand(o);
+    if (x->shape().type != ElementType::kU32) return {};
+    if (x->shape().rank() == 0) x = c.rewriter().Broadcast(x, shape, {});
+    if (x->shape().dims != shape.dims) return {};
+    words.push_back(x);
+  }
+  Instruction *k0 = words[0], *k1 = words[1];
+  Instruction* k2 =
+      c.Do(Opcode::kXor, c.Do(Opcode::kXor, k0, k1), c.Number(kParity, shape));
+  Instruction* keys[3] = {k0, k1, k2};
+  Instruction *x0 = c.Do(Opcode::kAdd, words[2], k0), *x1 = c.Do(Opcode::kAdd, words[3], k1);
+  for (int group = 0; group < 5; ++group) {
+    for (int rotation : kRotations[group % 2]) Round(c, x0, x1, rotation);
+    x0 = c.Do(Opcode::kAdd, x0, keys[(group + 1) % 3]);
+    x1 = c.Do(Opcode::kAdd, x1, keys[(group + 2) % 3]);
+    x1 = c.Do(Opcode::kAdd, x1, c.Number(group + 1, shape));
+  }
+  return {x0, x1};
+}
+
+// Over the last dimension, or softmax_config's axis.
+VendorCall::Parts ExpandSoftmax(VendorCall& c) {
+  const Shape& shape = c.result();
+  if (c.operand_count() != 1 || shape.rank() == 0 || c.operand(0)->shape().dims != shape.dims ||
+      !IsFloat(shape.type))
+    return {};
+  const double axis = c.config("onednn_softmax_config")
+                          .NumberOr("softmax_axis", static_cast<double>(shape.rank() - 1));
+  if (!(axis >= 0 && axis < static_cast<double>(shape.rank()))) return {};
+  const auto d = static_cast<int64_t>(axis);
+  Instruction* x = c.As(c.operand(0), VendorCall::Wide(shape.type));
+  Instruction* top = c.Along(Opcode::kMaximum, x, d);
+  Instruction* power = c.Do(Opcode::kExponential, c.Do(Opcode::kSubtract, x, top));
+  return {c.Do(Opcode::kDivide, power, c.Along(Opcode::kAdd, power, d))};
+}
+
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last dimension.
+VendorCall::Parts ExpandLayerNorm(VendorCall& c) {
+  const Shape& shape = c.result();
+  if (c.operand_count() != 3 || shape.rank() == 0 || c.operand(0)->shape().dims != shape.dims ||
+      !IsFloat(shape.type))
+    return {};
+  const int64_t d = shape.rank() - 1;
+  const ElementType wide = VendorCall::Wide(shape.type);
+  Instruction* factors[2];
+  for (int64_t k = 0; k < 2; ++k) {
+    Instruction* x = c.As(c.operand(k + 1), wide);
+    if (x->shape().ElementCount() != shape.dims[d]) return {};
+    x = c.rewriter().Reshape(x, Shape::Array(wide, {shape.dims[d]}));
+    factors[k] = c.rewriter().Broadcast(x, Shape::Array(wide, shape.dims), {d});
+  }
+  const auto bits = static_cast<uint32_t>(
+      c.config("onednn_layer_norm_config").NumberOr("epsilon_typecast", 0));  // by its bits
+  const double share = 1 / static_cast<double>(shape.dims[d]);
+  Instruction* x = c.As(c.operand(0), wide);
+  Instruction* centred =
+      c.Do(Opcode::kSubtract, x, c.Scaled(c.Along(Opcode::kAdd, x, d), share));
+  Instruction* variance =
+      c.Scaled(c.Along(Opcode::kAdd, c.Do(Opcode::kMultiply, centred, centred), d), share);
+  Instruction* scale = c.Do(
+      Opcode::kRsqrt,
+      c.Do(Opcode::kAdd, variance, c.Number(std::bit_cast<float>(bits), variance->shape())));
+  Instruction* y =
+      c.Do(Opcode::kMultiply, c.Do(Opcode::kMultiply, centred, scale), factors[0]);
+  return {c.Do(Opcode::kAdd, y, factors[1])};
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

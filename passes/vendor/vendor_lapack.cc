@@ -1,0 +1,140 @@
+// jaxlib's cuSOLVER and cuBLAS calls, and the TPU's LuDecomposition, as LAPACK's, which have names
+// and flags of their own.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "passes/vendor/vendor_calls_internal.h"
+
+namespace hlokit {
+namespace {
+
+// "getrf" of cusolver_getrf_ffi and cublas_getrf_batched_ffi.
+absl::string_view RoutineOf(absl::string_view target) {
+  for (absl::string_view prefix : {"cusolver_", "cublas_", "hipsolver_", "hipblas_"})
+    absl::ConsumePrefix(&target, prefix);
+  absl::ConsumeSuffix(&target, "_ffi");
+  absl::ConsumeSuffix(&target, "_batched");
+  return target;
+}
+
+constexpr struct {
+  absl::string_view vendor, real, complex;
+} kRoutines[] = {{"potrf", "potrf", "potrf"}, {"getrf", "getrf", "getrf"},
+                 {"geqrf", "geqrf", "geqrf"}, {"orgqr", "orgqr", "ungqr"},
+                 {"syevd", "syevd", "heevd"}, {"gesvd", "gesdd", "gesdd"},
+                 {"sytrd", "sytrd", "hetrd"}, {"gesvdj", "gesdd", "gesdd"}};
+
+char LetterOf(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return 's';
+    case ElementType::kF64:
+      return 'd';
+    case ElementType::kC64:
+      return 'c';
+    default:
+      return 'z';
+  }
+}
+
+std::string Config(absl::string_view routine, const ConfigValue& config) {
+  const bool lower = config.NumberOr("lower", 1) != 0;
+  const bool vectors = config.NumberOr("compute_uv", 1) != 0;
+  const bool full = config.NumberOr("full_matrices", 0) != 0;
+  const char mode = routine == "syevd" ? 'V' : !vectors ? 'N' : full ? 'A' : 'S';
+  return absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, " : ui8, mode = ", int{mode}, " : ui8}");
+}
+
+// Matrices column by column, as LAPACK has them.
+Shape ByColumns(Shape shape) {
+  shape = shape.WithDefaultLayout();
+  if (shape.rank() < 2) return shape;
+  DimVector order = shape.MinorToMajor();
+  std::swap(order[0], order[1]);
+  return Shape::ArrayWithLayout(shape.type, shape.dims, order);
+}
+
+// The parts of a LAPACK call's result.
+VendorCall::Parts CallLapack(VendorCall& c, absl::string_view routine, std::string config,
+                             std::vector<Shape> results) {
+  std::vector<Instruction*> operands;
+  CustomCallAttrs attrs;
+  attrs.operand_layout_constraints.emplace();
+  for (int64_t o = 0; o < c.operand_count(); ++o) {
+    operands.push_back(c.As(c.operand(o), ByColumns(c.operand(o)->shape())));
+    attrs.operand_layout_constraints->push_back(operands.back()->shape());
+  }
+  const char letter[] = {LetterOf(operands[0]->shape().type), 0};
+  attrs.target = absl::StrCat("lapack_", letter, routine, "_ffi");
+  attrs.api_version = CustomCallApiVersion::kTypedFfi;
+  for (Shape& shape : results) shape = ByColumns(shape);
+  Instruction* call =
+      c.rewriter().Add(Opcode::kCustomCall, Shape::Tuple(results), operands, std::move(attrs));
+  call->mutable_extras().backend_config = std::move(config);
+  VendorCall::Parts parts;
+  for (size_t k = 0; k < results.size(); ++k)
+    parts.push_back(c.rewriter().Add(Opcode::kGetTupleElement, results[k], {call},
+                                     GetTupleElementAttrs{static_cast<int64_t>(k)}));
+  return parts;
+}
+
+bool IsSolverType(ElementType type) {
+  return type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kC64 ||
+         type == ElementType::kC128;
+}
+
+std::vector<Shape> Results(const VendorCall& c) {
+  std::vector<Shape> results;
+  for (size_t k = 0; k < c.result_count(); ++k) results.push_back(c.result(k));
+  return results;
+}
+
+// gesvdj gives V where LAPACK gives its transpose.
+VendorCall::Parts ExpandJacobi(VendorCall& c) {
+  std::vector<Shape> results = Results(c);
+  if (results.size() < 5 || results[3].rank() < 2 || IsComplex(results[3].type)) return {};
+  const int64_t rank = results[3].rank();
+  std::swap(results[3].dims[rank - 2], results[3].dims[rank - 1]);
+  VendorCall::Parts parts = CallLapack(c, "gesdd", Config("gesvdj", c.config("")), results);
+  DimVector order;
+  for (int64_t d = 0; d < rank; ++d) order.push_back(d);
+  std::swap(order[rank - 2], order[rank - 1]);
+  parts[3] = c.rewriter().Add(Opcode::kTranspose, c.result(3).WithDefaultLayout(), {parts[3]},
+                              DimensionsAttrs{order});
+  return parts;
+}
+
+}  // namespace
+
+VendorCall::Parts ExpandCusolver(VendorCall& c) {
+  const absl::string_view routine = RoutineOf(c.attrs().target);
+  const ElementType type = c.operand(0)->shape().type;
+  if (!IsSolverType(type) || c.operand(0)->shape().rank() < 2) return {};
+  if (routine == "gesvdj") return ExpandJacobi(c);
+  for (const auto& row : kRoutines)
+    if (row.vendor == routine)
+      return CallLapack(c, IsComplex(type) ? row.complex : row.real, Config(routine, c.config("")),
+                        Results(c));
+  return {};
+}
+
+// (factors, 0-based pivots, the permutation that they make).
+VendorCall::Parts ExpandLuDecomposition(VendorCall& c) {
+  const Shape& matrix = c.operand(0)->shape();
+  if (c.operand_count() != 1 || c.result_count() != 3 || matrix.rank() < 2 ||
+      !IsSolverType(matrix.type) || c.result(0).dims != matrix.dims)
+    return {};
+  const DimVector batch(matrix.dims.begin(), matrix.dims.end() - 2);
+  VendorCall::Parts parts = CallLapack(
+      c, "getrf", "{}", {c.result(0), c.result(1), Shape::Array(ElementType::kS32, batch)});
+  parts[1] = c.Do(Opcode::kSubtract, parts[1], c.Number(1, parts[1]->shape()));
+  CustomCallAttrs attrs;
+  attrs.target = "cu_lu_pivots_to_permutation";
+  attrs.api_version = CustomCallApiVersion::kTypedFfi;
+  parts[2] = c.rewriter().Add(Opcode::kCustomCall, c.result(2).WithDefaultLayout(), {parts[1]},
+                              std::move(attrs));
+  return parts;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -220,8 +220,28 @@ class BufferPlanner {
       delta[buffers_[b].begin] += Align(buffers_[b].size);
       delta[buffers_[b].end + 1] -= Align(buffers_[b].size);
     }
-    int64_t live = 0;
-    for (auto [time, bytes] : delta) out_.live_peak_ = std::max(out_.live_peak_, live += bytes);
+    int64_t live = 0, peak = 0;
+    for (auto [time, bytes] : delta) {
+      live += bytes;
+      if (live <= out_.live_peak_) continue;
+      out_.live_peak_ = live;
+      peak = time;
+    }
+    for (int b : order)
+      if (buffers_[b].begin <= peak && peak <= buffers_[b].end) NoteAtPeak(buffers_[b], peak);
+    std::stable_sort(out_.at_peak_.begin(), out_.at_peak_.end(),
+                     [](const auto& a, const auto& b) { return a.size > b.size; });
+  }
+
+  // A buffer is named after the last of its arrays that has begun by then.
+  void NoteAtPeak(const Buffer& buffer, int64_t peak) {
+    const FlowValue* latest = nullptr;
+    for (int v : buffer.members) {
+      if (v < 0 || flow_.values[v].begin > peak) continue;
+      if (latest == nullptr || flow_.values[v].begin > latest->begin) latest = &flow_.values[v];
+    }
+    if (latest == nullptr || latest->def == nullptr) return;
+    out_.at_peak_.push_back({latest->def, latest->leaf, Align(buffer.size)});
   }
 
   void PackBySize(std::vector<int> order) {

@@ -49,6 +49,12 @@ class BufferAssignment {
   int64_t arena_size() const { return arena_size_; }
   // The largest sum of live arena bytes at any time: what no assignment can go below.
   int64_t live_peak() const { return live_peak_; }
+  // The arrays of the arena that live then, largest first.
+  struct LiveArray {
+    const Instruction* maker;
+    int64_t leaf, size;
+  };
+  const std::vector<LiveArray>& at_peak() const { return at_peak_; }
   // Constants by number (Slice::index).
   const std::vector<const Instruction*>& constants() const { return constants_; }
   // Sizes of the entry parameters' and result's leaves.
@@ -75,6 +81,7 @@ class BufferAssignment {
   std::vector<const Instruction*> constants_;
   std::vector<int64_t> parameter_sizes_, output_sizes_;
   int64_t arena_size_ = 0, live_peak_ = 0;
+  std::vector<LiveArray> at_peak_;
 };
 
 }  // namespace hlokit

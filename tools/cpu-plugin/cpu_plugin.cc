@@ -4,42 +4,16 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "analysis/buffer_assignment.h"
 #include "backends/cpu/cpu_backend.h"
 #include "parser/parser.h"
-#include "printer/printer.h"
 #include "support/file.h"
 #include "support/scratch_folder.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
+#include "tools/cpu-plugin/buffer_text.h"
 
 namespace hlokit {
 namespace {
-
-const char* KindText(Slice::Kind kind) {
-  constexpr const char* kTexts[] = {"none", "arena", "parameter", "constant", "output"};
-  return kTexts[static_cast<int>(kind)];
-}
-
-// A line an array: where it lies, and the instruction that makes it.
-absl::StatusOr<std::string> BufferText(const Module& module) {
-  ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(module));
-  std::string text =
-      absl::StrCat("arena: ", buffers.arena_size(),
-                   " bytes; the most that lives at once: ", buffers.live_peak(), " bytes\n");
-  for (const Computation* computation : PrintingOrder(module)) {
-    for (const Instruction* i : computation->ScheduleOrPostOrder()) {
-      const auto slices = buffers.slices(i);
-      for (size_t leaf = 0; leaf < slices.size(); ++leaf) {
-        const Slice& slice = slices[leaf];
-        absl::StrAppend(&text, "%", computation->name(), "\t%", i->name(), "\t", leaf, "\t",
-                        KindText(slice.kind), " ", slice.index, "\toffset ", slice.offset,
-                        "\tsize ", slice.size, "\n");
-      }
-    }
-  }
-  return text;
-}
 
 absl::StatusOr<std::string> DumpNameOf(absl::string_view stage) {
   if (stage == "llvm-before-optimizations") return std::string("part0.ir-no-opt.ll");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/instruction_cost.h"
+#include "analysis/source_line.h"
 #include "backends/cpu/roofline.h"
 #include "ir/computation.h"
 #include "ir/module.h"
@@ -14,12 +15,6 @@ namespace hlokit {
 namespace {
 
 constexpr size_t kRows = 40;
-
-std::string SourceLine(const Instruction& i) {
-  const OpMetadata& metadata = i.metadata();
-  if (metadata.source_file.empty()) return "";
-  return absl::StrCat(metadata.source_file, ":", metadata.source_line);
-}
 
 std::string Quoted(absl::string_view text) {
   std::string out = "\"";

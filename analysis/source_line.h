@@ -1,0 +1,14 @@
+// Where in its author's program an instruction comes from.
+#pragma once
+
+#include <string>
+
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+// "model.py:31" of the metadata, or of the innermost frame that it names; empty where it names none.
+std::string SourceLine(const Instruction& instruction);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,89 @@
+// Tables of a buffer assignment.
+#include "tools/cpu-plugin/buffer_text.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/buffer_assignment.h"
+#include "analysis/source_line.h"
+#include "printer/printer.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostLines = 20;
+
+const char* KindText(Slice::Kind kind) {
+  constexpr const char* kTexts[] = {"none", "arena", "parameter", "constant", "output"};
+  return kTexts[static_cast<int>(kind)];
+}
+
+int64_t Sum(const std::vector<int64_t>& sizes) {
+  int64_t sum = 0;
+  for (int64_t size : sizes) sum += size;
+  return sum;
+}
+
+void AppendSizes(const BufferAssignment& buffers, std::string& text) {
+  int64_t constants = 0;
+  for (const Instruction* i : buffers.constants()) constants += i->shape().ByteSize();
+  absl::StrAppend(&text, "arena: ", buffers.arena_size(),
+                  " bytes; the most that lives at once: ", buffers.live_peak(),
+                  " bytes\nparameters: ", Sum(buffers.parameter_sizes()),
+                  " bytes; results: ", Sum(buffers.output_sizes()),
+                  " bytes; constants: ", constants, " bytes\n");
+}
+
+void AppendPeakByLine(const BufferAssignment& buffers, std::string& text) {
+  std::map<std::string, int64_t> by_line;
+  for (const auto& live : buffers.at_peak()) by_line[SourceLine(*live.maker)] += live.size;
+  std::vector<std::pair<std::string, int64_t>> lines(by_line.begin(), by_line.end());
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (lines.empty() || (lines.size() == 1 && lines[0].first.empty())) return;
+  absl::StrAppend(&text, "\nat the peak, by source line:\n");
+  for (const auto& [line, bytes] : lines)
+    absl::StrAppend(&text, bytes, "\t", line.empty() ? "(no source)" : line, "\n");
+}
+
+void AppendPeak(const BufferAssignment& buffers, std::string& text) {
+  if (buffers.at_peak().empty()) return;
+  absl::StrAppend(&text, "\nat the peak, largest first:\n");
+  for (size_t k = 0; k < std::min(kMostLines, buffers.at_peak().size()); ++k) {
+    const auto& live = buffers.at_peak()[k];
+    absl::StrAppend(&text, live.size, "\t%", live.maker->parent()->name(), "\t%",
+                    live.maker->name(), "\t", live.leaf, "\t", Text(live.maker->opcode()), "\n");
+  }
+}
+
+void AppendArrays(const Module& module, const BufferAssignment& buffers, std::string& text) {
+  absl::StrAppend(&text, "\narrays:\n");
+  for (const Computation* computation : PrintingOrder(module)) {
+    for (const Instruction* i : computation->ScheduleOrPostOrder()) {
+      const auto slices = buffers.slices(i);
+      for (size_t leaf = 0; leaf < slices.size(); ++leaf) {
+        const Slice& slice = slices[leaf];
+        absl::StrAppend(&text, "%", computation->name(), "\t%", i->name(), "\t", leaf, "\t",
+                        KindText(slice.kind), " ", slice.index, "\toffset ", slice.offset,
+                        "\tsize ", slice.size, "\n");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> BufferText(const Module& module) {
+  ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(module));
+  std::string text;
+  AppendSizes(buffers, text);
+  AppendPeakByLine(buffers, text);
+  AppendPeak(buffers, text);
+  AppendArrays(module, buffers, text);
+  return text;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -3,6 +3,26 @@
 #include "codegen/element_emitter.h"
 
 namespace hlokit {
+namespace {
+
+// How wide an element is where it is part of a wider one.
+int BitsInArray(ElementType type) { return IsSubByte(type) ? BitWidth(type) : 8 * ByteWidth(type); }
+
+// The unsigned integer of the width that the type has in memory.
+ElementType Container(ElementType type) {
+  switch (ByteWidth(type)) {
+    case 1:
+      return ElementType::kU8;
+    case 2:
+      return ElementType::kU16;
+    case 4:
+      return ElementType::kU32;
+    default:
+      return ElementType::kU64;
+  }
+}
+
+}  // namespace
 
 ScalarValue ElementEmitter::EmitConstant(const Instruction* i, const ElementIndex&) {
   return ConstantElement(b_, i->literal()->type(), i->literal()->data());
@@ -128,41 +148,38 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
   return Unflatten(choose(0, parts.size()), like)[0];
 }
 
+// Elements of other widths: several of the narrow ones, low part first, are the last dimension.
 ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
                                                       const ElementIndex& index) {
   const Instruction* operand = i->operand(0);
-  const int from = ByteWidth(operand->shape().type), to = ByteWidth(i->shape().type);
   const ElementType from_type = operand->shape().type, to_type = i->shape().type;
+  const int from = BitsInArray(from_type), to = BitsInArray(to_type);
   if (from == to) return EmitBitcastConvert(b_, from_type, to_type, RoundedOperand(i, 0, index));
-  const ElementIndex full = WithMulti(b_, index, i->shape());
-  auto unsigned_of = [](int bytes) {
-    return bytes == 1   ? ElementType::kU8
-           : bytes == 2 ? ElementType::kU16
-           : bytes == 4 ? ElementType::kU32
-                        : ElementType::kU64;
+  const ElementType container = Container(to_type);
+  llvm::Type* type = ComputeType(b_.getContext(), container);
+  const auto bits_at = [&](const ElementIndex& at) {
+    llvm::Value* bits =
+        EmitBitcastConvert(b_, from_type, Container(from_type), EmitRounded(operand, at)).re;
+    return IsSubByte(from_type) ? b_.CreateAnd(bits, (1u << from) - 1) : bits;
   };
-  const ElementType from_bits = unsigned_of(from), to_bits = unsigned_of(to);
-  ElementIndex at = ElementIndex::Multi(full.multi);
-  if (from >
-      to) {  // one operand element gives several: the last dimension counts them, low part first
+  ElementIndex at = ElementIndex::Multi(WithMulti(b_, index, i->shape()).multi);
+  if (from > to) {
     llvm::Value* part = at.multi.back();
     at.multi.pop_back();
-    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, EmitRounded(operand, at)).re;
+    llvm::Value* bits = bits_at(at);
     llvm::Value* shift = b_.CreateMul(b_.CreateTrunc(part, bits->getType()),
-                                      llvm::ConstantInt::get(bits->getType(), to * 8));
-    llvm::Value* low = b_.CreateTrunc(b_.CreateLShr(bits, shift), b_.getIntNTy(to * 8));
-    return EmitBitcastConvert(b_, to_bits, to_type, {low});
+                                      llvm::ConstantInt::get(bits->getType(), to));
+    llvm::Value* low = b_.CreateTrunc(b_.CreateLShr(bits, shift), type);
+    return EmitBitcastConvert(b_, container, to_type, {low});
   }
-  llvm::Type* wide = b_.getIntNTy(to * 8);
-  llvm::Value* joined = llvm::ConstantInt::get(wide, 0);
+  llvm::Value* joined = llvm::ConstantInt::get(type, 0);
   at.multi.push_back(nullptr);
   for (int k = 0; k < to / from; ++k) {
     at.multi.back() = b_.getInt64(k);
-    llvm::Value* bits = EmitBitcastConvert(b_, from_type, from_bits, EmitRounded(operand, at)).re;
-    joined = b_.CreateOr(
-        joined, b_.CreateShl(b_.CreateZExt(bits, wide), static_cast<uint64_t>(k * from * 8)));
+    joined = b_.CreateOr(joined, b_.CreateShl(b_.CreateZExt(bits_at(at), type),
+                                              static_cast<uint64_t>(k * from)));
   }
-  return EmitBitcastConvert(b_, to_bits, to_type, {joined});
+  return EmitBitcastConvert(b_, container, to_type, {joined});
 }
 
 }  // namespace hlokit

@@ -77,9 +77,8 @@ bool CanEmitElement(const Instruction& i) {
     case Opcode::kGather:
       return ArraysOnly(i);
     case Opcode::kBitcastConvert:
-      return ArraysOnly(i) && !IsSubByte(i.shape().type) &&
-             !IsSubByte(i.operand(0)->shape().type) && !IsComplex(i.shape().type) &&
-             !IsComplex(i.operand(0)->shape().type);
+      return ArraysOnly(i) &&
+             (i.shape().type == i.operand(0)->shape().type || !IsComplex(i.shape().type));
     default:
       return HasTrait(i.opcode(), kElementwise) && ArraysOnly(i);
   }

@@ -237,7 +237,8 @@ std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place) {
   std::vector<Kernel> out;
   const Expression e = Expression::Of(&i);
   if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
-      AddConcatenateKernels(e, out) || AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
+      AddConcatenateKernels(e, out) || AddScanKernels(e, out) || AddSmallDotKernels(e, out) ||
+      AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
   return out;

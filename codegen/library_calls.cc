@@ -5,86 +5,9 @@
 #include "codegen/call_site.h"
 #include "codegen/element_emitter.h"
 #include "codegen/library_internal.h"
-#include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
-
-bool IsKernelType(ElementType t) {
-  return IsArrayType(t) && !IsSubByte(t) && (BitWidth(t) != 8 || !IsFloat(t));
-}
-
-bool StaticArrays(const Instruction& i) {
-  for (const Instruction* operand : i.operands())
-    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
-  return !i.shape().HasDynamicDims();
-}
-
-// The combinations that hlokit_dot and hlokit_conv take.
-bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out) {
-  for (ElementType t : {lhs, rhs, out})
-    if (!IsKernelType(t) || IsPred(t)) return false;
-  if (IsComplex(lhs) || IsComplex(rhs) || IsComplex(out)) return lhs == rhs && rhs == out;
-  return (IsFloat(lhs) && IsFloat(rhs) && IsFloat(out)) ||
-         (IsInteger(lhs) && IsInteger(rhs) && IsInteger(out));
-}
-
-class DotCall : public LibraryCall {
- public:
-  bool Matches(const Instruction& i) const override {
-    return i.opcode() == Opcode::kDot && StaticArrays(i) && i.shape().ElementCount() > 0 &&
-           i.operand(0)->shape().rank() + i.operand(1)->shape().rank() < 60 &&
-           ProductTypes(i.operand(0)->shape().type, i.operand(1)->shape().type, i.shape().type) &&
-           IsLarge(i);
-  }
-
-  void Emit(CallSite& site, const Instruction& i) const override {
-    const auto& dims = i.attr<DotAttrs>();
-    const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
-    const DimVector l = LayoutStrides(lhs), r = LayoutStrides(rhs), o = LayoutStrides(out);
-    std::vector<int64_t> batch, rows, cols, sums;
-    auto add = [](std::vector<int64_t>& group, int64_t size, int64_t a, int64_t b, int64_t c) {
-      group.insert(group.end(), {size, a, b, c});
-    };
-    int64_t at = 0;
-    for (size_t k = 0; k < dims.lhs_batch_dims.size(); ++k, ++at) {
-      const int64_t d = dims.lhs_batch_dims[k];
-      add(batch, lhs.dims[d], l[d], r[dims.rhs_batch_dims[k]], o[at]);
-    }
-    for (int64_t d = 0; d < lhs.rank(); ++d) {
-      if (Contains(dims.lhs_batch_dims, d) || Contains(dims.lhs_contracting_dims, d)) continue;
-      add(rows, lhs.dims[d], l[d], 0, o[at]);
-      ++at;
-    }
-    for (int64_t d = 0; d < rhs.rank(); ++d) {
-      if (Contains(dims.rhs_batch_dims, d) || Contains(dims.rhs_contracting_dims, d)) continue;
-      add(cols, rhs.dims[d], 0, r[d], o[at]);
-      ++at;
-    }
-    for (size_t k = 0; k < dims.lhs_contracting_dims.size(); ++k) {
-      const int64_t d = dims.lhs_contracting_dims[k];
-      add(sums, lhs.dims[d], l[d], r[dims.rhs_contracting_dims[k]], 0);
-    }
-    auto rank = [](const std::vector<int64_t>& group) {
-      return static_cast<int64_t>(group.size() / 4);
-    };
-    std::vector<int64_t> desc = {Number(lhs), Number(rhs), Number(out), rank(batch),
-                                 rank(rows),  rank(cols),  rank(sums)};
-    for (const auto* group : {&batch, &rows, &cols, &sums})
-      desc.insert(desc.end(), group->begin(), group->end());
-    site.Call("hlokit_dot",
-              {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
-  }
-
- private:
-  // Small products are better off as loops in place.
-  static bool IsLarge(const Instruction& i) {
-    double sum = 1;
-    for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims)
-      sum *= static_cast<double>(i.operand(0)->shape().dims[d]);
-    return sum * static_cast<double>(i.shape().ElementCount()) > 512;
-  }
-};
 
 class ConvolutionCall : public LibraryCall {
  public:
@@ -212,16 +135,16 @@ class TopKCall : public LibraryCall {
 };
 
 const LibraryCall* Find(const Instruction& i) {
-  static const DotCall dot;
   static const ConvolutionCall convolution;
   static const StridedCopyCall copy;
   static const RngBitsCall rng_bits;
   static const RngCall rng;
   static const TopKCall topk;
   static const auto* const calls = [] {
-    auto* all = new std::vector<const LibraryCall*>{&dot,  &convolution,     &copy, &rng_bits, &rng,
-                                                    &topk, SortLibraryCall()};
-    for (const LibraryCall* call : LinearAlgebraCalls()) all->push_back(call);
+    auto* all = new std::vector<const LibraryCall*>{&convolution, &copy, &rng_bits,
+                                                    &rng,         &topk, SortLibraryCall()};
+    for (const auto& more : {DotCalls(), LinearAlgebraCalls()})
+      all->insert(all->end(), more.begin(), more.end());
     return all;
   }();
   for (const LibraryCall* call : *calls)

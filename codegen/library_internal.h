@@ -16,7 +16,16 @@ class LibraryCall {
   static int64_t Number(const Shape& shape) { return static_cast<int64_t>(shape.type); }
 };
 
+// The types that kernels know: no numbers narrower than a byte, no 8-bit floats.
+bool IsKernelType(ElementType type);
+// Whether operands and result are arrays whose sizes the compiler knows.
+bool StaticArrays(const Instruction& instruction);
+// The combinations that hlokit_dot and hlokit_conv take.
+bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out);
+
 const LibraryCall* SortLibraryCall();
+// dot, ragged-dot.
+std::vector<const LibraryCall*> DotCalls();
 // fft, cholesky, triangular-solve, lapack_*_ffi.
 std::vector<const LibraryCall*> LinearAlgebraCalls();
 

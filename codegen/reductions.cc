@@ -25,6 +25,9 @@ class Reassociate {
 // Sums this short are written out where ElementEmitter::set_unroll is on.
 constexpr int64_t kMostSteps = 8;
 
+// The most elements of a window that is.
+constexpr int64_t kMostWindow = 36;
+
 // Neighbours first: no value waits for more additions than it must.
 ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
                         const ScalarValue& zero) {
@@ -157,6 +160,16 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   std::vector<llvm::Value*> multi(from.rank());
   const bool reassociate = SimpleReducer(*i->to_apply()).has_value();
 
+  // Small windows are written out, so that the loop over elements is the innermost one.
+  int64_t steps = 1;
+  for (const WindowDim& w : window) steps = std::min(steps * w.size, kMostWindow + 1);
+  const auto repeat = [&](int64_t count, const Values& initial,
+                          absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+    if (steps > kMostWindow) return EmitLoopCarrying(b_, count, initial, body);
+    Values carried = initial;
+    for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
+    return carried;
+  };
   std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
       [&](int64_t d, llvm::Value* inside, const Values& carried) -> Values {
     if (d == from.rank()) {
@@ -173,7 +186,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
       return next;
     }
     const WindowDim& w = window[d];
-    return EmitLoopCarrying(b_, w.size, carried, [&](llvm::Value* step, const Values& inner) {
+    return repeat(w.size, carried, [&](llvm::Value* step, const Values& inner) {
       llvm::Value* at =
           b_.CreateNSWAdd(Scale(b_, full.multi[d], w.stride), Scale(b_, step, w.window_dilation));
       at = b_.CreateNSWSub(at, b_.getInt64(w.pad_low));

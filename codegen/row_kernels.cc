@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/row_form.h"
 #include "codegen/kernels_internal.h"
+#include "codegen/quotient.h"
 #include "codegen/reducer_internal.h"
 
 namespace hlokit {
@@ -120,12 +121,11 @@ bool FindPlan(const Expression& e, RowPlan& plan) {
     for (const Instruction* operand : i->operands()) depends |= plan.dependent.contains(operand);
     if (depends) plan.dependent.insert(i);
   }
-  // Without work after a reduction on its own row the plain kernels do as well.
-  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
-  if (!feeds_back && plan.form.reductions.size() < 2) return false;
   PlanKept(plan);
   plan.pairs = GoesInPairs(plan);
-  return true;
+  // Without work after a reduction on its own row the plain kernels do as well.
+  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
+  return feeds_back || plan.pairs || plan.form.reductions.size() > 1;
 }
 
 class RowEmitter {
@@ -136,6 +136,7 @@ class RowEmitter {
     emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);
     if (plan.pairs) BindWords();
+    BindQuotients();
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
     b_.SetInsertPoint(&entry, entry.begin());
@@ -149,6 +150,7 @@ class RowEmitter {
   void EmitRow(llvm::Value* row) {
     row_ = row;
     multi_ = RowIndex(row);
+    divisors_.clear();
     emitter_.BeginScope();
     for (int pass = 0; pass < form_.passes; ++pass) {
       EmitRowValues(pass);
@@ -182,10 +184,33 @@ class RowEmitter {
   void EmitRowValues(int pass) {
     const ElementIndex somewhere = ElementIndex::Multi(multi_);
     const auto needed = NeededIn(plan_, pass);
+    for (const Instruction* i : plan_.body)
+      if (Spreads(i) && needed.contains(i)) emitter_.Emit(i, somewhere);
+    for (const Instruction* i : plan_.body)
+      if (DividesByRowValue(i) && needed.contains(i) && !divisors_.contains(i))
+        divisors_[i] = PrepareDivisor(b_, emitter_.Emit(i->operand(1), somewhere).re);
+  }
+
+  // True for a value of the whole row, given to each of its elements.
+  bool Spreads(const Instruction* i) const {
+    return i->opcode() == Opcode::kBroadcast && i->shape().dims == form_.full.dims &&
+           plan_.dependent.contains(i);
+  }
+
+  bool DividesByRowValue(const Instruction* i) const {
+    const ElementType type = i->shape().IsArray() ? i->shape().type : ElementType::kInvalid;
+    return i->opcode() == Opcode::kDivide && Spreads(i->operand(1)) &&
+           i->shape().dims == form_.full.dims &&
+           (type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16);
+  }
+
+  void BindQuotients() {
     for (const Instruction* i : plan_.body) {
-      const bool spreads = i->opcode() == Opcode::kBroadcast &&
-                           i->shape().dims == form_.full.dims && plan_.dependent.contains(i);
-      if (spreads && needed.contains(i)) emitter_.Emit(i, somewhere);
+      if (!DividesByRowValue(i)) continue;
+      emitter_.Bind(i, [this, i](const ElementIndex& index) {
+        return ScalarValue{
+            EmitQuotient(b_, emitter_.Emit(i->operand(0), index).re, divisors_.at(i))};
+      });
     }
   }
 
@@ -350,6 +375,7 @@ class RowEmitter {
   KernelArrays& arrays_;
   ElementEmitter emitter_;
   std::vector<ArrayRef> rooms_;  // of plan_.kept
+  absl::flat_hash_map<const Instruction*, Divisor> divisors_;  // by the division
   llvm::Value* row_ = nullptr;
   std::vector<llvm::Value*> multi_;
   // While a pair is written: its first place, and which of the two, where.

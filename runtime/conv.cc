@@ -82,9 +82,21 @@ void RunPhases(void* ctx, const Conv& conv, int64_t dim) {
   }
 }
 
+// Images whose pixels of one feature lie together are products of their own: only then are rows of
+// such a product neighbours in memory.
+bool PixelsTogether(const HlokitConvDesc& c) {
+  return c.spatial_rank > 0 && c.dims[c.spatial_rank - 1].out_stride == 1 &&
+         c.out_feature_stride > 1;
+}
+
 HlokitDotDesc AsDot(const HlokitConvDesc& c) {
+  const bool each_image = PixelsTogether(c);
   HlokitDotDesc dot = {c.lhs_type,         c.rhs_type, c.out_type,         2,
                        1 + c.spatial_rank, 1,          1 + c.spatial_rank, {}};
+  if (each_image) {
+    ++dot.batch_rank;
+    --dot.row_rank;
+  }
   HlokitDotDim* next = dot.dims;
   const int64_t in = c.in_features / c.feature_groups, batch = c.batch / c.batch_groups;
   const int64_t out = c.out_features / (c.feature_groups * c.batch_groups);
@@ -92,6 +104,7 @@ HlokitDotDesc AsDot(const HlokitConvDesc& c) {
              out * c.out_feature_stride};
   *next++ = {c.batch_groups, batch * c.lhs_batch_stride, out * c.rhs_out_stride,
              out * c.out_feature_stride};
+  // The last batch dimension, or the first of the rows.
   *next++ = {batch, c.lhs_batch_stride, 0, c.out_batch_stride};
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
     const HlokitConvDim& d = c.dims[i];

@@ -389,6 +389,18 @@ bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
          std::min(c.rows.size, c.cols.size) > kLeastForPairs && HasBf16Products();
 }
 
+// Kernels for pairs of short integers, or those for whole words.
+const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSource& b,
+                                            const GemmTarget& c) {
+  const auto is_short = [](int32_t type) {
+    return type == HLOKIT_S8 || type == HLOKIT_U8 || type == HLOKIT_S16;
+  };
+  const bool pairs = is_short(a.type) && is_short(b.type) && BestIsa() != Isa::kBase &&
+                     std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
+  if (!pairs) return Kernels().u32;
+  return BestIsa() == Isa::kAvx512 ? isa_avx512::kGemmIntegerPairs : isa_avx2::kGemmIntegerPairs;
+}
+
 int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
   switch (type) {
     case HLOKIT_F16:
@@ -424,7 +436,7 @@ void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget&
     case HLOKIT_F64:
       return RunProduct(ctx, Kernels().f64, a, b, c);
     case HLOKIT_U32:
-      return RunProduct(ctx, Kernels().u32, a, b, c);
+      return RunProduct(ctx, IntegerKernels(a, b, c), a, b, c);
     case HLOKIT_U64:
       return RunProduct(ctx, Kernels().u64, a, b, c);
     default:

@@ -115,9 +115,11 @@ extern const GemmIsa kGemm;
 }
 namespace isa_avx2 {
 extern const GemmIsa kGemm;
-}
+extern const GemmKernels<uint32_t> kGemmIntegerPairs;  // of s8, u8 and s16
+}  // namespace isa_avx2
 namespace isa_avx512 {
 extern const GemmIsa kGemm;
+extern const GemmKernels<uint32_t> kGemmIntegerPairs;
 extern const GemmKernels<float>
     kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
 }  // namespace isa_avx512

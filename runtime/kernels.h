@@ -16,6 +16,7 @@
 #include "runtime/memory.h"
 #include "runtime/parallel.h"
 #include "runtime/queues.h"
+#include "runtime/ragged_dot.h"
 #include "runtime/rng.h"
 #include "runtime/sort.h"
 // SPDX-License-Identifier: Apache-2.0

@@ -95,8 +95,30 @@ Halves SplitIntoHalves(const HlokitRngBitsDesc& d) {
   return halves;
 }
 
+template <typename T>
+void Interleave(const uint32_t* first, const uint32_t* second, int64_t count, T* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    to[2 * i] = static_cast<T>(first[i]);
+    to[2 * i + 1] = static_cast<T>(second[i]);
+  }
+}
+
+// Neighbours in the result are the two words of one counter.
+void StorePairs(int64_t bytes, int64_t counter, int64_t count, const uint32_t* first,
+                const uint32_t* second, void* out) {
+  switch (bytes) {
+    case 1:
+      return Interleave(first, second, count, static_cast<uint8_t*>(out) + 2 * counter);
+    case 2:
+      return Interleave(first, second, count, static_cast<uint16_t*>(out) + 2 * counter);
+    default:
+      return Interleave(first, second, count, static_cast<uint32_t*>(out) + 2 * counter);
+  }
+}
+
 void StoreHalves(const Halves& h, int64_t bytes, int64_t counter, int64_t count,
                  const uint32_t* first, const uint32_t* second, void* out) {
+  if (h.inner == 1 && h.size % 2 == 0) return StorePairs(bytes, counter, count, first, second, out);
   for (int64_t done = 0; done < count;) {
     const int64_t pair = (counter + done) / h.inner, j = (counter + done) % h.inner;
     const int64_t run = std::min(h.inner - j, count - done);

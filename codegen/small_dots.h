@@ -1,0 +1,12 @@
+// Which dots are loops over small products rather than calls of the runtime.
+#pragma once
+
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+// True for a batched dot whose single products are so small that a call each would cost more.
+bool IsSmallBatchedDot(const Instruction& instruction);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,9 @@
 // The walk that all expanders share.
 #include "passes/expander.h"
 
+#include <algorithm>
+
+#include "passes/dce.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -9,9 +12,15 @@ namespace {
 class Expander final : public ComputationPass {
  public:
   Expander(absl::string_view name, Expand expand, bool everywhere)
-      : name_(name), expand_(expand), everywhere_(everywhere) {}
+      : name_(name), expand_(std::move(expand)), everywhere_(everywhere) {}
   absl::string_view name() const override { return name_; }
   bool into_fusions() const override { return everywhere_; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    ASSIGN_OR_RETURN(const bool changed, ComputationPass::Run(module));
+    if (changed) RemoveUncalled(module);
+    return changed;
+  }
 
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
     bool changed = false;
@@ -39,7 +48,17 @@ class Expander final : public ComputationPass {
                                           old->control_successors().end());
     for (Instruction* successor : after) successor->AddControlPredecessor(made);
     old->DropControlEdges();
+    const std::vector<Instruction*> needed(old->operands().begin(), old->operands().end());
     computation.Remove(old);
+    RemoveUnused(computation, needed);
+  }
+
+  // `operands` may name one more than once.
+  static void RemoveUnused(Computation& computation, std::vector<Instruction*> operands) {
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    for (Instruction* operand : operands)
+      if (operand->users().empty()) computation.RemoveIfDead(operand);
   }
 
   absl::string_view name_;
@@ -50,7 +69,7 @@ class Expander final : public ComputationPass {
 }  // namespace
 
 std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, bool everywhere) {
-  return std::make_unique<Expander>(name, expand, everywhere);
+  return std::make_unique<Expander>(name, std::move(expand), everywhere);
 }
 
 }  // namespace hlokit

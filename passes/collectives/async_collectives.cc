@@ -1,0 +1,270 @@
+// Starts, dones and order of collectives.
+#include "passes/collectives/async_collectives.h"
+
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+template <typename A>
+Instruction* Pair(Instruction* i, Rewriter& r, Opcode start, Opcode done, const Shape& started) {
+  const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  Instruction* first = r.Add(start, started, operands, i->attr<A>());
+  first->set_called({i->called().begin(), i->called().end()});
+  return r.Add(done, i->shape(), {first});
+}
+
+Instruction* Wrapped(Instruction* i, Rewriter& r) {
+  Computation* body = i->module()->AddComputation("async_computation");
+  std::vector<Instruction*> parameters;
+  std::vector<Shape> operand_shapes;
+  for (Instruction* operand : i->operands()) {
+    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
+    operand_shapes.push_back(operand->shape());
+  }
+  body->set_root(body->Add(i->CloneWith(i->shape(), parameters)));
+  const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  const Shape context = RowMajor(ElementType::kU32, {});
+  Instruction* start =
+      r.Add(Opcode::kAsyncStart,
+            Shape::Tuple({Shape::Tuple(std::move(operand_shapes)), i->shape(), context}), operands,
+            AsyncAttrs());
+  start->set_called({body});
+  Instruction* done = r.Add(Opcode::kAsyncDone, i->shape(), {start}, AsyncAttrs());
+  done->set_called({body});
+  return done;
+}
+
+Made MakeAsync(Instruction* i, Rewriter& r) {
+  Instruction* x = i->operand_count() > 0 ? i->operand(0) : nullptr;
+  const bool single = i->operand_count() == 1 && i->shape().IsArray();
+  switch (i->opcode()) {
+    case Opcode::kAllReduce:
+      return Pair<AllReduceAttrs>(i, r, Opcode::kAllReduceStart, Opcode::kAllReduceDone,
+                                  i->shape());
+    case Opcode::kAllGather:
+      if (!single) return nullptr;
+      return Pair<AllGatherAttrs>(i, r, Opcode::kAllGatherStart, Opcode::kAllGatherDone,
+                                  Shape::Tuple({x->shape(), i->shape()}));
+    case Opcode::kCollectivePermute:
+      if (!single) return nullptr;
+      return Pair<CollectivePermuteAttrs>(i, r, Opcode::kCollectivePermuteStart,
+                                          Opcode::kCollectivePermuteDone,
+                                          Shape::Tuple({x->shape(), i->shape()}));
+    case Opcode::kAllToAll:
+    case Opcode::kReduceScatter:
+    case Opcode::kCollectiveBroadcast:
+      return Wrapped(i, r);
+    default:
+      return nullptr;
+  }
+}
+
+template <typename A>
+Made Joined(Instruction* done, Rewriter& r, Opcode opcode) {
+  Instruction* start = done->operand(0);
+  const std::vector<Instruction*> operands(start->operands().begin(), start->operands().end());
+  Instruction* made = r.Add(opcode, done->shape(), operands, start->attr<A>());
+  made->set_called({start->called().begin(), start->called().end()});
+  return made;
+}
+
+bool IsCollectiveBody(const Computation& body) {
+  return HasTrait(body.root()->opcode(), kCollective) &&
+         body.instruction_count() == body.parameter_count() + 1;
+}
+
+Made MakeSync(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 1) return nullptr;
+  Instruction* start = i->operand(0);
+  if (start->users().size() != 1 || start->IsRoot()) return nullptr;
+  switch (start->opcode()) {
+    case Opcode::kAllReduceStart:
+      return Joined<AllReduceAttrs>(i, r, Opcode::kAllReduce);
+    case Opcode::kAllGatherStart:
+      return Joined<AllGatherAttrs>(i, r, Opcode::kAllGather);
+    case Opcode::kCollectivePermuteStart:
+      return Joined<CollectivePermuteAttrs>(i, r, Opcode::kCollectivePermute);
+    case Opcode::kAsyncStart: {
+      const Computation& body = *start->to_apply();
+      if (i->opcode() != Opcode::kAsyncDone || !IsCollectiveBody(body)) return nullptr;
+      std::vector<Instruction*> operands;
+      for (const Instruction* parameter : body.root()->operands())
+        operands.push_back(start->operand(parameter->parameter_number()));
+      return r.Clone(body.root(), i->shape(), operands);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+bool Reaches(const Instruction* from, const Instruction* to) {
+  std::vector<bool> seen(from->module()->id_bound(), false);
+  std::vector<const Instruction*> work = {from};
+  while (!work.empty()) {
+    const Instruction* next = work.back();
+    work.pop_back();
+    if (next == to) return true;
+    for (auto before : {next->operands(), next->control_predecessors()})
+      for (const Instruction* operand : before) {
+        if (seen[operand->id()]) continue;
+        seen[operand->id()] = true;
+        work.push_back(operand);
+      }
+  }
+  return false;
+}
+
+absl::StatusOr<bool> Linearize(Computation& c) {
+  bool changed = false;
+  Instruction* last = nullptr;
+  for (Instruction* i : c.PostOrder()) {
+    if (!HasTrait(i->opcode(), kCollective)) continue;
+    if (last != nullptr && !Reaches(i, last)) {
+      i->AddControlPredecessor(last);
+      changed = true;
+    }
+    last = i;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, Opcode opcode,
+                                    absl::string_view name) {
+  bool changed = false;
+  std::vector<Instruction*> kept;
+  for (Instruction* i : c.PostOrder()) {
+    if (i->opcode() != opcode || !i->control_predecessors().empty() ||
+        !i->control_successors().empty())
+      continue;
+    Instruction* same = nullptr;
+    for (Instruction* other : kept) {
+      if (other->operands() != i->operands() || other->shape() != i->shape()) continue;
+      auto equal = [&]<typename A>(A) {
+        A x = other->attr<A>(), y = i->attr<A>();
+        if (x.channel_id.has_value() != y.channel_id.has_value()) return false;
+        y.channel_id = x.channel_id;
+        return x == y;
+      };
+      if (opcode == Opcode::kAllGather ? equal(AllGatherAttrs()) : equal(CollectivePermuteAttrs()))
+        same = other;
+    }
+    if (same == nullptr || !control.Permit(name, *i, *same)) {
+      kept.push_back(i);
+      continue;
+    }
+    i->ReplaceAllUsesWith(same);
+    c.Remove(i);
+    changed = true;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> ShareAllGathers(Computation& c, RewriteControl& control) {
+  return ShareTransfers(c, control, Opcode::kAllGather, "all-gather-cse");
+}
+absl::StatusOr<bool> SharePermutes(Computation& c, RewriteControl& control) {
+  return ShareTransfers(c, control, Opcode::kCollectivePermute, "collective-permute-cse");
+}
+
+// Part k of a loop's state, where each round only adds an all-reduce to it.
+struct Sum {
+  int64_t part;
+  Instruction* read;    // the get-tuple-element of the body
+  Instruction* add;     // what the next state holds
+  Instruction* reduce;  // the all-reduce, an operand of `add`
+};
+
+std::vector<Sum> SumsOf(const Instruction& loop) {
+  std::vector<Sum> sums;
+  const Computation& body = *loop.called(1);
+  const Computation& condition = *loop.called(0);
+  Instruction* root = body.root();
+  if (root->opcode() != Opcode::kTuple || !loop.shape().IsTuple()) return sums;
+  for (int64_t k = 0; k < root->operand_count(); ++k) {
+    Instruction* add = root->operand(k);
+    if (add->opcode() != Opcode::kAdd || add->users().size() != 1) continue;
+    Sum sum{k, nullptr, add, nullptr};
+    for (Instruction* operand : add->operands()) {
+      if (operand->opcode() == Opcode::kGetTupleElement && operand->tuple_index() == k &&
+          operand->operand(0) == body.parameter(0))
+        sum.read = operand;
+      else if (operand->opcode() == Opcode::kAllReduce && operand->users().size() == 1 &&
+               operand->operand_count() == 1 && operand->shape().IsArray() &&
+               ReducerOpcode(*operand->to_apply()) == Opcode::kAdd)
+        sum.reduce = operand;
+    }
+    if (sum.read == nullptr || sum.reduce == nullptr || sum.read->users().size() != 1) continue;
+    // Nothing else may look at that part of the state.
+    bool alone = true;
+    for (const Computation* c : {&body, &condition})
+      for (const Instruction* user : c->parameter(0)->users())
+        alone &= user->opcode() == Opcode::kGetTupleElement &&
+                 (user->tuple_index() != k || user == sum.read);
+    int64_t places = 0;
+    for (const Instruction* operand : root->operands()) places += operand == add;
+    if (alone && places == 1) sums.push_back(sum);
+  }
+  return sums;
+}
+
+// A copy of the body that adds what it would have reduced.
+Computation* LocalBody(const Computation& body, absl::Span<const Sum> sums) {
+  Computation* copy = body.Clone(".local");
+  for (const Sum& sum : sums) {
+    Instruction* add = copy->root()->operand(sum.part);
+    for (Instruction* operand : {add->operand(0), add->operand(1)}) {
+      if (operand->opcode() != Opcode::kAllReduce) continue;
+      operand->ReplaceAllUsesWith(operand->operand(0));
+      copy->Remove(operand);
+    }
+  }
+  return copy;
+}
+
+Made MoveAllReduces(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kWhile) return nullptr;
+  const std::vector<Sum> sums = SumsOf(*i);
+  if (sums.empty()) return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> start, after;
+  Computation* body = LocalBody(*i->called(1), sums);
+  for (size_t k = 0; k < i->shape().elements.size(); ++k) start.push_back(w.Part(i->operand(0), k));
+  const std::vector<Instruction*> given = start;
+  for (const Sum& sum : sums) start[sum.part] = w.FillInteger(i->shape().elements[sum.part], 0);
+  Instruction* loop = r.Clone(i, i->shape(), {w.Tuple(start)});
+  loop->SetCalled(1, body);
+  for (size_t k = 0; k < start.size(); ++k) after.push_back(w.Part(loop, k));
+  for (const Sum& sum : sums) {
+    Instruction* all = r.Clone(sum.reduce, sum.reduce->shape(), {after[sum.part]});
+    after[sum.part] = w.Binary(Opcode::kAdd, given[sum.part], all);
+  }
+  return w.Tuple(after);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAsyncCollectiveCreator() {
+  return MakeExpander("async-collective-creator", MakeAsync);
+}
+std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
+  return MakeExpander("convert-async-collectives-to-sync", MakeSync);
+}
+std::unique_ptr<Pass> CreateCollectivesScheduleLinearizer() {
+  return MakeComputationPass("collectives-schedule-linearizer", Linearize);
+}
+std::unique_ptr<Pass> CreateAllGatherCse() {
+  return MakeComputationPass("all-gather-cse", ShareAllGathers);
+}
+std::unique_ptr<Pass> CreateCollectivePermuteCse() {
+  return MakeComputationPass("collective-permute-cse", SharePermutes);
+}
+std::unique_ptr<Pass> CreateWhileLoopAllReduceCodeMotion() {
+  return MakeExpander("while-loop-all-reduce-code-motion", MoveAllReduces);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

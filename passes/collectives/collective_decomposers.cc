@@ -1,0 +1,90 @@
+// All-to-all, all-gather and reduce-scatter in simpler terms.
+#include "passes/collectives/collective_decomposers.h"
+
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<Instruction*> DecomposeAllToAll(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllToAll || !i->shape().IsArray()) return nullptr;
+  AllToAllAttrs attrs = i->attr<AllToAllAttrs>();
+  if (!attrs.dimensions || attrs.dimensions->size() != 1) return nullptr;
+  const int64_t dim = (*attrs.dimensions)[0], parts = GroupSize(*i);
+  const int64_t size = i->shape().dims[dim];
+  if (parts == 0 || size % parts != 0) return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> slices, received;
+  for (int64_t k = 0; k < parts; ++k)
+    slices.push_back(w.SliceOf(i->operand(0), dim, k * (size / parts), (k + 1) * (size / parts)));
+  attrs.dimensions.reset();
+  Instruction* exchanged =
+      r.Add(Opcode::kAllToAll, Shape::Tuple(std::vector<Shape>(parts, slices[0]->shape())), slices,
+            std::move(attrs));
+  for (int64_t k = 0; k < parts; ++k) received.push_back(w.Part(exchanged, k));
+  return w.Concatenate(received, dim);
+}
+
+AllReduceAttrs AsAllReduce(const Instruction& i) {
+  const auto facts = FactsOf(i);
+  AllReduceAttrs attrs;
+  attrs.channel_id = facts->channel;
+  attrs.replica_groups = *facts->groups;
+  attrs.use_global_device_ids = facts->global;
+  return attrs;
+}
+
+// The starts of a slice that lies at `place` * `size` of one dimension.
+std::vector<Instruction*> StartsAt(HloWriter& w, Instruction* place, int64_t size, int64_t dim,
+                                   int64_t rank) {
+  std::vector<Instruction*> starts(rank, w.Integer(place->shape().type, 0));
+  starts[dim] = size == 1 ? place : w.WithInteger(Opcode::kMultiply, place, size);
+  return starts;
+}
+
+absl::StatusOr<Instruction*> DecomposeAllGather(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1)
+    return nullptr;
+  const ElementType type = i->shape().type;
+  if (IsPred(type) || BitWidth(type) < 8) return nullptr;
+  HloWriter w(r);
+  Instruction* place = PlaceInGroup(w, *i);
+  if (place == nullptr) return nullptr;
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  Instruction* x = i->operand(0);
+  const auto starts = StartsAt(w, place, x->shape().dims[dim], dim, x->shape().rank());
+  Instruction* own = w.DynamicUpdateSlice(w.FillInteger(i->shape(), 0), x, starts);
+  Instruction* sum = r.Add(Opcode::kAllReduce, i->shape(), {own}, AsAllReduce(*i));
+  sum->set_called({MakeReducer(*i->module(), Opcode::kAdd, type)});
+  return sum;
+}
+
+absl::StatusOr<Instruction*> DecomposeReduceScatter(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kReduceScatter || !i->shape().IsArray() || i->operand_count() != 1)
+    return nullptr;
+  HloWriter w(r);
+  Instruction* place = PlaceInGroup(w, *i);
+  if (place == nullptr) return nullptr;
+  Instruction* x = i->operand(0);
+  Instruction* sum = r.Add(Opcode::kAllReduce, x->shape(), {x}, AsAllReduce(*i));
+  sum->set_called({i->to_apply()});
+  const int64_t dim = i->attr<ReduceScatterAttrs>().dimensions[0];
+  const auto starts = StartsAt(w, place, i->shape().dims[dim], dim, x->shape().rank());
+  return w.DynamicSlice(sum, starts, i->shape().dims);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllToAllDecomposer() {
+  return MakeExpander("all_to_all_decomposer", DecomposeAllToAll);
+}
+std::unique_ptr<Pass> CreateAllGatherDecomposer() {
+  return MakeExpander("all_gather_decomposer", DecomposeAllGather);
+}
+std::unique_ptr<Pass> CreateReduceScatterDecomposer() {
+  return MakeExpander("reduce-scatter-decomposer", DecomposeReduceScatter);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

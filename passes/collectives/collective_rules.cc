@@ -1,0 +1,316 @@
+// Rewrites of collectives.
+#include "passes/collectives/collective_rules.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ops/dim_lists.h"
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+bool IsOnlyReadBy(const Instruction* x, const Instruction* user) {
+  return x->users().size() == 1 && x->users()[0] == user && !x->IsRoot() &&
+         x->control_successors().empty();
+}
+
+bool IsPlainAllReduce(const Instruction* i) {
+  return i->opcode() == Opcode::kAllReduce && i->shape().IsArray() && i->operand_count() == 1;
+}
+
+Made SimplifyAllReduce(Instruction* i, Rewriter& r) {
+  if (!IsPlainAllReduce(i)) return nullptr;
+  Instruction* x = i->operand(0);
+  const int64_t size = GroupSize(*i);
+  if (size == 1 && SameShape(x->shape(), i->shape())) return x;
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  const bool constant = x->IsConstant() || SplatValue(x) != nullptr;
+  if (!constant || !opcode || size == 0) return nullptr;
+  HloWriter w(r);
+  switch (*opcode) {
+    case Opcode::kAdd:
+      if (IsPred(i->shape().type)) return nullptr;
+      return w.WithNumber(Opcode::kMultiply, x, static_cast<double>(size));
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return x;
+    default:
+      return nullptr;
+  }
+}
+
+Made SimplifyAllGather(Instruction* i, Rewriter&) {
+  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1)
+    return nullptr;
+  return SameShape(i->operand(0)->shape(), i->shape()) ? i->operand(0) : nullptr;
+}
+
+// Whether `start` is the device's place in its group of `gather`, times `size`: read from a table.
+bool IsOwnPlace(const Instruction* start, const Instruction& gather, int64_t size) {
+  while (start->opcode() == Opcode::kReshape || start->opcode() == Opcode::kConvert)
+    start = start->operand(0);
+  if (start->opcode() == Opcode::kMultiply) {
+    const Literal* factor = SplatValue(start->operand(1));
+    if (factor == nullptr || factor->GetInt(0) != size) return false;
+    return IsOwnPlace(start->operand(0), gather, 1);
+  }
+  if (start->opcode() != Opcode::kDynamicSlice || start->shape().rank() != 1) return false;
+  const Instruction* table = start->operand(0);
+  const bool partitions = FactsOf(gather)->channel.has_value();
+  const Opcode id = partitions ? Opcode::kPartitionId : Opcode::kReplicaId;
+  if (partitions && gather.module()->header().replica_count != 1) return false;
+  if (!table->IsConstant() || table->literal() == nullptr || start->operand(1)->opcode() != id)
+    return false;
+  for (const auto& group : GroupsOf(gather))
+    for (size_t k = 0; k < group.size(); ++k)
+      if (group[k] >= table->shape().dims[0] ||
+          table->literal()->GetInt(group[k]) != static_cast<int64_t>(k) * size)
+        return false;
+  return true;
+}
+
+Made SimplifySlicedGather(Instruction* i, Rewriter&) {
+  if (i->opcode() != Opcode::kDynamicSlice) return nullptr;
+  Instruction* gather = i->operand(0);
+  if (gather->opcode() != Opcode::kAllGather || !gather->shape().IsArray() ||
+      !SameShape(gather->operand(0)->shape(), i->shape()) ||
+      i->operand_count() != 1 + i->shape().rank())
+    return nullptr;
+  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  return IsOwnPlace(i->operand(1 + dim), *gather, i->shape().dims[dim]) ? gather->operand(0)
+                                                                        : nullptr;
+}
+
+// An all-gather along a dimension that the broadcast makes: the operands of all devices are
+// gathered along a new dimension, which is broadcast beside the one it then joins.
+Instruction* GatherBesides(Instruction* gather, Instruction* x, const DimVector& where, int64_t dim,
+                           Rewriter& r) {
+  HloWriter w(r);
+  DimVector dims = x->shape().dims;
+  dims.insert(dims.begin(), 1);
+  Instruction* own = w.Reshape(x, dims);
+  const int64_t devices = gather->shape().dims[dim] / gather->operand(0)->shape().dims[dim];
+  dims[0] = devices;
+  Instruction* all = r.Clone(gather, RowMajor(x->shape().type, dims), {own});
+  all->mutable_attr<AllGatherAttrs>().dimensions = {0};
+  DimVector split = gather->operand(0)->shape().dims, to = {dim};
+  split.insert(split.begin() + dim, devices);
+  for (int64_t d : where) to.push_back(d < dim ? d : d + 1);
+  return r.Reshape(w.Broadcast(all, split, to), gather->shape());
+}
+
+Made ReorderBroadcast(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1)
+    return nullptr;
+  Instruction* broadcast = i->operand(0);
+  if (broadcast->opcode() != Opcode::kBroadcast) return nullptr;
+  const DimVector& where = broadcast->attr<BroadcastAttrs>().dimensions;
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  Instruction* x = broadcast->operand(0);
+  const auto at = std::find(where.begin(), where.end(), dim);
+  if (at == where.end()) return GatherBesides(i, x, where, dim, r);
+  Shape shape = x->shape();
+  shape.dims[at - where.begin()] = i->shape().dims[dim];
+  x = r.Clone(i, shape, {x});
+  x->mutable_attr<AllGatherAttrs>().dimensions = {at - where.begin()};
+  return r.Broadcast(x, i->shape(), where);
+}
+
+// Groups such that reducing within `inner` and then within `outer` reduces within them; none where
+// there are no such.
+std::vector<std::vector<int64_t>> JoinedGroups(const std::vector<std::vector<int64_t>>& inner,
+                                               const std::vector<std::vector<int64_t>>& outer) {
+  std::map<int64_t, size_t> inner_of;
+  for (size_t g = 0; g < inner.size(); ++g)
+    for (int64_t device : inner[g]) inner_of[device] = g;
+  std::map<std::vector<size_t>, int64_t> unions;  // which inner groups, and how often
+  for (const auto& group : outer) {
+    std::vector<size_t> touched;
+    for (int64_t device : group) {
+      if (inner_of.count(device) == 0) return {};
+      touched.push_back(inner_of[device]);
+    }
+    std::sort(touched.begin(), touched.end());
+    if (std::adjacent_find(touched.begin(), touched.end()) != touched.end()) return {};
+    ++unions[touched];
+  }
+  std::vector<std::vector<int64_t>> joined;
+  std::vector<bool> taken(inner.size(), false);
+  for (const auto& [touched, times] : unions) {
+    std::vector<int64_t> members;
+    for (size_t g : touched) {
+      // Each member of an inner group meets one of each other through an outer group of its own.
+      if (taken[g] || static_cast<int64_t>(inner[g].size()) != times) return {};
+      taken[g] = true;
+      members.insert(members.end(), inner[g].begin(), inner[g].end());
+    }
+    std::sort(members.begin(), members.end());
+    joined.push_back(std::move(members));
+  }
+  return joined;
+}
+
+Made FoldAllReduce(Instruction* i, Rewriter& r) {
+  if (!IsPlainAllReduce(i)) return nullptr;
+  Instruction* inner = i->operand(0);
+  if (!IsPlainAllReduce(inner) || !IsOnlyReadBy(inner, i)) return nullptr;
+  const auto a = ReducerOpcode(*inner->to_apply()), b = ReducerOpcode(*i->to_apply());
+  const auto& x = inner->attr<AllReduceAttrs>();
+  const auto& y = i->attr<AllReduceAttrs>();
+  if (!a || a != b || x.channel_id.has_value() != y.channel_id.has_value() ||
+      x.use_global_device_ids != y.use_global_device_ids)
+    return nullptr;
+  auto groups = JoinedGroups(GroupsOf(*inner), GroupsOf(*i));
+  if (groups.empty()) return nullptr;
+  Instruction* made = r.Clone(i, i->shape(), {inner->operand(0)});
+  ReplicaGroups lists;
+  lists.lists = std::move(groups);
+  made->mutable_attr<AllReduceAttrs>().replica_groups = std::move(lists);
+  return made;
+}
+
+template <typename A>
+bool SameButChannel(const Instruction* x, const Instruction* y) {
+  A a = x->attr<A>(), b = y->attr<A>();
+  if (a.channel_id.has_value() != b.channel_id.has_value()) return false;
+  b.channel_id = a.channel_id;
+  return a == b;
+}
+
+template <typename A>
+Made Reassociate(Instruction* i, Rewriter& r, Opcode collective) {
+  if (i->operand_count() != 2 || !i->shape().IsArray()) return nullptr;
+  Instruction* x = i->operand(0);
+  Instruction* y = i->operand(1);
+  if (x->opcode() != collective || y->opcode() != collective || x == y) return nullptr;
+  if (!IsOnlyReadBy(x, i) || !IsOnlyReadBy(y, i) || x->operand_count() != 1 ||
+      y->operand_count() != 1 || !SameButChannel<A>(x, y))
+    return nullptr;
+  const auto a = ReducerOpcode(*x->to_apply()), b = ReducerOpcode(*y->to_apply());
+  if (a != i->opcode() || b != i->opcode()) return nullptr;
+  HloWriter w(r);
+  return r.Clone(x, i->shape(), {w.Binary(i->opcode(), x->operand(0), y->operand(0))});
+}
+
+Made ReassociateAllReduce(Instruction* i, Rewriter& r) {
+  return Reassociate<AllReduceAttrs>(i, r, Opcode::kAllReduce);
+}
+Made ReassociateReduceScatter(Instruction* i, Rewriter& r) {
+  return Reassociate<ReduceScatterAttrs>(i, r, Opcode::kReduceScatter);
+}
+
+Made MakeContiguous(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllReduce || i->operand_count() < 2) return nullptr;
+  const ElementType type = i->operand(0)->shape().type;
+  HloWriter w(r);
+  std::vector<Instruction*> flat, parts;
+  for (Instruction* operand : i->operands()) {
+    if (operand->shape().type != type) return nullptr;
+    flat.push_back(w.Reshape(operand, {operand->shape().ElementCount()}));
+  }
+  Instruction* joined = w.Concatenate(flat, 0);
+  Instruction* reduced = r.Clone(i, joined->shape(), {joined});
+  int64_t start = 0;
+  for (size_t k = 0; k < flat.size(); ++k) {
+    const int64_t end = start + flat[k]->shape().dims[0];
+    parts.push_back(r.Reshape(w.SliceOf(reduced, 0, start, end), i->shape().elements[k]));
+    start = end;
+  }
+  return w.Tuple(parts);
+}
+
+Made Quantize(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kConvert) return nullptr;
+  Instruction* moved = i->operand(0);
+  const Opcode opcode = moved->opcode();
+  if (opcode != Opcode::kAllGather && opcode != Opcode::kAllToAll &&
+      opcode != Opcode::kCollectivePermute && opcode != Opcode::kCollectiveBroadcast)
+    return nullptr;
+  const ElementType type = i->shape().type;
+  if (!IsOnlyReadBy(moved, i) || !moved->shape().IsArray() || moved->operand_count() != 1 ||
+      BitWidth(type) >= BitWidth(moved->shape().type))
+    return nullptr;
+  // Devices that nothing is sent to get zeros, which stay zeros.
+  return r.Clone(moved, i->shape(), {HloWriter(r).Convert(moved->operand(0), type)});
+}
+
+bool IsReduction(const Instruction* i) {
+  return (i->opcode() == Opcode::kAllReduce || i->opcode() == Opcode::kReduceScatter) &&
+         i->shape().IsArray() && i->operand_count() == 1;
+}
+
+Made ReorderConvert(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kConvert) return nullptr;
+  Instruction* reduction = i->operand(0);
+  const ElementType from = reduction->shape().type, to = i->shape().type;
+  if (!IsReduction(reduction) || !IsOnlyReadBy(reduction, i) || !IsFloat(from) || !IsFloat(to) ||
+      BitWidth(to) <= BitWidth(from))
+    return nullptr;
+  const auto opcode = ReducerOpcode(*reduction->to_apply());
+  if (!opcode) return nullptr;
+  HloWriter w(r);
+  Instruction* made = r.Clone(reduction, i->shape(), {w.Convert(reduction->operand(0), to)});
+  made->set_called({MakeReducer(*i->module(), *opcode, to)});
+  return made;
+}
+
+Made ReorderTranspose(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kTranspose) return nullptr;
+  Instruction* scatter = i->operand(0);
+  if (scatter->opcode() != Opcode::kReduceScatter || !IsReduction(scatter) ||
+      !IsOnlyReadBy(scatter, i))
+    return nullptr;
+  const DimVector& order = i->attr<DimensionsAttrs>().dimensions;
+  Instruction* x = scatter->operand(0);
+  Shape shape = i->shape();
+  for (size_t d = 0; d < order.size(); ++d) shape.dims[d] = x->shape().dims[order[d]];
+  Instruction* made = r.Clone(scatter, i->shape(), {r.Clone(i, shape, {x})});
+  DimVector& dims = made->mutable_attr<ReduceScatterAttrs>().dimensions;
+  dims = {std::find(order.begin(), order.end(), dims[0]) - order.begin()};
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllReduceSimplifier() {
+  return MakeExpander("all-reduce-simplifier", SimplifyAllReduce);
+}
+std::unique_ptr<Pass> CreateAllGatherSimplifier() {
+  return MakeExpander("all-gather-simplifier", SimplifyAllGather);
+}
+std::unique_ptr<Pass> CreateAllGatherDynamicSliceSimplifier() {
+  return MakeExpander("all-gather-dynamic-slice-simplifier", SimplifySlicedGather);
+}
+std::unique_ptr<Pass> CreateAllGatherBroadcastReorder() {
+  return MakeExpander("all-gather-bcast-reorder", ReorderBroadcast);
+}
+std::unique_ptr<Pass> CreateAllReduceFolder() {
+  return MakeExpander("all-reduce-folder", FoldAllReduce);
+}
+std::unique_ptr<Pass> CreateAllReduceReassociate() {
+  return MakeExpander("all-reduce-reassociate", ReassociateAllReduce);
+}
+std::unique_ptr<Pass> CreateReduceScatterReassociate() {
+  return MakeExpander("reduce-scatter-reassociate", ReassociateReduceScatter);
+}
+std::unique_ptr<Pass> CreateAllReduceContiguous() {
+  return MakeExpander("all-reduce-contiguous", MakeContiguous);
+}
+std::unique_ptr<Pass> CreateCollectiveQuantizer() {
+  return MakeExpander("collective-quantizer", Quantize);
+}
+std::unique_ptr<Pass> CreateReorderConvertReduceAdd() {
+  return MakeExpander("reorder-convert-reduce-add", ReorderConvert);
+}
+std::unique_ptr<Pass> CreateReorderReduceTranspose() {
+  return MakeExpander("reorder-reduce-transpose", ReorderTranspose);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,158 @@
+// Combination of independent collectives.
+#include "passes/collectives/combiners.h"
+
+#include <algorithm>
+
+#include "passes/collectives/device_groups.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+struct Limits {
+  int64_t bytes, count;
+};
+
+bool SameReducer(const Instruction& a, const Instruction& b) {
+  if (a.called().empty()) return b.called().empty();
+  if (b.called().empty()) return false;
+  if (a.to_apply() == b.to_apply()) return true;
+  const auto x = ReducerOpcode(*a.to_apply()), y = ReducerOpcode(*b.to_apply());
+  return x && x == y;
+}
+
+// As SameAttributes, with channels that both exist taken for one.
+bool CanJoin(const Instruction& a, const Instruction& b) {
+  if (a.opcode() != b.opcode() || a.shape().type != b.shape().type || !SameReducer(a, b))
+    return false;
+  auto equal = [&]<typename A>(A) {
+    A x = a.attr<A>(), y = b.attr<A>();
+    if (x.channel_id.has_value() != y.channel_id.has_value()) return false;
+    y.channel_id = x.channel_id;
+    if constexpr (requires { x.replica_groups; }) {  // however they are written
+      if (GroupsOf(a) != GroupsOf(b)) return false;
+      y.replica_groups = x.replica_groups;
+    }
+    return x == y;
+  };
+  switch (a.opcode()) {
+    case Opcode::kAllReduce:
+      return equal(AllReduceAttrs());
+    case Opcode::kAllGather:
+      return equal(AllGatherAttrs());
+    case Opcode::kReduceScatter:
+      return equal(ReduceScatterAttrs());
+    default:
+      return equal(CollectivePermuteAttrs());
+  }
+}
+
+bool IsCandidate(const Instruction* i, Opcode opcode) {
+  return i->opcode() == opcode && i->shape().IsArray() && i->operand_count() == 1 &&
+         i->control_predecessors().empty() && i->control_successors().empty();
+}
+
+// True if `i` needs one of `group`.
+bool Needs(const Instruction* i, absl::Span<Instruction* const> group) {
+  std::vector<bool> seen(i->module()->id_bound(), false);
+  std::vector<const Instruction*> work = {i};
+  while (!work.empty()) {
+    const Instruction* next = work.back();
+    work.pop_back();
+    if (std::find(group.begin(), group.end(), next) != group.end()) return true;
+    for (auto before : {next->operands(), next->control_predecessors()})
+      for (const Instruction* operand : before) {
+        if (seen[operand->id()]) continue;
+        seen[operand->id()] = true;
+        work.push_back(operand);
+      }
+  }
+  return false;
+}
+
+void Join(Computation& c, absl::Span<Instruction* const> group) {
+  Rewriter r(c);
+  r.set_subject(group[0]);
+  HloWriter w(r);
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (Instruction* i : group) {
+    operands.push_back(i->operand(0));
+    shapes.push_back(i->shape());
+  }
+  Instruction* joined = r.Clone(group[0], Shape::Tuple(std::move(shapes)), operands);
+  for (size_t k = 0; k < group.size(); ++k) {
+    group[k]->ReplaceAllUsesWith(w.Part(joined, k));
+    c.Remove(group[k]);
+  }
+}
+
+class Combiner final : public ComputationPass {
+ public:
+  Combiner(absl::string_view name, Opcode opcode, Limits limits)
+      : name_(name), opcode_(opcode), limits_(limits) {}
+  absl::string_view name() const override { return name_; }
+
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    std::vector<Instruction*> open;
+    for (Instruction* i : c.PostOrder())
+      if (IsCandidate(i, opcode_)) open.push_back(i);
+    bool changed = false;
+    while (!open.empty()) {
+      const std::vector<Instruction*> group = TakeGroup(open);
+      if (group.size() < 2 || !control().Permit(name_, *group[0], *group[1])) continue;
+      Join(c, group);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  // The first of `open` and those after it that can join; they leave `open`.
+  std::vector<Instruction*> TakeGroup(std::vector<Instruction*>& open) const {
+    std::vector<Instruction*> group, rest;
+    int64_t bytes = 0;
+    for (Instruction* i : open) {
+      const int64_t size = i->shape().ByteSize();
+      const bool fits = group.empty() || (static_cast<int64_t>(group.size()) < limits_.count &&
+                                          bytes + size <= limits_.bytes && CanJoin(*group[0], *i) &&
+                                          !Needs(i, group));
+      (fits ? group : rest).push_back(i);
+      if (fits) bytes += size;
+    }
+    open = std::move(rest);
+    return group;
+  }
+
+  absl::string_view name_;
+  Opcode opcode_;
+  Limits limits_;
+};
+
+std::unique_ptr<Pass> Make(absl::string_view name, Opcode opcode, PassArguments& arguments) {
+  const int64_t bytes =
+      arguments.Int("bytes", int64_t{30} << 20, "the most that one collective may hold");
+  const int64_t count = arguments.Int("count", 256, "the most operands of one collective");
+  return std::make_unique<Combiner>(name, opcode, Limits{bytes, count});
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllReduceCombiner(PassArguments& arguments) {
+  return Make("all-reduce-combiner", Opcode::kAllReduce, arguments);
+}
+std::unique_ptr<Pass> CreateCpuAllReduceCombiner(PassArguments& arguments) {
+  return Make("cpu-all-reduce-combiner", Opcode::kAllReduce, arguments);
+}
+std::unique_ptr<Pass> CreateAllGatherCombiner(PassArguments& arguments) {
+  return Make("all-gather-combiner", Opcode::kAllGather, arguments);
+}
+std::unique_ptr<Pass> CreateReduceScatterCombiner(PassArguments& arguments) {
+  return Make("reduce-scatter-combiner", Opcode::kReduceScatter, arguments);
+}
+std::unique_ptr<Pass> CreateCollectivePermuteCombiner(PassArguments& arguments) {
+  return Make("collective-permute-combiner", Opcode::kCollectivePermute, arguments);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,191 @@
+// Groups, spatial dimensions and types of convolutions.
+#include "passes/convolutions/convolution_passes.h"
+
+#include <algorithm>
+
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+constexpr ElementType kIndex = ElementType::kS32;
+
+bool IsConvolution(const Instruction* i) {
+  return i->opcode() == Opcode::kConvolution && !i->shape().HasDynamicDims() &&
+         i->shape().ElementCount() > 0;
+}
+
+// Which of the groups of `size` positions along a dimension each position lies in.
+Instruction* GroupOf(HloWriter& w, const Shape& shape, int64_t dimension, int64_t size) {
+  Instruction* position = w.Iota(kIndex, shape.dims, dimension);
+  return size == 1 ? position : w.WithInteger(Opcode::kDivide, position, size);
+}
+
+// Kernel[i, o] of input feature i and output feature o, zero where they are of different groups.
+Instruction* DenseKernel(HloWriter& w, Instruction* kernel, const ConvDims& labels,
+                         int64_t groups) {
+  const int64_t in = labels.kernel_input_feature, out = labels.kernel_output_feature;
+  const DimVector given = kernel->shape().dims;
+  DimVector split = given, dense = given, where;
+  split.insert(split.begin() + in, groups);
+  for (int64_t d = 0; d < static_cast<int64_t>(split.size()); ++d)
+    if (d != in) where.push_back(d);
+  dense[in] *= groups;
+  Instruction* copies = w.Reshape(w.Broadcast(kernel, split, where), dense);
+  Instruction* same =
+      w.Compare(GroupOf(w, copies->shape(), in, given[in]),
+                GroupOf(w, copies->shape(), out, given[out] / groups), ComparisonDirection::kEq);
+  return w.Select(same, copies, w.FillInteger(copies->shape(), 0));
+}
+
+Made ConvertFeatureGroups(Instruction* i, Rewriter& r) {
+  HloWriter w(r);
+  const auto& attrs = i->attr<ConvolutionAttrs>();
+  Instruction* kernel = DenseKernel(w, i->operand(1), attrs.dim_labels, attrs.feature_group_count);
+  Instruction* made = r.Clone(i, i->shape(), {i->operand(0), kernel});
+  made->mutable_attr<ConvolutionAttrs>().feature_group_count = 1;
+  return made;
+}
+
+// All input groups with all output groups; of each output feature the sum over the groups of the
+// batch, all but its own being zero.
+Made ConvertBatchGroups(Instruction* i, Rewriter& r) {
+  HloWriter w(r);
+  const auto& attrs = i->attr<ConvolutionAttrs>();
+  const int64_t groups = attrs.batch_group_count, batch = attrs.dim_labels.output_batch;
+  const int64_t feature = attrs.dim_labels.output_feature;
+  const ElementType type = i->shape().type;
+  Shape all = RowMajor(type, i->shape().dims);
+  all.dims[batch] *= groups;
+  Instruction* made = r.Clone(i, all, {i->operand(0), i->operand(1)});
+  made->mutable_attr<ConvolutionAttrs>().batch_group_count = 1;
+  const int64_t each = i->shape().dims[batch];
+  Instruction* own = w.Compare(GroupOf(w, all, batch, each),
+                               GroupOf(w, all, feature, i->shape().dims[feature] / groups),
+                               ComparisonDirection::kEq);
+  Instruction* zero = w.Integer(type, 0);
+  Instruction* masked = w.Select(own, made, w.Fill(all, zero));
+  DimVector split = all.dims;
+  split[batch] = each;
+  split.insert(split.begin() + batch, groups);
+  return w.Reduce(w.Reshape(masked, split), zero, {batch},
+                  MakeReducer(*i->module(), Opcode::kAdd, type));
+}
+
+Made ConvertGroups(Instruction* i, Rewriter& r, bool features) {
+  if (!IsConvolution(i)) return nullptr;
+  if (features && i->attr<ConvolutionAttrs>().feature_group_count > 1)
+    return ConvertFeatureGroups(i, r);
+  if (i->attr<ConvolutionAttrs>().batch_group_count > 1) return ConvertBatchGroups(i, r);
+  return nullptr;
+}
+
+// Numbers of the dimensions that are left once those of `gone` are.
+int64_t Renumbered(int64_t d, const DimVector& gone) {
+  return d - std::count_if(gone.begin(), gone.end(), [&](int64_t g) { return g < d; });
+}
+
+DimVector Without(const DimVector& dims, const DimVector& gone) {
+  DimVector left;
+  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
+    if (std::find(gone.begin(), gone.end(), d) == gone.end()) left.push_back(dims[d]);
+  return left;
+}
+
+// Leaves out the spatial dimensions numbered `trivial`.
+ConvolutionAttrs Fewer(const ConvolutionAttrs& given, const std::vector<bool>& trivial,
+                       DimVector& input, DimVector& kernel, DimVector& output) {
+  ConvolutionAttrs attrs = given;
+  ConvDims& labels = attrs.dim_labels;
+  const ConvDims& old = given.dim_labels;
+  attrs.window.clear();
+  labels.input_spatial.clear();
+  labels.kernel_spatial.clear();
+  labels.output_spatial.clear();
+  for (size_t s = 0; s < trivial.size(); ++s) {
+    if (!trivial[s]) continue;
+    input.push_back(old.input_spatial[s]);
+    kernel.push_back(old.kernel_spatial[s]);
+    output.push_back(old.output_spatial[s]);
+  }
+  for (size_t s = 0; s < trivial.size(); ++s) {
+    if (trivial[s]) continue;
+    attrs.window.push_back(given.window[s]);
+    labels.input_spatial.push_back(Renumbered(old.input_spatial[s], input));
+    labels.kernel_spatial.push_back(Renumbered(old.kernel_spatial[s], kernel));
+    labels.output_spatial.push_back(Renumbered(old.output_spatial[s], output));
+  }
+  labels.input_batch = Renumbered(old.input_batch, input);
+  labels.input_feature = Renumbered(old.input_feature, input);
+  labels.kernel_input_feature = Renumbered(old.kernel_input_feature, kernel);
+  labels.kernel_output_feature = Renumbered(old.kernel_output_feature, kernel);
+  labels.output_batch = Renumbered(old.output_batch, output);
+  labels.output_feature = Renumbered(old.output_feature, output);
+  return attrs;
+}
+
+Made DropTrivialDims(Instruction* i, Rewriter& r) {
+  if (!IsConvolution(i)) return nullptr;
+  const auto& attrs = i->attr<ConvolutionAttrs>();
+  const ConvDims& labels = attrs.dim_labels;
+  if (attrs.window.size() < 2) return nullptr;
+  std::vector<bool> trivial;
+  for (size_t s = 0; s < attrs.window.size(); ++s) {
+    const WindowDim& d = attrs.window[s];
+    trivial.push_back(i->operand(0)->shape().dims[labels.input_spatial[s]] == 1 && d.size == 1 &&
+                      d.pad_low == 0 && d.pad_high == 0);
+  }
+  if (std::count(trivial.begin(), trivial.end(), true) == 0) return nullptr;
+  HloWriter w(r);
+  DimVector input, kernel, output;
+  ConvolutionAttrs fewer = Fewer(attrs, trivial, input, kernel, output);
+  Instruction* x = w.Reshape(i->operand(0), Without(i->operand(0)->shape().dims, input));
+  Instruction* k = w.Reshape(i->operand(1), Without(i->operand(1)->shape().dims, kernel));
+  Instruction* made =
+      r.Clone(i, RowMajor(i->shape().type, Without(i->shape().dims, output)), {x, k});
+  made->mutable_attr<ConvolutionAttrs>() = std::move(fewer);
+  return r.Reshape(made, i->shape());
+}
+
+// Computed in `type`, the result converted to what it was.
+Instruction* ComputedIn(Instruction* i, Rewriter& r, ElementType type) {
+  HloWriter w(r);
+  Instruction* made = r.Clone(i, RetypedLike(i->shape(), type),
+                              {w.Convert(i->operand(0), type), w.Convert(i->operand(1), type)});
+  return w.Convert(made, i->shape().type);
+}
+
+Made ExpandPred(Instruction* i, Rewriter& r) {
+  if (!IsConvolution(i) || !IsPred(i->operand(0)->shape().type)) return nullptr;
+  return ComputedIn(i, r, ElementType::kF32);
+}
+
+Made CanonicalizeType(Instruction* i, Rewriter& r) {
+  if (!IsConvolution(i)) return nullptr;
+  const ElementType type = i->shape().type;
+  const bool same = i->operand(0)->shape().type == type && i->operand(1)->shape().type == type;
+  return same ? nullptr : ComputedIn(i, r, type);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateConvolutionGroupConverter(PassArguments& arguments) {
+  const bool features = arguments.Flag("features", "feature groups, too");
+  return MakeExpander("convolution-group-converter", [features](Instruction* i, Rewriter& r) {
+    return ConvertGroups(i, r, features);
+  });
+}
+std::unique_ptr<Pass> CreateConvolution4dExpander() {
+  return MakeExpander("convolution_4d_expander", DropTrivialDims);
+}
+std::unique_ptr<Pass> CreateConvolutionPredExpander() {
+  return MakeExpander("convolution-pred-expander", ExpandPred);
+}
+std::unique_ptr<Pass> CreateConvolutionTypeCanonicalizer() {
+  return MakeExpander("ConvolutionTypeCanonicalizer", CanonicalizeType);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,17 @@
+// reduce-window-rewriter: scans in blocks, and reduce-windows of lists as ones of matrices.
+#pragma once
+
+#include "passes/pass.h"
+#include "passes/pass_arguments.h"
+
+namespace hlokit {
+
+// A reduce-window that is a scan (the window as long as the dimension, padded on one side) over
+// more than `base_length` (16) elements costs their square: it becomes scans of blocks of that
+// length, a scan of their totals, and a combination of both. Reassociates floats. Only for
+// functions and starts that are known (add with 0, maximum with the lowest, ...). A reduce-window
+// of rank 1 becomes one of rank 2 between reshapes, which emitters like better; exact.
+std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

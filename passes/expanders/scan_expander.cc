@@ -1,0 +1,164 @@
+// Scans as loops, ragged dots as masked dots.
+#include "passes/expanders/scan_expander.h"
+
+#include "ops/dim_lists.h"
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+std::vector<Instruction*> At(HloWriter& w, const Shape& shape, int64_t dim, Instruction* i) {
+  std::vector<Instruction*> starts(shape.rank(), w.Integer(ElementType::kS32, 0));
+  starts[dim] = i;
+  return starts;
+}
+
+Instruction* SliceAt(HloWriter& w, Instruction* x, int64_t dim, Instruction* i) {
+  DimVector sizes = x->shape().dims;
+  sizes[dim] = 1;
+  Instruction* slice = w.DynamicSlice(x, At(w, x->shape(), dim, i), sizes);
+  sizes.erase(sizes.begin() + dim);
+  return w.Reshape(slice, sizes);
+}
+
+Instruction* WithSliceAt(HloWriter& w, Instruction* x, Instruction* slice, int64_t dim,
+                         Instruction* i) {
+  DimVector sizes = x->shape().dims;
+  sizes[dim] = 1;
+  return w.DynamicUpdateSlice(x, w.Reshape(slice, sizes), At(w, x->shape(), dim, i));
+}
+
+// The scanned arrays, the stacked results and the carries of one scan, in this order.
+struct ScanParts {
+  const Instruction* scan;
+  int64_t inputs, outputs, carries, dim, steps;
+
+  std::vector<Instruction*> Step(HloWriter& w, Instruction* k,
+                                 absl::Span<Instruction* const> state) const {
+    Instruction* i = k;
+    if (scan->attr<ScanAttrs>().is_reverse)
+      i = w.Binary(Opcode::kSubtract, w.Integer(k->shape().type, steps - 1), k);
+    std::vector<Instruction*> arguments, next(state.begin(), state.end());
+    for (int64_t n = 0; n < inputs; ++n) arguments.push_back(SliceAt(w, state[n], dim, i));
+    for (int64_t n = 0; n < carries; ++n) arguments.push_back(state[inputs + outputs + n]);
+    Instruction* made = w.Call(scan->to_apply(), arguments);
+    const bool tuple = made->shape().IsTuple();
+    for (int64_t n = 0; n < outputs + carries; ++n) {
+      Instruction* part = tuple ? w.Part(made, n) : made;
+      next[inputs + n] = n < outputs ? WithSliceAt(w, state[inputs + n], part, dim, i) : part;
+    }
+    return next;
+  }
+};
+
+Made ExpandScan(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kScan || i->shape().HasDynamicDims()) return nullptr;
+  const auto& attrs = i->attr<ScanAttrs>();
+  const bool tuple = i->shape().IsTuple();
+  const int64_t results = tuple ? i->shape().elements.size() : 1;
+  ScanParts scan{i,
+                 i->operand_count() - attrs.num_carries,
+                 results - attrs.num_carries,
+                 attrs.num_carries,
+                 attrs.dimensions[0],
+                 0};
+  for (const Instruction* operand : i->operands())
+    if (!operand->shape().IsArray()) return nullptr;
+  auto shape = [&](int64_t n) -> const Shape& {
+    return tuple ? i->shape().elements[n] : i->shape();
+  };
+  const Shape& scanned = scan.inputs > 0 ? i->operand(0)->shape() : shape(0);
+  scan.steps = scanned.dims[scan.dim];
+  if (scan.steps == 0) return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> state;
+  for (int64_t n = 0; n < scan.inputs; ++n) state.push_back(i->operand(n));
+  for (int64_t n = 0; n < scan.outputs; ++n)
+    state.push_back(w.FillInteger(RowMajor(shape(n).type, shape(n).dims), 0));
+  for (int64_t n = 0; n < scan.carries; ++n) state.push_back(i->operand(scan.inputs + n));
+  const auto after =
+      CountedLoop(w, "scan", scan.steps, state,
+                  [&](HloWriter& inner, Instruction* k, absl::Span<Instruction* const> now) {
+                    return scan.Step(inner, k, now);
+                  });
+  const std::vector<Instruction*> made(after.begin() + scan.inputs, after.end());
+  return tuple ? w.Tuple(made) : made[0];
+}
+
+// [groups] sizes as [groups, dims...]: whether position p along `dim` lies in group g.
+Instruction* InGroup(HloWriter& w, Instruction* sizes, const DimVector& dims, int64_t dim) {
+  const int64_t groups = sizes->shape().dims[0];
+  const ElementType type = sizes->shape().type;
+  const Shape square = RowMajor(type, {groups, groups});
+  Instruction* before = w.Compare(w.Iota(type, square.dims, 1), w.Iota(type, square.dims, 0),
+                                  ComparisonDirection::kLe);
+  Instruction* counted =
+      w.Select(before, w.Broadcast(sizes, square.dims, {1}), w.FillInteger(square, 0));
+  Instruction* ends =
+      w.Reduce(counted, w.Integer(type, 0), {1}, MakeReducer(*sizes->module(), Opcode::kAdd, type));
+  Instruction* starts = w.Binary(Opcode::kSubtract, ends, sizes);
+  Instruction* at = w.Iota(type, dims, dim);
+  return w.Binary(Opcode::kAnd,
+                  w.Compare(at, w.Broadcast(starts, dims, {0}), ComparisonDirection::kGe),
+                  w.Compare(at, w.Broadcast(ends, dims, {0}), ComparisonDirection::kLt));
+}
+
+// x for each group, zero outside of the group along dimension `ragged` of x.
+Instruction* Grouped(HloWriter& w, Instruction* x, Instruction* sizes, int64_t ragged) {
+  DimVector dims = x->shape().dims, where;
+  for (int64_t d = 0; d < x->shape().rank(); ++d) where.push_back(d + 1);
+  dims.insert(dims.begin(), sizes->shape().dims[0]);
+  Instruction* copies = w.Broadcast(x, dims, where);
+  return w.Select(InGroup(w, sizes, dims, ragged + 1), copies, w.FillInteger(copies->shape(), 0));
+}
+
+DimVector Shifted(const DimVector& dims, int64_t first = -1) {
+  DimVector shifted;
+  if (first >= 0) shifted.push_back(first);
+  for (int64_t d : dims) shifted.push_back(d + 1);
+  return shifted;
+}
+
+Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kRaggedDot || i->shape().HasDynamicDims()) return nullptr;
+  const auto& attrs = i->attr<RaggedDotAttrs>();
+  Instruction* sizes = i->operand(2);
+  const int64_t ragged = attrs.lhs_ragged_dims[0];
+  if (sizes->shape().rank() != 1 || Contains(attrs.lhs_batch_dims, ragged)) return nullptr;
+  HloWriter w(r);
+  Instruction* lhs = Grouped(w, i->operand(0), sizes, ragged);
+  Instruction* rhs = i->operand(1);
+  DotAttrs dot;
+  dot.operand_precision = attrs.operand_precision;
+  dot.algorithm = attrs.algorithm;
+  const auto& contracted = attrs.lhs_contracting_dims;
+  if (!Contains(contracted, ragged)) {  // the groups are summed, all but a row's own being zero
+    dot.lhs_batch_dims = Shifted(attrs.lhs_batch_dims);
+    dot.rhs_batch_dims = attrs.rhs_batch_dims;
+    dot.lhs_contracting_dims = Shifted(contracted, 0);
+    dot.rhs_contracting_dims = attrs.rhs_contracting_dims;
+    dot.rhs_contracting_dims.insert(dot.rhs_contracting_dims.begin(), attrs.rhs_group_dims[0]);
+  } else {
+    int64_t at = 0;
+    while (contracted[at] != ragged) ++at;
+    rhs = Grouped(w, rhs, sizes, attrs.rhs_contracting_dims[at]);
+    dot.lhs_batch_dims = Shifted(attrs.lhs_batch_dims, 0);
+    dot.rhs_batch_dims = Shifted(attrs.rhs_batch_dims, 0);
+    dot.lhs_contracting_dims = Shifted(contracted);
+    dot.rhs_contracting_dims = Shifted(attrs.rhs_contracting_dims);
+  }
+  return r.Add(Opcode::kDot, i->shape(), {lhs, rhs}, std::move(dot));
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateScanExpander() { return MakeExpander("scan_expander", ExpandScan); }
+std::unique_ptr<Pass> CreateRaggedDotRewriter() {
+  return MakeExpander("ragged_dot_rewriter", RewriteRaggedDot);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

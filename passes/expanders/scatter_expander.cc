@@ -1,0 +1,179 @@
+// Scatters as dynamic update slices.
+#include "passes/expanders/scatter_expander.h"
+
+#include <algorithm>
+
+#include "ops/dim_lists.h"
+#include "passes/expander.h"
+#include "passes/expanders/indexed_windows.h"
+
+namespace hlokit {
+namespace {
+
+// One scatter, its parts named.
+struct Plan {
+  const Instruction* scatter;
+  ScatterAttrs attrs;
+  int64_t arrays;
+  DimVector window;      // of one window in an operand, inserted dimensions as ones
+  const Shape* operand;  // the first one's
+};
+
+DimVector FullWindow(const Shape& operand, const Shape& updates, const ScatterAttrs& attrs) {
+  DimVector window;
+  size_t next = 0;
+  for (int64_t d = 0; d < operand.rank(); ++d)
+    window.push_back(Contains(attrs.inserted_window_dims, d)
+                         ? 1
+                         : updates.dims[attrs.update_window_dims[next++]]);
+  return window;
+}
+
+// The updates with one leading dimension for all index vectors.
+Instruction* UpdateRows(HloWriter& w, Instruction* updates, int64_t count,
+                        const ScatterAttrs& attrs) {
+  DimVector order, dims = {count};
+  for (int64_t d = 0; d < updates->shape().rank(); ++d)
+    if (!Contains(attrs.update_window_dims, d)) order.push_back(d);
+  for (int64_t d : attrs.update_window_dims) {
+    order.push_back(d);
+    dims.push_back(updates->shape().dims[d]);
+  }
+  return w.Reshape(w.Transpose(updates, order), dims);
+}
+
+// Whether the window that begins at the row's indices lies inside, as one pred.
+Instruction* IsInside(HloWriter& w, Instruction* row, const Plan& plan) {
+  const ElementType type = row->shape().type;
+  const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+  const int64_t most = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+  Instruction* inside = nullptr;
+  auto also = [&](Instruction* test) {
+    inside = inside == nullptr ? test : w.Binary(Opcode::kAnd, inside, test);
+  };
+  const DimVector& map = plan.attrs.scatter_dims_to_operand_dims;
+  for (size_t k = 0; k < map.size(); ++k) {
+    Instruction* index = w.ElementOf(row, k);
+    const int64_t last = plan.operand->dims[map[k]] - plan.window[map[k]];
+    if (IsSigned(type)) also(w.Compare(index, w.Integer(type, 0), ComparisonDirection::kGe));
+    also(w.Compare(index, w.Integer(type, std::min(last, most)), ComparisonDirection::kLe));
+  }
+  return inside;
+}
+
+// The operands after the window at `row` has been combined with the updates of one index vector.
+std::vector<Instruction*> UpdateOnce(HloWriter& w, absl::Span<Instruction* const> operands,
+                                     Instruction* row, std::vector<Instruction*> updates,
+                                     const Plan& plan) {
+  const auto start =
+      WindowStart(w, row, plan.attrs.scatter_dims_to_operand_dims, plan.operand->rank());
+  std::vector<Instruction*> arguments;
+  for (Instruction* operand : operands)
+    arguments.push_back(w.DynamicSlice(operand, start, plan.window));
+  for (Instruction* update : updates) arguments.push_back(w.Reshape(update, plan.window));
+  std::vector<Instruction*> combined = InlineElementwise(w, *plan.scatter->to_apply(), arguments);
+  Instruction* inside = IsInside(w, row, plan);
+  std::vector<Instruction*> results;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    Instruction* value =
+        inside == nullptr ? combined[k] : w.Select(inside, combined[k], arguments[k]);
+    results.push_back(w.DynamicUpdateSlice(operands[k], value, start));
+  }
+  return results;
+}
+
+std::vector<Instruction*> AllUpdates(HloWriter& w, std::vector<Instruction*> operands,
+                                     Instruction* rows, std::vector<Instruction*> updates,
+                                     const Plan& plan) {
+  const int64_t count = rows->shape().dims[0];
+  auto round = [&](HloWriter& b, Instruction* i, absl::Span<Instruction* const> state) {
+    std::vector<Instruction*> parts;
+    for (int64_t k = 0; k < plan.arrays; ++k)
+      parts.push_back(PartOf(b, state[plan.arrays + 1 + k], i));
+    std::vector<Instruction*> next = UpdateOnce(
+        b, state.subspan(0, plan.arrays), RowOf(b, state[plan.arrays], i), std::move(parts), plan);
+    next.insert(next.end(), state.begin() + plan.arrays, state.end());
+    return next;
+  };
+  std::vector<Instruction*> state = operands;
+  state.push_back(rows);
+  state.insert(state.end(), updates.begin(), updates.end());
+  std::vector<Instruction*> after;
+  if (count == 1) {
+    after = round(w, nullptr, state);
+  } else {
+    after = CountedLoop(w, "scatter_loop", count, state, round);
+  }
+  after.resize(plan.arrays);
+  return after;
+}
+
+bool CanExpand(const Instruction& scatter) {
+  if (!IsElementwiseScalar(*scatter.to_apply())) return false;
+  for (const Instruction* operand : scatter.operands())
+    if (operand->shape().HasDynamicDims()) return false;
+  const Instruction* updates = scatter.operand(scatter.operand_count() - 1);
+  return updates->shape().ElementCount() > 0;
+}
+
+absl::StatusOr<Instruction*> ExpandScatter(Instruction* i, Rewriter& r) {
+  if (!CanExpand(*i)) return nullptr;
+  HloWriter w(r);
+  const int64_t arrays = (i->operand_count() - 1) / 2;
+  PlainScatter plain = WithoutBatchingOfScatter(*i, w);
+  const Shape& operand = i->operand(0)->shape();
+  Plan plan{i, plain.attrs, arrays,
+            FullWindow(operand, i->operand(arrays + 1)->shape(), plain.attrs), &operand};
+  Instruction* rows = IndexRows(w, plain.indices, plan.attrs.index_vector_dim);
+  std::vector<Instruction*> operands, updates;
+  for (int64_t k = 0; k < arrays; ++k) {
+    operands.push_back(i->operand(k));
+    updates.push_back(UpdateRows(w, i->operand(arrays + 1 + k), rows->shape().dims[0], plan.attrs));
+  }
+  const auto results = AllUpdates(w, operands, rows, updates, plan);
+  return i->shape().IsTuple() ? w.Tuple(results) : results[0];
+}
+
+bool IsSimple(const Instruction& scatter) {
+  const Shape& indices = scatter.operand((scatter.operand_count() - 1) / 2)->shape();
+  return IndexVectorCount(indices, scatter.attr<ScatterAttrs>().index_vector_dim) == 1;
+}
+
+bool MayDependOnOrder(const Instruction& scatter) {
+  if (scatter.attr<ScatterAttrs>().unique_indices || IsSimple(scatter)) return false;
+  const auto opcode = ReducerOpcode(*scatter.to_apply());
+  if (!opcode) return true;
+  const bool rounds = *opcode == Opcode::kAdd || *opcode == Opcode::kMultiply;
+  const ElementType type = scatter.operand(0)->shape().type;
+  return rounds && !IsInteger(type) && !IsPred(type);
+}
+
+bool LacksAtomics(const Instruction& scatter) {
+  const ElementType type = scatter.operand(0)->shape().type;
+  return scatter.shape().IsTuple() || IsComplex(type) || BitWidth(type) > 64;
+}
+
+std::unique_ptr<Pass> ScatterPass(absl::string_view name, bool (*takes)(const Instruction&)) {
+  return MakeExpander(name, [takes](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+    if (i->opcode() != Opcode::kScatter || !takes(*i)) return nullptr;
+    return ExpandScatter(i, r);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateScatterExpander(PassArguments& arguments) {
+  const bool all = arguments.Flag("all", "loops for scatters of more than one window, too");
+  return ScatterPass("scatter_expander", all ? [](const Instruction&) { return true; } : &IsSimple);
+}
+
+std::unique_ptr<Pass> CreateScatterDeterminismExpander() {
+  return ScatterPass("scatter_determinism_expander", &MayDependOnOrder);
+}
+
+std::unique_ptr<Pass> CreateGpuScatterExpander() {
+  return ScatterPass("gpu_scatter_expander", &LacksAtomics);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

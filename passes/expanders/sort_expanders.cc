@@ -1,0 +1,76 @@
+// Stable sorts by position, and start indices one by one.
+#include "passes/expanders/sort_expanders.h"
+
+#include "absl/strings/str_cat.h"
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+// The comparator with two positions behind its parameters: they decide where neither value comes
+// first.
+Computation* WithPositions(Computation& less, ElementType type) {
+  Computation* c = less.module()->AddComputation(absl::StrCat(less.name(), ".stable"));
+  std::vector<Instruction*> forward, backward;
+  for (const Instruction* parameter : less.parameters())
+    forward.push_back(c->AddParameter(c->parameter_count(), parameter->shape(), parameter->name()));
+  for (size_t k = 0; k < forward.size(); k += 2) {
+    backward.push_back(forward[k + 1]);
+    backward.push_back(forward[k]);
+  }
+  const Shape position = RowMajor(type, {});
+  Instruction* lhs = c->AddParameter(c->parameter_count(), position, "position_lhs");
+  Instruction* rhs = c->AddParameter(c->parameter_count(), position, "position_rhs");
+  Rewriter r(*c);
+  HloWriter w(r);
+  Instruction* first = w.Call(&less, forward);
+  Instruction* second = w.Call(&less, backward);
+  Instruction* equal = w.Compare(first, second, ComparisonDirection::kEq);
+  c->set_root(w.Select(equal, w.Compare(lhs, rhs, ComparisonDirection::kLt), first));
+  return c;
+}
+
+absl::StatusOr<Instruction*> ExpandStableSort(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kSort || !i->attr<SortAttrs>().is_stable ||
+      i->operand(0)->shape().HasDynamicDims())
+    return nullptr;
+  const Shape& shape = i->operand(0)->shape();
+  const int64_t dim = i->attr<SortAttrs>().dimensions[0];
+  const ElementType type = shape.dims[dim] > INT32_MAX ? ElementType::kS64 : ElementType::kS32;
+  HloWriter w(r);
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  operands.push_back(r.Add(Opcode::kIota, RetypedLike(shape, type), {}, IotaAttrs{dim}));
+  std::vector<Shape> shapes;
+  for (Instruction* operand : operands) shapes.push_back(operand->shape());
+  Instruction* sort =
+      r.Add(Opcode::kSort, Shape::Tuple(std::move(shapes)), operands, SortAttrs{{dim}, false});
+  sort->set_called({WithPositions(*i->to_apply(), type)});
+  std::vector<Instruction*> parts;
+  for (int64_t k = 0; k < i->operand_count(); ++k) parts.push_back(w.Part(sort, k));
+  return i->shape().IsTuple() ? w.Tuple(parts) : parts[0];
+}
+
+absl::StatusOr<Instruction*> SplitIndex(Instruction* i, Rewriter& r) {
+  const bool slice = i->opcode() == Opcode::kDynamicSlice;
+  if (!slice && i->opcode() != Opcode::kDynamicUpdateSlice) return nullptr;
+  const int64_t first = slice ? 1 : 2;
+  if (i->operand_count() != first + 1 || i->operand(first)->shape().rank() != 1) return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().begin() + first);
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    operands.push_back(w.ElementOf(i->operand(first), d));
+  return r.Clone(i, i->shape(), operands);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateStableSortExpander() {
+  return MakeExpander("stable-sort-expander", ExpandStableSort);
+}
+std::unique_ptr<Pass> CreateDynamicIndexSplitter() {
+  return MakeExpander("dynamic-index-splitter", SplitIndex);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,127 @@
+// Moves of conversions between bf16 and f32, and small types.
+#include "passes/float_types/bfloat16_passes.h"
+
+#include <cmath>
+
+#include "passes/expander.h"
+#include "passes/float_types/picked_values.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+
+bool PicksValues(Opcode opcode) {
+  return HasTrait(opcode, kMovesData) || opcode == Opcode::kMaximum || opcode == Opcode::kMinimum ||
+         opcode == Opcode::kClamp || opcode == Opcode::kSelect || opcode == Opcode::kAbs ||
+         opcode == Opcode::kNegate || opcode == Opcode::kAllGather;
+}
+
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+constexpr ElementType kNarrow = ElementType::kBF16, kWide = ElementType::kF32;
+
+bool IsProduct(const Instruction* i) {
+  return (i->opcode() == Opcode::kDot && i->operand_count() == 2) ||
+         i->opcode() == Opcode::kConvolution;
+}
+
+bool HasType(const Instruction* i, ElementType type) { return i->shape().type == type; }
+
+Made RemoveMixture(Instruction* i, Rewriter& r) {
+  const bool elementwise = HasTrait(i->opcode(), kElementwise) && i->opcode() != Opcode::kConvert &&
+                           i->opcode() != Opcode::kBitcastConvert &&
+                           i->opcode() != Opcode::kStochasticConvert;
+  if (!elementwise && !IsProduct(i)) return nullptr;
+  bool narrow = HasType(i, kNarrow), wide = HasType(i, kWide);
+  bool narrow_operand = false;
+  for (const Instruction* operand : i->operands()) {
+    narrow_operand |= HasType(operand, kNarrow);
+    wide |= HasType(operand, kWide);
+  }
+  narrow |= narrow_operand;
+  if (!narrow || !wide) return nullptr;
+  // Dots and convolutions of bf16 into f32 are no mixture.
+  if (IsProduct(i) && HasType(i->operand(0), kNarrow) && HasType(i->operand(1), kNarrow))
+    return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> operands;
+  for (Instruction* operand : i->operands())
+    operands.push_back(HasType(operand, kNarrow) ? w.Convert(operand, kWide) : operand);
+  const bool floats = HasType(i, kNarrow) || HasType(i, kWide);
+  Instruction* made = r.Clone(i, floats ? i->shape().WithType(kWide) : i->shape(), operands);
+  return floats ? w.Convert(made, i->shape().type) : made;
+}
+
+Instruction* WidenedFrom(const Instruction* i) {
+  const bool widens =
+      i->opcode() == Opcode::kConvert && HasType(i, kWide) && HasType(i->operand(0), kNarrow);
+  return widens ? i->operand(0) : nullptr;
+}
+
+Made Fold(Instruction* i, Rewriter& r) {
+  if (!HasType(i, kWide)) return nullptr;
+  if (!IsProduct(i) && !PicksValues(i->opcode())) return nullptr;
+  if (i->opcode() == Opcode::kBitcast || i->opcode() == Opcode::kAllGather) return nullptr;
+  std::vector<Instruction*> operands;
+  bool any = false;
+  for (Instruction* operand : i->operands()) {
+    Instruction* narrow = WidenedFrom(operand);
+    if (HasType(operand, kWide) && narrow == nullptr) return nullptr;
+    any |= narrow != nullptr;
+    operands.push_back(narrow != nullptr ? narrow : operand);
+  }
+  if (!any) return nullptr;
+  if (IsProduct(i)) return r.Clone(i, i->shape(), operands);
+  HloWriter w(r);
+  return w.Convert(r.Clone(i, i->shape().WithType(kNarrow), operands), kWide);
+}
+
+Made Propagate(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kConvert || !HasType(i, kNarrow) || !HasType(i->operand(0), kWide))
+    return nullptr;
+  Instruction* x = i->operand(0);
+  if (!PicksValues(x->opcode()) || x->opcode() == Opcode::kBitcast || x->users().size() != 1 ||
+      x->IsRoot() || !x->control_successors().empty() || !x->control_predecessors().empty())
+    return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> operands;
+  for (Instruction* operand : x->operands())
+    operands.push_back(HasType(operand, kWide) ? w.Convert(operand, kNarrow) : operand);
+  return r.Clone(x, i->shape(), operands);
+}
+
+// Up with the probability of the fraction that is cut off: where the random bits lie below it.
+Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kStochasticConvert || !IsInteger(i->shape().type)) return nullptr;
+  HloWriter w(r);
+  Instruction* x = i->operand(0);
+  Instruction* random = i->operand(1);
+  Instruction* size = w.Unary(Opcode::kAbs, x);
+  Instruction* whole = w.Unary(Opcode::kFloor, size);
+  Instruction* fraction = w.Binary(Opcode::kSubtract, size, whole);
+  const double values = std::ldexp(1.0, BitWidth(random->shape().type));
+  Instruction* threshold =
+      w.Convert(w.Unary(Opcode::kCeil, w.WithNumber(Opcode::kMultiply, fraction, values)),
+                random->shape().type);
+  Instruction* up = w.Compare(random, threshold, ComparisonDirection::kLt);
+  Instruction* rounded = w.Select(up, w.WithNumber(Opcode::kAdd, whole, 1), whole);
+  Instruction* negative = w.Compare(x, w.FillNumber(x->shape(), 0), ComparisonDirection::kLt);
+  Instruction* signed_value = w.Select(negative, w.Unary(Opcode::kNegate, rounded), rounded);
+  return w.Convert(signed_value, i->shape().type);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateBf16MixedPrecisionRemoval() {
+  return MakeExpander("bf16-mixed-precision-removal", RemoveMixture, /*everywhere=*/true);
+}
+std::unique_ptr<Pass> CreateBfloat16Fold() { return MakeExpander("bfloat16-fold", Fold); }
+std::unique_ptr<Pass> CreateBfloat16Propagation() {
+  return MakeExpander("bfloat16-propagation", Propagate);
+}
+std::unique_ptr<Pass> CreateStochasticConvertDecomposer() {
+  return MakeExpander("stochastic_convert_decomposer", DecomposeStochasticConvert);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,99 @@
+// Gathers and cuts.
+#include "passes/spmd/resharding.h"
+
+#include <map>
+
+namespace hlokit {
+
+ReplicaGroups Resharder::GroupsAlong(const Tiling& tiling, const std::vector<bool>& dims) const {
+  // By the parts along the other dimensions, and by which of the holders of its tile a device is.
+  std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, int64_t>> groups;
+  std::map<int64_t, int64_t> holders;
+  for (int64_t device = 0; device < devices_; ++device) {
+    std::vector<int64_t> key = {holders[tiling.tile_of[device]]++}, place;
+    for (size_t d = 0; d < tiling.tiles.size(); ++d)
+      (dims[d] ? place : key).push_back(PartAlong(tiling, device, d));
+    groups[key][place] = device;
+  }
+  ReplicaGroups lists;
+  for (const auto& [key, members] : groups) {
+    std::vector<int64_t> group;
+    for (const auto& [place, device] : members) group.push_back(device);
+    lists.lists.push_back(std::move(group));
+  }
+  return lists;
+}
+
+Instruction* Resharder::Lookup(absl::Span<const int64_t> by_device) {
+  Instruction* id = w_.rewriter().Add(Opcode::kPartitionId, RowMajor(ElementType::kU32, {}), {});
+  Instruction* table = w_.List(ElementType::kS32, by_device);
+  return w_.Reshape(w_.DynamicSlice(table, {id}, {1}), {});
+}
+
+Part Resharder::GatherAlong(Part part, int64_t d) {
+  std::vector<bool> along(part.tiling.tiles.size(), false), others(along.size(), true);
+  along[d] = true;
+  others[d] = false;
+  AllGatherAttrs attrs;
+  attrs.channel_id = next_channel_++;
+  attrs.replica_groups = GroupsAlong(part.tiling, along);
+  attrs.dimensions = {d};
+  attrs.use_global_device_ids = true;
+  Shape shape = part.value->shape();
+  shape.dims[d] *= part.tiling.tiles[d];
+  Instruction* all = w_.rewriter().Add(Opcode::kAllGather, shape, {part.value}, std::move(attrs));
+  if (shape.dims[d] != part.whole.dims[d]) all = w_.SliceOf(all, d, 0, part.whole.dims[d]);
+  return {all, part.whole, Restricted(part.tiling, others)};
+}
+
+Part Resharder::CutAlong(Part part, const Tiling& tiling, int64_t d) {
+  const int64_t parts = tiling.tiles[d], size = (part.whole.dims[d] + parts - 1) / parts;
+  Instruction* x = part.value;
+  if (size * parts != part.whole.dims[d]) {
+    PaddingConfig padding(part.whole.rank());
+    padding[d].high = size * parts - part.whole.dims[d];
+    x = w_.Pad(x, w_.Integer(x->shape().type, 0), std::move(padding));
+  }
+  std::vector<int64_t> starts;
+  for (int64_t device = 0; device < devices_; ++device)
+    starts.push_back(PartAlong(tiling, device, d) * size);
+  std::vector<Instruction*> at(part.whole.rank(), w_.Integer(ElementType::kS32, 0));
+  at[d] = Lookup(starts);
+  DimVector sizes = x->shape().dims;
+  sizes[d] = size;
+  part.value = w_.DynamicSlice(x, at, sizes);
+  return part;
+}
+
+Part Resharder::To(Part part, const Tiling& tiling) {
+  if (part.manual || SameTiling(part.tiling, tiling)) return part;
+  const int64_t rank = part.whole.rank();
+  std::vector<bool> cut(rank, false);
+  for (int64_t d = 0; d < rank; ++d) {
+    bool same = part.tiling.tiles[d] == tiling.tiles[d];
+    for (int64_t device = 0; device < devices_ && same; ++device)
+      same = PartAlong(part.tiling, device, d) == PartAlong(tiling, device, d);
+    if (same) continue;
+    if (part.tiling.tiles[d] != 1) part = GatherAlong(std::move(part), d);
+    cut[d] = tiling.tiles[d] != 1;
+  }
+  for (int64_t d = 0; d < rank; ++d)
+    if (cut[d]) part = CutAlong(std::move(part), tiling, d);
+  part.tiling = tiling;
+  return part;
+}
+
+Instruction* Resharder::AllReduce(Instruction* value, const Tiling& operand,
+                                  const std::vector<bool>& reduced, Computation* reducer) {
+  AllReduceAttrs attrs;
+  attrs.channel_id = next_channel_++;
+  attrs.replica_groups = GroupsAlong(operand, reduced);
+  attrs.use_global_device_ids = true;
+  Instruction* sum =
+      w_.rewriter().Add(Opcode::kAllReduce, value->shape(), {value}, std::move(attrs));
+  sum->set_called({reducer});
+  return sum;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

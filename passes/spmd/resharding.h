@@ -1,0 +1,45 @@
+// Arrays brought from one cut to another by collectives.
+#pragma once
+
+#include "passes/hlo_writer.h"
+#include "passes/spmd/tilings.h"
+
+namespace hlokit {
+
+// A device's part of an array: `value` has the shard shape of `whole` under `tiling`.
+struct Part {
+  Instruction* value = nullptr;
+  Shape whole;
+  Tiling tiling;
+  bool manual = false;  // no part of an array: what each device holds by itself
+};
+
+// Writes collectives over the partitions of a module.
+class Resharder {
+ public:
+  Resharder(HloWriter& w, int64_t devices, int64_t& next_channel)
+      : w_(w), devices_(devices), next_channel_(next_channel) {}
+
+  // The part under another tiling: gathers what is cut otherwise, then cuts.
+  Part To(Part part, const Tiling& tiling);
+  Part Whole(const Part& part) { return To(part, WholeOn(part.whole, devices_)); }
+  // Combines `value` over the devices that hold equal parts under `result` and different ones along
+  // the dimensions of `operand` for which `reduced` holds.
+  Instruction* AllReduce(Instruction* value, const Tiling& operand,
+                         const std::vector<bool>& reduced, Computation* reducer);
+
+ private:
+  // Devices that differ in their parts along `dims` only, in the order of those parts.
+  ReplicaGroups GroupsAlong(const Tiling& tiling, const std::vector<bool>& dims) const;
+  Part GatherAlong(Part part, int64_t d);
+  Part CutAlong(Part part, const Tiling& tiling, int64_t d);
+  // The entry of `by_device` for the running device, an s32 scalar.
+  Instruction* Lookup(absl::Span<const int64_t> by_device);
+
+  HloWriter& w_;
+  int64_t devices_;
+  int64_t& next_channel_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,29 @@
+// Shardings: taken over, spread, taken away.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace hlokit {
+
+// sharding-propagation: instructions without a sharding get the one that follows from their
+// operands, or from their users, where every dimension divides evenly; shardings that are given
+// stay.
+std::unique_ptr<Pass> CreateShardingPropagation();
+
+// shardy-xla: Shardy's annotations (xla.sdy.* attributes and custom calls) become shardings of HLO:
+// manual computations stand between SPMDFullToShardShape and SPMDShardToFullShape, results carry
+// what FuncResultSharding said, and sharding-propagation follows. Manual regions over some axes of
+// a mesh only are refused.
+std::unique_ptr<Pass> CreateShardyXla();
+
+// sharding-remover: shardings go, and custom calls that only mark them (Sharding, and Shardy's)
+// with them. Parameters and the root of the entry keep theirs.
+std::unique_ptr<Pass> CreateShardingRemover();
+
+// domain_isolator: between an instruction and a user with another sharding stands a domain that
+// says both. domain_remover: domains become their operands.
+std::unique_ptr<Pass> CreateDomainIsolator();
+std::unique_ptr<Pass> CreateDomainRemover();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,88 @@
+// Shardings spread along instructions.
+#include <algorithm>
+
+#include "passes/spmd/sharding_passes.h"
+#include "passes/spmd/tilings.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int kMaxRounds = 16;
+
+using Known = std::vector<std::optional<Tiling>>;  // by instruction id
+
+bool Cuts(const std::optional<Tiling>& tiling) { return tiling && !tiling->IsTrivial(); }
+
+// What the operands' cuts say of the result.
+std::optional<Tiling> FromOperands(const Instruction& i, const Known& known) {
+  std::optional<Tiling> found;
+  for (int64_t k = 0; k < i.operand_count(); ++k) {
+    const auto& own = known[i.operand(k)->id()];
+    const DimVector map = DimensionMap(i, k);
+    if (!Cuts(own) || map.empty()) continue;
+    const Tiling moved = Moved(*own, map, i.shape().rank());
+    if (moved.IsTrivial()) continue;
+    if (!found) {
+      found = moved;
+    } else if (auto both = Merged(*found, moved)) {
+      found = std::move(both);
+    }
+  }
+  return found;
+}
+
+// What a user's cut says of the instruction.
+std::optional<Tiling> FromUsers(const Instruction& i, const Known& known) {
+  for (const Instruction* user : i.users()) {
+    const auto& theirs = known[user->id()];
+    if (!Cuts(theirs)) continue;
+    for (int64_t k = 0; k < user->operand_count(); ++k) {
+      if (user->operand(k) != &i) continue;
+      const DimVector map = DimensionMap(*user, k);
+      if (map.empty()) continue;
+      DimVector back(user->shape().rank(), -1);
+      for (size_t d = 0; d < map.size(); ++d)
+        if (map[d] >= 0) back[map[d]] = d;
+      Tiling moved = Moved(*theirs, back, i.shape().rank());
+      if (!moved.IsTrivial()) return moved;
+    }
+  }
+  return std::nullopt;
+}
+
+bool Wants(const Instruction& i, const Known& known) {
+  return i.shape().IsArray() && i.sharding() == nullptr && !known[i.id()] && !i.IsParameter() &&
+         !i.IsConstant() && i.opcode() != Opcode::kCustomCall;
+}
+
+absl::StatusOr<bool> Propagate(Computation& c) {
+  const int64_t devices = std::max(c.module()->header().num_partitions, DevicesNamed(*c.module()));
+  if (devices < 2) return false;
+  Known known(c.module()->id_bound());
+  std::vector<Instruction*> order = c.PostOrder();
+  for (const Instruction* i : order) known[i->id()] = OwnTiling(*i, devices);
+  bool changed = false, more = true;
+  for (int round = 0; round < kMaxRounds && more; ++round) {
+    more = false;
+    for (Instruction* i : order) {
+      if (!Wants(*i, known)) continue;
+      auto found = round % 2 == 0 ? FromOperands(*i, known) : FromUsers(*i, known);
+      if (!found || !IsEven(*found, i->shape())) continue;
+      i->mutable_extras().sharding = std::make_unique<Sharding>(ShardingOf(*found));
+      known[i->id()] = std::move(found);
+      changed = more = true;
+    }
+    more |= round == 0;  // users have not been asked yet
+    std::reverse(order.begin(), order.end());
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateShardingPropagation() {
+  return MakeComputationPass("sharding-propagation", Propagate);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

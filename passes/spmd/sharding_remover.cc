@@ -1,0 +1,82 @@
+// Shardings and domains taken away, domains put between them.
+#include <map>
+
+#include "passes/expander.h"
+#include "passes/spmd/sharding_passes.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool OnlyMarksSharding(const Instruction& i) {
+  if (i.opcode() != Opcode::kCustomCall || i.operand_count() != 1) return false;
+  const std::string& target = i.attr<CustomCallAttrs>().target;
+  const bool mark = target == "Sharding" || target == "xla.sdy.Sharding" ||
+                    target == "xla.sdy.FuncResultSharding" || target == "SPMDFullToShardShape" ||
+                    target == "SPMDShardToFullShape";
+  return mark && SameIgnoringLayout(i.shape(), i.operand(0)->shape());
+}
+
+absl::StatusOr<bool> RemoveShardings(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->PostOrder()) {
+      const bool kept = c->IsEntry() && (i->IsParameter() || i->IsRoot());
+      if (i->sharding() != nullptr && !kept) {
+        i->mutable_extras().sharding.reset();
+        changed = true;
+      }
+      if (!OnlyMarksSharding(*i) || i->IsRoot()) continue;
+      i->ReplaceAllUsesWith(i->operand(0));
+      c->Remove(i);
+      changed = true;
+    }
+  return changed;
+}
+
+absl::StatusOr<Instruction*> RemoveDomain(Instruction* i, Rewriter&) {
+  return i->opcode() == Opcode::kDomain ? i->operand(0) : nullptr;
+}
+
+Sharding SideOf(const Instruction& i) {
+  if (i.sharding() != nullptr) return *i.sharding();
+  Sharding none;  // as XLA writes an instruction without one
+  none.kind = Sharding::Kind::kTuple;
+  return none;
+}
+
+bool SameSharding(const Sharding* a, const Sharding* b) {
+  return a == nullptr || b == nullptr ? a == b : *a == *b;
+}
+
+absl::StatusOr<bool> Isolate(Computation& c) {
+  bool changed = false;
+  for (Instruction* user : c.PostOrder()) {
+    if (user->opcode() == Opcode::kDomain) continue;
+    std::map<Instruction*, Instruction*> made;
+    for (int64_t k = 0; k < user->operand_count(); ++k) {
+      Instruction* x = user->operand(k);
+      const bool differs = !SameSharding(x->sharding(), user->sharding());
+      if (!differs || x->opcode() == Opcode::kDomain || !x->shape().IsArray()) continue;
+      Instruction*& domain = made[x];
+      if (domain == nullptr)
+        domain = c.Add(Opcode::kDomain, x->shape(), {x}, DomainAttrs{{SideOf(*user), SideOf(*x)}});
+      user->SetOperand(k, domain);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateShardingRemover() {
+  return MakeModulePass("sharding-remover", RemoveShardings);
+}
+std::unique_ptr<Pass> CreateDomainRemover() { return MakeExpander("domain_remover", RemoveDomain); }
+std::unique_ptr<Pass> CreateDomainIsolator() {
+  return MakeComputationPass("domain_isolator", Isolate);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,232 @@
+// Shardy's annotations as HLO's.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "ir/frontend_attributes.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
+#include "passes/hlo_writer.h"
+#include "passes/spmd/sharding_passes.h"
+#include "passes/spmd/tilings.h"
+#include "passes/tuple_simplifier.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr absl::string_view kPrefix = "xla.sdy.";
+
+void DropShardyAttributes(FrontendAttributes& attributes) {
+  attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
+                                  [](const auto& a) { return absl::StartsWith(a.first, kPrefix); }),
+                   attributes.end());
+}
+
+bool HasShardyAttributes(const Instruction& i) {
+  for (const auto& [name, value] : i.extras().frontend_attributes)
+    if (absl::StartsWith(name, kPrefix)) return true;
+  return false;
+}
+
+absl::string_view TargetOf(const Instruction& i) {
+  if (i.opcode() != Opcode::kCustomCall) return "";
+  return i.attr<CustomCallAttrs>().target;
+}
+
+void SetSharding(Instruction* i, Sharding sharding) {
+  i->mutable_extras().sharding = std::make_unique<Sharding>(std::move(sharding));
+}
+
+Sharding Manual() {
+  Sharding manual;
+  manual.kind = Sharding::Kind::kManual;
+  return manual;
+}
+
+std::vector<const Shape*> ArraysOf(const Shape& shape) {
+  std::vector<const Shape*> arrays;
+  for (const ShapeLeaf& leaf : Leaves(shape)) arrays.push_back(leaf.shape);
+  return arrays;
+}
+
+class Import {
+ public:
+  explicit Import(Module& module)
+      : module_(module), devices_(std::max(module.header().num_partitions, DevicesNamed(module))) {}
+
+  absl::StatusOr<bool> Run() {
+    for (Computation* c : module_.ComputationsPostOrder())
+      for (Instruction* i : c->PostOrder()) RETURN_IF_ERROR(Visit(c, i));
+    FrontendAttributes& attributes = module_.header().frontend_attributes;
+    const size_t before = attributes.size();
+    DropShardyAttributes(attributes);
+    changed_ |= attributes.size() != before;
+    if (!changed_) return false;
+    for (Computation* body : manual_) MarkManual(*body);
+    MoveRootSharding();
+    for (auto create : {&CreateTupleSimplifier, &CreateCse, &CreateDce})
+      RETURN_IF_ERROR(create()->Run(module_).status());
+    return true;
+  }
+
+ private:
+  absl::Status Visit(Computation* c, Instruction* i) {
+    const absl::string_view target = TargetOf(*i);
+    if (target == "xla.sdy.FuncResultSharding" || target == "Sharding" ||
+        target == "xla.sdy.Sharding")
+      return ReplaceByOperand(c, i);
+    if (target == "xla.sdy.GlobalToLocalShape") return Enter(c, i);
+    if (target == "xla.sdy.LocalToGlobalShape") return Leave(c, i);
+    if (!HasShardyAttributes(*i)) return absl::OkStatus();
+    if (i->sharding() == nullptr && i->shape().IsArray()) {
+      ASSIGN_OR_RETURN(const auto tilings,
+                       StatedTilings(*i, "xla.sdy.sharding", {&i->shape()}, devices_));
+      SetSharding(i, ShardingOf(tilings[0]));
+    }
+    DropShardyAttributes(i->mutable_extras().frontend_attributes);
+    changed_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Sharding>> Stated(const Instruction& i, absl::string_view key,
+                                               absl::Span<const Shape* const> shapes) {
+    ASSIGN_OR_RETURN(const auto tilings, StatedTilings(i, key, shapes, devices_));
+    std::vector<Sharding> shardings;
+    for (const Tiling& tiling : tilings) shardings.push_back(ShardingOf(tiling));
+    return shardings;
+  }
+
+  // The operand takes the sharding over, or a copy of it where it has another.
+  absl::Status ReplaceByOperand(Computation* c, Instruction* i) {
+    Instruction* x = i->operand(0);
+    ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.sharding", {&i->shape()}));
+    const bool same = x->sharding() != nullptr && *x->sharding() == shardings[0];
+    const bool is_result = TargetOf(*i) == "xla.sdy.FuncResultSharding";
+    const bool cut = shardings[0].kind != Sharding::Kind::kReplicated;
+    if (x->sharding() == nullptr && !x->IsParameter() && is_result) {
+      if (cut) SetSharding(x, shardings[0]);
+    } else if (!same) {
+      x = Copy(c, x, shardings[0]);
+    }
+    Replace(c, i, x);
+    return absl::OkStatus();
+  }
+
+  Instruction* Copy(Computation* c, Instruction* x, const Sharding& sharding) {
+    Instruction* copy = c->Add(Opcode::kCopy, x->shape(), {x});
+    SetSharding(copy, sharding);
+    return copy;
+  }
+
+  Instruction* Marker(Computation* c, Instruction* x, const Shape& shape, const char* target,
+                      const Sharding& sharding) {
+    CustomCallAttrs attrs;
+    attrs.target = target;
+    Instruction* marker = c->Add(Opcode::kCustomCall, shape, {x}, std::move(attrs));
+    SetSharding(marker, sharding);
+    return marker;
+  }
+
+  absl::Status Enter(Computation* c, Instruction* i) {
+    std::vector<const Shape*> wholes;
+    for (const Instruction* operand : i->operands()) wholes.push_back(&operand->shape());
+    ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.in_shardings", wholes));
+    const auto locals = ArraysOf(i->shape());
+    if (locals.size() != wholes.size())
+      return InvalidArgument(i->name(), ": ", wholes.size(), " arrays become ", locals.size());
+    std::vector<Instruction*> parts;
+    for (size_t k = 0; k < wholes.size(); ++k) {
+      Instruction* whole = Copy(c, i->operand(k), shardings[k]);
+      parts.push_back(Marker(c, whole, *locals[k], "SPMDFullToShardShape", Manual()));
+    }
+    NoteBodies(i);
+    Replace(c, i, OneOrTuple(c, i, parts));
+    return absl::OkStatus();
+  }
+
+  absl::Status Leave(Computation* c, Instruction* i) {
+    const auto wholes = ArraysOf(i->shape());
+    ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.out_shardings", wholes));
+    if (static_cast<int64_t>(wholes.size()) != i->operand_count())
+      return InvalidArgument(i->name(), ": ", i->operand_count(), " arrays become ", wholes.size());
+    std::vector<Instruction*> parts;
+    for (size_t k = 0; k < wholes.size(); ++k) {
+      Instruction* local = Copy(c, i->operand(k), Manual());
+      parts.push_back(Marker(c, local, *wholes[k], "SPMDShardToFullShape", shardings[k]));
+    }
+    for (Instruction* operand : i->operands()) NoteCall(operand);
+    Replace(c, i, OneOrTuple(c, i, parts));
+    return absl::OkStatus();
+  }
+
+  static Instruction* OneOrTuple(Computation* c, const Instruction* i,
+                                 absl::Span<Instruction* const> parts) {
+    if (i->shape().IsArray()) return parts[0];
+    Instruction* tuple = c->Add(Opcode::kTuple, i->shape(), parts);
+    return tuple;
+  }
+
+  // Calls that the markers stand around run their computation on shards.
+  void NoteCall(Instruction* i) {
+    if (i->opcode() == Opcode::kGetTupleElement) i = i->operand(0);
+    if (i->opcode() != Opcode::kCall) return;
+    if (i->shape().IsArray()) SetSharding(i, Manual());
+    if (std::find(manual_.begin(), manual_.end(), i->to_apply()) == manual_.end())
+      manual_.push_back(i->to_apply());
+  }
+  void NoteBodies(Instruction* i) {
+    for (Instruction* user : i->users()) {
+      if (user->opcode() != Opcode::kGetTupleElement) {
+        NoteCall(user);
+        continue;
+      }
+      for (Instruction* reader : user->users()) NoteCall(reader);
+    }
+  }
+
+  static void MarkManual(Computation& body) {
+    constexpr absl::string_view kGiven = "xla.sdy.manual_computation_body";
+    if (absl::StartsWith(body.name(), kGiven))
+      body.set_name(
+          body.module()->UniqueComputationName("xla.sdy.inlinable_manual_computation_body"));
+    for (Instruction* i : body.Instructions()) {
+      if (i->sharding() != nullptr || !i->shape().IsArray()) continue;
+      SetSharding(i, Manual());
+    }
+  }
+
+  // What the root says where it only picks from the tuple of the results.
+  void MoveRootSharding() {
+    Instruction* root = module_.entry()->root();
+    if (root->opcode() != Opcode::kGetTupleElement || root->sharding() == nullptr) return;
+    Instruction* tuple = root->operand(0);
+    if (tuple->opcode() != Opcode::kTuple) return;
+    Instruction* value = tuple->operand(root->tuple_index());
+    if (value->sharding() == nullptr && !value->IsParameter())
+      SetSharding(value, *root->sharding());
+  }
+
+  void Replace(Computation* c, Instruction* old, Instruction* made) {
+    old->ReplaceAllUsesWith(made);
+    c->Remove(old);
+    changed_ = true;
+  }
+
+  Module& module_;
+  int64_t devices_;
+  bool changed_ = false;
+  std::vector<Computation*> manual_;
+};
+
+absl::StatusOr<bool> Run(Module& module) {
+  ASSIGN_OR_RETURN(bool changed, Import(module).Run());
+  ASSIGN_OR_RETURN(const bool spread, CreateShardingPropagation()->Run(module));
+  return changed || spread;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateShardyXla() { return MakeModulePass("shardy-xla", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

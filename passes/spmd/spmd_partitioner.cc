@@ -1,0 +1,415 @@
+// Partitioning of computations.
+#include "passes/spmd/spmd_partitioner.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "ops/dim_lists.h"
+#include "passes/dce.h"
+#include "passes/spmd/resharding.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+using Parts = std::vector<Part>;  // one, or those of a flat tuple
+
+absl::string_view TargetOf(const Instruction& i) {
+  if (i.opcode() != Opcode::kCustomCall) return "";
+  return i.attr<CustomCallAttrs>().target;
+}
+
+// What all computations of a module share.
+struct Context {
+  int64_t devices;
+  int64_t next_channel = 1;
+};
+
+class Partitioner {
+ public:
+  Partitioner(const Computation& from, Computation& to, Context& context)
+      : from_(from),
+        to_(to),
+        context_(context),
+        rewriter_(to),
+        w_(rewriter_),
+        resharder_(w_, context.devices, context.next_channel) {}
+
+  // Writes the whole computation; `parameters` are the parts that its parameters hold. Gives the
+  // parts of the root.
+  absl::StatusOr<Parts> Run(absl::Span<const Parts> parameters) {
+    done_.resize(from_.module()->id_bound());
+    for (Instruction* i : from_.PostOrder()) {
+      rewriter_.set_subject(i);
+      if (i->IsParameter()) {
+        done_[i->id()] = Parameter(*i, parameters[i->parameter_number()]);
+        continue;
+      }
+      ASSIGN_OR_RETURN(done_[i->id()], Visit(*i));
+    }
+    return done_[from_.root()->id()];
+  }
+
+  Resharder& resharder() { return resharder_; }
+  HloWriter& writer() { return w_; }
+
+ private:
+  Parts Parameter(const Instruction& i, Parts parts) {
+    if (i.shape().IsArray()) {
+      parts[0].value = to_.AddParameter(i.parameter_number(), Local(parts[0]), i.name());
+      if (i.HasExtras()) parts[0].value->CopyExtrasFrom(i);
+      return parts;
+    }
+    std::vector<Shape> shapes;
+    for (const Part& part : parts) shapes.push_back(Local(part));
+    Instruction* tuple =
+        to_.AddParameter(i.parameter_number(), Shape::Tuple(std::move(shapes)), i.name());
+    for (size_t k = 0; k < parts.size(); ++k) parts[k].value = w_.Part(tuple, k);
+    return parts;
+  }
+
+  static Shape Local(const Part& part) {
+    return part.manual ? part.whole : ShardShape(part.whole, part.tiling);
+  }
+
+  Part WholePart(Instruction* value) {
+    return {value, value->shape(), WholeOn(value->shape(), context_.devices)};
+  }
+  Parts WholeParts(Instruction* value) {
+    if (!value->shape().IsTuple()) return {WholePart(value)};
+    Parts parts;
+    for (size_t k = 0; k < value->shape().elements.size(); ++k)
+      parts.push_back(WholePart(w_.Part(value, k)));
+    return parts;
+  }
+
+  const Parts& Of(const Instruction* operand) const { return done_[operand->id()]; }
+
+  bool IsManual(const Instruction& i) const {
+    if (TargetOf(i) == "SPMDShardToFullShape") return false;
+    if (i.sharding() != nullptr && i.sharding()->kind == Sharding::Kind::kManual) return true;
+    for (const Instruction* operand : i.operands())
+      for (const Part& part : Of(operand))
+        if (part.manual) return true;
+    return false;
+  }
+
+  absl::StatusOr<Parts> Visit(const Instruction& i) {
+    if (i.shape().HasDynamicDims())
+      return Unimplemented("spmd-partitioning: ", i.name(), " has dynamic dimensions");
+    if (TargetOf(i) == "SPMDFullToShardShape") return Enter(i);
+    if (TargetOf(i) == "SPMDShardToFullShape") return Leave(i);
+    switch (i.opcode()) {
+      case Opcode::kTuple:
+        return Tuple(i);
+      case Opcode::kGetTupleElement:
+        return Parts{Of(i.operand(0))[i.tuple_index()]};
+      case Opcode::kWhile:
+        return IsManual(i) ? Verbatim(i) : While(i);
+      default:
+        break;
+    }
+    if (IsManual(i)) return Verbatim(i);
+    if (i.shape().IsTuple()) return OnWholes(i);
+    if (i.opcode() == Opcode::kReduce) {
+      if (auto part = ReduceParts(i)) return Parts{*part};
+    }
+    if (i.opcode() == Opcode::kDot) {
+      if (auto part = ContractParts(i)) return Parts{*part};
+    }
+    const Tiling tiling = WantedTiling(i);
+    if (tiling.IsTrivial()) return OnWholes(i);
+    return OnParts(i, tiling);
+  }
+
+  absl::StatusOr<Parts> Tuple(const Instruction& i) {
+    Parts parts;
+    for (const Instruction* operand : i.operands()) {
+      if (!operand->shape().IsArray())
+        return Unimplemented("spmd-partitioning: ", i.name(), " holds what is no array");
+      parts.push_back(Of(operand)[0]);
+    }
+    return parts;
+  }
+
+  Parts Enter(const Instruction& i) {
+    Part part = Of(i.operand(0))[0];
+    if (auto stated = OwnTiling(*i.operand(0), context_.devices))
+      part = resharder_.To(std::move(part), *stated);
+    part.whole = i.shape();
+    part.manual = true;
+    return {part};
+  }
+
+  Parts Leave(const Instruction& i) {
+    Part part = Of(i.operand(0))[0];
+    part.manual = false;
+    part.whole = i.shape();
+    part.tiling = OwnTiling(i, context_.devices).value_or(WholeOn(i.shape(), context_.devices));
+    return {part};
+  }
+
+  // A tuple operand in one piece, arrays as they are.
+  Instruction* Joined(const Parts& parts, const Shape& shape) {
+    if (!shape.IsTuple()) return parts[0].value;
+    std::vector<Instruction*> values;
+    for (const Part& part : parts) values.push_back(part.value);
+    return w_.Tuple(values);
+  }
+
+  Parts Verbatim(const Instruction& i) {
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : i.operands())
+      operands.push_back(Joined(Of(operand), operand->shape()));
+    Parts parts = WholeParts(rewriter_.Clone(&i, i.shape(), operands));
+    for (Part& part : parts) part.manual = true;
+    return parts;
+  }
+
+  absl::StatusOr<Parts> OnWholes(const Instruction& i) {
+    if (i.HasSideEffect())
+      return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : i.operands()) {
+      Parts wholes;
+      for (const Part& part : Of(operand)) wholes.push_back(resharder_.Whole(part));
+      operands.push_back(Joined(wholes, operand->shape()));
+    }
+    return WholeParts(rewriter_.Clone(&i, i.shape(), operands));
+  }
+
+  // The stated cut, else what follows from the operands, along dimensions that can be cut.
+  Tiling WantedTiling(const Instruction& i) const {
+    std::optional<Tiling> wanted = OwnTiling(i, context_.devices);
+    for (int64_t k = 0; k < i.operand_count() && !wanted; ++k) {
+      const DimVector map = DimensionMap(i, k);
+      if (map.empty() || Of(i.operand(k)).size() != 1) continue;
+      Tiling moved = Moved(Of(i.operand(k))[0].tiling, map, i.shape().rank());
+      if (!moved.IsTrivial()) wanted = std::move(moved);
+    }
+    const Tiling whole = WholeOn(i.shape(), context_.devices);
+    if (!wanted) return whole;
+    std::vector<bool> kept;
+    for (int64_t d = 0; d < i.shape().rank(); ++d)
+      kept.push_back(wanted->tiles[d] != 1 && i.shape().dims[d] % wanted->tiles[d] == 0 &&
+                     CanCut(i, d));
+    return Restricted(*wanted, kept);
+  }
+
+  // The cut of operand k that a cut of the result needs.
+  Tiling Needed(const Instruction& i, int64_t k, const Tiling& result) const {
+    const Shape& operand = i.operand(k)->shape();
+    const DimVector map = DimensionMap(i, k);
+    if (map.empty()) return WholeOn(operand, context_.devices);
+    DimVector back(i.shape().rank(), -1);
+    for (size_t d = 0; d < map.size(); ++d)
+      if (map[d] >= 0) back[map[d]] = d;
+    return Moved(result, back, operand.rank());
+  }
+
+  Parts OnParts(const Instruction& i, const Tiling& tiling) {
+    std::vector<Instruction*> operands;
+    std::vector<Tiling> needed;
+    for (int64_t k = 0; k < i.operand_count(); ++k) {
+      needed.push_back(Needed(i, k, tiling));
+      operands.push_back(resharder_.To(Of(i.operand(k))[0], needed[k]).value);
+    }
+    Instruction* made = rewriter_.Clone(&i, ShardShape(i.shape(), tiling), operands);
+    ShrinkAttributes(*made);
+    return {{made, i.shape(), tiling}};
+  }
+
+  // Attributes that repeat sizes of operands or results.
+  static void ShrinkAttributes(Instruction& i) {
+    const Shape& x = i.operand_count() > 0 ? i.operand(0)->shape() : i.shape();
+    switch (i.opcode()) {
+      case Opcode::kSlice: {
+        SliceSpec& slice = i.mutable_attr<SliceAttrs>().slice;
+        for (size_t d = 0; d < slice.size(); ++d)
+          if (slice[d].start == 0 && slice[d].stride == 1 && slice[d].limit > x.dims[d])
+            slice[d].limit = x.dims[d];
+        break;
+      }
+      case Opcode::kDynamicSlice:
+        i.mutable_attr<DynamicSliceAttrs>().dynamic_slice_sizes = i.shape().dims;
+        break;
+      case Opcode::kGather: {
+        DimVector& sizes = i.mutable_attr<GatherAttrs>().slice_sizes;
+        for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = std::min(sizes[d], x.dims[d]);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  // A reduce over dimensions that are cut: each device its own, then all together.
+  std::optional<Part> ReduceParts(const Instruction& i) {
+    const Part& x = Of(i.operand(0))[0];
+    const auto opcode = ReducerOpcode(*i.to_apply());
+    if (i.operand_count() != 2 || !opcode || !IsIdentity(i.operand(1), *opcode) ||
+        !IsEven(x.tiling, x.whole))
+      return std::nullopt;
+    std::vector<bool> reduced(x.whole.rank(), false);
+    bool cut = false;
+    for (int64_t d : i.attr<DimensionsAttrs>().dimensions) {
+      reduced[d] = x.tiling.tiles[d] != 1;
+      cut |= reduced[d];
+    }
+    if (!cut) return std::nullopt;
+    const Tiling tiling = Moved(x.tiling, DimensionMap(i, 0), i.shape().rank());
+    Instruction* own = rewriter_.Clone(&i, ShardShape(i.shape(), tiling),
+                                       {x.value, resharder_.Whole(Of(i.operand(1))[0]).value});
+    return Part{resharder_.AllReduce(own, x.tiling, reduced, i.to_apply()), i.shape(), tiling};
+  }
+
+  // A dot whose contracted dimension is cut in both operands alike.
+  std::optional<Part> ContractParts(const Instruction& i) {
+    const auto& attrs = i.attr<DotAttrs>();
+    if (i.operand_count() != 2 || attrs.lhs_contracting_dims.size() != 1) return std::nullopt;
+    const int64_t a = attrs.lhs_contracting_dims[0], b = attrs.rhs_contracting_dims[0];
+    const Part& x = Of(i.operand(0))[0];
+    const Part& y = Of(i.operand(1))[0];
+    if (x.tiling.tiles[a] == 1 || !IsEven(x.tiling, x.whole)) return std::nullopt;
+    // Only that dimension stays cut; what else is cut is made whole.
+    std::vector<bool> only(x.whole.rank(), false);
+    only[a] = true;
+    const Tiling left = Restricted(x.tiling, only);
+    DimVector to(x.whole.rank(), -1);
+    to[a] = b;
+    const Tiling right = Moved(left, to, y.whole.rank());
+    Instruction* own = rewriter_.Clone(
+        &i, i.shape(), {resharder_.To(x, left).value, resharder_.To(y, right).value});
+    Computation* add = MakeReducer(*to_.module(), Opcode::kAdd, i.shape().type);
+    return Part{resharder_.AllReduce(own, left, only, add), i.shape(),
+                WholeOn(i.shape(), context_.devices)};
+  }
+
+  absl::StatusOr<Parts> While(const Instruction& i) {
+    Parts state = Of(i.operand(0));
+    for (Part& part : state)
+      if (!part.manual && !IsEven(part.tiling, part.whole)) part = resharder_.Whole(part);
+    Instruction* start = Joined(state, i.shape());
+    std::vector<Computation*> called;
+    for (Computation* c : i.called()) {
+      Computation* made = to_.module()->AddComputation(absl::StrCat(c->name(), "_spmd"));
+      Partitioner inner(*c, *made, context_);
+      ASSIGN_OR_RETURN(Parts root, inner.Run(absl::MakeConstSpan(&state, 1)));
+      RETURN_IF_ERROR(inner.SetRoot(root, called.empty() ? Parts() : state, c->root()->shape()));
+      called.push_back(made);
+    }
+    Instruction* loop = rewriter_.Add(Opcode::kWhile, start->shape(), {start});
+    loop->CopyExtrasFrom(i);
+    loop->set_called(std::move(called));
+    for (size_t k = 0; k < state.size(); ++k)
+      state[k].value = i.shape().IsTuple() ? w_.Part(loop, k) : loop;
+    return state;
+  }
+
+ public:
+  // Ends the computation with the parts of its root, cut as those of `like` (whole where it is
+  // empty).
+  absl::Status SetRoot(Parts root, const Parts& like, const Shape& shape) {
+    for (size_t k = 0; k < root.size(); ++k)
+      root[k] = like.empty() ? resharder_.Whole(root[k])
+                             : resharder_.To(std::move(root[k]), like[k].tiling);
+    to_.set_root(Joined(root, shape));
+    RemoveDead(to_);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Computation& from_;
+  Computation& to_;
+  Context& context_;
+  Rewriter rewriter_;
+  HloWriter w_;
+  Resharder resharder_;
+  std::vector<Parts> done_;
+};
+
+int64_t LargestChannel(const Module& module) {
+  int64_t largest = 0;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions()) {
+      auto look = [&]<typename A>(A) {
+        largest = std::max(largest, i->attr<A>().channel_id.value_or(0));
+      };
+      if (i->opcode() == Opcode::kAllReduce) look(AllReduceAttrs());
+      if (i->opcode() == Opcode::kAllGather) look(AllGatherAttrs());
+      if (i->opcode() == Opcode::kReduceScatter) look(ReduceScatterAttrs());
+      if (i->opcode() == Opcode::kAllToAll) look(AllToAllAttrs());
+      if (i->opcode() == Opcode::kCollectivePermute) look(CollectivePermuteAttrs());
+    }
+  return largest;
+}
+
+bool DropShardings(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (i->sharding() == nullptr || (c->IsEntry() && i->IsParameter())) continue;
+      i->mutable_extras().sharding.reset();
+      changed = true;
+    }
+  return changed;
+}
+
+// The layouts of the entry's shapes, with local sizes.
+Shape LocalLayout(const Shape& given, const Shape& local) {
+  if (given.IsTuple()) {
+    Shape shape = given;
+    for (size_t k = 0; k < shape.elements.size(); ++k)
+      shape.elements[k] = LocalLayout(given.elements[k], local.elements[k]);
+    return shape;
+  }
+  Shape shape = given;
+  shape.dims = local.dims;
+  return shape;
+}
+
+absl::Status PartitionEntry(Module& module, int64_t devices) {
+  const Computation& entry = *module.entry();
+  Context context{devices, LargestChannel(module) + 1};
+  std::vector<Parts> parameters;
+  for (const Instruction* parameter : entry.parameters()) {
+    if (!parameter->shape().IsArray())
+      return Unimplemented("spmd-partitioning: parameter ", parameter->name(), " is no array");
+    ASSIGN_OR_RETURN(auto tilings, ParameterTilings(*parameter, devices));
+    parameters.push_back({{nullptr, parameter->shape(), std::move(tilings[0])}});
+  }
+  ASSIGN_OR_RETURN(const auto results, ResultTilings(entry, devices));
+  Computation* made = module.AddComputation(absl::StrCat(entry.name(), "_spmd"));
+  Partitioner partitioner(entry, *made, context);
+  ASSIGN_OR_RETURN(Parts root, partitioner.Run(parameters));
+  if (root.size() != results.size())
+    return Unimplemented("spmd-partitioning: nested tuples in the result");
+  Parts like(results.size());
+  for (size_t k = 0; k < results.size(); ++k) like[k].tiling = results[k];
+  RETURN_IF_ERROR(partitioner.SetRoot(std::move(root), like, entry.root()->shape()));
+  module.set_entry(made);
+  if (auto& layout = module.header().entry_layout) {
+    for (size_t k = 0; k < layout->parameters.size(); ++k)
+      layout->parameters[k] = LocalLayout(layout->parameters[k], made->parameter(k)->shape());
+    layout->result = LocalLayout(layout->result, made->root()->shape());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Run(Module& module) {
+  const int64_t devices = module.header().num_partitions;
+  if (devices < 2) return false;
+  if (absl::EndsWith(module.entry()->name(), "_spmd")) return DropShardings(module);
+  RETURN_IF_ERROR(PartitionEntry(module, devices));
+  RemoveUncalled(module);
+  DropShardings(module);
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateSpmdPartitioner() { return MakeModulePass("spmd-partitioning", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -22,6 +22,11 @@ class Extractor {
         to_(std::make_unique<Module>(
             absl::StrCat(from_.module()->name(), ".", outputs[0]->name()))) {}
 
+  // `kept` come along beside the outputs.
+  void Keep(absl::Span<const Instruction* const> kept) {
+    included_.insert(kept.begin(), kept.end());
+  }
+
   absl::StatusOr<Extraction> Run() {
     FindIncluded();
     CopyCalled();
@@ -42,10 +47,19 @@ class Extractor {
   }
 
  private:
+  // The constants that what is kept reads.
+  void AddConstants() {
+    const std::vector<const Instruction*> kept(included_.begin(), included_.end());
+    for (const Instruction* i : kept)
+      for (const Instruction* operand : i->operands())
+        if (operand->IsConstant()) included_.insert(operand);
+  }
+
   // Breadth first from the outputs, `height` steps up.
   void FindIncluded() {
     std::vector<const Instruction*> level = outputs_;
     included_.insert(level.begin(), level.end());
+    AddConstants();
     for (int height = 0; !level.empty(); ++height) {
       std::vector<const Instruction*> next;
       for (const Instruction* i : level)
@@ -161,13 +175,37 @@ class Extractor {
 
 }  // namespace
 
-absl::StatusOr<Extraction> Extract(absl::Span<const Instruction* const> outputs,
-                                   const ExtractOptions& options) {
+namespace {
+
+absl::Status CheckOutputs(absl::Span<const Instruction* const> outputs) {
   if (outputs.empty()) return InvalidArgument("nothing to extract");
   for (const Instruction* output : outputs)
     if (output->parent() != outputs[0]->parent())
       return InvalidArgument("%", output->name(), " and %", outputs[0]->name(),
                              " are of different computations");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Extraction> ExtractOnly(absl::Span<const Instruction* const> kept) {
+  RETURN_IF_ERROR(CheckOutputs(kept));
+  const InstructionSet all(kept.begin(), kept.end());
+  std::vector<const Instruction*> outputs;
+  for (const Instruction* i : kept)
+    if (std::none_of(i->users().begin(), i->users().end(),
+                     [&](const Instruction* user) { return all.contains(user); }))
+      outputs.push_back(i);
+  ExtractOptions options;
+  options.height = 0;
+  Extractor extractor(outputs, options);
+  extractor.Keep(kept);
+  return extractor.Run();
+}
+
+absl::StatusOr<Extraction> Extract(absl::Span<const Instruction* const> outputs,
+                                   const ExtractOptions& options) {
+  RETURN_IF_ERROR(CheckOutputs(outputs));
   return Extractor(outputs, options).Run();
 }
 

@@ -34,6 +34,11 @@ struct Extraction {
 absl::StatusOr<Extraction> Extract(absl::Span<const Instruction* const> outputs,
                                    const ExtractOptions& options = {});
 
+// A module whose entry computes these instructions of one computation and no others: what they read
+// beside them becomes parameters (constants come along), those that none of them reads are the
+// result. Errors: InvalidArgument where there are none or they are of several computations.
+absl::StatusOr<Extraction> ExtractOnly(absl::Span<const Instruction* const> kept);
+
 // A module whose entry is a copy of `computation`, all parameters included.
 absl::StatusOr<std::unique_ptr<Module>> ExtractComputation(const Computation& computation);
 

@@ -1,10 +1,8 @@
 // Binary search over --bisect-limit.
 #include "tools/hlo-opt/bisect.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/common/command.h"
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/transform.h"
 #include "tools/hlo-opt/value_check.h"
@@ -96,16 +95,15 @@ class Bisection {
   }
 
   std::string FaultByCommand(const Module& module) const {
-    const char* folder = std::getenv("TMPDIR");
-    const std::string path =
-        absl::StrCat(folder != nullptr ? folder : "/tmp", "/hlo-opt-bisect-", getpid(), ".hlo");
+    const std::string path = TemporaryPath("hlo-opt-bisect", "hlo");
     PrintOptions whole;
     whole.large_constants = true;
     if (absl::Status written = AtomicWriteFile(path, Print(module, whole)); !written.ok())
       return std::string(written.message());
-    const int status = std::system(absl::StrCat(options_.bisect, " ", path, " >&2").c_str());
+    const auto result = RunCommand(absl::StrCat(options_.bisect, " ", path), /*time_limit_s=*/0);
     unlink(path.c_str());
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+    if (!result.ok()) return std::string(result.status().message());
+    if (result->exit_status == 0) return "";
     return absl::StrCat("'", options_.bisect, "' fails on it");
   }
 

@@ -2,12 +2,12 @@
 #include "tools/hlo-opt/stages.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
+#include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/cpu_plugin.h"
 
@@ -39,13 +39,6 @@ const Stage* FindStage(absl::string_view name) {
   for (const Stage& stage : kStages)
     if (stage.name == name) return &stage;
   return nullptr;
-}
-
-std::string FolderOfProgram() {
-  std::string path(4096, '\0');
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(size > 0 ? size : 0);
-  return path.substr(0, path.rfind('/'));
 }
 
 // The plugin's one function. It stays loaded.

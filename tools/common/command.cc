@@ -1,0 +1,92 @@
+// fork, exec, and a wait that ends in time.
+#include "tools/common/command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostOutput = size_t{1} << 20;
+
+// What the child does; never returns.
+[[noreturn]] void Exec(const char* command, int output) {
+  setpgid(0, 0);
+  const int input = open("/dev/null", O_RDONLY);
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execl("/bin/sh", "sh", "-c", command, nullptr);
+  _exit(127);
+}
+
+// True if the process ended in time.
+bool Wait(pid_t child, double time_limit_s, int& status) {
+  const int file = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd poller = {file, POLLIN, 0};
+  const int timeout = time_limit_s > 0 ? static_cast<int>(time_limit_s * 1e3) + 1 : -1;
+  int ready = 1;
+  while (file >= 0 && (ready = poll(&poller, 1, timeout)) < 0 && errno == EINTR) {
+  }
+  if (file >= 0) close(file);
+  if (ready == 0) kill(-child, SIGKILL);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ready != 0;
+}
+
+std::string ReadBack(int file) {
+  std::string text(kMostOutput, '\0');
+  const ssize_t size = pread(file, text.data(), text.size(), 0);
+  text.resize(size > 0 ? size : 0);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<CommandResult> RunCommand(const std::string& command, double time_limit_s) {
+  const std::string path = TemporaryPath("hlokit-output", "txt");
+  const int output = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (output < 0) return Internal("cannot write ", path);
+  unlink(path.c_str());
+  const pid_t child = fork();
+  if (child == 0) Exec(command.c_str(), output);
+  CommandResult result;
+  if (child < 0) {
+    close(output);
+    return Internal("cannot start a process for ", command);
+  }
+  int status = 0;
+  result.timed_out = !Wait(child, time_limit_s, status);
+  result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.output = ReadBack(output);
+  close(output);
+  return result;
+}
+
+std::string FolderOfProgram() {
+  std::string path(4096, '\0');
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(size > 0 ? size : 0);
+  return path.substr(0, path.rfind('/'));
+}
+
+std::string TemporaryPath(const std::string& stem, const std::string& ending) {
+  static std::atomic<int64_t> number = 0;
+  const char* folder = std::getenv("TMPDIR");
+  return absl::StrCat(folder != nullptr && *folder != '\0' ? folder : "/tmp", "/", stem, "-",
+                      getpid(), "-", number++, ".", ending);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,41 @@
+// Ways to make a module smaller. Each gives a new module, or null where it does not apply; whether
+// the module is valid and still interesting is the caller's to see.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "ir/module.h"
+
+namespace hlokit {
+
+using Candidate = std::function<std::unique_ptr<Module>()>;
+
+// True for what holds no computation worth leaving out: parameters, constants, broadcasts of
+// constants and tuples of such, which stand where something was left out before.
+bool IsFiller(const Instruction& instruction);
+
+// The entry with only these of its instructions, by their places in PostOrder; what they read of
+// others becomes parameters.
+std::unique_ptr<Module> KeepInEntry(const Module& module, absl::Span<const int64_t> kept);
+
+// A called computation, by its place in Computations(), with zeros in place of all instructions but
+// these (places in PostOrder; fillers stay).
+std::unique_ptr<Module> KeepInComputation(const Module& module, int64_t computation,
+                                          absl::Span<const int64_t> kept);
+
+// Instructions of the entry that call: each with its body in its place, loops run once, of
+// conditionals each branch.
+std::vector<Candidate> Inlinings(const Module& module);
+
+// Each dimension's size made 1, 2 or its half wherever it stands, alone or with its multiples.
+std::vector<Candidate> SmallerShapes(const Module& module);
+
+// Without metadata, schedules, shardings, backend configs, aliases, layouts: one at a time.
+std::vector<Candidate> Strippings(const Module& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

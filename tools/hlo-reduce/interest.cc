@@ -1,0 +1,72 @@
+// The command's run, and the memory of runs.
+#include "tools/hlo-reduce/interest.h"
+
+#include <unistd.h>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "printer/printer.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "support/text.h"
+#include "tools/common/command.h"
+
+namespace hlokit {
+
+absl::StatusOr<std::unique_ptr<Interest>> Interest::Make(const InterestOptions& options) {
+  std::unique_ptr<Interest> made(new Interest(options));
+  if (!made->message_.ok()) return InvalidArgument("--message: ", made->message_.error());
+  return made;
+}
+
+Interest::Interest(const InterestOptions& options)
+    : options_(options), message_(options.message, re2::RE2::Quiet) {}
+
+std::string Interest::last_output() const {
+  absl::MutexLock lock(&mutex_);
+  return last_output_;
+}
+
+absl::StatusOr<bool> Interest::Holds(const Module& module) {
+  PrintOptions whole;
+  whole.large_constants = true;
+  const std::string text = Print(module, whole);
+  const size_t hash = absl::HashOf(text);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (dull_.contains(hash)) return false;
+  }
+  ASSIGN_OR_RETURN(const bool holds, Run(text));
+  if (!holds) {
+    absl::MutexLock lock(&mutex_);
+    dull_.insert(hash);
+  }
+  return holds;
+}
+
+absl::StatusOr<bool> Interest::Run(const std::string& text) {
+  const std::string path = TemporaryPath("hlo-reduce", "hlo");
+  RETURN_IF_ERROR(AtomicWriteFile(path, text));
+  const std::string command = absl::StrContains(options_.command, "{}")
+                                  ? absl::StrReplaceAll(options_.command, {{"{}", path}})
+                                  : absl::StrCat(options_.command, " ", path);
+  ++runs_;
+  const auto result = RunCommand(command, options_.time_limit_s);
+  unlink(path.c_str());
+  RETURN_IF_ERROR(result.status());
+  const bool holds = !result->timed_out &&
+                     (options_.any_failure ? result->exit_status != 0
+                                           : result->exit_status == options_.exit_status) &&
+                     (options_.message.empty() || re2::RE2::PartialMatch(result->output, message_));
+  if (!holds) {
+    absl::MutexLock lock(&mutex_);
+    last_output_ = result->timed_out ? "it took longer than the time limit\n"
+                                     : absl::StrCat("exit status ", result->exit_status, "\n",
+                                                    result->output.substr(0, 2000));
+  }
+  return holds;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

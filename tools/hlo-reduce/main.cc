@@ -1,0 +1,152 @@
+// hlo-reduce: makes a module that shows a fault small.
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "printer/printer.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "tools/common/command.h"
+#include "tools/common/exit_status.h"
+#include "tools/common/flags.h"
+#include "tools/common/load.h"
+#include "tools/common/report.h"
+#include "tools/common/signals.h"
+#include "tools/hlo-reduce/reducer.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kTool[] = "hlo-reduce";
+constexpr char kExamples[] = R"(Examples:
+  hlo-reduce crash.hlo --test='./still-crashes.sh'           exit status 0: the fault shows
+  hlo-reduce crash.hlo --script='my-compiler'                any failure of it is the fault
+  hlo-reduce a.hlo --run='hlo-run --platform=cpu' --exit=2 --message='is not known'
+  hlo-reduce a.hlo --mismatch=cpu,interpreter
+  hlo-reduce a.hlo --passes='my-pass,dce'                    passes that break the module or its values
+
+The smallest module so far stands in the output file at any time.
+Exit status: 0 done; 2 bad flags or module, or one that does not show the fault.)";
+
+constexpr double kLeastTimeLimit = 2;  // seconds
+
+struct ReduceFlags {
+  std::string input, output;
+  std::string test, script, run, mismatch, passes;
+  LoadOptions load;
+  InterestOptions interest;
+  ReduceOptions reduce;
+  bool quiet = false;
+};
+
+bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) {
+  CLI::App app("Makes an HLO module smaller for as long as a command still finds its fault.",
+               kTool);
+  o.reduce.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  app.add_option("input", o.input, "HLO text or protobuf")->required()->type_name("FILE");
+  app.add_option("-o,--output", o.output, "where the small module goes (FILE.reduced.hlo)")
+      ->type_name("FILE");
+  auto* what = app.add_option_group("What shows the fault (one of these)");
+  what->add_option("--test", o.test, "the command exits with 0; {} is the module's file")
+      ->type_name("COMMAND");
+  what->add_option("--script", o.script, "the command fails")->type_name("COMMAND");
+  what->add_option("--run", o.run, "the command ends with --exit")->type_name("COMMAND");
+  what->add_option("--mismatch", o.mismatch, "results on two platforms differ")->type_name("A,B");
+  what->add_option("--passes", o.passes, "hlo-opt's passes break the module or its values")
+      ->type_name("A,B");
+  what->require_option(1);
+  app.add_option("--exit", o.interest.exit_status, "the exit status of --run that is the fault");
+  app.add_option("--message", o.interest.message, "and what the command prints matches this")
+      ->type_name("REGEX");
+  app.add_option("--test-time-limit", o.interest.time_limit_s,
+                 "seconds for a command (ten times what the first run took)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--time-limit", o.reduce.time_limit_s, "seconds for the whole search")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-j,--jobs", o.reduce.jobs, "commands that run at a time")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("-q,--quiet", o.quiet, "do not tell of each step");
+  app.add_flag("--allow-unknown-attributes", o.load.allow_unknown_attributes,
+               "keep attributes that this version does not know, with a warning");
+  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+}
+
+absl::Status ChooseTest(ReduceFlags& o) {
+  InterestOptions& interest = o.interest;
+  const std::string folder = FolderOfProgram();
+  if (!o.test.empty()) {
+    interest.command = o.test;
+  } else if (!o.script.empty()) {
+    interest.command = o.script;
+    interest.any_failure = true;
+  } else if (!o.run.empty()) {
+    interest.command = o.run;
+  } else if (!o.passes.empty()) {
+    interest.command = absl::StrCat(folder, "/hlo-opt {} --passes='", o.passes,
+                                    "' --verify-each=interp --reproducer=/dev/null -o /dev/null");
+    interest.any_failure = true;
+    if (interest.message.empty()) interest.message = "changed values|internal error|is broken";
+  } else {
+    const std::vector<std::string> platforms = SplitCommas(o.mismatch);
+    if (platforms.size() != 2) return InvalidArgument("--mismatch takes two platforms, A,B");
+    interest.command = absl::StrCat(folder, "/hlo-run {} --platform=", platforms[0],
+                                    " --reference-platform=", platforms[1]);
+    interest.exit_status = kExitCheckFailed;
+  }
+  return absl::OkStatus();
+}
+
+std::string WholeText(const Module& module) {
+  PrintOptions whole;
+  whole.large_constants = true;
+  return Print(module, whole);
+}
+
+absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
+  RETURN_IF_ERROR(ChooseTest(o));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Interest> interest, Interest::Make(o.interest));
+  const Stopwatch watch;
+  ASSIGN_OR_RETURN(const bool shows, interest->Holds(*module));
+  if (o.interest.time_limit_s <= 0)
+    interest->set_time_limit(std::max(kLeastTimeLimit, 10 * watch.Seconds()));
+  if (!shows)
+    return InvalidArgument("the module does not show the fault: '", o.interest.command,
+                           "' ended with ", interest->last_output());
+  const int64_t before = InstructionCount(*module);
+  o.reduce.smaller = [&](const Module& smaller, absl::string_view what) {
+    if (!o.quiet)
+      std::fprintf(stderr, "%s: %lld instructions after %lld runs (%.*s)\n", kTool,
+                   static_cast<long long>(InstructionCount(smaller)),
+                   static_cast<long long>(interest->runs()), static_cast<int>(what.size()),
+                   what.data());
+    return AtomicWriteFile(o.output, WholeText(smaller));
+  };
+  ASSIGN_OR_RETURN(const auto reduced, Reduce(std::move(module), *interest, o.reduce));
+  std::fprintf(stderr, "%s: %lld of %lld instructions are left, after %lld runs: %s\n", kTool,
+               static_cast<long long>(InstructionCount(*reduced)), static_cast<long long>(before),
+               static_cast<long long>(interest->runs()), o.output.c_str());
+  return AtomicWriteFile(o.output, WholeText(*reduced));
+}
+
+int Run(ReduceFlags& o) {
+  EndOnSignals(kTool, /*time_limit_s=*/0);
+  if (o.output.empty()) o.output = o.input + ".reduced.hlo";
+  const auto source = ReadSource(o.input);
+  if (!source.ok()) return ReportError(kTool, source.status());
+  auto loaded = LoadModule(*source, o.load);
+  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  return ReportError(kTool, ReduceTo(o, std::move(loaded->module)));
+}
+
+}  // namespace
+}  // namespace hlokit
+
+int main(int argc, char** argv) {
+  hlokit::ReduceFlags options;
+  int exit_status = 0;
+  if (!hlokit::Parse(argc, argv, options, exit_status)) return exit_status;
+  return hlokit::Run(options);
+}
+// SPDX-License-Identifier: Apache-2.0

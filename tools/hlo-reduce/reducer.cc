@@ -1,0 +1,220 @@
+// Delta debugging over lists of instructions, and single edits tried in turn.
+#include "tools/hlo-reduce/reducer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "printer/printer.h"
+#include "support/status.h"
+#include "tools/hlo-reduce/edits.h"
+#include "verifier/verifier.h"
+
+namespace hlokit {
+namespace {
+
+using Places = std::vector<int64_t>;
+using Keep = std::function<std::unique_ptr<Module>(const Module&, absl::Span<const int64_t>)>;
+
+// `places` in n parts of nearly equal size.
+std::vector<Places> Parts(const Places& places, size_t n) {
+  std::vector<Places> parts(n);
+  for (size_t k = 0; k < n; ++k)
+    parts[k].assign(places.begin() + places.size() * k / n,
+                    places.begin() + places.size() * (k + 1) / n);
+  return parts;
+}
+
+Places Without(const Places& places, const Places& part) {
+  Places rest;
+  std::set_difference(places.begin(), places.end(), part.begin(), part.end(),
+                      std::back_inserter(rest));
+  return rest;
+}
+
+class Reducer {
+ public:
+  Reducer(std::unique_ptr<Module> module, Interest& interest, const ReduceOptions& options)
+      : best_(std::move(module)), interest_(interest), options_(options) {}
+
+  absl::StatusOr<std::unique_ptr<Module>> Run() {
+    for (bool progress = true; progress && !OutOfTime();) {
+      progress = false;
+      for (absl::StatusOr<bool> (Reducer::*step)() :
+           {&Reducer::Entry, &Reducer::Called, &Reducer::Inline, &Reducer::Shapes,
+            &Reducer::Strip}) {
+        ASSIGN_OR_RETURN(const bool here, (this->*step)());
+        progress |= here;
+      }
+    }
+    return std::move(best_);
+  }
+
+ private:
+  bool OutOfTime() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    return spent.count() > options_.time_limit_s;
+  }
+
+  absl::StatusOr<bool> Entry() {
+    return ReducePlaces(
+        [](const Module& m, absl::Span<const int64_t> kept) { return KeepInEntry(m, kept); },
+        [](const Module& m) { return m.entry(); }, "entry");
+  }
+
+  absl::StatusOr<bool> Called() {
+    bool progress = false;
+    for (int64_t c = static_cast<int64_t>(best_->Computations().size()) - 1; c >= 0; --c) {
+      if (c >= static_cast<int64_t>(best_->Computations().size())) continue;
+      const Computation* computation = best_->Computations()[c];
+      if (computation->IsEntry() || OutOfTime()) continue;
+      const std::string name = computation->name();
+      const auto place = [name](const Module& m) -> int64_t {
+        const auto all = m.Computations();
+        return std::find_if(all.begin(), all.end(),
+                            [&](const Computation* x) { return x->name() == name; }) -
+               all.begin();
+      };
+      ASSIGN_OR_RETURN(const bool here,
+                       ReducePlaces(
+                           [place](const Module& m, absl::Span<const int64_t> kept) {
+                             return KeepInComputation(m, place(m), kept);
+                           },
+                           [place](const Module& m) -> const Computation* {
+                             const int64_t at = place(m);
+                             const auto all = m.Computations();
+                             return at < static_cast<int64_t>(all.size()) ? all[at] : nullptr;
+                           },
+                           name));
+      progress |= here;
+    }
+    return progress;
+  }
+
+  absl::StatusOr<bool> Inline() {
+    return Greedy([this] { return Inlinings(*best_); }, "inlining");
+  }
+  absl::StatusOr<bool> Shapes() {
+    return Greedy([this] { return SmallerShapes(*best_); }, "shapes");
+  }
+  absl::StatusOr<bool> Strip() {
+    if (stripped_) return false;
+    stripped_ = true;
+    return Greedy([this] { return Strippings(*best_); }, "annotations");
+  }
+
+  // Instructions of one computation that delta debugging may leave out.
+  static Places PlacesOf(const Computation& computation) {
+    Places places;
+    const std::vector<Instruction*> order = computation.PostOrder();
+    for (size_t k = 0; k < order.size(); ++k)
+      if (!IsFiller(*order[k])) places.push_back(static_cast<int64_t>(k));
+    return places;
+  }
+
+  template <typename Find>
+  absl::StatusOr<bool> ReducePlaces(const Keep& keep, Find find, absl::string_view what) {
+    bool progress = false;
+    for (size_t n = 2; !OutOfTime();) {
+      const Computation* computation = find(*best_);
+      if (computation == nullptr) return progress;
+      const Places places = PlacesOf(*computation);
+      if (places.size() < 2 && computation->IsEntry()) return progress;
+      if (places.empty()) return progress;
+      n = std::min(n, places.size());
+      const std::vector<Places> parts = Parts(places, n);
+      std::vector<Candidate> candidates;
+      if (n > 1)
+        for (const Places& part : parts)
+          candidates.push_back([&, this] { return keep(*best_, part); });
+      if (n > 2 || !computation->IsEntry())
+        for (const Places& part : parts)
+          candidates.push_back([&, this] { return keep(*best_, Without(places, part)); });
+      const size_t alone = n > 1 ? n : 0;  // candidates that keep one part only
+      ASSIGN_OR_RETURN(const std::optional<size_t> found, First(candidates, what));
+      if (found) {
+        progress = true;
+        n = *found < alone ? 2 : std::max<size_t>(n - 1, 2);
+      } else if (n >= places.size()) {
+        return progress;
+      } else {
+        n *= 2;
+      }
+    }
+    return progress;
+  }
+
+  template <typename List>
+  absl::StatusOr<bool> Greedy(List list, absl::string_view what) {
+    bool progress = false;
+    size_t from = 0;  // candidates before this one were tried on a larger module in vain
+    while (!OutOfTime()) {
+      std::vector<Candidate> candidates = list();
+      if (from >= candidates.size()) return progress;
+      candidates.erase(candidates.begin(), candidates.begin() + from);
+      ASSIGN_OR_RETURN(const std::optional<size_t> found, First(candidates, what));
+      if (!found) return progress;
+      progress = true;
+      from += *found;
+    }
+    return progress;
+  }
+
+  // Tries candidates, some at a time; takes over the first that is smaller, valid and interesting.
+  absl::StatusOr<std::optional<size_t>> First(const std::vector<Candidate>& candidates,
+                                              absl::string_view what) {
+    const size_t width = std::max(options_.jobs, 1);
+    best_text_ = Print(*best_);
+    for (size_t k = 0; k < candidates.size() && !OutOfTime(); k += width) {
+      const size_t count = std::min(width, candidates.size() - k);
+      std::vector<std::unique_ptr<Module>> made(count);
+      std::vector<absl::StatusOr<bool>> holds(count, false);
+      std::vector<std::thread> threads;
+      for (size_t j = 0; j < count; ++j)
+        threads.emplace_back([&, j] { holds[j] = Try(candidates[k + j], made[j]); });
+      for (std::thread& thread : threads) thread.join();
+      for (size_t j = 0; j < count; ++j) {
+        RETURN_IF_ERROR(holds[j].status());
+        if (!*holds[j]) continue;
+        best_ = std::move(made[j]);
+        if (options_.smaller) RETURN_IF_ERROR(options_.smaller(*best_, what));
+        return std::optional<size_t>(k + j);
+      }
+    }
+    return std::optional<size_t>();
+  }
+
+  absl::StatusOr<bool> Try(const Candidate& candidate, std::unique_ptr<Module>& made) const {
+    made = candidate();
+    if (made == nullptr || Print(*made) == best_text_) return false;
+    Diagnostics diagnostics;
+    if (!Verify(*made, diagnostics).ok()) return false;
+    return interest_.Holds(*made);
+  }
+
+  std::unique_ptr<Module> best_;
+  Interest& interest_;
+  const ReduceOptions& options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::string best_text_;
+  bool stripped_ = false;
+};
+
+}  // namespace
+
+int64_t InstructionCount(const Module& module) {
+  int64_t count = 0;
+  for (const Computation* c : module.Computations()) count += c->instruction_count();
+  return count;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> Reduce(std::unique_ptr<Module> module, Interest& interest,
+                                               const ReduceOptions& options) {
+  return Reducer(std::move(module), interest, options).Run();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

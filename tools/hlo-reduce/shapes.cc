@@ -1,0 +1,106 @@
+// Dimensions made smaller, everywhere at once.
+#include <algorithm>
+#include <set>
+
+#include "tools/hlo-reduce/edits.h"
+
+namespace hlokit {
+namespace {
+
+// Sizes of `from` become `to`; with `multiples`, each multiple of it shrinks by the same factor.
+struct Shrink {
+  int64_t from, to;
+  bool multiples;
+  int64_t operator()(int64_t size) const {
+    if (size == from) return to;
+    return multiples && size > from && size % from == 0 ? size / from * to : size;
+  }
+};
+
+void ShrinkShape(Shape& shape, const Shrink& shrink) {
+  for (int64_t& d : shape.dims) d = shrink(d);
+  for (Shape& element : shape.elements) ShrinkShape(element, shrink);
+}
+
+// The first elements of each dimension.
+Literal Corner(const Literal& literal, const Shape& shape) {
+  Literal small(shape);
+  const int64_t width = ByteWidth(shape.type);
+  DimVector strides(shape.dims.size(), 1);
+  for (int64_t d = static_cast<int64_t>(strides.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * literal.shape().dims[d + 1];
+  int64_t to = 0;
+  ForEachIndex(shape.dims, [&](absl::Span<const int64_t> index) {
+    int64_t from = 0;
+    for (size_t d = 0; d < index.size(); ++d) from += index[d] * strides[d];
+    std::copy_n(literal.data() + from * width, width, small.data() + to++ * width);
+  });
+  return small;
+}
+
+void ShrinkAttributes(Instruction* i, const Shrink& shrink) {
+  switch (i->opcode()) {
+    case Opcode::kConstant: {
+      if (i->literal() == nullptr || !i->shape().IsArray() ||
+          SameDims(i->shape(), i->literal()->shape()))
+        return;
+      i->mutable_attr<ConstantAttrs>().literal =
+          std::make_shared<const Literal>(Corner(*i->literal(), i->shape()));
+      return;
+    }
+    case Opcode::kSlice:
+      for (auto& part : i->mutable_attr<SliceAttrs>().slice) {
+        part.start = part.start == 0 ? 0 : shrink(part.start);
+        part.limit = shrink(part.limit);
+      }
+      return;
+    case Opcode::kDynamicSlice:
+      for (int64_t& size : i->mutable_attr<DynamicSliceAttrs>().dynamic_slice_sizes)
+        size = shrink(size);
+      return;
+    case Opcode::kGather:
+      for (int64_t& size : i->mutable_attr<GatherAttrs>().slice_sizes) size = shrink(size);
+      return;
+    default:
+      return;
+  }
+}
+
+std::unique_ptr<Module> Shrunk(const Module& module, const Shrink& shrink) {
+  std::unique_ptr<Module> copy = module.Clone();
+  for (Computation* c : copy->Computations())
+    for (Instruction* i : c->Instructions()) {
+      ShrinkShape(i->mutable_shape(), shrink);
+      ShrinkAttributes(i, shrink);
+    }
+  if (copy->header().entry_layout) {
+    for (Shape& parameter : copy->header().entry_layout->parameters) ShrinkShape(parameter, shrink);
+    ShrinkShape(copy->header().entry_layout->result, shrink);
+  }
+  return copy;
+}
+
+void CollectSizes(const Shape& shape, std::set<int64_t>& sizes) {
+  for (int64_t d : shape.dims)
+    if (d > 1) sizes.insert(d);
+  for (const Shape& element : shape.elements) CollectSizes(element, sizes);
+}
+
+}  // namespace
+
+std::vector<Candidate> SmallerShapes(const Module& module) {
+  std::set<int64_t> sizes;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions()) CollectSizes(i->shape(), sizes);
+  std::vector<Candidate> candidates;
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size)
+    for (int64_t to : {int64_t{1}, int64_t{2}, *size / 2})
+      for (bool multiples : {true, false})
+        if (to < *size && (to <= 2 || to == *size / 2))
+          candidates.push_back(
+              [&module, shrink = Shrink{*size, to, multiples}] { return Shrunk(module, shrink); });
+  return candidates;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -22,7 +22,7 @@ XlaOp CopyStart(XlaOp operand, Where where) {
 }
 XlaOp CopyDone(XlaOp in_flight, Where where) { return Emit(where, Opcode::kCopyDone, {in_flight}); }
 XlaOp Bitcast(const Shape& shape, XlaOp operand, Where where) {
-  return Emit(where, Opcode::kBitcast, {operand}, BitcastAttrs(), {shape});
+  return Emit(where, Opcode::kBitcast, {operand}, NoAttrs(), {shape});
 }
 XlaOp Domain(XlaOp operand, const std::string& domain, Where where) {
   return Emit(where, Opcode::kDomain, {operand}, DomainAttrs{{domain}});

@@ -93,7 +93,6 @@ XlaOp StretchTo(XlaOp scalar, const Shape& shape, const Where& where) {
 }
 
 XlaOp EmitBroadcasting(const Where& where, Opcode opcode, XlaOp lhs, XlaOp rhs, DimSpan map) {
-  if (opcode == Opcode::kDivide) return EmitPair(where, opcode, lhs, rhs, map, NoAttrs());
   return EmitPair(where, opcode, lhs, rhs, map, NoAttrs());
 }
 

@@ -13,7 +13,7 @@ XlaOp Copy(XlaOp operand, const Layout* layout, Where where) {
         return InvalidArgument("copy: the layout does not fit ", Text(result));
       result.layout = *layout;
     }
-    return Emit(where, Opcode::kCopy, {operand}, CopyAttrs(), {result});
+    return Emit(where, Opcode::kCopy, {operand}, NoAttrs(), {result});
   });
 }
 

@@ -24,8 +24,8 @@ XlaOp CopyDone(XlaOp in_flight, Where where) { return Emit(where, Opcode::kCopyD
 XlaOp Bitcast(const Shape& shape, XlaOp operand, Where where) {
   return Emit(where, Opcode::kBitcast, {operand}, NoAttrs(), {shape});
 }
-XlaOp Domain(XlaOp operand, const std::string& domain, Where where) {
-  return Emit(where, Opcode::kDomain, {operand}, DomainAttrs{{domain}});
+XlaOp Domain(XlaOp operand, const Sharding& entry, const Sharding& exit, Where where) {
+  return Emit(where, Opcode::kDomain, {operand}, DomainAttrs{{entry, exit}});
 }
 
 XlaOp Fusion(XlaBuilder* builder, FusionKind kind, const XlaComputation& computation,

@@ -11,10 +11,7 @@ namespace hlokit {
 namespace {
 
 AccuracyAttrs AccuracyOf(const MaybeAccuracy& accuracy) {
-  if (!accuracy || accuracy->mode == ResultAccuracy::Mode::kDefault) return {};
-  if (accuracy->mode == ResultAccuracy::Mode::kHighest) return {RawText{"{mode=highest}"}};
-  return {RawText{absl::StrCat("{tolerance={atol=", accuracy->atol, ",rtol=", accuracy->rtol,
-                               ",ulps=", accuracy->ulps, "}}")}};
+  return {accuracy.value_or(ResultAccuracy())};
 }
 
 XlaOp PowerOf(XlaOp operand, float exponent, const Where& where) {

@@ -19,14 +19,6 @@ struct PrecisionConfig {
   std::string algorithm;
 };
 
-// How exact a function's result must be. Source: XLA Operation Semantics, "Exp" and others.
-struct ResultAccuracy {
-  enum class Mode : uint8_t { kDefault, kHighest, kTolerance };
-  Mode mode = Mode::kDefault;
-  double atol = 0, rtol = 0;  // absolute and relative, of kTolerance
-  int64_t ulps = 0;           // units in the last place, of kTolerance
-};
-
 // Which dimensions of a dot's operands are summed over, and which are paired.
 struct DotDimensionNumbers {
   DimVector lhs_contracting_dimensions, rhs_contracting_dimensions;

@@ -135,7 +135,7 @@ XlaOp Scan(XlaBuilder* builder, OpSpan inputs, OpSpan inits, const XlaComputatio
   attributes.dimensions = {dimension};
   attributes.num_carries = static_cast<int64_t>(inits.size());
   attributes.is_reverse = is_reverse;
-  attributes.is_associative.text = is_associative.value_or(false) ? "true" : "false";
+  attributes.is_associative = is_associative.value_or(false);
   return EmitIn(builder, where, Opcode::kScan, Joined(inputs, inits), std::move(attributes),
                 {std::nullopt, {&to_apply}});
 }

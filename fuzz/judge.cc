@@ -38,7 +38,7 @@ bool IsFixedPoint(const Module& module) {
   const std::string printed = Print(module, whole);
   Diagnostics errors;
   const auto again = ParseModule(FileOf(printed), ParseOptions(), errors);
-  return again.ok() && WithoutZeroSigns(Print(**again, whole)) == WithoutZeroSigns(printed);
+  return again.ok() && SortedLines(Print(**again, whole)) == SortedLines(printed);
 }
 
 }  // namespace

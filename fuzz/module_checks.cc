@@ -1,11 +1,8 @@
 // Reading with a look at the messages, and print∘parse as a fixed point.
 #include "fuzz/module_checks.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_split.h"
 #include "fuzz/tokens.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
@@ -24,12 +21,6 @@ bool HasLargeConstants(const Module& module) {
       for (const ShapeLeaf& leaf : Leaves(i->shape()))
         if (i->IsConstant() && leaf.shape->ElementCount() > kLarge) return true;
   return false;
-}
-
-std::vector<std::string> SortedLines(const std::string& text) {
-  std::vector<std::string> lines = absl::StrSplit(WithoutZeroSigns(text), '\n');
-  std::sort(lines.begin(), lines.end());
-  return lines;
 }
 
 // The module that `text`, which was printed, gives.

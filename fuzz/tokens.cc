@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace hlokit {
 namespace {
@@ -47,8 +48,12 @@ std::pair<size_t, size_t> LineAround(const Tokens& tokens, size_t at) {
   return {first, std::min(last + 1, tokens.size())};
 }
 
-std::string WithoutZeroSigns(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"-0,", "0,"}, {"-0}", "0}"}, {"-0)", "0)"}, {"-0 ", "0 "}});
+std::vector<std::string> SortedLines(absl::string_view text) {
+  std::vector<std::string> lines = absl::StrSplit(
+      absl::StrReplaceAll(text, {{"-0,", "0,"}, {"-0}", "0}"}, {"-0)", "0)"}, {"-0 ", "0 "}}),
+      '\n');
+  std::sort(lines.begin(), lines.end());
+  return lines;
 }
 
 }  // namespace hlokit

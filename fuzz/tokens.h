@@ -18,8 +18,10 @@ std::string JoinTokens(const Tokens& tokens);
 // The whole line around token `at`, its newline included, as [first, last).
 std::pair<size_t, size_t> LineAround(const Tokens& tokens, size_t at);
 
-// Without the sign of zeros: XLA prints -0, which it reads as the integer 0, and so do we.
-std::string WithoutZeroSigns(absl::string_view text);
+// Sorted, for comparisons of a printed module with what it reads back as: computations stand in the
+// order of their callers' texts, which may change the first time. Without the sign of zeros: XLA
+// prints -0, which it reads as the integer 0, and so do we.
+std::vector<std::string> SortedLines(absl::string_view text);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

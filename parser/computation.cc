@@ -10,6 +10,12 @@ bool ModuleParser::ReadComputation() {
   const char* name_at = reader_.Here();
   absl::string_view name;
   if (!reader_.Name(name, "a computation")) return false;
+  if (!is_entry && name == "HloModule") {
+    reader_.MoveTo(reader_.end());  // all that follows would be in the first one's way
+    return reader_.Error(name_at,
+                         "a second module; a text holds one, and hlo-opt "
+                         "--split-input-file reads several, between lines of `// -----`");
+  }
   if (*name_at != '%' && IsKeyword(name)) {
     computations_.try_emplace(name, KnownComputation{});  // what calls it is no error of its own
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name a computation");
@@ -59,7 +65,10 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
     const bool percent = reader_.Peek() == '%';
     absl::string_view name;
     Shape shape;
+    const char* at = reader_.Here();
     if (!reader_.Name(name, "a parameter's name")) return false;
+    if (!percent && IsKeyword(name))
+      return reader_.Error(at, "'", name, "' is reserved and cannot name a parameter");
     if (!percent) reader_.TryEat(':');  // to XLA a part of the name
     return ReadShape(reader_, shape, MissingLayout::kNone);
   });

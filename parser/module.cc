@@ -49,8 +49,16 @@ std::unique_ptr<Module> ModuleParser::Run() {
   } else if (StartsInstruction()) {
     ReadLoneInstruction();
   }
-  while (!reader_.AtEnd() && !diagnostics().full())
-    if (!ReadComputation()) SkipToComputation();
+  while (!reader_.AtEnd()) {
+    if (ReadComputation()) continue;
+    if (diagnostics().full()) {
+      if (!reader_.AtEnd())
+        diagnostics().Warning(reader_.PlaceAt(reader_.Here()), "", "reading stops here, after ",
+                              diagnostics().error_count(), " errors");
+      break;
+    }
+    SkipToComputation();
+  }
   if (diagnostics().ok() && last_ == nullptr) reader_.Expected("a computation");
   if (!diagnostics().ok()) return nullptr;
   Finish();

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "support/display.h"
+#include "support/log_prefix.h"
 
 namespace hlokit {
 
@@ -41,18 +42,7 @@ void Reader::SkipBlanks() {
 }
 
 const char* Reader::AfterLogPrefix(const char* at) const {
-  const absl::string_view line(at, std::min<size_t>(end_ - at, 160));
-  if (line.size() < 8 || absl::string_view("IWEF").find(line[0]) == absl::string_view::npos)
-    return at;
-  for (int i = 1; i <= 4; ++i)
-    if (!IsClass(line[i], kDigit)) return at;
-  const size_t close = line.find("] ");
-  if (line[5] != ' ' || close == absl::string_view::npos ||
-      line.substr(0, close).find('\n') != absl::string_view::npos)
-    return at;
-  const size_t colon = line.rfind(':', close);
-  if (colon == absl::string_view::npos || !IsClass(line[close - 1], kDigit)) return at;
-  return at + close + 2;
+  return at + LogPrefixLength({at, static_cast<size_t>(end_ - at)});
 }
 
 void Reader::SkipLogPrefixes() {
@@ -174,38 +164,21 @@ bool Reader::String(std::string& value) {
 
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
-  constexpr size_t kMaxOpen = 10000;
-  std::string open;  // what closes each open bracket
+  const char open = *start;
+  if (open != '{' && open != '[' && open != '(') return Expected("'{'");
+  const char close = open == '{' ? '}' : open == '[' ? ']' : ')';
+  int64_t depth = 0;
   for (const char* p = start; p < end_; ++p) {
-    if (open.size() > kMaxOpen) return Error(p, "more than ", kMaxOpen, " brackets are open");
-    switch (*p) {
-      case '{':
-        open.push_back('}');
-        break;
-      case '[':
-        open.push_back(']');
-        break;
-      case '(':
-        open.push_back(')');
-        break;
-      case '}':
-      case ']':
-      case ')':
-        if (open.empty() || open.back() != *p)
-          return Error(p, open.empty() ? "expected '{'" : "this bracket closes none of its kind");
-        open.pop_back();
-        if (!open.empty()) break;
-        at_ = p + 1;
-        text = {start, static_cast<size_t>(at_ - start)};
-        return true;
-      case '"':
-        p = QuoteEnd(p);
-        if (p == nullptr)
-          return Error(start, "a string in the bracketed text has no closing quote");
-        --p;
-        break;
-      default:
-        if (open.empty()) return Expected("'{'");
+    if (*p == '"') {
+      p = QuoteEnd(p);
+      if (p == nullptr) return Error(start, "a string in the bracketed text has no closing quote");
+      --p;
+    } else if (*p == open) {
+      ++depth;
+    } else if (*p == close && --depth == 0) {
+      at_ = p + 1;
+      text = {start, static_cast<size_t>(at_ - start)};
+      return true;
     }
   }
   return Error(start, "the bracket is never closed");

@@ -81,6 +81,69 @@ constexpr std::pair<Opcode, absl::string_view> kOperandRoles[] = {
     {Opcode::kWhile, "initial state"},
 };
 
+struct OtherName {
+  absl::string_view theirs, ours;
+};
+// What numpy, C, LLVM and MLIR call types and operations.
+constexpr OtherName kOtherNames[] = {{"float", "f32"},
+                                     {"float16", "f16"},
+                                     {"float32", "f32"},
+                                     {"float64", "f64"},
+                                     {"half", "f16"},
+                                     {"double", "f64"},
+                                     {"bfloat16", "bf16"},
+                                     {"int", "s32"},
+                                     {"int8", "s8"},
+                                     {"int16", "s16"},
+                                     {"int32", "s32"},
+                                     {"int64", "s64"},
+                                     {"i1", "pred"},
+                                     {"i8", "s8"},
+                                     {"i16", "s16"},
+                                     {"i32", "s32"},
+                                     {"i64", "s64"},
+                                     {"uint8", "u8"},
+                                     {"uint16", "u16"},
+                                     {"uint32", "u32"},
+                                     {"uint64", "u64"},
+                                     {"ui8", "u8"},
+                                     {"ui32", "u32"},
+                                     {"ui64", "u64"},
+                                     {"bool", "pred"},
+                                     {"complex64", "c64"},
+                                     {"complex128", "c128"},
+                                     {"sub", "subtract"},
+                                     {"mul", "multiply"},
+                                     {"div", "divide"},
+                                     {"neg", "negate"},
+                                     {"mod", "remainder"},
+                                     {"rem", "remainder"},
+                                     {"max", "maximum"},
+                                     {"min", "minimum"},
+                                     {"pow", "power"},
+                                     {"exp", "exponential"},
+                                     {"cast", "convert"},
+                                     {"where", "select"},
+                                     {"concat", "concatenate"},
+                                     {"matmul", "dot"},
+                                     {"conv", "convolution"},
+                                     {"arg", "parameter"},
+                                     {"get_tuple_element", "get-tuple-element"},
+                                     {"gte", "get-tuple-element"},
+                                     {"if", "conditional"},
+                                     {"case", "conditional"},
+                                     {"not_equal", "compare"},
+                                     {"sum", "reduce"},
+                                     {"sin", "sine"},
+                                     {"cos", "cosine"}};
+
+// The name in HLO of what others call `word`; empty where nobody does.
+absl::string_view NameElsewhere(absl::string_view word) {
+  for (const OtherName& name : kOtherNames)
+    if (name.theirs == word) return name.ours;
+  return {};
+}
+
 }  // namespace
 
 absl::string_view ModuleParser::OperandRoles(Opcode opcode) {
@@ -198,6 +261,7 @@ bool ModuleParser::UndefinedComputation(absl::string_view name, const char* at) 
 
 bool ModuleParser::UnknownOpcode(absl::string_view word, const char* at) {
   NearestName nearest(word);
+  const absl::string_view meant = NameElsewhere(word);
   reader_.Word();
   const char after = *reader_.raw_position();
   const bool type = after == '[';
@@ -209,8 +273,9 @@ bool ModuleParser::UnknownOpcode(absl::string_view word, const char* at) {
   }
   if (!type && TypeFromWord(word) != ElementType::kInvalid)
     return reader_.Error(at, "expected an opcode, found the element type '", word, "'");
+  const bool fits = !meant.empty() && type == (TypeFromWord(meant) != ElementType::kInvalid);
   return reader_.Error(at, type ? "unknown element type '" : "unknown opcode '", word, "'",
-                       nearest.Hint());
+                       fits ? absl::StrCat(" (HLO calls it ", meant, ")") : nearest.Hint());
 }
 
 }  // namespace hlokit

@@ -77,14 +77,18 @@ bool ReadPointerType(Reader& r, ElementType& type) {
   return r.Eat(')', "in the layout");
 }
 
+bool ReadSize(Reader& r, int64_t& size) {
+  const char* at = r.Here();
+  if (!r.Int(size)) return false;
+  return size >= 0 || r.Error(at, "a size in a layout cannot be negative");
+}
+
 bool ReadTiles(Reader& r, LayoutExtras& extras) {
   do {
     auto& tile = extras.tiles.emplace_back();
     const bool ok = r.List('(', ')', [&] {
-      int64_t size = LayoutExtras::kCombine;
-      if (!r.TryEat('*') && !r.Int(size)) return false;
-      tile.push_back(size);
-      return true;
+      tile.push_back(LayoutExtras::kCombine);
+      return r.TryEat('*') || ReadSize(r, tile.back());
     });
     if (!ok) return false;
   } while (r.Peek() == '(');
@@ -123,6 +127,11 @@ bool ReadMark(Reader& r, LayoutExtras& extras) {
   return ReadInParentheses(r, extras.*member);
 }
 template <auto member>
+bool ReadSizeMark(Reader& r, LayoutExtras& extras) {
+  return r.Eat('(', "before the size") && ReadSize(r, extras.*member) &&
+         r.Eat(')', "after the size");
+}
+template <auto member>
 bool ReadType(Reader& r, LayoutExtras& extras) {
   return ReadPointerType(r, extras.*member);
 }
@@ -130,14 +139,14 @@ bool ReadType(Reader& r, LayoutExtras& extras) {
 constexpr LayoutPart kLayoutParts[] = {
     {"D", SkipLevels},
     {"T", ReadTiles},
-    {"L", ReadMark<&LayoutExtras::tail_padding_alignment>},
+    {"L", ReadSizeMark<&LayoutExtras::tail_padding_alignment>},
     {"#", ReadType<&LayoutExtras::index_type>},
     {"*", ReadType<&LayoutExtras::pointer_type>},
-    {"E", ReadMark<&LayoutExtras::element_size_in_bits>},
+    {"E", ReadSizeMark<&LayoutExtras::element_size_in_bits>},
     {"S", ReadMark<&LayoutExtras::memory_space>},
     {"SC", ReadSplits},
     {"P", ReadPhysical},
-    {"M", ReadMark<&LayoutExtras::dynamic_metadata_bytes>},
+    {"M", ReadSizeMark<&LayoutExtras::dynamic_metadata_bytes>},
 };
 
 bool ReadLayoutParts(Reader& r, LayoutExtras& extras) {
@@ -183,7 +192,8 @@ bool ReadLayout(Reader& r, Shape& shape) {
   if (!r.Eat('{', "before the layout")) return false;
   Layout& layout = shape.layout;
   uint64_t seen = 0;
-  while (r.Peek() != ':' && r.Peek() != '}') {
+  const bool empty = r.Peek() == ':' || r.Peek() == '}';
+  while (!empty) {
     const char* at = r.Here();
     int64_t dimension = 0;
     if (!r.Int(dimension)) return false;

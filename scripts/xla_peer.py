@@ -16,7 +16,7 @@ def arguments(parser, largest):
     parser.add_argument("paths", nargs="*")
     options = parser.parse_args()
     try:
-        import jaxlib  # noqa: F401
+        from jaxlib import _hlo  # noqa: F401; here already, since each peer is a fork of this process
     except ImportError:
         print("skipped: no jaxlib")
         sys.exit(SKIPPED)

@@ -2,12 +2,12 @@
 #include "tools/common/load.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "absl/strings/match.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "support/file.h"
+#include "support/log_prefix.h"
 #include "support/memory.h"
 #include "support/status.h"
 #include "tools/common/messages.h"
@@ -16,20 +16,6 @@
 
 namespace hlokit {
 namespace {
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-// Length of `I0521 12:04:45.123456   77 file.cc:12] ` at the start of `line`, or 0.
-size_t LogPrefixLength(absl::string_view line) {
-  constexpr absl::string_view kSeverities = "IWEF";
-  if (line.size() < 24 || kSeverities.find(line[0]) == absl::string_view::npos) return 0;
-  for (int i = 1; i <= 4; ++i)
-    if (!IsDigit(line[i])) return 0;
-  if (line[5] != ' ' || !IsDigit(line[6]) || !IsDigit(line[7]) || line[8] != ':') return 0;
-  const size_t end = line.find("] ");
-  if (end != absl::string_view::npos) return end + 2;
-  return line.back() == ']' ? line.size() : 0;
-}
 
 // Prints what was collected and gives the first error, if there is one.
 absl::Status Report(const Diagnostics& diagnostics, const SourceFile& source, absl::Status status) {
@@ -48,7 +34,7 @@ bool BlankLogPrefixes(std::string& text) {
   bool any = false;
   for (size_t start = 0; start < text.size();) {
     const size_t end = std::min(text.find('\n', start), text.size());
-    const size_t length = LogPrefixLength(absl::string_view(text).substr(start, end - start));
+    const size_t length = LogPrefixLength(absl::string_view(text).substr(start));
     text.replace(start, length, length, ' ');
     any |= length > 0;
     start = end + 1;

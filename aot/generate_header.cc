@@ -55,16 +55,16 @@ std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
 
 // Words of C and C++, and the members of the class.
 std::set<std::string> ReservedNames() {
-  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",    "case",
-          "catch",    "char",     "class",    "const",     "continue",    "default",  "delete",
-          "do",       "double",   "else",     "enum",      "error",       "explicit", "export",
-          "extern",   "false",    "float",    "for",       "friend",      "goto",     "if",
-          "inline",   "int",      "long",     "mutable",   "namespace",   "new",      "not",
-          "operator", "or",       "private",  "protected", "public",      "register", "restrict",
-          "return",   "run",      "Run",      "short",     "signed",      "sizeof",   "static",
-          "struct",   "switch",   "template", "this",      "throw",       "true",     "try",
-          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",  "void",
-          "volatile", "while",    "xor",      "ok",        "set_threads", "model",    "argument",
+  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",       "case",
+          "catch",    "char",     "class",    "const",     "continue",    "default",     "delete",
+          "do",       "double",   "else",     "enum",      "error",       "explicit",    "export",
+          "extern",   "false",    "float",    "for",       "friend",      "goto",        "if",
+          "inline",   "int",      "long",     "mutable",   "namespace",   "new",         "not",
+          "operator", "or",       "private",  "protected", "public",      "register",    "restrict",
+          "return",   "run",      "Run",      "short",     "signed",      "sizeof",      "static",
+          "struct",   "switch",   "template", "this",      "throw",       "true",        "try",
+          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",     "void",
+          "volatile", "while",    "xor",      "ok",        "set_threads", "description", "argument",
           "result"};
 }
 
@@ -184,7 +184,7 @@ class $NAME {
   const std::string& error() const { return error_; }
   // 0: all cores. Results do not depend on it.
   void set_threads(int threads) { hlokit_aot_set_threads(run_, threads); }
-  static const HlokitAotModel& model() { return $NAME_model; }
+  static const HlokitAotModel& description() { return $NAME_model; }
 
   static constexpr int kArgumentCount = $ARGS;
   static constexpr int kResultCount = $RESULTS;
@@ -238,6 +238,7 @@ std::string CallsText(const AotObject& object) {
 std::string GenerateHeader(const AotObject& object, const std::string& name,
                            const std::string& source) {
   std::set<std::string> taken = ReservedNames();
+  taken.insert(name);
   const std::vector<Accessor> arguments = AccessorsOf(object.arguments, "", taken);
   const std::vector<Accessor> results = AccessorsOf(object.results, "", taken);
   const auto frame = [&](absl::string_view pattern) {

@@ -49,7 +49,7 @@ XlaOp Round(XlaOp operand, Where where = Where::current());
 // Not by an older name.
 XlaOp LogicalNot(XlaOp operand, Where where = Where::current());
 
-// Functions that may be had more or less exact.
+// Functions that may be had more or less exact; `accuracy` says how exact the result must be.
 // The cube root. Floats.
 XlaOp Cbrt(XlaOp operand, const MaybeAccuracy& accuracy = std::nullopt,
            Where where = Where::current());

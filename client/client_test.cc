@@ -229,6 +229,14 @@ TEST_P(ClientTest, LayoutsMayBeChosen) {
   EXPECT_FALSE(client_->Compile(computation, options).ok());
 }
 
+TEST_P(ClientTest, TraceLogsOnceAndChangesNothing) {
+  XlaBuilder b("traced");
+  Neg(Trace("here", Parameter(&b, 0, F32({2}), "x")));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Run(b.Build().value(), {Count(2)}), "{-0, -1}");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "hlokit.trace here: f32[2] {0, 1}\n");
+}
+
 TEST_P(ClientTest, TellsOfComputations) {
   const XlaComputation axpy = Axpy(16);
   EXPECT_EQ(Text(client_->GetComputationShape(axpy)->result), "f32[16]");

@@ -2,6 +2,11 @@
 # tree, as in hlokit::parser or hlokit::backends_cpu; what a component stands on comes along.
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/hlokitTargets.cmake)
+get_filename_component(hlokit_BIN_DIR ${CMAKE_CURRENT_LIST_DIR}/../../../bin ABSOLUTE)
+if(NOT IS_DIRECTORY ${hlokit_BIN_DIR})  # below lib/ARCHITECTURE
+  get_filename_component(hlokit_BIN_DIR ${CMAKE_CURRENT_LIST_DIR}/../../../../bin ABSOLUTE)
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/HlokitAot.cmake)
 foreach(component IN LISTS hlokit_FIND_COMPONENTS)
   if(TARGET hlokit::${component})
     set(hlokit_${component}_FOUND TRUE)

@@ -47,7 +47,7 @@ def check_examples():
 
 
 def unit_tests():
-    pattern = re.compile(r"^TEST(?:_F)?\((\w+), (\w+)\)", re.M)
+    pattern = re.compile(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", re.M)
     return {f"{suite}.{case}" for folder in ("*", "*/*") for path in ROOT.glob(f"{folder}/*_test.cc")
             for suite, case in pattern.findall(path.read_text(encoding="utf-8"))}
 

@@ -126,7 +126,7 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   object.arena_bytes = buffers.arena_size();
   for (const Instruction* parameter : module->entry()->parameters())
     AddArrays(parameter->name(), parameter->shape(), object.arguments);
-  AddArrays("result", module->entry()->root()->shape(), object.results);
+  AddArrays("output", module->entry()->root()->shape(), object.results);
   std::set<std::string> targets;
   for (const Instruction* i : emitted.reference_calls)
     targets.insert(i->attr<CustomCallAttrs>().target);

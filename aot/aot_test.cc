@@ -1,0 +1,215 @@
+// Programs compiled ahead of time give the bits that the JIT gives; headers, formats and refusals.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "aot/generate_header.h"
+#include "aot/package.h"
+#include "backends/cpu/cpu_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "parser/parser.h"
+#include "runtime/aot.h"
+#include "support/file.h"
+#include "support/scratch_folder.h"
+#include "support/status.h"
+#include "types/random_literal.h"
+
+namespace hlokit {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kNetwork[] = R"(
+HloModule network
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+body { s = (s32[], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  v = f32[8,16] get-tuple-element(s), index=1
+  u = f32[8,16] tanh(v)
+  ROOT t = (s32[], f32[8,16]) tuple(j, u) }
+condition { s = (s32[], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT }
+ENTRY e {
+  x = f32[8,32] parameter(0)
+  w = f32[32,16] parameter(1)
+  bias = f32[16] constant({1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16})
+  biases = f32[8,16] broadcast(bias), dimensions={1}
+  product = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sum = f32[8,16] add(product, biases)
+  zero = s32[] constant(0)
+  init = (s32[], f32[8,16]) tuple(zero, sum)
+  loop = (s32[], f32[8,16]) while(init), condition=condition, body=body
+  y = f32[8,16] get-tuple-element(loop), index=1
+  low = f32[] constant(-inf)
+  best = f32[8] reduce(y, low), dimensions={1}, to_apply=max
+  columns = f32[16,8]{0,1} transpose(y), dimensions={1,0}
+  ROOT t = (f32[8], f32[16,8]{0,1}) tuple(best, columns)
+})";
+
+absl::StatusOr<AotObject> Compile(absl::string_view text, AotOptions options = {}) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ParseModule(text));
+  if (options.name.empty()) options.name = "model";
+  return CompileAhead(std::move(module), options);
+}
+
+// The object in this process, linked as a shared library.
+class Loaded {
+ public:
+  explicit Loaded(const AotObject& object) {
+    PackageOptions options;
+    options.format = AotFormat::kShared;
+    options.path = folder_.path() + "/model.so";
+    options.name = "model";
+    options.runtime = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
+                      "lib/libhlokit_runtime.a";
+    const absl::Status written = WritePackage(object, options);
+    EXPECT_TRUE(written.ok()) << written;
+    library_ = dlopen(options.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << dlerror();
+    EXPECT_TRUE(AtomicWriteFile(weights_path(), object.weights).ok());
+  }
+  ~Loaded() { dlclose(library_); }
+  const HlokitAotModel* model() const {
+    return static_cast<const HlokitAotModel*>(dlsym(library_, "model_model"));
+  }
+  std::string weights_path() const { return folder_.path() + "/weights"; }
+
+ private:
+  ScratchFolder folder_;
+  void* library_;
+};
+
+std::vector<Literal> RandomArguments(const Module& module) {
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    arguments.push_back(Literal::Unset(parameter->shape()));
+    FillRandom(arguments.back(), arguments.size(), {});
+  }
+  return arguments;
+}
+
+void ExpectSameBits(absl::string_view text, bool weights_in_object) {
+  AotOptions options;
+  options.weights_in_object = weights_in_object;
+  const AotObject object = Compile(text, options).value();
+  EXPECT_EQ(object.weights.empty(), weights_in_object);
+  const Loaded loaded(object);
+  std::unique_ptr<Module> module = ParseModule(text).value();
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  const auto jit = MakeCpuBackend()->Compile(std::move(module), {}).value();
+  const Literal expected = jit->Run(arguments).value();
+  char error[HLOKIT_ERROR_SIZE] = "";
+  HlokitAotRun* run =
+      hlokit_aot_create(loaded.model(), loaded.weights_path().c_str(), error, sizeof(error));
+  ASSERT_NE(run, nullptr) << error;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    ToLayout(arguments[i], object.arguments[i].shape,
+             static_cast<uint8_t*>(hlokit_aot_argument(run, static_cast<int64_t>(i))));
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_EQ(hlokit_aot_run(run), 0) << hlokit_aot_error(run);
+    for (size_t i = 0; i < object.results.size(); ++i) {
+      Literal found(object.results[i].shape);
+      FromLayout(static_cast<const uint8_t*>(hlokit_aot_result(run, static_cast<int64_t>(i))),
+                 object.results[i].shape, found);
+      EXPECT_TRUE(found == expected.elements()[i]) << "result " << i;
+    }
+  }
+  hlokit_aot_destroy(run);
+}
+
+TEST(AotTest, GivesTheBitsOfTheJit) { ExpectSameBits(kNetwork, true); }
+
+TEST(AotTest, WeightsMayLieInAFile) { ExpectSameBits(kNetwork, false); }
+
+TEST(AotTest, MissingWeightsAreExplained) {
+  AotOptions options;
+  options.weights_in_object = false;
+  const Loaded loaded(Compile(kNetwork, options).value());
+  char error[HLOKIT_ERROR_SIZE] = "";
+  EXPECT_EQ(hlokit_aot_create(loaded.model(), nullptr, error, sizeof(error)), nullptr);
+  EXPECT_THAT(error, HasSubstr("no file was named"));
+  EXPECT_EQ(hlokit_aot_create(loaded.model(), "/proc/self/exe", error, sizeof(error)), nullptr);
+  EXPECT_THAT(error, HasSubstr("another size"));
+}
+
+TEST(AotTest, MemoryMayBeTheCallers) {
+  const Loaded loaded(Compile(kNetwork).value());
+  HlokitAotRun* run = hlokit_aot_create(loaded.model(), nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  alignas(HLOKIT_AOT_ALIGNMENT) float memory[8 * 32] = {};
+  EXPECT_EQ(hlokit_aot_set_argument(run, 0, memory), 0);
+  EXPECT_EQ(hlokit_aot_argument(run, 0), memory);
+  EXPECT_EQ(hlokit_aot_set_argument(run, 0, memory + 1), 1);
+  EXPECT_EQ(hlokit_aot_set_argument(run, 2, memory), 1);
+  EXPECT_EQ(hlokit_aot_result(run, -1), nullptr);
+  EXPECT_EQ(hlokit_aot_run(run), 0);
+  hlokit_aot_destroy(run);
+}
+
+TEST(AotTest, HeadersNameWhatThereIs) {
+  const AotObject object = Compile(kNetwork).value();
+  const std::string header = GenerateHeader(object, "model", "network.hlo");
+  EXPECT_THAT(header, HasSubstr("/* model, compiled by hlo-aot from network.hlo"));
+  EXPECT_THAT(header, HasSubstr("Argument 1: f32[32,16]{1,0}, 512 elements"));
+  EXPECT_THAT(header, HasSubstr("static inline float* model_x(model_run* run)"));
+  EXPECT_THAT(header, HasSubstr("std::span<const float, 128> output_1()"));
+  EXPECT_THAT(header, HasSubstr("class model {"));
+}
+
+TEST(AotTest, OtherMachines) {
+  AotOptions options;
+  options.triple = "aarch64-linux-gnu";
+  const AotObject arm = Compile(kNetwork, options).value();
+  EXPECT_EQ(arm.code.substr(0, 4),
+            "\x7f"
+            "ELF");
+  EXPECT_EQ(static_cast<uint8_t>(arm.code[18]), 183);
+  options.triple = "x86_64-linux-gnu";
+  for (const char* level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    options.cpu = level;
+    EXPECT_TRUE(Compile(kNetwork, options).ok()) << level;
+  }
+  options.cpu = "x86-64-v9";
+  EXPECT_EQ(Compile(kNetwork, options).status().code(), absl::StatusCode::kInvalidArgument);
+  options.triple = "abacus-linux";
+  EXPECT_EQ(Compile(kNetwork, options).status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(AotTest, RefusesWhatNeedsTheInterpreter) {
+  const auto infeed = Compile(
+      "ENTRY e { t = token[] after-all()\n i = (f32[2], token[]) infeed(t)\n"
+      " ROOT d = f32[2] get-tuple-element(i), index=0 }");
+  EXPECT_EQ(infeed.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(infeed.status().message()), HasSubstr("infeed"));
+  AotOptions options;
+  options.name = "2 words";
+  EXPECT_FALSE(Compile(kNetwork, options).ok());
+}
+
+TEST(AotTest, ArchivesHoldTheObject) {
+  const AotObject object = Compile(kNetwork).value();
+  const ScratchFolder folder;
+  PackageOptions options;
+  options.format = AotFormat::kStatic;
+  options.path = folder.path() + "/libmodel.a";
+  options.name = "model";
+  ASSERT_TRUE(WritePackage(object, options).ok());
+  const std::string archive = ReadFile(options.path).value();
+  EXPECT_EQ(archive.substr(0, 8), "!<arch>\n");
+  EXPECT_NE(archive.find(object.code), std::string::npos);
+  options.format = AotFormat::kShared;
+  options.linker = "no-such-linker";
+  EXPECT_EQ(WritePackage(object, options).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

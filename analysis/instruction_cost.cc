@@ -66,6 +66,36 @@ double Flops(const Instruction& i) {
   }
 }
 
+bool IsTranscendental(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAtan2:
+    case Opcode::kCbrt:
+    case Opcode::kCosine:
+    case Opcode::kErf:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kPower:
+    case Opcode::kRsqrt:
+    case Opcode::kSine:
+    case Opcode::kSqrt:
+    case Opcode::kTan:
+    case Opcode::kTanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double Transcendentals(const Instruction& i) {
+  if (i.opcode() != Opcode::kFusion) return IsTranscendental(i.opcode()) ? Elements(i.shape()) : 0;
+  double sum = 0;
+  for (const Instruction* inside : i.to_apply()->Instructions()) sum += Transcendentals(*inside);
+  return sum;
+}
+
 bool ReadsItsResultOnly(const Instruction& i) {
   return i.opcode() == Opcode::kDynamicSlice || i.opcode() == Opcode::kSlice ||
          i.opcode() == Opcode::kGather;
@@ -91,13 +121,32 @@ double BytesWritten(const Instruction& i) {
   return Bytes(i.shape());
 }
 
+// Names for what is there already, and what others pay for.
+bool IsFree(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll:
+    case Opcode::kBitcast:
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kConstant:
+    case Opcode::kDomain:
+    case Opcode::kGetTupleElement:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 InstructionCost CostOf(const Instruction& i) {
-  if (i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
-      i.opcode() == Opcode::kCall)
-    return {};
-  InstructionCost cost = {Flops(i), BytesWritten(i)};
+  if (IsFree(i.opcode())) return {};
+  InstructionCost cost = {Flops(i), Transcendentals(i), BytesWritten(i)};
   for (int64_t o = 0; o < i.operand_count(); ++o) cost.bytes += BytesRead(i, o);
   return cost;
 }

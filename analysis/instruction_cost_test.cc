@@ -42,6 +42,20 @@ TEST(InstructionCostTest, CountsOperationsAndBytes) {
   }
 }
 
+TEST(InstructionCost, CountsFunctionsAndNothingForTuples) {
+  const auto module = ParseModule(
+      "ENTRY e { p = f32[8] parameter(0) x = f32[8] exponential(p) n = f32[8] negate(x)"
+      " t = (f32[8], f32[8]) tuple(x, n) ROOT g = f32[8] get-tuple-element(t), index=1 }");
+  CHECK_OK(module.status());
+  for (const Instruction* i : (*module)->entry()->Instructions()) {
+    const InstructionCost cost = CostOf(*i);
+    const bool computes = i->name() == "x" || i->name() == "n";
+    EXPECT_EQ(cost.flops, computes ? 8 : 0) << i->name();
+    EXPECT_EQ(cost.transcendentals, i->name() == "x" ? 8 : 0) << i->name();
+    EXPECT_EQ(cost.bytes, computes ? 64 : 0) << i->name();
+  }
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

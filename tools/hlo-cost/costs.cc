@@ -1,0 +1,140 @@
+// A walk from the callers to what they call.
+#include "tools/hlo-cost/costs.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "analysis/buffer_assignment.h"
+#include "nlohmann/json.hpp"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+std::optional<int64_t> KnownTripCount(const Instruction& loop) {
+  using nlohmann::json;
+  const json config = json::parse(loop.backend_config(), nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object() || !config.contains("known_trip_count")) return std::nullopt;
+  const json& count = config["known_trip_count"];
+  int64_t trips = 0;
+  if (!count.is_object() || !count.contains("n")) return std::nullopt;
+  if (count["n"].is_number_integer()) return count["n"].get<int64_t>();
+  if (!count["n"].is_string() || !absl::SimpleAtoi(count["n"].get<std::string>(), &trips))
+    return std::nullopt;
+  return trips;
+}
+
+void Add(InstructionCost& sum, const InstructionCost& cost, double times) {
+  sum.flops += cost.flops * times;
+  sum.transcendentals += cost.transcendentals * times;
+  sum.bytes += cost.bytes * times;
+}
+
+bool IsControlFlow(Opcode opcode) {
+  return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall ||
+         opcode == Opcode::kAsyncStart;
+}
+
+class Walk {
+ public:
+  Walk(const Module& module, int64_t unknown_trips)
+      : module_(module),
+        unknown_trips_(unknown_trips),
+        runs_(module.computation_id_bound()),
+        whole_(module.computation_id_bound()) {}
+
+  ModuleCosts Run() {
+    std::vector<Computation*> order = module_.ComputationsPostOrder();
+    for (const Computation* c : order) whole_[c->id()] = WholeCost(*c);
+    runs_[module_.entry()->id()] = 1;
+    std::reverse(order.begin(), order.end());  // callers first
+    for (const Computation* c : order)
+      if (runs_[c->id()] > 0) Visit(*c);
+    return std::move(costs_);
+  }
+
+ private:
+  int64_t Trips(const Instruction& loop) const {
+    return KnownTripCount(loop).value_or(unknown_trips_);
+  }
+
+  // Calls fn(computation, times) for what one run of the instruction runs.
+  template <typename Fn>
+  void ForEachCall(const Instruction& i, Fn fn) const {
+    if (!IsControlFlow(i.opcode())) return;
+    const auto trips = i.opcode() == Opcode::kWhile ? static_cast<double>(Trips(i)) : 1.0;
+    for (size_t c = 0; c < i.called().size(); ++c) {
+      const bool condition = i.opcode() == Opcode::kWhile && c == 0;
+      fn(*i.called(c), condition ? trips + 1 : trips);
+    }
+  }
+
+  InstructionCost WholeCost(const Computation& computation) const {
+    InstructionCost sum;
+    for (const Instruction* i : computation.Instructions()) {
+      if (!IsControlFlow(i->opcode())) Add(sum, CostOf(*i), 1);
+      ForEachCall(*i, [&](const Computation& called, double times) {
+        Add(sum, whole_[called.id()], times);
+      });
+    }
+    return sum;
+  }
+
+  void Visit(const Computation& computation) {
+    const double runs = runs_[computation.id()];
+    for (const Instruction* i : computation.PostOrder()) {
+      ForEachCall(
+          *i, [&](const Computation& called, double times) { runs_[called.id()] += runs * times; });
+      if (i->opcode() == Opcode::kWhile) AddLoop(*i, runs);
+      InstructionRow row{i, runs, {}};
+      Add(row.cost, CostOf(*i), runs);
+      if (row.cost.flops == 0 && row.cost.bytes == 0) continue;
+      Add(costs_.total, row.cost, 1);
+      costs_.instructions.push_back(row);
+    }
+  }
+
+  void AddLoop(const Instruction& loop, double runs) {
+    LoopRow row{&loop, runs, Trips(loop), KnownTripCount(loop).has_value(), {}};
+    ForEachCall(loop, [&](const Computation& called, double times) {
+      Add(row.cost, whole_[called.id()], runs * times);
+    });
+    costs_.loops.push_back(row);
+  }
+
+  const Module& module_;
+  const int64_t unknown_trips_;
+  std::vector<double> runs_;            // of computations, by id
+  std::vector<InstructionCost> whole_;  // of one run, what it calls included
+  ModuleCosts costs_;
+};
+
+int64_t ByteSize(const Shape& shape) {
+  int64_t bytes = 0;
+  for (const ShapeLeaf& leaf : Leaves(shape))
+    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
+  return bytes;
+}
+
+}  // namespace
+
+ModuleCosts CostsOf(const Module& module, int64_t unknown_trips) {
+  return Walk(module, unknown_trips).Run();
+}
+
+absl::StatusOr<PeakMemory> PeakMemoryOf(const Module& module) {
+  ASSIGN_OR_RETURN(const BufferAssignment plan, BufferAssignment::Make(module));
+  PeakMemory peak;
+  for (const Instruction* parameter : module.entry()->parameters())
+    peak.arguments += ByteSize(parameter->shape());
+  peak.results = ByteSize(module.entry()->root()->shape());
+  for (const Instruction* constant : plan.constants())
+    peak.constants += ByteSize(constant->shape());
+  peak.temporaries = plan.live_peak();
+  for (const BufferAssignment::LiveArray& array : plan.at_peak())
+    peak.at_peak.push_back({array.maker, array.size});
+  return peak;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

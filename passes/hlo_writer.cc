@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
 
@@ -39,7 +40,7 @@ Shape RetypedLike(const Shape& shape, ElementType type) {
 }
 
 Instruction* HloWriter::Integer(ElementType type, int64_t value) {
-  if (IsFloat(type)) return Number(type, static_cast<double>(value));
+  if (IsFloat(type) || IsComplex(type)) return Number(type, static_cast<double>(value));
   Literal scalar(Shape::Scalar(type));
   scalar.SetInt(0, value);
   return r_.Constant(std::move(scalar));
@@ -364,31 +365,25 @@ bool IsElementwiseScalar(const Computation& computation) {
 
 std::vector<Instruction*> InlineElementwise(HloWriter& w, const Computation& computation,
                                             absl::Span<Instruction* const> arguments) {
-  std::vector<std::pair<const Instruction*, Instruction*>> made;
-  auto find = [&](const Instruction* old) {
-    for (const auto& [from, to] : made)
-      if (from == old) return to;
-    CHECK(false) << "not yet written: " << old->name();
-    return static_cast<Instruction*>(nullptr);
-  };
+  absl::flat_hash_map<const Instruction*, Instruction*> made;
   const Shape& shape = arguments[0]->shape();
   for (const Instruction* i : computation.PostOrder()) {
     if (i->IsParameter()) {
-      made.emplace_back(i, arguments[i->parameter_number()]);
+      made[i] = arguments[i->parameter_number()];
     } else if (i->opcode() == Opcode::kBroadcast) {
-      made.emplace_back(i, find(i->operand(0)));
+      made[i] = made.at(i->operand(0));
     } else if (i->IsConstant()) {
-      made.emplace_back(i, w.Fill(shape, w.rewriter().Constant(*i->literal())));
+      made[i] = w.Fill(shape, w.rewriter().Constant(*i->literal()));
     } else if (i->opcode() != Opcode::kTuple) {
       std::vector<Instruction*> operands;
-      for (const Instruction* operand : i->operands()) operands.push_back(find(operand));
-      made.emplace_back(i, w.rewriter().Clone(i, RetypedLike(shape, i->shape().type), operands));
+      for (const Instruction* operand : i->operands()) operands.push_back(made.at(operand));
+      made[i] = w.rewriter().Clone(i, RetypedLike(shape, i->shape().type), operands);
     }
   }
   const Instruction* root = computation.root();
-  if (root->opcode() != Opcode::kTuple) return {find(root)};
+  if (root->opcode() != Opcode::kTuple) return {made.at(root)};
   std::vector<Instruction*> results;
-  for (const Instruction* part : root->operands()) results.push_back(find(part));
+  for (const Instruction* part : root->operands()) results.push_back(made.at(part));
   return results;
 }
 

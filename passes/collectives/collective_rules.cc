@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "ops/dim_lists.h"
 #include "passes/collectives/device_groups.h"
 #include "passes/expander.h"
+#include "passes/spmd/tilings.h"
 
 namespace hlokit {
 namespace {
@@ -51,26 +53,42 @@ Made SimplifyAllGather(Instruction* i, Rewriter&) {
   return SameShape(i->operand(0)->shape(), i->shape()) ? i->operand(0) : nullptr;
 }
 
-// Whether `start` is the device's place in its group of `gather`, times `size`: read from a table.
-bool IsOwnPlace(const Instruction* start, const Instruction& gather, int64_t size) {
-  while (start->opcode() == Opcode::kReshape || start->opcode() == Opcode::kConvert)
+// What each device reads as `start`: an entry of a constant table by the device's number, perhaps
+// times a constant. Nothing where it is no such.
+std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
+                                             const Instruction& collective) {
+  int64_t factor = 1;
+  while (start->opcode() != Opcode::kDynamicSlice) {
+    if (start->opcode() == Opcode::kMultiply) {
+      const Literal* times = SplatValue(start->operand(1));
+      if (times == nullptr) return std::nullopt;
+      factor *= times->GetInt(0);
+    } else if (start->opcode() != Opcode::kReshape && start->opcode() != Opcode::kConvert) {
+      return std::nullopt;
+    }
     start = start->operand(0);
-  if (start->opcode() == Opcode::kMultiply) {
-    const Literal* factor = SplatValue(start->operand(1));
-    if (factor == nullptr || factor->GetInt(0) != size) return false;
-    return IsOwnPlace(start->operand(0), gather, 1);
   }
-  if (start->opcode() != Opcode::kDynamicSlice || start->shape().rank() != 1) return false;
   const Instruction* table = start->operand(0);
-  const bool partitions = FactsOf(gather)->channel.has_value();
+  const bool partitions = FactsOf(collective)->channel.has_value();
   const Opcode id = partitions ? Opcode::kPartitionId : Opcode::kReplicaId;
-  if (partitions && gather.module()->header().replica_count != 1) return false;
-  if (!table->IsConstant() || table->literal() == nullptr || start->operand(1)->opcode() != id)
-    return false;
+  if (partitions && collective.module()->header().replica_count != 1) return std::nullopt;
+  if (start->shape().rank() != 1 || !table->IsConstant() || table->literal() == nullptr ||
+      !IsInteger(table->shape().type) || start->operand(1)->opcode() != id)
+    return std::nullopt;
+  std::vector<int64_t> values;
+  for (int64_t device = 0; device < table->shape().dims[0]; ++device)
+    values.push_back(table->literal()->GetInt(device) * factor);
+  return values;
+}
+
+// Whether `start` is the device's place in its group of `gather`, times `size`.
+bool IsOwnPlace(const Instruction* start, const Instruction& gather, int64_t size) {
+  const auto values = ByDevice(start, gather);
+  if (!values) return false;
   for (const auto& group : GroupsOf(gather))
     for (size_t k = 0; k < group.size(); ++k)
-      if (group[k] >= table->shape().dims[0] ||
-          table->literal()->GetInt(group[k]) != static_cast<int64_t>(k) * size)
+      if (group[k] >= static_cast<int64_t>(values->size()) ||
+          (*values)[group[k]] != static_cast<int64_t>(k) * size)
         return false;
   return true;
 }
@@ -122,6 +140,11 @@ Made ReorderBroadcast(Instruction* i, Rewriter& r) {
   return r.Broadcast(x, i->shape(), where);
 }
 
+// Whether GroupsOf gives the numbers that replica_groups would.
+bool NumbersAsWritten(const Instruction& collective) {
+  return FactsOf(collective)->ids != CollectiveFacts::Ids::kReplicasWhole;
+}
+
 // Groups such that reducing within `inner` and then within `outer` reduces within them; none where
 // there are no such.
 std::vector<std::vector<int64_t>> JoinedGroups(const std::vector<std::vector<int64_t>>& inner,
@@ -166,6 +189,7 @@ Made FoldAllReduce(Instruction* i, Rewriter& r) {
   if (!a || a != b || x.channel_id.has_value() != y.channel_id.has_value() ||
       x.use_global_device_ids != y.use_global_device_ids)
     return nullptr;
+  if (!NumbersAsWritten(*i)) return nullptr;
   auto groups = JoinedGroups(GroupsOf(*inner), GroupsOf(*i));
   if (groups.empty()) return nullptr;
   Instruction* made = r.Clone(i, i->shape(), {inner->operand(0)});
@@ -173,6 +197,56 @@ Made FoldAllReduce(Instruction* i, Rewriter& r) {
   lists.lists = std::move(groups);
   made->mutable_attr<AllReduceAttrs>().replica_groups = std::move(lists);
   return made;
+}
+
+// Devices by what they read: those that read the same, and sets in which each reads something else.
+struct Readers {
+  std::vector<std::vector<int64_t>> same, different;
+};
+
+std::optional<Readers> ReadersOf(absl::Span<const int64_t> by_device, size_t devices) {
+  if (by_device.size() != devices) return std::nullopt;
+  std::map<int64_t, std::vector<int64_t>> holders;
+  for (size_t device = 0; device < devices; ++device) holders[by_device[device]].push_back(device);
+  Readers readers;
+  const size_t each = holders.begin()->second.size();
+  readers.different.resize(each);
+  for (auto& [value, group] : holders) {
+    if (group.size() != each) return std::nullopt;
+    for (size_t k = 0; k < each; ++k) readers.different[k].push_back(group[k]);
+    readers.same.push_back(std::move(group));
+  }
+  if (each == 1 || holders.size() == 1) return std::nullopt;
+  return readers;
+}
+
+// A slice that several devices share of a sum over all: the sum over one device of each slice, then
+// the slice, then the sum over those that share it.
+Made SplitAllReduce(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice) return nullptr;
+  Instruction* sum = i->operand(0);
+  if (!IsPlainAllReduce(sum) || !IsOnlyReadBy(sum, i) || !ReducerOpcode(*sum->to_apply()))
+    return nullptr;
+  const auto groups = GroupsOf(*sum);
+  if (groups.size() != 1 || !NumbersAsWritten(*sum)) return nullptr;
+  for (int64_t k = 1; k < i->operand_count(); ++k) {
+    const auto values = ByDevice(i->operand(k), *sum);
+    const auto readers = values ? ReadersOf(*values, groups[0].size()) : std::nullopt;
+    if (!readers) continue;
+    Instruction* first = r.Clone(sum, sum->shape(), {sum->operand(0)});
+    std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+    operands[0] = first;
+    Instruction* second = r.Clone(sum, i->shape(), {r.Clone(i, i->shape(), operands)});
+    AllReduceAttrs& within = first->mutable_attr<AllReduceAttrs>();
+    AllReduceAttrs& across = second->mutable_attr<AllReduceAttrs>();
+    within.replica_groups = ReplicaGroups();
+    within.replica_groups.lists = readers->different;
+    across.replica_groups = ReplicaGroups();
+    across.replica_groups.lists = readers->same;
+    if (across.channel_id) across.channel_id = LargestChannel(*i->module()) + 1;
+    return second;
+  }
+  return nullptr;
 }
 
 template <typename A>
@@ -223,6 +297,27 @@ Made MakeContiguous(Instruction* i, Rewriter& r) {
     start = end;
   }
   return w.Tuple(parts);
+}
+
+// A reshape that an all-gather or all-reduce reads moves behind it.
+Made ReorderTransformation(Instruction* i, Rewriter& r) {
+  const bool gather = i->opcode() == Opcode::kAllGather;
+  if ((!gather && i->opcode() != Opcode::kAllReduce) || !i->shape().IsArray() ||
+      i->operand_count() != 1)
+    return nullptr;
+  Instruction* reshape = i->operand(0);
+  if (reshape->opcode() != Opcode::kReshape || !IsOnlyReadBy(reshape, i)) return nullptr;
+  Instruction* x = reshape->operand(0);
+  if (!gather) return r.Reshape(r.Clone(i, x->shape(), {x}), i->shape());
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  const DimVector map = DimensionMap(*reshape, 0);
+  const auto at = std::find(map.begin(), map.end(), dim);
+  if (at == map.end()) return nullptr;
+  Shape shape = x->shape();
+  shape.dims[at - map.begin()] = i->shape().dims[dim];
+  Instruction* made = r.Clone(i, shape, {x});
+  made->mutable_attr<AllGatherAttrs>().dimensions = {at - map.begin()};
+  return r.Reshape(made, i->shape());
 }
 
 Made Quantize(Instruction* i, Rewriter& r) {
@@ -293,6 +388,9 @@ std::unique_ptr<Pass> CreateAllGatherBroadcastReorder() {
 std::unique_ptr<Pass> CreateAllReduceFolder() {
   return MakeExpander("all-reduce-folder", FoldAllReduce);
 }
+std::unique_ptr<Pass> CreateAllReduceSplitter() {
+  return MakeExpander("all-reduce-splitter", SplitAllReduce);
+}
 std::unique_ptr<Pass> CreateAllReduceReassociate() {
   return MakeExpander("all-reduce-reassociate", ReassociateAllReduce);
 }
@@ -301,6 +399,9 @@ std::unique_ptr<Pass> CreateReduceScatterReassociate() {
 }
 std::unique_ptr<Pass> CreateAllReduceContiguous() {
   return MakeExpander("all-reduce-contiguous", MakeContiguous);
+}
+std::unique_ptr<Pass> CreateCollectiveTransformationReorderer() {
+  return MakeExpander("collective-transformation-reorderer", ReorderTransformation);
 }
 std::unique_ptr<Pass> CreateCollectiveQuantizer() {
   return MakeExpander("collective-quantizer", Quantize);

@@ -19,12 +19,19 @@ std::unique_ptr<Pass> CreateAllGatherBroadcastReorder();
 // all-reduce-folder: an all-reduce of an all-reduce whose groups make up larger groups becomes one.
 // Reassociates floats.
 std::unique_ptr<Pass> CreateAllReduceFolder();
+// all-reduce-splitter: a slice of an all-reduce over all devices that several of them share becomes
+// an all-reduce over one device of each slice, the slice, and an all-reduce over those that share
+// it, which moves less. Reassociates floats.
+std::unique_ptr<Pass> CreateAllReduceSplitter();
 // all-reduce-reassociate, reduce-scatter-reassociate: a combination of two of them, read by nothing
 // else, becomes one of the combination. Reassociates floats.
 std::unique_ptr<Pass> CreateAllReduceReassociate();
 std::unique_ptr<Pass> CreateReduceScatterReassociate();
 // all-reduce-contiguous: an all-reduce of several arrays becomes one of their concatenation. Exact.
 std::unique_ptr<Pass> CreateAllReduceContiguous();
+// collective-transformation-reorderer: a reshape that only an all-gather or all-reduce reads, and
+// that leaves the gathered dimension as it is, moves behind it. Exact.
+std::unique_ptr<Pass> CreateCollectiveTransformationReorderer();
 // collective-quantizer: a conversion to a narrower type moves before the all-gather, all-to-all,
 // collective-permute or collective-broadcast that it is the only reader of. Exact.
 std::unique_ptr<Pass> CreateCollectiveQuantizer();

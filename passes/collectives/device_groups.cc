@@ -1,7 +1,10 @@
 // Device groups of collectives.
 #include "passes/collectives/device_groups.h"
 
+#include <algorithm>
 #include <numeric>
+
+#include "support/limits.h"
 
 namespace hlokit {
 namespace {
@@ -10,15 +13,38 @@ template <typename A>
 CollectiveFacts Facts(const Instruction& i) {
   const A& attrs = i.attr<A>();
   CollectiveFacts facts{attrs.channel_id, &attrs.replica_groups};
-  if constexpr (requires { attrs.use_global_device_ids; })
-    facts.global = attrs.use_global_device_ids;
+  constexpr bool has_flag = requires { attrs.use_global_device_ids; };
+  if constexpr (has_flag) facts.global = attrs.use_global_device_ids;
+  using Ids = CollectiveFacts::Ids;
+  if (facts.channel) facts.ids = has_flag ? Ids::kReplicasWhole : Ids::kPartitions;
+  if (facts.global) facts.ids = Ids::kDevices;
   return facts;
 }
 
-int64_t DeviceCount(const Instruction& collective, const CollectiveFacts& facts) {
+// How many there are of what the groups number.
+int64_t IdCount(const Instruction& collective, CollectiveFacts::Ids ids) {
   const ModuleHeader& header = collective.module()->header();
-  if (!facts.channel) return header.replica_count;
-  return facts.global ? header.replica_count * header.num_partitions : header.num_partitions;
+  switch (ids) {
+    case CollectiveFacts::Ids::kReplicas:
+    case CollectiveFacts::Ids::kReplicasWhole:
+      return header.replica_count;
+    case CollectiveFacts::Ids::kPartitions:
+      return header.num_partitions;
+    default:
+      return header.replica_count <= kMaxDevices && header.num_partitions <= kMaxDevices
+                 ? header.replica_count * header.num_partitions
+                 : kMaxDevices + 1;
+  }
+}
+
+// Each replica of a group with all of its partitions, as devices.
+void SpellOutPartitions(std::vector<std::vector<int64_t>>& groups, int64_t partitions) {
+  for (std::vector<int64_t>& group : groups) {
+    std::vector<int64_t> devices;
+    for (int64_t replica : group)
+      for (int64_t p = 0; p < partitions; ++p) devices.push_back(replica * partitions + p);
+    group = std::move(devices);
+  }
 }
 
 }  // namespace
@@ -45,17 +71,41 @@ std::optional<CollectiveFacts> FactsOf(const Instruction& i) {
 std::vector<std::vector<int64_t>> GroupsOf(const Instruction& collective) {
   const auto facts = FactsOf(collective);
   auto groups = facts->groups->Expand();
-  if (!groups.empty()) return groups;
-  groups.emplace_back(DeviceCount(collective, *facts));
-  std::iota(groups[0].begin(), groups[0].end(), 0);
+  const int64_t ids = IdCount(collective, facts->ids);
+  if (groups.empty() && ids <= kMaxDevices) {
+    groups.emplace_back(ids);
+    std::iota(groups[0].begin(), groups[0].end(), 0);
+  }
+  if (facts->ids != CollectiveFacts::Ids::kReplicasWhole) return groups;
+  const int64_t partitions = collective.module()->header().num_partitions;
+  size_t members = 0;
+  for (const auto& group : groups) members += group.size();
+  if (partitions > kMaxDevices || members * partitions > kMaxDevices) return {};
+  SpellOutPartitions(groups, partitions);
   return groups;
+}
+
+int64_t LargestChannel(const Module& module) {
+  int64_t largest = 0;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions()) {
+      auto look = [&]<typename A>(A) {
+        largest = std::max(largest, i->attr<A>().channel_id.value_or(0));
+      };
+      if (i->opcode() == Opcode::kAllReduce) look(AllReduceAttrs());
+      if (i->opcode() == Opcode::kAllGather) look(AllGatherAttrs());
+      if (i->opcode() == Opcode::kReduceScatter) look(ReduceScatterAttrs());
+      if (i->opcode() == Opcode::kAllToAll) look(AllToAllAttrs());
+      if (i->opcode() == Opcode::kCollectivePermute) look(CollectivePermuteAttrs());
+    }
+  return largest;
 }
 
 int64_t GroupSize(const Instruction& collective) {
   const auto groups = GroupsOf(collective);
   for (const auto& group : groups)
     if (group.size() != groups[0].size()) return 0;
-  return groups[0].size();
+  return groups.empty() ? 0 : groups[0].size();
 }
 
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
@@ -64,7 +114,8 @@ Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
   const bool by_partition = facts->channel.has_value();
   // With several of both, groups may span replicas and partitions.
   if (by_partition && header.replica_count != 1) return nullptr;
-  const int64_t devices = DeviceCount(collective, *facts);
+  const int64_t devices = by_partition ? header.num_partitions : header.replica_count;
+  if (devices > kMaxDevices) return nullptr;
   std::vector<int64_t> places(devices, 0);
   for (const auto& group : GroupsOf(collective))
     for (size_t k = 0; k < group.size(); ++k) {

@@ -8,21 +8,27 @@
 
 namespace hlokit {
 
-// What all collectives that name groups have. Groups are of replicas where there is no channel, of
-// partitions or replicas as `global` says where there is one.
+// What all collectives that name groups have, and what the groups' numbers are: replicas where
+// there is no channel; devices (replica * partitions + partition) where `global`; replicas with all
+// of their partitions where an op that could say so does not; partitions for ops that cannot say.
 struct CollectiveFacts {
+  enum class Ids : uint8_t { kReplicas, kPartitions, kReplicasWhole, kDevices };
   std::optional<int64_t> channel;
   const ReplicaGroups* groups = nullptr;
   bool global = false;
+  Ids ids = Ids::kReplicas;
 };
 // Of all-reduce, all-gather, reduce-scatter, all-to-all and collective-broadcast, and the starts of
 // the first two; nothing for other instructions.
 std::optional<CollectiveFacts> FactsOf(const Instruction& i);
 
-// The groups spelled out; one of all devices where none are named.
+// The groups spelled out; one of all where none are named, none where these are too many. Replicas
+// with all of their partitions are written as devices.
 std::vector<std::vector<int64_t>> GroupsOf(const Instruction& collective);
-// How many devices a group has; 0 where groups differ.
+// How many devices a group has; 0 where groups differ or are not known.
 int64_t GroupSize(const Instruction& collective);
+// The largest channel of a module's collectives; 0 where none has one.
+int64_t LargestChannel(const Module& module);
 // The running device's place within its group, an s32 scalar; null where the module's numbers of
 // replicas and partitions do not tell it.
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective);

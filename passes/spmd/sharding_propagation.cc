@@ -8,6 +8,7 @@ namespace hlokit {
 namespace {
 
 constexpr int kMaxRounds = 16;
+constexpr int64_t kMostDevices = 4096;  // every array's cut names each of them
 
 using Known = std::vector<std::optional<Tiling>>;  // by instruction id
 
@@ -57,7 +58,7 @@ bool Wants(const Instruction& i, const Known& known) {
 
 absl::StatusOr<bool> Propagate(Computation& c) {
   const int64_t devices = std::max(c.module()->header().num_partitions, DevicesNamed(*c.module()));
-  if (devices < 2) return false;
+  if (devices < 2 || devices > kMostDevices) return false;
   Known known(c.module()->id_bound());
   std::vector<Instruction*> order = c.PostOrder();
   for (const Instruction* i : order) known[i->id()] = OwnTiling(*i, devices);

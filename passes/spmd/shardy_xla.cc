@@ -15,6 +15,7 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kPrefix = "xla.sdy.";
+constexpr int64_t kMostDevices = 4096;  // every array's cut names each of them
 
 void DropShardyAttributes(FrontendAttributes& attributes) {
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
@@ -55,6 +56,8 @@ class Import {
       : module_(module), devices_(std::max(module.header().num_partitions, DevicesNamed(module))) {}
 
   absl::StatusOr<bool> Run() {
+    if (devices_ > kMostDevices)
+      return Unimplemented("shardy-xla: ", devices_, " devices, at most ", kMostDevices);
     for (Computation* c : module_.ComputationsPostOrder())
       for (Instruction* i : c->PostOrder()) RETURN_IF_ERROR(Visit(c, i));
     FrontendAttributes& attributes = module_.header().frontend_attributes;
@@ -99,6 +102,10 @@ class Import {
   // The operand takes the sharding over, or a copy of it where it has another.
   absl::Status ReplaceByOperand(Computation* c, Instruction* i) {
     Instruction* x = i->operand(0);
+    if (!i->shape().IsArray()) {
+      Replace(c, i, x);
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.sharding", {&i->shape()}));
     const bool same = x->sharding() != nullptr && *x->sharding() == shardings[0];
     const bool is_result = TargetOf(*i) == "xla.sdy.FuncResultSharding";

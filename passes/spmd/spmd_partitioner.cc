@@ -6,12 +6,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ops/dim_lists.h"
+#include "passes/collectives/device_groups.h"
 #include "passes/dce.h"
 #include "passes/spmd/resharding.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
+
+constexpr int64_t kMostPartitions = 4096;  // every array's cut names each of them
 
 using Parts = std::vector<Part>;  // one, or those of a flat tuple
 
@@ -100,6 +103,7 @@ class Partitioner {
       return Unimplemented("spmd-partitioning: ", i.name(), " has dynamic dimensions");
     if (TargetOf(i) == "SPMDFullToShardShape") return Enter(i);
     if (TargetOf(i) == "SPMDShardToFullShape") return Leave(i);
+    if (TargetOf(i) == "Sharding" && !IsManual(i) && i.shape().IsArray()) return Recut(i);
     switch (i.opcode()) {
       case Opcode::kTuple:
         return Tuple(i);
@@ -140,6 +144,12 @@ class Partitioner {
     part.whole = i.shape();
     part.manual = true;
     return {part};
+  }
+
+  // A mark that only says how an array is to be cut.
+  Parts Recut(const Instruction& i) {
+    const Part& part = Of(i.operand(0))[0];
+    return {resharder_.To(part, OwnTiling(i, context_.devices).value_or(part.tiling))};
   }
 
   Parts Leave(const Instruction& i) {
@@ -329,22 +339,6 @@ class Partitioner {
   std::vector<Parts> done_;
 };
 
-int64_t LargestChannel(const Module& module) {
-  int64_t largest = 0;
-  for (const Computation* c : module.Computations())
-    for (const Instruction* i : c->Instructions()) {
-      auto look = [&]<typename A>(A) {
-        largest = std::max(largest, i->attr<A>().channel_id.value_or(0));
-      };
-      if (i->opcode() == Opcode::kAllReduce) look(AllReduceAttrs());
-      if (i->opcode() == Opcode::kAllGather) look(AllGatherAttrs());
-      if (i->opcode() == Opcode::kReduceScatter) look(ReduceScatterAttrs());
-      if (i->opcode() == Opcode::kAllToAll) look(AllToAllAttrs());
-      if (i->opcode() == Opcode::kCollectivePermute) look(CollectivePermuteAttrs());
-    }
-  return largest;
-}
-
 bool DropShardings(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
@@ -400,6 +394,8 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
 absl::StatusOr<bool> Run(Module& module) {
   const int64_t devices = module.header().num_partitions;
   if (devices < 2) return false;
+  if (devices > kMostPartitions)
+    return Unimplemented("spmd-partitioning: ", devices, " partitions, at most ", kMostPartitions);
   if (absl::EndsWith(module.entry()->name(), "_spmd")) return DropShardings(module);
   RETURN_IF_ERROR(PartitionEntry(module, devices));
   RemoveUncalled(module);

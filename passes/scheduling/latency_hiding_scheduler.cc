@@ -1,0 +1,83 @@
+// List scheduling around asynchronous pairs.
+#include "passes/scheduling/latency_hiding_scheduler.h"
+
+#include <map>
+
+namespace hlokit {
+namespace {
+
+// What goes first among the instructions that are ready.
+enum class Urgency { kStart, kForStart, kOther, kDone };
+
+bool IsStart(const Instruction* i) { return HasTrait(i->opcode(), kAsyncStart); }
+bool IsDone(const Instruction* i) { return HasTrait(i->opcode(), kAsyncDone); }
+
+// Instructions that a start needs, dones and what hangs on them left out.
+std::vector<bool> NeededByStarts(const Computation& c) {
+  std::vector<bool> needed(c.module()->id_bound(), false);
+  std::vector<const Instruction*> work;
+  for (const Instruction* i : c.Instructions())
+    if (IsStart(i)) work.push_back(i);
+  while (!work.empty()) {
+    const Instruction* next = work.back();
+    work.pop_back();
+    for (auto before : {next->operands(), next->control_predecessors()})
+      for (const Instruction* operand : before) {
+        if (needed[operand->id()] || IsDone(operand)) continue;
+        needed[operand->id()] = true;
+        work.push_back(operand);
+      }
+  }
+  return needed;
+}
+
+std::vector<Instruction*> Scheduled(const Computation& c) {
+  const std::vector<bool> needed = NeededByStarts(c);
+  const std::vector<Instruction*> order = c.PostOrder();
+  std::vector<int64_t> waits(c.module()->id_bound(), 0);
+  std::vector<std::vector<size_t>> frees(c.module()->id_bound());
+  std::map<std::pair<Urgency, size_t>, Instruction*> ready;
+  auto urgency = [&](const Instruction* i) {
+    if (IsStart(i)) return Urgency::kStart;
+    if (IsDone(i)) return Urgency::kDone;
+    return needed[i->id()] ? Urgency::kForStart : Urgency::kOther;
+  };
+  for (size_t k = 0; k < order.size(); ++k) {
+    for (auto before : {order[k]->operands(), order[k]->control_predecessors()})
+      for (const Instruction* operand : before) {
+        frees[operand->id()].push_back(k);
+        ++waits[order[k]->id()];
+      }
+    if (waits[order[k]->id()] == 0) ready[{urgency(order[k]), k}] = order[k];
+  }
+  std::vector<Instruction*> schedule;
+  while (!ready.empty()) {
+    Instruction* next = ready.begin()->second;
+    ready.erase(ready.begin());
+    schedule.push_back(next);
+    for (size_t k : frees[next->id()])
+      if (--waits[order[k]->id()] == 0) ready[{urgency(order[k]), k}] = order[k];
+  }
+  return schedule;
+}
+
+class LatencyHidingScheduler final : public Pass {
+ public:
+  absl::string_view name() const override { return "latency-hiding-scheduler"; }
+  bool handles_schedules() const override { return true; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    for (Computation* c : module.ComputationsPostOrder()) c->set_schedule(Scheduled(*c));
+    module.header().is_scheduled = true;
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateLatencyHidingScheduler() {
+  return std::make_unique<LatencyHidingScheduler>();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

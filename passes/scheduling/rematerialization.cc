@@ -1,0 +1,128 @@
+// Recomputation above a limit of memory.
+#include "passes/scheduling/rematerialization.h"
+
+#include <algorithm>
+
+namespace hlokit {
+namespace {
+
+constexpr int kMostRounds = 1000;
+
+int64_t Bytes(const Shape& shape) {
+  int64_t bytes = 0;
+  for (const ShapeLeaf& leaf : Leaves(shape)) bytes += leaf.shape->ByteSize();
+  return bytes;
+}
+
+bool IsCheap(const Instruction* i) {
+  const bool computes = HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData) ||
+                        i->opcode() == Opcode::kIota;
+  return computes && i->opcode() != Opcode::kBitcast && i->shape().IsArray() && !i->IsRoot() &&
+         i->control_successors().empty() && i->control_predecessors().empty();
+}
+
+// When each instruction of an order is made and read last.
+struct Lives {
+  explicit Lives(const Computation& c)
+      : order(c.PostOrder()), made(c.module()->id_bound(), -1), last(made) {
+    for (int64_t k = 0; k < static_cast<int64_t>(order.size()); ++k) {
+      made[order[k]->id()] = last[order[k]->id()] = k;
+      for (const Instruction* operand : order[k]->operands()) last[operand->id()] = k;
+    }
+    last[c.root()->id()] = order.size();
+    for (const Instruction* parameter : c.parameters()) last[parameter->id()] = order.size();
+  }
+
+  // How much is alive at each time.
+  std::vector<int64_t> Alive() const {
+    std::vector<int64_t> alive(order.size() + 2, 0);
+    for (const Instruction* i : order) {
+      alive[made[i->id()]] += Bytes(i->shape());
+      alive[last[i->id()] + 1] -= Bytes(i->shape());
+    }
+    for (size_t k = 1; k < alive.size(); ++k) alive[k] += alive[k - 1];
+    return alive;
+  }
+
+  // Bytes above the limit, over all times.
+  int64_t Excess(int64_t limit) const {
+    int64_t excess = 0;
+    for (int64_t bytes : Alive()) excess += std::max<int64_t>(0, bytes - limit);
+    return excess;
+  }
+
+  std::vector<Instruction*> order;
+  std::vector<int64_t> made, last;
+};
+
+// The largest value that is alive at `time` for later users only, and cheap to make again from what
+// lives as long.
+Instruction* BestAt(const Lives& lives, int64_t time) {
+  Instruction* best = nullptr;
+  for (Instruction* i : lives.order) {
+    if (!IsCheap(i) || lives.made[i->id()] >= time || lives.last[i->id()] <= time) continue;
+    if (best != nullptr && Bytes(i->shape()) <= Bytes(best->shape())) continue;
+    bool read_now = false, kept = true;
+    for (const Instruction* user : i->users()) read_now |= lives.made[user->id()] == time;
+    for (const Instruction* operand : i->operands())
+      kept &= lives.last[operand->id()] >= lives.last[i->id()] || operand->IsConstant();
+    if (!read_now && kept) best = i;
+  }
+  return best;
+}
+
+class Rematerialization final : public ComputationPass {
+ public:
+  explicit Rematerialization(int64_t limit) : limit_(limit) {}
+  absl::string_view name() const override { return "rematerialization"; }
+
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    bool changed = false;
+    for (int round = 0; round < kMostRounds; ++round) {
+      const Lives lives(c);
+      const int64_t excess = lives.Excess(limit_);
+      if (excess == 0 || !Improve(c, lives)) break;
+      changed = true;
+      if (Lives(c).Excess(limit_) >= excess) break;
+    }
+    return changed;
+  }
+
+ private:
+  // Splits the life of one value that is alive above the limit.
+  bool Improve(Computation& c, const Lives& lives) {
+    const std::vector<int64_t> alive = lives.Alive();
+    for (int64_t time = 0; time < static_cast<int64_t>(lives.order.size()); ++time) {
+      if (alive[time] <= limit_) continue;
+      Instruction* i = BestAt(lives, time);
+      if (i != nullptr) return MakeAgain(c, lives, i, time);
+    }
+    return false;
+  }
+
+  bool MakeAgain(Computation& c, const Lives& lives, Instruction* i, int64_t time) {
+    const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+    Instruction* again = c.Add(i->CloneWith(i->shape(), operands));
+    if (!control().Permit(name(), *i, *again)) {
+      c.Remove(again);
+      return false;
+    }
+    const std::vector<Instruction*> users(i->users().begin(), i->users().end());
+    for (Instruction* user : users)
+      if (lives.made[user->id()] > time) i->ReplaceUseIn(user, again);
+    c.RemoveIfDead(i);
+    return true;
+  }
+
+  int64_t limit_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateRematerialization(PassArguments& arguments) {
+  return std::make_unique<Rematerialization>(
+      arguments.Int("limit", int64_t{1} << 40, "bytes that may be alive at once"));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

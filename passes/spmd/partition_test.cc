@@ -1,0 +1,217 @@
+// Partitioned programs against the whole one: equal results, part by part.
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "interpreter/interpreter.h"
+#include "ops/shards.h"
+#include "parser/parser.h"
+#include "passes/manager.h"
+#include "passes/spmd/tilings.h"
+#include "printer/printer.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "types/compare.h"
+#include "types/random_literal.h"
+
+namespace hlokit {
+namespace {
+
+std::unique_ptr<Module> Read(const std::string& text) {
+  Diagnostics diagnostics;
+  auto source = std::make_shared<const SourceFile>("test.hlo", text);
+  auto module = ParseModule(source, {}, diagnostics);
+  EXPECT_TRUE(module.ok()) << diagnostics.Render(*source);
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+std::vector<Literal> RandomArguments(const Module& module) {
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    arguments.emplace_back(parameter->shape());
+    FillRandom(arguments.back(), arguments.size(), RandomRanges());
+  }
+  return arguments;
+}
+
+// Each device's parts of the arguments.
+std::vector<std::vector<Literal>> Cut(const std::vector<Literal>& wholes,
+                                      const std::vector<Tiling>& tilings, int64_t devices) {
+  std::vector<std::vector<Literal>> parts(devices);
+  for (int64_t device = 0; device < devices; ++device)
+    for (size_t k = 0; k < wholes.size(); ++k)
+      parts[device].push_back(ShardOf(wholes[k], tilings[k], device));
+  return parts;
+}
+
+std::vector<Literal> PartsOf(Literal literal) {
+  if (!literal.shape().IsTuple()) {
+    std::vector<Literal> one;
+    one.push_back(std::move(literal));
+    return one;
+  }
+  return std::move(literal.elements());
+}
+
+// Runs the module as it is on one device with whole arrays, and partitioned on all of them.
+void ExpectSameParts(const std::string& text) {
+  auto module = Read(text);
+  ASSERT_NE(module, nullptr);
+  const int64_t devices = module->header().num_partitions;
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  std::vector<Tiling> cuts;
+  for (const Instruction* parameter : module->entry()->parameters()) {
+    const auto tilings = ParameterTilings(*parameter, devices);
+    ASSERT_TRUE(tilings.ok()) << tilings.status();
+    cuts.push_back((*tilings)[0]);
+  }
+  const auto results = ResultTilings(*module->entry(), devices);
+  ASSERT_TRUE(results.ok()) << results.status();
+
+  auto whole_module = module->Clone();
+  whole_module->header().num_partitions = 1;
+  auto whole = Interpret(*whole_module, arguments);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const std::vector<Literal> expected = PartsOf(std::move((*whole)[0]));
+
+  PassOptions options;
+  options.verify_each = true;
+  CHECK_OK(RunPasses(*module, "sharding-propagation,spmd-partitioning,dce", options));
+  SCOPED_TRACE(Print(*module));
+  const auto parts = Cut(arguments, cuts, devices);
+  std::vector<std::vector<const Literal*>> pointers(devices);
+  for (int64_t device = 0; device < devices; ++device)
+    for (const Literal& part : parts[device]) pointers[device].push_back(&part);
+  auto made = InterpretDevices(*module, pointers);
+  ASSERT_TRUE(made.ok()) << made.status();
+  for (int64_t device = 0; device < devices; ++device) {
+    const std::vector<Literal> actual = PartsOf(std::move((*made)[device]));
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t k = 0; k < expected.size(); ++k) {
+      CompareOptions bounds;
+      // Partial sums of narrow types are rounded on each device.
+      const bool narrow = BitWidth(actual[k].type()) < 32;
+      bounds.abs_error = bounds.rel_error = narrow ? 2e-2 : 1e-4;
+      const CompareResult result =
+          Compare(ShardOf(expected[k], (*results)[k], device), actual[k], bounds);
+      EXPECT_TRUE(result.equal) << "device " << device << ", result " << k << ": "
+                                << result.shape_mismatch << result.Report();
+    }
+  }
+}
+
+struct Case {
+  const char* name;
+  const char* entry;
+};
+
+std::string Text(const char* entry) {
+  return std::string(
+             "HloModule m, num_partitions=4\n"
+             "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+             "max { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] maximum(x, y) }\n"
+             "lt { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), "
+             "direction=LT }\n"
+             "cond { s = (s32[], f32[8,6]{1,0}, f32[6,6]{1,0}) parameter(0)\n"
+             "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(3)\n"
+             "  ROOT c = pred[] compare(i, n), direction=LT }\n"
+             "body { s = (s32[], f32[8,6]{1,0}, f32[6,6]{1,0}) parameter(0)\n"
+             "  i = s32[] get-tuple-element(s), index=0\n  one = s32[] constant(1)\n"
+             "  j = s32[] add(i, one)\n  x = f32[8,6]{1,0} get-tuple-element(s), index=1\n"
+             "  w = f32[6,6]{1,0} get-tuple-element(s), index=2\n"
+             "  y = f32[8,6]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+             "  ROOT t = (s32[], f32[8,6]{1,0}, f32[6,6]{1,0}) tuple(j, y, w) }\n"
+             "ENTRY e {\n") +
+         entry + "\n}\n";
+}
+
+class Partition : public testing::TestWithParam<Case> {};
+
+TEST_P(Partition, GivesThePartsOfTheWhole) { ExpectSameParts(Text(GetParam().entry)); }
+
+#define ROWS ", sharding={devices=[4,1]<=[4]}\n"
+#define COLUMNS ", sharding={devices=[1,4]<=[4]}\n"
+#define MESH ", sharding={devices=[2,2]<=[4]}\n"
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Partition,
+    testing::Values(
+        Case{"Contracted",
+             "p = f32[8,12]{1,0} parameter(0)" COLUMNS "q = f32[12,5]{1,0} parameter(1)" ROWS
+             "ROOT d = f32[8,5]{1,0} dot(p, q), lhs_contracting_dims={1}, "
+             "rhs_contracting_dims={0}"},
+        Case{"Mesh", "p = f32[8,12]{1,0} parameter(0)" MESH "q = f32[12,4]{1,0} parameter(1)" MESH
+                     "ROOT d = f32[8,4]{1,0} dot(p, q), lhs_contracting_dims={1}, "
+                     "rhs_contracting_dims={0}" MESH},
+        Case{"Softmax", "p = f32[3,16]{1,0} parameter(0)" COLUMNS
+                        "m = f32[] constant(-inf)\nz = f32[] constant(0)\n"
+                        "h = f32[3]{0} reduce(p, m), dimensions={1}, to_apply=max\n"
+                        "b = f32[3,16]{1,0} broadcast(h), dimensions={0}\n"
+                        "s = f32[3,16]{1,0} subtract(p, b)\ne = f32[3,16]{1,0} exponential(s)\n"
+                        "r = f32[3]{0} reduce(e, z), dimensions={1}, to_apply=add\n"
+                        "c = f32[3,16]{1,0} broadcast(r), dimensions={0}\n"
+                        "ROOT d = f32[3,16]{1,0} divide(e, c)" COLUMNS},
+        Case{"Uneven", "p = f32[6,5]{1,0} parameter(0)" ROWS "n = f32[6,5]{1,0} negate(p)\n"
+                       "ROOT r = f32[6,5]{1,0} reverse(n), dimensions={0}" ROWS},
+        Case{"Moved",
+             "p = f32[8,12]{1,0} parameter(0)" ROWS
+             "t = f32[12,8]{1,0} transpose(p), dimensions={1,0}\n"
+             "r = f32[3,4,8]{2,1,0} reshape(t)\ns = f32[2,4,8]{2,1,0} slice(r), slice={[1:3], "
+             "[0:4], [0:8]}\nz = f32[] constant(1)\n"
+             "ROOT q = f32[3,4,9]{2,1,0} pad(s, z), padding=0_1x0_0x1_0"},
+        Case{"Concatenated",
+             "p = f32[8,4]{1,0} parameter(0)" ROWS "q = f32[8,4]{1,0} parameter(1)" COLUMNS
+             "a = f32[16,4]{1,0} concatenate(p, q), dimensions={0}\n"
+             "b = f32[8,8]{1,0} concatenate(p, q), dimensions={1}\n"
+             "ROOT t = (f32[16,4]{1,0}, f32[8,8]{1,0}) tuple(a, b), "
+             "sharding={{devices=[4,1]<=[4]}, {devices=[1,4]<=[4]}}"},
+        Case{"Gathered",
+             "p = f32[8,12]{1,0} parameter(0)" ROWS
+             "i = s32[8]{0} parameter(1), sharding={devices=[4]<=[4]}\n"
+             "ROOT g = f32[8,12]{1,0} gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
+             "start_index_map={0}, index_vector_dim=1, slice_sizes={1,12}" COLUMNS},
+        Case{"Sorted", "p = f32[8,12]{1,0} parameter(0)" ROWS
+                       "s = f32[8,12]{1,0} sort(p), dimensions={1}, to_apply=lt\n"
+                       "ROOT q = f32[8,12]{1,0} sort(s), dimensions={0}, to_apply=lt"},
+        Case{"Convolved",
+             "p = f32[8,6,4]{2,1,0} parameter(0), sharding={devices=[4,1,1]<=[4]}\n"
+             "k = f32[3,4,8]{2,1,0} parameter(1), sharding={devices=[1,1,4]<=[4]}\n"
+             "ROOT c = f32[8,4,8]{2,1,0} convolution(p, k), window={size=3}, "
+             "dim_labels=b0f_0io->b0f, sharding={devices=[1,1,4]<=[4]}"},
+        Case{"Updated",
+             "p = f32[8,12]{1,0} parameter(0)" ROWS "u = f32[8,2]{1,0} parameter(1)" ROWS
+             "z = s32[] constant(0)\ni = s32[] constant(7)\n"
+             "a = f32[8,12]{1,0} dynamic-update-slice(p, u, z, i)\n"
+             "ROOT b = f32[8,3]{1,0} dynamic-slice(a, z, i), dynamic_slice_sizes={8,3}" ROWS},
+        Case{"Marked", "p = f32[8,12]{1,0} parameter(0)" ROWS
+                       "s = f32[8,12]{1,0} custom-call(p), custom_call_target=\"Sharding\"" COLUMNS
+                       "ROOT q = f32[8,12]{1,0} reverse(s), dimensions={0}" COLUMNS},
+        Case{"Looped",
+             "z = s32[] constant(0)\np = f32[8,6]{1,0} parameter(0)" ROWS
+             "w = f32[6,6]{1,0} parameter(1), sharding={devices=[2,1,2]<=[4] "
+             "last_tile_dim_replicate}\n"
+             "t = (s32[], f32[8,6]{1,0}, f32[6,6]{1,0}) tuple(z, p, w)\n"
+             "l = (s32[], f32[8,6]{1,0}, f32[6,6]{1,0}) while(t), condition=cond, body=body\n"
+             "ROOT g = f32[8,6]{1,0} get-tuple-element(l), index=1" ROWS}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// Modules of a folder that HLOKIT_PARTITION names: whole programs of JAX's.
+TEST(PartitionSlow, FilesGiven) {
+  const char* folder = std::getenv("HLOKIT_PARTITION");
+  if (folder == nullptr) GTEST_SKIP() << "HLOKIT_PARTITION names no folder";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string path = file.path().string();
+    if (!absl::EndsWith(path, ".after.hlo")) continue;
+    auto text = ReadFile(path);
+    ASSERT_TRUE(text.ok());
+    if (absl::StrContains(*text, "manual")) continue;
+    SCOPED_TRACE(path);
+    ExpectSameParts(*text);
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -107,6 +107,7 @@ class Rematerialization final : public ComputationPass {
       c.Remove(again);
       return false;
     }
+    again->AddControlPredecessor(lives.order[time]);  // not before the memory is free again
     const std::vector<Instruction*> users(i->users().begin(), i->users().end());
     for (Instruction* user : users)
       if (lives.made[user->id()] > time) i->ReplaceUseIn(user, again);

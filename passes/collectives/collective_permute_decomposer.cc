@@ -38,6 +38,7 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r, int64_t byte
   send->AddControlPredecessor(recv);
   Instruction* done =
       r.Add(Opcode::kRecvDone, Shape::Tuple({i->shape(), Shape::Token()}), {recv}, channel);
+  done->AddControlPredecessor(send);  // who waits first would wait for ever
   Instruction* sent = r.Add(Opcode::kSendDone, Shape::Token(), {send}, channel);
   sent->AddControlPredecessor(done);
   return w.Part(done, 0);

@@ -107,10 +107,16 @@ class Rematerialization final : public ComputationPass {
       c.Remove(again);
       return false;
     }
-    again->AddControlPredecessor(lives.order[time]);  // not before the memory is free again
+    int64_t next = lives.order.size();
     const std::vector<Instruction*> users(i->users().begin(), i->users().end());
-    for (Instruction* user : users)
-      if (lives.made[user->id()] > time) i->ReplaceUseIn(user, again);
+    for (Instruction* user : users) {
+      if (lives.made[user->id()] <= time) continue;
+      next = std::min(next, lives.made[user->id()]);
+      i->ReplaceUseIn(user, again);
+    }
+    // As late as its first reader allows: after the last work before that.
+    while (--next > time && lives.order[next]->operands().empty()) continue;
+    if (next > time) again->AddControlPredecessor(lives.order[next]);
     c.RemoveIfDead(i);
     return true;
   }

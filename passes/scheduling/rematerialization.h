@@ -8,8 +8,8 @@ namespace hlokit {
 
 // While the values alive at once in a computation, in the order of its text, take more than `limit`
 // bytes, a value that is alive there only for users that come later is computed again for them,
-// after the instruction at hand (a control dependence sees to it), where that costs little
-// (elementwise operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact.
+// just before the first (a control dependence sees to it), where that costs little (elementwise
+// operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact.
 // Cost: the size of the computation for each.
 std::unique_ptr<Pass> CreateRematerialization(PassArguments& arguments);
 

@@ -195,8 +195,10 @@ class LapackCall : public LibraryCall {
 
   static void SetFlags(HlokitLapackDesc& desc, absl::string_view config) {
     const bool right = desc.function == HLOKIT_LAPACK_GEEV;
-    desc.mode = ConfigNumber(config, right ? "compute_right" : "mode", 'N');
-    desc.left_mode = ConfigNumber(config, "compute_left", 'N');
+    const bool singular =
+        desc.function == HLOKIT_LAPACK_GESDD || desc.function == HLOKIT_LAPACK_GESVD;
+    desc.mode = ConfigNumber(config, right ? "compute_right" : "mode", singular ? 'S' : 'V');
+    desc.left_mode = ConfigNumber(config, "compute_left", 'V');
     desc.uplo = ConfigNumber(config, "uplo", 'L');
     desc.side = ConfigNumber(config, "side", 'L');
     desc.trans = ConfigNumber(config, "trans_x", 'N');

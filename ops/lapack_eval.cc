@@ -1,102 +1,18 @@
-// Evaluates custom calls that name LAPACK routines. The library is loaded on first use, so that
-// tools start quickly.
-#include <dlfcn.h>
-
+// Evaluates custom calls that name LAPACK routines.
 #include <algorithm>
 #include <complex>
 #include <cstring>
 
-#define lapack_complex_float std::complex<float>
-#define lapack_complex_double std::complex<double>
-#include <lapacke.h>
-
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
+#include "ops/call_config.h"
 #include "ops/eval_linalg.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
+#include "ops/lapack_routines_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-void* Library() {
-  static void* const library = [] {
-    void* handle = dlopen("liblapacke.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) handle = dlopen("liblapacke.so", RTLD_NOW | RTLD_LOCAL);
-    // Operands with NaN are the routine's own business, as in jaxlib.
-    if (handle != nullptr)
-      if (void* set = dlsym(handle, "LAPACKE_set_nancheck"))
-        reinterpret_cast<void (*)(int)>(set)(0);
-    return handle;
-  }();
-  return library;
-}
-
-// Calls LAPACKE_<name>, or returns -1000 where the library lacks it.
-template <typename Function, typename... Args>
-int CallSymbol(const char* name, Args... args) {
-  void* symbol = Library() == nullptr ? nullptr : dlsym(Library(), name);
-  return symbol == nullptr ? -1000 : reinterpret_cast<Function>(symbol)(args...);
-}
-#define LAPACK(name, ...) \
-  CallSymbol<decltype(&LAPACKE_##name)>("LAPACKE_" #name, LAPACK_COL_MAJOR, __VA_ARGS__)
-
-// The routines, overloaded by element type T with real component R; q names the orthogonal or
-// unitary form, y the symmetric or Hermitian one.
-#define HLOKIT_LAPACK(T, R, t, q, y)                                                               \
-  int Potrf(char uplo, int n, T* a) { return LAPACK(t##potrf, uplo, n, a, std::max(1, n)); }       \
-  int Getrf(int m, int n, T* a, int* pivots) {                                                     \
-    return LAPACK(t##getrf, m, n, a, std::max(1, m), pivots);                                      \
-  }                                                                                                \
-  int Geqrf(int m, int n, T* a, T* tau) { return LAPACK(t##geqrf, m, n, a, std::max(1, m), tau); } \
-  int Geqp3(int m, int n, T* a, int* pivots, T* tau) {                                             \
-    return LAPACK(t##geqp3, m, n, a, std::max(1, m), pivots, tau);                                 \
-  }                                                                                                \
-  int Orgqr(int m, int n, int k, T* a, const T* tau) {                                             \
-    return LAPACK(t##q##gqr, m, n, k, a, std::max(1, m), tau);                                     \
-  }                                                                                                \
-  int Gehrd(int n, int low, int high, T* a, T* tau) {                                              \
-    return LAPACK(t##gehrd, n, low, high, a, std::max(1, n), tau);                                 \
-  }                                                                                                \
-  int Sytrd(char uplo, int n, T* a, R* d, R* e, T* tau) {                                          \
-    return LAPACK(t##y##trd, uplo, n, a, std::max(1, n), d, e, tau);                               \
-  }                                                                                                \
-  int Syevd(char mode, char uplo, int n, T* a, R* w) {                                             \
-    return LAPACK(t##y##evd, mode, uplo, n, a, std::max(1, n), w);                                 \
-  }                                                                                                \
-  int Gesdd(char mode, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt) {                 \
-    return LAPACK(t##gesdd, mode, m, n, a, std::max(1, m), s, u, ldu, vt, ldvt);                   \
-  }                                                                                                \
-  int Gtsv(int n, int k, T* dl, T* d, T* du, T* b) {                                               \
-    return LAPACK(t##gtsv, n, k, dl, d, du, b, std::max(1, n));                                    \
-  }
-HLOKIT_LAPACK(float, float, s, or, sy)
-HLOKIT_LAPACK(double, double, d, or, sy)
-HLOKIT_LAPACK(std::complex<float>, float, c, un, he)
-HLOKIT_LAPACK(std::complex<double>, double, z, un, he)
-
-// Eigenvalues of general matrices: real routines give real and imaginary parts apart.
-#define HLOKIT_LAPACK_REAL(T, t)                                                       \
-  int Geev(char l, char r, int n, T* a, T* wr, T* wi, T* vl, T* vr) {                  \
-    return LAPACK(t##geev, l, r, n, a, std::max(1, n), wr, wi, vl, std::max(1, n), vr, \
-                  std::max(1, n));                                                     \
-  }                                                                                    \
-  int Gees(char mode, int n, T* a, int* sdim, T* wr, T* wi, T* vs) {                   \
-    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, wr, wi, vs, \
-                  std::max(1, n));                                                     \
-  }
-#define HLOKIT_LAPACK_COMPLEX(T, t)                                                                \
-  int Geev(char l, char r, int n, T* a, T* w, T*, T* vl, T* vr) {                                  \
-    return LAPACK(t##geev, l, r, n, a, std::max(1, n), w, vl, std::max(1, n), vr, std::max(1, n)); \
-  }                                                                                                \
-  int Gees(char mode, int n, T* a, int* sdim, T* w, T*, T* vs) {                                   \
-    return LAPACK(t##gees, mode, 'N', nullptr, n, a, std::max(1, n), sdim, w, vs, std::max(1, n)); \
-  }
-HLOKIT_LAPACK_REAL(float, s)
-HLOKIT_LAPACK_REAL(double, d)
-HLOKIT_LAPACK_COMPLEX(std::complex<float>, c)
-HLOKIT_LAPACK_COMPLEX(std::complex<double>, z)
 
 template <typename T>
 struct RealOf {
@@ -107,20 +23,17 @@ struct RealOf<std::complex<R>> {
   using type = R;
 };
 
-// The number after `name = ` in a backend config such as {mode = 86 : ui8}.
-int64_t ConfigValue(const Instruction& instruction, absl::string_view name, int64_t otherwise) {
-  const absl::string_view config = instruction.backend_config();
-  const size_t at = config.find(absl::StrCat(name, " = "));
-  if (at == absl::string_view::npos) return otherwise;
-  absl::string_view digits = config.substr(at + name.size() + 3);
-  digits = digits.substr(0, digits.find_first_not_of("0123456789"));
-  int64_t value = 0;
-  return absl::SimpleAtoi(digits, &value) ? value : otherwise;
+// The matrix that a routine works on: the first operand; gtsv has its three diagonals before, ormqr
+// its reflectors and their factors.
+const Literal& MatrixOf(const EvalContext& context) {
+  const size_t count = context.operands.size();
+  return *context.operands[count >= 3 ? count - 1 : 0];
 }
 
-// The matrix that a routine works on: the first operand; gtsv has its three diagonals before.
-const Literal& MatrixOf(const EvalContext& context) {
-  return *context.operands[context.operands.size() == 4 ? 3 : 0];
+// Flags of a call; none of them where its configuration does not read.
+ConfigValue ConfigOf(const Instruction& instruction) {
+  auto config = ParseCallConfig(instruction.backend_config());
+  return config.ok() ? *std::move(config) : ConfigValue();
 }
 
 // One custom call over matrices of element type T, batched over leading dimensions.
@@ -130,7 +43,10 @@ class Routine {
   using R = typename RealOf<T>::type;
 
   explicit Routine(const EvalContext& context)
-      : context_(context), instruction_(context.instruction), a_(MatrixOf(context)) {
+      : context_(context),
+        instruction_(context.instruction),
+        config_(ConfigOf(instruction_)),
+        a_(MatrixOf(context)) {
     const DimVector& dims = a_.shape().dims;
     m_ = static_cast<int>(dims[dims.size() - 2]);
     n_ = static_cast<int>(dims.back());
@@ -141,7 +57,8 @@ class Routine {
   }
 
   absl::StatusOr<Literal> Run(absl::string_view name) {
-    if (Library() == nullptr) return Unimplemented("LAPACK (liblapacke.so.3) is not installed");
+    if (LapackLibrary() == nullptr)
+      return Unimplemented("LAPACK (liblapacke.so.3) is not installed");
     RETURN_IF_ERROR(CheckOutputs(name));
     for (int64_t b = 0; b < batches_; ++b) {
       const int info = RunOne(name, b);
@@ -169,9 +86,9 @@ class Routine {
       const int k = static_cast<int>(tau.shape().dims.back());
       return InPlace(b, [&](T* a) { return Orgqr(m_, n_, k, a, tau.as<T>() + b * k); });
     }
+    if (name == "ormqr" || name == "unmqr") return RunOrmqr(b);
     if (name == "gehrd") {
-      const int low = ConfigValue(instruction_, "low", 1),
-                high = ConfigValue(instruction_, "high", n_);
+      const int low = Number("low", 1), high = Number("high", n_);
       return InPlace(b, [&](T* a) { return Gehrd(n_, low, high, a, Part<T>(1, b)); });
     }
     if (name == "sytrd" || name == "hetrd")
@@ -201,6 +118,8 @@ class Routine {
                      {"geqp3", 2, false, "aTnIkT"},
                      {"orgqr", 2, false, "aT"},
                      {"ungqr", 2, false, "aT"},
+                     {"ormqr", 3, false, "aT"},
+                     {"unmqr", 3, false, "aT"},
                      {"gehrd", 1, true, "aT1T"},
                      {"sytrd", 1, true, "aTnR1R1T"},
                      {"hetrd", 1, true, "aTnR1R1T"},
@@ -238,7 +157,20 @@ class Routine {
         if (dims.empty() || dims.back() > n_ || operand.element_count() != batches_ * dims.back())
           return false;
     }
-    return true;
+    return !absl::EndsWith(name, "mqr") || ReflectorsFit();
+  }
+
+  // [batches, m or n, k], and k factors for each batch.
+  bool ReflectorsFit() const {
+    if (context_.operands.size() != 3) return false;
+    const Shape& reflectors = context_.operands[0]->shape();
+    const Shape& tau = context_.operands[1]->shape();
+    const int64_t side = Number("left", 1) ? m_ : n_;
+    return tau.rank() > 0 && reflectors.rank() >= 2 && tau.dims.back() <= side &&
+           reflectors.dims.back() == tau.dims.back() &&
+           reflectors.dims[reflectors.rank() - 2] == side &&
+           reflectors.ElementCount() == batches_ * side * tau.dims.back() &&
+           tau.ElementCount() == batches_ * tau.dims.back();
   }
 
   bool ResultFits(const Literal& result, char size, char type) const {
@@ -272,8 +204,11 @@ class Routine {
 
   int64_t batches_or_one() const { return std::max<int64_t>(batches_, 1); }
 
+  int Number(absl::string_view key, int otherwise) const {
+    return static_cast<int>(config_.NumberOr(key, otherwise));
+  }
   char Char(absl::string_view key, char otherwise) const {
-    return ConfigValue(instruction_, key, otherwise);
+    return static_cast<char>(Number(key, otherwise));
   }
   // Result `i` of batch b, where its elements lie as LAPACK has them: vectors and scalars.
   template <typename E>
@@ -308,6 +243,17 @@ class Routine {
     const int info = call(a.data());
     StoreColumns(a, m_, outs_[0], b);
     return info;
+  }
+
+  int RunOrmqr(int64_t b) {
+    const Literal& tau = *context_.operands[1];
+    const int k = static_cast<int>(tau.shape().dims.back());
+    const char adjoint = std::is_same_v<T, R> ? 'T' : 'C';
+    const std::vector<T> reflectors = Columns(*context_.operands[0], b);
+    return InPlace(b, [&](T* c) {
+      return Ormqr(Number("left", 1) ? 'L' : 'R', Number("transpose", 0) ? adjoint : 'N', m_, n_, k,
+                   reflectors.data(), tau.as<T>() + b * k, c);
+    });
   }
 
   int RunSyevd(int64_t b) {
@@ -394,6 +340,7 @@ class Routine {
 
   const EvalContext& context_;
   const Instruction& instruction_;
+  const ConfigValue config_;
   const Literal& a_;
   int m_ = 0, n_ = 0;
   int64_t batches_ = 1;
@@ -425,8 +372,9 @@ bool TriangleFits(const Literal& a, const Literal& b, bool left_side) {
 absl::StatusOr<Literal> SolveByTrsm(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   if (context.operands.size() < 2) return InvalidArgument("custom-call trsm: takes two operands");
+  const ConfigValue config = ConfigOf(instruction);
   const auto is = [&](absl::string_view key, char value) {
-    return ConfigValue(instruction, key, 0) == value;
+    return config.NumberOr(key, 0) == value;
   };
   TriangularSolveAttrs attrs;
   attrs.left_side = is("side", 'L');

@@ -20,6 +20,7 @@
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/platforms.h"
+#include "tools/hlo-run/probe_text.h"
 #include "tools/hlo-run/probes.h"
 #include "tools/hlo-run/sharded.h"
 #include "types/compare.h"
@@ -28,8 +29,6 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kTool = "hlo-run";
-
-void PrintOut(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void Note(const std::string& text) {
   ClearProgress();
@@ -194,8 +193,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (!o.outfeed.empty()) RETURN_IF_ERROR(feeds->Write(o.outfeed, devices));
   if (o.outfeed.empty() && o.output.empty() && o.json.empty()) PrintOut(feeds->Describe(devices));
   if (!o.expected.empty() && !o.compile_only) {
-    ASSIGN_OR_RETURN(const std::vector<Literal> wanted,
-                     ReadResults(o.expected, execution.results));
+    ASSIGN_OR_RETURN(const std::vector<Literal> wanted, ReadResults(o.expected, execution.results));
     agrees &= CompareResults(wanted, execution.results, o, o.expected);
   }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();

@@ -1,8 +1,6 @@
 // Flags turned into searches, their findings into text and files.
 #include "tools/hlo-run/probes.h"
 
-#include <cstdio>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/reference/reference_backend.h"
@@ -13,25 +11,14 @@
 #include "support/status.h"
 #include "tools/common/report.h"
 #include "tools/hlo-run/execute.h"
+#include "tools/hlo-run/observe.h"
+#include "tools/hlo-run/probe_text.h"
 #include "tools/probe/find.h"
 #include "tools/probe/trace.h"
 #include "types/npz.h"
 
 namespace hlokit {
 namespace {
-
-void PrintOut(absl::string_view text) {
-  ClearProgress();
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-// `file.hlo:12:3: ` where the text says where the instruction stands.
-std::string PlaceText(const Instruction& instruction) {
-  const auto& source = instruction.module()->source();
-  if (source == nullptr || !instruction.place().valid()) return "";
-  const LineColumn at = source->Locate(instruction.place().offset);
-  return absl::StrCat(source->name(), ":", at.line, ":", at.column, ": ");
-}
 
 // `in round 2 of %while.3, ` for each call on the way from the entry.
 std::string WhereText(const CallPath& path) {
@@ -233,9 +220,7 @@ bool WantsProbes(const RunOptions& o) {
 absl::Status RunProbes(const RunOptions& options, const Module& module,
                        absl::Span<const DeviceArguments> arguments, Backend& platform,
                        Backend* reference, bool& good) {
-  if (arguments.size() != 1)
-    return Unimplemented("values inside a program are looked at on one device, not on ",
-                         arguments.size());
+  if (arguments.size() != 1) return ObserveDevices(options, module, arguments, good);
   return Probes(options, module, arguments[0], platform, reference).Run(good);
 }
 

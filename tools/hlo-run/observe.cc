@@ -1,6 +1,7 @@
 // A run under the interpreter's observer.
 #include "tools/hlo-run/observe.h"
 
+#include <deque>
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,11 +44,9 @@ class Observer {
  private:
   void Keep(int64_t device, const Instruction& i, int64_t run, const Literal& value) {
     const std::string name = run > 0 ? absl::StrCat(i.name(), "[", run, "]") : i.name();
-    if (!value.shape().IsTuple()) {
-      arrays_.push_back({absl::StrCat(name, ".d", device), value});
-      return;
-    }
-    for (NamedLiteral& leaf : NameLeaves(value, name + ".")) {
+    const Literal& kept = values_.emplace_back(value);
+    for (NamedLiteral leaf : NameLeaves(kept, name + ".")) {
+      if (!kept.shape().IsTuple()) leaf.name = name;
       absl::StrAppend(&leaf.name, ".d", device);
       arrays_.push_back(std::move(leaf));
     }
@@ -76,7 +75,8 @@ class Observer {
   std::mutex mutex_;
   absl::flat_hash_map<Site, int64_t> runs_;
   absl::flat_hash_set<Site> holds_;  // a NaN, in the last run
-  std::vector<NamedLiteral> arrays_;
+  std::deque<Literal> values_;
+  std::vector<NamedLiteral> arrays_;  // of values_
   std::string finding_;
 };
 

@@ -3,7 +3,7 @@
 compare.py --bin BUILD/bin [MODULE.hlo...]   (default: benchmarks/micro/*.hlo)
     --python P     a Python with jax; without one there is no XLA column
     --rounds 2 --seconds 0.3 --markdown FILE --plots FOLDER
-The two take turns, round by round; each figure is the best of the rounds, each round the median of its runs. Prints a line a
+The two take turns, round by round; each figure is the best run of all, which a busy machine disturbs least. Prints a line a
 module and geometric means; --markdown writes the table, --plots a bar chart (SVG) of how many times as fast hlo-run is.
 Exit status 1 where hlo-run fails on a module.
 """
@@ -32,7 +32,7 @@ def ours(a, module, inputs):
         given = ["--input", inputs] if inputs.exists() else []
         run([a.bin / "hlo-run", module, *given, "--iterations", "3", "--min-seconds", a.seconds, "--json", report.name], 600)
         got = json.loads(pathlib.Path(report.name).read_text())
-    return {"compile_s": got["compile_s"], "run_s": got["run_med_s"], "peak_rss_mib": got["peak_rss_mib"]}
+    return {"compile_s": got["compile_s"], "run_s": got["run_min_s"], "peak_rss_mib": got["peak_rss_mib"]}
 
 
 def xla(a, module, inputs):

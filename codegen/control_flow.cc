@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "codegen/module_emitter_internal.h"
+#include "ops/call_config.h"
 #include "runtime/context.h"
 #include "support/status.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr int64_t kCancelledOffset = 8;  // in HlokitRunContext: two int32, cancelled and failed
 constexpr int64_t kStepsLeftOffset = offsetof(HlokitRunContext, steps_left);
+// Loops of at most so many instructions, all with small results, end before anyone can ask them to.
+constexpr int64_t kSoon = 1 << 24;
 // Longer loops and branches are functions of their own: LLVM's time grows faster than a function.
 constexpr size_t kMostInline = 120;
 
@@ -90,6 +93,22 @@ llvm::BasicBlock* ModuleEmitter::NewBlock(Frame& f, const char* name) {
   return llvm::BasicBlock::Create(f.b.getContext(), name, f.function);
 }
 
+// True for a loop that is over too soon to be cancelled. Without a test in its way LLVM may find
+// that it is no loop at all.
+bool ModuleEmitter::EndsSoon(const Instruction& loop) const {
+  if (options_.count_steps) return false;
+  const absl::StatusOr<ConfigValue> config = ParseCallConfig(loop.backend_config());
+  const ConfigValue* known = config.ok() ? config->Find("known_trip_count") : nullptr;
+  const double trips = known == nullptr ? kSoon : known->NumberOr("n", kSoon);
+  if (trips * static_cast<double>(InlineSize(*loop.called(0)) + InlineSize(*loop.called(1)) + 1) >
+      kSoon)
+    return false;
+  for (const Computation* called : loop.called())
+    for (const Instruction* i : WithCode(*called))
+      if (!IsSmallInstruction(*i)) return false;
+  return true;
+}
+
 // True unless the run was cancelled or failed: both are read as one word.
 llvm::Value* ModuleEmitter::GoesOn(Frame& f, const Instruction& loop) {
   llvm::Value* stop_at =
@@ -157,7 +176,8 @@ absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Instruction& i) {
             {state.begin(), state.end()});
   RETURN_IF_ERROR(EmitInline(f, condition));
   llvm::Value* flag = ElementsOf(f, condition.root(), 0)[0].re;
-  b.CreateCondBr(b.CreateAnd(flag, GoesOn(f, i)), loop, exit);
+  if (!EndsSoon(i)) flag = b.CreateAnd(flag, GoesOn(f, i));
+  b.CreateCondBr(flag, loop, exit);
   b.SetInsertPoint(loop);
   RETURN_IF_ERROR(EmitInline(f, body));
   Values next;

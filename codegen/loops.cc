@@ -12,6 +12,9 @@ constexpr size_t kShortBody = 24, kMediumBody = 40;  // LLVM instructions
 void Interleave(llvm::Instruction* back, llvm::BasicBlock* loop) {
   const size_t size = loop->size();
   if (back->getParent() != loop || size > kMediumBody) return;
+  // What writes as it goes has running values that are more than sums.
+  for (const llvm::Instruction& i : *loop)
+    if (i.mayWriteToMemory()) return;
   llvm::LLVMContext& context = back->getContext();
   llvm::Metadata* count = llvm::ConstantAsMetadata::get(
       llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), size > kShortBody ? 2 : 4));

@@ -90,6 +90,7 @@ class ModuleEmitter {
                  const std::vector<int64_t>& leaves, const Values& values);
   llvm::BasicBlock* NewBlock(Frame& f, const char* name);
   llvm::Value* GoesOn(Frame& f, const Instruction& loop);
+  bool EndsSoon(const Instruction& loop) const;
   llvm::Value* BranchNumber(Frame& f, const Instruction& i);
   void CallComputation(Frame& f, llvm::Function* function);
   void EmitCopies(Frame& f, const std::vector<BufferCopy>& copies);
@@ -113,6 +114,8 @@ class ModuleEmitter {
 // Instructions that are more than names for others' results, in order of execution.
 std::vector<Instruction*> WithCode(const Computation& computation);
 absl::Status NoCode(const Instruction& unsupported);
+// Whether EmitSmall takes the instruction.
+bool IsSmallInstruction(const Instruction& instruction);
 const Shape& LeafShape(const Shape& shape, int64_t leaf);
 
 // Pointers to an instruction's arrays, as the computation's function has them.

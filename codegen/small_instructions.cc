@@ -81,6 +81,8 @@ llvm::StoreInst* LastStore(Builder& b) {
 
 }  // namespace
 
+bool IsSmallInstruction(const Instruction& i) { return IsSmallExpression(Expression::Of(&i)); }
+
 bool ModuleEmitter::EmitSmall(Frame& f, const Instruction& i, const Instruction** unsupported) {
   const Expression e = Expression::Of(&i);
   if (!IsSmallExpression(e)) return false;

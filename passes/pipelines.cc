@@ -13,11 +13,13 @@ struct Pipeline {
 
 constexpr Pipeline kPipelines[] = {
     {"cpu",
-     "vendor-call-expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-simplifier,dce,"
+     "vendor-call-expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-"
+     "simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
      "simplify-conditional,simplify-while-loops,call-inliner,cse_barrier_expander,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
-     "while-loop-invariant-code-motion,transpose-folding,layout-assignment,"
+     "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
+     "folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"
      "fusion,cse,dce"},
     {"interpreter", "call-inliner,dce"},

@@ -32,5 +32,10 @@ bool HasBf16Products() {
   return has;
 }
 
+bool HasIntegerProducts() {
+  static const bool has = BestIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512vnni");
+  return has;
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,8 @@ Isa BestIsa();
 
 // Whether kAvx512 comes with products of bf16 pairs.
 bool HasBf16Products();
+// And of pairs of 16-bit integers.
+bool HasIntegerProducts();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

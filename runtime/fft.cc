@@ -39,21 +39,17 @@ class AxisTransform {
   // Along any axis of complex numbers.
   void Complex(const Axis& axis, const F* from, F* to) const {
     ForBlocks(axis.Lines(), axis.inner, [&](int64_t line, int64_t lines, FftBuffers<T>& b) {
-      for (int64_t i = 0; i < lines; ++i) {
-        const F* x = from + 2 * axis.Start(line + i);
-        for (int64_t j = 0; j < axis.n; ++j) {
-          b.re[j * lines + i] = x[2 * j * axis.inner];
-          b.im[j * lines + i] = x[2 * j * axis.inner + 1];
-        }
-      }
+      const auto take = [&](const F* x, int64_t i, int64_t j) {
+        b.re[j * lines + i] = x[0];
+        b.im[j * lines + i] = x[1];
+      };
+      const auto give = [&](F* x, int64_t i, int64_t j) {
+        x[0] = static_cast<F>(b.re[j * lines + i] * scale_);
+        x[1] = static_cast<F>(b.im[j * lines + i] * scale_);
+      };
+      ForElements(axis, line, lines, from, take);
       if (!Run(lines, b)) return;
-      for (int64_t i = 0; i < lines; ++i) {
-        F* x = to + 2 * axis.Start(line + i);
-        for (int64_t j = 0; j < axis.n; ++j) {
-          x[2 * j * axis.inner] = static_cast<F>(b.re[j * lines + i] * scale_);
-          x[2 * j * axis.inner + 1] = static_cast<F>(b.im[j * lines + i] * scale_);
-        }
-      }
+      ForElements(axis, line, lines, to, give);
     });
   }
 
@@ -63,23 +59,31 @@ class AxisTransform {
     const bool even = n % 2 == 0;
     const int64_t kept = n / 2 + 1;
     ForBlocks(rows, 1, [&](int64_t row, int64_t lines, FftBuffers<T>& b) {
-      for (int64_t i = 0; i < lines; ++i) {
-        const F* x = from + (row + i) * n;
-        for (int64_t j = 0; j < plan_->n; ++j) {
-          b.re[j * lines + i] = even ? x[2 * j] : x[j];
-          b.im[j * lines + i] = even ? x[2 * j + 1] : F(0);
+      if (even) {  // neighbours are the parts of one complex number
+        ForElements(Axis{rows, plan_->n, 1}, row, lines, from,
+                    [&](const F* x, int64_t i, int64_t j) {
+                      b.re[j * lines + i] = x[0];
+                      b.im[j * lines + i] = x[1];
+                    });
+      } else {
+        for (int64_t i = 0; i < lines; ++i) {
+          const F* x = from + (row + i) * n;
+          for (int64_t j = 0; j < plan_->n; ++j) {
+            b.re[j * lines + i] = x[j];
+            b.im[j * lines + i] = F(0);
+          }
         }
       }
       if (!Run(lines, b)) return;
-      for (int64_t i = 0; i < lines; ++i) {
-        F* x = to + 2 * (row + i) * kept;
-        for (int64_t k = 0; k < kept; ++k) {
-          T re, im;
-          even ? Untangle(b, k, lines, i, re, im) : Pick(b, k, lines, i, re, im);
-          x[2 * k] = static_cast<F>(re);
-          x[2 * k + 1] = static_cast<F>(im);
-        }
-      }
+      if (even) UntangleAll(lines, b);
+      ForElements(Axis{rows, kept, 1}, row, lines, to, [&](F* x, int64_t i, int64_t k) {
+        T re, im;
+        even&& k == plan_->n ? Untangle(b, k, lines, i, re, im)
+        : even               ? Pick(b.spare_re, b.spare_im, k * lines + i, re, im)
+                             : Pick(b.re, b.im, k * lines + i, re, im);
+        x[0] = static_cast<F>(re);
+        x[1] = static_cast<F>(im);
+      });
     });
   }
 
@@ -130,6 +134,26 @@ class AxisTransform {
                 });
   }
 
+  // use(element j of line i, i, j) for all of `lines` lines: lines beside each other are taken
+  // across, others in tiles that stay in the first-level cache.
+  template <typename P, typename Use>
+  static void ForElements(const Axis& axis, int64_t line, int64_t lines, P* array, const Use& use) {
+    if (line % axis.inner + lines <= axis.inner) {
+      P* x = array + 2 * axis.Start(line);
+      for (int64_t j = 0; j < axis.n; ++j, x += 2 * axis.inner)
+        for (int64_t i = 0; i < lines; ++i) use(x + 2 * i, i, j);
+      return;
+    }
+    constexpr int64_t kTile = 16;
+    for (int64_t first = 0; first < axis.n; first += kTile) {
+      const int64_t end = std::min(axis.n, first + kTile);
+      for (int64_t i = 0; i < lines; ++i) {
+        P* x = array + 2 * axis.Start(line + i);
+        for (int64_t j = first; j < end; ++j) use(x + 2 * j * axis.inner, i, j);
+      }
+    }
+  }
+
   bool Run(int64_t lines, FftBuffers<T>& b) const {
     if (inverse_) Exchange(b);
     const bool done = RunFft(*plan_, lines, b);
@@ -142,19 +166,29 @@ class AxisTransform {
     std::swap(b.spare_re, b.spare_im);
   }
 
-  static void Pick(const FftBuffers<T>& b, int64_t k, int64_t lines, int64_t i, T& re, T& im) {
-    re = b.re[k * lines + i];
-    im = b.im[k * lines + i];
+  static void Pick(const T* from_re, const T* from_im, int64_t at, T& re, T& im) {
+    re = from_re[at];
+    im = from_im[at];
   }
 
   // Coefficient k of a real line from the transform of its even (real parts) and odd (imaginary
   // parts) elements.
   void Untangle(const FftBuffers<T>& b, int64_t k, int64_t lines, int64_t i, T& re, T& im) const {
-    const int64_t h = plan_->n, a = k % h * lines + i, c = (h - k) % h * lines + i;
+    const int64_t h = plan_->n, a = (k == h ? 0 : k) * lines + i,
+                  c = (k == 0 ? 0 : h - k) * lines + i;
     const T even_re = (b.re[a] + b.re[c]) / 2, even_im = (b.im[a] - b.im[c]) / 2;
     const T odd_re = (b.im[a] + b.im[c]) / 2, odd_im = (b.re[c] - b.re[a]) / 2;
     re = even_re + odd_re * cosine_[k] - odd_im * sine_[k];
     im = even_im + odd_re * sine_[k] + odd_im * cosine_[k];
+  }
+
+  // All of them but the last, into the spare buffers.
+  void UntangleAll(int64_t lines, const FftBuffers<T>& b) const {
+    T* __restrict re = b.spare_re;
+    T* __restrict im = b.spare_im;
+    for (int64_t k = 0; k < plan_->n; ++k)
+      for (int64_t i = 0; i < lines; ++i)
+        Untangle(b, k, lines, i, re[k * lines + i], im[k * lines + i]);
   }
 
   // The inverse of Untangle.

@@ -55,6 +55,18 @@ HLOKIT_INLINE void Butterfly(Complex<T>* x) {
     x[1] = b + d;
     x[2] = a - c;
     x[3] = b - d;
+  } else if constexpr (kRadix == 8) {
+    const T half = static_cast<T>(0.707106781186547524400844362104849039L);
+    Complex<T> even[4] = {x[0], x[2], x[4], x[6]}, odd[4] = {x[1], x[3], x[5], x[7]};
+    Butterfly<4>(even);
+    Butterfly<4>(odd);
+    odd[1] = half * Complex<T>{odd[1].re + odd[1].im, odd[1].im - odd[1].re};
+    odd[2] = TimesMinusI(odd[2]);
+    odd[3] = half * Complex<T>{odd[3].im - odd[3].re, -odd[3].re - odd[3].im};
+    for (int k = 0; k < 4; ++k) {
+      x[k] = even[k] + odd[k];
+      x[k + 4] = even[k] - odd[k];
+    }
   } else {
     static_assert(kRadix == 5);
     const T c1 = static_cast<T>(0.309016994374947424102293417182819059L);
@@ -134,6 +146,8 @@ void Pass(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* t
       return RadixPass<4>(pass, stride, re, im, to_re, to_im);
     case 5:
       return RadixPass<5>(pass, stride, re, im, to_re, to_im);
+    case 8:
+      return RadixPass<8>(pass, stride, re, im, to_re, to_im);
     default:
       return AnyPass(pass, stride, re, im, to_re, to_im);
   }

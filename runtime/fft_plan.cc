@@ -53,7 +53,7 @@ FftPass<T> MakePass(int64_t radix, int64_t length) {
       UnitRoot(p * k, length, pass.cosine[p * radix + k], pass.sine[p * radix + k]);
     }
   }
-  if (radix <= 5) return pass;
+  if (radix <= 5 || radix == 8) return pass;
   pass.root_cosine.resize(radix);
   pass.root_sine.resize(radix);
   for (int64_t k = 0; k < radix; ++k) UnitRoot(k, radix, pass.root_cosine[k], pass.root_sine[k]);

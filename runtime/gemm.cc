@@ -398,6 +398,7 @@ const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSourc
   const bool pairs = is_short(a.type) && is_short(b.type) && BestIsa() != Isa::kBase &&
                      std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
   if (!pairs) return Kernels().u32;
+  if (HasIntegerProducts()) return isa_avx512::kGemmIntegerPairsVnni;
   return BestIsa() == Isa::kAvx512 ? isa_avx512::kGemmIntegerPairs : isa_avx2::kGemmIntegerPairs;
 }
 

@@ -119,7 +119,7 @@ extern const GemmKernels<uint32_t> kGemmIntegerPairs;  // of s8, u8 and s16
 }  // namespace isa_avx2
 namespace isa_avx512 {
 extern const GemmIsa kGemm;
-extern const GemmKernels<uint32_t> kGemmIntegerPairs;
+extern const GemmKernels<uint32_t> kGemmIntegerPairs, kGemmIntegerPairsVnni;  // with AVX512_VNNI
 extern const GemmKernels<float>
     kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
 }  // namespace isa_avx512

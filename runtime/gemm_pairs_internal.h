@@ -1,7 +1,7 @@
 // The inner loop of Gemm for 8- and 16-bit integers: pairs along k as 16-bit words, which one
 // instruction multiplies and adds into 32 bits. A packed element is a pair: the geometry of 32-bit
 // integers stays as it is, with half the depth. The including file defines what
-// gemm_kernels_internal.h wants.
+// gemm_kernels_internal.h wants, and HLOKIT_VNNI where one instruction does both on 64 bytes.
 #pragma once
 
 #include <immintrin.h>
@@ -39,6 +39,15 @@ HLOKIT_INLINE PairVector Plus(PairVector x, PairVector y) { return _mm256_add_ep
 HLOKIT_INLINE PairVector Products(PairVector x, PairVector y) { return _mm256_madd_epi16(x, y); }
 #endif
 
+// sum + the products of pairs.
+HLOKIT_INLINE PairVector Accumulate(PairVector sum, PairVector x, PairVector y) {
+#ifdef HLOKIT_VNNI
+  return _mm512_dpwssd_epi32(sum, x, y);
+#else
+  return Plus(sum, Products(x, y));
+#endif
+}
+
 template <int kRows>
 void MicroIntegerPairs(int64_t k, const uint32_t* a, const void* b_data, int64_t ldb, uint32_t* c,
                        int64_t ldc, bool accumulate) {
@@ -53,8 +62,8 @@ void MicroIntegerPairs(int64_t k, const uint32_t* a, const void* b_data, int64_t
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const PairVector factor = Broadcast(a[r * kGemmPitch + p]);
-      sum[r][0] = Plus(sum[r][0], Products(factor, b0));
-      sum[r][1] = Plus(sum[r][1], Products(factor, b1));
+      sum[r][0] = Accumulate(sum[r][0], factor, b0);
+      sum[r][1] = Accumulate(sum[r][1], factor, b1);
     }
   }
 #pragma GCC unroll 16
@@ -144,7 +153,11 @@ constexpr GemmKernels<uint32_t> MakeIntegerPairs() {
 
 }  // namespace
 
+#ifdef HLOKIT_VNNI
+constexpr GemmKernels<uint32_t> kGemmIntegerPairsVnni = MakeIntegerPairs();
+#else
 constexpr GemmKernels<uint32_t> kGemmIntegerPairs = MakeIntegerPairs();
+#endif
 
 }  // namespace hlokit::HLOKIT_ISA
 // SPDX-License-Identifier: Apache-2.0

@@ -67,9 +67,12 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
     Shape shape;
     const char* at = reader_.Here();
     if (!reader_.Name(name, "a parameter's name")) return false;
-    if (!percent && IsKeyword(name))
+    if (!percent && IsKeyword(name) && *reader_.raw_position() != ':')
       return reader_.Error(at, "'", name, "' is reserved and cannot name a parameter");
-    if (!percent) reader_.TryEat(':');  // to XLA a part of the name
+    const char* colon = reader_.raw_position();
+    if (!percent && *colon == ':') reader_.MoveTo(colon + 1);  // to XLA a part of the name
+    if (reader_.Peek() == ':' && !percent)
+      return reader_.Error(reader_.Here(), "':' must follow the name without a blank");
     return ReadShape(reader_, shape, MissingLayout::kNone);
   });
   if (!parameters) return false;

@@ -58,6 +58,7 @@ bool ReadIotaGroups(Reader& r, ReplicaGroups& groups) {
   const char* start = r.Here();
   if (!r.List('[', ']', [&] { return r.Int(groups.iota_dims.emplace_back()); })) return false;
   if (groups.iota_dims.size() != 2) return r.Error(start, "expected two sizes, [groups,members]");
+  if (DeviceCount(groups.iota_dims) < 1) return r.Error(start, "no devices, or too many");
   if (!r.TryEat("<=")) return r.Expected("'<='");
   if (!ReadIota(r, groups.reshape_dims, groups.transpose_perm)) return false;
   if (DeviceCount(groups.iota_dims) == DeviceCount(groups.reshape_dims)) return true;

@@ -1,4 +1,5 @@
 // Statistics and original values, which the IR keeps as text.
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/metadata_internal.h"
@@ -33,9 +34,9 @@ bool ScanOrigin(Scanner& scanner, std::vector<int64_t>& place, pb::OriginalValue
     return ok;
   }
   if (!scanner.Eat("{")) return false;
-  if (scanner.Eat("}")) return true;
   pb::OriginalValueElementProto* element = out->add_elements();
   Assign(place, element->mutable_shape_index());
+  if (scanner.Eat("}")) return true;
   pb::OriginalArrayProto* array = element->mutable_original_array();
   if (!scanner.String(*array->mutable_instruction_name())) return false;
   if (scanner.Peek() == '{' && !ScanIndex(scanner, array->mutable_shape_index())) return false;
@@ -49,30 +50,24 @@ std::string LeafText(const pb::OriginalArrayProto& array) {
   return text + "}";
 }
 
-bool StandsAt(const pb::OriginalValueElementProto& element, const std::vector<int64_t>& place) {
-  return std::equal(element.shape_index().begin(), element.shape_index().end(), place.begin(),
-                    place.end());
-}
+using Place = std::vector<int64_t>;
+using OriginLeaves = absl::flat_hash_map<Place, const pb::OriginalValueElementProto*>;
 
-void AppendOrigin(const pb::OriginalValueProto& in, const Shape& shape, std::vector<int64_t>& place,
-                  std::string& text) {
+// OriginLeaves that the message does not name, and tuples of none but them, have no text.
+std::string TreeText(const OriginLeaves& leaves, const Shape& shape, Place& place) {
   if (shape.IsTuple()) {
-    text += '(';
+    std::string inside;
     for (size_t i = 0; i < shape.elements.size(); ++i) {
-      if (i > 0) text += ", ";
       place.push_back(static_cast<int64_t>(i));
-      AppendOrigin(in, shape.elements[i], place, text);
+      const std::string element = TreeText(leaves, shape.elements[i], place);
       place.pop_back();
+      if (!element.empty()) absl::StrAppend(&inside, inside.empty() ? "" : ", ", element);
     }
-    text += ')';
-    return;
+    return inside.empty() ? "" : absl::StrCat("(", inside, ")");
   }
-  for (const pb::OriginalValueElementProto& element : in.elements())
-    if (element.has_original_array() && StandsAt(element, place)) {
-      text += LeafText(element.original_array());
-      return;
-    }
-  text += "{}";
+  const auto found = leaves.find(place);
+  if (found == leaves.end()) return "";
+  return found->second->has_original_array() ? LeafText(found->second->original_array()) : "{}";
 }
 
 }  // namespace
@@ -121,14 +116,15 @@ absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out) {
 std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen) {
   seen.Note(in);
   if (in.is_synthetic_call()) return "{[synthetic_call]}";
+  OriginLeaves leaves;
   for (const pb::OriginalValueElementProto& element : in.elements()) {
     seen.Note(element);
     seen.Note(element.original_array());
+    leaves.try_emplace(Place(element.shape_index().begin(), element.shape_index().end()), &element);
   }
-  std::string text = "{";
-  std::vector<int64_t> place;
-  AppendOrigin(in, shape, place, text);
-  return text + "}";
+  Place place;
+  const std::string tree = TreeText(leaves, shape, place);
+  return absl::StrCat("{", tree.empty() ? "()" : tree, "}");
 }
 
 }  // namespace hlokit

@@ -174,11 +174,13 @@ int AddUnknown(google::protobuf::Message* message) {
 }
 
 constexpr char kManyMessages[] =
-    R"(HloModule many, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}) }
+    R"(HloModule many, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}) }, origin_recovery_table={
+  {"lost" {1}} : {"from"}, "HloModule f ENTRY e { ROOT p = f32[2] parameter(0) }"
+}
 ENTRY e {
   p = f32[2,3,4,4]{3,2,1,0:T(8,128)E(32)S(1)} parameter(0), sharding={devices=[2,1,1,1]<=[2] metadata={op_name="s"}}
   q = f32[3,3,3,3]{3,2,1,0:SC(1:2)} parameter(1), parameter_replication={true}, sharding={{replicated}}
-  c = f32[2,3,2,2] convolution(p, q), window={size=3x3}, dim_labels=bf01_oi01->bf01, metadata={op_name="n" metadata_payload="m"}
+  c = f32[2,3,2,2] convolution(p, q), window={size=3x3}, dim_labels=bf01_oi01->bf01, convolution_kind=fprop, sparsity_config={lhs={sparsity=2x4 dimension=1 stride=1} rhs={}}, metadata={op_name="n" metadata_payload="m"}
   d = f32[2,2]{1,0} constant({{1,2},{3,4}}), origin={{"o" {0}}}, statistics={visualizing_index=0,a=1}
   s = f32[1,2] slice(d), slice={[0:1],[0:2]}
   z = f32[] constant(0)

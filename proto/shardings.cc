@@ -162,6 +162,8 @@ absl::Status Read(const pb::OpSharding& in, Seen& seen, Sharding& sharding) {
     return InvalidArgument("sharding type ", static_cast<int>(in.type()), " is not known");
   sharding.kind = found->first;
   if (sharding.kind == Sharding::Kind::kTiled) RETURN_IF_ERROR(ReadTiles(in, sharding));
+  if (sharding.kind == Sharding::Kind::kTiled && Positions(sharding.tile_dims) == 1)
+    sharding = Sharding();  // as XLA reads one tile: the whole array
   if (sharding.kind == Sharding::Kind::kMaximal) {
     if (in.tile_assignment_devices_size() != 1)
       return InvalidArgument("a maximal sharding names one device, not ",

@@ -1,4 +1,5 @@
 // Asynchronous pairs: every start has its done, and nothing else takes what is in flight.
+#include "absl/strings/str_cat.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {
@@ -83,9 +84,12 @@ void CheckTransfer(VerifyRun& run, const Instruction& i) {
   }
   const auto& own = i.attr<SendRecvAttrs>();
   const auto& other = start.attr<SendRecvAttrs>();
-  if (own.channel_id && other.channel_id && own.channel_id != other.channel_id)
-    run.Error(i, "async-c5", "channel_id=", *own.channel_id, ", but %", start.name(), " has ",
-              *other.channel_id);
+  const auto text = [](const std::optional<int64_t>& id) {
+    return id ? absl::StrCat(*id) : "none";
+  };
+  if (own.channel_id != other.channel_id)
+    run.Error(i, "async-c5", "channel_id=", text(own.channel_id), ", but %", start.name(), " has ",
+              text(other.channel_id));
   if (own.is_host_transfer != other.is_host_transfer)
     run.Error(i, "async-c5", "is_host_transfer differs from %", start.name());
 }

@@ -7,9 +7,10 @@ add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scri
 add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers_test.py)
 add_test(NAME project.setup COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/setup_test.py)
 add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/passes_doc.py --check)
+add_test(NAME project.page COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_page.py)
 add_test(NAME project.operations_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/operations_doc.py --check)
 add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py)
-set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc
+set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
                      project.operations PROPERTIES LABELS quick)
 
 # What the project says of each operation against the catalogue of the semantics pages.

@@ -1,5 +1,6 @@
 // The work of hlo-viz: reads, selects, draws, writes.
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -9,6 +10,8 @@
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/split.h"
+#include "tools/hlo-viz/explorer/page.h"
+#include "tools/hlo-viz/explorer/page_data.h"
 #include "tools/hlo-viz/formats/dot.h"
 #include "tools/hlo-viz/formats/graphviz.h"
 #include "tools/hlo-viz/graph/overview.h"
@@ -28,11 +31,11 @@ absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
   const size_t dot = o.output.rfind('.');
   const std::string ending =
       dot == std::string::npos ? "" : absl::AsciiStrToLower(o.output.substr(dot + 1));
-  for (absl::string_view known : {"dot", "svg", "png", "pdf"})
+  for (absl::string_view known : {"dot", "svg", "png", "pdf", "html"})
     if (ending == known) return ending;
   if (ending == "gv") return std::string("dot");
-  return InvalidArgument("'", o.output,
-                         "' does not end in .dot, .svg, .png or .pdf; --format names a format");
+  return InvalidArgument(
+      "'", o.output, "' does not end in .dot, .svg, .png, .pdf or .html; --format names a format");
 }
 
 // Times and the other module that --color-by needs.
@@ -61,6 +64,26 @@ absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
     side.other = std::move(loaded.module);
   }
   return side;
+}
+
+// The explorer of one module.
+absl::StatusOr<std::string> Explorer(const Module& module, const VizOptions& o,
+                                     const SideInputs& side) {
+  const ModuleIndex index(module);
+  PageDataInputs inputs;
+  inputs.times = side.times.empty() ? nullptr : &side.times;
+  std::optional<ModuleMatch> match;
+  PageBuilder::Counts counts;
+  if (side.other != nullptr) {
+    match.emplace(*side.other, module);
+    inputs.before = side.other.get();
+    inputs.match = &*match;
+  }
+  PageBuilder page;
+  page.AddModule(module.name());
+  RETURN_IF_ERROR(page.AddVersion(o.input, counts, PageData(index, ScopeTree(index), inputs),
+                                  MemoryData(index)));
+  return page.Html(module.name());
 }
 
 absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
@@ -105,7 +128,8 @@ int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& form
   for (size_t k = 0; k < pieces.size(); ++k) {
     auto loaded = LoadModule(pieces[k], LoadOptionsOf(o));
     if (!loaded.ok()) return ExitStatusOf(loaded.status());
-    auto picture = Picture(*loaded->module, o, side, format);
+    auto picture = format == "html" ? Explorer(*loaded->module, o, side)
+                                    : Picture(*loaded->module, o, side, format);
     if (!picture.ok()) return ReportError(kTool, picture.status());
     if (absl::Status written = AtomicWriteFile(NumberedName(o.output, k), *picture); !written.ok())
       return ReportError(kTool, written);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   hlo-viz module.hlo -o module.svg                   the whole module
+  hlo-viz module.hlo -o module.html                  an explorer for modules of any size
   hlo-viz module.hlo -o near.svg --instruction dot.5 --radius 3
   hlo-viz module.hlo -o paths.png --from p0 --to add.9
   hlo-viz module.hlo --computation body.2 | dot -Tx11
@@ -81,8 +82,8 @@ bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit
       ->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the picture goes; its ending names the format")
       ->type_name("FILE");
-  app.add_option("--format", o.format, "dot, svg, png or pdf, whatever the output's name")
-      ->check(CLI::IsMember({"dot", "svg", "png", "pdf"}));
+  app.add_option("--format", o.format, "dot, svg, png, pdf or html, whatever the output's name")
+      ->check(CLI::IsMember({"dot", "svg", "png", "pdf", "html"}));
   app.add_flag(
       "--overview", o.overview,
       "draw scopes, the largest opened; so are whole modules of 2,000 instructions and more");

@@ -35,17 +35,6 @@ bool NameTells(const Instruction& i) {
          absl::StartsWith(i.name(), Text(i.opcode()));
 }
 
-std::string FrameText(const StackFrameTables& tables, int64_t location_id) {
-  const auto at = [](const std::vector<std::string>& names, int64_t id) -> absl::string_view {
-    if (id <= 0 || id > static_cast<int64_t>(names.size())) return "?";
-    return names[id - 1];
-  };
-  if (location_id <= 0 || location_id > static_cast<int64_t>(tables.locations.size())) return "?";
-  const auto& location = tables.locations[location_id - 1];
-  return absl::StrCat(at(tables.file_names, location.file_name_id), ":", location.line, " (",
-                      at(tables.function_names, location.function_name_id), ")");
-}
-
 // The kind is in the title; computations are drawn or named.
 constexpr absl::string_view kDrawnOtherwise[] = {"kind",
                                                  "calls",
@@ -153,6 +142,18 @@ std::string ConstantText(const Instruction& constant) {
                       Shown(Text(constant.shape()), kShapeBytes));
 }
 
+std::string FrameText(const StackFrameTables& tables, const StackFrameTables::Frame& frame) {
+  const int64_t location_id = frame.file_location_id;
+  const auto at = [](const std::vector<std::string>& names, int64_t id) -> absl::string_view {
+    if (id <= 0 || id > static_cast<int64_t>(names.size())) return "?";
+    return names[id - 1];
+  };
+  if (location_id <= 0 || location_id > static_cast<int64_t>(tables.locations.size())) return "?";
+  const auto& location = tables.locations[location_id - 1];
+  return absl::StrCat(at(tables.file_names, location.file_name_id), ":", location.line, " (",
+                      at(tables.function_names, location.function_name_id), ")");
+}
+
 std::vector<std::string> SourceFrames(const Instruction& i) {
   constexpr int kMostFrames = 16;
   std::vector<std::string> frames;
@@ -163,7 +164,7 @@ std::vector<std::string> SourceFrames(const Instruction& i) {
   int64_t frame = metadata.stack_frame_id;
   while (frame > 0 && frame <= static_cast<int64_t>(tables.frames.size()) &&
          frames.size() < kMostFrames) {
-    frames.push_back(FrameText(tables, tables.frames[frame - 1].file_location_id));
+    frames.push_back(FrameText(tables, tables.frames[frame - 1]));
     frame = tables.frames[frame - 1].parent_frame_id;
   }
   return frames;

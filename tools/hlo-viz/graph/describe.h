@@ -26,6 +26,9 @@ std::string ConstantText(const Instruction& constant);
 // where the module does not say.
 std::vector<std::string> SourceFrames(const Instruction& instruction);
 
+// `file:line (function)` of a row of the stack tables; `?` for what they lack.
+std::string FrameText(const StackFrameTables& tables, const StackFrameTables::Frame& frame);
+
 // op_name, op_type, source frames and the instruction's full text, a line each, for a hover.
 std::string TooltipOf(const Instruction& instruction);
 

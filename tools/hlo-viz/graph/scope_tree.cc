@@ -83,6 +83,11 @@ class ScopeBuilder {
     Scope::Kind kind;
   };
 
+  struct Member {
+    int first, last;  // positions of its first and last instruction
+    int node;         // -1: an instruction, at `first`
+  };
+
   void PlaceNamed() {
     absl::flat_hash_map<absl::string_view, int> known;
     for (size_t k = 0; k < order_.size(); ++k) {
@@ -126,6 +131,7 @@ class ScopeBuilder {
 
   // What has no op_name goes where all of its users are, else to its operands.
   void PlaceUnnamed() {
+    std::vector<size_t> unnamed;
     for (size_t k = order_.size(); k-- > 0;) {
       if (node_of_[k] >= 0) continue;
       int node = -1;
@@ -134,7 +140,20 @@ class ScopeBuilder {
         node = node < 0 ? at : Common(node, at);
       }
       node_of_[k] = std::max(node, 0);
+      unnamed.push_back(k);
     }
+    for (auto k = unnamed.rbegin(); k != unnamed.rend(); ++k)
+      if (node_of_[*k] == 0) node_of_[*k] = CommonOfOperands(*order_[*k]);
+  }
+
+  int CommonOfOperands(const Instruction& i) const {
+    int node = -1;
+    for (const Instruction* operand : i.operands()) {
+      if (operand->IsConstant() || operand->IsParameter()) continue;
+      const int at = node_of_[position_.at(operand)];
+      node = node < 0 ? at : Common(node, at);
+    }
+    return i.IsRoot() ? 0 : std::max(node, 0);
   }
 
   void Count() {
@@ -173,15 +192,24 @@ class ScopeBuilder {
       std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
         return a.first + a.last < b.first + b.last;
       });
+      const auto enter = [&](int inner) { open.push_back({inner, made}); };
+      if (members.size() > static_cast<size_t>(kMostChildren)) KeepLargeScopes(members, enter);
       Place(made, members, [&](int inner, int scope) { open.push_back({inner, scope}); });
     }
     return first;
   }
 
-  struct Member {
-    int first, last;  // positions of its first and last instruction
-    int node;         // -1: an instruction, at `first`
-  };
+  // Scopes large enough to be a part stay beside the parts, under their own names.
+  template <typename Enter>
+  void KeepLargeScopes(std::vector<Member>& members, Enter enter) const {
+    const auto is_large = [this](const Member& member) {
+      return member.node >= 0 && nodes_[member.node].size >= kMostChildren / 2;
+    };
+    if (std::count_if(members.begin(), members.end(), is_large) > kMostChildren / 2) return;
+    for (const Member& member : members)
+      if (is_large(member)) enter(member.node);
+    members.erase(std::remove_if(members.begin(), members.end(), is_large), members.end());
+  }
 
   void CollectMembers() {
     members_.resize(nodes_.size());

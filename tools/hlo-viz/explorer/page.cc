@@ -1,0 +1,101 @@
+// Packing data and filling in the page.
+#include "tools/hlo-viz/explorer/page.h"
+
+#include <zlib.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "support/status.h"
+#include "tools/hlo-viz/explorer/json_internal.h"
+#include "tools/hlo-viz/explorer/page_text_internal.h"
+#include "tools/hlo-viz/graph/describe.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<std::string> Gzip(absl::string_view text) {
+  constexpr int kLevel = 5, kGzipWindow = 15 + 16, kMemory = 8;
+  z_stream stream = {};
+  if (deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
+    return Internal("zlib cannot start");
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const int result = deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) return Internal("zlib cannot pack ", text.size(), " bytes");
+  return packed;
+}
+
+// Replaces the one `placeholder` in `page`.
+void FillIn(std::string& page, absl::string_view placeholder, absl::string_view text) {
+  const size_t at = page.find(placeholder.data(), 0, placeholder.size());
+  CHECK(at != std::string::npos) << "the page lacks " << placeholder;
+  page.replace(at, placeholder.size(), text.data(), text.size());
+}
+
+std::string HtmlText(absl::string_view text) {
+  std::string out;
+  for (char c : Shown(text, 200)) {
+    if (c == '<' || c == '&' || c == '>') {
+      absl::StrAppend(&out, "&#", static_cast<int>(c), ";");
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void PageBuilder::AddModule(std::string name) {
+  absl::StrAppend(&index_, index_.empty() ? "" : "]},", "{\"name\":");
+  AppendJsonText(index_, name);
+  index_ += ",\"versions\":[";
+  module_has_version_ = false;
+}
+
+absl::Status PageBuilder::AddData(absl::string_view id, absl::string_view json) {
+  constexpr size_t kMostBytes = size_t{1} << 31;
+  if (json.size() > kMostBytes) return ResourceExhausted("more than 2 GiB of data for one page");
+  ASSIGN_OR_RETURN(const std::string packed, Gzip(json));
+  absl::StrAppend(&data_, "<script type=\"text/plain\" id=\"", id, "\">",
+                  absl::Base64Escape(packed), "</script>\n");
+  return absl::OkStatus();
+}
+
+absl::Status PageBuilder::AddVersion(absl::string_view label, const Counts& counts,
+                                     absl::string_view data, absl::string_view memory) {
+  const std::string id = absl::StrCat("data-", versions_++);
+  RETURN_IF_ERROR(AddData(id, data));
+  absl::StrAppend(&index_, module_has_version_ ? "," : "", "{\"id\":\"", id, "\",\"label\":");
+  module_has_version_ = true;
+  AppendJsonText(index_, label);
+  if (counts.added >= 0)
+    absl::StrAppend(&index_, ",\"added\":", counts.added, ",\"removed\":", counts.removed,
+                    ",\"changed\":", counts.changed);
+  if (!memory.empty()) {
+    RETURN_IF_ERROR(AddData(id + "-memory", memory));
+    absl::StrAppend(&index_, ",\"memory\":\"", id, "-memory\"");
+  }
+  index_ += '}';
+  return absl::OkStatus();
+}
+
+std::string PageBuilder::Html(absl::string_view title, int64_t revision) const {
+  std::string index = "{\"title\":";
+  AppendJsonText(index, title);
+  if (revision >= 0) absl::StrAppend(&index, ",\"revision\":", revision);
+  absl::StrAppend(&index, ",\"modules\":[", index_, "]}]}");
+  std::string page = kPageText;
+  FillIn(page, "@TITLE@", HtmlText(title));
+  FillIn(page, "@INDEX@", index);
+  FillIn(page, "@DATA@", data_);
+  return page;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

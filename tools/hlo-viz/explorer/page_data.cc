@@ -1,0 +1,332 @@
+// Columns of a module, and its scopes.
+#include "tools/hlo-viz/explorer/page_data.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "analysis/instruction_cost.h"
+#include "analysis/value_flow.h"
+#include "printer/printer.h"
+#include "tools/hlo-viz/explorer/json_internal.h"
+#include "tools/hlo-viz/explorer/module_text_internal.h"
+#include "tools/hlo-viz/graph/describe.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostRemoved = 2000;
+
+// The number of a text among those seen so far.
+class Table {
+ public:
+  int64_t NumberOf(const std::string& text) {
+    const auto [it, fresh] = numbers_.try_emplace(text, static_cast<int64_t>(texts_.size()));
+    if (fresh) texts_.push_back(text);
+    return it->second;
+  }
+  void Write(std::string& out, absl::string_view name) const {
+    JsonList list(out, name);
+    for (const std::string& text : texts_) list.AddText(text);
+  }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+// `"known_trip_count":{"n":"5"}` of a loop's backend_config; 0 where it does not say.
+int64_t TripCount(const Instruction& i) {
+  if (i.opcode() != Opcode::kWhile) return 0;
+  const absl::string_view config = i.backend_config();
+  const size_t at = config.find("\"known_trip_count\"");
+  if (at == absl::string_view::npos) return 0;
+  const size_t start = config.find_first_of("0123456789", at);
+  if (start == absl::string_view::npos) return 0;
+  int64_t count = 0;
+  const size_t end = std::min(config.find_first_not_of("0123456789", start), config.size());
+  return absl::SimpleAtoi(config.substr(start, end - start), &count) ? count : 0;
+}
+
+class DataWriter {
+ public:
+  DataWriter(const ModuleIndex& index, const ScopeTree& tree, const PageDataInputs& inputs)
+      : index_(index), tree_(tree), inputs_(inputs), number_(index.module().id_bound(), -1) {
+    for (const Computation* computation : index.computations()) {
+      first_.push_back(static_cast<int64_t>(all_.size()));
+      for (const Instruction* i : index.Instructions(*computation)) {
+        number_[i->id()] = static_cast<int64_t>(all_.size());
+        all_.push_back(i);
+      }
+    }
+    first_.push_back(static_cast<int64_t>(all_.size()));
+  }
+
+  std::string Run() {
+    out_ = "{\"name\":";
+    AppendJsonText(out_, index_.module().name());
+    const ModuleText text = TextOf(index_);
+    out_ += ",\"text\":";
+    AppendJsonText(out_, text.text);
+    WriteComputations(text);
+    WriteNames();
+    WriteOpcodesAndShapes();
+    WriteOperands();
+    WriteCalls();
+    WriteScopes();
+    WriteCosts();
+    WriteSparse();
+    WriteFrames();
+    WriteDifference();
+    out_ += "}";
+    return std::move(out_);
+  }
+
+ private:
+  void WriteComputations(const ModuleText& text) {
+    JsonList list(out_, "comps");
+    for (size_t c = 0; c < index_.computations().size(); ++c) {
+      const Computation& computation = *index_.computations()[c];
+      const Instruction* one = index_.OneOperation(computation);
+      std::string row = "{\"n\":";
+      AppendJsonText(row, computation.name());
+      absl::StrAppend(&row, ",\"f\":", first_[c], ",\"c\":", first_[c + 1] - first_[c],
+                      ",\"l\":", text.first_line[c], ",\"r\":", number_[computation.root()->id()],
+                      ",\"s\":", tree_.root_of(computation), ",\"k\":",
+                      computation.IsEntry()         ? 1
+                      : index_.IsFused(computation) ? 2
+                                                    : 0,
+                      ",\"o\":");
+      AppendJsonText(row, one == nullptr || computation.IsEntry() || index_.IsFused(computation)
+                              ? ""
+                              : Text(one->opcode()));
+      list.AddRaw(row + "}");
+    }
+  }
+
+  void WriteNames() {
+    std::string names;
+    for (const Instruction* i : all_) absl::StrAppend(&names, names.empty() ? "" : "\n", i->name());
+    out_ += ",\"names\":";
+    AppendJsonText(out_, names);
+  }
+
+  void WriteOpcodesAndShapes() {
+    Table opcodes, shapes;
+    std::vector<int> looks;
+    {
+      JsonList list(out_, "op");
+      for (const Instruction* i : all_) {
+        const auto number = static_cast<size_t>(opcodes.NumberOf(std::string(Text(i->opcode()))));
+        if (number == looks.size()) looks.push_back(static_cast<int>(LookOf(*i)));
+        list.Add(static_cast<int64_t>(number));
+      }
+    }
+    opcodes.Write(out_, "ops");
+    {
+      JsonList list(out_, "looks");
+      for (int look : looks) list.Add(look);
+    }
+    {
+      JsonList list(out_, "shape");
+      for (const Instruction* i : all_)
+        list.Add(shapes.NumberOf(Shown(Text(i->shape(), true), 400)));
+    }
+    shapes.Write(out_, "shapes");
+  }
+
+  // Operands as how many instructions before their user they stand.
+  void WriteOperands() {
+    {
+      JsonList list(out_, "counts");
+      for (const Instruction* i : all_) list.Add(i->operand_count());
+    }
+    {
+      JsonList list(out_, "operands");
+      for (const Instruction* i : all_)
+        for (const Instruction* operand : i->operands())
+          list.Add(number_[i->id()] - number_[operand->id()]);
+    }
+    JsonList list(out_, "control");
+    for (const Instruction* i : all_)
+      for (const Instruction* before : i->control_predecessors()) {
+        list.Add(number_[i->id()]);
+        list.Add(number_[before->id()]);
+      }
+  }
+
+  void WriteCalls() {
+    absl::flat_hash_map<const Computation*, int64_t> number;
+    for (size_t c = 0; c < index_.computations().size(); ++c)
+      number[index_.computations()[c]] = static_cast<int64_t>(c);
+    JsonList list(out_, "calls");
+    for (const Instruction* i : all_) {
+      if (i->called().empty()) continue;
+      std::string row = absl::StrCat("[", number_[i->id()]);
+      for (const Computation* called : i->called()) absl::StrAppend(&row, ",", number[called]);
+      list.AddRaw(row + "]");
+    }
+  }
+
+  void WriteScopes() {
+    {
+      JsonList list(out_, "scope");
+      for (const Instruction* i : all_) list.Add(tree_.scope_of(*i));
+    }
+    absl::flat_hash_map<const Computation*, size_t> number;
+    for (size_t c = 0; c < index_.computations().size(); ++c) number[index_.computations()[c]] = c;
+    JsonList list(out_, "scopes");
+    for (const Scope& scope : tree_.scopes()) {
+      std::string row = absl::StrCat("[", scope.parent, ",");
+      AppendJsonText(row, Shown(scope.label, 200));
+      absl::StrAppend(&row, ",", static_cast<int>(scope.kind), ",", number[scope.computation], "]");
+      list.AddRaw(row);
+    }
+  }
+
+  void WriteCosts() {
+    std::vector<InstructionCost> costs;
+    costs.reserve(all_.size());
+    for (const Instruction* i : all_) costs.push_back(CostOf(*i));
+    {
+      JsonList list(out_, "flops");
+      for (const InstructionCost& cost : costs) list.AddNumber(cost.flops);
+    }
+    JsonList list(out_, "bytes");
+    for (const InstructionCost& cost : costs) list.AddNumber(cost.bytes);
+  }
+
+  // Pairs of number and value for what few instructions have.
+  void WriteSparse() {
+    Table shardings;
+    {
+      JsonList list(out_, "sharding");
+      for (const Instruction* i : all_)
+        if (i->sharding() != nullptr) {
+          list.Add(number_[i->id()]);
+          list.Add(shardings.NumberOf(Shown(Text(*i->sharding()), 400)));
+        }
+    }
+    shardings.Write(out_, "shardings");
+    WritePairs("spaces", [](const Instruction& i) {
+      return static_cast<double>(i.shape().IsArray() ? i.shape().layout.memory_space() : 0);
+    });
+    WritePairs("trips", [](const Instruction& i) { return static_cast<double>(TripCount(i)); });
+    WritePairs("frame", [](const Instruction& i) {
+      return static_cast<double>(i.metadata().stack_frame_id);
+    });
+    WritePairs("time", [this](const Instruction& i) {
+      if (inputs_.times == nullptr) return 0.0;
+      const auto it = inputs_.times->find(i.name());
+      return it == inputs_.times->end() ? 0.0 : it->second;
+    });
+  }
+
+  template <typename Fn>
+  void WritePairs(absl::string_view name, Fn value_of) {
+    JsonList list(out_, name);
+    for (const Instruction* i : all_)
+      if (const double value = value_of(*i); value != 0) {
+        list.Add(number_[i->id()]);
+        list.AddNumber(value);
+      }
+  }
+
+  void WriteFrames() {
+    const StackFrameTables& tables = index_.module().header().stack_frames;
+    JsonList list(out_, "frames");
+    for (const auto& frame : tables.frames) {
+      std::string row = "[";
+      AppendJsonText(row, FrameText(tables, frame));
+      list.AddRaw(absl::StrCat(row, ",", frame.parent_frame_id, "]"));
+    }
+  }
+
+  // 1: added, 2: changed; what is gone, by name and text.
+  void WriteDifference() {
+    if (inputs_.before == nullptr) {
+      out_ += ",\"diff\":null";
+      return;
+    }
+    const ModuleMatch& match = *inputs_.match;
+    std::vector<std::pair<int64_t, std::string>> aspects;
+    out_ += ",\"diff\":{\"same\":0";
+    {
+      JsonList list(out_, "state");
+      for (const Instruction* i : all_) {
+        const Instruction* partner = match.BeforeOf(i);
+        const uint32_t differs =
+            partner == nullptr ? 0 : match.Aspects(partner) & ~uint32_t{kMetadataAspect};
+        if (partner != nullptr && differs == 0) continue;
+        list.Add(number_[i->id()]);
+        list.Add(partner == nullptr ? 1 : 2);
+        if (partner != nullptr) aspects.push_back({number_[i->id()], AspectsText(differs)});
+      }
+    }
+    {
+      JsonList list(out_, "aspects");
+      for (const auto& [number, text] : aspects) {
+        list.Add(number);
+        list.AddText(text);
+      }
+    }
+    WriteRemoved(match);
+    out_ += "}";
+  }
+
+  void WriteRemoved(const ModuleMatch& match) {
+    JsonList list(out_, "removed");
+    size_t count = 0;
+    for (const Computation* computation : inputs_.before->Computations())
+      for (const Instruction* i : computation->Instructions()) {
+        if (match.AfterOf(i) != nullptr || ++count > kMostRemoved) continue;
+        std::string row = "[";
+        AppendJsonText(row, i->name());
+        row += ',';
+        AppendJsonText(row, Shown(Print(*i), 400));
+        list.AddRaw(row + "]");
+      }
+  }
+
+  const ModuleIndex& index_;
+  const ScopeTree& tree_;
+  const PageDataInputs& inputs_;
+  std::vector<const Instruction*> all_;  // in the order of the text
+  std::vector<int64_t> number_;          // by id: place in all_
+  std::vector<int64_t> first_;           // of each computation, and the end
+  std::string out_;
+};
+
+}  // namespace
+
+std::string PageData(const ModuleIndex& index, const ScopeTree& tree,
+                     const PageDataInputs& inputs) {
+  return DataWriter(index, tree, inputs).Run();
+}
+
+std::string MemoryData(const ModuleIndex& index) {
+  if (!index.module().header().is_scheduled) return "";
+  const auto flow = ValueFlow::Make(index.module());
+  if (!flow.ok()) return "";
+  std::vector<int64_t> number(index.module().id_bound(), -1);
+  int64_t next = 0;
+  for (const Computation* computation : index.computations())
+    for (const Instruction* i : index.Instructions(*computation)) number[i->id()] = next++;
+  std::string out = absl::StrCat("{\"end\":", flow->end_time);
+  {
+    JsonList list(out, "values");
+    for (const FlowValue& value : flow->values) {
+      if (value.size == 0 || value.def == nullptr) continue;
+      constexpr const char* kKinds[] = {"computed", "parameter", "constant"};
+      const bool always = value.kind != FlowValue::Kind::kComputed;
+      list.AddRaw(absl::StrCat("[", number[value.def->id()], ",", value.leaf, ",", value.size, ",",
+                               always ? 0 : value.begin, ",",
+                               always ? flow->end_time : std::max(value.begin, value.end), ",\"",
+                               kKinds[static_cast<int>(value.kind)], "\"]"));
+    }
+  }
+  return out + "}";
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

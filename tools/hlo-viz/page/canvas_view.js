@@ -1,0 +1,160 @@
+// The canvas: camera, pointer, what is under it. Paints at most once a frame.
+import {CanvasPen, paint} from './paint.js';
+import {palette} from './theme.js';
+
+const kMinScale = 0.01, kMaxScale = 4;
+
+export class CanvasView {
+  constructor(canvas, handlers) {
+    this.canvas = canvas;
+    this.handlers = handlers;  // select(item), toggle(item), hover(item)
+    this.camera = {x: 0, y: 0, scale: 1};
+    this.scene = {boxes: [], edges: [], w: 0, h: 0};
+    this.marks = emptyMarks();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.listen();
+    this.resize();
+  }
+
+  setScene(scene, overlay) {
+    this.scene = scene;
+    this.overlay = overlay;
+    this.draw();
+  }
+
+  resize() {
+    const {clientWidth, clientHeight} = this.canvas.parentElement, ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.max(1, clientWidth * ratio);
+    this.canvas.height = Math.max(1, clientHeight * ratio);
+    this.canvas.style.width = clientWidth + 'px';
+    this.canvas.style.height = clientHeight + 'px';
+    this.draw();
+  }
+
+  draw() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.drawNow();
+    });
+  }
+  drawNow() {
+    const context = this.canvas.getContext('2d'), ratio = window.devicePixelRatio || 1;
+    const {x, y, scale} = this.camera;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = palette().paper;
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    if (!this.overlay) return;
+    context.setTransform(ratio * scale, 0, 0, ratio * scale, -x * scale * ratio, -y * scale * ratio);
+    const clip = {x, y, w: this.width() / scale, h: this.height() / scale};
+    paint(new CanvasPen(context), this.scene, this.overlay, this.marks, clip, scale);
+    this.drawn = (this.drawn || 0) + 1;
+  }
+
+  width() { return this.canvas.clientWidth; }
+  height() { return this.canvas.clientHeight; }
+
+  // The innermost box at a place of the window.
+  boxAt(clientX, clientY) {
+    const rect = this.canvas.getBoundingClientRect();
+    const x = this.camera.x + (clientX - rect.left) / this.camera.scale;
+    const y = this.camera.y + (clientY - rect.top) / this.camera.scale;
+    let found = null;
+    for (const box of this.scene.boxes)
+      if (x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h &&
+          (!found || box.depth >= found.depth)) found = box;
+    return found;
+  }
+  boxOf(item) { return this.scene.boxes.find((box) => box.item === item) || null; }
+
+  // Where an item's box is in the window; null: not in the scene.
+  clientPlace(item) {
+    const box = this.boxOf(item);
+    if (!box) return null;
+    const rect = this.canvas.getBoundingClientRect(), {x, y, scale} = this.camera;
+    return {x: rect.left + (box.x + box.w / 2 - x) * scale, y: rect.top + (box.y + 12 - y) * scale};
+  }
+
+  fit(boxes = this.scene.boxes, most = 1) {
+    if (boxes.length === 0) return;
+    const left = Math.min(...boxes.map((b) => b.x)), top = Math.min(...boxes.map((b) => b.y));
+    const right = Math.max(...boxes.map((b) => b.x + b.w)), bottom = Math.max(...boxes.map((b) => b.y + b.h));
+    const wide = right - left + 40, high = bottom - top + 40;
+    let scale = Math.min(this.width() / wide, this.height() / high, most);
+    // A tall picture starts legible at its top rather than whole and tiny.
+    const tall = scale < 0.45 && boxes === this.scene.boxes;
+    if (tall) scale = Math.min(Math.max(scale, Math.min(this.width() / wide, 0.8)), most);
+    this.camera = {scale, x: (left + right) / 2 - this.width() / 2 / scale,
+                   y: tall ? top - 20 : (top + bottom) / 2 - this.height() / 2 / scale};
+    this.draw();
+  }
+  centre(item) {
+    const box = this.boxOf(item);
+    if (!box) return;
+    const scale = Math.max(this.camera.scale, 0.7);
+    const y = box.open ? box.y + Math.min(box.h / 2, this.height() / scale / 2 - 20) : box.y + box.h / 2;
+    this.camera = {scale, x: box.x + box.w / 2 - this.width() / 2 / scale, y: y - this.height() / 2 / scale};
+    this.draw();
+  }
+  // Moves the camera so that what was at `before` (a box of the last scene) stays where it was seen.
+  keep(before) {
+    const now = before && this.boxOf(before.item);
+    if (!now) return false;
+    this.camera.x += now.x + now.w / 2 - (before.x + before.w / 2);
+    this.camera.y += now.y - before.y;
+    return true;
+  }
+  zoom(factor, clientX, clientY) {
+    const rect = this.canvas.getBoundingClientRect();
+    const px = clientX === undefined ? this.width() / 2 : clientX - rect.left;
+    const py = clientY === undefined ? this.height() / 2 : clientY - rect.top;
+    const old = this.camera.scale;
+    const scale = Math.min(Math.max(old * factor, kMinScale), kMaxScale);
+    this.camera.x += px / old - px / scale;
+    this.camera.y += py / old - py / scale;
+    this.camera.scale = scale;
+    this.draw();
+  }
+  pan(dx, dy) {
+    this.camera.x += dx / this.camera.scale;
+    this.camera.y += dy / this.camera.scale;
+    this.draw();
+  }
+
+  listen() {
+    const {canvas} = this;
+    let drag = null;
+    canvas.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      if (event.shiftKey) this.pan(event.deltaY, event.deltaX);
+      else this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0015)), event.clientX, event.clientY);
+    }, {passive: false});
+    canvas.addEventListener('pointerdown', (event) => {
+      drag = {x: event.clientX, y: event.clientY, moved: false};
+      canvas.setPointerCapture(event.pointerId);
+      canvas.focus();
+    });
+    canvas.addEventListener('pointermove', (event) => {
+      if (!drag) return this.handlers.hover(this.boxAt(event.clientX, event.clientY), event);
+      const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+      if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return undefined;
+      this.pan(-dx, -dy);
+      return Object.assign(drag, {x: event.clientX, y: event.clientY, moved: true});
+    });
+    canvas.addEventListener('pointerup', (event) => {
+      if (drag && !drag.moved) this.click(event);
+      drag = null;
+    });
+    canvas.addEventListener('pointerleave', () => this.handlers.hover(null));
+  }
+  click(event) {
+    const box = this.boxAt(event.clientX, event.clientY);
+    if (!box) return this.handlers.select(null);
+    return this.handlers.click(box, event);
+  }
+}
+
+export const emptyMarks = () => ({selected: null, operands: new Set(), users: new Set(), hits: new Set(),
+                                  hover: null, values: new Set(), sources: new Set()});
+// SPDX-License-Identifier: Apache-2.0

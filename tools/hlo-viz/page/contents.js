@@ -1,0 +1,140 @@
+// What stands inside a scope or body: its children, and the edges between them, lifted from those of
+// the instructions. Constants and get-tuple-elements are not drawn, unless asked for.
+
+const kMostPorts = 6;  // values that enter or leave a box one by one; more are drawn as one
+
+export class Contents {
+  constructor(model, showAll) {
+    this.model = model;
+    this.showAll = showAll;
+    this.cache = new Map();
+    this.hidden = new Uint8Array(model.size);
+    for (let i = 0; i < model.size; ++i) this.hidden[i] = this.isHidden(i) ? 1 : 0;
+  }
+
+  isHidden(i) {
+    const {model} = this;
+    if (this.showAll || model.comps[model.compOf[i]].r === i) return false;
+    const opcode = model.opcode(i);
+    return opcode === 'constant' || opcode === 'get-tuple-element' || this.isConstantBroadcast(i);
+  }
+  isConstantBroadcast(i) {
+    const {model} = this;
+    if (model.opcode(i) !== 'broadcast') return false;
+    const operands = model.operandsOf.of(i);
+    return operands.length === 1 && model.opcode(operands[0]) === 'constant';
+  }
+
+  // The drawn instruction whose value `i` is; -1: a constant.
+  source(i) {
+    const {model} = this;
+    while (this.hidden[i]) {
+      if (model.opcode(i) !== 'get-tuple-element') return -1;
+      i = model.operandsOf.of(i)[0];
+    }
+    return i;
+  }
+
+  // Of a scope or an instruction with bodies.
+  of(item) {
+    if (!this.cache.has(item)) this.cache.set(item, this.make(item));
+    return this.cache.get(item);
+  }
+  make(item) {
+    const {model} = this;
+    if (model.isScope(item)) return this.ofScope(item - model.size);
+    const roots = model.bodies(item).map((c) => model.size + model.comps[c].s);
+    if (roots.length === 1) return this.of(roots[0]);
+    return {children: roots, edges: [], ins: [], outs: []};
+  }
+
+  ofScope(scope) {
+    const {model} = this;
+    const children = model.scopeMembers[scope].filter((i) => !this.hidden[i]);
+    const first = new Map(children.map((i) => [i, i]));
+    for (const child of model.scopeChildren[scope]) {
+      const inside = this.inside(child);
+      if (inside.length === 0) continue;
+      children.push(model.size + child);
+      first.set(model.size + child, (inside[0] + inside[inside.length - 1]) / 2);
+    }
+    children.sort((a, b) => first.get(a) - first.get(b));
+    return {children, ...this.edgesOf(scope)};
+  }
+
+  // Drawn instructions in a scope, at any depth, in order.
+  inside(scope) {
+    const {model} = this, open = [scope], found = [];
+    while (open.length > 0) {
+      const s = open.pop();
+      for (const i of model.scopeMembers[s]) if (!this.hidden[i]) found.push(i);
+      open.push(...model.scopeChildren[s]);
+    }
+    return found.sort((a, b) => a - b);
+  }
+
+  // The child of `scope` that is or holds `i`; -1: it is not inside.
+  childHolding(scope, i) {
+    const {model} = this;
+    let at = model.scope[i], below = i;
+    while (at >= 0 && at !== scope) {
+      below = model.size + at;
+      at = model.scopes[at][0];
+    }
+    return at === scope ? below : -1;
+  }
+
+  edgesOf(scope) {
+    const {model} = this;
+    const between = new Map(), entering = new Map(), leaving = new Map();
+    const note = (map, key, value) => {
+      if (!map.has(key)) map.set(key, new Set());
+      map.get(key).add(value);
+    };
+    for (const user of this.inside(scope)) {
+      const to = this.childHolding(scope, user);
+      for (const operand of model.operandsOf.of(user)) {
+        const value = this.source(operand);
+        if (value < 0) continue;
+        const from = this.childHolding(scope, value);
+        if (from < 0) note(entering, value, to);
+        else if (from !== to) note(between, from * 2 ** 26 + to, value);
+      }
+      if (this.isUsedOutside(scope, user)) note(leaving, user, to);
+    }
+    const edges = [...between].map(([key, values]) => ({
+      from: Math.floor(key / 2 ** 26), to: key % 2 ** 26, values: [...values]}));
+    return {edges, ins: ports(entering), outs: ports(leaving)};
+  }
+
+  isUsedOutside(scope, i) {
+    for (const user of this.model.usersOf.of(i)) {
+      if (this.hidden[user] && this.model.opcode(user) === 'get-tuple-element') {
+        if (this.isUsedOutside(scope, user)) return true;
+      } else if (this.childHolding(scope, user) < 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
+
+// [{values, children}], merged into one where there are many.
+function ports(byValue) {
+  const each = [...byValue].map(([value, children]) => ({values: [value], children: [...children]}));
+  if (each.length <= kMostPorts) return each;
+  const values = each.map((port) => port.values[0]);
+  const children = new Set(each.flatMap((port) => port.children));
+  return [{values, children: [...children]}];
+}
+
+// A plain set of instructions, for neighbourhoods and paths.
+export function contentsOfSet(model, instructions) {
+  const inSet = new Set(instructions);
+  const edges = [];
+  for (const user of instructions)
+    for (const operand of new Set(model.operandsOf.of(user)))
+      if (inSet.has(operand)) edges.push({from: operand, to: user, values: [operand]});
+  return {children: [...instructions].sort((a, b) => a - b), edges, ins: [], outs: []};
+}
+// SPDX-License-Identifier: Apache-2.0

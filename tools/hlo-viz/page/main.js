@@ -1,0 +1,98 @@
+// Starts the page: data, toolbar, search box, first picture.
+import {byId, element} from './dom.js';
+import {App} from './app.js';
+import {kOverlays} from './overlay.js';
+import {listenToKeys, toggleHelp} from './keys.js';
+import {decodeState} from './state.js';
+import {startWorker} from './worker.js';
+import {addPasses} from './passes.js';
+import {addMemory} from './memory.js';
+
+function addSearch(app) {
+  const input = byId('search'), results = byId('results');
+  let chosen = -1, items = [];
+  const show = () => {
+    const found = app.find(input.value);
+    items = found.items;
+    chosen = -1;
+    results.replaceChildren(...items.slice(0, 50).map((i, k) => element('li', {'data-k': k},
+      element('b', {}, app.model.names[i]), ' ', element('span', {class: 'aside'}, `${app.model.opcode(i)} ${app.model.shapeText(i)}`))));
+    results.hidden = input.value.trim() === '';
+    byId('found').textContent = input.value.trim() === '' ? '' : `${found.total} found`;
+  };
+  const take = (k) => {
+    if (!(k in items)) return;
+    const item = items[k];
+    if (app.pathStart !== undefined) app.endPath(item);
+    else app.go(item);
+    results.hidden = true;
+    input.blur();
+  };
+  input.addEventListener('input', show);
+  input.addEventListener('focus', () => { results.hidden = input.value.trim() === ''; });
+  input.addEventListener('blur', () => setTimeout(() => { results.hidden = true; }, 150));
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') take(Math.max(chosen, 0));
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+    event.preventDefault();
+    chosen = Math.min(Math.max(chosen + (event.key === 'ArrowDown' ? 1 : -1), 0), Math.min(items.length, 50) - 1);
+    [...results.children].forEach((row, k) => row.classList.toggle('chosen', k === chosen));
+  });
+  results.addEventListener('pointerdown', (event) => {
+    const row = event.target.closest('li');
+    if (row) take(Number(row.dataset.k));
+  });
+}
+
+function addToolbar(app, actions) {
+  byId('colours').append(...kOverlays.map((kind) => element('option', {value: kind}, kind)));
+  byId('colours').addEventListener('change', (event) => {
+    app.setColours(event.target.value);
+    app.save(false);
+  });
+  const on = (id, action) => byId(id).addEventListener('click', action);
+  on('home', () => app.home());
+  on('back', () => history.back());
+  on('forward', () => history.forward());
+  on('fit', () => app.view.fit(undefined, 1));
+  on('toggle-text', actions.toggleText);
+  on('dark', () => app.toggleDark());
+  on('export', () => app.saveSvg());
+  on('keys', toggleHelp);
+  byId('show-all').addEventListener('change', (event) => app.setShowAll(event.target.checked));
+}
+
+// With hlo-viz --serve: asks now and then whether the dump has changed.
+function watch() {
+  const {revision} = JSON.parse(byId('index').textContent);
+  if (revision === undefined || !location.protocol.startsWith('http')) return;
+  setInterval(async () => {
+    const answer = await fetch('revision').catch(() => null);
+    if (answer && answer.ok && (await answer.text()) !== String(revision)) location.reload();
+  }, 1000);
+}
+
+async function start() {
+  startWorker();
+  const app = new App(JSON.parse(byId('index').textContent));
+  window.hloViz = app;
+  app.setDarkMode(matchMedia('(prefers-color-scheme: dark)').matches);
+  const passes = addPasses(app), memory = addMemory(app);
+  const actions = {toggleText: () => app.setTextShown(byId('text-pane').hidden), pass: passes.step, memory};
+  addToolbar(app, actions);
+  addSearch(app);
+  listenToKeys(app, actions);
+  await app.restore(decodeState(location.hash));
+  app.written = location.hash;
+  if (app.state.selected === null) app.panel.show(app.model, null);
+  passes.update();
+  app.timings.first = performance.now();
+  document.documentElement.dataset.ready = 'yes';
+  watch();
+}
+
+start().catch((error) => {
+  byId('status').textContent = `This page cannot be shown: ${error.message}`;
+  console.error(error);
+});
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,171 @@
+// Paints a scene with a pen: a canvas, or the writer of an SVG file.
+import {categoryColours, lookColours, palette} from './theme.js';
+import {cut} from './scene.js';
+
+const kTextFrom = 0.35, kLinesFrom = 0.5;  // scales below which texts are not painted
+
+export class CanvasPen {
+  constructor(context) { this.context = context; }
+  box(x, y, w, h, radius, fill, stroke, width, dash) {
+    const c = this.context;
+    c.beginPath();
+    c.roundRect(x, y, w, h, radius);
+    if (fill) { c.fillStyle = fill; c.fill(); }
+    if (!stroke) return;
+    c.setLineDash(dash || []);
+    c.strokeStyle = stroke;
+    c.lineWidth = width;
+    c.stroke();
+    c.setLineDash([]);
+  }
+  text(text, x, y, fill, bold, align, size = 12) {
+    const c = this.context;
+    c.font = `${bold ? '600 ' : ''}${size}px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif`;
+    c.fillStyle = fill;
+    c.textAlign = align;
+    c.fillText(text, x, y);
+  }
+  curve(points, stroke, width, arrow) {
+    const c = this.context;
+    c.strokeStyle = c.fillStyle = stroke;
+    c.lineWidth = width;
+    c.beginPath();
+    eachPiece(points, (x, y) => c.moveTo(x, y), (...p) => c.bezierCurveTo(...p));
+    c.stroke();
+    if (!arrow) return;
+    c.beginPath();
+    arrowHead(points, width).forEach(([x, y], k) => (k === 0 ? c.moveTo(x, y) : c.lineTo(x, y)));
+    c.fill();
+  }
+}
+
+export class SvgPen {
+  constructor() { this.parts = []; }
+  box(x, y, w, h, radius, fill, stroke, width, dash) {
+    this.parts.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" rx="${radius}" fill="${fill || 'none'}"` +
+      (stroke ? ` stroke="${stroke}" stroke-width="${width}"` : '') +
+      (dash && dash.length ? ` stroke-dasharray="${dash.join(' ')}"` : '') + '/>');
+  }
+  text(text, x, y, fill, bold, align, size = 12) {
+    const anchor = {left: 'start', center: 'middle', right: 'end'}[align];
+    this.parts.push(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" text-anchor="${anchor}" font-size="${size}"` +
+      `${bold ? ' font-weight="600"' : ''}>${escapeXml(text)}</text>`);
+  }
+  curve(points, stroke, width, arrow) {
+    let d = '';
+    eachPiece(points, (x, y) => { d += `M${n(x)} ${n(y)}`; }, (...p) => { d += `C${p.map(n).join(' ')}`; });
+    this.parts.push(`<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}"/>`);
+    if (arrow)
+      this.parts.push(`<path d="M${arrowHead(points, width).map((p) => p.map(n).join(' ')).join('L')}Z" fill="${stroke}"/>`);
+  }
+  file(w, h) {
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(w)} ${n(h)}" ` +
+      `width="${n(w)}" height="${n(h)}" font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif">\n` +
+      `<rect width="100%" height="100%" fill="${palette().paper}"/>\n${this.parts.join('\n')}\n</svg>\n`;
+  }
+}
+
+const n = (v) => (Math.round(v * 10) / 10).toString();
+const escapeXml = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// A curve through points that meets each of them vertically.
+function eachPiece(points, start, piece) {
+  start(points[0], points[1]);
+  for (let k = 2; k < points.length; k += 2) {
+    const [x0, y0, x1, y1] = points.slice(k - 2, k + 2);
+    const bend = (y1 - y0) / 2;
+    piece(x0, y0 + bend, x1, y1 - bend, x1, y1);
+  }
+}
+function arrowHead(points, width) {
+  const x = points[points.length - 2], y = points[points.length - 1];
+  const up = points[points.length - 3] > y ? 1 : -1, size = 4 + width;
+  return [[x, y], [x - size * 0.6, y + up * size * 1.4], [x + size * 0.6, y + up * size * 1.4]];
+}
+
+// `marks`: {selected, from: Set, to: Set, hits: Set, hover} of items. `clip` holds what is visible.
+export function paint(pen, scene, overlay, marks, clip, scale) {
+  const colours = palette();
+  const visible = (l, t, r, b) => r >= clip.x && l <= clip.x + clip.w && b >= clip.y && t <= clip.y + clip.h;
+  for (const box of scene.boxes)
+    if (box.open && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintOpen(pen, box, marks, overlay, scale);
+  for (const edge of scene.edges)
+    if (visible(edge.left - 4, edge.top - 4, edge.right + 4, edge.bottom + 4)) paintEdge(pen, edge, marks, colours, false);
+  for (const edge of scene.edges)
+    if (isMarked(edge, marks) && visible(edge.left - 4, edge.top - 4, edge.right + 4, edge.bottom + 4))
+      paintEdge(pen, edge, marks, colours, true);
+  for (const box of scene.boxes)
+    if (!box.open && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintClosed(pen, box, marks, overlay, scale);
+}
+
+const isMarked = (edge, marks) => edge.values.some((v) => marks.values.has(v) || marks.sources.has(v));
+
+function paintEdge(pen, edge, marks, colours, marked) {
+  const width = 1 + Math.min(Math.log2(edge.values.length), 4) * 0.5;
+  if (!marked) return pen.curve(edge.points, colours.edge, width, !edge.toPort);
+  const colour = edge.values.some((v) => marks.values.has(v)) ? colours.to : colours.from;
+  return pen.curve(edge.points, colour, width + 1, !edge.toPort);
+}
+
+function outline(item, marks, colours) {
+  if (item === marks.selected) return [colours.select, 3];
+  if (marks.operands.has(item)) return [colours.from, 2];
+  if (marks.users.has(item)) return [colours.to, 2];
+  if (marks.hits.has(item)) return [colours.hit, 3];
+  return item === marks.hover ? [colours.select, 1.5] : null;
+}
+
+function paintOpen(pen, box, marks, overlay, scale) {
+  const colours = palette(), mark = outline(box.item, marks, colours);
+  pen.box(box.x, box.y, box.w, box.h, 8, colours.inner, mark ? mark[0] : colours.line, mark ? mark[1] : 1);
+  if (scale < 0.15) return;
+  const size = Math.min(Math.max(12, 9 / scale), 22);
+  pen.text('− ' + cut(overlay.model.label(box.item), 80), box.x + 12, box.y + 20, colours.ink, true, 'left', size);
+}
+
+function paintClosed(pen, box, marks, overlay, scale) {
+  const colours = palette(), {face} = box, {model} = overlay;
+  const heat = face.scope ? overlay.heat(box.item) : null;
+  const look = face.scope ? heat || {fill: colours.box, stroke: colours.line, text: colours.ink} : overlay.colours(box.item);
+  const mark = outline(box.item, marks, colours);
+  const state = face.scope ? scopeState(model, box.item) : model.stateOf[box.item];
+  if (model.isExpandable(box.item)) pen.box(box.x + 4, box.y + 4, box.w, box.h, 6, look.fill, look.stroke, 1);
+  pen.box(box.x, box.y, box.w, box.h, 6, look.fill, mark ? mark[0] : look.stroke, mark ? mark[1] : 1);
+  if (state) pen.box(box.x, box.y, 5, box.h, 2, state === 1 ? colours.added : colours.changed, null, 0);
+  if (scale < kTextFrom) return paintBars(pen, box, 0.8);
+  const middle = box.x + box.w / 2;
+  pen.text(face.title, middle, box.y + 18, look.text, true, 'center');
+  if (scale >= kLinesFrom)
+    face.lines.forEach((line, k) => pen.text(line, middle, box.y + 34 + 16 * k, look.text, false, 'center', 11));
+  return paintBars(pen, box, 0);
+}
+
+function scopeState(model, item) {
+  model.scopeStates ||= new Map();
+  if (!model.scopeStates.has(item)) {
+    let state = 0;
+    const open = [item - model.size];
+    while (open.length > 0 && state === 0) {
+      const s = open.pop();
+      if (model.scopeMembers[s].some((i) => model.stateOf[i] !== 0)) state = 2;
+      open.push(...model.scopeChildren[s]);
+    }
+    model.scopeStates.set(item, state);
+  }
+  return model.scopeStates.get(item);
+}
+
+// The shares of classes of opcodes, a strip at the bottom; taller where texts are too small to read.
+function paintBars(pen, box, tall) {
+  if (!box.face.bars) return;
+  const inset = 10, h = tall > 0 ? box.h * 0.4 : 6, y = tall > 0 ? box.y + box.h * 0.3 : box.y + box.h - 12;
+  let x = box.x + inset;
+  for (const {look, share} of box.face.bars) {
+    const w = (box.w - 2 * inset) * share, colours = lookColours(look);
+    pen.box(x, y, Math.max(w, 0.5), h, 0, colours.fill, colours.stroke, 0.5);
+    x += w;
+  }
+}
+export const legendOfCategories = (overlay) =>
+  [...overlay.numbers].slice(0, 12).map(([text, k]) => [text, categoryColours(k).fill]);
+// SPDX-License-Identifier: Apache-2.0

@@ -45,7 +45,7 @@ absl::Status RefuseDynamic(const Module& module) {
   return absl::OkStatus();
 }
 
-class CpuBackend final : public Backend {
+class CpuBackend : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
 
@@ -93,7 +93,9 @@ class CpuBackend final : public Backend {
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }
+};
 
+class WarmCpuBackend final : public CpuBackend {
  private:
   WarmUp warm_up_;
 };
@@ -107,6 +109,7 @@ absl::Status LowerForCpu(Module& module, const CompileOptions& options) {
 }
 
 std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> MakeWarmCpuBackend() { return std::make_unique<WarmCpuBackend>(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -8,6 +8,9 @@
 namespace hlokit {
 
 std::unique_ptr<Backend> MakeCpuBackend();
+// The same with a WarmUp, for tools that read files before they compile. It must be destroyed
+// before the process ends: LLVM's tables must outlive the thread.
+std::unique_ptr<Backend> MakeWarmCpuBackend();
 
 // What compiling does to a module before it plans buffers: the chosen passes, then legalisation.
 // Errors: Unimplemented for sizes that only the run knows.

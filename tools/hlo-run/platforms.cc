@@ -15,8 +15,8 @@ struct Platform {
   std::unique_ptr<Backend> (*make)();  // null: not in this build
 };
 constexpr Platform kPlatforms[] = {
-    {"cpu", MakeCpuBackend},
-    {"host", MakeCpuBackend},  // XLA's own name for it
+    {"cpu", MakeWarmCpuBackend},
+    {"host", MakeWarmCpuBackend},  // XLA's own name for it
     {"interpreter", MakeReferenceBackend},
     {"default", MakeReferenceBackend},  // what run_hlo_module compares with
     {"ptx-sim", nullptr},

@@ -1,6 +1,6 @@
 # Finds the libraries hlokit stands on, each as one imported target; installed beside hlokitConfig.cmake, which includes it again.
 #   hlokit_llvm hlokit_filecheck hlokit_dnnl hlokit_hwy_sort hlokit_lapack hlokit_re2 hlokit_cli11 hlokit_zlib hlokit_mpfr
-#   hlokit_graphviz hlokit_protobuf; absl::*, GTest::* and benchmark::benchmark as they come
+#   hlokit_edit hlokit_graphviz hlokit_protobuf; absl::*, GTest::* and benchmark::benchmark as they come
 # A missing library is an error only where a folder names it (see hlokit_library).
 include_guard(GLOBAL)
 
@@ -51,6 +51,7 @@ hlokit_find(hlokit_hwy_sort HEADER hwy/contrib/sort/vqsort.h LIBRARIES hwy_contr
 hlokit_find(hlokit_lapack HEADER lapacke.h LIBRARIES lapacke openblas)
 hlokit_find(hlokit_re2 HEADER re2/re2.h LIBRARIES re2)
 hlokit_find(hlokit_cli11 HEADER CLI/CLI.hpp)
+hlokit_find(hlokit_edit HEADER editline/readline.h LIBRARIES edit)
 hlokit_find(hlokit_graphviz HEADER graphviz/gvc.h LIBRARIES gvc cgraph)
 hlokit_find(hlokit_mpfr HEADER mpfr.h LIBRARIES mpfr gmp)
 

@@ -1,6 +1,5 @@
 // The work of hlo-viz: reads, selects, draws, writes.
 #include <cstdio>
-#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -10,13 +9,14 @@
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/split.h"
-#include "tools/hlo-viz/explorer/page.h"
-#include "tools/hlo-viz/explorer/page_data.h"
 #include "tools/hlo-viz/formats/dot.h"
 #include "tools/hlo-viz/formats/graphviz.h"
 #include "tools/hlo-viz/graph/overview.h"
 #include "tools/hlo-viz/options.h"
+#include "tools/hlo-viz/pages.h"
+#include "tools/hlo-viz/repl.h"
 #include "tools/hlo-viz/select.h"
+#include "tools/hlo-viz/serve.h"
 
 namespace hlokit {
 namespace {
@@ -38,21 +38,6 @@ absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
       "'", o.output, "' does not end in .dot, .svg, .png, .pdf or .html; --format names a format");
 }
 
-// Times and the other module that --color-by needs.
-struct SideInputs {
-  TimeByName times;
-  std::unique_ptr<Module> other;
-  OverlayInputs View() const { return {times.empty() ? nullptr : &times, other.get()}; }
-};
-
-LoadOptions LoadOptionsOf(const VizOptions& o) {
-  LoadOptions load;
-  load.verify = o.verify;
-  load.allow_unknown_attributes = o.allow_unknown_attributes;
-  load.input_format = o.input_format;
-  return load;
-}
-
 absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
   SideInputs side;
   if (!o.profile.empty()) {
@@ -64,26 +49,6 @@ absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
     side.other = std::move(loaded.module);
   }
   return side;
-}
-
-// The explorer of one module.
-absl::StatusOr<std::string> Explorer(const Module& module, const VizOptions& o,
-                                     const SideInputs& side) {
-  const ModuleIndex index(module);
-  PageDataInputs inputs;
-  inputs.times = side.times.empty() ? nullptr : &side.times;
-  std::optional<ModuleMatch> match;
-  PageBuilder::Counts counts;
-  if (side.other != nullptr) {
-    match.emplace(*side.other, module);
-    inputs.before = side.other.get();
-    inputs.match = &*match;
-  }
-  PageBuilder page;
-  page.AddModule(module.name());
-  RETURN_IF_ERROR(page.AddVersion(o.input, counts, PageData(index, ScopeTree(index), inputs),
-                                  MemoryData(index)));
-  return page.Html(module.name());
 }
 
 absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
@@ -118,6 +83,26 @@ std::string NumberedName(const std::string& path, size_t number) {
   return absl::StrCat(path.substr(0, dot), ".", number, path.substr(dot));
 }
 
+int DrawDump(const VizOptions& o, const SideInputs& side, const std::string& format) {
+  if (format != "html")
+    return ReportError(kTool, InvalidArgument(o.input,
+                                              " is a folder, of which there is a page: "
+                                              "-o FILE.html, or --serve"));
+  const auto page = DumpPage(o, side);
+  return ReportError(kTool, page.ok() ? AtomicWriteFile(o.output, *page) : page.status());
+}
+
+int Converse(const VizOptions& o) {
+  if (o.input == "-")
+    return ReportError(kTool,
+                       InvalidArgument("--repl reads commands from standard input: name a file"));
+  auto source = ReadSource(o.input);
+  if (!source.ok()) return ReportError(kTool, source.status());
+  auto loaded = LoadModule(*source, LoadOptionsOf(o));
+  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  return RunRepl(ModuleIndex(*loaded->module), o);
+}
+
 int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& format) {
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
@@ -128,7 +113,7 @@ int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& form
   for (size_t k = 0; k < pieces.size(); ++k) {
     auto loaded = LoadModule(pieces[k], LoadOptionsOf(o));
     if (!loaded.ok()) return ExitStatusOf(loaded.status());
-    auto picture = format == "html" ? Explorer(*loaded->module, o, side)
+    auto picture = format == "html" ? ModulePage(*loaded->module, o, side)
                                     : Picture(*loaded->module, o, side, format);
     if (!picture.ok()) return ReportError(kTool, picture.status());
     if (absl::Status written = AtomicWriteFile(NumberedName(o.output, k), *picture); !written.ok())
@@ -140,11 +125,17 @@ int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& form
 }  // namespace
 
 int RunHloViz(const VizOptions& o) {
+  if (o.repl) return Converse(o);
   auto format = FormatOf(o);
   if (!format.ok()) return ReportError(kTool, format.status());
   auto side = ReadSideInputs(o);
   if (!side.ok()) return ReportError(kTool, side.status());
-  return DrawAll(o, *side, *format);
+  if (o.serve) {
+    if (IsFolder(o.input)) return ReportError(kTool, Serve(o, *side));
+    return ReportError(
+        kTool, InvalidArgument("--serve is for a folder of dumps; '", o.input, "' is none"));
+  }
+  return IsFolder(o.input) ? DrawDump(o, *side, *format) : DrawAll(o, *side, *format);
 }
 
 }  // namespace hlokit

@@ -10,6 +10,7 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   hlo-viz module.hlo -o module.svg                   the whole module
   hlo-viz module.hlo -o module.html                  an explorer for modules of any size
+  hlo-viz dump/ -o dump.html                         all passes of --xla_dump_to=dump
   hlo-viz module.hlo -o near.svg --instruction dot.5 --radius 3
   hlo-viz module.hlo -o paths.png --from p0 --to add.9
   hlo-viz module.hlo --computation body.2 | dot -Tx11
@@ -78,7 +79,8 @@ void AddLookFlags(CLI::App& app, VizOptions& o) {
 
 bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit_status) {
   CLI::App app("Draws HLO modules.", "hlo-viz");
-  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")
+  app.add_option("input", o.input,
+                 "HLO text or protobuf, - for standard input, or a folder of dumps")
       ->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the picture goes; its ending names the format")
       ->type_name("FILE");
@@ -90,6 +92,10 @@ bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit
   app.add_option("--nodes", o.nodes, "about how many nodes an overview shows")
       ->check(CLI::Range(1, 100000));
   app.add_flag("--force", o.force, "draw every instruction, lay out graphs of any size");
+  app.add_flag("--serve", o.serve,
+               "show a dump folder in a browser of this machine, anew whenever it changes");
+  app.add_option("--port", o.port, "of --serve; 0: any that is free")->check(CLI::Range(0, 65535));
+  app.add_flag("--repl", o.repl, "read commands: list, info, allpaths, extract, stacktrace, help");
   AddSelectionFlags(app, o);
   AddLookFlags(app, o);
   app.add_option("--input-format", o.input_format,

@@ -25,6 +25,9 @@ struct VizOptions {
   bool overview = false;  // scopes instead of instructions
   int nodes = 60;         // about how many an overview shows
 
+  bool serve = false, repl = false;
+  int port = 0;  // of --serve; 0: any that is free
+
   std::string input_format;  // as LoadOptions has it
   bool verify = true, allow_unknown_attributes = false, split_input_file = false;
 };

@@ -1,0 +1,222 @@
+// What each command does.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "passes/extract.h"
+#include "printer/printer.h"
+#include "support/file.h"
+#include "support/status.h"
+#include "support/text.h"
+#include "tools/hlo-viz/formats/dot.h"
+#include "tools/hlo-viz/formats/graphviz.h"
+#include "tools/hlo-viz/graph/describe.h"
+#include "tools/hlo-viz/repl.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostListed = 1000, kMostCompletions = 200, kMostNodes = 2000;
+
+std::string NameLine(const Instruction& i) {
+  return absl::StrCat(i.name(), "  ", Text(i.opcode()), " ", Shown(Text(i.shape()), 80), "\n");
+}
+
+}  // namespace
+
+struct Commands::Row {
+  absl::string_view name, usage, meaning;
+  absl::StatusOr<std::string> (Commands::*run)(const Words&);
+};
+
+const std::vector<Commands::Row>& Commands::Table() {
+  static const std::vector<Row> rows = {
+      {"list", "list [name|op_name|op_type] PATTERN",
+       "instructions whose name, op_name or opcode holds it", &Commands::List},
+      {"list", "list computations", "the module's computations", nullptr},
+      {"info", "info NAME", "all about an instruction or computation", &Commands::Info},
+      {"allpaths", "allpaths A B [N]",
+       "a picture of all paths between two, of at most N instructions", &Commands::Paths},
+      {"extract", "extract NAME [HEIGHT]", "a module that computes it, to stdout",
+       &Commands::ExtractPart},
+      {"stacktrace", "stacktrace NAME", "where in the source it comes from", &Commands::StackTrace},
+      {"backend_config", "backend_config on|off", "backend_config in pictures",
+       &Commands::BackendConfig},
+      {"metadata", "metadata on|off", "texts and sources as tooltips", &Commands::Metadata},
+      {"show_fusion_subcomputations", "show_fusion_subcomputations on|off", "fusions as boxes",
+       &Commands::Fusions},
+      {"help", "help", "this", &Commands::Help},
+      {"quit", "quit", "ends", &Commands::Quit},
+      {"exit", "exit", "ends", &Commands::Quit},
+  };
+  return rows;
+}
+
+absl::StatusOr<std::string> Commands::Run(absl::string_view line) {
+  const Words words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  if (words.empty()) return std::string();
+  for (const Row& row : Table())
+    if (row.name == words[0] && row.run != nullptr) return (this->*row.run)(words);
+  return DrawNamed(words);
+}
+
+absl::StatusOr<std::string> Commands::Help(const Words&) {
+  std::string text =
+      "NAME [WIDTH] [/ BOUNDARY...]\n    a picture of what is WIDTH (2) steps around an "
+      "instruction; of a computation, its whole\n";
+  for (const Row& row : Table()) absl::StrAppend(&text, row.usage, "\n    ", row.meaning, "\n");
+  return text;
+}
+
+absl::StatusOr<std::string> Commands::Quit(const Words&) {
+  done_ = true;
+  return std::string();
+}
+
+absl::StatusOr<std::string> Commands::List(const Words& words) {
+  std::string text;
+  if (words.size() == 2 && words[1] == "computations") {
+    for (const Computation* computation : index_.computations())
+      absl::StrAppend(&text, computation->name(), computation->IsEntry() ? "  ENTRY" : "", "  ",
+                      computation->instruction_count(), " instructions\n");
+    return text;
+  }
+  if (words.size() < 2 || words.size() > 3)
+    return InvalidArgument("list [name|op_name|op_type] PATTERN, or list computations");
+  const absl::string_view by = words.size() == 3 ? words[1] : "name", pattern = words.back();
+  if (by != "name" && by != "op_name" && by != "op_type")
+    return InvalidArgument("list knows name, op_name and op_type, not '", by, "'");
+  size_t count = 0;
+  for (const Computation* computation : index_.computations())
+    for (const Instruction* i : computation->Instructions()) {
+      const absl::string_view field = by == "name"      ? absl::string_view(i->name())
+                                      : by == "op_name" ? absl::string_view(i->metadata().op_name)
+                                                        : Text(i->opcode());
+      if (absl::StrContains(field, pattern) && ++count <= kMostListed)
+        absl::StrAppend(&text, NameLine(*i));
+    }
+  return absl::StrCat(text, count, " found\n");
+}
+
+absl::StatusOr<std::string> Commands::Info(const Words& words) {
+  if (words.size() != 2) return InvalidArgument("info NAME");
+  if (const auto computation = index_.FindComputation(words[1]); computation.ok()) {
+    std::string callers;
+    for (const Instruction* caller : index_.callers(**computation))
+      absl::StrAppend(&callers, " ", caller->name());
+    return absl::StrCat((*computation)->name(), ": ", (*computation)->instruction_count(),
+                        " instructions, called by", callers.empty() ? " nothing" : callers, "\n");
+  }
+  ASSIGN_OR_RETURN(const Instruction* i, FindInstruction(index_.module(), words[1]));
+  std::string text = absl::StrCat(Print(*i), "\nin ", i->parent()->name(), "\noperands:\n");
+  for (const Instruction* operand : i->operands()) absl::StrAppend(&text, "  ", NameLine(*operand));
+  text += "users:\n";
+  for (const Instruction* user : i->users()) absl::StrAppend(&text, "  ", NameLine(*user));
+  return text;
+}
+
+absl::StatusOr<std::string> Commands::StackTrace(const Words& words) {
+  if (words.size() != 2) return InvalidArgument("stacktrace NAME");
+  ASSIGN_OR_RETURN(const Instruction* i, FindInstruction(index_.module(), words[1]));
+  const std::vector<std::string> frames = SourceFrames(*i);
+  if (frames.empty()) return absl::StrCat(i->name(), " has no source\n");
+  return absl::StrCat(absl::StrJoin(frames, "\n"), "\n");
+}
+
+absl::StatusOr<std::string> Commands::ExtractPart(const Words& words) {
+  ExtractOptions extract;
+  extract.height = 1;
+  if (words.size() < 2 || words.size() > 3 ||
+      (words.size() == 3 && !absl::SimpleAtoi(words[2], &extract.height)))
+    return InvalidArgument("extract NAME [HEIGHT]");
+  ASSIGN_OR_RETURN(const Instruction* i, FindInstruction(index_.module(), words[1]));
+  ASSIGN_OR_RETURN(const Extraction extraction, Extract({i}, extract));
+  return Print(*extraction.module);
+}
+
+absl::StatusOr<std::string> Commands::Paths(const Words& words) {
+  int64_t most = 100;
+  if (words.size() < 3 || words.size() > 4 ||
+      (words.size() == 4 && !absl::SimpleAtoi(words[3], &most)))
+    return InvalidArgument("allpaths A B [N]");
+  ASSIGN_OR_RETURN(const Instruction* from, FindInstruction(index_.module(), words[1]));
+  ASSIGN_OR_RETURN(const Instruction* to, FindInstruction(index_.module(), words[2]));
+  auto selection = AllPaths(index_, *from, *to);
+  if (!selection.ok()) selection = AllPaths(index_, *to, *from);
+  if (!selection.ok()) return selection.status();
+  if (static_cast<int64_t>(selection->instructions.size()) > most)
+    return InvalidArgument(selection->instructions.size(), " instructions lie between, more than ",
+                           most, ": allpaths ", words[1], " ", words[2], " N");
+  return WritePicture(*selection);
+}
+
+absl::StatusOr<std::string> Commands::Switch(const Words& words, bool& target) {
+  if (words.size() != 2 || (words[1] != "on" && words[1] != "off"))
+    return InvalidArgument(words[0], " on|off");
+  target = words[1] == "on";
+  return absl::StrCat(words[0], " is ", words[1], "\n");
+}
+absl::StatusOr<std::string> Commands::BackendConfig(const Words& words) {
+  return Switch(words, options_.draw.backend_config);
+}
+absl::StatusOr<std::string> Commands::Metadata(const Words& words) {
+  return Switch(words, options_.draw.metadata);
+}
+absl::StatusOr<std::string> Commands::Fusions(const Words& words) {
+  return Switch(words, options_.draw.expand_fusions);
+}
+
+absl::StatusOr<std::string> Commands::DrawNamed(const Words& words) {
+  if (const auto computation = index_.FindComputation(words[0]); computation.ok())
+    return WritePicture(OneComputation(index_, **computation, true));
+  const auto centre = FindInstruction(index_.module(), words[0]);
+  if (!centre.ok())
+    return InvalidArgument(std::string(centre.status().message()),
+                           ", and no command; help tells them");
+  NeighbourhoodOptions near;
+  size_t next = 1;
+  if (next < words.size() && words[next] != "/" && !absl::SimpleAtoi(words[next++], &near.radius))
+    return InvalidArgument("'", words[1], "' is no width");
+  if (next < words.size() && words[next] == "/") ++next;
+  for (; next < words.size(); ++next) {
+    ASSIGN_OR_RETURN(const Instruction* stop, FindInstruction(index_.module(), words[next]));
+    near.boundary.insert(stop);
+  }
+  near.radius = std::clamp(near.radius, 0, 1000000);
+  return WritePicture(Neighbourhood(index_, **centre, near));
+}
+
+absl::StatusOr<std::string> Commands::WritePicture(const Selection& selection) {
+  const Drawing drawing = Draw(index_, selection, options_.draw, {});
+  if (drawing.nodes.size() > kMostNodes)
+    return InvalidArgument(drawing.nodes.size(), " nodes are too many for a picture");
+  ASSIGN_OR_RETURN(const std::string svg, Render(DotText(drawing), "svg"));
+  const std::string stem = options_.output == "-" ? "hlo-viz.svg" : options_.output;
+  const size_t dot = std::min(stem.rfind('.'), stem.size());
+  const std::string path = absl::StrCat(stem.substr(0, dot), ".", ++pictures_, ".svg");
+  RETURN_IF_ERROR(AtomicWriteFile(path, svg));
+  return absl::StrCat(selection.title, ": ", drawing.nodes.size(), " nodes, ", path, "\n");
+}
+
+std::vector<std::string> Commands::Completions(absl::string_view word, bool first) const {
+  std::vector<std::string> found;
+  const auto offer = [&](absl::string_view name) {
+    if (absl::StartsWith(name, word) && found.size() < kMostCompletions) found.emplace_back(name);
+  };
+  if (first)
+    for (const Row& row : Table()) offer(row.name);
+  for (const Computation* computation : index_.computations()) {
+    offer(computation->name());
+    for (const Instruction* i : computation->Instructions()) offer(i->name());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

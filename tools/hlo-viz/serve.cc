@@ -1,0 +1,142 @@
+// A small HTTP server: one request at a time.
+#include "tools/hlo-viz/serve.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "support/status.h"
+#include "tools/hlo-viz/dump.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostRequest = 16384;
+constexpr int kPatienceSeconds = 5;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+void Send(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;  // the browser has gone
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+}
+
+void Answer(int fd, absl::string_view status, absl::string_view type, absl::string_view body) {
+  Send(fd, absl::StrCat("HTTP/1.1 ", status, "\r\nContent-Type: ", type,
+                        "; charset=utf-8\r\nCache-Control: no-store\r\nConnection: close\r\n"
+                        "Content-Length: ",
+                        body.size(), "\r\n\r\n"));
+  Send(fd, body);
+}
+
+std::string ReadRequest(int fd) {
+  std::string request;
+  char buffer[2048];
+  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kMostRequest) {
+    const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
+    if (got <= 0) break;
+    request.append(buffer, static_cast<size_t>(got));
+  }
+  return request;
+}
+
+// The host that the browser thinks it speaks to, without the port.
+bool IsForThisMachine(absl::string_view request) {
+  for (absl::string_view line : absl::StrSplit(request, "\r\n")) {
+    if (!absl::StartsWithIgnoreCase(line, "host:")) continue;
+    absl::string_view host = absl::StripAsciiWhitespace(line.substr(5));
+    host = host.substr(0, host.rfind(':'));
+    return host == "127.0.0.1" || host == "localhost";
+  }
+  return false;
+}
+
+class Server {
+ public:
+  Server(const VizOptions& options, const SideInputs& side) : options_(options), side_(side) {}
+
+  void Handle(int fd) {
+    const std::string request = ReadRequest(fd);
+    const std::vector<absl::string_view> words = absl::StrSplit(request.substr(0, 1024), ' ');
+    if (words.size() < 2 || words[0] != "GET")
+      return Answer(fd, "405 Method Not Allowed", "text/plain", "only GET\n");
+    if (!IsForThisMachine(request))
+      return Answer(fd, "403 Forbidden", "text/plain", "only for this machine\n");
+    const absl::string_view path = words[1].substr(0, words[1].find('?'));
+    if (path == "/revision")
+      return Answer(fd, "200 OK", "text/plain", absl::StrCat(RevisionOf(options_.input)));
+    if (path != "/") return Answer(fd, "404 Not Found", "text/plain", "no such page\n");
+    if (const absl::Status made = Update(); !made.ok())
+      return Answer(fd, "500 Internal Server Error", "text/plain", std::string(made.message()));
+    Answer(fd, "200 OK", "text/html", page_);
+  }
+
+ private:
+  absl::Status Update() {
+    const int64_t revision = RevisionOf(options_.input);
+    if (revision == revision_) return absl::OkStatus();
+    ASSIGN_OR_RETURN(page_, DumpPage(options_, side_, revision));
+    revision_ = revision;
+    return absl::OkStatus();
+  }
+
+  const VizOptions& options_;
+  const SideInputs& side_;
+  std::string page_;
+  int64_t revision_ = -1;
+};
+
+}  // namespace
+
+absl::Status Serve(const VizOptions& o, const SideInputs& side) {
+  Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  const int on = 1;
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(o.port));
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  if (bind(listener.get(), generic, size) != 0 || listen(listener.get(), 16) != 0 ||
+      getsockname(listener.get(), generic, &size) != 0)
+    return FailedPrecondition("cannot listen on port ", o.port, ": ", std::strerror(errno));
+  std::printf("http://127.0.0.1:%d/\n", ntohs(address.sin_port));
+  std::fflush(stdout);
+  Server server(o, side);
+  while (true) {
+    Descriptor connection(accept(listener.get(), nullptr, nullptr));
+    if (connection.get() < 0) continue;
+    const timeval patience = {kPatienceSeconds, 0};
+    setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    server.Handle(connection.get());
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

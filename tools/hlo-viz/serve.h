@@ -1,0 +1,16 @@
+// hlo-viz --serve: the explorer of a dump folder over HTTP, on this machine alone.
+#pragma once
+
+#include "absl/status/status.h"
+#include "tools/hlo-viz/pages.h"
+
+namespace hlokit {
+
+// Answers on 127.0.0.1 until the program is ended: `/` with the page, made anew when the folder (or
+// the file) has changed, `/revision` with the number that the page watches. Port 0 takes a free
+// one; the address is printed on standard output. Requests that name another host are refused, so
+// that no web page can read the dump. Errors: FailedPrecondition where the port cannot be had.
+absl::Status Serve(const VizOptions& options, const SideInputs& side);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

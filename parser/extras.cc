@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "parser/module_parser_internal.h"
+#include "parser/normalize.h"
 #include "parser/origins_internal.h"
 #include "parser/shardings_internal.h"
 #include "parser/values_internal.h"
@@ -50,6 +53,23 @@ bool ReadStringOrDict(Reader& r, std::string& value, bool& is_dict) {
 
 }  // namespace
 
+void NormalizeBackendConfig(std::string& config) {
+  constexpr absl::string_view kKey = "\"wait_on_operation_queues\"";
+  for (size_t start = config.find(kKey.data()); start != std::string::npos;
+       start = config.find(kKey.data(), start)) {
+    absl::string_view rest = absl::string_view(config).substr(start + kKey.size());
+    bool empty = true;
+    for (const char* part : {":", "[", "]", ","}) {
+      rest = absl::StripLeadingAsciiWhitespace(rest);
+      empty = empty && absl::ConsumePrefix(&rest, part);
+    }
+    if (empty)
+      config.erase(start, config.size() - rest.size() - start);
+    else
+      start += kKey.size();
+  }
+}
+
 bool ReadFrontendAttributes(Reader& r, FrontendAttributes& attributes) {
   const bool ok = r.List('{', '}', [&] {
     absl::string_view key;
@@ -83,7 +103,10 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
     case kFrontend:
       return done(ReadFrontendAttributes(reader_, extras.frontend_attributes));
     case kBackendConfig:
-      return done(ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw));
+      if (!ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw))
+        return Outcome::kFailed;
+      NormalizeBackendConfig(extras.backend_config);
+      return Outcome::kRead;
     case kStatistics:
       return done(ReadStatistics(extras.statistics));
     case kSharding:

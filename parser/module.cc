@@ -236,7 +236,8 @@ bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, i
     if (!reader_.Int(value)) return false;
     if (value != static_cast<int32_t>(value))
       return reader_.Error(number, "the number does not fit in 32 bits");
-    reader_.TryEat(',');
+    if (reader_.TryEat(',') && reader_.Peek() == '}')
+      return reader_.Expected("a field after the comma");
   }
   return seen == (1u << fields.size()) - 1 ||
          reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));

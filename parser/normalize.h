@@ -13,6 +13,10 @@ void Normalize(Instruction& instruction);
 // Sorts the rows by the value lost; of several for one the first stays.
 void Normalize(std::vector<OriginRecovery>& table);
 
+// Takes `"wait_on_operation_queues":[],` out, which says nothing and which only some versions
+// write.
+void NormalizeBackendConfig(std::string& config);
+
 // The order of elements of a type, which a compare need not name.
 ComparisonType OwnOrder(ElementType type);
 

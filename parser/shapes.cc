@@ -128,8 +128,7 @@ bool ReadMark(Reader& r, LayoutExtras& extras) {
 }
 template <auto member>
 bool ReadSizeMark(Reader& r, LayoutExtras& extras) {
-  return r.Eat('(', "before the size") && ReadSize(r, extras.*member) &&
-         r.Eat(')', "after the size");
+  return r.Eat('(', "in the layout") && ReadSize(r, extras.*member) && r.Eat(')', "in the layout");
 }
 template <auto member>
 bool ReadType(Reader& r, LayoutExtras& extras) {

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "parser/normalize.h"
 #include "proto/attributes_internal.h"
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
@@ -74,8 +75,11 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
     RETURN_IF_ERROR(Annotate(Read(in.sharding(), seen, *sharding), "sharding"));
     instruction.mutable_extras().sharding = std::move(sharding);
   }
-  if (!in.backend_config().empty())
-    instruction.mutable_extras().backend_config = in.backend_config();
+  if (!in.backend_config().empty()) {
+    std::string& config = instruction.mutable_extras().backend_config;
+    config = in.backend_config();
+    NormalizeBackendConfig(config);
+  }
   if (in.has_backend_config_payload()) {
     if (in.backend_config().empty() && !in.backend_config_payload().value().empty())
       instruction.mutable_extras().backend_config = in.backend_config_payload().value();

@@ -37,7 +37,7 @@ ALLOWED = [
     ("XLA", r'unexpected attribute "(all_reduce_id|opaque|barrier|async_group_id|preserve_layout'
             r'|is_cross_program_prefetch|size_of_\w+|algorithm)"'),
     ("us", r"in the layout, found|T\(\.\.\) must order"),
-    ("us", r"takes at least 1 operand, found 0|dot takes 2 operands"),
+    ("us", r"takes at least 1 operand, found 0|(dot|ragged-all-to-all) takes \d operands"),
     ("us", r"expected (a number|an integer), found ','|, found ':'$"),
     ("us", r"a size in a layout cannot be negative"),
     ("us", r"expected a string, found"),

@@ -79,7 +79,7 @@ const Text kTexts[] = {
      [] {
        return Entry("  p = f32[] parameter(0), backend_config=" + Times(500'000, "{\"a\":") + "\n");
      },
-     "brackets are open"},
+     "the bracket is never closed"},
     {"buffers", [] { return Entry("  p = " + Times(100'000, "b(") + "\n"); },
      "nested more than 200 levels deep"},
     {"dimensions", [] { return Entry("  p = f32[" + Times(100'000, "1,") + "1] parameter(0)\n"); },

@@ -42,6 +42,7 @@ PlainOperand MakePlain(Instruction* x, const DimVector& batch, const DimVector& 
     order.insert(order.end(), part.begin(), part.end());
   Shape transposed = shape.WithoutLayout(), flat = transposed;
   for (size_t d = 0; d < order.size(); ++d) transposed.dims[d] = shape.dims[order[d]];
+  if (IsIota(order)) transposed = shape;  // nothing moves in memory either
   flat.dims.assign(transposed.dims.begin(), transposed.dims.begin() + batch.size());
   PlainOperand made{nullptr, !kept.empty(), Product(shape, kept)};
   if (kept_first && made.has_kept) flat.dims.push_back(made.kept_size);

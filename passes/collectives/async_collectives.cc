@@ -1,8 +1,10 @@
 // Starts, dones and order of collectives.
 #include "passes/collectives/async_collectives.h"
 
+#include "passes/collectives/device_groups.h"
+#include "passes/dce.h"
 #include "passes/expander.h"
-#include "passes/hlo_writer.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -13,6 +15,7 @@ template <typename A>
 Instruction* Pair(Instruction* i, Rewriter& r, Opcode start, Opcode done, const Shape& started) {
   const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
   Instruction* first = r.Add(start, started, operands, i->attr<A>());
+  for (Instruction* before : i->control_predecessors()) first->AddControlPredecessor(before);
   first->set_called({i->called().begin(), i->called().end()});
   return r.Add(done, i->shape(), {first});
 }
@@ -101,21 +104,35 @@ Made MakeSync(Instruction* i, Rewriter& r) {
   }
 }
 
-bool Reaches(const Instruction* from, const Instruction* to) {
-  std::vector<bool> seen(from->module()->id_bound(), false);
-  std::vector<const Instruction*> work = {from};
-  while (!work.empty()) {
-    const Instruction* next = work.back();
-    work.pop_back();
-    if (next == to) return true;
-    for (auto before : {next->operands(), next->control_predecessors()})
-      for (const Instruction* operand : before) {
-        if (seen[operand->id()]) continue;
-        seen[operand->id()] = true;
-        work.push_back(operand);
-      }
+// What came before or after `old` by control comes before or after `made`; `old` goes.
+void PassOn(Computation& c, Instruction* old, Instruction* made) {
+  old->ReplaceAllUsesWith(made);
+  for (Instruction* before : old->control_predecessors()) made->AddControlPredecessor(before);
+  const std::vector<Instruction*> after(old->control_successors().begin(),
+                                        old->control_successors().end());
+  for (Instruction* successor : after)
+    if (successor != made) successor->AddControlPredecessor(made);
+  c.Remove(old);
+}
+
+absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control) {
+  bool changed = false;
+  Rewriter r(c);
+  for (Instruction* i : c.PostOrder()) {
+    r.set_subject(i);
+    ASSIGN_OR_RETURN(Instruction * made, MakeSync(i, r));
+    if (made == nullptr) continue;
+    if (!control.Permit("convert-async-collectives-to-sync", *i, *made)) {
+      c.Remove(made);
+      continue;
+    }
+    Instruction* start = i->operand(0);
+    PassOn(c, i, made);
+    PassOn(c, start, made);
+    changed = true;
   }
-  return false;
+  if (changed) RemoveUncalled(*c.module());
+  return changed;
 }
 
 absl::StatusOr<bool> Linearize(Computation& c) {
@@ -123,7 +140,7 @@ absl::StatusOr<bool> Linearize(Computation& c) {
   Instruction* last = nullptr;
   for (Instruction* i : c.PostOrder()) {
     if (!HasTrait(i->opcode(), kCollective)) continue;
-    if (last != nullptr && !Reaches(i, last)) {
+    if (last != nullptr && !Needs(i, {last})) {
       i->AddControlPredecessor(last);
       changed = true;
     }
@@ -251,7 +268,7 @@ std::unique_ptr<Pass> CreateAsyncCollectiveCreator() {
   return MakeExpander("async-collective-creator", MakeAsync);
 }
 std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
-  return MakeExpander("convert-async-collectives-to-sync", MakeSync);
+  return MakeComputationPass("convert-async-collectives-to-sync", MakeAllSync);
 }
 std::unique_ptr<Pass> CreateCollectivesScheduleLinearizer() {
   return MakeComputationPass("collectives-schedule-linearizer", Linearize);

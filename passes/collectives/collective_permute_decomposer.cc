@@ -24,7 +24,7 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r, int64_t byte
       i->operand_count() != 1 || i->shape().ByteSize() < bytes)
     return nullptr;
   const auto& attrs = i->attr<CollectivePermuteAttrs>();
-  if (!attrs.channel_id) return nullptr;
+  if (!attrs.channel_id || attrs.source_target_pairs.empty()) return nullptr;
   const SendRecvAttrs channel{attrs.channel_id};
   HloWriter w(r);
   Instruction* token = r.Add(Opcode::kAfterAll, Shape::Token(), {});

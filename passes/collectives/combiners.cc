@@ -52,24 +52,6 @@ bool IsCandidate(const Instruction* i, Opcode opcode) {
          i->control_predecessors().empty() && i->control_successors().empty();
 }
 
-// True if `i` needs one of `group`.
-bool Needs(const Instruction* i, absl::Span<Instruction* const> group) {
-  std::vector<bool> seen(i->module()->id_bound(), false);
-  std::vector<const Instruction*> work = {i};
-  while (!work.empty()) {
-    const Instruction* next = work.back();
-    work.pop_back();
-    if (std::find(group.begin(), group.end(), next) != group.end()) return true;
-    for (auto before : {next->operands(), next->control_predecessors()})
-      for (const Instruction* operand : before) {
-        if (seen[operand->id()]) continue;
-        seen[operand->id()] = true;
-        work.push_back(operand);
-      }
-  }
-  return false;
-}
-
 void Join(Computation& c, absl::Span<Instruction* const> group) {
   Rewriter r(c);
   r.set_subject(group[0]);

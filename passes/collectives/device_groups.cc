@@ -128,5 +128,22 @@ Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
   return w.Reshape(w.DynamicSlice(table, {id}, {1}), {});
 }
 
+bool Needs(const Instruction* i, absl::Span<Instruction* const> group) {
+  std::vector<bool> seen(i->module()->id_bound(), false);
+  std::vector<const Instruction*> work = {i};
+  while (!work.empty()) {
+    const Instruction* next = work.back();
+    work.pop_back();
+    if (std::find(group.begin(), group.end(), next) != group.end()) return true;
+    for (auto before : {next->operands(), next->control_predecessors()})
+      for (const Instruction* operand : before) {
+        if (seen[operand->id()]) continue;
+        seen[operand->id()] = true;
+        work.push_back(operand);
+      }
+  }
+  return false;
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

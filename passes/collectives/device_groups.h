@@ -33,5 +33,9 @@ int64_t LargestChannel(const Module& module);
 // replicas and partitions do not tell it.
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective);
 
+// True if `i` is one of `group` or needs one of it, through operands and control dependences. Cost:
+// the size of what it needs.
+bool Needs(const Instruction* i, absl::Span<Instruction* const> group);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

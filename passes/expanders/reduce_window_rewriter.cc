@@ -142,7 +142,7 @@ absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t base_l
 
 std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
   const int64_t base = std::max<int64_t>(
-      2, arguments.Int("base_length", 16, "scans of more elements are made in blocks"));
+      2, arguments.Int("base-length", 16, "scans of more elements are made in blocks"));
   return MakeExpander("reduce-window-rewriter",
                       [base](Instruction* i, Rewriter& r) { return Rewrite(i, r, base); });
 }

@@ -7,7 +7,7 @@
 namespace hlokit {
 
 // A reduce-window that is a scan (the window as long as the dimension, padded on one side) over
-// more than `base_length` (16) elements costs their square: it becomes scans of blocks of that
+// more than `base-length` (16) elements costs their square: it becomes scans of blocks of that
 // length, a scan of their totals, and a combination of both. Reassociates floats. Only for
 // functions and starts that are known (add with 0, maximum with the lowest, ...). A reduce-window
 // of rank 1 becomes one of rank 2 between reshapes, which emitters like better; exact.

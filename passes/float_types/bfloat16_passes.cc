@@ -94,7 +94,9 @@ Made Propagate(Instruction* i, Rewriter& r) {
 Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kStochasticConvert || !IsInteger(i->shape().type)) return nullptr;
   HloWriter w(r);
-  Instruction* x = i->operand(0);
+  // In a type that holds as many steps as the random bits have.
+  const bool small = BitWidth(i->operand(0)->shape().type) < 32;
+  Instruction* x = small ? w.Convert(i->operand(0), kWide) : i->operand(0);
   Instruction* random = i->operand(1);
   Instruction* size = w.Unary(Opcode::kAbs, x);
   Instruction* whole = w.Unary(Opcode::kFloor, size);

@@ -8,7 +8,7 @@ namespace hlokit {
 
 // A collective-permute of one array of at least `bytes` (0) over a channel becomes a recv and a
 // send with the same pairs, the send after the recv has begun, and what the recv-done gives: zeros
-// on a device that nothing is sent to. Exact.
+// on a device that nothing is sent to. One without pairs stays. Exact.
 std::unique_ptr<Pass> CreateCollectivePermuteDecomposer(PassArguments& arguments);
 
 }  // namespace hlokit

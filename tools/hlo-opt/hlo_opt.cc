@@ -6,12 +6,14 @@
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
 #include "tools/common/split.h"
 #include "tools/hlo-opt/bisect.h"
+#include "tools/hlo-opt/dump_folder.h"
 #include "tools/hlo-opt/options.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/transform.h"
@@ -140,6 +142,7 @@ int RunHloOpt(const OptOptions& o) {
     const auto text = PipelineText(*passes);
     return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());
   }
+  if (IsFolder(o.input)) return RunOnDumpFolder(o);
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
 

@@ -51,7 +51,9 @@ void AddPrintFlags(CLI::App& app, OptOptions& o) {
 bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit_status) {
   CLI::App app("Reads an HLO module, verifies it, runs passes over it, and prints the result.",
                "hlo-opt");
-  app.add_option("input", o.input, "HLO text or protobuf, or - for standard input")
+  app.add_option(
+         "input", o.input,
+         "HLO text or protobuf, - for standard input, or a folder that --xla_dump_to filled")
       ->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the result goes; appears whole or not at all")
       ->type_name("FILE");
@@ -124,6 +126,12 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_option("--explain", o.explain,
                  "print which passes and rules made, changed or removed this instruction")
       ->type_name("NAME");
+  app.add_option("--between", o.between,
+                 "of a dump folder: what differs between two stages, by number or pass")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_flag("--replay", o.replay,
+               "of a dump folder: run our pass of each name, compare with what XLA's made");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
   app.add_flag("--time-passes", o.time_passes, "print how long each pass took");

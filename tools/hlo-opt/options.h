@@ -47,6 +47,9 @@ struct OptOptions {
   std::vector<std::string> fuel;  // PASS=N
   int64_t bisect_limit = -1;
   std::string explain;  // name of an instruction
+  // Where the input is a folder of dumps.
+  std::vector<std::string> between;  // two stages
+  bool replay = false;
 };
 
 // Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).

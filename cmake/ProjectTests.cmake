@@ -13,6 +13,13 @@ add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/
 set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
                      project.operations PROPERTIES LABELS quick)
 
+# hlo-viz's explorer in a real browser, where there is one.
+if(TARGET hlo-viz)
+  add_test(NAME project.viz_browser
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # What the project says of each operation against the catalogue of the semantics pages.
 add_test(NAME corpus.operations
          COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py

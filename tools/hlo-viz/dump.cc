@@ -63,7 +63,10 @@ DumpFile ReadDumpName(absl::string_view name) {
   const size_t second = stem.find('.', first + 1);
   if (second == absl::string_view::npos) return file;
   const absl::string_view step = stem.substr(second + 1);
-  if (step == "before_optimizations" || absl::EndsWith(step, "after_optimizations")) {
+  if (absl::StartsWith(step, "execution_") && absl::StrContains(step, "snapshot")) {
+    file.order = kFirst;
+    file.label = std::string(step);
+  } else if (step == "before_optimizations" || absl::EndsWith(step, "after_optimizations")) {
     file.order = step == "before_optimizations" ? kFirst : kLast;
     file.label = std::string(step);
   } else if (!ReadPass(step, file)) {

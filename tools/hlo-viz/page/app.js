@@ -18,6 +18,7 @@ import {setDark, isDark} from './theme.js';
 
 const kFewBoxes = 8, kManyBoxes = 60, kMostHidden = 0.6;  // at first sight; a share of instructions in one box
 const kMostOpenInLink = 80;
+const kMostExpanded = 3000;  // instructions that one key opens
 
 export class App {
   constructor(index) {
@@ -150,7 +151,7 @@ export class App {
     if (this.pathStart !== undefined && !this.model.isScope(box.item)) return this.endPath(box.item);
     const onHeader = box.open && event && this.headerHit(box, event);
     if (this.model.isScope(box.item) && !this.state.set && (onHeader || !box.open)) {
-      this.select(box.item);
+      this.select(box.item, true);
       return this.toggle(box.item);
     }
     this.select(box.item);
@@ -165,6 +166,22 @@ export class App {
     if (!this.model.isExpandable(item)) return;
     if (this.open.has(item)) this.open.delete(item);
     else this.open.add(item);
+    await this.refresh(item);
+    this.save(false);
+  }
+
+  // Opens a scope and all scopes inside; bodies of loops and calls too, fusions not.
+  async expandAll(item) {
+    const {model} = this, open = [item];
+    let shown = 0;
+    while (open.length > 0 && shown < kMostExpanded) {
+      const at = open.pop();
+      if (!this.canOpenFirst(at)) continue;
+      this.open.add(at);
+      const {children} = this.contents.of(at);
+      shown += children.filter((child) => !model.isScope(child)).length;
+      open.push(...children);
+    }
     await this.refresh(item);
     this.save(false);
   }

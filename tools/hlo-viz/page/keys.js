@@ -3,7 +3,7 @@ import {byId, element} from './dom.js';
 import {drawnOperands, drawnUsers} from './near.js';
 
 const kHelp = [
-  ['/', 'search'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'],
+  ['/', 'search'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'], ['x', 'open it with all scopes inside'],
   ['↑ ↓', 'to the first operand, to the first user'], ['← →', 'to the box on the left, on the right'],
   ['n', 'neighbourhood of what is selected'], ['[ ]', 'a step less, a step more of it'],
   ['p', 'path: from here to what is clicked next'], ['o', 'out: select the scope around'],
@@ -33,6 +33,7 @@ export function listenToKeys(app, actions) {
   };
   const keys = {
     '/': () => byId('search').focus(), 'Enter': () => app.state.selected !== null && app.toggle(app.state.selected),
+    'x': () => app.state.selected !== null && app.expandAll(app.state.selected),
     'ArrowUp': () => follow(drawnOperands), 'ArrowDown': () => follow(drawnUsers),
     'ArrowLeft': () => sideways(-1), 'ArrowRight': () => sideways(1),
     'n': () => isInstruction(app) && app.showNear(app.state.selected, 2),

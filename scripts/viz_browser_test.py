@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Drives hlo-viz's explorer in a headless chromium on modules of 10, 1,000 and 50,000 instructions: opens, searches,
+opens scopes, follows links, goes back, looks at screenshots. With --figures FILE.hlo... prints what each takes.
+Exit status 77 where there is no chromium."""
+import argparse
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser
+
+DOT_BLUE = (0x15, 0x65, 0xc0)
+
+
+def module_text(count):
+    """Layers of dots and elementwise work under op_names, with a loop, of about `count` instructions."""
+    lines = ["HloModule layers", "body { s = (s32[], f32[8,8]) parameter(0) i = s32[] get-tuple-element(s), index=0",
+             "  one = s32[] constant(1) j = s32[] add(i, one) v = f32[8,8] get-tuple-element(s), index=1",
+             "  w = f32[8,8] tanh(v) ROOT t = (s32[], f32[8,8]) tuple(j, w) }",
+             "cond { s = (s32[], f32[8,8]) parameter(0) i = s32[] get-tuple-element(s), index=0",
+             "  n = s32[] constant(5) ROOT c = pred[] compare(i, n), direction=LT }",
+             "ENTRY main { x0 = f32[8,8] parameter(0) k = f32[8,8] parameter(1)"]
+    last, made, layer = "x0", 15, 0
+    while made + 9 < count:
+        scope = f"jit(f)/block_{layer // 40}/layer_{layer}"
+        lines.append(f'  d{layer} = f32[8,8] dot({last}, k), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_name="{scope}/attention/dot_general" source_file="model.py" source_line={layer + 1}}}')
+        lines.append(f'  e{layer} = f32[8,8] exponential(d{layer}), metadata={{op_name="{scope}/attention/exp"}}')
+        lines.append(f'  m{layer} = f32[8,8] multiply(e{layer}, {last}), metadata={{op_name="{scope}/mlp/mul"}}')
+        lines.append(f'  n{layer} = f32[8,8] negate(m{layer}), metadata={{op_name="{scope}/mlp/neg"}}')
+        lines.append(f'  a{layer} = f32[8,8] add(n{layer}, {last}), metadata={{op_name="{scope}/add"}}')
+        last, made, layer = f"a{layer}", made + 5, layer + 1
+    lines.append(f"  zero = s32[] constant(0) init = (s32[], f32[8,8]) tuple(zero, {last})")
+    lines.append("  loop = (s32[], f32[8,8]) while(init), condition=cond, body=body")
+    lines.append("  ROOT result = f32[8,8] get-tuple-element(loop), index=1 }")
+    return "\n".join(lines)
+
+
+def pixels(png):
+    """Rows of (r, g, b) triples, as bytes, of an 8-bit RGB or RGBA PNG."""
+    at, data, width, height, channels = 8, b"", 0, 0, 0
+    while at < len(png):
+        size, kind = struct.unpack("!I4s", png[at:at + 8])
+        if kind == b"IHDR":
+            width, height, _, colour = struct.unpack("!IIBB", png[at + 8:at + 18])
+            channels = {2: 3, 6: 4}[colour]
+        elif kind == b"IDAT":
+            data += png[at + 8:at + 8 + size]
+        at += size + 12
+    raw, stride, rows, above = zlib.decompress(data), width * channels, [], bytearray(width * channels)
+    for y in range(height):
+        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for x in range(stride):
+            left = line[x - channels] if x >= channels else 0
+            corner = above[x - channels] if x >= channels else 0
+            if kind == 1:
+                line[x] = (line[x] + left) & 255
+            elif kind == 2:
+                line[x] = (line[x] + above[x]) & 255
+            elif kind == 3:
+                line[x] = (line[x] + (left + above[x]) // 2) & 255
+            elif kind == 4:
+                p = left + above[x] - corner
+                pa, pb, pc = abs(p - left), abs(p - above[x]), abs(p - corner)
+                line[x] = (line[x] + (left if pa <= pb and pa <= pc else above[x] if pb <= pc else corner)) & 255
+        rows.append(line)
+        above = line
+    return [[tuple(row[x * channels:x * channels + 3]) for x in range(width)] for row in rows]
+
+
+def colours_shown(page):
+    return {pixel for row in pixels(page.screenshot()) for pixel in row}
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def place(page, item):
+    return page.run(f"hloViz.view.clientPlace({item})")
+
+
+def click_item(page, item):
+    at = place(page, item)
+    page.click(at["x"], at["y"])
+
+
+def item_of(page, name):
+    return page.run(f"hloViz.model.byName.get({name!r})")
+
+
+def settle(page):
+    page.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 60)))")
+
+
+def expand_by_click(page):
+    """Clicks the first closed scope in sight; returns whether there was one."""
+    item = page.run("(hloViz.view.scene.boxes.find((b) => !b.open && hloViz.model.isScope(b.item)) || {}).item")
+    if item is None:
+        return False
+    page.run(f"hloViz.view.centre({item})")
+    settle(page)
+    before = page.run("hloViz.view.scene.boxes.length")
+    click_item(page, item)
+    page.wait(f"hloViz.view.scene.boxes.length > {before}")
+    check(page.run(f"hloViz.open.has({item})"), "a click opens a scope")
+    return True
+
+
+def explore(page, url, count):
+    page.errors.clear()
+    page.open(url)
+    check(len(colours_shown(page)) > 20, "the first picture is not blank")
+    first = page.run("location.hash")
+    opened = expand_by_click(page)
+    check(opened or count < 20, "a large module has closed scopes")
+    if opened:
+        page.run("history.back()")
+        page.wait(f"location.hash === {first!r}")
+        page.run("new Promise((done) => setTimeout(done, 200))")
+    page.key("/")
+    page.type("name:d0" if count >= 20 else "name:loop")
+    page.wait("document.querySelectorAll('#results li').length > 0")
+    page.run("document.querySelector('#results li').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))")
+    page.wait("hloViz.state.selected !== null && document.querySelector('#panel h2').textContent === hloViz.model.names[hloViz.state.selected]")
+    settle(page)
+    if count >= 20:
+        check(DOT_BLUE in colours_shown(page), "a dot is drawn in its blue")
+    user = page.run("document.querySelector('#panel ul.links a').textContent")
+    page.run("document.querySelector('#panel ul.links a').click()")
+    page.wait(f"document.querySelector('#panel h2').textContent === {user!r}")
+    page.run("history.back()")
+    page.wait(f"document.querySelector('#panel h2').textContent !== {user!r}")
+    keys(page)
+    check(not page.errors, f"errors in the console: {page.errors}")
+
+
+def keys(page):
+    page.run("hloViz.view.canvas.focus()")
+    page.key("t")
+    page.wait("document.querySelectorAll('.text-line.marked').length === 1")
+    page.key("n")
+    page.wait("hloViz.state.set !== null && location.hash.includes('near')")
+    near = page.run("hloViz.view.scene.boxes.length")
+    page.key("]")
+    page.wait(f"hloViz.view.scene.boxes.length >= {near} && location.hash.includes('%3A3')")
+    page.key("Escape")
+    page.wait("hloViz.state.set === null")
+    page.key("d")
+    page.wait("document.documentElement.dataset.theme === 'dark'")
+    page.key("d")
+    check("<svg" in page.run("hloViz.svg()"), "the picture can be exported")
+    page.key("h")
+    page.wait("hloViz.state.selected === null")
+
+
+def permalink(page, url):
+    """A link to an opened place leads there in a new page."""
+    page.open(url)
+    page.run("hloViz.go(hloViz.model.byName.get('m3'))")
+    page.wait("location.hash.includes('m3')")
+    link = page.run("location.href")
+    page.call("Page.navigate", url="about:blank")
+    page.open(link)
+    check(page.run("hloViz.model.names[hloViz.state.selected]") == "m3", "a permalink restores the selection")
+    check(page.run("hloViz.view.boxOf(hloViz.state.selected) !== null"), "and what is open")
+
+
+def passes(page, tool, folder):
+    """A dump folder: the slider shows what a pass has changed."""
+    dump = os.path.join(folder, "dump")
+    os.makedirs(dump, exist_ok=True)
+    text = module_text(60)
+    for name, body in (("before_optimizations", text), ("0001.p.after_change.before_x", text.replace("negate", "cosine", 1)),
+                       ("cpu_after_optimizations", text)):
+        with open(os.path.join(dump, f"module_0000.f.{name}.txt"), "w") as file:
+            file.write(body)
+    url = write_page(tool, dump, os.path.join(folder, "dump.html"))[0]
+    page.open(url)
+    page.run("hloViz.view.canvas.focus()")
+    page.key(".")
+    page.wait("hloViz.state.v === 1 && document.getElementById('pass-changes').textContent.includes('+')")
+    check(page.run("hloViz.model.stateOf.some((s) => s > 0)"), "the change is marked")
+    check(not page.errors, f"errors in the console: {page.errors}")
+
+
+def write_page(tool, source, path):
+    start = time.time()
+    subprocess.run([tool, source, "-o", path], check=True)
+    return "file://" + os.path.abspath(path), time.time() - start, os.path.getsize(path)
+
+
+EXPAND_500 = """(async () => {
+  const {model, contents} = hloViz;
+  let best = -1, size = 0;
+  model.scopes.forEach((scope, s) => {
+    const inside = contents.inside(s).length;
+    if (Math.abs(inside - 500) < Math.abs(size - 500)) { best = s; size = inside; }
+  });
+  hloViz.home();
+  await new Promise((done) => setTimeout(done, 500));
+  hloViz.reveal(model.size + best);
+  await hloViz.refresh(model.size + best);
+  const start = performance.now();
+  await hloViz.expandAll(model.size + best);
+  return [size, performance.now() - start];
+})()"""
+SEARCH = """(() => { const words = ['dot', 'op:all', 'shape:bf16', 'multiply.12', 'source:model']; hloViz.find('warm');
+  return Math.max(...words.map((word) => { hloViz.find(word); return hloViz.timings.search; })); })()"""
+
+
+def figures(page, tool, source, folder):
+    url, written, size = write_page(tool, source, os.path.join(folder, "figures.html"))
+    page.open(url)
+    first = page.run("hloViz.timings.first")
+    search = page.run(SEARCH)
+    nodes, expand = page.run(EXPAND_500)
+    print(f"{os.path.basename(source)[:40]:40} written {written:6.2f} s {size / 2**20:6.2f} MiB   first paint {first:6.0f} ms"
+          f"   search {search:5.0f} ms   expanding {nodes} nodes {expand:5.0f} ms", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
+    parser.add_argument("--figures", nargs="*", metavar="FILE", help="measure these modules instead of testing")
+    parser.add_argument("--sweep", nargs="*", metavar="FILE", help="open a page of each and report console errors")
+    arguments = parser.parse_args()
+    if browser.find() is None:
+        print("skipped: no chromium")
+        return 77
+    tool = os.path.join(os.path.abspath(arguments.bin), "hlo-viz")
+    with tempfile.TemporaryDirectory() as folder, browser.Browser() as page:
+        if arguments.figures is not None:
+            for source in arguments.figures:
+                figures(page, tool, source, folder)
+            return 0
+        if arguments.sweep is not None:
+            return sweep(page, tool, arguments.sweep, folder)
+        for count in (10, 1000, 50000):
+            source = os.path.join(folder, f"{count}.hlo")
+            with open(source, "w") as file:
+                file.write(module_text(count))
+            url, written, size = write_page(tool, source, os.path.join(folder, f"{count}.html"))
+            explore(page, url, count)
+            print(f"{count} instructions: written in {written:.2f} s, {size / 1024:.0f} KiB, ok", flush=True)
+            if count == 1000:
+                permalink(page, url)
+        passes(page, tool, folder)
+    return 0
+
+
+def sweep(page, tool, sources, folder):
+    bad = 0
+    for source in sources:
+        page.errors.clear()
+        try:
+            page.open(write_page(tool, source, os.path.join(folder, "sweep.html"))[0], 30)
+            page.run("hloViz.expandAll(hloViz.state.root)")
+        except (subprocess.CalledProcessError, TimeoutError, RuntimeError) as error:
+            page.errors.append(str(error))
+        if page.errors:
+            bad += 1
+            print(f"{source}: {page.errors[:2]}", flush=True)
+    print(f"{len(sources)} pages, {bad} with errors")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+# SPDX-License-Identifier: Apache-2.0

@@ -111,7 +111,13 @@ Val Expm1(Val x) {
 
 Val Logistic(Val x) {
   Val e = ExpBounded(AtLeast(-Abs(x), ExpLowerBound(x)), true);
-  return Select(x < 0, e, x.Const(1)) / (e + 1);
+  Val divisor = e + 1;
+  Val divisor_low = e - (divisor - 1);
+  Val numerator = Select(x < 0, e, x.Const(1));
+  Val inverse = 1 / divisor;
+  Val quotient = numerator * inverse;
+  Val rest = Fma(-quotient, divisor_low, Fma(-quotient, divisor, numerator));
+  return Fma(rest, inverse, quotient);
 }
 
 Val Tanh(Val x) {

@@ -37,10 +37,10 @@ double Acos(double x) { return std::acos(x); }
 double Erf(double x) { return std::erf(x); }
 double Real(double x) { return x; }
 double Imag(double) { return 0; }
+// Three roundings would be more than 2 ulp just below powers of two.
 double Logistic(double x) {
-  if (!(x < 0)) return 1 / (1 + std::exp(-x));
-  const double e = std::exp(x);  // keeps small results exact to the last subnormal
-  return e / (1 + e);
+  const long double e = std::exp(-std::fabs(static_cast<long double>(x)));
+  return static_cast<double>((x < 0 ? e : 1) / (1 + e));
 }
 uint64_t IsFinite(double x) { return std::isfinite(x); }
 
@@ -49,7 +49,8 @@ double Subtract(double x, double y) { return x - y; }
 double Multiply(double x, double y) { return x * y; }
 double Divide(double x, double y) { return x / y; }
 double Remainder(double x, double y) { return std::fmod(x, y); }
-double Power(double x, double y) { return std::pow(x, y); }
+// libm gives NaN for a signalling NaN to the power of 0.
+double Power(double x, double y) { return y == 0 ? 1 : std::pow(x, y); }
 double Atan2(double x, double y) { return std::atan2(x, y); }
 double Maximum(double x, double y) {
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? x : y;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/enums.h"
+#include "support/shared_text.h"
 #include "types/literal.h"
 #include "types/shape.h"
 
@@ -110,13 +111,13 @@ struct SparsityConfig {
 
 // `metadata={op_type="..." op_name="..." source_file="..." source_line=3 ...}`.
 struct OpMetadata {
-  std::string op_type, op_name, source_file, deduplicated_name, scheduling_name;
+  SharedText op_type, op_name, source_file, deduplicated_name, scheduling_name;
   int64_t source_line = 0, source_end_line = 0, source_column = 0, source_end_column = 0;
   int64_t stack_frame_id = 0;
   int64_t size_of_generated_code_in_bytes = 0, size_of_memory_working_set_in_bytes = 0;
-  std::string profile_type;      // text of profile_type={1}, braces included, where given
-  std::string metadata_payload;  // unquoted and unescaped
-  std::string others;            // parts that this version does not know, as text
+  SharedText profile_type;      // text of profile_type={1}, braces included, where given
+  SharedText metadata_payload;  // unquoted and unescaped
+  SharedText others;            // parts that this version does not know, as text
   bool operator==(const OpMetadata&) const = default;
 };
 

@@ -15,8 +15,8 @@ bool Computation::IsEntry() const { return module_ != nullptr && module_->entry(
 Instruction* Computation::Adopt(std::unique_ptr<Instruction> instruction) {
   Instruction* added = instruction.get();
   added->parent_ = this;
-  added->id_ = module_->next_id_++;
-  added->slot_ = static_cast<int64_t>(slots_.size());
+  added->id_ = static_cast<int32_t>(module_->next_id_++);
+  added->slot_ = static_cast<int32_t>(slots_.size());
   slots_.push_back(std::move(instruction));
   ++live_;
   return added;
@@ -66,7 +66,7 @@ void Computation::Remove(Instruction* instruction) {
   slots_[instruction->slot_].reset();
   if (--live_ * 2 > static_cast<int64_t>(slots_.size()) || slots_.size() < 64) return;
   std::erase(slots_, nullptr);
-  for (size_t i = 0; i < slots_.size(); ++i) slots_[i]->slot_ = static_cast<int64_t>(i);
+  for (size_t i = 0; i < slots_.size(); ++i) slots_[i]->slot_ = static_cast<int32_t>(i);
 }
 
 int64_t Computation::RemoveIfDead(Instruction* dead) {
@@ -126,7 +126,7 @@ std::vector<Instruction*> Computation::PostOrder() const {
       mark = kOpen;
       for (int64_t i = top->operand_count() - 1; i >= 0; --i)
         if (state[top->operand(i)->slot_] == kNew) stack.push_back(top->operand(i));
-      for (Instruction* before : top->control_predecessors_)
+      for (Instruction* before : top->control_predecessors())
         if (state[before->slot_] == kNew) stack.push_back(before);
     }
   };
@@ -148,7 +148,7 @@ std::vector<Instruction*> Computation::Callers() const {
   for (Computation* c : module_->Computations())
     for (const auto& slot : c->slots_)
       if (slot &&
-          std::find(slot->called_.begin(), slot->called_.end(), this) != slot->called_.end())
+          std::find(slot->called().begin(), slot->called().end(), this) != slot->called().end())
         callers.push_back(slot.get());
   return callers;
 }
@@ -162,7 +162,7 @@ Computation* Computation::Clone(absl::string_view suffix) const {
   for (Instruction* i : PostOrder()) {
     operands.clear();
     for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
-    Instruction* added = copy->Add(i->CloneWith(i->shape(), operands));
+    Instruction* added = copy->Add(i->CloneWith(i->shared_shape(), operands));
     for (Instruction* before : i->control_predecessors())
       added->AddControlPredecessor(map.at(before));
     map[i] = added;

@@ -64,6 +64,12 @@ class Computation {
   // Live instructions in the order they were added (source order for parsed modules). A snapshot:
   // safe under edits.
   std::vector<Instruction*> Instructions() const;
+  // Calls fn(Instruction*) for each of them, without making a list; fn adds and removes none.
+  template <typename Fn>
+  void ForEach(Fn fn) const {
+    for (const auto& slot : slots_)
+      if (slot) fn(slot.get());
+  }
   int64_t instruction_count() const { return live_; }
   // Operands (and control predecessors) before users, as XLA orders a computation's text. A
   // snapshot, made without recursion.

@@ -11,17 +11,22 @@ namespace {
 // Above this many users a hash map finds a user's slot.
 constexpr size_t kManyUsers = 16;
 
-void Erase(std::vector<Instruction*>& list, const Instruction* item) {
+template <typename List>
+void Erase(List& list, const Instruction* item) {
   auto found = std::find(list.begin(), list.end(), item);
   if (found != list.end()) list.erase(found);
 }
 
 }  // namespace
 
-Instruction::Instruction(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands)
-    : opcode_(opcode), shape_(std::move(shape)), attributes_(MakeAttributes(opcode)) {
-  operands_.reserve(operands.size());
-  for (Instruction* operand : operands) AppendOperand(operand);
+Instruction::Instruction(Opcode opcode, Shared<Shape> shape,
+                         absl::Span<Instruction* const> operands)
+    : shape_(std::move(shape)),
+      operands_(operands.begin(), operands.end()),
+      attributes_(MakeAttributes(opcode)),
+      opcode_(opcode) {
+  for (Instruction* operand : operands)
+    if (operand != nullptr && !operand->IsLatestUser(this)) operand->AddUser(this);
 }
 
 Instruction::~Instruction() = default;
@@ -30,31 +35,33 @@ Module* Instruction::module() const { return parent_ ? parent_->module() : nullp
 
 bool Instruction::IsRoot() const { return parent_ != nullptr && parent_->root() == this; }
 
+// Where each user stands among users_; made when first asked for.
+absl::flat_hash_map<Instruction*, int64_t>& Instruction::UserSlots() {
+  auto& slots = mutable_rare().user_slots;
+  if (slots.empty())
+    for (size_t i = 0; i < users_.size(); ++i) slots[users_[i]] = static_cast<int64_t>(i);
+  return slots;
+}
+
+// `user` is none yet.
 void Instruction::AddUser(Instruction* user) {
-  if (user_slots_) {
-    if (!user_slots_->try_emplace(user, users_.size()).second) return;
-    users_.push_back(user);
-    return;
-  }
-  if (std::find(users_.begin(), users_.end(), user) != users_.end()) return;
+  if (HasUserSlots()) rare_->user_slots[user] = static_cast<int64_t>(users_.size());
   users_.push_back(user);
-  if (users_.size() < kManyUsers) return;
-  user_slots_ = std::make_unique<absl::flat_hash_map<Instruction*, int64_t>>();
-  for (size_t i = 0; i < users_.size(); ++i) (*user_slots_)[users_[i]] = static_cast<int64_t>(i);
 }
 
 void Instruction::RemoveUser(Instruction* user) {
-  if (!user_slots_) {
+  if (users_.size() < kManyUsers && !HasUserSlots()) {
     Erase(users_, user);
     return;
   }
-  auto found = user_slots_->find(user);
-  if (found == user_slots_->end()) return;
+  auto& slots = UserSlots();
+  auto found = slots.find(user);
+  if (found == slots.end()) return;
   const int64_t slot = found->second;
-  user_slots_->erase(found);
+  slots.erase(found);
   if (slot + 1 != static_cast<int64_t>(users_.size())) {
     users_[slot] = users_.back();
-    (*user_slots_)[users_[slot]] = slot;
+    slots[users_[slot]] = slot;
   }
   users_.pop_back();
 }
@@ -66,14 +73,18 @@ bool Instruction::Uses(const Instruction* operand) const {
 void Instruction::SetOperand(int64_t i, Instruction* operand) {
   Instruction* old = operands_[i];
   if (old == operand) return;
+  if (operand != nullptr && !Uses(operand)) operand->AddUser(this);
   operands_[i] = operand;
   if (old != nullptr && !Uses(old)) old->RemoveUser(this);
-  if (operand != nullptr) operand->AddUser(this);
 }
 
 void Instruction::AppendOperand(Instruction* operand) {
+  constexpr size_t kFew = 16;
+  const bool used = operand == nullptr || operand->IsLatestUser(this) ||
+                    (operands_.size() <= kFew ? Uses(operand)
+                                              : operand->UserSlots().contains(this));
+  if (!used) operand->AddUser(this);
   operands_.push_back(operand);
-  if (operand != nullptr) operand->AddUser(this);
 }
 
 void Instruction::RemoveOperand(int64_t i) {
@@ -96,13 +107,20 @@ void Instruction::ReplaceAllUsesWith(Instruction* other) {
 }
 
 bool Instruction::SameAttributes(const Instruction& other) const {
-  return opcode_ == other.opcode_ && called_ == other.called_ &&
+  return opcode_ == other.opcode_ && called() == other.called() &&
          (attributes_ == nullptr || attributes_->Equals(*other.attributes_));
 }
 
+const Instruction::Rare& Instruction::kNothingRare = *new Rare;
+
+void Instruction::set_called(absl::Span<Computation* const> called) {
+  if (called.empty() && !rare_) return;
+  mutable_rare().called.assign(called.begin(), called.end());
+}
+
 void Instruction::AddControlPredecessor(Instruction* before) {
-  std::vector<Instruction*>& all = control_predecessors_;
-  std::vector<Instruction*>& others = before->control_successors_;
+  std::vector<Instruction*>& all = mutable_rare().before;
+  std::vector<Instruction*>& others = before->mutable_rare().after;
   const bool known = all.size() < others.size()
                          ? std::find(all.begin(), all.end(), before) != all.end()
                          : std::find(others.begin(), others.end(), this) != others.end();
@@ -112,10 +130,11 @@ void Instruction::AddControlPredecessor(Instruction* before) {
 }
 
 void Instruction::DropControlEdges() {
-  for (Instruction* p : control_predecessors_) Erase(p->control_successors_, this);
-  for (Instruction* s : control_successors_) Erase(s->control_predecessors_, this);
-  control_predecessors_.clear();
-  control_successors_.clear();
+  if (!rare_) return;
+  for (Instruction* p : rare_->before) Erase(p->mutable_rare().after, this);
+  for (Instruction* s : rare_->after) Erase(s->mutable_rare().before, this);
+  rare_->before.clear();
+  rare_->after.clear();
 }
 
 const InstructionExtras& Instruction::extras() const {
@@ -129,9 +148,10 @@ InstructionExtras& Instruction::mutable_extras() {
 }
 
 void Instruction::CopyExtrasFrom(const Instruction& from) {
+  if (from.metadata_.empty() && !from.extras_) return;
+  metadata_ = from.metadata_;
   if (!from.extras_) return;
   InstructionExtras& to = mutable_extras();
-  to.metadata = from.extras_->metadata;
   to.frontend_attributes = from.extras_->frontend_attributes;
   if (from.extras_->sharding) to.sharding = std::make_unique<Sharding>(*from.extras_->sharding);
 }
@@ -140,21 +160,21 @@ bool Instruction::HasSideEffect() const {
   if (HasTrait(opcode_, kSideEffect)) return true;
   if (opcode_ == Opcode::kRng) return true;
   if (opcode_ == Opcode::kCustomCall && attr<CustomCallAttrs>().has_side_effect) return true;
-  for (const Computation* c : called_)
+  for (const Computation* c : called())
     for (const Instruction* i : c->Instructions())
       if (i->HasSideEffect()) return true;
   return false;
 }
 
-std::unique_ptr<Instruction> Instruction::CloneWith(Shape shape,
+std::unique_ptr<Instruction> Instruction::CloneWith(Shared<Shape> shape,
                                                     absl::Span<Instruction* const> operands) const {
   auto clone = std::make_unique<Instruction>(opcode_, std::move(shape), operands);
   clone->name_ = name_;
   if (attributes_) clone->attributes_ = attributes_->Clone();
-  clone->called_ = called_;
+  clone->set_called(called());
   clone->place_ = place_;
+  clone->CopyExtrasFrom(*this);
   if (extras_) {
-    clone->CopyExtrasFrom(*this);
     InstructionExtras& to = clone->mutable_extras();
     to.backend_config = extras_->backend_config;
     to.backend_config_is_raw = extras_->backend_config_is_raw;

@@ -1,6 +1,7 @@
 // An HLO instruction: opcode, shape, operands, attributes, and everything that text can say of it.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <typeinfo>
@@ -13,6 +14,7 @@
 #include "ir/attribute_holder.h"
 #include "ir/sharding.h"
 #include "support/diagnostics.h"
+#include "support/shared.h"
 
 namespace hlokit {
 
@@ -21,16 +23,15 @@ class Module;
 
 // Parts that few instructions have; allocated on first use.
 struct InstructionExtras {
-  OpMetadata metadata;
   std::unique_ptr<Sharding> sharding;
-  std::string backend_config;  // JSON or other text, unquoted and unescaped
-  bool backend_config_is_raw =
-      false;  // was written as {..} rather than a quoted string; the printer decides anew
+  SharedText backend_config;  // JSON or other text, unquoted and unescaped
+  // was written as {..} rather than a quoted string; the printer decides anew
+  bool backend_config_is_raw = false;
   // Key, value: strings unquoted and unescaped, dictionaries {..} as text. Printed in the order of
   // the keys.
   std::vector<std::pair<std::string, std::string>> frontend_attributes;
-  std::string statistics;  // text of statistics={...}, braces included
-  std::string origin;      // text of origin={...}
+  SharedText statistics;  // text of statistics={...}, braces included
+  SharedText origin;      // text of origin={...}
   std::vector<std::pair<std::string, std::string>>
       unknown;  // kept under --allow-unknown-attributes: name, text
 };
@@ -42,7 +43,7 @@ class Instruction {
  public:
   // Attributes start at their defaults. Operands belong to the computation that will own the
   // instruction.
-  Instruction(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands);
+  Instruction(Opcode opcode, Shared<Shape> shape, absl::Span<Instruction* const> operands);
   ~Instruction();
   Instruction(const Instruction&) = delete;
   Instruction& operator=(const Instruction&) = delete;
@@ -51,9 +52,11 @@ class Instruction {
   const std::string& name() const { return name_; }
   // Renames; the module keeps names unique (Module::UniqueName).
   void set_name(std::string name) { name_ = std::move(name); }
-  const Shape& shape() const { return shape_; }
-  Shape& mutable_shape() { return shape_; }
-  void set_shape(Shape shape) { shape_ = std::move(shape); }
+  // The reference holds until the shape is set.
+  const Shape& shape() const { return *shape_; }
+  const Shared<Shape>& shared_shape() const { return shape_; }  // to give others the same one
+  Shape& mutable_shape() { return shape_.Mutable(); }
+  void set_shape(Shared<Shape> shape) { shape_ = std::move(shape); }
   Computation* parent() const { return parent_; }
   Module* module() const;
   // Dense in the module (0 .. Module::id_bound()); never reused. For side tables.
@@ -92,24 +95,30 @@ class Instruction {
   bool SameAttributes(const Instruction& other) const;
 
   // Computations it calls, in CallForm order (condition, body; branches; ...).
-  absl::Span<Computation* const> called() const { return called_; }
-  Computation* called(int64_t i) const { return called_[i]; }
-  void set_called(std::vector<Computation*> called) { called_ = std::move(called); }
-  void SetCalled(int64_t i, Computation* computation) { called_[i] = computation; }
+  absl::Span<Computation* const> called() const { return rare().called; }
+  Computation* called(int64_t i) const { return rare().called[i]; }
+  void set_called(absl::Span<Computation* const> called);
+  void set_called(std::initializer_list<Computation*> called) {
+    set_called(absl::MakeConstSpan(called.begin(), called.size()));
+  }
+  void SetCalled(int64_t i, Computation* computation) { mutable_rare().called[i] = computation; }
   // to_apply / calls / while body and condition, where there is exactly that one.
-  Computation* to_apply() const { return called_.empty() ? nullptr : called_[0]; }
+  Computation* to_apply() const { return called().empty() ? nullptr : called()[0]; }
 
-  absl::Span<Instruction* const> control_predecessors() const { return control_predecessors_; }
-  absl::Span<Instruction* const> control_successors() const { return control_successors_; }
+  absl::Span<Instruction* const> control_predecessors() const { return rare().before; }
+  absl::Span<Instruction* const> control_successors() const { return rare().after; }
   void AddControlPredecessor(Instruction* before);
   void DropControlEdges();
 
   bool HasExtras() const { return extras_ != nullptr; }
   const InstructionExtras& extras() const;  // an empty one where there are none
   InstructionExtras& mutable_extras();
-  const OpMetadata& metadata() const { return extras().metadata; }
+  const OpMetadata& metadata() const { return *metadata_; }
+  const Shared<OpMetadata>& shared_metadata() const { return metadata_; }
+  OpMetadata& mutable_metadata() { return metadata_.Mutable(); }
+  void set_metadata(Shared<OpMetadata> metadata) { metadata_ = std::move(metadata); }
   const Sharding* sharding() const { return extras_ ? extras_->sharding.get() : nullptr; }
-  const std::string& backend_config() const { return extras().backend_config; }
+  absl::string_view backend_config() const { return extras().backend_config; }
   // Metadata, sharding and frontend attributes of `from`, as a pass gives its replacement.
   void CopyExtrasFrom(const Instruction& from);
 
@@ -127,7 +136,7 @@ class Instruction {
 
   // A copy with other operands and shape; attributes, called computations, extras come along. Not
   // yet in a computation.
-  std::unique_ptr<Instruction> CloneWith(Shape shape,
+  std::unique_ptr<Instruction> CloneWith(Shared<Shape> shape,
                                          absl::Span<Instruction* const> operands) const;
 
  private:
@@ -142,24 +151,40 @@ class Instruction {
         << "attributes of " << Text(opcode_);
     return holder;
   }
+  // What few instructions have; dumps hold a hundred thousand that have none of it.
+  struct Rare {
+    std::vector<Computation*> called;
+    std::vector<Instruction*> before, after;                // control edges
+    absl::flat_hash_map<Instruction*, int64_t> user_slots;  // where there are many users
+  };
+  const Rare& rare() const { return rare_ ? *rare_ : kNothingRare; }
+  Rare& mutable_rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>();
+    return *rare_;
+  }
+  static const Rare& kNothingRare;
+
+  absl::flat_hash_map<Instruction*, int64_t>& UserSlots();
+  bool HasUserSlots() const { return rare_ && !rare_->user_slots.empty(); }
+  bool IsLatestUser(const Instruction* user) const {
+    return !users_.empty() && users_.back() == user;
+  }
   void AddUser(Instruction* user);
   void RemoveUser(Instruction* user);
   bool Uses(const Instruction* operand) const;
 
-  Opcode opcode_;
-  int64_t id_ = -1;
-  Computation* parent_ = nullptr;
-  int64_t slot_ = -1;  // position in the parent's list
+  Shared<Shape> shape_;
   std::string name_;
-  Shape shape_;
-  absl::InlinedVector<Instruction*, 2> operands_;
-  std::vector<Instruction*> users_;
-  std::unique_ptr<absl::flat_hash_map<Instruction*, int64_t>> user_slots_;  // for many users
+  Computation* parent_ = nullptr;
+  absl::InlinedVector<Instruction*, 2> operands_, users_;
   std::unique_ptr<AttributesBase> attributes_;
-  std::vector<Computation*> called_;
-  std::vector<Instruction*> control_predecessors_, control_successors_;
+  std::unique_ptr<Rare> rare_;
   std::unique_ptr<InstructionExtras> extras_;
+  Shared<OpMetadata> metadata_;
   SourcePlace place_;
+  int32_t id_ = -1;
+  int32_t slot_ = -1;  // position in the parent's list
+  Opcode opcode_;
 };
 
 }  // namespace hlokit

@@ -87,7 +87,7 @@ std::unique_ptr<Module> Module::Clone() const {
     to->execution_thread_ = c->execution_thread_;
     to->place_ = c->place_;
     // Source order is kept: operands are filled in afterwards.
-    for (Instruction* i : c->Instructions()) map[i] = to->Add(i->CloneWith(i->shape(), {}));
+    for (Instruction* i : c->Instructions()) map[i] = to->Add(i->CloneWith(i->shared_shape(), {}));
     for (Instruction* i : c->Instructions()) {
       Instruction* made = map[i];
       for (Instruction* operand : i->operands()) made->AppendOperand(map[operand]);
@@ -95,7 +95,7 @@ std::unique_ptr<Module> Module::Clone() const {
         made->AddControlPredecessor(map[before]);
       std::vector<Computation*> called;
       for (Computation* callee : i->called()) called.push_back(computations[callee]);
-      made->set_called(std::move(called));
+      made->set_called(called);
     }
     to->root_ = c->root_ ? map[c->root_] : nullptr;
     for (Instruction* i : c->schedule_) to->schedule_.push_back(map[i]);

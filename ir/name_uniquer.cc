@@ -2,6 +2,7 @@
 #include "ir/name_uniquer.h"
 
 #include "absl/strings/str_cat.h"
+#include "support/text.h"
 
 namespace hlokit {
 namespace {
@@ -29,21 +30,41 @@ bool IsPlain(absl::string_view name, const Split& split) {
 
 }  // namespace
 
-int64_t NameUniquer::Register(Numbers& numbers, int64_t wanted) {
-  if (wanted == 0 && !numbers.zero_used) {
-    numbers.zero_used = true;
-    return 0;
-  }
-  if (wanted != 0 && numbers.used.insert(wanted).second) return wanted;
-  while (!numbers.used.insert(numbers.next).second) ++numbers.next;
-  return numbers.next++;
+bool NameUniquer::Take(absl::string_view name) {
+  if (2 * (size_ + 1) > taken_.size()) Grow();
+  const uint64_t fingerprint = HashText(name) | 1;  // 0 is a free slot's
+  uint64_t& slot = Slot(taken_, fingerprint);
+  if (slot != 0) return false;
+  slot = fingerprint;
+  ++size_;
+  return true;
+}
+
+uint64_t& NameUniquer::Slot(std::vector<uint64_t>& table, uint64_t fingerprint) {
+  const size_t mask = table.size() - 1;
+  size_t at = (fingerprint >> 1) & mask;
+  while (table[at] != 0 && table[at] != fingerprint) at = (at + 1) & mask;
+  return table[at];
+}
+
+void NameUniquer::Grow() {
+  std::vector<uint64_t> larger(taken_.empty() ? 64 : 2 * taken_.size(), 0);
+  for (const uint64_t fingerprint : taken_)
+    if (fingerprint != 0) Slot(larger, fingerprint) = fingerprint;
+  taken_ = std::move(larger);
 }
 
 void NameUniquer::MakeUnique(std::string& name) {
   const Split split = SplitName(name);
-  const int64_t number = Register(roots_[split.root], split.number);
-  if (number == split.number && (!split.has_number || IsPlain(name, split))) return;
-  name = absl::StrCat(split.root, ".", number);
+  const bool plain = !split.has_number || IsPlain(name, split);
+  if (!plain) name = absl::StrCat(split.root, ".", split.number);
+  const absl::string_view root = absl::string_view(name).substr(0, split.root.size());
+  if (Take(split.number == 0 ? root : absl::string_view(name))) return;
+  int64_t& next = next_.try_emplace(root, 1).first->second;
+  std::string free;
+  do free = absl::StrCat(root, ".", next++);
+  while (!Take(free));
+  name = std::move(free);
 }
 
 std::string NameUniquer::Unique(absl::string_view name) {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 
 namespace hlokit {
@@ -21,15 +21,18 @@ class NameUniquer {
   void MakeUnique(std::string& name);
 
  private:
-  struct Numbers {
-    absl::flat_hash_set<int64_t> used;
-    int64_t next = 1;
-    bool zero_used = false;  // most roots have 0 alone
-  };
-  // The number to take for the wanted one.
-  static int64_t Register(Numbers& numbers, int64_t wanted);
+  // Whether the name, root and number in one spelling, was free; it is taken from now on.
+  bool Take(absl::string_view name);
+  // Where the fingerprint is in the table, or belongs.
+  static uint64_t& Slot(std::vector<uint64_t>& table, uint64_t fingerprint);
+  void Grow();
 
-  absl::flat_hash_map<std::string, Numbers> roots_;
+  // A hash table of the fingerprints of what is taken, 0 where free: names are many, and most are
+  // only ever asked for once. Two names of one fingerprint, of which there will be none, would
+  // merely be numbered as if they were equal.
+  std::vector<uint64_t> taken_;
+  size_t size_ = 0;
+  absl::flat_hash_map<std::string, int64_t> next_;  // the first number to try after a clash
 };
 
 }  // namespace hlokit

@@ -31,12 +31,13 @@ class TextTable {
       size_t at = HashText(kInfos[i].text) % kSlots;
       while (slots_[at] != kNone) at = (at + 1) % kSlots;
       slots_[at] = static_cast<uint8_t>(i);
+      texts_[i] = kInfos[i].text;
     }
   }
   std::optional<Opcode> Find(absl::string_view text) const {
     size_t at = HashText(text) % kSlots;
     for (; slots_[at] != kNone; at = (at + 1) % kSlots)
-      if (kInfos[slots_[at]].text == text) return static_cast<Opcode>(slots_[at]);
+      if (texts_[slots_[at]] == text) return static_cast<Opcode>(slots_[at]);
     return std::nullopt;
   }
 
@@ -45,6 +46,7 @@ class TextTable {
   static constexpr uint8_t kNone = 0xFF;
   static_assert(kOpcodeCount < kNone);
   std::array<uint8_t, kSlots> slots_;
+  std::array<absl::string_view, kOpcodeCount> texts_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ class ForeignCall {
 
   absl::Status Run(hlokit_ffi_function function) {
     const CustomCallAttrs& attrs = context_.instruction.attr<CustomCallAttrs>();
-    const std::string& config = context_.instruction.backend_config();
+    const std::string config(context_.instruction.backend_config());
     hlokit_ffi_call call = {};
     call.version = HLOKIT_FFI_VERSION;
     call.target = attrs.target.c_str();

@@ -144,10 +144,10 @@ bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& i
     absl::string_view name;
     if (!reader_.AttributeName(name, "an attribute after the comma")) return false;
     name = CurrentName(name);
-    Outcome outcome = Outcome::kUnknown;
-    if (wrapped != nullptr) outcome = ReadOwnField(*wrapped, name, seen.wrapped_fields, at);
+    Outcome outcome = ReadCommon(scope, instruction, name, seen, at);
+    if (outcome == Outcome::kUnknown && wrapped != nullptr)
+      outcome = ReadOwnField(*wrapped, name, seen.wrapped_fields, at);
     if (outcome == Outcome::kUnknown) outcome = ReadOwnField(instruction, name, seen.fields, at);
-    if (outcome == Outcome::kUnknown) outcome = ReadCommon(scope, instruction, name, seen, at);
     if (outcome == Outcome::kUnknown)
       outcome = ReadCalls(wrapped != nullptr ? *wrapped : instruction, name, seen, at);
     if (outcome == Outcome::kUnknown && !UnknownAttribute(instruction, name, at)) return false;
@@ -218,7 +218,7 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* 
     return reader_.Error(at, Text(instruction.opcode()), " needs the attribute ", call.name,
                          ", as in ", call.name, "=COMPUTATION");
   }
-  instruction.set_called(std::move(called));
+  instruction.set_called(called);
   return true;
 }
 

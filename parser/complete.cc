@@ -37,6 +37,11 @@ ShapeSize SizeOf(const Shape& shape) {
   return size;
 }
 
+bool IsLiteralShape(const Shape& shape) {
+  return shape.dynamic_mask == 0 && (!shape.has_layout || shape.layout.extras == nullptr) &&
+         std::all_of(shape.elements.begin(), shape.elements.end(), IsLiteralShape);
+}
+
 // A literal's shape: its values lie one by one, and all of them are there.
 void BecomeLiteralShape(Shape& shape) {
   for (Shape& element : shape.elements) BecomeLiteralShape(element);
@@ -102,7 +107,7 @@ void Normalize(Instruction& i) {
       break;
     }
     case Opcode::kConstant:
-      BecomeLiteralShape(i.mutable_shape());
+      if (!IsLiteralShape(i.shape())) BecomeLiteralShape(i.mutable_shape());
       break;
     case Opcode::kMap: {  // all of them, whatever the text says
       DimVector& dimensions = i.mutable_attr<MapAttrs>().dimensions;

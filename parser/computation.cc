@@ -33,7 +33,7 @@ bool ModuleParser::ReadComputation() {
         .Error(reader_.PlaceAt(start), "", "a second ENTRY")
         .Note(entry_place_, "the first one");
   }
-  Shape result;
+  Shared<Shape> result;
   const char* result_at = nullptr;
   if (reader_.Peek() == '(' && !ReadSignature(result, result_at)) {
     computations_[name].open = false;
@@ -47,8 +47,8 @@ bool ModuleParser::ReadComputation() {
   done.computation = body;
   last_ = body;
   if (is_entry) module_->set_entry(body);
-  if (result_at != nullptr && !Compatible(body->root()->shape(), result))
-    return reader_.Error(result_at, "the signature says ", Text(result), ", the root is ",
+  if (result_at != nullptr && !Compatible(body->root()->shape(), *result))
+    return reader_.Error(result_at, "the signature says ", Text(*result), ", the root is ",
                          Text(body->root()->shape()));
   if (!reader_.TryEat(',')) return true;
   std::string thread;
@@ -60,12 +60,12 @@ bool ModuleParser::ReadComputation() {
 
 // `(name: shape, ...) -> shape`. As in XLA, the parameters are those of the body, whatever stands
 // here.
-bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
+bool ModuleParser::ReadSignature(Shared<Shape>& result, const char*& result_at) {
   const bool parameters = reader_.List('(', ')', [&] {
     const bool percent = reader_.Peek() == '%';
     absl::string_view name;
-    Shape shape;
     const char* at = reader_.Here();
+    Shared<Shape> ignored;
     if (!reader_.Name(name, "a parameter's name")) return false;
     if (!percent && IsKeyword(name) && *reader_.raw_position() != ':')
       return reader_.Error(at, "'", name, "' is reserved and cannot name a parameter");
@@ -73,12 +73,12 @@ bool ModuleParser::ReadSignature(Shape& result, const char*& result_at) {
     if (!percent && *colon == ':') reader_.MoveTo(colon + 1);  // to XLA a part of the name
     if (reader_.Peek() == ':' && !percent)
       return reader_.Error(reader_.Here(), "':' must follow the name without a blank");
-    return ReadShape(reader_, shape, MissingLayout::kNone);
+    return ReadSharedShape(ignored);
   });
   if (!parameters) return false;
   if (!reader_.TryEat("->")) return reader_.Expected("'->' before the result's shape");
   result_at = reader_.Here();
-  return ReadShape(reader_, result, MissingLayout::kNone);
+  return ReadSharedShape(result);
 }
 
 void ModuleParser::OpenScope(Scope& scope, absl::string_view name, SourcePlace place) {
@@ -154,8 +154,8 @@ bool ModuleParser::CheckParameters(Scope& scope) {
   if (scope.parameter_count == 0) return true;
   std::vector<const Instruction*> by_number(scope.parameter_count, nullptr);
   bool ok = true;
-  for (const Instruction* i : scope.computation->Instructions()) {
-    if (!i->IsParameter()) continue;
+  scope.computation->ForEach([&](const Instruction* i) {
+    if (!i->IsParameter()) return;
     const int64_t number = i->parameter_number();
     if (number >= scope.parameter_count) {
       diagnostics().Error(i->place(), "computation-c6", "parameter ", number,
@@ -171,7 +171,7 @@ bool ModuleParser::CheckParameters(Scope& scope) {
     } else {
       by_number[number] = i;
     }
-  }
+  });
   if (!ok) return false;
   scope.computation->RebuildParameters();
   return true;

@@ -41,14 +41,10 @@ CommonBit CommonFromName(absl::string_view name) {
   return CommonBit();
 }
 
-// A string, unquoted, or a dictionary as it stands.
-bool ReadStringOrDict(Reader& r, std::string& value, bool& is_dict) {
+// A string, unquoted, or a dictionary as it stands; `unescaped` may hold what `value` shows.
+bool ReadStringOrDict(Reader& r, absl::string_view& value, std::string& unescaped, bool& is_dict) {
   is_dict = r.Peek() == '{';
-  if (!is_dict) return r.String(value);
-  absl::string_view text;
-  if (!r.Balanced(text)) return false;
-  value.assign(text.data(), text.size());
-  return true;
+  return is_dict ? r.Balanced(value) : r.String(value, unescaped);
 }
 
 }  // namespace
@@ -72,11 +68,12 @@ void NormalizeBackendConfig(std::string& config) {
 
 bool ReadFrontendAttributes(Reader& r, FrontendAttributes& attributes) {
   const bool ok = r.List('{', '}', [&] {
-    absl::string_view key;
-    std::string value;
+    absl::string_view key, value;
+    std::string unescaped;
     bool is_dict = false;
-    if (!r.AttributeName(key, "a name") || !ReadStringOrDict(r, value, is_dict)) return false;
-    attributes.emplace_back(std::string(key), std::move(value));
+    if (!r.AttributeName(key, "a name") || !ReadStringOrDict(r, value, unescaped, is_dict))
+      return false;
+    attributes.emplace_back(std::string(key), std::string(value));
     return true;
   });
   auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -96,16 +93,20 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
   seen.common |= bit;
   auto done = [](bool ok) { return ok ? Outcome::kRead : Outcome::kFailed; };
   if (bit == kControl) return done(ReadControlPredecessors(scope, instruction));
+  if (bit == kMetadata) return done(ReadSharedMetadata(instruction));
   InstructionExtras& extras = instruction.mutable_extras();
+  absl::string_view text;
+  std::string made;
+  bool ok = true;
   switch (bit) {
-    case kMetadata:
-      return done(ReadMetadata(reader_, options_.allow_unknown_attributes, extras.metadata));
     case kFrontend:
       return done(ReadFrontendAttributes(reader_, extras.frontend_attributes));
     case kBackendConfig:
-      if (!ReadStringOrDict(reader_, extras.backend_config, extras.backend_config_is_raw))
+      if (!ReadStringOrDict(reader_, text, made, extras.backend_config_is_raw))
         return Outcome::kFailed;
-      NormalizeBackendConfig(extras.backend_config);
+      made = std::string(text);
+      NormalizeBackendConfig(made);
+      extras.backend_config = texts_.Get(made);
       return Outcome::kRead;
     case kStatistics:
       return done(ReadStatistics(extras.statistics));
@@ -113,12 +114,31 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
       extras.sharding = std::make_unique<Sharding>();
       return done(ReadSharding(reader_, *extras.sharding));
     default:
-      return done(ReadOrigin(reader_, extras.origin));
+      ok = ReadOrigin(reader_, made);
+      extras.origin = made;
+      return done(ok);
   }
 }
 
+// Instructions that came from one line of a program have the same metadata.
+bool ModuleParser::ReadSharedMetadata(Instruction& instruction) {
+  const absl::string_view text = reader_.PeekBraced();
+  if (const Shared<OpMetadata>* known = metadata_.Find(text); known != nullptr) {
+    instruction.set_metadata(*known);
+    reader_.MoveTo(text.end());
+    return true;
+  }
+  OpMetadata metadata;
+  if (!ReadMetadata(reader_, options_.allow_unknown_attributes, texts_, metadata)) return false;
+  const bool plain = metadata.others.empty() && reader_.raw_position() == text.end();
+  instruction.set_metadata(std::move(metadata));
+  if (plain) metadata_.Add(text, instruction.shared_metadata());
+  return true;
+}
+
 // `{visualizing_index=0,name=1.5}`, brought to one spelling; empty ones are dropped.
-bool ModuleParser::ReadStatistics(std::string& text) {
+bool ModuleParser::ReadStatistics(SharedText& statistics) {
+  std::string text;
   const bool ok = reader_.List('{', '}', [&] {
     absl::string_view name;
     double value = 0;
@@ -127,6 +147,7 @@ bool ModuleParser::ReadStatistics(std::string& text) {
     return true;
   });
   if (!text.empty()) text += '}';
+  statistics = text;
   return ok;
 }
 
@@ -145,10 +166,10 @@ bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instructio
 }
 
 void ModuleParser::ShareExtras(const Instruction& from, Instruction& to) {
+  to.set_metadata(from.shared_metadata());
   if (!from.HasExtras()) return;
   const InstructionExtras& extras = from.extras();
   InstructionExtras& shared = to.mutable_extras();
-  shared.metadata = extras.metadata;
   shared.backend_config = extras.backend_config;
   shared.backend_config_is_raw = extras.backend_config_is_raw;
   shared.frontend_attributes = extras.frontend_attributes;

@@ -12,6 +12,11 @@
 namespace hlokit {
 namespace {
 
+// Where a plain word or number at `at` ends, if a parenthesis follows; else null.
+const char* ScalarEnd(const char* at) {
+  while (Reader::IsClass(*at, kWordPart) || *at == '+') ++at;
+  return *at == ')' ? at : nullptr;
+}
 
 // Spellings of opcodes that XLA gave up.
 constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
@@ -21,11 +26,11 @@ constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
 
 bool ModuleParser::ReadInstruction(Scope& scope) {
   const char* start = reader_.Here();
-  const bool is_root = reader_.TryEatWord("ROOT");
+  const bool is_root = *start == 'R' && reader_.TryEatWord("ROOT");
   const char* name_at = reader_.Here();
   const bool percent = *name_at == '%';
   absl::string_view name;
-  if (!percent && reader_.PeekWord() == "ENTRY") return body_open_ = false;
+  if (*name_at == 'E' && reader_.PeekWord() == "ENTRY") return body_open_ = false;
   if (!reader_.Name(name, "an instruction")) return false;
   if (!percent && *reader_.raw_position() == '=')
     return reader_.Error(name_at, "a blank must stand between '", name, "' and '='");
@@ -44,8 +49,8 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
     return false;
   }
   entry.broken = true;
-  if (TypeFromWord(name) != ElementType::kInvalid || absl::StartsWith(name, "__") ||
-      (!percent && IsKeyword(name)))
+  if (absl::StartsWith(name, "__") ||
+      (percent ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction");
   if (is_root && scope.root_place.valid()) {
     diagnostics()
@@ -68,10 +73,11 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
                                              SourcePlace place, bool nested) {
   Reader::Depth depth(reader_);
   if (!depth.ok()) return nullptr;
-  Shape shape;
-  const bool has_shape = StartsShape(reader_);
-  if (has_shape && !ReadShape(reader_, shape)) return nullptr;
   OpName op;
+  op.start = reader_.Here();
+  Shared<Shape> shape;
+  const bool has_shape = StartsShape(reader_);
+  if (has_shape && !ReadSharedShape(shape)) return nullptr;
   if (!ReadOpName(op)) return nullptr;
   std::unique_ptr<Instruction> made = ReadArguments(scope, op, std::move(shape), has_shape);
   if (made == nullptr) return nullptr;
@@ -96,6 +102,24 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
   return scope.last = scope.computation->Adopt(std::move(made));
 }
 
+// Most shapes of a module are those of other instructions too.
+bool ModuleParser::ReadSharedShape(Shared<Shape>& shape) {
+  const absl::string_view text = PeekShapeText(reader_);
+  if (const Shared<Shape>* known = shapes_.Find(text); known != nullptr) {
+    shape = *known;
+    reader_.MoveTo(text.end());
+    return true;
+  }
+  Shape read;
+  if (!ReadShape(reader_, read)) return false;
+  shape = std::move(read);
+  const char* const after = reader_.Here();
+  if (!text.empty()) reader_.MoveTo(text.end());
+  if (reader_.Here() == after && !text.empty()) shapes_.Add(text, shape);
+  reader_.MoveTo(after);
+  return true;
+}
+
 std::string ModuleParser::AnonymousName(Opcode opcode) {
   return anonymous_.Unique(absl::StrCat(Text(opcode), ".anon"));
 }
@@ -105,6 +129,11 @@ bool ModuleParser::ReadOpName(OpName& op) {
   const absl::string_view word = reader_.PeekWord();
   if (word.empty()) return reader_.ExpectedHere("an opcode");
   std::optional<Opcode> opcode = OpcodeFromText(word);
+  if (opcode) {
+    op.opcode = *opcode;
+    reader_.MoveTo(op.at + word.size());
+    return true;
+  }
   for (const auto& [former, now] : kFormerNames)
     if (!opcode && word == former) opcode = now;
   constexpr std::pair<absl::string_view, Opcode> kSuffixes[] = {{"-start", Opcode::kAsyncStart},
@@ -127,7 +156,7 @@ bool ModuleParser::ReadOpName(OpName& op) {
 }
 
 std::unique_ptr<Instruction> ModuleParser::ReadArguments(Scope& scope, const OpName& op,
-                                                         Shape shape, bool has_shape) {
+                                                         Shared<Shape> shape, bool has_shape) {
   Operands operands;
   const bool literal = op.opcode == Opcode::kParameter || op.opcode == Opcode::kConstant;
   if (literal && !has_shape) {
@@ -135,11 +164,11 @@ std::unique_ptr<Instruction> ModuleParser::ReadArguments(Scope& scope, const OpN
     return nullptr;
   }
   if (!literal &&
-      (!ReadOperands(scope, operands) || !CheckOperands(op, shape, has_shape, operands)))
+      (!ReadOperands(scope, operands) || !CheckOperands(op, *shape, has_shape, operands)))
     return nullptr;
   auto made = std::make_unique<Instruction>(op.opcode, std::move(shape), operands);
   if (op.opcode == Opcode::kParameter && !ReadParameter(scope, *made)) return nullptr;
-  if (op.opcode == Opcode::kConstant && !ReadConstant(*made)) return nullptr;
+  if (op.opcode == Opcode::kConstant && !ReadConstant(op, *made)) return nullptr;
   if (CheckAsync(op, *made)) return made;
   broken_.push_back(std::move(made));
   return nullptr;
@@ -157,14 +186,22 @@ bool ModuleParser::ReadParameter(Scope& scope, Instruction& instruction) {
   return reader_.Eat(')', "after the parameter's number");
 }
 
-bool ModuleParser::ReadConstant(Instruction& instruction) {
+bool ModuleParser::ReadConstant(const OpName& op, Instruction& instruction) {
   if (!reader_.Eat('(', "before the constant's value")) return false;
-  Literal literal;
-  bool elided = false;
-  if (!ReadLiteral(reader_, instruction.shape(), literal, elided)) return false;
-  if (!elided)
-    instruction.mutable_attr<ConstantAttrs>().literal =
-        std::make_shared<const Literal>(std::move(literal));
+  const char* const end = ScalarEnd(reader_.Here());
+  const bool scalar = end != nullptr && instruction.shape().IsScalar();
+  const absl::string_view text(op.start, scalar ? end - op.start : 0);
+  SharedLiteral& value = instruction.mutable_attr<ConstantAttrs>().literal;
+  if (const SharedLiteral* known = scalar ? scalars_.Find(text) : nullptr; known != nullptr) {
+    value = *known;
+    reader_.MoveTo(end);
+  } else {
+    Literal literal;
+    bool elided = false;
+    if (!ReadLiteral(reader_, instruction.shape(), literal, elided)) return false;
+    if (!elided) value = std::make_shared<const Literal>(std::move(literal));
+    if (scalar && value != nullptr && reader_.Here() == end) scalars_.Add(text, value);
+  }
   return reader_.Eat(')', "after the constant's value");
 }
 
@@ -179,13 +216,26 @@ bool ModuleParser::ReadOperands(Scope& scope, Operands& operands) {
   return reader_.Eat(')', "or ',' after an operand");
 }
 
+// The usual case: the name of an instruction and nothing else. Null, and nothing taken, otherwise.
+Instruction* ModuleParser::ReadPlainOperand(Scope& scope) {
+  const char* name = reader_.Here();
+  name += *name == '%';
+  const char* end = name;
+  while (Reader::IsClass(*end, kWordPart)) ++end;
+  if (*end != ',' && *end != ')') return nullptr;
+  const NameTable::Entry* entry = scope.names->Find({name, static_cast<size_t>(end - name)});
+  if (entry == nullptr || entry->instruction == nullptr) return nullptr;
+  reader_.MoveTo(end);
+  return entry->instruction;
+}
+
 // `name`, `shape name`, or an instruction in place: `shape opcode(...)`.
 Instruction* ModuleParser::ReadOperand(Scope& scope) {
   const char* start = reader_.Here();
-  Shape declared;
+  if (Instruction* plain = ReadPlainOperand(scope)) return plain;
+  Shared<Shape> declared;
   const bool has_shape = StartsShape(reader_);
-  const MissingLayout missing = lone_ ? MissingLayout::kDefault : MissingLayout::kNone;
-  if (has_shape && !ReadShape(reader_, declared, missing)) return nullptr;
+  if (has_shape && !ReadSharedShape(declared)) return nullptr;
   const char* at = reader_.Here();
   absl::string_view name;
   const bool lone = lone_ && has_shape && open_scopes_ == 1;
@@ -203,10 +253,11 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
     return nullptr;
   }
   Instruction* operand = entry->instruction;
-  if (operand != nullptr && has_shape && !Compatible(operand->shape(), declared)) {
+  if (operand != nullptr && has_shape && !operand->shared_shape().IsSame(declared) &&
+      !Compatible(operand->shape(), *declared)) {
     diagnostics()
         .Error(reader_.PlaceAt(at), "", "the operand '", name, "' is of ", Text(operand->shape()),
-               ", not ", Text(declared))
+               ", not ", Text(*declared))
         .Note(operand->place(), "defined here");
     return nullptr;
   }
@@ -215,8 +266,8 @@ Instruction* ModuleParser::ReadOperand(Scope& scope) {
 }
 
 // An operand that a lone instruction names without any text that defines it.
-Instruction* ModuleParser::ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape,
-                                                const char* at) {
+Instruction* ModuleParser::ReadParameterInPlace(Scope& scope, absl::string_view name,
+                                                Shared<Shape> shape, const char* at) {
   auto made = std::make_unique<Instruction>(Opcode::kParameter, std::move(shape),
                                             absl::Span<Instruction* const>());
   made->mutable_attr<ParameterAttrs>().number = scope.parameter_count;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "parser/extras_internal.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct TextPart {
   absl::string_view name;
-  std::string OpMetadata::*member;
+  SharedText OpMetadata::*member;
 };
 struct NumberPart {
   absl::string_view name;
@@ -47,14 +48,14 @@ bool ReadNumber(Reader& r, int64_t& value) {
 }
 
 // `{1}`: kept as text.
-bool ReadProfileType(Reader& r, std::string& text) {
+bool ReadProfileType(Reader& r, SharedText& text) {
   const char* at = r.Here();
   DimVector types;
   if (!ReadValue(r, types)) return false;
   for (int64_t type : types)
     if (type < 0 || type > kMostProfileType)
       return r.Error(at, "profile types are 0 to ", kMostProfileType);
-  text = types.empty() ? "" : absl::StrCat("{", absl::StrJoin(types, ","), "}");
+  if (!types.empty()) text = absl::StrCat("{", absl::StrJoin(types, ","), "}");
   return true;
 }
 
@@ -62,9 +63,17 @@ enum class Part { kRead, kFailed, kUnknown };  // kUnknown leaves the reader whe
 
 Part Done(bool ok) { return ok ? Part::kRead : Part::kFailed; }
 
-Part ReadPart(Reader& r, absl::string_view name, OpMetadata& metadata) {
+bool ReadText(Reader& r, SharedTextCache& texts, SharedText& value) {
+  absl::string_view text;
+  std::string unescaped;
+  if (!r.String(text, unescaped)) return false;
+  value = texts.Get(text);
+  return true;
+}
+
+Part ReadPart(Reader& r, SharedTextCache& texts, absl::string_view name, OpMetadata& metadata) {
   for (const TextPart& part : kTextParts)
-    if (part.name == name) return Done(r.String(metadata.*part.member));
+    if (part.name == name) return Done(ReadText(r, texts, metadata.*part.member));
   for (const NumberPart& part : kNumberParts)
     if (part.name == name) return Done(ReadNumber(r, metadata.*part.member));
   absl::string_view text;
@@ -91,16 +100,17 @@ bool KeepUnknown(Reader& r, absl::string_view name, const char* at, OpMetadata& 
                                          : !r.Word().empty();
   if (!ok) return false;
   r.diagnostics().Warning(r.PlaceAt(at), "", "unknown metadata '", name, "' is kept as text");
-  absl::StrAppend(&metadata.others, metadata.others.empty() ? "" : " ", name, "=",
-                  absl::string_view(value, r.raw_position() - value));
+  metadata.others =
+      absl::StrCat(metadata.others.view(), metadata.others.empty() ? "" : " ", name, "=",
+                   absl::string_view(value, r.raw_position() - value));
   return true;
 }
 
 }  // namespace
 
-bool ReadMetadata(Reader& r, bool keep_unknown, OpMetadata& metadata) {
+bool ReadMetadata(Reader& r, bool keep_unknown, SharedTextCache& texts, OpMetadata& metadata) {
   if (!r.Eat('{', "before the metadata")) return false;
-  std::vector<absl::string_view> seen;
+  absl::InlinedVector<absl::string_view, 16> seen;
   r.TryEat(',');
   while (!r.TryEat('}')) {
     const char* at = r.Here();
@@ -109,7 +119,7 @@ bool ReadMetadata(Reader& r, bool keep_unknown, OpMetadata& metadata) {
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return r.Error(at, "the metadata gives ", name, " twice");
     seen.push_back(name);
-    const Part part = ReadPart(r, name, metadata);
+    const Part part = ReadPart(r, texts, name, metadata);
     if (part == Part::kFailed) return false;
     if (part == Part::kUnknown && !keep_unknown)
       return r.Error(at, "unknown metadata '", name, "'", DidYouMean(name, KnownNames()),
@@ -126,7 +136,8 @@ bool ReadMetadataList(Reader& r, std::vector<OpMetadata>& list) {
   if (!r.Eat('{', "before the metadata")) return false;
   const bool several = r.Peek() == '{';
   r.MoveTo(start);
-  auto read = [&] { return ReadMetadata(r, /*keep_unknown=*/false, list.emplace_back()); };
+  SharedTextCache texts;
+  auto read = [&] { return ReadMetadata(r, /*keep_unknown=*/false, texts, list.emplace_back()); };
   return several ? r.List('{', '}', read) : read();
 }
 

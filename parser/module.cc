@@ -296,9 +296,10 @@ void ModuleParser::FillEntryLayout() {
 void ModuleParser::FillSchedules() {
   std::vector<bool> fused(module_->computation_id_bound(), false);
   for (Computation* c : module_->Computations())
-    for (const Instruction* i : c->Instructions())
+    c->ForEach([&](const Instruction* i) {
       if (i->opcode() == Opcode::kFusion)
         for (const Computation* body : i->called()) fused[body->id()] = true;
+    });
   for (Computation* c : module_->Computations())
     if (!fused[c->id()]) c->set_schedule(c->Instructions());
 }

@@ -14,7 +14,9 @@
 #include "parser/name_table_internal.h"
 #include "parser/parser.h"
 #include "parser/reader_internal.h"
+#include "parser/text_table_internal.h"
 #include "support/limits.h"
+#include "support/shared_text.h"
 
 namespace hlokit {
 
@@ -59,6 +61,7 @@ class ModuleParser {
     bool sugared = false;
     Opcode wrapped = Opcode::kTuple;
     const char* at = nullptr;
+    const char* start = nullptr;  // of the right-hand side
   };
   using Operands = absl::InlinedVector<Instruction*, 8>;
 
@@ -87,7 +90,7 @@ class ModuleParser {
 
   // computation.cc
   bool ReadComputation();
-  bool ReadSignature(Shape& result, const char*& result_at);
+  bool ReadSignature(Shared<Shape>& result, const char*& result_at);
   Computation* ReadBody(absl::string_view name,
                         SourcePlace place);  // `{`...`}`; null after an error
   bool ReadInstructions(Scope& scope);
@@ -104,13 +107,16 @@ class ModuleParser {
   Instruction* ReadRightHandSide(Scope& scope, absl::string_view name, SourcePlace place,
                                  bool nested);
   bool ReadOpName(OpName& op);
-  std::unique_ptr<Instruction> ReadArguments(Scope& scope, const OpName& op, Shape shape,
+  // As ReadShape, with the default layout where the text has none.
+  bool ReadSharedShape(Shared<Shape>& shape);
+  std::unique_ptr<Instruction> ReadArguments(Scope& scope, const OpName& op, Shared<Shape> shape,
                                              bool has_shape);
   bool ReadParameter(Scope& scope, Instruction& instruction);
-  bool ReadConstant(Instruction& instruction);
+  bool ReadConstant(const OpName& op, Instruction& instruction);
   bool ReadOperands(Scope& scope, Operands& operands);
+  Instruction* ReadPlainOperand(Scope& scope);
   Instruction* ReadOperand(Scope& scope);
-  Instruction* ReadParameterInPlace(Scope& scope, absl::string_view name, Shape shape,
+  Instruction* ReadParameterInPlace(Scope& scope, absl::string_view name, Shared<Shape> shape,
                                     const char* at);
   Instruction* ReadElementOf(Scope& scope, Instruction* tuple);  // `#1` after an operand
   bool CheckOperands(const OpName& op, const Shape& shape, bool has_shape,
@@ -136,7 +142,8 @@ class ModuleParser {
   // extras.cc: what every instruction may have
   Outcome ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name, Seen& seen,
                      const char* at);
-  bool ReadStatistics(std::string& text);
+  bool ReadSharedMetadata(Instruction& instruction);
+  bool ReadStatistics(SharedText& text);
   bool ReadControlPredecessors(Scope& scope, Instruction& instruction);
   void ShareExtras(const Instruction& from, Instruction& to);
 
@@ -162,6 +169,10 @@ class ModuleParser {
   size_t open_scopes_ = 0;
   absl::flat_hash_map<absl::string_view, KnownComputation> computations_;
   absl::flat_hash_map<std::pair<Instruction*, int64_t>, Instruction*> tuple_elements_;
+  TextTable<Shared<Shape>> shapes_;
+  TextTable<Shared<OpMetadata>> metadata_;
+  TextTable<SharedLiteral> scalars_;  // by shape, opcode and value
+  SharedTextCache texts_;
   NameUniquer anonymous_;
   int64_t implied_parts_ = 0;  // of tuples whose shapes the text does not spell out
   Computation* last_ = nullptr;

@@ -209,11 +209,12 @@ TEST(ParserTest, KeepsUnknownAttributesWhereAsked) {
       options);
   ASSERT_NE(parsed.module, nullptr) << parsed.messages();
   EXPECT_EQ(parsed.diagnostics.warning_count(), 3);
-  const InstructionExtras& extras = parsed.module->entry()->root()->extras();
+  const Instruction& root = *parsed.module->entry()->root();
+  const InstructionExtras& extras = root.extras();
   ASSERT_EQ(extras.unknown.size(), 2u);
   EXPECT_EQ(extras.unknown[0].first, "novel");
   EXPECT_EQ(extras.unknown[0].second, "{a, {\"}\"}}");
-  EXPECT_EQ(extras.metadata.others, "fresh=3");
+  EXPECT_EQ(root.metadata().others.view(), "fresh=3");
 }
 
 TEST(ParserTest, NumbersCollidingNamesAsXlaDoes) {

@@ -184,6 +184,18 @@ bool Reader::Balanced(absl::string_view& text) {
   return Error(start, "the bracket is never closed");
 }
 
+absl::string_view Reader::PeekBraced() {
+  if (Peek() != '{') return {};
+  for (const char* at = at_ + 1; *at != '\0'; ++at) {
+    if (*at == '}') return {at_, static_cast<size_t>(at + 1 - at_)};
+    if (*at != '"') continue;
+    at = QuoteEnd(at);
+    if (at == nullptr) return {};
+    --at;
+  }
+  return {};
+}
+
 bool Reader::AnyValue(absl::string_view& text) {
   const char* start = Here();
   absl::string_view part;

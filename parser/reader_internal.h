@@ -37,6 +37,7 @@ class Reader {
   // The next character that is neither blank nor comment; NUL at the end (or at a NUL byte in the
   // text).
   char Peek() {
+    if (*at_ == ' ') ++at_;  // one blank is the rule
     if (IsClass(*at_, kSkip)) SkipBlanks();
     return *at_;
   }
@@ -82,6 +83,9 @@ class Reader {
   // A bracketed text ({..}, [..], (..)) with what is in it, strings respected, brackets of other
   // kinds not looked at; the view includes the brackets.
   bool Balanced(absl::string_view& text);
+  // The text from a brace to the first one that closes, strings passed over, if that is what comes
+  // next; else nothing. Takes nothing.
+  absl::string_view PeekBraced();
   // The text of an attribute value of unknown form, up to a comma, line end or closing bracket at
   // its own level.
   bool AnyValue(absl::string_view& text);

@@ -184,7 +184,53 @@ bool ReadTuple(Reader& r, Shape& shape, MissingLayout missing) {
   return r.List('(', ')', [&] { return ReadShape(r, shape.elements.emplace_back(), missing); });
 }
 
+// Passes the characters of a number list: digits, commas, signs of dynamic sizes.
+const char* PassNumbers(const char* at) {
+  while (Reader::IsClass(*at, kDigit) || *at == ',' || *at == '<' || *at == '=' || *at == '?') ++at;
+  return at;
+}
+
+// As most names do, and no word of the language.
+bool EndsInPointAndNumber(absl::string_view word) {
+  size_t stem = word.size();
+  while (stem > 0 && Reader::IsClass(word[stem - 1], kDigit)) --stem;
+  return stem > 0 && word[stem - 1] == '.';
+}
+
+// One past an array's shape, or null.
+const char* ArrayEnd(const char* at) {
+  while (Reader::IsClass(*at, kWordPart)) ++at;
+  if (*at != '[') return nullptr;
+  at = PassNumbers(at + 1);
+  if (*at++ != ']') return nullptr;
+  if (*at == ' ') return at[1] != '{' && !Reader::IsClass(at[1], kSkip) ? at : nullptr;
+  if (*at != '{') return Reader::IsClass(*at, kSkip) ? nullptr : at;
+  if (!Reader::IsClass(*++at, kDigit) && *at != ':') return nullptr;
+  at = PassNumbers(at);
+  while (*at == ':' || *at == '(' || *at == ')' || *at == '*' ||
+         Reader::IsClass(*at, kDigit | kWordStart) || *at == ',')
+    ++at;
+  return *at == '}' ? at + 1 : nullptr;
+}
+
+// One past the parenthesis that closes a tuple's, or null.
+const char* TupleEnd(const char* at) {
+  int open = 0;
+  for (;; ++at) {
+    if (*at == '(') ++open;
+    if (*at == ')' && --open == 0) return at + 1;
+    if (*at == '\0' || *at == '\n' || *at == '"' || *at == '%') return nullptr;
+  }
+}
+
 }  // namespace
+
+absl::string_view PeekShapeText(Reader& r) {
+  const char* start = r.Here();
+  const char* end = *start == '(' ? TupleEnd(start) : ArrayEnd(start);
+  if (end == nullptr) return {};
+  return {start, static_cast<size_t>(end - start)};
+}
 
 bool ReadLayout(Reader& r, Shape& shape) {
   const char* start = r.Here();
@@ -218,12 +264,13 @@ bool ReadLayout(Reader& r, Shape& shape) {
 
 ElementType TypeFromWord(absl::string_view word) {
   static const TypeTable* const table = new TypeTable;
-  if (word.empty()) return ElementType::kInvalid;
+  if (word.empty() || EndsInPointAndNumber(word)) return ElementType::kInvalid;
   if (word.size() <= 8) return table->Find(word);
   return ElementTypeFromText(word).value_or(ElementType::kInvalid);
 }
 
 bool IsKeyword(absl::string_view word) {
+  if (EndsInPointAndNumber(word)) return false;
   static constexpr absl::string_view kKeywords[] = {"inf",
                                                     "nan",
                                                     "true",

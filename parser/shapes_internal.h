@@ -21,6 +21,10 @@ bool StartsShape(Reader& reader);
 enum class MissingLayout { kDefault, kNone, kTight };
 bool ReadShape(Reader& reader, Shape& shape, MissingLayout missing = MissingLayout::kDefault);
 
+// The text of the shape that starts at the next token where that is all that decides the shape;
+// empty where only ReadShape can tell.
+absl::string_view PeekShapeText(Reader& reader);
+
 // `{1,0:T(8,128)S(1)}`, the layout of `shape`, whose dimensions are known.
 bool ReadLayout(Reader& reader, Shape& shape);
 

@@ -123,7 +123,8 @@ absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text) {
 
 absl::StatusOr<OpMetadata> ParseMetadata(absl::string_view text, const ParseOptions& options) {
   return ReadWhole<OpMetadata>(text, [&](Reader& r, OpMetadata& metadata) {
-    return ReadMetadata(r, options.allow_unknown_attributes, metadata);
+    SharedTextCache texts;
+    return ReadMetadata(r, options.allow_unknown_attributes, texts, metadata);
   });
 }
 

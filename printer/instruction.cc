@@ -104,6 +104,11 @@ void Writer::AppendNumber(const Instruction& i) {
   AppendInt(out_, found == numbers_->end() ? -1 : found->second);
 }
 
+void Writer::AppendShape(const Shape& shape, bool with_layout) {
+  AppendOnce(reinterpret_cast<const char*>(&shape) + with_layout,
+             [&] { AppendText(out_, shape, with_layout); });
+}
+
 void Writer::AppendInstruction(const Instruction& i) {
   const bool named = !options_.canonical_names || numbers_ != nullptr;
   if (named) {
@@ -111,7 +116,7 @@ void Writer::AppendInstruction(const Instruction& i) {
     out_ += " = ";
   }
   if (options_.result_shape) {
-    AppendText(out_, i.shape(), options_.layouts);
+    AppendShape(i.shape(), options_.layouts);
     out_ += ' ';
   }
   const Instruction* sugared = options_.sugar_async ? WrappedInstruction(i) : nullptr;
@@ -125,17 +130,18 @@ void Writer::AppendInstruction(const Instruction& i) {
   AppendOperands(i);
   out_ += ')';
   AppendExtraAttributes(i, sugared);
+  if (i.HasExtras() && options_.original_values && !i.extras().origin.empty())
+    absl::StrAppend(&out_, ", origin=", i.extras().origin.view());
+  if (options_.metadata && !i.shared_metadata().empty())
+    AppendOnce(&i.metadata(), [&] { AppendMetadata(i.metadata()); });
   if (!i.HasExtras()) return;
-  if (options_.original_values && !i.extras().origin.empty())
-    absl::StrAppend(&out_, ", origin=", i.extras().origin);
-  if (options_.metadata) AppendMetadata(i);
   if (options_.backend_config) AppendBackendConfig(i);
   for (const auto& [name, text] : i.extras().unknown) absl::StrAppend(&out_, ", ", name, "=", text);
 }
 
 void Writer::AppendOperand(const Instruction& operand) {
   bool blank = options_.operand_shapes;
-  if (blank) AppendText(out_, operand.shape(), options_.layouts);
+  if (blank) AppendShape(operand.shape(), options_.layouts);
   const bool named = options_.canonical_names ? numbers_ != nullptr : options_.operand_names;
   if (!named) return;
   if (blank) out_ += ' ';
@@ -274,11 +280,10 @@ void Writer::AppendTraits(const Instruction& i) {
     out_ += '}';
   }
   if (i.HasExtras() && !i.extras().statistics.empty())
-    absl::StrAppend(&out_, ", statistics=", i.extras().statistics);
+    absl::StrAppend(&out_, ", statistics=", i.extras().statistics.view());
 }
 
-void Writer::AppendMetadata(const Instruction& i) {
-  const OpMetadata& m = i.metadata();
+void Writer::AppendMetadata(const OpMetadata& m) {
   const int64_t frame = frames_ != nullptr ? frames_->NewId(m.stack_frame_id) : m.stack_frame_id;
   if (m.op_type.empty() && m.op_name.empty() && m.source_file.empty() &&
       m.scheduling_name.empty() && m.metadata_payload.empty() && m.others.empty() && frame == 0)
@@ -288,11 +293,11 @@ void Writer::AppendMetadata(const Instruction& i) {
 }
 
 void Writer::AppendBackendConfig(const Instruction& i) {
-  const std::string& config = i.backend_config();
+  const absl::string_view config = i.backend_config();
   if (config.empty()) return;
   out_ += ", backend_config=";
   if (IsDictionary(config)) {
-    out_ += config;
+    out_.append(config.data(), config.size());
   } else {
     AppendQuoted(out_, config);
   }

@@ -7,7 +7,7 @@ namespace hlokit {
 namespace {
 
 // `name="text"` inside metadata={...}, where the text is not empty.
-void AppendMetadataText(std::string& out, const char* name, const std::string& text) {
+void AppendMetadataText(std::string& out, const char* name, absl::string_view text) {
   if (text.empty()) return;
   absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, "=");
   AppendQuoted(out, text);
@@ -18,7 +18,7 @@ void AppendMetadataNumber(std::string& out, const char* name, int64_t value) {
   absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, "=", value);
 }
 
-void AppendMetadataRaw(std::string& out, const char* name, const std::string& text) {
+void AppendMetadataRaw(std::string& out, const char* name, absl::string_view text) {
   if (!text.empty()) absl::StrAppend(&out, out.back() == '{' ? "" : " ", name, text);
 }
 

@@ -14,12 +14,12 @@ namespace {
 // condition.
 std::vector<std::vector<Computation*>> Callees(const Computation& computation) {
   std::vector<std::vector<Computation*>> groups;
-  for (const Instruction* i : computation.Instructions()) {
-    if (i->called().empty()) continue;
+  computation.ForEach([&](const Instruction* i) {
+    if (i->called().empty()) return;
     groups.emplace_back(i->called().begin(), i->called().end());
     if (Info(i->opcode()).calls == CallForm::kCondBody)
       std::reverse(groups.back().begin(), groups.back().end());
-  }
+  });
   return groups;
 }
 
@@ -171,17 +171,18 @@ void AppendTables(std::string& out, const StackFrameTables& tables) {
 // Numbers frames in the order in which instructions were made: XLA does as it reads a module.
 void UseFrames(const Module& module, StackFrameNumbering& frames) {
   for (const Computation* computation : module.Computations())
-    for (const Instruction* i : computation->Instructions())
-      if (i->HasExtras() && i->metadata().stack_frame_id != 0)
-        frames.Use(i->metadata().stack_frame_id);
+    computation->ForEach([&](const Instruction* i) {
+      if (i->metadata().stack_frame_id != 0) frames.Use(i->metadata().stack_frame_id);
+    });
 }
 
 // Computations that sugared asynchronous operations stand for.
 absl::flat_hash_set<const Computation*> SugaredComputations(const Module& module) {
   absl::flat_hash_set<const Computation*> sugared;
   for (const Computation* computation : module.Computations())
-    for (const Instruction* i : computation->Instructions())
+    computation->ForEach([&](const Instruction* i) {
       if (const Instruction* wrapped = WrappedInstruction(*i)) sugared.insert(wrapped->parent());
+    });
   return sugared;
 }
 
@@ -248,11 +249,11 @@ void Writer::AppendSignature(const Computation& computation) {
     if (parameter == nullptr) continue;  // only before verification
     AppendIdentifier(parameter->name());
     out_ += ": ";
-    AppendText(out_, parameter->shape(), /*with_layout=*/false);
+    AppendShape(parameter->shape(), /*with_layout=*/false);
   }
   out_ += ") -> ";
   if (computation.root() != nullptr)
-    AppendText(out_, computation.root()->shape(), /*with_layout=*/false);
+    AppendShape(computation.root()->shape(), /*with_layout=*/false);
   out_ += ' ';
 }
 
@@ -284,6 +285,7 @@ void Writer::AppendBody(const Computation& computation, int indent, bool in_plac
 }
 
 void Writer::AppendComputation(const Computation& computation) {
+  written_.resize(size_t{1} << kWrittenBits);
   const int indent = kIndent * static_cast<int>(options_.indent_amount);
   out_.append(indent, ' ');
   if (computation.IsEntry()) out_ += "ENTRY ";

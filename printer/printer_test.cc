@@ -104,8 +104,8 @@ TEST(Printer, OrdersWhatEveryInstructionMayHave) {
   extras.frontend_attributes = {{"c", "{d=e}"}, {"a", "b"}};
   extras.statistics = "{visualizing_index=0,s=1}";
   extras.origin = "{{\"a\"}}";
-  extras.metadata.op_name = "n";
-  extras.metadata.source_line = 3;
+  i->mutable_metadata().op_name = "n";
+  i->mutable_metadata().source_line = 3;
   extras.backend_config = "{\"a\":1}";
   EXPECT_EQ(Print(*i),
             "%exponential = f32[4]{0} exponential(%p), sharding={replicated}, "
@@ -142,9 +142,9 @@ TEST(Printer, NumbersStackFramesAsTheyComeUp) {
   tables.locations = {{2, 2, 3, 3, 1, 9}, {2, 1, 5, 5, 2, 8}};
   tables.frames = {
       {1, 4}, {2, 1}, {1, 3}, {2, 9}};  // 1 called by 3 by 2; 4 by one that is not there
-  s.p->mutable_extras().metadata.stack_frame_id = 1;
+  s.p->mutable_metadata().stack_frame_id = 1;
   Instruction* root = s.entry->Add(Opcode::kNegate, kVector, {s.p});
-  root->mutable_extras().metadata.stack_frame_id = 4;
+  root->mutable_metadata().stack_frame_id = 4;
   s.entry->set_root(root);
   const std::string text = Print(s.module);
   EXPECT_EQ(text.substr(text.find("FileNames")),

@@ -1,7 +1,9 @@
 // The writer behind Print: appends instructions and computations to one string.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -41,16 +43,40 @@ class Writer {
   void AppendCalled(const Computation* called);  // its name, or its body
   void AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called);
   void AppendTraits(const Instruction& i);
-  void AppendMetadata(const Instruction& i);
+  void AppendMetadata(const OpMetadata& m);
   void AppendBackendConfig(const Instruction& i);
+
+  void AppendShape(const Shape& shape, bool with_layout);
+  // Appends what `append` writes for the thing at `what`, a copy where that was written before.
+  template <typename Fn>
+  void AppendOnce(const void* what, Fn append) {
+    if (written_.empty()) return append();
+    const uint64_t hash = reinterpret_cast<uintptr_t>(what) * 0x9E3779B97F4A7C15u;
+    Written& written = written_[hash >> (64 - kWrittenBits)];
+    if (written.what == what) {
+      out_.append(out_, written.at, written.length);
+      return;
+    }
+    const size_t at = out_.size();
+    append();
+    written = {what, at, out_.size() - at};
+  }
 
   using Names = absl::flat_hash_map<const Instruction*, int64_t>;
   static Names NumbersOf(absl::Span<Instruction* const> order);
 
+  // What stands where in out_.
+  struct Written {
+    const void* what = nullptr;
+    size_t at = 0, length = 0;
+  };
+  static constexpr int kWrittenBits = 9;
+
   std::string& out_;
   const PrintOptions& options_;
   const StackFrameNumbering* frames_;
-  int indent_ = 0;  // of the instructions being written
+  std::vector<Written> written_;  // shapes and metadata that many share; for whole computations
+  int indent_ = 0;                // of the instructions being written
   // Of the computation being written, where names are canonical. Null then where an instruction is
   // written alone: it and its operands have no names.
   const Names* numbers_ = nullptr;

@@ -36,11 +36,11 @@ std::vector<int64_t> Numbers(const std::vector<Thing*>& things, const ProtoRest&
 absl::Status WriteExtras(const Instruction& instruction, const StackFrameNumbering& frames,
                          Message* out) {
   const InstructionExtras& extras = instruction.extras();
-  const int64_t frame = extras.metadata.stack_frame_id;
+  const int64_t frame = instruction.metadata().stack_frame_id;
   const bool has_tables = !instruction.module()->header().stack_frames.empty();
-  Write(extras.metadata, has_tables ? frames.NewId(frame) : frame, out->mutable_metadata());
+  Write(instruction.metadata(), has_tables ? frames.NewId(frame) : frame, out->mutable_metadata());
   if (extras.sharding != nullptr) RETURN_IF_ERROR(Write(*extras.sharding, out->mutable_sharding()));
-  if (!extras.backend_config.empty()) out->set_backend_config(extras.backend_config);
+  if (!extras.backend_config.empty()) out->set_backend_config(extras.backend_config.str());
   Write(extras.frontend_attributes, out->mutable_frontend_attributes());
   RETURN_IF_ERROR(WriteStatistics(extras.statistics, out->mutable_statistics_viz()));
   if (!extras.origin.empty())
@@ -69,7 +69,7 @@ void WriteEdges(const Instruction& instruction, const ProtoIds& ids, Message* ou
 
 absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
   if (in.metadata().ByteSizeLong() > 0)  // the empty message stands everywhere
-    Read(in.metadata(), seen, instruction.mutable_extras().metadata);
+    Read(in.metadata(), seen, instruction.mutable_metadata());
   if (in.has_sharding()) {
     auto sharding = std::make_unique<Sharding>();
     RETURN_IF_ERROR(Annotate(Read(in.sharding(), seen, *sharding), "sharding"));

@@ -49,7 +49,7 @@ std::string ProfileTypesText(const pb::OpMetadata& in) {
 
 void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* out) {
 #define TEXT(member) \
-  if (!metadata.member.empty()) out->set_##member(metadata.member);
+  if (!metadata.member.empty()) out->set_##member(metadata.member.str());
 #define NUMBER(member) out->set_##member(metadata.member);
   HLOKIT_METADATA_PARTS(TEXT, NUMBER)
 #undef TEXT
@@ -57,7 +57,7 @@ void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* o
   out->set_stack_frame_id(static_cast<int32_t>(stack_frame_id));
   if (!metadata.profile_type.empty()) WriteProfileTypes(metadata.profile_type, out);
   if (!metadata.metadata_payload.empty())
-    out->mutable_metadata_payload()->set_value(metadata.metadata_payload);
+    out->mutable_metadata_payload()->set_value(metadata.metadata_payload.str());
 }
 
 void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata) {

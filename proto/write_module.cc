@@ -83,7 +83,7 @@ void WriteSchedule(const Computations& computations, const ProtoIds& ids,
 void UseFrames(const Module& module, StackFrameNumbering& frames) {
   for (const Computation* computation : module.Computations())
     for (const Instruction* i : computation->Instructions())
-      if (i->HasExtras() && i->metadata().stack_frame_id != 0)
+      if (i->metadata().stack_frame_id != 0)
         frames.Use(i->metadata().stack_frame_id);
 }
 

@@ -11,22 +11,40 @@
 
 namespace hlokit {
 
-// A fast hash for tables that live as long as a run: eight bytes a step, the same on every machine
-// of one byte order.
+// A fast hash for tables that live as long as a run: sixteen bytes a step, the same on every
+// machine of one byte order.
 inline uint64_t HashText(absl::string_view text) {
-  uint64_t hash = text.size() * 0x9E3779B97F4A7C15u;
+  const auto load = [](const char* at) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof(word));
+    return word;
+  };
+  const auto load_half = [](const char* at) {
+    uint32_t word;
+    std::memcpy(&word, at, sizeof(word));
+    return uint64_t{word};
+  };
+  const auto mix = [](uint64_t a, uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  };
+  constexpr uint64_t kFirst = 0x9E3779B97F4A7C15u, kSecond = 0xD6E8FEB86659FD93u;
   const char* at = text.data();
   size_t left = text.size();
-  for (; left >= 8; at += 8, left -= 8) {
-    uint64_t word;
-    std::memcpy(&word, at, 8);
-    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-    hash ^= hash >> 32;
+  uint64_t hash = (left + 1) * kFirst;
+  for (; left > 16; at += 16, left -= 16) hash = mix(load(at) ^ kFirst, load(at + 8) ^ hash);
+  uint64_t head = 0, tail = 0;  // what is left; they overlap
+  if (left >= 8) {
+    head = load(at);
+    tail = load(at + left - 8);
+  } else if (left >= 4) {
+    head = load_half(at);
+    tail = load_half(at + left - 4);
+  } else if (left > 0) {
+    head = static_cast<unsigned char>(at[0]) | static_cast<unsigned char>(at[left / 2]) << 8 |
+           static_cast<unsigned char>(at[left - 1]) << 16;
   }
-  uint64_t tail = 0;
-  if (left > 0) std::memcpy(&tail, at, left);
-  hash = (hash ^ tail) * 0xD6E8FEB86659FD93u;
-  return hash ^ (hash >> 32);
+  return mix(head ^ kSecond, tail ^ hash);
 }
 
 // Insertions, deletions, changes and swaps of neighbours that turn `a` into `b`; any value above

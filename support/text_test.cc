@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "support/dense_map.h"
@@ -97,6 +98,31 @@ TEST(DenseMap, GrowsAndDefaults) {
   EXPECT_EQ(map.at(2), -1);
   EXPECT_EQ(map.at(1000), -1);
   EXPECT_EQ(map.size(), 6u);
+}
+
+// Tables tell names apart by all bits but one.
+TEST(HashText, KeepsNamesApart) {
+  absl::flat_hash_set<uint64_t> seen;
+  int64_t names = 0;
+  const auto add = [&](const std::string& name) {
+    ++names;
+    EXPECT_TRUE(seen.insert(HashText(name) | 1).second) << name;
+  };
+  add("");
+  for (char a = '!'; a <= '~'; ++a) {
+    add(std::string(1, a));
+    for (char b = '!'; b <= '~'; ++b) add({a, b});
+  }
+  for (size_t length = 3; length < 60; ++length)
+    for (size_t at = 0; at < length; ++at) {
+      std::string name(length, 'n');
+      name[at] = 'm';
+      add(name);
+    }
+  for (int i = 0; i < 20'000; ++i)
+    for (const char* root : {"p", "add", "fusion", "multiply_add_fusion", "get-tuple-element"})
+      add(absl::StrCat(root, ".", i));
+  EXPECT_EQ(static_cast<int64_t>(seen.size()), names);
 }
 
 TEST(Progress, ReportsAHundredthAtATimeAndStops) {

@@ -38,7 +38,7 @@ struct LayoutExtras {
 
 // minor_to_major[0] is the dimension that varies fastest in memory.
 struct Layout {
-  absl::InlinedVector<uint8_t, 8> minor_to_major;
+  absl::InlinedVector<uint8_t, 16> minor_to_major;
   std::shared_ptr<const LayoutExtras> extras;  // null where all defaults
 
   static Layout Default(int rank);  // rank-1, ..., 1, 0

@@ -13,7 +13,7 @@
 
 namespace hlokit {
 
-using DimVector = absl::InlinedVector<int64_t, 6>;
+using DimVector = absl::InlinedVector<int64_t, 4>;
 
 // Size of a dimension about which nothing is known, written `?`.
 inline constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::min();

@@ -6,7 +6,7 @@
 namespace hlokit {
 
 Instruction* Rewriter::Note(Instruction* made) {
-  if (subject_ != nullptr && subject_->HasExtras()) made->CopyExtrasFrom(*subject_);
+  if (subject_ != nullptr) made->CopyExtrasFrom(*subject_);
   made_.push_back(made);
   return made;
 }

@@ -136,7 +136,7 @@ absl::StatusOr<XlaOp> XlaBuilder::AddParameter(int64_t number, const Shape& shap
 
 void XlaBuilder::DecorateWithScopes(Instruction& instruction) {
   const OpMetadata& metadata = one_shot_metadata_ ? *one_shot_metadata_ : metadata_;
-  if (metadata != OpMetadata()) instruction.mutable_extras().metadata = metadata;
+  if (metadata != OpMetadata()) instruction.set_metadata(metadata);
   one_shot_metadata_.reset();
   if (sharding_) instruction.mutable_extras().sharding = std::make_unique<Sharding>(*sharding_);
   for (const auto& [name, value] : frontend_attributes_)

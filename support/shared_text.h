@@ -44,6 +44,10 @@ class SharedText {
     return a.block_ == b.block_ || a.view() == b.view();
   }
   friend bool operator==(const SharedText& a, absl::string_view b) { return a.view() == b; }
+  template <typename H>
+  friend H AbslHashValue(H h, const SharedText& text) {
+    return H::combine(std::move(h), text.view());
+  }
 
  private:
   struct Block {  // the bytes follow it

@@ -1,4 +1,4 @@
-// Reading, printing, verifying and freeing of modules: of files named on the command line, else of
+// Reading, printing, verifying and freeing of modules, and their way through protobuf: of files named on the command line, else of
 // sample texts from 10 KB to 100 MB.
 #include <malloc.h>
 
@@ -13,6 +13,7 @@
 #include "benchmarks/sample_text.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
+#include "proto/proto_file.h"
 #include "support/file.h"
 #include "verifier/verifier.h"
 
@@ -86,9 +87,39 @@ void BM_Verify(benchmark::State& state, const Source& source) {
   CountBytes(state, source->text().size());
 }
 
+// Rates of both directions of protobuf are in bytes of the text, so that they compare with reading
+// and printing it.
+void BM_ReadProto(benchmark::State& state, const Source& source) {
+  const auto bytes = WriteModuleProto(*Read(source), ProtoEncoding::kBinary);
+  if (!bytes.ok()) return state.SkipWithError("the module has no form as a message");
+  std::unique_ptr<Module> module;
+  for (auto _ : state) {
+    state.PauseTiming();
+    module.reset();
+    state.ResumeTiming();
+    auto read = ReadModuleProto(*bytes);
+    if (!read.ok()) return state.SkipWithError("the message is refused");
+    module = *std::move(read);
+  }
+  CountBytes(state, source->text().size());
+  state.counters["message"] =
+      static_cast<double>(bytes->size()) / static_cast<double>(source->text().size());
+}
+
+void BM_WriteProto(benchmark::State& state, const Source& source) {
+  const std::unique_ptr<Module> module = Read(source);
+  for (auto _ : state) {
+    const auto bytes = WriteModuleProto(*module, ProtoEncoding::kBinary);
+    if (!bytes.ok()) return state.SkipWithError("the module has no form as a message");
+    benchmark::DoNotOptimize(bytes->data());
+  }
+  CountBytes(state, source->text().size());
+}
+
 using Benchmark = void (*)(benchmark::State&, const Source&);
 constexpr std::pair<const char*, Benchmark> kBenchmarks[] = {
-    {"read", BM_Read}, {"print", BM_Print}, {"verify", BM_Verify}, {"free", BM_Free}};
+    {"read", BM_Read}, {"print", BM_Print}, {"verify", BM_Verify}, {"free", BM_Free},
+    {"read_proto", BM_ReadProto}, {"write_proto", BM_WriteProto}};
 
 void Register(const std::string& name, const Source& source) {
   for (const auto& [what, function] : kBenchmarks)

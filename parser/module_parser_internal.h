@@ -14,9 +14,9 @@
 #include "parser/name_table_internal.h"
 #include "parser/parser.h"
 #include "parser/reader_internal.h"
-#include "parser/text_table_internal.h"
 #include "support/limits.h"
 #include "support/shared_text.h"
+#include "support/text_table.h"
 
 namespace hlokit {
 

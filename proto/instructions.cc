@@ -68,8 +68,6 @@ void WriteEdges(const Instruction& instruction, const ProtoIds& ids, Message* ou
 }
 
 absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
-  if (in.metadata().ByteSizeLong() > 0)  // the empty message stands everywhere
-    Read(in.metadata(), seen, instruction.mutable_metadata());
   if (in.has_sharding()) {
     auto sharding = std::make_unique<Sharding>();
     RETURN_IF_ERROR(Annotate(Read(in.sharding(), seen, *sharding), "sharding"));
@@ -133,13 +131,16 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
   return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
 }
 
-absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in, Seen& seen) {
+absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,
+                                                             absl::StatusOr<Shared<Shape>> shape,
+                                                             Shared<OpMetadata> metadata,
+                                                             Seen& seen) {
   seen.Note(in);
   ASSIGN_OR_RETURN(const Opcode opcode, ReadOpcode(in.opcode()));
-  Shape shape;
-  if (absl::Status read = Read(in.shape(), seen, shape); !read.ok()) return Annotate(read, "shape");
+  if (!shape.ok()) return Annotate(shape.status(), "shape");
   auto made =
-      std::make_unique<Instruction>(opcode, std::move(shape), absl::Span<Instruction* const>());
+      std::make_unique<Instruction>(opcode, *std::move(shape), absl::Span<Instruction* const>());
+  made->set_metadata(std::move(metadata));
   made->set_name(SanitizedName(in.name()));
   RETURN_IF_ERROR(ReadAttributes(in, seen, *made));
   RETURN_IF_ERROR(ReadExtras(in, seen, *made));

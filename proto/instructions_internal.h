@@ -32,9 +32,12 @@ class ProtoIds {
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
                               const StackFrameNumbering& frames, pb::HloInstructionProto* out);
 
-// An instruction with its name, shape, attributes and annotations. Errors: InvalidArgument with the
-// path of the field.
+// An instruction with its name, attributes and annotations, and with the shape and metadata, which
+// were read before. Errors: InvalidArgument with the path of the field, that of the shape among
+// them.
 absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const pb::HloInstructionProto& in,
+                                                             absl::StatusOr<Shared<Shape>> shape,
+                                                             Shared<OpMetadata> metadata,
                                                              Seen& seen);
 
 // Fields of an instruction that older XLA wrote and this version brings to the newer ones.

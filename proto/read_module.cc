@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "parser/normalize.h"
 #include "proto/instructions_internal.h"
+#include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
+#include "proto/recurring_internal.h"
 #include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/wire_internal.h"
@@ -66,6 +68,8 @@ class ModuleReader {
   absl::Status ReadComputation(absl::string_view bytes);
   absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
+  absl::Status ReadWhole(absl::string_view bytes, Made& made);
+  absl::Status ReadParts(Made& made);
   absl::Status Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
                       Instruction& instruction);
   absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
@@ -94,6 +98,7 @@ class ModuleReader {
   pb::HloModuleProto header_;   // without computations
   ComputationMessage message_;  // without instructions
   InstructionMessage instruction_;
+  RecurringParts parts_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
@@ -278,10 +283,35 @@ absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
+absl::Status ModuleReader::ReadParts(Made& made) {
+  RETURN_IF_ERROR(Parse(parts_.others(), instruction_));
+  if (instruction_.name().empty()) return InvalidArgument("name: is missing");
+  absl::StatusOr<Shared<Shape>> shape = parts_.ReadShape(seen_);
+  absl::StatusOr<Shared<OpMetadata>> metadata = parts_.ReadMetadata(seen_);
+  broken_ = absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status());
+  if (broken_) return InvalidArgument("broken");
+  RETURN_IF_ERROR(metadata.status());
+  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, std::move(shape),
+                                                     *std::move(metadata), seen_));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ReadWhole(absl::string_view bytes, Made& made) {
   RETURN_IF_ERROR(Parse(bytes, instruction_));
   if (instruction_.name().empty()) return InvalidArgument("name: is missing");
-  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, seen_));
+  Shape shape;
+  const absl::Status status = Read(instruction_.shape(), seen_, shape);
+  OpMetadata metadata;
+  if (instruction_.has_metadata()) Read(instruction_.metadata(), seen_, metadata);
+  absl::StatusOr<Shared<Shape>> shared = Shared<Shape>(std::move(shape));
+  if (!status.ok()) shared = status;
+  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, std::move(shared),
+                                                     std::move(metadata), seen_));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
+  RETURN_IF_ERROR(parts_.Split(bytes) ? ReadParts(made) : ReadWhole(bytes, made));
   made.id = ProtoIds::Local(instruction_.id());
   const absl::string_view name = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
   if (!instruction_names_.insert(name).second)

@@ -113,9 +113,8 @@ bool Instruction::SameAttributes(const Instruction& other) const {
 
 const Instruction::Rare& Instruction::kNothingRare = *new Rare;
 
-void Instruction::set_called(absl::Span<Computation* const> called) {
-  if (called.empty() && !rare_) return;
-  mutable_rare().called.assign(called.begin(), called.end());
+void Instruction::set_called(std::vector<Computation*> called) {
+  if (!called.empty() || rare_) mutable_rare().called = std::move(called);
 }
 
 void Instruction::AddControlPredecessor(Instruction* before) {
@@ -171,7 +170,7 @@ std::unique_ptr<Instruction> Instruction::CloneWith(Shared<Shape> shape,
   auto clone = std::make_unique<Instruction>(opcode_, std::move(shape), operands);
   clone->name_ = name_;
   if (attributes_) clone->attributes_ = attributes_->Clone();
-  clone->set_called(called());
+  clone->set_called(rare().called);
   clone->place_ = place_;
   clone->CopyExtrasFrom(*this);
   if (extras_) {

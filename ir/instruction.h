@@ -1,7 +1,6 @@
 // An HLO instruction: opcode, shape, operands, attributes, and everything that text can say of it.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <typeinfo>
@@ -97,10 +96,7 @@ class Instruction {
   // Computations it calls, in CallForm order (condition, body; branches; ...).
   absl::Span<Computation* const> called() const { return rare().called; }
   Computation* called(int64_t i) const { return rare().called[i]; }
-  void set_called(absl::Span<Computation* const> called);
-  void set_called(std::initializer_list<Computation*> called) {
-    set_called(absl::MakeConstSpan(called.begin(), called.size()));
-  }
+  void set_called(std::vector<Computation*> called);
   void SetCalled(int64_t i, Computation* computation) { mutable_rare().called[i] = computation; }
   // to_apply / calls / while body and condition, where there is exactly that one.
   Computation* to_apply() const { return called().empty() ? nullptr : called()[0]; }

@@ -95,7 +95,7 @@ std::unique_ptr<Module> Module::Clone() const {
         made->AddControlPredecessor(map[before]);
       std::vector<Computation*> called;
       for (Computation* callee : i->called()) called.push_back(computations[callee]);
-      made->set_called(called);
+      made->set_called(std::move(called));
     }
     to->root_ = c->root_ ? map[c->root_] : nullptr;
     for (Instruction* i : c->schedule_) to->schedule_.push_back(map[i]);

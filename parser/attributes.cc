@@ -218,7 +218,7 @@ bool ModuleParser::CheckCalls(Instruction& instruction, Seen& seen, const char* 
     return reader_.Error(at, Text(instruction.opcode()), " needs the attribute ", call.name,
                          ", as in ", call.name, "=COMPUTATION");
   }
-  instruction.set_called(called);
+  instruction.set_called(std::move(called));
   return true;
 }
 

@@ -159,7 +159,7 @@ std::vector<std::string> SourceFrames(const Instruction& i) {
   std::vector<std::string> frames;
   const OpMetadata& metadata = i.metadata();
   if (!metadata.source_file.empty())
-    frames.push_back(absl::StrCat(metadata.source_file, ":", metadata.source_line));
+    frames.push_back(absl::StrCat(metadata.source_file.view(), ":", metadata.source_line));
   const StackFrameTables& tables = i.module()->header().stack_frames;
   int64_t frame = metadata.stack_frame_id;
   while (frame > 0 && frame <= static_cast<int64_t>(tables.frames.size()) &&
@@ -173,8 +173,8 @@ std::vector<std::string> SourceFrames(const Instruction& i) {
 std::string TooltipOf(const Instruction& i) {
   std::string text;
   const OpMetadata& metadata = i.metadata();
-  if (!metadata.op_name.empty()) absl::StrAppend(&text, metadata.op_name, "\n");
-  if (!metadata.op_type.empty()) absl::StrAppend(&text, "op_type: ", metadata.op_type, "\n");
+  if (!metadata.op_name.empty()) absl::StrAppend(&text, metadata.op_name.view(), "\n");
+  if (!metadata.op_type.empty()) absl::StrAppend(&text, "op_type: ", metadata.op_type.view(), "\n");
   for (const std::string& frame : SourceFrames(i)) absl::StrAppend(&text, frame, "\n");
   absl::StrAppend(&text, Print(i));
   std::vector<std::string> lines =

@@ -61,7 +61,7 @@ class Partitioner {
   Parts Parameter(const Instruction& i, Parts parts) {
     if (i.shape().IsArray()) {
       parts[0].value = to_.AddParameter(i.parameter_number(), Local(parts[0]), i.name());
-      if (i.HasExtras()) parts[0].value->CopyExtrasFrom(i);
+      parts[0].value->CopyExtrasFrom(i);
       return parts;
     }
     std::vector<Shape> shapes;

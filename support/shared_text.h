@@ -37,6 +37,7 @@ class SharedText {
   }
   operator absl::string_view() const { return view(); }
   std::string str() const { return std::string(view()); }
+  void clear() { *this = SharedText(); }
   bool empty() const { return block_ == nullptr; }
   size_t size() const { return block_ == nullptr ? 0 : block_->size; }
 

@@ -123,8 +123,8 @@ std::vector<Candidate> Strippings(const Module& module) {
   static constexpr Strip kStrips[] = {
       [](Module& m) {
         kEach(m, [](Instruction* i) {
+          i->set_metadata(Shared<OpMetadata>());
           if (!i->HasExtras()) return;
-          i->mutable_extras().metadata = {};
           i->mutable_extras().statistics.clear();
           i->mutable_extras().origin.clear();
         });

@@ -22,8 +22,13 @@ Reader::Reader(absl::string_view text, Diagnostics& diagnostics)
 }
 
 void Reader::SkipBlanks() {
+  constexpr uint64_t kEightBlanks = 0x2020202020202020u;
   while (IsClass(*at_, kSkip)) {
     if (*at_ != '/') {
+      // Blanks by the eight, where they are so many.
+      for (uint64_t word; end_ - at_ >= 8; at_ += 8)
+        if (std::memcpy(&word, at_, 8), word != kEightBlanks) break;
+      if (!IsClass(*at_, kSkip) || *at_ == '/') continue;
       const bool line_end = *at_++ == '\n';
       if (line_end && skip_log_prefixes_) at_ = AfterLogPrefix(at_);
       continue;
@@ -84,7 +89,7 @@ bool Reader::Int(int64_t& value) {
   while (IsClass(*stop, kDigit) && stop - digits < 18) magnitude = magnitude * 10 + (*stop++ - '0');
   value = digits == start ? magnitude : -magnitude;
   if (IsClass(*stop, kDigit)) {
-    const auto result = std::from_chars(start, end_, value);
+    const auto result = std::from_chars(start, LongestFrom(start), value);
     if (result.ec != std::errc()) return Error(start, "the number does not fit in 64 bits");
     stop = result.ptr;
   }
@@ -105,7 +110,8 @@ bool Reader::Double(double& value) {
     if (negative) value = -value;
     return true;
   }
-  const auto result = std::from_chars(start, end_, value);
+  const auto result = std::from_chars(start, LongestFrom(start), value);
+  if (result.ptr - start == kMaxWordBytes) return TooLong();
   if (result.ec == std::errc::invalid_argument) {
     at_ = start;
     return Expected("a number");
@@ -219,7 +225,8 @@ bool Reader::AnyValue(absl::string_view& text) {
 SourcePlace Reader::PlaceAt(const char* at) const {
   const char* stop = at;
   if (*stop == '%' || *stop == '-') ++stop;
-  while (IsClass(*stop, kWordPart)) ++stop;
+  const char* const longest = LongestFrom(stop);
+  while (IsClass(*stop, kWordPart) && stop != longest) ++stop;
   if (stop == at && at < end_) stop += DecodeUtf8({at, static_cast<size_t>(end_ - at)}).size;
   return {static_cast<uint32_t>(at - begin_), static_cast<uint32_t>(stop - at)};
 }
@@ -262,6 +269,10 @@ bool Reader::Fill(int64_t bytes) {
   return filled_bytes_ <= kMaxFilledBytes ||
          Error(at_, "constants that one number fills take more than ", kMaxFilledBytes >> 20,
                " MiB");
+}
+
+bool Reader::TooLong() {
+  return Error(Here(), "a name or number has less than ", kMaxWordBytes, " bytes");
 }
 
 bool Reader::TooDeep() { return Error(Here(), "nested more than ", kMaxNesting, " levels deep"); }

@@ -1,6 +1,7 @@
 // The lexer: takes tokens straight from the text, on demand, and reports what it expected where.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -62,7 +63,7 @@ class Reader {
   // Takes `c` or reports that it was expected `where` ("after the parameter number").
   bool Eat(char c, absl::string_view where) { return TryEat(c) || ExpectedChar(c, where); }
 
-  // [A-Za-z_][A-Za-z0-9_.-]*, empty where there is none.
+  // [A-Za-z_][A-Za-z0-9_.-]*, at most kMaxWordBytes of it; empty where there is none.
   absl::string_view Word() {
     absl::string_view word = PeekWord();
     at_ += word.size();
@@ -154,7 +155,12 @@ class Reader {
 
  private:
   void SkipBlanks();
+  // Where a word that starts at `at` ends at the latest.
+  const char* LongestFrom(const char* at) const {
+    return at + std::min<int64_t>(kMaxWordBytes, end_ - at);
+  }
   bool TooDeep();
+  bool TooLong();
   const char* QuoteEnd(const char* quote) const;  // one past the closing quote, or null
   std::string Found();
 
@@ -171,7 +177,8 @@ inline absl::string_view Reader::PeekWord() {
   Peek();
   const char* stop = at_;
   if (!IsClass(*stop, kWordStart)) return {};
-  while (IsClass(*stop, kWordPart)) ++stop;
+  const char* const longest = LongestFrom(at_);
+  while (IsClass(*stop, kWordPart) && stop != longest) ++stop;
   return {at_, static_cast<size_t>(stop - at_)};
 }
 
@@ -180,6 +187,7 @@ inline bool Reader::Name(absl::string_view& name, absl::string_view what) {
   at_ += percent;
   if (percent && !IsClass(*at_, kWordStart)) return Expected(what);
   name = Word();
+  if (static_cast<int64_t>(name.size()) == kMaxWordBytes) return TooLong();
   return !name.empty() || Expected(what);
 }
 

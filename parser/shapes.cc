@@ -217,7 +217,7 @@ const char* ArrayEnd(const char* at) {
 const char* TupleEnd(const char* at) {
   int open = 0;
   for (;; ++at) {
-    if (*at == '(') ++open;
+    if (*at == '(' && ++open > kMaxNesting) return nullptr;
     if (*at == ')' && --open == 0) return at + 1;
     if (*at == '\0' || *at == '\n' || *at == '"' || *at == '%') return nullptr;
   }

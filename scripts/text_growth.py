@@ -1,8 +1,9 @@
-"""Prints how reading, printing and verifying grow with the text: sample modules from 10 KB to 100 MB.
+"""Shows how reading, printing, verifying and protobuf grow with the text: sample modules from 10 KB to 100 MB.
 
-text_growth.py BUILD_DIR [--largest KILOBYTES] [--seconds S]: runs hlokit_text_benchmark (ninja hlokit_text_benchmark) and
-prints a table of MB/s, and of memory in bytes for each byte of text. Linear means that a column falls no further once modules
-exceed the caches (1 MB and more). Exit status 1 where a rate at the largest text is below a third of that at 1 MB.
+text_growth.py BUILD_DIR [--largest KILOBYTES] [--seconds S] [--write PAGE]: runs hlokit_text_benchmark (ninja
+hlokit_text_benchmark) and prints a Markdown table of MB/s of text, by CPU time, and of memory in bytes for each byte of text;
+--write puts it in place of the table in the page. Linear means that a column falls no further once modules exceed the caches
+(1 MB and more). Exit status 1 where a rate at the largest text is below a third of that at 1 MB.
 """
 import argparse
 import json
@@ -11,7 +12,8 @@ import subprocess
 import sys
 
 SIZES = [10, 100, 1000, 10000, 100000]  # KB
-COLUMNS = ["read", "print", "verify", "free"]
+COLUMNS = ["read", "print", "verify", "free", "read_proto", "write_proto"]
+HEADER = "| text | " + " | ".join(c.replace("_", " ") for c in COLUMNS) + " | memory/text |"
 
 
 def measure(program, largest, seconds):
@@ -26,18 +28,35 @@ def measure(program, largest, seconds):
     return records
 
 
+def table(records, sizes):
+    rows = [HEADER, "|" + "---|" * (len(COLUMNS) + 2)]
+    for size in sizes:
+        rates = [records[c, size]["bytes_per_second"] / 1e6 for c in COLUMNS]
+        text = f"{size} KB" if size < 1000 else f"{size // 1000} MB"
+        rows.append(f"| {text} | " + " | ".join(f"{r:.0f}" for r in rates) + f" | {records['read', size]['memory']:.1f} |")
+    return rows
+
+
+def replace_table(page, rows):
+    lines = page.read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("| text |"))
+    end = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+    page.write_text("\n".join(lines[:start] + rows + lines[end:]) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--largest", type=int, default=SIZES[-1])
     parser.add_argument("--seconds", type=float, default=0.2)
+    parser.add_argument("--write", type=pathlib.Path)
     arguments = parser.parse_args()
     records = measure(arguments.build / "bin/hlokit_text_benchmark", arguments.largest, arguments.seconds)
     sizes = [s for s in SIZES if s <= arguments.largest]
-    print(f"{'text':>8} " + " ".join(f"{c + ' MB/s':>12}" for c in COLUMNS) + f" {'memory/text':>12}")
-    for size in sizes:
-        rates = [records[c, size]["bytes_per_second"] / 1e6 for c in COLUMNS]
-        print(f"{size:6} KB " + " ".join(f"{r:12.0f}" for r in rates) + f" {records['read', size]['memory']:12.2f}")
+    rows = table(records, sizes)
+    print("\n".join(rows))
+    if arguments.write:
+        replace_table(arguments.write, rows)
     rate = lambda what, size: records[what, size]["bytes_per_second"]
     slow = [c for c in COLUMNS if rate(c, sizes[-1]) * 3 < rate(c, min(1000, sizes[-1]))]
     for column in slow:

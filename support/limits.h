@@ -8,6 +8,7 @@ namespace hlokit {
 
 // Of a text.
 inline constexpr int64_t kMaxTextBytes = (int64_t{1} << 32) - 2;  // places are 32-bit offsets
+inline constexpr int64_t kMaxWordBytes = int64_t{1} << 20;  // of a name, a number, any other word
 // Brackets of every kind: tuple shapes, literals, bodies in place, shardings, bracketed values.
 inline constexpr int kMaxNesting = 200;
 

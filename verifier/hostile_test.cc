@@ -243,6 +243,43 @@ TEST_P(Hostile, EndsInAMessageInTime) {
 #endif
 }
 
+// Lines of a gigabyte, which take longer to make than to refuse.
+TEST(HostileSlow, RefusesALineOfAGigabyte) {
+  struct Line {
+    const char* before;
+    char fill;
+    const char* after;
+    const char* message;
+  };
+  constexpr Line kLines[] = {
+      {"  p = f32[] ", 'x', "(0)\n", "unknown opcode"},
+      {"  ", 'n', " = f32[] parameter(0)\n", "has less than 1048576 bytes"},
+      {"  p = f32[] ", ' ', "parametr(0)\n", "did you mean parameter?"},
+      {"  p = f32[] constant(", '9', ")\n", "has less than 1048576 bytes"},
+      {"  p = f32[] parameter(0), metadata={op_name=\"", 'x', "\n", "no closing quote"},
+      {"  p = f32[", '1', "] parameter(0)\n", "does not fit in 64 bits"},
+      {"  p = ", '(', "\n", "nested more than 200 levels deep"},
+      {"  p = f32[] add(", ',', ")\n", "expected an operand"},
+  };
+  for (const Line& line : kLines) {
+    std::string text = absl::StrCat("HloModule m\n\nENTRY e {\n", line.before);
+    text.reserve(text.size() + (size_t{1} << 30) + 64);
+    text.append(size_t{1} << 30, line.fill);
+    text += line.after;
+    const auto file = std::make_shared<const SourceFile>("hostile", std::move(text));
+    const std::clock_t start = std::clock();
+    Diagnostics diagnostics;
+    EXPECT_FALSE(ParseModule(file, {}, diagnostics).ok());
+    const std::string messages = diagnostics.Render(*file);
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_TRUE(absl::StrContains(messages, line.message)) << messages.substr(0, 2000);
+    EXPECT_LT(messages.size(), 40'000u);
+#ifdef NDEBUG
+    EXPECT_LT(seconds, 1.0) << line.fill;
+#endif
+  }
+}
+
 std::string NameOf(const testing::TestParamInfo<Text>& info) {
   std::string name = info.param.name;
   for (char& c : name)

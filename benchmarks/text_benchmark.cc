@@ -1,5 +1,5 @@
-// Reading, printing, verifying and freeing of modules, and their way through protobuf: of files named on the command line, else of
-// sample texts from 10 KB to 100 MB.
+// Reading, printing, verifying and freeing of modules, and their way through protobuf: of files
+// named on the command line, else of sample texts from 10 KB to 100 MB.
 #include <malloc.h>
 
 #include <algorithm>
@@ -118,8 +118,8 @@ void BM_WriteProto(benchmark::State& state, const Source& source) {
 
 using Benchmark = void (*)(benchmark::State&, const Source&);
 constexpr std::pair<const char*, Benchmark> kBenchmarks[] = {
-    {"read", BM_Read}, {"print", BM_Print}, {"verify", BM_Verify}, {"free", BM_Free},
-    {"read_proto", BM_ReadProto}, {"write_proto", BM_WriteProto}};
+    {"read", BM_Read}, {"print", BM_Print},          {"verify", BM_Verify},
+    {"free", BM_Free}, {"read_proto", BM_ReadProto}, {"write_proto", BM_WriteProto}};
 
 void Register(const std::string& name, const Source& source) {
   for (const auto& [what, function] : kBenchmarks)

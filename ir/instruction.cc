@@ -80,9 +80,9 @@ void Instruction::SetOperand(int64_t i, Instruction* operand) {
 
 void Instruction::AppendOperand(Instruction* operand) {
   constexpr size_t kFew = 16;
-  const bool used = operand == nullptr || operand->IsLatestUser(this) ||
-                    (operands_.size() <= kFew ? Uses(operand)
-                                              : operand->UserSlots().contains(this));
+  const bool used =
+      operand == nullptr || operand->IsLatestUser(this) ||
+      (operands_.size() <= kFew ? Uses(operand) : operand->UserSlots().contains(this));
   if (!used) operand->AddUser(this);
   operands_.push_back(operand);
 }

@@ -87,9 +87,8 @@ bool ModuleParser::InferMissingShape(Instruction& instruction, const char* at) {
     diagnostics().Error(reader_.PlaceAt(at), shape.status());
     return false;
   }
-  instruction.set_shape(
-      WithInferredLayout(*shape, instruction.opcode(), shapes, instruction.attributes(),
-                         instruction.called()));
+  instruction.set_shape(WithInferredLayout(*shape, instruction.opcode(), shapes,
+                                           instruction.attributes(), instruction.called()));
   return true;
 }
 

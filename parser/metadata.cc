@@ -100,9 +100,8 @@ bool KeepUnknown(Reader& r, absl::string_view name, const char* at, OpMetadata& 
                                          : !r.Word().empty();
   if (!ok) return false;
   r.diagnostics().Warning(r.PlaceAt(at), "", "unknown metadata '", name, "' is kept as text");
-  metadata.others =
-      absl::StrCat(metadata.others.view(), metadata.others.empty() ? "" : " ", name, "=",
-                   absl::string_view(value, r.raw_position() - value));
+  metadata.others = absl::StrCat(metadata.others.view(), metadata.others.empty() ? "" : " ", name,
+                                 "=", absl::string_view(value, r.raw_position() - value));
   return true;
 }
 

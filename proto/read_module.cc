@@ -291,8 +291,8 @@ absl::Status ModuleReader::ReadParts(Made& made) {
   broken_ = absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status());
   if (broken_) return InvalidArgument("broken");
   RETURN_IF_ERROR(metadata.status());
-  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, std::move(shape),
-                                                     *std::move(metadata), seen_));
+  ASSIGN_OR_RETURN(made.instruction,
+                   ReadInstruction(instruction_, std::move(shape), *std::move(metadata), seen_));
   return absl::OkStatus();
 }
 
@@ -305,8 +305,8 @@ absl::Status ModuleReader::ReadWhole(absl::string_view bytes, Made& made) {
   if (instruction_.has_metadata()) Read(instruction_.metadata(), seen_, metadata);
   absl::StatusOr<Shared<Shape>> shared = Shared<Shape>(std::move(shape));
   if (!status.ok()) shared = status;
-  ASSIGN_OR_RETURN(made.instruction, ReadInstruction(instruction_, std::move(shared),
-                                                     std::move(metadata), seen_));
+  ASSIGN_OR_RETURN(made.instruction,
+                   ReadInstruction(instruction_, std::move(shared), std::move(metadata), seen_));
   return absl::OkStatus();
 }
 

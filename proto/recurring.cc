@@ -54,10 +54,9 @@ bool RecurringParts::Split(absl::string_view instruction) {
 }
 
 absl::StatusOr<Shared<Shape>> RecurringParts::ReadShape(Seen& seen) {
-  return ReadOnce(shape_bytes_, shapes_, shape_, seen,
-                  [](const pb::ShapeProto& in, Seen& own, Shape& shape) {
-                    return Read(in, own, shape);
-                  });
+  return ReadOnce(
+      shape_bytes_, shapes_, shape_, seen,
+      [](const pb::ShapeProto& in, Seen& own, Shape& shape) { return Read(in, own, shape); });
 }
 
 absl::StatusOr<Shared<OpMetadata>> RecurringParts::ReadMetadata(Seen& seen) {

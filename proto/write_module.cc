@@ -83,8 +83,7 @@ void WriteSchedule(const Computations& computations, const ProtoIds& ids,
 void UseFrames(const Module& module, StackFrameNumbering& frames) {
   for (const Computation* computation : module.Computations())
     for (const Instruction* i : computation->Instructions())
-      if (i->metadata().stack_frame_id != 0)
-        frames.Use(i->metadata().stack_frame_id);
+      if (i->metadata().stack_frame_id != 0) frames.Use(i->metadata().stack_frame_id);
 }
 
 // A device assignment says the numbers of replicas and partitions, while it is still right.

@@ -24,7 +24,7 @@ struct Row {
 std::string KeyOf(const Instruction& i, const std::string& by) {
   if (by == "opcode") return std::string(Text(i.opcode()));
   if (by == "computation") return i.parent()->name();
-  if (by == "op_name") return i.metadata().op_name.empty() ? "(none)" : i.metadata().op_name;
+  if (by == "op_name") return i.metadata().op_name.empty() ? "(none)" : i.metadata().op_name.str();
   if (by == "source") {
     const std::string line = SourceLine(i);
     return line.empty() ? "(none)" : line;

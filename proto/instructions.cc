@@ -74,9 +74,9 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
     instruction.mutable_extras().sharding = std::move(sharding);
   }
   if (!in.backend_config().empty()) {
-    std::string& config = instruction.mutable_extras().backend_config;
-    config = in.backend_config();
+    std::string config = in.backend_config();
     NormalizeBackendConfig(config);
+    instruction.mutable_extras().backend_config = config;
   }
   if (in.has_backend_config_payload()) {
     if (in.backend_config().empty() && !in.backend_config_payload().value().empty())

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 
+#include "passes/dce.h"
 #include "passes/simplify/rule.h"
 #include "support/dense_map.h"
 #include "support/status.h"
@@ -16,8 +17,10 @@ using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 
 template <typename Visit>
 void ForEachRule(Visit visit) {
-  for (auto table : {ArithmeticRules(), CompareSelectRules(), ConvertRules(),
-                     BroadcastReshapeRules(), MovementRules(), ReduceRules()})
+  for (auto table :
+       {ArithmeticRules(), CompareSelectRules(), ConvertRules(), BroadcastReshapeRules(),
+        MovementRules(), ReduceRules(), SignRules(), IntegerRules(), LogicRules(), BoundRules(),
+        PartRules(), PieceRules(), UpdateRules(), ProductRules()})
     for (const Rule& rule : table) visit(rule);
 }
 
@@ -27,6 +30,7 @@ class Simplifier {
       : c_(computation), rules_(rules), control_(control), rewriter_(computation) {}
 
   bool Run() {
+    changed_ = RemoveDead(c_);
     for (Instruction* i : c_.PostOrder()) Push(i);
     // Every rewrite makes the program simpler; the bound is for a pair of rules that undo one
     // another.
@@ -108,11 +112,16 @@ class Simplifier {
 
 class Algsimp final : public ComputationPass {
  public:
-  explicit Algsimp(absl::Span<const std::string> disabled) {
-    ForEachRule([&](const Rule& rule) {
+  Algsimp(absl::Span<const std::string> disabled, bool rounding, bool layout_sensitive) {
+    const auto take = [&](const Rule& rule) {
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
-    });
+    };
+    ForEachRule(take);
+    if (rounding)
+      for (const Rule& rule : RoundingRules()) take(rule);
+    if (layout_sensitive)
+      for (const Rule& rule : LayoutRules()) take(rule);
   }
   absl::string_view name() const override { return "algsimp"; }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
@@ -128,13 +137,18 @@ class Algsimp final : public ComputationPass {
 std::vector<absl::string_view> AlgsimpRuleNames() {
   std::vector<absl::string_view> names;
   ForEachRule([&](const Rule& rule) { names.push_back(rule.name); });
+  for (auto table : {RoundingRules(), LayoutRules()})
+    for (const Rule& rule : table) names.push_back(rule.name);
   return names;
 }
 
 std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
   const std::vector<std::string> disabled =
       arguments.List("disable", AlgsimpRuleNames(), "rules to leave out");
-  return std::make_unique<Algsimp>(disabled);
+  const bool rounding = arguments.Flag("rounding", "also rules that round otherwise");
+  const bool layout_sensitive = arguments.Flag(
+      "layout-sensitive", "also rules of memory order: reshapes and transposes as bitcasts");
+  return std::make_unique<Algsimp>(disabled, rounding, layout_sensitive);
 }
 
 }  // namespace hlokit

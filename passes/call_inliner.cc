@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "passes/dce.h"
+#include "passes/inline_body.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -20,21 +20,7 @@ bool MayInline(const Instruction* i) {
 
 void Inline(Instruction* call) {
   Computation& into = *call->parent();
-  absl::flat_hash_map<const Instruction*, Instruction*> map;
-  std::vector<Instruction*> operands;
-  for (Instruction* i : call->to_apply()->PostOrder()) {
-    if (i->IsParameter()) {
-      map[i] = call->operand(i->parameter_number());
-      continue;
-    }
-    operands.clear();
-    for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
-    Instruction* made = into.Add(i->CloneWith(i->shape(), operands));
-    for (Instruction* before : i->control_predecessors())
-      if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
-    map[i] = made;
-  }
-  call->ReplaceAllUsesWith(map.at(call->to_apply()->root()));
+  call->ReplaceAllUsesWith(CopyBody(*call->to_apply(), call->operands(), into));
   into.Remove(call);
 }
 

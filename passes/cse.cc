@@ -40,8 +40,6 @@ bool Mergeable(const Instruction* i) {
   }
 }
 
-bool SameFunction(const Computation* a, const Computation* b);
-
 bool SameOperation(const Instruction* a, const Instruction* b) {
   if (a->opcode() != b->opcode() || a->shape() != b->shape() ||
       a->operand_count() != b->operand_count())
@@ -50,25 +48,8 @@ bool SameOperation(const Instruction* a, const Instruction* b) {
   if (a->called().empty() || a->called().size() != b->called().size()) return false;
   if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
   for (size_t k = 0; k < a->called().size(); ++k)
-    if (!SameFunction(a->called(k), b->called(k))) return false;
+    if (!SameComputation(a->called(k), b->called(k), kMaxComparedFunction)) return false;
   return true;
-}
-
-bool SameFunction(const Computation* a, const Computation* b) {
-  if (a == b) return true;
-  if (a->instruction_count() != b->instruction_count() ||
-      a->instruction_count() > kMaxComparedFunction)
-    return false;
-  const auto x = a->PostOrder(), y = b->PostOrder();
-  absl::flat_hash_map<const Instruction*, const Instruction*> twin;
-  for (size_t k = 0; k < x.size(); ++k) {
-    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k])))
-      return false;
-    for (int64_t o = 0; o < x[k]->operand_count(); ++o)
-      if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
-    twin[x[k]] = y[k];
-  }
-  return twin.at(a->root()) == b->root();
 }
 
 bool Commutes(const Instruction* i) {
@@ -105,6 +86,22 @@ struct Equal {
 absl::StatusOr<bool> Run(Computation& computation) { return MergeEqual(computation); }
 
 }  // namespace
+
+bool SameComputation(const Computation* a, const Computation* b, int64_t limit) {
+  if (a == b) return true;
+  if (a->instruction_count() != b->instruction_count() || a->instruction_count() > limit)
+    return false;
+  const auto x = a->PostOrder(), y = b->PostOrder();
+  absl::flat_hash_map<const Instruction*, const Instruction*> twin;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k])))
+      return false;
+    for (int64_t o = 0; o < x[k]->operand_count(); ++o)
+      if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
+    twin[x[k]] = y[k];
+  }
+  return twin.at(a->root()) == b->root();
+}
 
 bool MergeEqual(Computation& computation) {
   bool changed = false;

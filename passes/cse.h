@@ -10,6 +10,10 @@ namespace hlokit {
 // do. What has side effects, runs computations, talks to devices or calls out stays. Cost: linear.
 std::unique_ptr<Pass> CreateCse();
 
+// True if the two compute the same of their parameters, those they call being the same computations
+// (or, of `limit` instructions at most, alike).
+bool SameComputation(const Computation* a, const Computation* b, int64_t limit);
+
 // The same values within one computation.
 bool MergeEqual(Computation& computation);
 

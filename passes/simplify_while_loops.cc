@@ -1,29 +1,12 @@
 // Loops that do not loop, and state that does not change.
-#include "absl/container/flat_hash_map.h"
 #include "passes/dce.h"
+#include "passes/inline_body.h"
 #include "passes/while_loops.h"
 #include "passes/while_state_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-// The body once, in the place of the loop.
-void InlineBody(const WhileState& loop) {
-  absl::flat_hash_map<const Instruction*, Instruction*> map = {
-      {loop.parameter, loop.loop->operand(0)}};
-  std::vector<Instruction*> operands;
-  for (const Instruction* i : loop.body->PostOrder()) {
-    if (i->IsParameter()) continue;
-    operands.clear();
-    for (const Instruction* operand : i->operands()) operands.push_back(map.at(operand));
-    Instruction* made = loop.loop->parent()->Add(i->CloneWith(i->shape(), operands));
-    for (const Instruction* before : i->control_predecessors())
-      if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
-    map[i] = made;
-  }
-  loop.loop->ReplaceAllUsesWith(map.at(loop.root));
-}
 
 bool ForwardInvariants(const WhileState& loop) {
   bool changed = false;
@@ -52,12 +35,12 @@ absl::StatusOr<bool> Run(Module& module) {
         i->ReplaceAllUsesWith(i->operand(0));
         changed = true;
       } else if (trips && *trips == 1 && loop->root->shape() == i->shape()) {
-        InlineBody(*loop);
+        i->ReplaceAllUsesWith(CopyBody(*loop->body, i->operands(), *i->parent()));
         changed = true;
       } else {
         changed |= ForwardInvariants(*loop);
         if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
-          changed |= SinkConstants(*loop, /*scalars_only=*/true);
+          changed |= SinkInitial(*loop, IsKnownScalar);
       }
     }
   if (!changed) return false;

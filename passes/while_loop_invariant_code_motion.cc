@@ -27,7 +27,7 @@ bool MayMove(const Instruction* i) {
 }
 
 // Values that are no dearer to make in each round than to keep.
-bool IsWorthKeeping(const Instruction* i) {
+bool IsDearToMake(const Instruction* i) {
   switch (i->opcode()) {
     case Opcode::kIota:
     case Opcode::kBroadcast:
@@ -40,15 +40,22 @@ bool IsWorthKeeping(const Instruction* i) {
   }
 }
 
+// Products, and sums of many.
+bool IsExpensive(const Instruction* i) {
+  return i->opcode() == Opcode::kDot || i->opcode() == Opcode::kConvolution ||
+         i->opcode() == Opcode::kReduce;
+}
+
 class Hoister {
  public:
-  explicit Hoister(WhileState loop) : loop_(loop) {}
+  Hoister(WhileState loop, bool (*is_worth_keeping)(const Instruction*))
+      : loop_(loop), is_worth_keeping_(is_worth_keeping) {}
 
   bool Run() {
     FindInvariants();
     std::vector<Instruction*> kept;  // inside the body
     for (Instruction* i : order_)
-      if (invariant_.contains(i) && IsWorthKeeping(i) && MayMove(i) && !i->IsConstant() &&
+      if (invariant_.contains(i) && is_worth_keeping_(i) && MayMove(i) && !i->IsConstant() &&
           IsRead(i))
         kept.push_back(i);
     if (kept.empty()) return false;
@@ -80,7 +87,7 @@ class Hoister {
   // By something that stays.
   bool IsRead(const Instruction* i) const {
     for (const Instruction* user : i->users())
-      if (!invariant_.contains(user) || !IsWorthKeeping(user)) return true;
+      if (!invariant_.contains(user) || !is_worth_keeping_(user)) return true;
     return false;
   }
 
@@ -111,24 +118,32 @@ class Hoister {
   }
 
   WhileState loop_;
+  bool (*is_worth_keeping_)(const Instruction*);
   std::vector<Instruction*> order_;
   absl::flat_hash_map<const Instruction*, Instruction*>
       invariant_;  // to the copy outside, made when needed
 };
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Instruction*)) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {  // so that loops come after their initial tuples
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
-      changed |= Hoister(*loop).Run();
+      changed |= Hoister(*loop, is_worth_keeping).Run();
     }
   return changed;
 }
 
+absl::StatusOr<bool> Run(Module& module) { return HoistAll(module, IsDearToMake); }
+absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, IsExpensive); }
+
 }  // namespace
+
+std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
+  return MakeModulePass("while-loop-expensive-invariant-code-motion", RunExpensive);
+}
 
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion() {
   return MakeModulePass("while-loop-invariant-code-motion", Run);

@@ -16,5 +16,8 @@ std::unique_ptr<Pass> CreateSimplifyWhileLoops();
 // one caller (flatten-call-graph). Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion();
 
+// while-loop-expensive-invariant-code-motion. The same for products and reductions alone.
+std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -205,7 +205,21 @@ std::optional<int64_t> TripCount(const WhileState& loop) {
   return counted ? std::optional<int64_t>(counted->trips) : std::nullopt;
 }
 
-bool SinkConstants(const WhileState& loop, bool scalars_only) {
+namespace {
+
+Instruction* CopyInto(Computation& c, const Instruction* i) {
+  std::vector<Instruction*> operands;
+  for (const Instruction* x : i->operands())
+    operands.push_back(c.Add(x->CloneWith(x->shape(), {})));
+  return c.Add(i->CloneWith(i->shape(), operands));
+}
+
+}  // namespace
+
+bool IsKnownConstant(const Instruction* i) { return i->IsConstant() && i->literal() != nullptr; }
+bool IsKnownScalar(const Instruction* i) { return IsKnownConstant(i) && i->shape().IsScalar(); }
+
+bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*)) {
   bool changed = false;
   const Instruction* start = loop.loop->operand(0);
   if (start->opcode() != Opcode::kTuple) return false;
@@ -215,16 +229,13 @@ bool SinkConstants(const WhileState& loop, bool scalars_only) {
       if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
         continue;
       const Instruction* initial = start->operand(user->tuple_index());
-      if (!initial->IsConstant() || initial->literal() == nullptr ||
-          (scalars_only && !initial->shape().IsScalar()))
-        continue;
+      if (!may_sink(initial)) continue;
       const std::vector<Instruction*> readers(user->users().begin(), user->users().end());
-      Instruction* constant = nullptr;
+      Instruction* copy = nullptr;
       for (Instruction* reader : readers) {
         if (reader == loop.root) continue;
-        if (constant == nullptr)
-          constant = parameter->parent()->Add(initial->CloneWith(initial->shape(), {}));
-        user->ReplaceUseIn(reader, constant);
+        if (copy == nullptr) copy = CopyInto(*parameter->parent(), initial);
+        user->ReplaceUseIn(reader, copy);
         changed = true;
       }
     }

@@ -47,10 +47,13 @@ std::optional<CountedLoop> CountLoop(const WhileState& loop);
 // How often the loop runs, if CountLoop can tell.
 std::optional<int64_t> TripCount(const WhileState& loop);
 
-// Writes constants of the initial tuple into the body and the condition, in the places of the parts
-// that never change; only scalars if `scalars_only`. Expects computations with this one caller.
-// True if any was written.
-bool SinkConstants(const WhileState& loop, bool scalars_only);
+// Copies what the initial tuple holds into the body and the condition, in the places of the parts
+// that never change, where `may_sink` says so: of an instruction without operands, or whose only
+// operand is one. Expects computations with this one caller. True if any was copied.
+bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*));
+// For SinkInitial: constants, scalar ones.
+bool IsKnownConstant(const Instruction* i);
+bool IsKnownScalar(const Instruction* i);
 
 // How many instructions call each computation, by its id.
 std::vector<int> CountCallers(const Module& module);

@@ -15,25 +15,31 @@ bool Reads(const Instruction* parameter, int64_t k, const Instruction* except) {
   return false;
 }
 
-bool HasConstantToSink(const WhileState& loop) {
+bool HasAnyToSink(const WhileState& loop, bool (*may_sink)(const Instruction*)) {
   const Instruction* start = loop.loop->operand(0);
   if (start->opcode() != Opcode::kTuple) return false;
   for (int64_t k = 0; k < start->operand_count(); ++k)
-    if (start->operand(k)->IsConstant() && start->operand(k)->literal() != nullptr &&
-        loop.IsInvariant(k) &&
+    if (may_sink(start->operand(k)) && loop.IsInvariant(k) &&
         (Reads(loop.parameter, k, loop.root) ||
          Reads(loop.condition->parameter(0), k, /*except=*/nullptr)))
       return true;
   return false;
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+// Made again for less than it is kept: an iota, or a broadcast of a constant or of an iota.
+bool IsFusible(const Instruction* i) {
+  if (i->opcode() == Opcode::kIota) return true;
+  if (i->opcode() != Opcode::kBroadcast) return false;
+  return IsKnownConstant(i->operand(0)) || i->operand(0)->opcode() == Opcode::kIota;
+}
+
+absl::StatusOr<bool> Sink(Module& module, bool (*may_sink)(const Instruction*)) {
   bool changed = false;
   std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
       std::optional<WhileState> loop = WhileState::Of(i);
-      if (!loop || !HasConstantToSink(*loop)) continue;
+      if (!loop || !HasAnyToSink(*loop, may_sink)) continue;
       for (int64_t k : {0, 1}) {
         if (callers[i->called(k)->id()] == 1) continue;
         --callers[i->called(k)->id()];
@@ -43,14 +49,21 @@ absl::StatusOr<bool> Run(Module& module) {
         callers.resize(module.computation_id_bound(), 1);
       }
       loop = WhileState::Of(i);
-      changed |= SinkConstants(*loop, /*scalars_only=*/false);
+      changed |= SinkInitial(*loop, may_sink);
       RemoveDead(*loop->body);
       RemoveDead(*loop->condition);
     }
   return changed;
 }
 
+absl::StatusOr<bool> Run(Module& module) { return Sink(module, IsKnownConstant); }
+absl::StatusOr<bool> RunFusible(Module& module) { return Sink(module, IsFusible); }
+
 }  // namespace
+
+std::unique_ptr<Pass> CreateWhileLoopFusibleSinking() {
+  return MakeModulePass("while-loop-fusible-sinking", RunFusible);
+}
 
 std::unique_ptr<Pass> CreateWhileLoopConstantSinking() {
   return MakeModulePass("while-loop-constant-sinking", Run);

@@ -10,5 +10,8 @@ namespace hlokit {
 // conditions with other callers are copied first. The parts stay in the tuple. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopConstantSinking();
 
+// while-loop-fusible-sinking. The same for iotas and broadcasts of constants and iotas.
+std::unique_ptr<Pass> CreateWhileLoopFusibleSinking();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

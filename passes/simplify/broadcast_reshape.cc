@@ -62,18 +62,6 @@ Instruction* BroadcastOfReshape(Instruction* i, Rewriter& r) {
   return r.Broadcast(x, i->shape(), std::move(dims));
 }
 
-// The end of the group of dimensions at `a` of `from` and `b` of `to` that hold the same elements.
-void GroupEnd(const Shape& from, const Shape& to, int64_t& a, int64_t& b) {
-  int64_t x = from.dims[a++], y = to.dims[b++];
-  while (x != y) {
-    if (x < y) {
-      x *= from.dims[a++];
-    } else {
-      y *= to.dims[b++];
-    }
-  }
-}
-
 bool AllOnes(const Shape& shape, int64_t begin, int64_t end, int64_t except) {
   for (int64_t d = begin; d < end; ++d)
     if (d != except && shape.dims[d] != 1) return false;

@@ -129,18 +129,6 @@ Instruction* ReverseNothing(Instruction* i, Rewriter&) {
   return i->operand(0);
 }
 
-Instruction* ReverseReverse(Instruction* i, Rewriter&) {
-  const Instruction* inner = i->operand(0);
-  return inner->opcode() == Opcode::kReverse && inner->SameAttributes(*i) ? inner->operand(0)
-                                                                          : nullptr;
-}
-
-Instruction* ReverseOfSplat(Instruction* i, Rewriter&) {
-  const Instruction* x = i->operand(0);
-  return x->opcode() == Opcode::kBroadcast && x->operand(0)->shape().IsScalar() ? i->operand(0)
-                                                                                : nullptr;
-}
-
 Instruction* DynamicSliceWhole(Instruction* i, Rewriter&) {
   return i->operand(0)->shape().dims == i->shape().dims ? i->operand(0) : nullptr;
 }
@@ -197,8 +185,6 @@ constexpr Rule kRules[] = {
     {"concatenate-empty", Opcode::kConcatenate, ConcatenateEmpty},
     {"concatenate-flat", Opcode::kConcatenate, ConcatenateFlat},
     {"reverse-nothing", Opcode::kReverse, ReverseNothing},
-    {"reverse-reverse", Opcode::kReverse, ReverseReverse},
-    {"reverse-of-splat", Opcode::kReverse, ReverseOfSplat},
     {"dynamic-slice-whole", Opcode::kDynamicSlice, DynamicSliceWhole},
     {"dynamic-slice-constant", Opcode::kDynamicSlice, DynamicSliceConstant},
     {"dynamic-slice-of-broadcast", Opcode::kDynamicSlice, SliceOfBroadcast},

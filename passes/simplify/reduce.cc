@@ -23,6 +23,18 @@ const Instruction* PlainReducer(const Instruction* reduce) {
   return straight || crossed ? root : nullptr;
 }
 
+// What op(init, x) is; x itself where init does not count.
+Instruction* WithInit(const Instruction* op, Instruction* init, Instruction* x, const Shape& shape,
+                      Rewriter& r) {
+  if ((op->opcode() == Opcode::kAdd && IsSplat(init, 0)) ||
+      (op->opcode() == Opcode::kMultiply && IsSplat(init, 1)) ||
+      (op->opcode() == Opcode::kAnd && IsAllOnes(init)) ||
+      (op->opcode() == Opcode::kOr && IsSplat(init, 0)))
+    return x;
+  if (!shape.IsScalar()) init = r.Broadcast(init, shape, {});
+  return r.Clone(op, shape, {init, x});
+}
+
 // Over nothing, or over dimensions of size one: the init value joins each element once.
 Instruction* ReduceOfOnes(Instruction* i, Rewriter& r) {
   if (i->operand_count() != 2) return nullptr;
@@ -32,15 +44,7 @@ Instruction* ReduceOfOnes(Instruction* i, Rewriter& r) {
   const Instruction* op = PlainReducer(i);
   if (op == nullptr || op->shape().type != i->shape().type) return nullptr;
   Instruction* x = Dims(i).empty() ? i->operand(0) : r.Reshape(i->operand(0), i->shape());
-  const Instruction* init = i->operand(1);
-  if ((op->opcode() == Opcode::kAdd && IsSplat(init, 0)) ||
-      (op->opcode() == Opcode::kMultiply && IsSplat(init, 1)) ||
-      (op->opcode() == Opcode::kAnd && IsAllOnes(init)) ||
-      (op->opcode() == Opcode::kOr && IsSplat(init, 0)))
-    return x;
-  Instruction* start = i->operand(1);
-  if (!i->shape().IsScalar()) start = r.Broadcast(start, i->shape(), {});
-  return r.Clone(op, i->shape(), {start, x});
+  return WithInit(op, i->operand(1), x, i->shape(), r);
 }
 
 // The reduced dimensions of a transposed array, where those kept do not change their order.
@@ -64,27 +68,144 @@ Instruction* ReduceOfTranspose(Instruction* i, Rewriter& r) {
   return made;
 }
 
-// reduce(reshape(x)) where the reshape only adds or drops dimensions of size one.
+// Which dimensions of `from` the reduction of the reshaped array takes; nothing where a dimension
+// that stays is split or joined.
+std::optional<DimVector> ReducedBefore(const Shape& from, const Shape& to, const DimVector& taken) {
+  DimVector reduced;
+  int64_t a = 0, b = 0;
+  while (a < from.rank() && b < to.rank()) {
+    if (from.dims[a] == 1 && to.dims[b] != 1) {
+      ++a;  // of size one and nowhere else: stays, and the reshape behind drops it
+      continue;
+    }
+    if (to.dims[b] == 1 && from.dims[a] != 1) {
+      ++b;
+      continue;
+    }
+    const int64_t a0 = a, b0 = b;
+    GroupEnd(from, to, a, b);
+    int64_t count = 0;
+    for (int64_t d = b0; d < b; ++d) count += Contains(taken, d) || to.dims[d] == 1;
+    bool any = false;
+    for (int64_t d = b0; d < b; ++d) any |= Contains(taken, d);
+    if (!any) continue;
+    if (count != b - b0) return std::nullopt;
+    for (int64_t d = a0; d < a; ++d) reduced.push_back(d);
+  }
+  return reduced;
+}
+
+// reduce(reshape(x)) where every dimension that stays is whole: a reduction of x.
 Instruction* ReduceOfReshape(Instruction* i, Rewriter& r) {
   const Instruction* reshape = i->operand(0);
   if (i->operand_count() != 2 || reshape->opcode() != Opcode::kReshape) return nullptr;
   Instruction* x = reshape->operand(0);
-  if (!SameWithoutOnes(x->shape(), reshape->shape()) || x->shape().ElementCount() == 0)
-    return nullptr;
-  const DimVector map = MapWithoutOnes(x->shape(), reshape->shape());
-  DimVector reduced;
+  if (x->shape().ElementCount() == 0 || x->shape().HasDynamicDims()) return nullptr;
+  std::optional<DimVector> reduced = ReducedBefore(x->shape(), reshape->shape(), Dims(i));
+  if (!reduced || reduced->empty()) return nullptr;
   Shape kept = Shape::Array(i->shape().type, {});
-  for (int64_t d = 0; d < x->shape().rank(); ++d) {
-    if (map[d] >= 0 && Contains(Dims(i), map[d])) {
-      reduced.push_back(d);
-    } else {
-      kept.dims.push_back(x->shape().dims[d]);
-    }
-  }
-  if (reduced.empty()) return nullptr;
+  for (int64_t d = 0; d < x->shape().rank(); ++d)
+    if (!Contains(*reduced, d)) kept.dims.push_back(x->shape().dims[d]);
+  if (kept.ElementCount() != i->shape().ElementCount()) return nullptr;
   Instruction* made = r.Clone(i, kept, {x, i->operand(1)});
-  made->mutable_attr<DimensionsAttrs>().dimensions = std::move(reduced);
+  made->mutable_attr<DimensionsAttrs>().dimensions = *std::move(reduced);
   return kept.dims == i->shape().dims ? made : r.Reshape(made, i->shape());
+}
+
+Instruction* ReduceOfNothing(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 2 || i->operand(0)->shape().ElementCount() != 0) return nullptr;
+  if (i->shape().IsScalar()) return i->operand(1);
+  return r.Broadcast(i->operand(1), i->shape(), {});
+}
+
+bool IsOrder(const Instruction* op) {
+  switch (op->opcode()) {
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The largest (least, and, or) of equal elements, along dimensions that a broadcast added.
+Instruction* ReduceOfBroadcast(Instruction* i, Rewriter& r) {
+  const Instruction* broadcast = i->operand(0);
+  if (i->operand_count() != 2 || broadcast->opcode() != Opcode::kBroadcast ||
+      broadcast->shape().ElementCount() == 0)
+    return nullptr;
+  const Instruction* op = PlainReducer(i);
+  if (op == nullptr || !IsOrder(op) || op->shape().type != i->shape().type) return nullptr;
+  DimVector dims;
+  for (int64_t d : broadcast->attr<BroadcastAttrs>().dimensions) {
+    if (Contains(Dims(i), d)) return nullptr;
+    int64_t before = 0;
+    for (int64_t taken : Dims(i)) before += taken < d;
+    dims.push_back(d - before);
+  }
+  Instruction* x = broadcast->operand(0);
+  if (x->shape().dims != i->shape().dims) x = r.Broadcast(x, i->shape(), std::move(dims));
+  return WithInit(op, i->operand(1), x, i->shape(), r);
+}
+
+// reduce(reduce(x)) by one function of integers, or one that only chooses.
+Instruction* ReduceOfReduce(Instruction* i, Rewriter& r) {
+  const Instruction* inner = i->operand(0);
+  if (i->operand_count() != 2 || inner->opcode() != Opcode::kReduce ||
+      inner->operand_count() != 2 || inner->users().size() != 1)
+    return nullptr;
+  const Instruction *a = PlainReducer(i), *b = PlainReducer(inner);
+  if (a == nullptr || b == nullptr || a->opcode() != b->opcode() ||
+      (IsFloat(i->shape().type) && !IsOrder(a)) || IsComplex(i->shape().type))
+    return nullptr;
+  const bool neutral = (a->opcode() == Opcode::kAdd && IsSplat(inner->operand(1), 0)) ||
+                       (a->opcode() == Opcode::kMultiply && IsSplat(inner->operand(1), 1)) ||
+                       (IsOrder(a) && inner->operand(1) == i->operand(1));
+  if (!neutral) return nullptr;
+  DimVector reduced = Dims(inner), left;
+  for (int64_t d = 0; d < inner->operand(0)->shape().rank(); ++d)
+    if (!Contains(Dims(inner), d)) left.push_back(d);
+  for (int64_t d : Dims(i)) reduced.push_back(left[d]);
+  std::sort(reduced.begin(), reduced.end());
+  Instruction* made = r.Clone(i, i->shape(), {inner->operand(0), i->operand(1)});
+  made->mutable_attr<DimensionsAttrs>().dimensions = std::move(reduced);
+  return made;
+}
+
+// Windows of one element each.
+Instruction* ReduceWindowOfOnes(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 2) return nullptr;
+  for (WindowDim w : i->attr<WindowAttrs>().window) {
+    w.window_dilation = 1;
+    if (!(w == WindowDim{})) return nullptr;
+  }
+  const Instruction* op = PlainReducer(i);
+  if (op == nullptr || op->shape().type != i->shape().type) return nullptr;
+  return WithInit(op, i->operand(1), i->operand(0), i->shape(), r);
+}
+
+// Padding by the init value is padding of the window.
+Instruction* ReduceWindowOfPad(Instruction* i, Rewriter& r) {
+  const Instruction* pad = i->operand(0);
+  if (i->operand_count() != 2 || pad->opcode() != Opcode::kPad) return nullptr;
+  const Literal *a = SplatValue(pad->operand(1)), *b = SplatValue(i->operand(1));
+  if (pad->operand(1) != i->operand(1) && (a == nullptr || b == nullptr || !(*a == *b)))
+    return nullptr;
+  WindowAttrs attrs = i->attr<WindowAttrs>();
+  for (size_t d = 0; d < attrs.window.size(); ++d) {
+    const PaddingDim& p = pad->attr<PadAttrs>().padding[d];
+    WindowDim& w = attrs.window[d];
+    if (p == PaddingDim{}) continue;
+    if (w.base_dilation != 1 || p.low < 0 || p.high < 0) return nullptr;
+    w.pad_low += p.low;
+    w.pad_high += p.high;
+    w.base_dilation = 1 + p.interior;
+  }
+  Instruction* made = r.Clone(i, i->shape(), {pad->operand(0), i->operand(1)});
+  made->mutable_attr<WindowAttrs>() = std::move(attrs);
+  return made;
 }
 
 // Nothing to add up.
@@ -105,6 +226,11 @@ constexpr Rule kRules[] = {
     {"reduce-of-ones", Opcode::kReduce, ReduceOfOnes},
     {"reduce-of-transpose", Opcode::kReduce, ReduceOfTranspose},
     {"reduce-of-reshape", Opcode::kReduce, ReduceOfReshape},
+    {"reduce-of-nothing", Opcode::kReduce, ReduceOfNothing},
+    {"reduce-of-broadcast", Opcode::kReduce, ReduceOfBroadcast},
+    {"reduce-of-reduce", Opcode::kReduce, ReduceOfReduce},
+    {"reduce-window-of-ones", Opcode::kReduceWindow, ReduceWindowOfOnes},
+    {"reduce-window-of-pad", Opcode::kReduceWindow, ReduceWindowOfPad},
     {"dot-of-nothing", Opcode::kDot, DotOfNothing},
     {"get-static-size", Opcode::kGetDimensionSize, GetStaticSize},
 };

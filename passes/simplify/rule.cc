@@ -11,6 +11,17 @@ Instruction* Rewriter::Note(Instruction* made) {
   return made;
 }
 
+Instruction* Rewriter::Fill(const Shape& shape, Literal value) {
+  Instruction* constant = Constant(std::move(value));
+  return shape.IsScalar() ? constant : Broadcast(constant, shape, {});
+}
+
+Instruction* Rewriter::FillInt(const Shape& shape, int64_t value) {
+  Literal scalar(Shape::Scalar(shape.type));
+  scalar.SetInt(0, value);
+  return Fill(shape, std::move(scalar));
+}
+
 Instruction* Rewriter::Splat(const Shape& shape, int value) {
   Literal scalar(Shape::Scalar(shape.type));
   if (IsFloat(shape.type)) {
@@ -20,8 +31,7 @@ Instruction* Rewriter::Splat(const Shape& shape, int value) {
   } else {
     scalar.SetInt(0, IsPred(shape.type) ? value != 0 : value);
   }
-  Instruction* constant = Constant(std::move(scalar));
-  return shape.IsScalar() ? constant : Broadcast(constant, shape, {});
+  return Fill(shape, std::move(scalar));
 }
 
 const Literal* SplatValue(const Instruction* i) {
@@ -51,6 +61,12 @@ bool IsAllOnes(const Instruction* i) {
   return (static_cast<uint64_t>(scalar->GetInt(0)) & mask) == mask;
 }
 
+std::optional<int64_t> IntegerSplat(const Instruction* i) {
+  const Literal* scalar = SplatValue(i);
+  if (scalar == nullptr || !IsInteger(scalar->type())) return std::nullopt;
+  return scalar->GetInt(0);
+}
+
 bool IsIota(absl::Span<const int64_t> dims) {
   for (size_t d = 0; d < dims.size(); ++d)
     if (dims[d] != static_cast<int64_t>(d)) return false;
@@ -70,6 +86,17 @@ bool SameWithoutOnes(const Shape& a, const Shape& b) {
   for (int64_t d : b.dims)
     if (d != 1) y.push_back(d);
   return x == y;
+}
+
+void GroupEnd(const Shape& from, const Shape& to, int64_t& a, int64_t& b) {
+  int64_t x = from.dims[a++], y = to.dims[b++];
+  while (x != y) {
+    if (x < y) {
+      x *= from.dims[a++];
+    } else {
+      y *= to.dims[b++];
+    }
+  }
 }
 
 DimVector MapWithoutOnes(const Shape& from, const Shape& to) {

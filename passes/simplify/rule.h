@@ -32,6 +32,10 @@ class Rewriter {
   Instruction* Reshape(Instruction* operand, const Shape& shape) {
     return Add(Opcode::kReshape, shape, {operand});
   }
+  // An array of `shape`, each element the scalar `value`.
+  Instruction* Fill(const Shape& shape, Literal value);
+  // The same of an integer that is cut to the type's width.
+  Instruction* FillInt(const Shape& shape, int64_t value);
   // An array of `shape`, each element `value` (0, 1, or all bits set for -1 of integers and pred).
   Instruction* Splat(const Shape& shape, int value);
 
@@ -64,6 +68,18 @@ absl::Span<const Rule> ConvertRules();
 absl::Span<const Rule> BroadcastReshapeRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> ReduceRules();
+absl::Span<const Rule> SignRules();
+absl::Span<const Rule> IntegerRules();
+absl::Span<const Rule> LogicRules();
+absl::Span<const Rule> BoundRules();
+absl::Span<const Rule> PartRules();
+absl::Span<const Rule> PieceRules();
+absl::Span<const Rule> UpdateRules();
+absl::Span<const Rule> ProductRules();
+// Those that round otherwise than what they replace, which algsimp{rounding} adds.
+absl::Span<const Rule> RoundingRules();
+// Those that look at memory order, which algsimp{layout-sensitive} adds.
+absl::Span<const Rule> LayoutRules();
 
 // Matchers.
 // The scalar constant that every element of `i` equals: of a scalar constant, or of a broadcast of
@@ -72,12 +88,23 @@ const Literal* SplatValue(const Instruction* i);
 // True if every element of `i` is the number `value`; for pred 0 and 1. -0 is no 0.
 bool IsSplat(const Instruction* i, double value);
 bool IsAllOnes(const Instruction* i);
+// The integer that every element of `i` equals (of u64: its bits), if there is one.
+std::optional<int64_t> IntegerSplat(const Instruction* i);
+// Operand `k` or, of two, the other one: whichever satisfies `is`; -1 if neither does.
+template <typename Is>
+int OperandThat(const Instruction* i, Is is) {
+  if (is(i->operand(1))) return 1;
+  return is(i->operand(0)) ? 0 : -1;
+}
 bool IsIota(absl::Span<const int64_t> dims);
 // Same memory order of the same dimensions and type, so that one may stand for the other wherever
 // it is used.
 bool SameShape(const Shape& a, const Shape& b);
 // True if the two have the same dimensions apart from those of size one, in the same order.
 bool SameWithoutOnes(const Shape& a, const Shape& b);
+// Moves `a` and `b` to the end of the smallest group of dimensions from there on, of `from` and
+// `to`, that hold the same elements; none is of size 0.
+void GroupEnd(const Shape& from, const Shape& to, int64_t& a, int64_t& b);
 // Where each dimension of size above one of `from` lies in `to`, given SameWithoutOnes; -1 for
 // those of size one.
 DimVector MapWithoutOnes(const Shape& from, const Shape& to);

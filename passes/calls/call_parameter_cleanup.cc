@@ -1,0 +1,62 @@
+// Parameters without readers, results that are arguments.
+#include "passes/calls/call_parameter_cleanup.h"
+
+#include "passes/dce.h"
+#include "passes/parameters.h"
+#include "passes/while_state_internal.h"
+
+namespace hlokit {
+namespace {
+
+bool ForwardArguments(Instruction* call) {
+  const Instruction* root = call->to_apply()->root();
+  if (root->opcode() != Opcode::kTuple) return false;
+  bool changed = false;
+  const std::vector<Instruction*> users(call->users().begin(), call->users().end());
+  for (Instruction* user : users) {
+    if (user->opcode() != Opcode::kGetTupleElement) continue;
+    const Instruction* given = root->operand(user->tuple_index());
+    if (!given->IsParameter()) continue;
+    Instruction* argument = call->operand(given->parameter_number());
+    if (argument->shape() != user->shape() || (user->users().empty() && !user->IsRoot())) continue;
+    user->ReplaceAllUsesWith(argument);
+    changed = true;
+  }
+  return changed;
+}
+
+bool DropUnread(Instruction* call) {
+  bool changed = false;
+  Computation& callee = *call->to_apply();
+  for (int64_t k = callee.parameter_count(); k-- > 0;) {
+    const Instruction* parameter = callee.parameter(k);
+    if (!parameter->users().empty() || parameter->IsRoot()) continue;
+    RemoveParameter(callee, k);
+    call->RemoveOperand(k);
+    changed = true;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> Run(Module& module) {
+  bool changed = false;
+  const std::vector<int> callers = CountCallers(module);
+  for (Computation* c : module.ComputationsPostOrder())
+    for (Instruction* i : c->Instructions()) {
+      if (i->opcode() != Opcode::kCall) continue;
+      changed |= ForwardArguments(i);
+      if (callers[i->to_apply()->id()] == 1) changed |= DropUnread(i);
+    }
+  if (changed)
+    for (Computation* c : module.Computations()) RemoveDead(*c);
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateCallParameterCleanup() {
+  return MakeModulePass("call-parameter-cleanup", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,67 @@
+// Equal computations by hash, callees first.
+#include "passes/calls/computation_deduplicator.h"
+
+#include <limits>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "analysis/structural_hash.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
+
+namespace hlokit {
+namespace {
+
+// What every computation is replaced by: itself, or the first that is equal.
+using Twins = absl::flat_hash_map<const Computation*, Computation*>;
+
+bool UseTwins(Computation& c, const Twins& twins, bool calls_only) {
+  bool changed = false;
+  for (Instruction* i : c.Instructions()) {
+    if (calls_only && i->opcode() != Opcode::kCall) continue;
+    for (size_t k = 0; k < i->called().size(); ++k) {
+      const auto found = twins.find(i->called(k));
+      if (found == twins.end() || found->second == i->called(k)) continue;
+      i->SetCalled(k, found->second);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> Share(Module& module, bool calls_only) {
+  const std::vector<uint64_t> hashes = StructuralHashes(module);
+  absl::flat_hash_map<uint64_t, std::vector<Computation*>> by_hash;
+  Twins twins;
+  bool changed = false;
+  for (Computation* c : module.ComputationsPostOrder()) {
+    changed |= UseTwins(*c, twins, calls_only);
+    if (c->IsEntry()) continue;
+    std::vector<Computation*>& alike =
+        by_hash[absl::HashOf(hashes[c->root()->id()], c->instruction_count())];
+    for (Computation* first : alike)
+      if (first->execution_thread() == c->execution_thread() &&
+          first->has_schedule() == c->has_schedule() &&
+          SameComputation(first, c, std::numeric_limits<int64_t>::max()))
+        twins[c] = first;
+    if (!twins.contains(c)) alike.push_back(c);
+  }
+  if (changed) RemoveUncalled(module);
+  return changed;
+}
+
+absl::StatusOr<bool> ShareAll(Module& module) { return Share(module, /*calls_only=*/false); }
+absl::StatusOr<bool> ShareCalls(Module& module) { return Share(module, /*calls_only=*/true); }
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateComputationDeduplicator() {
+  return MakeModulePass("computation-deduplicator", ShareAll);
+}
+
+std::unique_ptr<Pass> CreateUnflattenCallGraph() {
+  return MakeModulePass("unflatten-call-graph", ShareCalls);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

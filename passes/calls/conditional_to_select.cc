@@ -1,0 +1,50 @@
+// Both branches and a choice.
+#include "passes/calls/conditional_to_select.h"
+
+#include "passes/dce.h"
+#include "passes/inline_body.h"
+
+namespace hlokit {
+namespace {
+
+bool MaySelect(const Instruction* i) {
+  return i->opcode() == Opcode::kConditional && i->called().size() == 2 &&
+         IsPred(i->operand(0)->shape().type) && i->shape().IsArray() && !i->HasSideEffect() &&
+         i->control_predecessors().empty() && i->control_successors().empty();
+}
+
+Instruction* Selected(Instruction* i) {
+  Computation& c = *i->parent();
+  Instruction* branches[2];
+  for (int k : {0, 1}) branches[k] = CopyBody(*i->called(k), {i->operand(k + 1)}, c);
+  Instruction* which = i->operand(0);
+  if (!i->shape().IsScalar())
+    which = c.Add(Opcode::kBroadcast, i->shape().WithType(ElementType::kPred), {which},
+                  BroadcastAttrs{});
+  return c.Add(Opcode::kSelect, i->shape(), {which, branches[0], branches[1]});
+}
+
+absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+  bool changed = false;
+  const std::vector<bool> running = RunningComputations(module);
+  for (Computation* c : module.ComputationsPostOrder()) {
+    if (running[c->id()]) continue;
+    for (Instruction* i : c->Instructions()) {
+      if (!MaySelect(i) || !control.Permit("conditional-to-select", *i, *i)) continue;
+      i->ReplaceAllUsesWith(Selected(i));
+      c->Remove(i);
+      changed = true;
+    }
+  }
+  if (changed) RemoveUncalled(module);
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateConditionalToSelect() {
+  return MakeModulePass("conditional-to-select", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

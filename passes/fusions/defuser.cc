@@ -1,0 +1,113 @@
+// Fusions, edges and schedules taken away.
+#include "passes/fusions/defuser.h"
+
+#include "passes/dce.h"
+#include "passes/inline_body.h"
+#include "passes/movement/sub_byte_size.h"
+#include "passes/parameters.h"
+#include "passes/scheduling/schedulers.h"
+#include "passes/while_state_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+void MoveControlEdges(Instruction* from, Instruction* to) {
+  for (Instruction* before : from->control_predecessors()) to->AddControlPredecessor(before);
+  const std::vector<Instruction*> after(from->control_successors().begin(),
+                                        from->control_successors().end());
+  for (Instruction* successor : after) successor->AddControlPredecessor(to);
+  from->DropControlEdges();
+}
+
+absl::StatusOr<bool> Defuse(Module& module, RewriteControl& control) {
+  bool changed = false;
+  for (Computation* c : module.ComputationsPostOrder())
+    for (Instruction* i : c->Instructions()) {
+      if (i->opcode() != Opcode::kFusion || !control.Permit("defuser", *i, *i)) continue;
+      Instruction* made = CopyBody(*i->to_apply(), i->operands(), *c);
+      MoveControlEdges(i, made);
+      i->ReplaceAllUsesWith(made);
+      c->Remove(i);
+      changed = true;
+    }
+  if (changed) RemoveUncalled(module);
+  return changed;
+}
+
+bool SinkInto(Instruction* fusion) {
+  bool changed = false;
+  Computation& body = *fusion->to_apply();
+  for (int64_t k = fusion->operand_count(); k-- > 0;) {
+    const Instruction* constant = fusion->operand(k);
+    if (!constant->IsConstant() || !constant->shape().IsScalar() ||
+        constant->literal() == nullptr || body.parameter(k)->IsRoot())
+      continue;
+    if (!body.parameter(k)->users().empty())
+      body.parameter(k)->ReplaceAllUsesWith(body.Add(constant->CloneWith(constant->shape(), {})));
+    RemoveParameter(body, k);
+    fusion->RemoveOperand(k);
+    changed = true;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> SinkConstantsIntoFusions(Module& module) {
+  bool changed = false;
+  const std::vector<int> callers = CountCallers(module);
+  for (Computation* c : module.Computations()) {
+    bool here = false;
+    for (Instruction* i : c->Instructions())
+      if (i->opcode() == Opcode::kFusion && callers[i->to_apply()->id()] == 1 &&
+          i->attr<FusionAttrs>().output_to_operand_aliasing.empty())
+        here |= SinkInto(i);
+    if (here) RemoveDead(*c);
+    changed |= here;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> RemoveControlEdges(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (i->control_predecessors().empty() && i->control_successors().empty()) continue;
+      i->DropControlEdges();
+      changed = true;
+    }
+  return changed;
+}
+
+class Despecializer final : public Pass {
+ public:
+  absl::string_view name() const override { return "despecializer"; }
+  bool handles_schedules() const override { return true; }
+  absl::StatusOr<bool> Run(Module& module) override {
+    bool changed = false;
+    for (auto make :
+         {CreateHloDescheduler, CreateControlDepRemover, CreateDefuser, CreateSubByteSizeRemoval}) {
+      const std::unique_ptr<Pass> pass = make();
+      pass->set_control(&control());
+      ASSIGN_OR_RETURN(const bool here, pass->Run(module));
+      changed |= here;
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateDefuser() { return MakeModulePass("defuser", Defuse); }
+
+std::unique_ptr<Pass> CreateFusionConstantSinking() {
+  return MakeModulePass("fusion_constant_sinking", SinkConstantsIntoFusions);
+}
+
+std::unique_ptr<Pass> CreateControlDepRemover() {
+  return MakeModulePass("control-dep-remover", RemoveControlEdges);
+}
+
+std::unique_ptr<Pass> CreateDespecializer() { return std::make_unique<Despecializer>(); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,24 @@
+// defuser, fusion_constant_sinking, control-dep-remover and despecializer: what a target has
+// chosen, undone.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace hlokit {
+
+// defuser. Puts the body of every fusion in its place, those inside fusions first. Cost: linear.
+std::unique_ptr<Pass> CreateDefuser();
+
+// fusion_constant_sinking. Matches scalar constants that fusions take as operands; leaves copies of
+// them inside, and fusions without the operands. Cost: linear.
+std::unique_ptr<Pass> CreateFusionConstantSinking();
+
+// control-dep-remover. Removes all control edges. Cost: linear.
+std::unique_ptr<Pass> CreateControlDepRemover();
+
+// despecializer. hlo-descheduler, control-dep-remover, defuser and sub-byte-size-removal, one after
+// the other.
+std::unique_ptr<Pass> CreateDespecializer();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,14 @@
+// Copies of a computation's body in another computation.
+#pragma once
+
+#include "ir/computation.h"
+
+namespace hlokit {
+
+// Copies every instruction of `body` but its parameters, for which `arguments` stand, into `into`;
+// control edges among the copies too. Gives what the root became.
+Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
+                      Computation& into);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,44 @@
+// Bodies in a row.
+#include "passes/loops/while_loop_unroller.h"
+
+#include "passes/dce.h"
+#include "passes/inline_body.h"
+#include "passes/while_state_internal.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+  bool changed = false;
+  int64_t made = 0;
+  for (Computation* c : module.ComputationsPostOrder())
+    for (Instruction* i : c->PostOrder()) {  // so that loops come after what they read
+      const std::optional<WhileState> loop = WhileState::Of(i);
+      if (!loop || i->HasSideEffect() || i->operand(0)->shape() != i->shape() ||
+          loop->root->shape() != i->shape())
+        continue;
+      const std::optional<int64_t> trips = TripCount(*loop);
+      if (!trips || *trips > kMaxUnrolledTrips) continue;
+      const int64_t size = *trips * loop->body->instruction_count();
+      if (size > kMaxUnrolledInstructions || made + size > 10 * kMaxUnrolledInstructions ||
+          !control.Permit("while_loop_unroller", *i, *i))
+        continue;
+      made += size;
+      Instruction* state = i->operand(0);
+      for (int64_t trip = 0; trip < *trips; ++trip) state = CopyBody(*loop->body, {state}, *c);
+      i->ReplaceAllUsesWith(state);
+      c->RemoveIfDead(i);
+      changed = true;
+    }
+  if (changed) RemoveUncalled(module);
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateWhileLoopUnroller() {
+  return MakeModulePass("while_loop_unroller", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,115 @@
+// Conversions before and behind other operations.
+#include "passes/movement/converts.h"
+
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+bool IsPlainConvert(const Instruction* i) {
+  return i->opcode() == Opcode::kConvert && !IsSubByte(i->shape().type) &&
+         !IsSubByte(i->operand(0)->shape().type);
+}
+
+bool Widens(const Instruction* i) {
+  return IsPlainConvert(i) && BitWidth(i->shape().type) > BitWidth(i->operand(0)->shape().type);
+}
+bool Narrows(const Instruction* i) {
+  return IsPlainConvert(i) && BitWidth(i->shape().type) < BitWidth(i->operand(0)->shape().type);
+}
+
+// Moves all its operands, and nothing else, without arithmetic.
+bool Moves(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kSlice:
+    case Opcode::kReverse:
+    case Opcode::kBroadcast:
+    case Opcode::kConcatenate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// move(widen(x)) is widen(move(x)).
+Instruction* WidenLater(Instruction* i, Rewriter& r) {
+  if (!Moves(i)) return nullptr;
+  std::vector<Instruction*> operands;
+  for (const Instruction* x : i->operands()) {
+    if (!Widens(x) || x->users().size() != 1 || x->IsRoot() ||
+        x->operand(0)->shape().type != i->operand(0)->operand(0)->shape().type)
+      return nullptr;
+    operands.push_back(x->operand(0));
+  }
+  Instruction* moved = r.Clone(i, i->shape().WithType(operands[0]->shape().type), operands);
+  return r.Add(Opcode::kConvert, i->shape(), {moved});
+}
+
+// narrow(move(x)) is move(narrow(x)); not where the movement makes more of it.
+Instruction* NarrowEarlier(Instruction* i, Rewriter& r) {
+  if (!Narrows(i)) return nullptr;
+  const Instruction* move = i->operand(0);
+  if (!Moves(move) || move->users().size() != 1 || move->opcode() == Opcode::kSlice) return nullptr;
+  std::vector<Instruction*> operands;
+  for (Instruction* x : move->operands())
+    operands.push_back(r.Add(Opcode::kConvert, x->shape().WithType(i->shape().type), {x}));
+  return r.Clone(move, i->shape(), operands);
+}
+
+absl::StatusOr<Instruction*> Move(Instruction* i, Rewriter& r) {
+  if (!i->shape().IsArray() || i->shape().HasDynamicDims()) return nullptr;
+  Instruction* later = WidenLater(i, r);
+  return later != nullptr ? later : NarrowEarlier(i, r);
+}
+
+absl::StatusOr<Instruction*> SkipRounding(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kConvert || i->operand(0)->opcode() != Opcode::kConvert)
+    return nullptr;
+  Instruction* x = i->operand(0)->operand(0);
+  for (const Shape* shape : {&i->shape(), &i->operand(0)->shape(), &x->shape()})
+    if (!IsFloat(shape->type) || shape->HasDynamicDims()) return nullptr;
+  if (SameShape(x->shape(), i->shape())) return x;
+  return r.Add(Opcode::kConvert, i->shape(), {x});
+}
+
+// Every value of `from` is one of `to`, by the widths of the parts of floats.
+bool WidensExactly(ElementType from, ElementType to) {
+  if (IsInteger(from) && IsInteger(to))
+    return IsSigned(from) == IsSigned(to) && BitWidth(to) >= BitWidth(from);
+  if (!IsFloat(from) || !IsFloat(to)) return false;
+  return (from == ElementType::kBF16 || from == ElementType::kF16) &&
+         (to == ElementType::kF32 || to == ElementType::kF64);
+}
+
+absl::StatusOr<Instruction*> FoldOperands(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDot && i->opcode() != Opcode::kConvolution) return nullptr;
+  if (i->operand_count() != 2) return nullptr;
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  bool folds = false;
+  for (Instruction*& x : operands) {
+    const bool exact =
+        IsPlainConvert(x) && WidensExactly(x->operand(0)->shape().type, x->shape().type) &&
+        (x->shape().type == i->shape().type || WidensExactly(x->shape().type, i->shape().type));
+    if (!exact) continue;
+    x = x->operand(0);
+    folds = true;
+  }
+  return folds ? r.Clone(i, i->shape(), operands) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateConvertMover() { return MakeExpander("convert-mover", Move); }
+
+std::unique_ptr<Pass> CreateSimplifyFpConversions() {
+  return MakeExpander("simplify-fp-conversions", SkipRounding);
+}
+
+std::unique_ptr<Pass> CreateConvertOperandFolding() {
+  return MakeExpander("convert_operand_folding", FoldOperands);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,122 @@
+// Operations on parts and on wholes.
+#include "passes/movement/slices.h"
+
+#include <algorithm>
+#include <map>
+
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+// The slice that all operands of `i` take of their arrays, which are of one shape; null if there is
+// none.
+const Instruction* CommonSlice(const Instruction* i) {
+  if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() == 0 || !i->shape().IsArray() ||
+      i->shape().HasDynamicDims() || !i->control_predecessors().empty() ||
+      !i->control_successors().empty() || (i->users().empty() && !i->IsRoot()))
+    return nullptr;
+  const Instruction* first = i->operand(0);
+  for (const Instruction* x : i->operands())
+    if (x->opcode() != Opcode::kSlice || !x->SameAttributes(*first) ||
+        x->operand(0)->shape().dims != first->operand(0)->shape().dims ||
+        x->shape().dims != i->shape().dims || !x->operand(0)->shape().IsRowMajor())
+      return nullptr;
+  return first;
+}
+
+bool SameWork(const Instruction* a, const Instruction* b) {
+  if (!a->SameAttributes(*b) || a->shape().type != b->shape().type ||
+      a->operand_count() != b->operand_count())
+    return false;
+  for (int64_t k = 0; k < a->operand_count(); ++k)
+    if (a->operand(k)->operand(0) != b->operand(k)->operand(0)) return false;
+  return true;
+}
+
+void SinkSlices(const std::vector<Instruction*>& group) {
+  Instruction* first = group[0];
+  Computation& c = *first->parent();
+  std::vector<Instruction*> wholes;
+  for (const Instruction* x : first->operands()) wholes.push_back(x->operand(0));
+  Shape shape = wholes[0]->shape().WithType(first->shape().type);
+  shape.layout = Layout::Default(shape.rank());
+  shape.layout.extras = first->shape().layout.extras;
+  Instruction* whole = c.Add(first->CloneWith(shape, wholes));
+  for (Instruction* i : group) {
+    i->ReplaceAllUsesWith(
+        c.Add(Opcode::kSlice, i->shape(), {whole}, i->operand(0)->attr<SliceAttrs>()));
+    c.RemoveIfDead(i);
+  }
+}
+
+absl::StatusOr<bool> RunSinker(Computation& computation, RewriteControl& control) {
+  std::map<int64_t, std::vector<std::vector<Instruction*>>> groups;  // by the first whole's id
+  for (Instruction* i : computation.PostOrder()) {
+    const Instruction* slice = CommonSlice(i);
+    if (slice == nullptr) continue;
+    auto& alike = groups[slice->operand(0)->id()];
+    auto found = std::find_if(alike.begin(), alike.end(),
+                              [&](const auto& group) { return SameWork(group[0], i); });
+    if (found == alike.end()) {
+      alike.push_back({i});
+    } else {
+      found->push_back(i);
+    }
+  }
+  bool changed = false;
+  for (const auto& [id, alike] : groups)
+    for (const std::vector<Instruction*>& group : alike) {
+      int64_t covered = 0;
+      for (const Instruction* i : group) covered += i->shape().ElementCount();
+      const Instruction* whole = group[0]->operand(0)->operand(0);
+      if (group.size() < 2 || covered < whole->shape().ElementCount() ||
+          !control.Permit("slice-sinker", *group[0], *whole))
+        continue;
+      SinkSlices(group);
+      changed = true;
+    }
+  return changed;
+}
+
+absl::StatusOr<Instruction*> Hoist(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kSlice) return nullptr;
+  const Instruction* sum = i->operand(0);
+  if (sum->opcode() != Opcode::kAdd || sum->users().size() != 1 || sum->IsRoot() ||
+      i->shape().HasDynamicDims() || sum->shape().HasDynamicDims())
+    return nullptr;
+  std::vector<Instruction*> parts;
+  for (Instruction* x : sum->operands())
+    parts.push_back(r.Add(Opcode::kSlice, i->shape(), {x}, i->attr<SliceAttrs>()));
+  return r.Clone(sum, i->shape(), parts);
+}
+
+absl::StatusOr<Instruction*> SortDimensions(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kBroadcast || i->shape().HasDynamicDims()) return nullptr;
+  const DimVector& dims = i->attr<BroadcastAttrs>().dimensions;
+  DimVector sorted = dims;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted == dims) return nullptr;
+  Shape shape = i->shape().WithoutLayout();
+  DimVector order(shape.rank());
+  for (int64_t d = 0; d < shape.rank(); ++d) order[d] = d;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    shape.dims[sorted[k]] = i->operand(0)->shape().dims[k];
+    order[dims[k]] = sorted[k];
+  }
+  return r.Add(Opcode::kTranspose, i->shape(), {r.Broadcast(i->operand(0), shape, sorted)},
+               DimensionsAttrs{std::move(order)});
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateSliceSinker() { return MakeComputationPass("slice-sinker", RunSinker); }
+
+std::unique_ptr<Pass> CreateSliceHoister() { return MakeExpander("slice-hoister", Hoist); }
+
+std::unique_ptr<Pass> CreateBroadcastCanonicalizer() {
+  return MakeExpander("broadcast_canonicalizer", SortDimensions);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,102 @@
+// Literals shared or split, buffers given back.
+#include "passes/scheduling/constants.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+
+namespace hlokit {
+namespace {
+
+uint64_t HashOf(const Literal& literal) {
+  const size_t bytes = literal.shape().IsArray() ? literal.byte_size() : 0;
+  return absl::HashOf(literal.shape(),
+                      absl::string_view(reinterpret_cast<const char*>(literal.data()), bytes));
+}
+
+absl::StatusOr<bool> ShareLiterals(Module& module) {
+  bool changed = false;
+  absl::flat_hash_map<uint64_t, std::vector<SharedLiteral>> seen;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (!i->IsConstant() || i->literal() == nullptr) continue;
+      SharedLiteral& own = i->mutable_attr<ConstantAttrs>().literal;
+      std::vector<SharedLiteral>& alike = seen[HashOf(*own)];
+      bool found = false;
+      for (const SharedLiteral& other : alike) {
+        if (other != own && (!(*other == *own) || other->shape() != own->shape())) continue;
+        changed |= other != own;
+        own = other;
+        found = true;
+        break;
+      }
+      if (!found) alike.push_back(own);
+    }
+  return changed;
+}
+
+absl::StatusOr<bool> ShareShapes(Module&) { return false; }
+
+absl::StatusOr<bool> SplitConstants(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.Instructions()) {
+    if (!i->IsConstant() || i->users().size() < 2) continue;
+    const std::vector<Instruction*> users(i->users().begin(), i->users().end());
+    for (size_t k = i->IsRoot() ? 0 : 1; k < users.size(); ++k)
+      i->ReplaceUseIn(users[k], computation.Add(i->CloneWith(i->shape(), {})));
+    changed = true;
+  }
+  return changed;
+}
+
+bool IsAliased(const ModuleHeader& header, const ShapeIndex& output) {
+  for (const InputOutputAlias& alias : header.aliases)
+    if (alias.output == output) return true;
+  return false;
+}
+
+absl::StatusOr<bool> AliasDonors(Module& module) {
+  bool changed = false;
+  ModuleHeader& header = module.header();
+  const std::vector<ShapeLeaf> results = Leaves(module.entry()->root()->shape());
+  std::vector<BufferDonor> left;
+  for (const BufferDonor& donor : header.donors) {
+    const Shape* given =
+        donor.parameter < module.entry()->parameter_count()
+            ? SubShape(module.entry()->parameter(donor.parameter)->shape(), donor.index)
+            : nullptr;
+    const ShapeLeaf* taken = nullptr;
+    for (const ShapeLeaf& leaf : results)
+      if (taken == nullptr && given != nullptr && *leaf.shape == *given &&
+          !IsAliased(header, leaf.index))
+        taken = &leaf;
+    if (taken == nullptr) {
+      left.push_back(donor);
+      continue;
+    }
+    header.aliases.push_back({taken->index, donor.parameter, donor.index});
+    changed = true;
+  }
+  header.donors = std::move(left);
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateLiteralCanonicalizer() {
+  return MakeModulePass("literal-canonicalizer", ShareLiterals);
+}
+
+std::unique_ptr<Pass> CreateShapeCanonicalizer() {
+  return MakeModulePass("shape-canonicalizer", ShareShapes);
+}
+
+std::unique_ptr<Pass> CreateHloConstantSplitter() {
+  return MakeComputationPass("hlo-constant-splitter", SplitConstants);
+}
+
+std::unique_ptr<Pass> CreateOptimizeInputOutputBufferAlias() {
+  return MakeModulePass("optimize_input_output_buffer_alias", AliasDonors);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

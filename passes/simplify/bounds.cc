@@ -1,0 +1,216 @@
+// Rules of maxima, minima, clamps and comparisons with the ends of a type.
+#include <limits>
+
+#include "passes/simplify/rule.h"
+
+namespace hlokit {
+namespace {
+
+using enum ComparisonDirection;
+
+bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
+
+// Every element is the least (`low`) or the greatest value of its type, infinities counted.
+bool IsEnd(const Instruction* i, bool low) {
+  const Literal* scalar = SplatValue(i);
+  if (scalar == nullptr) return false;
+  const ElementType type = scalar->type();
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (IsFloat(type)) return scalar->GetDouble(0) == (low ? -infinity : infinity);
+  if (IsPred(type)) return scalar->GetInt(0) == (low ? 0 : 1);
+  if (!IsInteger(type)) return false;
+  const int bits = BitWidth(type);
+  const int64_t value = scalar->GetInt(0);
+  if (IsUnsigned(type))
+    return low ? value == 0 : static_cast<uint64_t>(value) == ~uint64_t{0} >> (64 - bits);
+  const int64_t greatest = std::numeric_limits<int64_t>::max() >> (64 - bits);
+  return value == (low ? -greatest - 1 : greatest);
+}
+
+// max(x, least) is x; max(x, greatest) of what has no NaN is the greatest.
+Instruction* BoundOfEnd(Instruction* i, Rewriter&) {
+  const bool max = Is(i, Opcode::kMaximum);
+  for (int k : {1, 0}) {
+    if (IsEnd(i->operand(k), /*low=*/max)) return i->operand(1 - k);
+    if (!IsFloat(i->shape().type) && IsEnd(i->operand(k), /*low=*/!max)) return i->operand(k);
+  }
+  return nullptr;
+}
+
+// max(max(a, b), b) is max(a, b).
+Instruction* BoundRepeated(Instruction* i, Rewriter&) {
+  for (int k : {0, 1}) {
+    Instruction* x = i->operand(k);
+    if (x->opcode() == i->opcode() &&
+        (x->operand(0) == i->operand(1 - k) || x->operand(1) == i->operand(1 - k)))
+      return x;
+  }
+  return nullptr;
+}
+
+// a < b of two scalars of one type that are no NaN; nothing for what has no order.
+std::optional<bool> Less(const Literal& a, const Literal& b) {
+  if (IsFloat(a.type())) {
+    const double x = a.GetDouble(0), y = b.GetDouble(0);
+    return x != x || y != y ? std::nullopt : std::optional<bool>(x < y);
+  }
+  if (!IsInteger(a.type())) return std::nullopt;
+  if (IsUnsigned(a.type()))
+    return static_cast<uint64_t>(a.GetInt(0)) < static_cast<uint64_t>(b.GetInt(0));
+  return a.GetInt(0) < b.GetInt(0);
+}
+
+// max(max(x, 1), 2) is max(x, 2).
+Instruction* BoundOfConstants(Instruction* i, Rewriter& r) {
+  for (int k : {1, 0}) {
+    const Literal* outer = SplatValue(i->operand(k));
+    const Instruction* inner = i->operand(1 - k);
+    if (outer == nullptr || inner->opcode() != i->opcode()) continue;
+    for (int m : {1, 0}) {
+      const Literal* constant = SplatValue(inner->operand(m));
+      if (constant == nullptr) continue;
+      const std::optional<bool> less = Less(*outer, *constant);
+      if (!less) return nullptr;
+      const bool takes_inner = *less == Is(i, Opcode::kMaximum);
+      return r.Add(i->opcode(), i->shape(),
+                   {inner->operand(1 - m), takes_inner ? inner->operand(m) : i->operand(k)});
+    }
+  }
+  return nullptr;
+}
+
+Instruction* ScalarOf(Instruction* splat) {
+  return Is(splat, Opcode::kBroadcast) ? splat->operand(0) : splat;
+}
+
+// max(min(x, high), low) and min(max(x, low), high) are clamp(low, x, high) where low < high.
+Instruction* BoundsAsClamp(Instruction* i, Rewriter& r) {
+  const bool max = Is(i, Opcode::kMaximum);
+  for (int k : {1, 0}) {
+    const Literal* outer = SplatValue(i->operand(k));
+    const Instruction* inner = i->operand(1 - k);
+    if (outer == nullptr || !Is(inner, max ? Opcode::kMinimum : Opcode::kMaximum) ||
+        inner->users().size() != 1)
+      continue;
+    for (int m : {1, 0}) {
+      const Literal* other = SplatValue(inner->operand(m));
+      if (other == nullptr || !Less(max ? *outer : *other, max ? *other : *outer).value_or(false))
+        continue;
+      Instruction* a = ScalarOf(i->operand(k));
+      Instruction* b = ScalarOf(inner->operand(m));
+      return r.Add(Opcode::kClamp, i->shape(), {max ? a : b, inner->operand(1 - m), max ? b : a});
+    }
+  }
+  return nullptr;
+}
+
+bool SameValue(const Instruction* a, const Instruction* b) {
+  if (a == b) return true;
+  const Literal *x = SplatValue(a), *y = SplatValue(b);
+  return x != nullptr && y != nullptr && *x == *y;
+}
+
+// clamp(low, clamp(low, x, high), high).
+Instruction* ClampRepeated(Instruction* i, Rewriter&) {
+  Instruction* inner = i->operand(1);
+  return Is(inner, Opcode::kClamp) && SameValue(inner->operand(0), i->operand(0)) &&
+                 SameValue(inner->operand(2), i->operand(2))
+             ? inner
+             : nullptr;
+}
+
+// A clamp with an end of the type for a bound is a maximum, a minimum or nothing.
+Instruction* ClampOfEnd(Instruction* i, Rewriter& r) {
+  const bool no_low = IsEnd(i->operand(0), true), no_high = IsEnd(i->operand(2), false);
+  if (no_low && no_high) return i->operand(1);
+  if (!no_low && !no_high) return nullptr;
+  Instruction* bound = i->operand(no_low ? 2 : 0);
+  if (bound->shape().dims != i->shape().dims) bound = r.Broadcast(bound, i->shape(), {});
+  return r.Add(no_low ? Opcode::kMinimum : Opcode::kMaximum, i->shape(), {i->operand(1), bound});
+}
+
+// Nothing is less than the least value, and the like.
+Instruction* CompareWithEnd(Instruction* i, Rewriter& r) {
+  const CompareAttrs& attrs = i->attr<CompareAttrs>();
+  const ElementType type = i->operand(0)->shape().type;
+  if (!IsInteger(type)) return nullptr;
+  const bool least = IsEnd(i->operand(1), true), greatest = IsEnd(i->operand(1), false);
+  if (least && attrs.direction == kLt) return r.Splat(i->shape(), 0);
+  if (least && attrs.direction == kGe) return r.Splat(i->shape(), 1);
+  if (greatest && attrs.direction == kGt) return r.Splat(i->shape(), 0);
+  if (greatest && attrs.direction == kLe) return r.Splat(i->shape(), 1);
+  return nullptr;
+}
+
+// x + 1 == 3 is x == 2, of integers, which wrap round.
+Instruction* CompareSum(Instruction* i, Rewriter& r) {
+  const CompareAttrs& attrs = i->attr<CompareAttrs>();
+  const Instruction* sum = i->operand(0);
+  if ((attrs.direction != kEq && attrs.direction != kNe) || !Is(sum, Opcode::kAdd) ||
+      sum->users().size() != 1)
+    return nullptr;
+  const std::optional<int64_t> total = IntegerSplat(i->operand(1));
+  if (!total) return nullptr;
+  for (int k : {1, 0})
+    if (const std::optional<int64_t> part = IntegerSplat(sum->operand(k)); part) {
+      const auto rest = static_cast<uint64_t>(*total) - static_cast<uint64_t>(*part);
+      return r.Add(Opcode::kCompare, i->shape(),
+                   {sum->operand(1 - k), r.FillInt(sum->shape(), static_cast<int64_t>(rest))},
+                   attrs);
+    }
+  return nullptr;
+}
+
+// convert(p) != 0 and convert(p) == 1 are p.
+Instruction* CompareConvertedPred(Instruction* i, Rewriter& r) {
+  const CompareAttrs& attrs = i->attr<CompareAttrs>();
+  const Instruction* x = i->operand(0);
+  if (!Is(x, Opcode::kConvert) || !IsPred(x->operand(0)->shape().type) ||
+      (attrs.direction != kEq && attrs.direction != kNe))
+    return nullptr;
+  const bool zero = IsSplat(i->operand(1), 0);
+  if (!zero && !IsSplat(i->operand(1), 1)) return nullptr;
+  Instruction* p = x->operand(0);
+  return zero == (attrs.direction == kNe) ? p : r.Add(Opcode::kNot, i->shape(), {p});
+}
+
+// An iota beside a number that it never reaches.
+Instruction* CompareIotaEnd(Instruction* i, Rewriter& r) {
+  const Instruction* x = i->operand(0);
+  while (Is(x, Opcode::kBroadcast) || Is(x, Opcode::kReshape)) x = x->operand(0);
+  const std::optional<int64_t> limit = IntegerSplat(i->operand(1));
+  if (!limit || !Is(x, Opcode::kIota) || BitWidth(x->shape().type) < 32 || *limit < 0)
+    return nullptr;
+  const int64_t size = x->shape().dims[x->attr<IotaAttrs>().iota_dimension];
+  if (size >= (int64_t{1} << 31)) return nullptr;
+  const ComparisonDirection how = i->attr<CompareAttrs>().direction;
+  if (*limit >= size && (how == kLt || how == kNe)) return r.Splat(i->shape(), 1);
+  if (*limit >= size && (how == kGe || how == kEq)) return r.Splat(i->shape(), 0);
+  if (*limit >= size - 1 && how == kLe) return r.Splat(i->shape(), 1);
+  if (*limit >= size - 1 && how == kGt) return r.Splat(i->shape(), 0);
+  return nullptr;
+}
+
+constexpr Rule kRules[] = {
+    {"max-of-end", Opcode::kMaximum, BoundOfEnd},
+    {"max-repeated", Opcode::kMaximum, BoundRepeated},
+    {"max-of-constants", Opcode::kMaximum, BoundOfConstants},
+    {"max-min-as-clamp", Opcode::kMaximum, BoundsAsClamp},
+    {"min-of-end", Opcode::kMinimum, BoundOfEnd},
+    {"min-repeated", Opcode::kMinimum, BoundRepeated},
+    {"min-of-constants", Opcode::kMinimum, BoundOfConstants},
+    {"min-max-as-clamp", Opcode::kMinimum, BoundsAsClamp},
+    {"clamp-repeated", Opcode::kClamp, ClampRepeated},
+    {"clamp-of-end", Opcode::kClamp, ClampOfEnd},
+    {"compare-with-end", Opcode::kCompare, CompareWithEnd},
+    {"compare-sum", Opcode::kCompare, CompareSum},
+    {"compare-converted-pred", Opcode::kCompare, CompareConvertedPred},
+    {"compare-iota-end", Opcode::kCompare, CompareIotaEnd},
+};
+
+}  // namespace
+
+absl::Span<const Rule> BoundRules() { return kRules; }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

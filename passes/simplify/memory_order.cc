@@ -1,0 +1,23 @@
+// Rules of what moves no data as it lies in memory.
+#include "analysis/in_place.h"
+#include "passes/simplify/rule.h"
+
+namespace hlokit {
+namespace {
+
+Instruction* AsBitcast(Instruction* i, Rewriter& r) {
+  if (i->operand(0)->shape().type != i->shape().type || !IsPassThrough(*i)) return nullptr;
+  return r.Add(Opcode::kBitcast, i->shape(), {i->operand(0)});
+}
+
+constexpr Rule kRules[] = {
+    {"reshape-as-bitcast", Opcode::kReshape, AsBitcast},
+    {"transpose-as-bitcast", Opcode::kTranspose, AsBitcast},
+};
+
+}  // namespace
+
+absl::Span<const Rule> LayoutRules() { return kRules; }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

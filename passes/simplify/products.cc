@@ -1,0 +1,83 @@
+// Rules of dots and convolutions.
+#include "ops/dim_lists.h"
+#include "passes/simplify/rule.h"
+
+namespace hlokit {
+namespace {
+
+// Where the dimensions of one operand of a dot go in its result; -1 for contracted ones.
+DimVector ResultDims(const Instruction* dot, int side) {
+  const DotAttrs& attrs = dot->attr<DotAttrs>();
+  const DimVector& batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+  const DimVector& taken = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+  const auto taken_lhs = attrs.lhs_contracting_dims.size() + attrs.lhs_batch_dims.size();
+  int64_t next = static_cast<int64_t>(batch.size());
+  if (side == 1) next += dot->operand(0)->shape().rank() - static_cast<int64_t>(taken_lhs);
+  DimVector places(dot->operand(side)->shape().rank(), -1);
+  for (size_t b = 0; b < batch.size(); ++b) places[batch[b]] = static_cast<int64_t>(b);
+  for (size_t d = 0; d < places.size(); ++d)
+    if (places[d] < 0 && !Contains(taken, static_cast<int64_t>(d))) places[d] = next++;
+  return places;
+}
+
+// One operand spread over the result, without the contracted dimensions, which are of size one.
+Instruction* Spread(const Instruction* dot, int side, Rewriter& r) {
+  Instruction* x = dot->operand(side);
+  const DimVector places = ResultDims(dot, side);
+  DimVector dims;
+  Shape kept = Shape::Array(x->shape().type, {});
+  for (size_t d = 0; d < places.size(); ++d) {
+    if (places[d] < 0) continue;
+    dims.push_back(places[d]);
+    kept.dims.push_back(x->shape().dims[d]);
+  }
+  if (kept.rank() != x->shape().rank()) x = r.Reshape(x, kept);
+  return r.Broadcast(x, dot->shape(), std::move(dims));
+}
+
+// A dot that adds up one product each is a multiplication.
+Instruction* OuterProduct(Instruction* i, Rewriter& r) {
+  const DotAttrs& attrs = i->attr<DotAttrs>();
+  if (i->operand_count() != 2 || !attrs.algorithm.text.empty()) return nullptr;
+  for (int64_t d : attrs.lhs_contracting_dims)
+    if (i->operand(0)->shape().dims[d] != 1) return nullptr;
+  for (int side : {0, 1}) {
+    const Shape& shape = i->operand(side)->shape();
+    if (shape.type != i->shape().type || !shape.IsRowMajor()) return nullptr;
+  }
+  return r.Add(Opcode::kMultiply, i->shape(), {Spread(i, 0, r), Spread(i, 1, r)});
+}
+
+// A convolution of an image that has been padded by zeros in space pads for itself.
+Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
+  const Instruction* pad = i->operand(0);
+  if (pad->opcode() != Opcode::kPad || !IsSplat(pad->operand(1), 0)) return nullptr;
+  const PaddingConfig& padding = pad->attr<PadAttrs>().padding;
+  ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
+  for (int64_t d : {attrs.dim_labels.input_batch, attrs.dim_labels.input_feature})
+    if (!(padding[d] == PaddingDim{})) return nullptr;
+  for (size_t s = 0; s < attrs.window.size(); ++s) {
+    const PaddingDim& p = padding[attrs.dim_labels.input_spatial[s]];
+    WindowDim& w = attrs.window[s];
+    if (p == PaddingDim{}) continue;
+    if (w.base_dilation != 1 || p.low < 0 || p.high < 0) return nullptr;
+    w.pad_low += p.low;
+    w.pad_high += p.high;
+    w.base_dilation = 1 + p.interior;
+  }
+  Instruction* made = r.Clone(i, i->shape(), {pad->operand(0), i->operand(1)});
+  made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);
+  return made;
+}
+
+constexpr Rule kRules[] = {
+    {"dot-outer-product", Opcode::kDot, OuterProduct},
+    {"convolution-of-pad", Opcode::kConvolution, ConvolutionOfPad},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ProductRules() { return kRules; }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,128 @@
+// Rules that XLA applies always and that round otherwise than what they replace.
+#include "passes/simplify/rule.h"
+
+namespace hlokit {
+namespace {
+
+bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
+bool Float(const Instruction* i) { return IsFloat(i->shape().type); }
+
+// exp(a) * exp(b) is exp(a + b).
+Instruction* ExpProduct(Instruction* i, Rewriter& r) {
+  const Instruction *a = i->operand(0), *b = i->operand(1);
+  if (!Float(i) || !Is(a, Opcode::kExponential) || !Is(b, Opcode::kExponential)) return nullptr;
+  return r.Clone(a, i->shape(), {r.Add(Opcode::kAdd, i->shape(), {a->operand(0), b->operand(0)})});
+}
+
+// sqrt(a) * sqrt(a) is a.
+Instruction* SqrtSquare(Instruction* i, Rewriter&) {
+  const Instruction* a = i->operand(0);
+  return Float(i) && Is(a, Opcode::kSqrt) && a == i->operand(1) ? a->operand(0) : nullptr;
+}
+
+// a / broadcast(b) is a * broadcast(1 / b).
+Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
+  const Instruction* by = i->operand(1);
+  if (!Float(i) || !Is(by, Opcode::kBroadcast)) return nullptr;
+  Instruction* divisor = by->operand(0);
+  if (divisor->shape().ElementCount() >= i->shape().ElementCount()) return nullptr;
+  Instruction* inverse =
+      r.Add(Opcode::kDivide, divisor->shape(), {r.Splat(divisor->shape(), 1), divisor});
+  return r.Add(
+      Opcode::kMultiply, i->shape(),
+      {i->operand(0), r.Broadcast(inverse, i->shape(), by->attr<BroadcastAttrs>().dimensions)});
+}
+
+// (a / b) / c is a / (b * c); a / (b / c) is (a * c) / b.
+Instruction* DivOfDiv(Instruction* i, Rewriter& r) {
+  if (!Float(i)) return nullptr;
+  Instruction *a = i->operand(0), *b = i->operand(1);
+  if (Is(a, Opcode::kDivide) && a->users().size() == 1)
+    return r.Add(Opcode::kDivide, i->shape(),
+                 {a->operand(0), r.Add(Opcode::kMultiply, i->shape(), {a->operand(1), b})});
+  if (Is(b, Opcode::kDivide) && b->users().size() == 1)
+    return r.Add(Opcode::kDivide, i->shape(),
+                 {r.Add(Opcode::kMultiply, i->shape(), {a, b->operand(1)}), b->operand(0)});
+  return nullptr;
+}
+
+// a / exp(b) is a * exp(-b), a / sqrt(b) is a * rsqrt(b), a / rsqrt(b) is a * sqrt(b).
+Instruction* DivByFunction(Instruction* i, Rewriter& r) {
+  const Instruction* by = i->operand(1);
+  if (!Float(i) || by->users().size() != 1) return nullptr;
+  Instruction* factor = nullptr;
+  if (Is(by, Opcode::kExponential)) {
+    Instruction* negated = r.Add(Opcode::kNegate, i->shape(), {by->operand(0)});
+    factor = r.Clone(by, i->shape(), {negated});
+  } else if (Is(by, Opcode::kSqrt)) {
+    factor = r.Add(Opcode::kRsqrt, i->shape(), {by->operand(0)});
+  } else if (Is(by, Opcode::kRsqrt)) {
+    factor = r.Add(Opcode::kSqrt, i->shape(), {by->operand(0)});
+  }
+  return factor == nullptr ? nullptr
+                           : r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), factor});
+}
+
+// log(exp(a)) is a.
+Instruction* LogOfExp(Instruction* i, Rewriter&) {
+  const Instruction* a = i->operand(0);
+  return Float(i) && Is(a, Opcode::kExponential) ? a->operand(0) : nullptr;
+}
+
+// exp(a) to the power b is exp(a * b).
+Instruction* PowerOfExp(Instruction* i, Rewriter& r) {
+  const Instruction* a = i->operand(0);
+  if (!Float(i) || !Is(a, Opcode::kExponential)) return nullptr;
+  return r.Clone(a, i->shape(),
+                 {r.Add(Opcode::kMultiply, i->shape(), {a->operand(0), i->operand(1)})});
+}
+
+// a to the power 3 is a * a * a, to the power -1 it is 1 / a.
+Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
+  if (!Float(i)) return nullptr;
+  Instruction* a = i->operand(0);
+  if (IsSplat(i->operand(1), -1))
+    return r.Add(Opcode::kDivide, i->shape(), {r.Splat(i->shape(), 1), a});
+  if (!IsSplat(i->operand(1), 3)) return nullptr;
+  return r.Add(Opcode::kMultiply, i->shape(), {r.Add(Opcode::kMultiply, i->shape(), {a, a}), a});
+}
+
+// (a + 1) + 2 is a + 3; so with *.
+Instruction* MergeFloatConstants(Instruction* i, Rewriter& r) {
+  if (!Float(i)) return nullptr;
+  for (int k : {1, 0}) {
+    const Literal* outer = SplatValue(i->operand(k));
+    const Instruction* inner = i->operand(1 - k);
+    if (outer == nullptr || inner->opcode() != i->opcode()) continue;
+    for (int m : {1, 0}) {
+      const Literal* constant = SplatValue(inner->operand(m));
+      if (constant == nullptr) continue;
+      const double x = outer->GetDouble(0), y = constant->GetDouble(0);
+      Literal merged(Shape::Scalar(i->shape().type));
+      merged.SetDouble(0, Is(i, Opcode::kAdd) ? x + y : x * y);
+      return r.Add(i->opcode(), i->shape(),
+                   {inner->operand(1 - m), r.Fill(i->shape(), std::move(merged))});
+    }
+  }
+  return nullptr;
+}
+
+constexpr Rule kRules[] = {
+    {"exp-product", Opcode::kMultiply, ExpProduct},
+    {"sqrt-square", Opcode::kMultiply, SqrtSquare},
+    {"div-by-broadcast", Opcode::kDivide, DivByBroadcast},
+    {"div-of-div", Opcode::kDivide, DivOfDiv},
+    {"div-by-function", Opcode::kDivide, DivByFunction},
+    {"log-of-exp", Opcode::kLog, LogOfExp},
+    {"power-of-exp", Opcode::kPower, PowerOfExp},
+    {"power-of-constant", Opcode::kPower, PowerOfConstant},
+    {"add-float-constants", Opcode::kAdd, MergeFloatConstants},
+    {"mul-float-constants", Opcode::kMultiply, MergeFloatConstants},
+};
+
+}  // namespace
+
+absl::Span<const Rule> RoundingRules() { return kRules; }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -139,6 +139,18 @@ bool CopyInitial(const WhileState& loop) {
   return changed;
 }
 
+// True if `reader` only hands part k of the loop to an inner loop that gives it back as `next`.
+bool PassesThroughLoop(const WhileState& loop, int64_t k, const Instruction* reader,
+                       const Origin& next) {
+  if (reader->opcode() != Opcode::kTuple || next.made->opcode() != Opcode::kWhile ||
+      next.made->operand(0) != reader || reader->users().size() != 1 || next.part.size() != 1)
+    return false;
+  for (int64_t o = 0; o < reader->operand_count(); ++o)
+    if ((OriginOf(reader->operand(o)) == Origin{loop.parameter, {k}}) != (o == next.part[0]))
+      return false;
+  return true;
+}
+
 // True if part k may be written by the instruction that computes its next value.
 bool MayUpdatePart(const WhileState& loop, int64_t k) {
   const Instruction* next = loop.root->operand(k);
@@ -149,7 +161,10 @@ bool MayUpdatePart(const WhileState& loop, int64_t k) {
   for (const Instruction* part : loop.parameter->users()) {
     if (part->opcode() != Opcode::kGetTupleElement) return false;
     if (part->tuple_index() != k) continue;
-    const std::vector<const Instruction*> readers = Readers(part, nullptr);
+    std::vector<const Instruction*> readers = Readers(part, nullptr);
+    std::erase_if(readers, [&](const Instruction* reader) {
+      return PassesThroughLoop(loop, k, reader, origin);
+    });
     if (!AllReadBefore(readers, origin.made)) return false;
     for (int64_t o = 0; o < origin.made->operand_count(); ++o) {
       bool wanted = false;

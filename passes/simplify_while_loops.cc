@@ -23,11 +23,18 @@ bool ForwardInvariants(const WhileState& loop) {
   return changed;
 }
 
+// Operands first: what one loop takes away with it lies before it.
+std::vector<Instruction*> Loops(const Computation& computation) {
+  std::vector<Instruction*> loops = computation.PostOrder();
+  std::erase_if(loops, [](const Instruction* i) { return i->opcode() != Opcode::kWhile; });
+  return loops;
+}
+
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
-    for (Instruction* i : c->Instructions()) {
+    for (Instruction* i : Loops(*c)) {
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || (i->users().empty() && !i->IsRoot())) continue;
       const std::optional<int64_t> trips = i->HasSideEffect() ? std::nullopt : TripCount(*loop);
@@ -39,8 +46,11 @@ absl::StatusOr<bool> Run(Module& module) {
         changed = true;
       } else {
         changed |= ForwardInvariants(*loop);
-        if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
-          changed |= SinkInitial(*loop, IsKnownScalar);
+        if (callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
+        changed |= SinkInitial(*loop, IsKnownScalar);
+        if (i->shape() != loop->root->shape() || i->shape() != i->operand(0)->shape()) continue;
+        changed |= PassOnDeadParts(*loop);
+        changed |= NarrowState(*loop);
       }
     }
   if (!changed) return false;

@@ -7,7 +7,7 @@ namespace hlokit {
 
 // simplify-while-loops. Matches parts of a loop's tuple that its body passes on unchanged (their
 // users read the initial value), and loops that count an integer from a constant to a constant and
-// do not run at all or run once. Cost: linear.
+// do not run at all or run once. Parts that nobody needs leave the tuple. Cost: linear.
 std::unique_ptr<Pass> CreateSimplifyWhileLoops();
 
 // while-loop-invariant-code-motion. Matches instructions of a body that need only constants and

@@ -55,6 +55,14 @@ bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*));
 bool IsKnownConstant(const Instruction* i);
 bool IsKnownScalar(const Instruction* i);
 
+// The body passes on as they came the parts that nobody reads behind the loop and that neither the
+// condition nor a part that is read needs. Expects a body with this one caller. True if it changed.
+bool PassOnDeadParts(const WhileState& loop);
+
+// Takes the parts out of the tuple that the body passes on and nobody reads; `loop` is gone then.
+// Expects computations with this one caller. True if any was.
+bool NarrowState(const WhileState& loop);
+
 // How many instructions call each computation, by its id.
 std::vector<int> CountCallers(const Module& module);
 

@@ -38,7 +38,8 @@ Instruction* Spread(const Instruction* dot, int side, Rewriter& r) {
 // A dot that adds up one product each is a multiplication.
 Instruction* OuterProduct(Instruction* i, Rewriter& r) {
   const DotAttrs& attrs = i->attr<DotAttrs>();
-  if (i->operand_count() != 2 || !attrs.algorithm.text.empty()) return nullptr;
+  if (i->operand_count() != 2 || !attrs.algorithm.text.empty() || IsPred(i->shape().type))
+    return nullptr;
   for (int64_t d : attrs.lhs_contracting_dims)
     if (i->operand(0)->shape().dims[d] != 1) return nullptr;
   for (int side : {0, 1}) {

@@ -50,6 +50,8 @@ absl::StatusOr<bool> Run(Module& module) {
         changed |= SinkInitial(*loop, IsKnownScalar);
         if (i->shape() != loop->root->shape() || i->shape() != i->operand(0)->shape()) continue;
         changed |= PassOnDeadParts(*loop);
+        RemoveDead(*loop->body);
+        RemoveDead(*loop->condition);
         changed |= NarrowState(*loop);
       }
     }

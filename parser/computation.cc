@@ -6,6 +6,8 @@ namespace hlokit {
 
 bool ModuleParser::ReadComputation() {
   const char* start = reader_.Here();
+  if (reader_.Peek() == '}')
+    return reader_.Error(start, "this brace closes nothing: no computation is open");
   const bool is_entry = reader_.TryEatWord("ENTRY");
   const char* name_at = reader_.Here();
   absl::string_view name;

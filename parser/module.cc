@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "parser/extras_internal.h"
 #include "parser/module_parser_internal.h"
@@ -26,6 +27,21 @@ constexpr absl::string_view kHeaderAttributes[] = {"is_scheduled",
                                                    "frontend_attributes",
                                                    "origin_recovery_table"};
 
+struct OtherLanguage {
+  absl::string_view start, name, cure;
+};
+constexpr absl::string_view kToHlo =
+    "; jax.jit(f).lower(...).as_text(dialect=\"hlo\") prints it, XLA's xla-translate converts";
+constexpr OtherLanguage kOtherLanguages[] = {{"module @", "MLIR", kToHlo},
+                                             {"module attributes", "MLIR", kToHlo},
+                                             {"#loc", "MLIR", kToHlo},
+                                             {"func.func @", "MLIR", kToHlo},
+                                             {"func.func public", "MLIR", kToHlo},
+                                             {"; ModuleID", "LLVM IR", ""},
+                                             {"<!DOCTYPE", "a web page", ""},
+                                             {"<html", "a web page", ""},
+                                             {"#!/", "a script", ""}};
+
 }  // namespace
 
 // Files that are no HLO text at all, by their first bytes.
@@ -35,6 +51,12 @@ bool ModuleParser::CheckKind() {
     return reader_.Error(reader_.begin(), "the text is UTF-16; HLO text is ASCII or UTF-8");
   if (absl::StartsWith(text, "\x1F\x8B"))
     return reader_.Error(reader_.begin(), "the file is compressed by gzip; gunzip it first");
+  const absl::string_view start = text.substr(0, 1024);
+  const absl::string_view first = absl::StripLeadingAsciiWhitespace(start);
+  for (const OtherLanguage& language : kOtherLanguages)
+    if (absl::StartsWith(first, language.start))
+      return reader_.Error(first.data(), "this is ", language.name, ", not HLO text",
+                           language.cure);
   return true;
 }
 

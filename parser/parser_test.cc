@@ -130,7 +130,7 @@ TEST(ParserTest, RefusesWithAPlaceAndAReason) {
             "--allow-unknown-attributes"},
            {"ENTRY e { }", "1:11", "cannot be empty"},
            {"ENTRY e {\n c = f32[] constant(1)\n", "3:1", "the body opened here is not closed"},
-           {"ENTRY e {\n c = f32[] constant(1)\n}\n}", "4:1", "expected a computation, found '}'"},
+           {"ENTRY e {\n c = f32[] constant(1)\n}\n}", "4:1", "this brace closes nothing"},
            {"ENTRY e { c = f32[] constant(1) }\nENTRY f { c = f32[] constant(1) }", "2:1",
             "a second ENTRY"},
            {"f { c = f32[] constant(1) }\nf { c = f32[] constant(1) }", "2:1", "is defined twice"},

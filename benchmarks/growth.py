@@ -1,13 +1,13 @@
 """Prints how run time grows with the size of arrays, and compile time with the number of instructions, as Markdown tables.
 
 growth.py --bin BUILD/bin [--seconds 0.2] [--largest-size 1000] [--most-instructions 100000]
-Run time: each operation at 1, 10, 100, 1000 times its smallest size, as nanoseconds an element (dot: a multiply-add); level
-columns are linear. Compile time: chains of elementwise operations, and of layers (dot, bias, tanh, row sums), as microseconds
+All times are processor times, of all threads together. Run time: each operation at 1, 10, 100, 1000 times its smallest size, as
+nanoseconds an element (dot: a multiply-add); level columns are linear. Compile time, with reading: chains of elementwise operations, and of layers (dot, bias, tanh, row sums), as microseconds
 an instruction. Exit status 1 where the largest is more than four times as dear as the one before.
 """
 import argparse
-import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -70,21 +70,41 @@ def layers(count):
              "  zero = f32[] constant(0)", "  bias = f32[16,32] broadcast(b), dimensions={1}"]
     rounds = max(1, count // 6)
     for k in range(rounds):
-        lines += [f"  d{k} = f32[16,32] dot(v{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
-                  f"  a{k} = f32[16,32] add(d{k}, bias)", f"  t{k} = f32[16,32] tanh(a{k})",
-                  f"  s{k} = f32[16] reduce(t{k}, zero), dimensions={{1}}, to_apply=add",
-                  f"  m{k} = f32[16,32] broadcast(s{k}), dimensions={{0}}",
-                  f"  {'ROOT ' if k + 1 == rounds else ''}v{k + 1} = f32[16,32] subtract(t{k}, m{k})"]
+        lines += [f"  dot{k} = f32[16,32] dot(v{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+                  f"  sum{k} = f32[16,32] add(dot{k}, bias)", f"  tan{k} = f32[16,32] tanh(sum{k})",
+                  f"  red{k} = f32[16] reduce(tan{k}, zero), dimensions={{1}}, to_apply=add",
+                  f"  wide{k} = f32[16,32] broadcast(red{k}), dimensions={{0}}",
+                  f"  {'ROOT ' if k + 1 == rounds else ''}v{k + 1} = f32[16,32] subtract(tan{k}, wide{k})"]
     return "\n".join([*lines, "}", ""])
 
 
-def report(a, text):
+def processor_time(a, module, runs):
+    """Seconds of all threads of one hlo-run, whatever else the machine does."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([a.bin / "hlo-run", module, "--iterations", str(runs)], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure(a, text):
+    """(seconds to start, read and compile, seconds of one run)"""
     with tempfile.TemporaryDirectory() as folder:
-        module, out = pathlib.Path(folder) / "m.hlo", pathlib.Path(folder) / "report.json"
+        module = pathlib.Path(folder) / "m.hlo"
         module.write_text("HloModule growth\n" + text)
-        subprocess.run([a.bin / "hlo-run", module, "--iterations", "3", "--min-seconds", str(a.seconds), "--json", out],
-                       check=True, capture_output=True)
-        return json.loads(out.read_text())
+        once = min(processor_time(a, module, 1) for _ in range(2))
+        runs = 8
+        while True:
+            used = processor_time(a, module, runs) - once
+            if used > a.seconds or runs >= 1 << 20:
+                return once, max(used, 0) / (runs - 1)
+            runs *= 8
+
+
+def processor_time_of(a, text):
+    with tempfile.TemporaryDirectory() as folder:
+        module = pathlib.Path(folder) / "m.hlo"
+        module.write_text("HloModule growth\n" + text)
+        return processor_time(a, module, 1)
 
 
 def table(head, columns, rows):
@@ -111,11 +131,12 @@ def main():
     def run_times():
         for make in (elementwise, reduce, dot, sort, scan, loop):
             modules = [make(s) for s in sizes]
-            yield make.__name__, [1e9 * report(a, text)["run_min_s"] / work for text, work in modules]
+            yield make.__name__, [1e9 * measure(a, text)[1] / work for text, work in modules]
 
     def compile_times():
+        nothing, _ = measure(a, chain(1))
         for make in (chain, layers):
-            yield make.__name__, [1e6 * report(a, make(c))["compile_s"] / c for c in counts]
+            yield make.__name__, [1e6 * (processor_time_of(a, make(c)) - nothing) / c for c in counts]
 
     slow = table("run, ns an element at size x", sizes, run_times())
     slow += table("compile, us an instruction of", counts, compile_times())

@@ -1,5 +1,5 @@
 # Finds the libraries hlokit stands on, each as one imported target; installed beside hlokitConfig.cmake, which includes it again.
-#   hlokit_llvm hlokit_filecheck hlokit_dnnl hlokit_hwy_sort hlokit_lapack hlokit_re2 hlokit_cli11 hlokit_zlib hlokit_mpfr
+#   hlokit_llvm hlokit_filecheck hlokit_hwy_sort hlokit_lapack hlokit_re2 hlokit_cli11 hlokit_zlib hlokit_mpfr
 #   hlokit_edit hlokit_graphviz hlokit_protobuf; absl::*, GTest::* and benchmark::benchmark as they come
 # A missing library is an error only where a folder names it (see hlokit_library).
 include_guard(GLOBAL)
@@ -46,7 +46,6 @@ set(LLVM_ROOT /usr/lib/llvm-19 CACHE PATH "Where LLVM 19 lives")
 hlokit_find(hlokit_llvm HEADER llvm/IR/IRBuilder.h LIBRARIES LLVM-19 HINTS ${LLVM_ROOT})
 hlokit_find(hlokit_filecheck HEADER llvm/FileCheck/FileCheck.h LIBRARIES LLVMFileCheck HINTS ${LLVM_ROOT}
             USES hlokit_llvm)
-hlokit_find(hlokit_dnnl HEADER dnnl.hpp LIBRARIES dnnl)
 hlokit_find(hlokit_hwy_sort HEADER hwy/contrib/sort/vqsort.h LIBRARIES hwy_contrib hwy)
 hlokit_find(hlokit_lapack HEADER lapacke.h LIBRARIES lapacke openblas)
 hlokit_find(hlokit_re2 HEADER re2/re2.h LIBRARIES re2)

@@ -11,6 +11,10 @@ namespace {
 
 // Running values of one tile; a few cache lines of each type.
 constexpr int64_t kTile = 256;
+// Rows added to a tile while its values are in registers.
+constexpr int64_t kRowsTogether = 4;
+// Instructions that are not worth being written several times.
+constexpr size_t kLongBody = 16;
 
 const Shape& FirstPart(const Instruction* i) {
   return i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
@@ -164,9 +168,10 @@ class ColumnReduce {
 
   void Accumulate(ElementEmitter& emitter, size_t level, std::vector<llvm::Value*>& from,
                   llvm::Value* first, llvm::Value* count) {
-    if (level < form_.reduced.size()) {
-      const int64_t d = form_.reduced[level];
-      EmitLoop(b_, form_.from.dims[d], [&](llvm::Value* at) {
+    if (form_.reduced.empty()) return AddRows(emitter, from, nullptr, 1, first, count);
+    const int64_t d = form_.reduced[level], size = form_.from.dims[d];
+    if (level + 1 < form_.reduced.size()) {
+      EmitLoop(b_, size, [&](llvm::Value* at) {
         from[d] = at;
         emitter.BeginScope();
         Accumulate(emitter, level + 1, from, first, count);
@@ -174,27 +179,47 @@ class ColumnReduce {
       });
       return;
     }
+    const int64_t together = Body(e_).size() > kLongBody ? 1 : kRowsTogether;
+    EmitLoop(b_, size / together, [&](llvm::Value* block) {
+      AddRows(emitter, from, Scale(b_, block, together), together, first, count);
+    });
+    if (const int64_t rest = size % together; rest > 0)
+      AddRows(emitter, from, b_.getInt64(size - rest), rest, first, count);
+  }
+
+  // Adds rows `row` .. `row` + rows - 1 of the last reduced dimension, in order, to the tile, which
+  // is read and written once for all of them.
+  void AddRows(ElementEmitter& emitter, std::vector<llvm::Value*>& from, llvm::Value* row,
+               int64_t rows, llvm::Value* first, llvm::Value* count) {
     EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
       emitter.BeginScope();
       from[form_.fast_from] = b_.CreateNSWAdd(first, j);
-      const ElementIndex index = ElementIndex::Multi(from);
-      std::vector<ScalarValue> next;
-      size_t at = 0;
-      for (const Instruction* hero : form_.heroes) {
-        const int64_t n = hero->operand_count() / 2;
-        std::vector<ScalarValue> arguments;
-        for (int64_t k = 0; k < n; ++k)
-          arguments.push_back(LoadElement(b_, Running(parts_[at + k]), At(parts_[at + k], j)));
-        for (int64_t k = 0; k < n; ++k) arguments.push_back(emitter.Emit(hero->operand(k), index));
-        emitter.set_wide(true);
-        for (const ScalarValue& v : emitter.Apply(*hero->to_apply(), arguments)) next.push_back(v);
-        emitter.set_wide(false);
-        at += n;
+      std::vector<ScalarValue> running;
+      for (const Part& p : parts_) running.push_back(LoadElement(b_, Running(p), At(p, j)));
+      for (int64_t k = 0; k < rows; ++k) {
+        if (row != nullptr) from[form_.reduced.back()] = b_.CreateNSWAdd(row, b_.getInt64(k));
+        running = Next(emitter, ElementIndex::Multi(from), running);
       }
       for (size_t p = 0; p < parts_.size(); ++p)
-        StoreElement(b_, Running(parts_[p]), next[p], At(parts_[p], j));
+        StoreElement(b_, Running(parts_[p]), running[p], At(parts_[p], j));
       emitter.EndScope();
     });
+  }
+
+  // The running values of all reductions after the elements at `index`.
+  std::vector<ScalarValue> Next(ElementEmitter& emitter, const ElementIndex& index,
+                                const std::vector<ScalarValue>& running) {
+    std::vector<ScalarValue> next;
+    for (const Instruction* hero : form_.heroes) {
+      const int64_t n = hero->operand_count() / 2;
+      std::vector<ScalarValue> arguments(running.begin() + next.size(),
+                                         running.begin() + next.size() + n);
+      for (int64_t k = 0; k < n; ++k) arguments.push_back(emitter.Emit(hero->operand(k), index));
+      emitter.set_wide(true);
+      for (const ScalarValue& v : emitter.Apply(*hero->to_apply(), arguments)) next.push_back(v);
+      emitter.set_wide(false);
+    }
+    return next;
   }
 
   // The roots, with each reduction's value taken from its tile.

@@ -15,22 +15,6 @@ constexpr double kMaxCode = 600;  // instructions emitted
 constexpr int kMaxRepeatedChain = 4;
 constexpr int64_t kSmall = 256;  // elements, whose handling by branches does not matter
 
-// True if somewhere `array` is updated in place: then a read must not move behind the update.
-bool IsUpdated(const Instruction* array) {
-  for (const Instruction* user : array->users()) {
-    const bool updates =
-        user->opcode() == Opcode::kDynamicUpdateSlice || user->opcode() == Opcode::kScatter;
-    if (updates && user->operand(0) == array) return true;
-  }
-  return false;
-}
-
-bool ReadsUpdated(const Instruction* i) {
-  for (const Instruction* operand : i->operands())
-    if (operand->shape().rank() > 0 && IsUpdated(operand)) return true;
-  return false;
-}
-
 // True if a dynamic-slice reads just what `update` writes.
 bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
   if (slice->opcode() != Opcode::kDynamicSlice || slice->operand(0) != update->operand(0) ||
@@ -64,6 +48,14 @@ bool IsPointwise(const Instruction* i) {
 
 }  // namespace
 
+// True where an array that is updated in place somewhere is read: then the read must not move
+// behind the update.
+bool FusionPlan::ReadsUpdated(const Instruction* i) const {
+  for (const Instruction* operand : i->operands())
+    if (operand->shape().rank() > 0 && updated_.contains(operand)) return true;
+  return false;
+}
+
 int FusionGroup::Find(const Instruction* i) const {
   for (size_t k = 0; k < members.size(); ++k)
     if (members[k].instruction == i) return static_cast<int>(k);
@@ -72,6 +64,9 @@ int FusionGroup::Find(const Instruction* i) const {
 
 FusionPlan::FusionPlan(const Computation& computation) {
   std::vector<Instruction*> order = computation.PostOrder();
+  for (const Instruction* i : order)
+    if (i->opcode() == Opcode::kDynamicUpdateSlice || i->opcode() == Opcode::kScatter)
+      updated_.insert(i->operand(0));
   for (size_t k = order.size(); k-- > 0;) {
     Instruction* i = order[k];
     if (!CanFuse(*i)) continue;
@@ -231,7 +226,7 @@ bool FusionPlan::FitsUpdate(const Instruction* p, const FusionGroup& group) cons
   if (root->opcode() != Opcode::kDynamicUpdateSlice) return !ReadsUpdated(p);
   if (root->operand(0) == p) return false;
   for (const Instruction* operand : p->operands()) {
-    if (operand->shape().rank() == 0 || !IsUpdated(operand)) continue;
+    if (operand->shape().rank() == 0 || !updated_.contains(operand)) continue;
     if (operand != root->operand(0) || !ReadsUpdatedWindow(p, root)) return false;
   }
   return true;

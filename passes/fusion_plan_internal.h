@@ -59,6 +59,7 @@ class FusionPlan {
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
   bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,
                      int g) const;
+  bool ReadsUpdated(const Instruction* i) const;
   bool FitsUpdate(const Instruction* producer, const FusionGroup& group) const;
   void Absorb(Instruction* producer, int g, const Entry& entry);
   void StartGroup(Instruction* root);
@@ -66,6 +67,7 @@ class FusionPlan {
   std::vector<FusionGroup> groups_;
   DenseMap<std::vector<Place>> places_;
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below
+  absl::flat_hash_set<const Instruction*> updated_;  // arrays that something writes over
 };
 
 }  // namespace hlokit

@@ -68,7 +68,7 @@ Instruction* Whole(Instruction* call, std::vector<Instruction*> parts, Rewriter&
 absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
   bool changed = false;
   Rewriter rewriter(computation);
-  for (Instruction* i : computation.PostOrder()) {
+  for (Instruction* i : computation.Instructions()) {
     if (i->opcode() != Opcode::kCustomCall) continue;
     rewriter.set_subject(i);
     std::vector<Instruction*> parts = ExpandVendorCall(i, rewriter);

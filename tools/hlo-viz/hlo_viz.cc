@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 #include "tools/common/split.h"

@@ -2,10 +2,8 @@
 #include "tools/hlo-viz/pages.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "support/status.h"
 #include "tools/hlo-viz/dump.h"
 #include "tools/hlo-viz/explorer/page.h"
@@ -42,12 +40,20 @@ absl::Status AddVersion(PageBuilder& page, absl::string_view label, const Module
                          MemoryData(index));
 }
 
-}  // namespace
-
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
+// Null, after a note, for what cannot be read.
+std::unique_ptr<Module> ReadStage(const std::string& path, const VizOptions& o) {
+  auto source = ReadSource(path);
+  if (!source.ok()) {
+    std::fprintf(stderr, "hlo-viz: note: %s\n", std::string(source.status().message()).c_str());
+    return nullptr;
+  }
+  auto loaded = LoadModule(*source, LoadOptionsOf(o));
+  if (loaded.ok()) return std::move(loaded->module);
+  std::fprintf(stderr, "hlo-viz: note: %s is left out\n", path.c_str());
+  return nullptr;
 }
+
+}  // namespace
 
 LoadOptions LoadOptionsOf(const VizOptions& o) {
   LoadOptions load;
@@ -67,34 +73,23 @@ absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o
 
 absl::StatusOr<std::string> DumpPage(const VizOptions& o, const SideInputs& side,
                                      int64_t revision) {
-  ASSIGN_OR_RETURN(const std::vector<DumpFile> files, ListDump(o.input));
+  ASSIGN_OR_RETURN(const std::vector<DumpedModule> modules, ModulesOfFolder(o.input));
   PageBuilder page;
-  std::string current;
-  std::unique_ptr<Module> before;
   int left_out = 0, shown = 0;
-  for (const DumpFile& file : files) {
-    if (page.size() > kMostBytes) {
-      ++left_out;
-      continue;
+  for (const DumpedModule& module : modules) {
+    std::unique_ptr<Module> before;
+    for (const DumpStage& stage : module.stages) {
+      if (page.size() > kMostBytes) {
+        ++left_out;
+        continue;
+      }
+      std::unique_ptr<Module> read = ReadStage(stage.path, o);
+      if (read == nullptr) continue;
+      if (before == nullptr) page.AddModule(module.name);
+      RETURN_IF_ERROR(AddVersion(page, StageLabel(stage), *read, before.get(), side));
+      before = std::move(read);
+      ++shown;
     }
-    auto source = ReadSource(file.path);
-    if (!source.ok()) {
-      std::fprintf(stderr, "hlo-viz: note: %s\n", std::string(source.status().message()).c_str());
-      continue;
-    }
-    auto loaded = LoadModule(*source, LoadOptionsOf(o));
-    if (!loaded.ok()) {
-      std::fprintf(stderr, "hlo-viz: note: %s is left out\n", file.path.c_str());
-      continue;
-    }
-    if (file.module != current) {
-      page.AddModule(file.module);
-      before.reset();
-    }
-    current = file.module;
-    RETURN_IF_ERROR(AddVersion(page, file.label, *loaded->module, before.get(), side));
-    before = std::move(loaded->module);
-    ++shown;
   }
   if (left_out > 0)
     std::fprintf(stderr, "hlo-viz: note: the page is full: %d files are left out\n", left_out);

@@ -30,7 +30,5 @@ absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o
 absl::StatusOr<std::string> DumpPage(const VizOptions& options, const SideInputs& side,
                                      int64_t revision = -1);
 
-bool IsFolder(const std::string& path);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -48,6 +48,8 @@ function userRows(operands, size) {
   return new Rows(starts, items);
 }
 
+const kRunsBodies = ['while', 'call', 'conditional', 'async-start'];
+
 export class Model {
   constructor(data) {
     Object.assign(this, data);
@@ -94,17 +96,25 @@ export class Model {
   // Sums over scopes: instructions, flops, bytes, seconds. Bodies count as often as loops run, as
   // far as the module says.
   addTotals() {
-    this.compTotals = new Array(this.comps.length).fill(null);
+    const runs = this.ops.map((opcode) => kRunsBodies.includes(opcode));
+    this.runsOp = runs;
     this.scopeTotals = this.scopes.map(() => ({count: 0, flops: 0, bytes: 0, time: 0}));
-    this.comps.forEach((comp, c) => {
-      for (let i = comp.f; i < comp.f + comp.c; ++i) {
-        const total = this.scopeTotals[this.scope[i]], own = this.totalsOfInstruction(i);
-        ++total.count;
-        for (const key of ['flops', 'bytes', 'time']) total[key] += own[key];
-        total.count += own.inside;
+    const {scope, op, flops, bytes, timeOf, scopeTotals} = this;
+    for (let i = 0; i < this.size; ++i) {
+      const total = scopeTotals[scope[i]];
+      ++total.count;
+      total.time += timeOf[i];
+      if (!runs[op[i]]) {
+        total.flops += flops[i];
+        total.bytes += bytes[i];
+        continue;
       }
-      this.compTotals[c] = comp.s;
-    });
+      const own = this.totalsOfInstruction(i);
+      total.flops += own.flops;
+      total.bytes += own.bytes;
+      total.time += own.time - timeOf[i];
+      total.count += own.inside;
+    }
   }
 
   totalsOfInstruction(i) {
@@ -143,7 +153,7 @@ export class Model {
   shapeText(i) { return this.shapes[this.shape[i]]; }
   isScope(item) { return item >= this.size; }
   runsBodies(i) {
-    return this.called.has(i) && ['while', 'call', 'conditional', 'async-start'].includes(this.opcode(i));
+    return this.runsOp[this.op[i]] && this.called.has(i);
   }
 
   // Computations of an instruction that are worth a box of their own.

@@ -44,6 +44,20 @@ add_test(NAME project.headers
          COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
 set_tests_properties(project.headers PROPERTIES LABELS slow TIMEOUT 900 PROCESSORS 2)
 
+# API pages are made without a warning.
+find_program(HLOKIT_DOXYGEN doxygen)
+mark_as_advanced(HLOKIT_DOXYGEN)
+if(HLOKIT_DOXYGEN)
+  add_test(NAME project.api_pages COMMAND sh -c "! ${HLOKIT_DOXYGEN} docs/Doxyfile 2>&1 | grep ."
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(project.api_pages PROPERTIES LABELS slow TIMEOUT 600)
+endif()
+
+# Code for another kind of machine computes the same; skipped where no qemu-user or cross compiler is.
+add_test(NAME aot.aarch64
+         COMMAND ${PROJECT_SOURCE_DIR}/scripts/aot_aarch64_test.sh ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set_tests_properties(aot.aarch64 PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 600)
+
 # README's first command; the second runs this test. In other folders it would build everything once more.
 if(PROJECT_BINARY_DIR STREQUAL ${PROJECT_SOURCE_DIR}/build/release)
   add_test(NAME project.demo COMMAND ${PROJECT_SOURCE_DIR}/scripts/demo.sh)

@@ -154,6 +154,24 @@ TEST(AotTest, MemoryMayBeTheCallers) {
   hlokit_aot_destroy(run);
 }
 
+TEST(AotTest, ArgumentsThatAreResultsAreNotCopied) {
+  const Loaded loaded(
+      Compile("ENTRY e { x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n"
+              " n = f32[4] negate(x)\n ROOT t = (f32[4], f32[4], f32[4]) tuple(y, n, x) }")
+          .value());
+  HlokitAotRun* run = hlokit_aot_create(loaded.model(), nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(hlokit_aot_result(run, 0), hlokit_aot_argument(run, 1));
+  EXPECT_EQ(hlokit_aot_result(run, 2), hlokit_aot_argument(run, 0));
+  alignas(HLOKIT_AOT_ALIGNMENT) float copy[4] = {};
+  EXPECT_EQ(hlokit_aot_set_result(run, 2, copy), 0);
+  static_cast<float*>(hlokit_aot_argument(run, 0))[3] = 7;
+  ASSERT_EQ(hlokit_aot_run(run), 0);
+  EXPECT_EQ(copy[3], 7);
+  EXPECT_EQ(static_cast<const float*>(hlokit_aot_result(run, 1))[3], -7);
+  hlokit_aot_destroy(run);
+}
+
 TEST(AotTest, HeadersNameWhatThereIs) {
   const AotObject object = Compile(kNetwork).value();
   const std::string header = GenerateHeader(object, "model", "network.hlo");

@@ -28,7 +28,20 @@ void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) 
   auto copy = [&](const Slice& from, const Slice& to) {
     llvm::Value* target = Pointer(f, to);
     llvm::Value* source = Pointer(f, from);
+    const bool may_be_same =
+        from.kind == Slice::Kind::kParameter && to.kind == Slice::Kind::kOutput;
+    if (!may_be_same) {
+      f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
+      return;
+    }
+    // A caller who wants no copy of an argument that is a result names one memory for both.
+    llvm::BasicBlock* differ = NewBlock(f, "differ");
+    llvm::BasicBlock* copied = NewBlock(f, "copied");
+    f.b.CreateCondBr(f.b.CreateICmpNE(target, source), differ, copied);
+    f.b.SetInsertPoint(differ);
     f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
+    f.b.CreateBr(copied);
+    f.b.SetInsertPoint(copied);
   };
   for (const BufferCopy& c : copies)
     if (c.staging.kind != Slice::Kind::kNone) {

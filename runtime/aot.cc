@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -65,6 +66,7 @@ struct HlokitAotRun {
   Memory arena;
   std::vector<void*> table;  // arguments, constants, results
   std::vector<Memory> own;   // arguments and results of the run itself, by their place in the table
+  std::vector<void*> filled;  // the table of a run
 
   int64_t first_result() const { return model->argument_count + model->constant_count; }
   void* At(int64_t place, int64_t bytes) {
@@ -75,14 +77,22 @@ struct HlokitAotRun {
     }
     return table[place];
   }
-  bool FillTable();
+  // The memory of result `i`, or of the argument that it hands on.
+  void* Result(int64_t i) {
+    void* set = table[first_result() + i];
+    const int64_t argument = model->passed_through[i];
+    if (set != nullptr || argument < 0) return At(first_result() + i, model->results[i].bytes);
+    return At(argument, model->arguments[argument].bytes);
+  }
+  bool FillTable(void** filled);
 };
 
-bool HlokitAotRun::FillTable() {
+bool HlokitAotRun::FillTable(void** filled) {
   for (int64_t i = 0; i < model->argument_count; ++i)
     if (At(i, model->arguments[i].bytes) == nullptr) return false;
+  std::copy(table.begin(), table.end(), filled);
   for (int64_t i = 0; i < model->result_count; ++i)
-    if (At(first_result() + i, model->results[i].bytes) == nullptr) return false;
+    if ((filled[first_result() + i] = Result(i)) == nullptr) return false;
   return true;
 }
 
@@ -133,6 +143,7 @@ HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights
       0x853c49e6748fea9bULL;  // as where programs are compiled and run at once
   run->table.resize(run->first_result() + model->result_count);
   run->own.resize(run->table.size());
+  run->filled.resize(run->table.size());
   run->arena = Allocate(model->arena_bytes);
   if (run->arena == nullptr) {
     Explain(error, error_size, "there is not enough memory for the model's temporaries", "");
@@ -151,7 +162,7 @@ void* hlokit_aot_argument(HlokitAotRun* run, int64_t i) {
 
 void* hlokit_aot_result(HlokitAotRun* run, int64_t i) {
   if (i < 0 || i >= run->model->result_count) return nullptr;
-  return run->At(run->first_result() + i, run->model->results[i].bytes);
+  return run->Result(i);
 }
 
 int hlokit_aot_set_argument(HlokitAotRun* run, int64_t i, const void* data) {
@@ -172,11 +183,11 @@ void hlokit_aot_set_threads(HlokitAotRun* run, int32_t threads) {
 
 int hlokit_aot_run(HlokitAotRun* run) {
   run->context.failed = 0;
-  if (!run->FillTable()) {
+  if (!run->FillTable(run->filled.data())) {
     hlokit_set_error(&run->context, "there is not enough memory for arguments and results");
     return 1;
   }
-  run->model->entry(&run->context, static_cast<char*>(run->arena.get()), run->table.data());
+  run->model->entry(&run->context, static_cast<char*>(run->arena.get()), run->filled.data());
   return run->context.failed;
 }
 

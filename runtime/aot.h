@@ -32,6 +32,7 @@ typedef struct {
   const HlokitAotArray* arguments;
   const HlokitAotArray* results;
   const int64_t* constant_offsets; /* in the weights, bytes */
+  const int64_t* passed_through;   /* by result: the argument that it is, or -1 */
   int64_t weights_bytes;
   const char* weights;     /* null: they lie in a file */
   uint64_t weights_digest; /* of that file: FNV-1a of its bytes */
@@ -49,7 +50,8 @@ HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights
 void hlokit_aot_destroy(HlokitAotRun* run);
 
 /* The memory of argument or result `i`, in the array's layout and aligned to HLOKIT_AOT_ALIGNMENT
- * bytes: what was set, else the run's own (zeros at first). Null where `i` is out of range. */
+ * bytes: what was set, else the run's own (zeros at first); a result that is an argument unchanged
+ * is that argument's memory unless other memory was set. Null where `i` is out of range. */
 void* hlokit_aot_argument(HlokitAotRun* run, int64_t i);
 void* hlokit_aot_result(HlokitAotRun* run, int64_t i);
 /* Lets the run use the caller's memory, aligned so, which must live until other memory is set; an

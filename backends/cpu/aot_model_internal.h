@@ -13,6 +13,7 @@ struct AotModelParts {
   llvm::Function* entry;
   llvm::Function* custom_calls;           // null where there are none
   std::vector<int64_t> constant_offsets;  // in the weights
+  std::vector<int64_t> passed_through;    // by result: the argument that it is, or -1
   const std::string& weights;             // their bytes
   bool weights_in_object;
 };

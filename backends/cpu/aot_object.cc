@@ -85,6 +85,15 @@ absl::StatusOr<std::string> CollectWeights(const BufferAssignment& buffers,
   return weights;
 }
 
+// Results that are arguments, unchanged: all that happens to them is a copy at the end.
+std::vector<int64_t> PassedThrough(const BufferAssignment& buffers) {
+  std::vector<int64_t> arguments(buffers.output_sizes().size(), -1);
+  for (const BufferCopy& copy : buffers.output_copies())
+    if (copy.from.kind == Slice::Kind::kParameter && copy.to.kind == Slice::Kind::kOutput)
+      arguments[copy.to.index] = copy.from.index;
+  return arguments;
+}
+
 // Only custom calls may be left to others.
 absl::Status CheckCalls(const EmittedModule& emitted) {
   for (const Instruction* i : emitted.reference_calls)
@@ -141,9 +150,9 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   std::vector<int64_t> offsets;
   ASSIGN_OR_RETURN(std::string weights, CollectWeights(buffers, offsets));
   object.weights_bytes = static_cast<int64_t>(weights.size());
-  DefineModel(
-      code, object,
-      {options.name, entry, custom_calls, std::move(offsets), weights, options.weights_in_object});
+  DefineModel(code, object,
+              {options.name, entry, custom_calls, std::move(offsets), PassedThrough(buffers),
+               weights, options.weights_in_object});
   if (!options.weights_in_object) object.weights = std::move(weights);
   ASSIGN_OR_RETURN(const ObjectBytes bytes, CompileForMachine(code, *machine, options.opt_level));
   object.code.assign(bytes.data(), bytes.size());

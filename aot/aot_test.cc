@@ -1,7 +1,7 @@
 // Programs compiled ahead of time give the bits that the JIT gives; headers, formats and refusals.
 #include <dlfcn.h>
 
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 
 #include "aot/generate_header.h"
@@ -128,6 +128,13 @@ void ExpectSameBits(absl::string_view text, bool weights_in_object) {
 TEST(AotTest, GivesTheBitsOfTheJit) { ExpectSameBits(kNetwork, true); }
 
 TEST(AotTest, WeightsMayLieInAFile) { ExpectSameBits(kNetwork, false); }
+
+// Any module of arrays that gives a tuple of arrays: HLOKIT_AOT_MODULE=FILE.hlo.
+TEST(AotTest, GivesTheBitsOfTheJitForAModuleOfOnesChoice) {
+  const char* path = std::getenv("HLOKIT_AOT_MODULE");
+  if (path == nullptr) GTEST_SKIP() << "HLOKIT_AOT_MODULE names no module";
+  ExpectSameBits(ReadFile(path).value(), true);
+}
 
 TEST(AotTest, MissingWeightsAreExplained) {
   AotOptions options;

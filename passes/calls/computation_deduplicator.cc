@@ -19,6 +19,7 @@ bool UseTwins(Computation& c, const Twins& twins, bool calls_only) {
   bool changed = false;
   for (Instruction* i : c.Instructions()) {
     if (calls_only && i->opcode() != Opcode::kCall) continue;
+    if (i->opcode() == Opcode::kFusion) continue;  // each has a body of its own
     for (size_t k = 0; k < i->called().size(); ++k) {
       const auto found = twins.find(i->called(k));
       if (found == twins.end() || found->second == i->called(k)) continue;

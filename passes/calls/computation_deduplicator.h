@@ -5,8 +5,8 @@
 
 namespace hlokit {
 
-// computation-deduplicator. Instructions that call computations of equal meaning call the first of
-// them; the others go. Cost: linear, and the sizes of those of one hash.
+// computation-deduplicator. Instructions other than fusions that call computations of equal meaning
+// call the first of them; the others go. Cost: linear, and the sizes of those of one hash.
 std::unique_ptr<Pass> CreateComputationDeduplicator();
 
 // unflatten-call-graph. The same for what call instructions call: the opposite of

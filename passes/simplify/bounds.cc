@@ -37,17 +37,6 @@ Instruction* BoundOfEnd(Instruction* i, Rewriter&) {
   return nullptr;
 }
 
-// max(max(a, b), b) is max(a, b).
-Instruction* BoundRepeated(Instruction* i, Rewriter&) {
-  for (int k : {0, 1}) {
-    Instruction* x = i->operand(k);
-    if (x->opcode() == i->opcode() &&
-        (x->operand(0) == i->operand(1 - k) || x->operand(1) == i->operand(1 - k)))
-      return x;
-  }
-  return nullptr;
-}
-
 // a < b of two scalars of one type that are no NaN; nothing for what has no order.
 std::optional<bool> Less(const Literal& a, const Literal& b) {
   if (IsFloat(a.type())) {
@@ -193,11 +182,11 @@ Instruction* CompareIotaEnd(Instruction* i, Rewriter& r) {
 
 constexpr Rule kRules[] = {
     {"max-of-end", Opcode::kMaximum, BoundOfEnd},
-    {"max-repeated", Opcode::kMaximum, BoundRepeated},
+    {"max-repeated", Opcode::kMaximum, RepeatedOperand},
     {"max-of-constants", Opcode::kMaximum, BoundOfConstants},
     {"max-min-as-clamp", Opcode::kMaximum, BoundsAsClamp},
     {"min-of-end", Opcode::kMinimum, BoundOfEnd},
-    {"min-repeated", Opcode::kMinimum, BoundRepeated},
+    {"min-repeated", Opcode::kMinimum, RepeatedOperand},
     {"min-of-constants", Opcode::kMinimum, BoundOfConstants},
     {"min-max-as-clamp", Opcode::kMinimum, BoundsAsClamp},
     {"clamp-repeated", Opcode::kClamp, ClampRepeated},

@@ -39,17 +39,6 @@ Instruction* Absorb(Instruction* i, Rewriter&) {
   return nullptr;
 }
 
-// a and (a and b) is a and b; so with or.
-Instruction* RepeatedOperand(Instruction* i, Rewriter&) {
-  for (int k : {0, 1}) {
-    Instruction* x = i->operand(k);
-    if (x->opcode() == i->opcode() &&
-        (x->operand(0) == i->operand(1 - k) || x->operand(1) == i->operand(1 - k)))
-      return x;
-  }
-  return nullptr;
-}
-
 // not (a < b) is a >= b where all values are ordered; not (a == b) is a != b everywhere.
 Instruction* NotCompare(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);

@@ -58,13 +58,7 @@ Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
   for (int64_t d : {attrs.dim_labels.input_batch, attrs.dim_labels.input_feature})
     if (!(padding[d] == PaddingDim{})) return nullptr;
   for (size_t s = 0; s < attrs.window.size(); ++s) {
-    const PaddingDim& p = padding[attrs.dim_labels.input_spatial[s]];
-    WindowDim& w = attrs.window[s];
-    if (p == PaddingDim{}) continue;
-    if (w.base_dilation != 1 || p.low < 0 || p.high < 0) return nullptr;
-    w.pad_low += p.low;
-    w.pad_high += p.high;
-    w.base_dilation = 1 + p.interior;
+    if (!AbsorbPadding(padding[attrs.dim_labels.input_spatial[s]], attrs.window[s])) return nullptr;
   }
   Instruction* made = r.Clone(i, i->shape(), {pad->operand(0), i->operand(1)});
   made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);

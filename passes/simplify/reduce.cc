@@ -195,13 +195,7 @@ Instruction* ReduceWindowOfPad(Instruction* i, Rewriter& r) {
     return nullptr;
   WindowAttrs attrs = i->attr<WindowAttrs>();
   for (size_t d = 0; d < attrs.window.size(); ++d) {
-    const PaddingDim& p = pad->attr<PadAttrs>().padding[d];
-    WindowDim& w = attrs.window[d];
-    if (p == PaddingDim{}) continue;
-    if (w.base_dilation != 1 || p.low < 0 || p.high < 0) return nullptr;
-    w.pad_low += p.low;
-    w.pad_high += p.high;
-    w.base_dilation = 1 + p.interior;
+    if (!AbsorbPadding(pad->attr<PadAttrs>().padding[d], attrs.window[d])) return nullptr;
   }
   Instruction* made = r.Clone(i, i->shape(), {pad->operand(0), i->operand(1)});
   made->mutable_attr<WindowAttrs>() = std::move(attrs);

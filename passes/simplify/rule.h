@@ -96,6 +96,11 @@ int OperandThat(const Instruction* i, Is is) {
   if (is(i->operand(1))) return 1;
   return is(i->operand(0)) ? 0 : -1;
 }
+// What f(f(a, b), b) is, of an f that takes the same operand twice for once: f(a, b).
+Instruction* RepeatedOperand(Instruction* i, Rewriter&);
+// Lets the window pad where its operand was padded, by what the window pads with; false where it
+// cannot.
+bool AbsorbPadding(const PaddingDim& padding, WindowDim& window);
 bool IsIota(absl::Span<const int64_t> dims);
 // Same memory order of the same dimensions and type, so that one may stand for the other wherever
 // it is used.

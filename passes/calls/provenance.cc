@@ -13,9 +13,9 @@ bool PrependName(Computation& callee, const std::string& prefix) {
   bool changed = false;
   for (Instruction* i : callee.Instructions()) {
     if (i->IsParameter()) continue;
-    const std::string own = i->metadata().op_name;
+    const std::string own = i->metadata().op_name.str();
     if (own == prefix || absl::StartsWith(own, absl::StrCat(prefix, "/"))) continue;
-    i->mutable_extras().metadata.op_name = own.empty() ? prefix : absl::StrCat(prefix, "/", own);
+    i->mutable_metadata().op_name = own.empty() ? prefix : absl::StrCat(prefix, "/", own);
     changed = true;
   }
   return changed;
@@ -29,7 +29,7 @@ absl::StatusOr<bool> PropagateMetadata(Module& module) {
     for (const Instruction* i : order[k]->Instructions())
       if (i->opcode() == Opcode::kCall && !i->metadata().op_name.empty() &&
           callers[i->to_apply()->id()] == 1)
-        changed |= PrependName(*i->to_apply(), i->metadata().op_name);
+        changed |= PrependName(*i->to_apply(), i->metadata().op_name.str());
   return changed;
 }
 

@@ -7,6 +7,7 @@
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
@@ -143,6 +144,20 @@ bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManage
   return true;
 }
 
+// STEM.s, of a copy: generating code changes the module.
+absl::Status DumpAssembly(const llvm::Module& module, llvm::TargetMachine& machine,
+                          const std::string& stem) {
+  if (stem.empty()) return absl::OkStatus();
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  ObjectBytes text;
+  llvm::raw_svector_ostream out(text);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return Internal("LLVM emits no assembly here");
+  passes.run(*copy);
+  return AtomicWriteFile(stem + ".s", absl::string_view(text.data(), text.size()));
+}
+
 absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine) {
   ObjectBytes bytes;
   llvm::raw_svector_ostream out(bytes);
@@ -187,6 +202,7 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   Optimize(module, *machine, options.opt_level);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
   object.optimize_s = Seconds() - start;
+  RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));
   ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine));
   object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())

@@ -19,6 +19,7 @@ absl::StatusOr<std::string> DumpNameOf(absl::string_view stage) {
   if (stage == "llvm-before-optimizations") return std::string("part0.ir-no-opt.ll");
   if (stage == "llvm-after-optimizations" || stage == "llvm")
     return std::string("part0.ir-with-opt.ll");
+  if (stage == "asm") return std::string("part0.s");
   if (stage == "obj") return std::string("part0.o");
   return Unimplemented("--stage=", stage, " is not available on the CPU yet");
 }

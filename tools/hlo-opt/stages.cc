@@ -30,7 +30,7 @@ constexpr Stage kStages[] = {
     {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kCpu},
     {"llvm", "the same as llvm-after-optimizations", Maker::kCpu},
     {"obj", "an object file", Maker::kCpu},
-    {"asm", "assembly of the host", Maker::kNobody},
+    {"asm", "assembly of the host", Maker::kCpu},
     {"ptx", "PTX of a GPU", Maker::kNobody},
     {"html", "a page that shows the graph", Maker::kNobody},
 };

@@ -10,13 +10,15 @@
 #include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/cpu_plugin.h"
+#include "tools/hlo-viz/explorer/page.h"
+#include "tools/hlo-viz/explorer/page_data.h"
 
 namespace hlokit {
 namespace {
 
 constexpr char kPlugin[] = "libhlokit_cpu_plugin.so";
 
-enum class Maker { kHloOpt, kCpu, kNobody };
+enum class Maker { kHloOpt, kExplorer, kCpu, kNobody };
 struct Stage {
   absl::string_view name, meaning;
   Maker maker;
@@ -32,7 +34,7 @@ constexpr Stage kStages[] = {
     {"obj", "an object file", Maker::kCpu},
     {"asm", "assembly of the host", Maker::kCpu},
     {"ptx", "PTX of a GPU", Maker::kNobody},
-    {"html", "a page that shows the graph", Maker::kNobody},
+    {"html", "a page to explore the module after --pipeline and --passes in", Maker::kExplorer},
 };
 
 const Stage* FindStage(absl::string_view name) {
@@ -60,6 +62,15 @@ void Append(void* sink, const char* bytes, size_t size) {
   static_cast<std::string*>(sink)->append(bytes, size);
 }
 
+absl::StatusOr<std::string> Page(const Module& module, const OptOptions& options) {
+  const ModuleIndex index(module);
+  PageBuilder page;
+  page.AddModule(module.name());
+  RETURN_IF_ERROR(
+      page.AddVersion(options.input, {}, PageData(index, ScopeTree(index), {}), MemoryData(index)));
+  return page.Html(module.name());
+}
+
 }  // namespace
 
 std::string StageList() {
@@ -82,13 +93,15 @@ absl::Status CheckStage(const OptOptions& options) {
     return InvalidArgument("no stage ", options.stage, DidYouMean(options.stage, names),
                            "; --list-stages names them");
   }
-  if (found->maker == Maker::kHloOpt || (found->maker == Maker::kCpu && options.platform == "cpu"))
+  if (found->maker == Maker::kHloOpt || found->maker == Maker::kExplorer ||
+      (found->maker == Maker::kCpu && options.platform == "cpu"))
     return absl::OkStatus();
   return Unimplemented("--stage=", options.stage,
                        " is not available for --platform=", options.platform, " yet");
 }
 
 absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {
+  if (FindStage(options.stage)->maker == Maker::kExplorer) return Page(module, options);
   ASSIGN_OR_RETURN(const auto stage, LoadPlugin());
   PrintOptions whole;
   whole.large_constants = true;

@@ -139,15 +139,22 @@ bool ModuleParser::ReadSharedMetadata(Instruction& instruction) {
 // `{visualizing_index=0,name=1.5}`, brought to one spelling; empty ones are dropped.
 bool ModuleParser::ReadStatistics(SharedText& statistics) {
   std::string text;
+  bool any = false;
   const bool ok = reader_.List('{', '}', [&] {
     absl::string_view name;
+    if (!reader_.AttributeName(name, "a name")) return false;
+    if (text.empty()) {
+      int64_t index = 0;
+      if (!reader_.Int(index)) return false;
+      text = absl::StrCat("{visualizing_index=", index);
+      return true;
+    }
     double value = 0;
-    if (!reader_.AttributeName(name, "a name") || !reader_.Double(value)) return false;
-    absl::StrAppend(&text, text.empty() ? "{" : ",", name, "=", value);
-    return true;
+    if (!reader_.Double(value)) return false;
+    absl::StrAppend(&text, ",", name, "=", value);
+    return any = true;
   });
-  if (!text.empty()) text += '}';
-  statistics = text;
+  statistics = any ? absl::StrCat(text, "}") : std::string();
   return ok;
 }
 

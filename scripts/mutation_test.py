@@ -41,7 +41,7 @@ ALLOWED = [
     ("us", r"expected (a number|an integer), found ','|, found ':'$"),
     ("us", r"a size in a layout cannot be negative"),
     ("us", r"expected a string, found"),
-    ("us", r"expected '\[' before the dimensions|'[a-z-]+' is not defined"),
+    ("us", r"expected '\[' before the dimensions|'[a-z0-9-]+' is not defined"),
     ("XLA", r"expects '\(' in front of tuple elements"),
     ("XLA", r"opcode but sees: (cross-replica-sum|generate-token)"),
 ]

@@ -2,7 +2,7 @@
 // `instructions + s`.
 
 function sparse(size, pairs, empty) {
-  const values = new Array(size).fill(empty);
+  const values = new Float64Array(size).fill(empty);
   for (let k = 0; k + 1 < (pairs || []).length; k += 2) values[pairs[k]] = pairs[k + 1];
   return values;
 }
@@ -57,9 +57,6 @@ export class Model {
     this.size = this.names.length;
     this.operandsOf = operandRows(data, this.size);
     this.usersOf = userRows(this.operandsOf, this.size);
-    this.lineStarts = [0];
-    for (let at = data.text.indexOf('\n'); at >= 0; at = data.text.indexOf('\n', at + 1))
-      this.lineStarts.push(at + 1);
     this.addComputations();
     this.addSparse(data);
     this.addTotals();
@@ -89,8 +86,18 @@ export class Model {
     this.tripsOf = new Map();
     for (let k = 0; k + 1 < data.trips.length; k += 2) this.tripsOf.set(data.trips[k], data.trips[k + 1]);
     this.stateOf = sparse(this.size, data.diff ? data.diff.state : [], 0);
-    this.byName = new Map();
-    for (let i = 0; i < this.size; ++i) this.byName.set(this.names[i], i);
+  }
+
+  // Made when first asked for, so that the first picture does not wait for them.
+  get byName() {
+    this.numbers ||= new Map(this.names.map((name, i) => [name, i]));
+    return this.numbers;
+  }
+  get lineStarts() {
+    if (this.starts) return this.starts;
+    this.starts = [0];
+    for (let at = this.text.indexOf('\n'); at >= 0; at = this.text.indexOf('\n', at + 1)) this.starts.push(at + 1);
+    return this.starts;
   }
 
   // Sums over scopes: instructions, flops, bytes, seconds. Bodies count as often as loops run, as

@@ -45,7 +45,6 @@ export class TextView {
   setModel(model) {
     this.model = model;
     this.marked = -1;
-    this.sizer.style.height = model.lineStarts.length * kLine + 'px';
     this.first = -1;
     this.draw();
   }
@@ -56,11 +55,13 @@ export class TextView {
   }
   show(line) {
     this.mark(line);
+    this.sizer.style.height = this.model.lineStarts.length * kLine + 'px';
     this.host.scrollTop = Math.max(0, line * kLine - this.host.clientHeight / 3);
     this.draw();
   }
   draw() {
     if (!this.model || this.host.clientHeight === 0) return;
+    this.sizer.style.height = this.model.lineStarts.length * kLine + 'px';
     const first = Math.max(0, Math.floor(this.host.scrollTop / kLine) - 10);
     const count = Math.ceil(this.host.clientHeight / kLine) + 20;
     if (first === this.first && count === this.count) return;

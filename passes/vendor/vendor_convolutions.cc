@@ -48,8 +48,7 @@ Instruction* ToKernel(VendorCall& c, const Forward& f, const Shape& shape) {
     swapped.stride = w.window_dilation;
     swapped.window_dilation = w.stride;
     swapped.pad_low = w.pad_low;
-    swapped.pad_high =
-        (w.size - 1) * w.window_dilation + (out - 1) * w.stride + 1 - in - w.pad_low;
+    swapped.pad_high = (w.size - 1) * w.window_dilation + (out - 1) * w.stride + 1 - in - w.pad_low;
     attrs.window.push_back(swapped);
   }
   attrs.dim_labels = {d.input_feature,        d.input_batch,           d.input_spatial,
@@ -58,15 +57,22 @@ Instruction* ToKernel(VendorCall& c, const Forward& f, const Shape& shape) {
   return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)}, attrs);
 }
 
+// The convolution that the call's own attributes describe.
+Instruction* Forward(VendorCall& c, const Shape& shape) {
+  ConvolutionAttrs convolution;
+  convolution.window = c.attrs().window;
+  convolution.dim_labels = *c.attrs().dim_labels;
+  convolution.feature_group_count = c.attrs().feature_group_count;
+  convolution.batch_group_count = c.attrs().batch_group_count;
+  return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)},
+                          std::move(convolution));
+}
+
 Instruction* Convolution(VendorCall& c, const Shape& shape) {
   const CustomCallAttrs& attrs = c.attrs();
   const bool to_input = absl::EndsWith(attrs.target, "BackwardInput");
   const bool to_kernel = absl::EndsWith(attrs.target, "BackwardFilter");
-  if (!to_input && !to_kernel)
-    return c.rewriter().Add(
-        Opcode::kConvolution, shape, {c.operand(0), c.operand(1)},
-        ConvolutionAttrs{attrs.window, *attrs.dim_labels, attrs.feature_group_count,
-                         attrs.batch_group_count, {}});
+  if (!to_input && !to_kernel) return Forward(c, shape);
   for (const WindowDim& w : attrs.window)
     if (w.base_dilation != 1) return nullptr;
   if (attrs.feature_group_count != 1 || attrs.batch_group_count != 1) return nullptr;
@@ -98,8 +104,7 @@ VendorCall::Parts ExpandConvolution(VendorCall& c) {
     const int64_t feature = c.attrs().dim_labels->output_feature;
     Instruction* bias = c.As(c.operand(2), shape.type);
     if (bias->shape().rank() != 1 || bias->shape().dims[0] != shape.dims[feature]) return {};
-    y = c.Do(Opcode::kAdd, y,
-             c.rewriter().Broadcast(bias, shape.WithDefaultLayout(), {feature}));
+    y = c.Do(Opcode::kAdd, y, c.rewriter().Broadcast(bias, shape.WithDefaultLayout(), {feature}));
   }
   if (c.operand_count() > 3) y = c.Plus(y, c.operand(3), config.NumberOr("side_input_scale", 0));
   const std::string mode = config.StringOr("activation_mode", "kNone");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "ir/frontend_attributes.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
@@ -27,6 +28,27 @@ bool HasShardyAttributes(const Instruction& i) {
   for (const auto& [name, value] : i.extras().frontend_attributes)
     if (absl::StartsWith(name, kPrefix)) return true;
   return false;
+}
+
+// The value of an attribute; empty where there is none.
+absl::string_view AttributeOf(const FrontendAttributes& attributes, absl::string_view wanted) {
+  for (const auto& [name, value] : attributes)
+    if (name == wanted) return value;
+  return "";
+}
+
+// Names between quotes, as axes stand in meshes and lists of axes.
+std::vector<std::string> QuotedNames(absl::string_view text) {
+  std::vector<std::string> names;
+  for (size_t open = text.find('"'); open != text.npos; open = text.find('"', open)) {
+    const size_t close = text.find('"', open + 1);
+    if (close == text.npos) break;
+    absl::string_view name = text.substr(open + 1, close - open - 1);
+    absl::ConsumeSuffix(&name, "\\");  // escaped once more in some dumps
+    names.emplace_back(name.data(), name.size());
+    open = close + 1;
+  }
+  return names;
 }
 
 absl::string_view TargetOf(const Instruction& i) {
@@ -134,7 +156,20 @@ class Import {
     return marker;
   }
 
+  // Regions must be manual on every axis: what the others cut would need a subgroup of the marker.
+  absl::Status CheckAxes(const Instruction& i) const {
+    const std::vector<std::string> manual =
+        QuotedNames(AttributeOf(i.extras().frontend_attributes, "xla.sdy.manual_axes"));
+    const FrontendAttributes& header = module_.header().frontend_attributes;
+    for (const std::string& axis : QuotedNames(AttributeOf(header, "xla.sdy.meshes")))
+      if (std::find(manual.begin(), manual.end(), axis) == manual.end())
+        return Unimplemented("shardy-xla: ", i.name(), ": a region that is not manual on axis ",
+                             axis);
+    return absl::OkStatus();
+  }
+
   absl::Status Enter(Computation* c, Instruction* i) {
+    RETURN_IF_ERROR(CheckAxes(*i));
     std::vector<const Shape*> wholes;
     for (const Instruction* operand : i->operands()) wholes.push_back(&operand->shape());
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.in_shardings", wholes));

@@ -94,6 +94,9 @@ bool NeverPrinted(const std::vector<Precision>& precision);  // all default
 // Where an instruction's own attributes stand among what every instruction may have.
 enum class AttributeStage { kFirst, kAfterCalls, kAfterStatistics };
 AttributeStage StageOf(absl::string_view field_name);
+inline bool IsReplication(absl::string_view field_name) {
+  return field_name == "parameter_replication";
+}
 inline bool IsFeedConfig(absl::string_view field_name) {
   return field_name == "infeed_config" || field_name == "outfeed_config";
 }
@@ -109,6 +112,7 @@ void AppendAttributes(std::string& out, const A& attributes, AttributeStage stag
     if (field.use == FieldUse::kOptional && value == defaults.*field.member) return;
     if (StageOf(field.name) != stage) return;
     if (!options.infeed_outfeed_config && IsFeedConfig(field.name)) return;
+    if (!options.ids && IsReplication(field.name)) return;
     out += ", ";
     out += field.name;
     out += '=';

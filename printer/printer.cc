@@ -87,18 +87,20 @@ void AppendOriginal(std::string& out, const OriginRecovery::Array& array) {
   out += '}';
 }
 
-void AppendRecoveryTable(std::string& out, const std::vector<OriginRecovery>& table) {
+void AppendRecoveryTable(std::string& out, const std::vector<OriginRecovery>& table,
+                         int64_t indent) {
   if (table.empty()) return;
+  const std::string margin(Writer::kIndent * (indent + 1), ' ');
   out += ", origin_recovery_table={\n";
   for (const OriginRecovery& row : table) {
-    out += "  ";
+    out += margin;
     AppendOriginal(out, row.lost);
     out += " : ";
     AppendOriginal(out, row.from);
     if (row.module != nullptr) {
       PrintOptions nested;
-      nested.indent_amount = 2;
-      absl::StrAppend(&out, ",\n  \"\n", Print(*row.module, nested), "\n  \"");
+      nested.indent_amount = indent + 2;
+      absl::StrAppend(&out, ",\n", margin, "\"\n", Print(*row.module, nested), "\n", margin, "\"");
     }
     out += '\n';
   }
@@ -132,7 +134,7 @@ void AppendHeader(std::string& out, const Module& module, const PrintOptions& op
     out += ", frontend_attributes=";
     Writer(out, options).AppendFrontendAttributes(header.frontend_attributes);
   }
-  AppendRecoveryTable(out, header.origin_recovery);
+  AppendRecoveryTable(out, header.origin_recovery, options.indent_amount);
   for (const auto& [name, text] : header.others) absl::StrAppend(&out, ", ", name, "=", text);
   out += "\n\n";
 }

@@ -2,6 +2,7 @@
 #include "backends/cpu/legalize.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "codegen/kernels.h"
 #include "passes/flatten_call_graph.h"
 #include "passes/pass.h"

@@ -6,6 +6,7 @@
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "support/text.h"
 #include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
@@ -80,6 +81,18 @@ absl::Status CutOut(const OptOptions& o, std::unique_ptr<Module>& module) {
   return absl::OkStatus();
 }
 
+// Of the text that a compiler's cache would go by: the same for modules that are equal but for
+// names and metadata, on every machine.
+std::string HashOf(const Module& module) {
+  PrintOptions options = PrintOptions::Fingerprint();
+  options.canonical_names = true;
+  options.metadata = options.original_values = false;
+  options.backend_config = true;
+  options.large_constants = true;
+  options.essential_constants = false;
+  return absl::StrCat(absl::Hex(HashText(Print(module, options)), absl::kZeroPad16));
+}
+
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
 int Process(const OptOptions& o, const std::string& passes, const OutputFormat& format,
@@ -101,7 +114,9 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
-  if (format.proto) {
+  if (o.hash) {
+    absl::StrAppend(&out, HashOf(*loaded->module), "\n");
+  } else if (format.proto) {
     auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->rest.get());
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);

@@ -137,6 +137,8 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_option("--input-format", o.input_format,
                  "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
       ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
+  app.add_flag("--hash", o.hash,
+               "print a hash of the result instead of its text, blind to names and metadata");
   app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
   app.add_flag("--print-pipeline", o.print_pipeline,
                "print the passes that would run, a line each, and end");

@@ -39,6 +39,7 @@ struct OptOptions {
   std::string bisect;      // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
+  bool hash = false;
   bool list_passes = false, list_stages = false, print_pipeline = false;
   bool time_passes = false, stats = false;
   bool print_after_all = false, print_changed = false;

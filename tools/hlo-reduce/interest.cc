@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "printer/printer.h"

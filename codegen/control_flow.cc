@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analysis/trip_count.h"
 #include "codegen/module_emitter_internal.h"
-#include "ops/call_config.h"
 #include "runtime/context.h"
 #include "support/status.h"
 
@@ -110,9 +110,8 @@ llvm::BasicBlock* ModuleEmitter::NewBlock(Frame& f, const char* name) {
 // that it is no loop at all.
 bool ModuleEmitter::EndsSoon(const Instruction& loop) const {
   if (options_.count_steps) return false;
-  const absl::StatusOr<ConfigValue> config = ParseCallConfig(loop.backend_config());
-  const ConfigValue* known = config.ok() ? config->Find("known_trip_count") : nullptr;
-  const double trips = known == nullptr ? kSoon : known->NumberOr("n", kSoon);
+  const std::optional<int64_t> known = KnownTripCount(loop);
+  const double trips = known ? static_cast<double>(*known) : kSoon;
   if (trips * static_cast<double>(InlineSize(*loop.called(0)) + InlineSize(*loop.called(1)) + 1) >
       kSoon)
     return false;

@@ -80,21 +80,34 @@ int64_t Shape::ElementCount() const {
   return overflow ? std::numeric_limits<int64_t>::max() : count;
 }
 
+namespace {
+
+// In place, so that a tuple's parts are copied once and not once for each level above them.
+void SetDefaultLayouts(Shape& shape) {
+  if (shape.IsArray()) {
+    shape.has_layout = true;
+    shape.layout = Layout::Default(shape.rank());
+  }
+  for (Shape& element : shape.elements) SetDefaultLayouts(element);
+}
+
+void DropLayouts(Shape& shape) {
+  shape.has_layout = false;
+  shape.layout = Layout();
+  for (Shape& element : shape.elements) DropLayouts(element);
+}
+
+}  // namespace
+
 Shape Shape::WithDefaultLayout() const {
   Shape s = *this;
-  if (IsArray()) {
-    s.has_layout = true;
-    s.layout = Layout::Default(rank());
-  }
-  for (Shape& e : s.elements) e = e.WithDefaultLayout();
+  SetDefaultLayouts(s);
   return s;
 }
 
 Shape Shape::WithoutLayout() const {
   Shape s = *this;
-  s.has_layout = false;
-  s.layout = Layout();
-  for (Shape& e : s.elements) e = e.WithoutLayout();
+  DropLayouts(s);
   return s;
 }
 

@@ -1,6 +1,6 @@
 // Structure that text cannot spell: cycles, foreign operands, broken schedules, in modules made by
 // hand.
-#include <chrono>
+#include <ctime>
 #include <functional>
 
 #include "gtest/gtest.h"
@@ -151,9 +151,9 @@ TEST(StructureTest, LargeModulesAreQuick) {
   }
   f.entry->set_root(
       f.entry->Add(Opcode::kTuple, Shape::Tuple(std::vector<Shape>(kSize, kF32)), all));
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   EXPECT_EQ(FirstLabel(f.module), "");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2.0);
 }
 
 }  // namespace

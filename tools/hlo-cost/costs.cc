@@ -5,24 +5,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/buffer_assignment.h"
-#include "nlohmann/json.hpp"
+#include "analysis/trip_count.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-std::optional<int64_t> KnownTripCount(const Instruction& loop) {
-  using nlohmann::json;
-  const json config = json::parse(loop.backend_config(), nullptr, /*allow_exceptions=*/false);
-  if (!config.is_object() || !config.contains("known_trip_count")) return std::nullopt;
-  const json& count = config["known_trip_count"];
-  int64_t trips = 0;
-  if (!count.is_object() || !count.contains("n")) return std::nullopt;
-  if (count["n"].is_number_integer()) return count["n"].get<int64_t>();
-  if (!count["n"].is_string() || !absl::SimpleAtoi(count["n"].get<std::string>(), &trips))
-    return std::nullopt;
-  return trips;
-}
 
 void Add(InstructionCost& sum, const InstructionCost& cost, double times) {
   sum.flops += cost.flops * times;

@@ -29,10 +29,13 @@ std::string Interest::last_output() const {
   return last_output_;
 }
 
-absl::StatusOr<bool> Interest::Holds(const Module& module) {
+std::string WholeText(const Module& module) {
   PrintOptions whole;
   whole.large_constants = true;
-  const std::string text = Print(module, whole);
+  return Print(module, whole);
+}
+
+absl::StatusOr<bool> Interest::Holds(const std::string& text) {
   const size_t hash = absl::HashOf(text);
   {
     absl::MutexLock lock(&mutex_);

@@ -21,14 +21,17 @@ struct InterestOptions {
   double time_limit_s = 0;   // of one run, 0: none; a run that takes longer is not interesting
 };
 
+// What the command gets to read: the text with large constants whole.
+std::string WholeText(const Module& module);
+
 // May be asked from several threads.
 class Interest {
  public:
   // InvalidArgument for a bad expression.
   static absl::StatusOr<std::unique_ptr<Interest>> Make(const InterestOptions& options);
 
-  // Modules that were asked for before are not run again.
-  absl::StatusOr<bool> Holds(const Module& module);
+  // Of a module's WholeText. Texts that were not interesting before are not run again.
+  absl::StatusOr<bool> Holds(const std::string& text);
 
   // From now on; modules shrink, so a run that takes much longer than the first one hangs.
   void set_time_limit(double seconds) { options_.time_limit_s = seconds; }

@@ -5,7 +5,6 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"
@@ -98,17 +97,11 @@ absl::Status ChooseTest(ReduceFlags& o) {
   return absl::OkStatus();
 }
 
-std::string WholeText(const Module& module) {
-  PrintOptions whole;
-  whole.large_constants = true;
-  return Print(module, whole);
-}
-
 absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
   RETURN_IF_ERROR(ChooseTest(o));
   ASSIGN_OR_RETURN(const std::unique_ptr<Interest> interest, Interest::Make(o.interest));
   const Stopwatch watch;
-  ASSIGN_OR_RETURN(const bool shows, interest->Holds(*module));
+  ASSIGN_OR_RETURN(const bool shows, interest->Holds(WholeText(*module)));
   if (o.interest.time_limit_s <= 0)
     interest->set_time_limit(std::max(kLeastTimeLimit, 10 * watch.Seconds()));
   if (!shows)

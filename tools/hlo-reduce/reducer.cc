@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "printer/printer.h"
 #include "support/status.h"
 #include "tools/hlo-reduce/edits.h"
 #include "verifier/verifier.h"
@@ -38,7 +37,10 @@ Places Without(const Places& places, const Places& part) {
 class Reducer {
  public:
   Reducer(std::unique_ptr<Module> module, Interest& interest, const ReduceOptions& options)
-      : best_(std::move(module)), interest_(interest), options_(options) {}
+      : best_(std::move(module)),
+        best_text_(WholeText(*best_)),
+        interest_(interest),
+        options_(options) {}
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
     for (bool progress = true; progress && !OutOfTime();) {
@@ -167,10 +169,9 @@ class Reducer {
   absl::StatusOr<std::optional<size_t>> First(const std::vector<Candidate>& candidates,
                                               absl::string_view what) {
     const size_t width = std::max(options_.jobs, 1);
-    best_text_ = Print(*best_);
     for (size_t k = 0; k < candidates.size() && !OutOfTime(); k += width) {
       const size_t count = std::min(width, candidates.size() - k);
-      std::vector<std::unique_ptr<Module>> made(count);
+      std::vector<Attempt> made(count);
       std::vector<absl::StatusOr<bool>> holds(count, false);
       std::vector<std::thread> threads;
       for (size_t j = 0; j < count; ++j)
@@ -179,7 +180,8 @@ class Reducer {
       for (size_t j = 0; j < count; ++j) {
         RETURN_IF_ERROR(holds[j].status());
         if (!*holds[j]) continue;
-        best_ = std::move(made[j]);
+        best_ = std::move(made[j].module);
+        best_text_ = std::move(made[j].text);
         if (options_.smaller) RETURN_IF_ERROR(options_.smaller(*best_, what));
         return std::optional<size_t>(k + j);
       }
@@ -187,19 +189,26 @@ class Reducer {
     return std::optional<size_t>();
   }
 
-  absl::StatusOr<bool> Try(const Candidate& candidate, std::unique_ptr<Module>& made) const {
-    made = candidate();
-    if (made == nullptr || Print(*made) == best_text_) return false;
+  struct Attempt {
+    std::unique_ptr<Module> module;
+    std::string text;
+  };
+
+  absl::StatusOr<bool> Try(const Candidate& candidate, Attempt& made) const {
+    made.module = candidate();
+    if (made.module == nullptr) return false;
+    made.text = WholeText(*made.module);
+    if (made.text == best_text_) return false;
     Diagnostics diagnostics;
-    if (!Verify(*made, diagnostics).ok()) return false;
-    return interest_.Holds(*made);
+    if (!Verify(*made.module, diagnostics).ok()) return false;
+    return interest_.Holds(made.text);
   }
 
   std::unique_ptr<Module> best_;
+  std::string best_text_;
   Interest& interest_;
   const ReduceOptions& options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::string best_text_;
   bool stripped_ = false;
 };
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "analysis/instruction_cost.h"
+#include "analysis/trip_count.h"
 #include "analysis/value_flow.h"
 #include "printer/printer.h"
 #include "tools/hlo-viz/explorer/json_internal.h"
@@ -34,19 +34,6 @@ class Table {
   absl::flat_hash_map<std::string, int64_t> numbers_;
   std::vector<std::string> texts_;
 };
-
-// `"known_trip_count":{"n":"5"}` of a loop's backend_config; 0 where it does not say.
-int64_t TripCount(const Instruction& i) {
-  if (i.opcode() != Opcode::kWhile) return 0;
-  const absl::string_view config = i.backend_config();
-  const size_t at = config.find("\"known_trip_count\"");
-  if (at == absl::string_view::npos) return 0;
-  const size_t start = config.find_first_of("0123456789", at);
-  if (start == absl::string_view::npos) return 0;
-  int64_t count = 0;
-  const size_t end = std::min(config.find_first_not_of("0123456789", start), config.size());
-  return absl::SimpleAtoi(config.substr(start, end - start), &count) ? count : 0;
-}
 
 class DataWriter {
  public:
@@ -211,7 +198,9 @@ class DataWriter {
     WritePairs("spaces", [](const Instruction& i) {
       return static_cast<double>(i.shape().IsArray() ? i.shape().layout.memory_space() : 0);
     });
-    WritePairs("trips", [](const Instruction& i) { return static_cast<double>(TripCount(i)); });
+    WritePairs("trips", [](const Instruction& i) {
+      return static_cast<double>(KnownTripCount(i).value_or(0));
+    });
     WritePairs("frame", [](const Instruction& i) {
       return static_cast<double>(i.metadata().stack_frame_id);
     });

@@ -1,0 +1,18 @@
+// A look into the configuration.
+#include "analysis/trip_count.h"
+
+#include "ops/call_config.h"
+
+namespace hlokit {
+
+std::optional<int64_t> KnownTripCount(const Instruction& loop) {
+  if (loop.opcode() != Opcode::kWhile || loop.backend_config().empty()) return std::nullopt;
+  const absl::StatusOr<ConfigValue> config = ParseCallConfig(loop.backend_config());
+  const ConfigValue* known = config.ok() ? config->Find("known_trip_count") : nullptr;
+  const double trips = known != nullptr ? known->NumberOr("n", -1) : -1;
+  if (!(trips >= 0 && trips < 0x1p62)) return std::nullopt;
+  return static_cast<int64_t>(trips);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

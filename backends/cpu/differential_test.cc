@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <random>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/cpu/cpu_backend.h"
 #include "interpreter/interpreter.h"
@@ -22,13 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Case {
-  std::string name, path, text;
-  bool must_run;  // testdata/differential: every module has code on the CPU
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
 std::unique_ptr<Module> ParseVerified(const std::string& path, const std::string& text) {
   Diagnostics diagnostics;
   auto module =
@@ -37,28 +32,16 @@ std::unique_ptr<Module> ParseVerified(const std::string& path, const std::string
   return *std::move(module);
 }
 
-// Files may hold several modules, divided as --split-input-file divides them.
-std::vector<Case> FindCases() {
-  const fs::path root = fs::path(HLOKIT_SOURCE_DIR) / "testdata";
+std::string Root() { return HLOKIT_SOURCE_DIR "/testdata"; }
+
+std::vector<std::string> FindFiles() {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(root))
+  for (const auto& entry : fs::recursive_directory_iterator(Root()))
     if (entry.path().extension() == ".hlo") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
-  std::vector<Case> cases;
-  for (const std::string& path : paths) {
-    auto file = ReadFile(path);
-    // That one shows how platforms differ.
-    if (!file.ok() || absl::EndsWith(path, "backends/difference.hlo")) continue;
-    int number = 0;
-    for (absl::string_view text : absl::StrSplit(*file, "// -----\n")) {
-      std::string name = fs::relative(path, root).replace_extension().string();
-      absl::StrAppend(&name, "_", number++);
-      for (char& c : name)
-        if (!absl::ascii_isalnum(c)) c = '_';
-      cases.push_back({name, path, std::string(text), absl::StrContains(path, "/differential/")});
-    }
-  }
-  return cases;
+  // That one shows how platforms differ.
+  std::erase_if(paths, [](const auto& p) { return absl::EndsWith(p, "backends/difference.hlo"); });
+  return paths;
 }
 
 // Small numbers, so that indices fall inside and outside of arrays and sums stay exact enough.
@@ -96,44 +79,48 @@ CompareOptions Tolerance(absl::string_view text) {
   return options;
 }
 
-class DifferentialTest : public testing::TestWithParam<Case> {
- protected:
-  // False where the CPU refuses the module.
-  bool Check(const Module& module, CompileOptions::Passes passes, uint64_t seed) {
-    std::mt19937_64 bits(seed);
-    std::vector<Literal> arguments;
-    const Computation& entry = *module.entry();
-    for (int64_t p = 0; p < entry.parameter_count(); ++p)
-      arguments.push_back(RandomLiteral(entry.parameter(p)->shape(), bits));
-    auto expected = Interpret(module, arguments);
-    CompileOptions options;
-    options.which_passes = passes;
-    options.threads = 2;
-    auto executable =
-        MakeCpuBackend()->Compile(ParseVerified(GetParam().path, GetParam().text), options);
-    if (!executable.ok()) {
-      EXPECT_FALSE(absl::IsInternal(executable.status())) << executable.status();
-      return false;
-    }
-    for (const auto& fallback : (*executable)->stats().fallbacks)
-      EXPECT_TRUE(!GetParam().must_run ||
-                  fallback.opcode == "sort")  // by a comparator of no kernel
-          << fallback.opcode << " has no native code";
-    auto actual = (*executable)->Run(arguments);
-    // What fails on the interpreter may be what the pipeline finds dead.
-    if (actual.ok() && !expected.ok() && passes == CompileOptions::Passes::kPipeline) {
-      const auto living = ParseVerified(GetParam().path, GetParam().text);
-      EXPECT_TRUE(RunPasses(*living, "dce", PassOptions()).ok());
-      expected = Interpret(*living, arguments);
-    }
-    EXPECT_EQ(actual.ok(), expected.ok()) << actual.status() << "; " << expected.status();
-    if (!actual.ok() || !expected.ok()) return true;
-    const CompareResult result = Compare(expected->front(), *actual, Tolerance(GetParam().text));
-    EXPECT_TRUE(result.equal) << "seed " << seed << ", passes " << static_cast<int>(passes) << "\n"
-                              << result.shape_mismatch << result.Report();
-    return true;
-  }
+// One module of a file.
+struct Case {
+  const std::string& path;
+  std::string text;
+  bool must_run;  // testdata/differential: every module has code on the CPU
+
+  std::unique_ptr<Module> Parse() const { return ParseVerified(path, text); }
 };
+
+// False where the CPU refuses the module.
+bool Check(const Case& test, const Module& module, CompileOptions::Passes passes, uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  std::vector<Literal> arguments;
+  const Computation& entry = *module.entry();
+  for (int64_t p = 0; p < entry.parameter_count(); ++p)
+    arguments.push_back(RandomLiteral(entry.parameter(p)->shape(), bits));
+  auto expected = Interpret(module, arguments);
+  CompileOptions options;
+  options.which_passes = passes;
+  options.threads = 2;
+  auto executable = MakeCpuBackend()->Compile(test.Parse(), options);
+  if (!executable.ok()) {
+    EXPECT_FALSE(absl::IsInternal(executable.status())) << executable.status();
+    return false;
+  }
+  for (const auto& fallback : (*executable)->stats().fallbacks)
+    EXPECT_TRUE(!test.must_run || fallback.opcode == "sort")  // by a comparator of no kernel
+        << fallback.opcode << " has no native code";
+  auto actual = (*executable)->Run(arguments);
+  // What fails on the interpreter may be what the pipeline finds dead.
+  if (actual.ok() && !expected.ok() && passes == CompileOptions::Passes::kPipeline) {
+    const auto living = test.Parse();
+    EXPECT_TRUE(RunPasses(*living, "dce", PassOptions()).ok());
+    expected = Interpret(*living, arguments);
+  }
+  EXPECT_EQ(actual.ok(), expected.ok()) << actual.status() << "; " << expected.status();
+  if (!actual.ok() || !expected.ok()) return true;
+  const CompareResult result = Compare(expected->front(), *actual, Tolerance(test.text));
+  EXPECT_TRUE(result.equal) << "seed " << seed << ", passes " << static_cast<int>(passes) << "\n"
+                            << result.shape_mismatch << result.Report();
+  return true;
+}
 
 // Some modules are for the text alone, whatever their arrays would weigh.
 bool IsHuge(const Module& module) {
@@ -145,26 +132,48 @@ bool IsHuge(const Module& module) {
   return false;
 }
 
-TEST_P(DifferentialTest, CpuAgreesWithInterpreter) {
-  const std::unique_ptr<Module> module = ParseVerified(GetParam().path, GetParam().text);
-  if (module == nullptr) {
-    ASSERT_FALSE(GetParam().must_run) << GetParam().path << " is broken";
-    GTEST_SKIP() << "not a valid module, on purpose";
-  }
+// Why the module was not run; empty where it was.
+std::string CheckOnSeeds(const Case& test) {
+  const std::unique_ptr<Module> module = test.Parse();
+  if (module == nullptr) return "not a valid module, on purpose";
   if (module->header().replica_count > 1 || module->header().num_partitions > 1)
-    GTEST_SKIP() << "runs on several devices";
-  if (!GetParam().must_run && IsHuge(*module)) GTEST_SKIP() << "larger than any memory";
-  for (const uint64_t seed : {1, 2}) {
-    for (const auto passes : {CompileOptions::Passes::kPipeline, CompileOptions::Passes::kNone}) {
-      if (Check(*module, passes, seed)) continue;
-      ASSERT_FALSE(GetParam().must_run);
-      GTEST_SKIP() << "no code on the CPU";
-    }
-  }
+    return "runs on several devices";
+  if (!test.must_run && IsHuge(*module)) return "larger than any memory";
+  for (const uint64_t seed : {1, 2})
+    for (const auto passes : {CompileOptions::Passes::kPipeline, CompileOptions::Passes::kNone})
+      if (!Check(test, *module, passes, seed)) return "no code on the CPU";
+  return "";
 }
 
-INSTANTIATE_TEST_SUITE_P(Testdata, DifferentialTest, testing::ValuesIn(FindCases()),
-                         [](const auto& info) { return info.param.name; });
+class DifferentialTest : public testing::TestWithParam<std::string> {};
+
+// Files may hold several modules, divided as --split-input-file divides them.
+TEST_P(DifferentialTest, CpuAgreesWithInterpreter) {
+  const std::string& path = GetParam();
+  const auto file = ReadFile(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const bool must_run = absl::StrContains(path, "/differential/");
+  std::string reasons;
+  int number = 0;
+  bool ran = false;
+  for (absl::string_view text : absl::StrSplit(*file, "// -----\n")) {
+    SCOPED_TRACE(absl::StrCat("module ", number, " of ", path));
+    const std::string reason = CheckOnSeeds({path, std::string(text), must_run});
+    EXPECT_TRUE(!must_run || reason.empty()) << reason;
+    ran |= reason.empty();
+    absl::StrAppend(&reasons, "module ", number++, ": ", reason, "\n");
+  }
+  if (!ran) GTEST_SKIP() << reasons;
+}
+
+INSTANTIATE_TEST_SUITE_P(Testdata, DifferentialTest, testing::ValuesIn(FindFiles()),
+                         [](const auto& info) {
+                           std::string name =
+                               fs::relative(info.param, Root()).replace_extension().string();
+                           for (char& c : name)
+                             if (!absl::ascii_isalnum(c)) c = '_';
+                           return name;
+                         });
 
 TEST(FlushDenormalsTest, SubnormalsStayUnlessFlushed) {
   constexpr char kText[] = R"(HloModule m

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/computation.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -15,12 +16,7 @@ double Elements(const Shape& shape) {
   return count;
 }
 
-double Bytes(const Shape& shape) {
-  double bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape))
-    if (leaf.shape->IsArray()) bytes += static_cast<double>(leaf.shape->ByteSize());
-  return bytes;
-}
+double Bytes(const Shape& shape) { return static_cast<double>(TotalBytes(shape)); }
 
 double DotFlops(const Instruction& i) {
   double steps = 2 * Elements(i.shape());

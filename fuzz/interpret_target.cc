@@ -8,6 +8,7 @@
 #include "interpreter/interpreter.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
+#include "types/shape_bytes.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
@@ -27,15 +28,6 @@ InterpreterOptions Limits(const Module& module) {
   return options;
 }
 
-bool FitsIntoMemory(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape)) {
-    if (leaf.shape->ElementCount() > kMaxBytes) return false;
-    bytes += leaf.shape->ByteSize();
-  }
-  return bytes <= kMaxBytes;
-}
-
 }  // namespace
 
 InputKind KindOf(absl::string_view) { return InputKind::kText; }
@@ -46,7 +38,7 @@ void RunOne(absl::string_view input) {
   if (module == nullptr || !Verify(*module, diagnostics).ok()) return;
   std::vector<Literal> arguments;
   for (const Instruction* parameter : module->entry()->parameters()) {
-    if (!FitsIntoMemory(parameter->shape())) return;
+    if (TotalBytes(parameter->shape()) > kMaxBytes) return;
     arguments.emplace_back(parameter->shape());
   }
   const InterpreterOptions options = Limits(*module);

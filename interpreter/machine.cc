@@ -7,19 +7,13 @@
 #include "ops/eval_movement.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
 
 constexpr int kMaxNesting = 64;        // of runs inside runs, which use the thread's stack
 constexpr size_t kMaxFrames = 100000;  // deeper calls can only be a cycle
-
-int64_t BytesOf(const Shape& shape) {
-  if (shape.IsArray()) return shape.ByteSize();
-  int64_t bytes = 0;
-  for (const Shape& e : shape.elements) bytes += BytesOf(e);
-  return bytes;
-}
 
 bool Passes(Opcode opcode) {
   switch (opcode) {
@@ -321,7 +315,7 @@ absl::Status Machine::CheckLimits(const Instruction& instruction) {
     return absl::CancelledError("interrupted");
   if (options.time_limit_s > 0 && std::chrono::steady_clock::now() > state_.deadline)
     return absl::DeadlineExceededError(absl::StrCat("more than ", options.time_limit_s, " s"));
-  const int64_t bytes = BytesOf(instruction.shape());
+  const int64_t bytes = TotalBytes(instruction.shape());
   if (bytes > state_.memory_limit - state_.meter->load(std::memory_order_relaxed) && bytes > 0)
     return ResourceExhausted(Text(instruction.shape()), " would take the run over its ",
                              state_.memory_limit, " bytes of memory");

@@ -1,5 +1,6 @@
 // Recomputation above a limit of memory.
 #include "passes/scheduling/rematerialization.h"
+#include "types/shape_bytes.h"
 
 #include <algorithm>
 
@@ -7,12 +8,6 @@ namespace hlokit {
 namespace {
 
 constexpr int kMostRounds = 1000;
-
-int64_t Bytes(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape)) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
 
 bool IsCheap(const Instruction* i) {
   const bool computes = HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData) ||
@@ -37,8 +32,8 @@ struct Lives {
   std::vector<int64_t> Alive() const {
     std::vector<int64_t> alive(order.size() + 2, 0);
     for (const Instruction* i : order) {
-      alive[made[i->id()]] += Bytes(i->shape());
-      alive[last[i->id()] + 1] -= Bytes(i->shape());
+      alive[made[i->id()]] += TotalBytes(i->shape());
+      alive[last[i->id()] + 1] -= TotalBytes(i->shape());
     }
     for (size_t k = 1; k < alive.size(); ++k) alive[k] += alive[k - 1];
     return alive;
@@ -61,7 +56,7 @@ Instruction* BestAt(const Lives& lives, int64_t time) {
   Instruction* best = nullptr;
   for (Instruction* i : lives.order) {
     if (!IsCheap(i) || lives.made[i->id()] >= time || lives.last[i->id()] <= time) continue;
-    if (best != nullptr && Bytes(i->shape()) <= Bytes(best->shape())) continue;
+    if (best != nullptr && TotalBytes(i->shape()) <= TotalBytes(best->shape())) continue;
     bool read_now = false, kept = true;
     for (const Instruction* user : i->users()) read_now |= lives.made[user->id()] == time;
     for (const Instruction* operand : i->operands())

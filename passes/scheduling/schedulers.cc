@@ -5,17 +5,12 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "support/dense_map.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
 
 using Order = std::vector<Instruction*>;
-
-int64_t Bytes(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape)) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
 
 // What `i` keeps in memory of its own.
 int64_t OwnBytes(const Instruction* i) {
@@ -27,7 +22,7 @@ int64_t OwnBytes(const Instruction* i) {
     case Opcode::kBitcast:
       return 0;
     default:
-      return Bytes(i->shape());
+      return TotalBytes(i->shape());
   }
 }
 

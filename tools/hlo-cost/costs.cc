@@ -7,6 +7,7 @@
 #include "analysis/buffer_assignment.h"
 #include "analysis/trip_count.h"
 #include "support/status.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -96,13 +97,6 @@ class Walk {
   ModuleCosts costs_;
 };
 
-int64_t ByteSize(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape))
-    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
-
 }  // namespace
 
 ModuleCosts CostsOf(const Module& module, int64_t unknown_trips) {
@@ -113,10 +107,10 @@ absl::StatusOr<PeakMemory> PeakMemoryOf(const Module& module) {
   ASSIGN_OR_RETURN(const BufferAssignment plan, BufferAssignment::Make(module));
   PeakMemory peak;
   for (const Instruction* parameter : module.entry()->parameters())
-    peak.arguments += ByteSize(parameter->shape());
-  peak.results = ByteSize(module.entry()->root()->shape());
+    peak.arguments += TotalBytes(parameter->shape());
+  peak.results = TotalBytes(module.entry()->root()->shape());
   for (const Instruction* constant : plan.constants())
-    peak.constants += ByteSize(constant->shape());
+    peak.constants += TotalBytes(constant->shape());
   peak.temporaries = plan.live_peak();
   for (const BufferAssignment::LiveArray& array : plan.at_peak())
     peak.at_peak.push_back({array.maker, array.size});

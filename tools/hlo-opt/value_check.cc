@@ -10,6 +10,7 @@
 #include "interpreter/interpreter.h"
 #include "printer/printer.h"
 #include "support/status.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -29,20 +30,13 @@ std::vector<std::vector<const Literal*>> PointersTo(
   return pointers;
 }
 
-int64_t ByteSizeOf(const Literal& value) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(value.shape()))
-    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
-
 // The first values of device 0's instructions.
 class Values {
  public:
   absl::Status Keep(int64_t device, const Instruction& instruction, const Literal& value) {
     absl::MutexLock lock(&mutex_);
     if (device != 0 || values_.contains(&instruction)) return absl::OkStatus();
-    bytes_ += ByteSizeOf(value);
+    bytes_ += TotalBytes(value.shape());
     if (bytes_ <= kMostKeptBytes) values_.emplace(&instruction, value);
     return absl::OkStatus();
   }

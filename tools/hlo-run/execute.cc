@@ -9,6 +9,7 @@
 #include "tools/common/report.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/profile.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -18,13 +19,9 @@ absl::Status CheckMemory(const Executable& executable, absl::Span<const DeviceAr
                          int64_t limit) {
   if (limit == 0) return absl::OkStatus();
   int64_t bytes = executable.stats().temporary_bytes;
-  const auto add = [&](const Shape& shape) {
-    for (const ShapeLeaf& leaf : Leaves(shape))
-      if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
-  };
   for (const DeviceArguments& device : arguments)
-    for (const Literal* argument : device) add(argument->shape());
-  add(executable.module().entry()->root()->shape());
+    for (const Literal* argument : device) bytes += TotalBytes(argument->shape());
+  bytes += TotalBytes(executable.module().entry()->root()->shape());
   if (bytes <= limit) return absl::OkStatus();
   return ResourceExhausted("a run takes ", bytes, " bytes, more than --memory-limit=", limit);
 }

@@ -9,19 +9,13 @@
 #include "passes/extract.h"
 #include "support/status.h"
 #include "types/literal_text.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
 
 constexpr int64_t kProbeBytes = int64_t{1} << 28;  // of values held at a time, on one side
 constexpr size_t kProbeOutputs = 1000;
-
-int64_t BytesOf(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape))
-    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
 
 bool HasArrays(const Shape& shape) {
   for (const ShapeLeaf& leaf : Leaves(shape))
@@ -103,8 +97,8 @@ class Finder {
     int64_t bytes = 0;
     size_t end = start;
     while (end < candidates.size() && end - start < kProbeOutputs &&
-           (end == start || bytes + BytesOf(candidates[end]->shape()) <= kProbeBytes))
-      bytes += BytesOf(candidates[end++]->shape());
+           (end == start || bytes + TotalBytes(candidates[end]->shape()) <= kProbeBytes))
+      bytes += TotalBytes(candidates[end++]->shape());
     return end;
   }
 

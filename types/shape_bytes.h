@@ -1,0 +1,18 @@
+// How much memory the values of a shape take.
+#ifndef HLOKIT_TYPES_SHAPE_BYTES_H_
+#define HLOKIT_TYPES_SHAPE_BYTES_H_
+
+#include <cstdint>
+
+#include "types/shape.h"
+
+namespace hlokit {
+
+// Bytes of all arrays inside `shape`, tuples included, each stored densely as a Literal stores it
+// (Shape::ByteSize). Saturates at INT64_MAX.
+int64_t TotalBytes(const Shape& shape);
+
+}  // namespace hlokit
+
+#endif  // HLOKIT_TYPES_SHAPE_BYTES_H_
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+// How much memory the values of a shape take.
 #include "types/shape_bytes.h"
 
 #include <limits>

@@ -1,7 +1,5 @@
 // How much memory the values of a shape take.
-#ifndef HLOKIT_TYPES_SHAPE_BYTES_H_
-#define HLOKIT_TYPES_SHAPE_BYTES_H_
-
+#pragma once
 #include <cstdint>
 
 #include "types/shape.h"
@@ -13,6 +11,4 @@ namespace hlokit {
 int64_t TotalBytes(const Shape& shape);
 
 }  // namespace hlokit
-
-#endif  // HLOKIT_TYPES_SHAPE_BYTES_H_
 // SPDX-License-Identifier: Apache-2.0

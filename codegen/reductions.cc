@@ -146,6 +146,32 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   return running.Results(nest(0, initial), used);
 }
 
+namespace {
+
+struct WindowAt {
+  llvm::Value* index;   // of the operand along one dimension; 0 where it lies outside
+  llvm::Value* inside;  // false in the padding and between dilated elements
+};
+
+// What the window whose result is `result` sees at `step`, along a dimension of `size`.
+WindowAt WindowElement(Builder& b, const WindowDim& w, llvm::Value* result, llvm::Value* step,
+                       int64_t size) {
+  llvm::Value* at = b.CreateNSWAdd(Scale(b, result, w.stride), Scale(b, step, w.window_dilation));
+  at = b.CreateNSWSub(at, b.getInt64(w.pad_low));
+  llvm::Value* inside = b.getTrue();
+  if (w.base_dilation > 1) {
+    llvm::Value* dilation = b.getInt64(w.base_dilation);
+    inside = b.CreateICmpEQ(b.CreateSRem(at, dilation), b.getInt64(0));
+    inside = b.CreateAnd(inside, b.CreateICmpSGE(at, b.getInt64(0)));
+    at = b.CreateSDiv(at, dilation);
+  }
+  if (w.pad_low == 0 && w.pad_high <= 0 && w.base_dilation == 1) return {at, inside};
+  llvm::Value* valid = b.CreateICmpULT(at, b.getInt64(size));
+  return {b.CreateSelect(valid, at, b.getInt64(0)), b.CreateAnd(inside, valid)};
+}
+
+}  // namespace
+
 ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
                                                          const ElementIndex& index) {
   const int64_t n = i->operand_count() / 2;
@@ -187,25 +213,10 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
     }
     const WindowDim& w = window[d];
     return repeat(w.size, carried, [&](llvm::Value* step, const Values& inner) {
-      llvm::Value* at =
-          b_.CreateNSWAdd(Scale(b_, full.multi[d], w.stride), Scale(b_, step, w.window_dilation));
-      at = b_.CreateNSWSub(at, b_.getInt64(w.pad_low));
-      llvm::Value* ok = inside;
-      const bool whole = w.pad_low == 0 && w.pad_high <= 0 && w.base_dilation == 1;
-      if (w.base_dilation > 1) {
-        llvm::Value* dilation = b_.getInt64(w.base_dilation);
-        ok = b_.CreateAnd(ok, b_.CreateICmpEQ(b_.CreateSRem(at, dilation), b_.getInt64(0)));
-        ok = b_.CreateAnd(ok, b_.CreateICmpSGE(at, b_.getInt64(0)));
-        at = b_.CreateSDiv(at, dilation);
-      }
-      if (!whole) {
-        llvm::Value* valid = b_.CreateICmpULT(at, b_.getInt64(from.dims[d]));
-        ok = b_.CreateAnd(ok, valid);
-        at = b_.CreateSelect(valid, at, b_.getInt64(0));
-      }
+      const auto [at, ok] = WindowElement(b_, w, full.multi[d], step, from.dims[d]);
       multi[d] = at;
       BeginScope();
-      const Values next = nest(d + 1, ok, inner);
+      const Values next = nest(d + 1, b_.CreateAnd(inside, ok), inner);
       EndScope();
       return next;
     });

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ir/instruction.h"
 #include "ops/eval_values.h"
 
@@ -53,6 +54,17 @@ void RunBinary(const KernelCall&, const void* const* in, void* out, int64_t n) {
   const T* y = static_cast<const T*>(in[1]);
   T* r = static_cast<T*>(out);
   for (int64_t i = 0; i < n; ++i) r[i] = F(x[i], y[i]);
+}
+
+// A table of kernels, and the one for `opcode` in it: null where there is none.
+struct KernelRow {
+  Opcode opcode;
+  KernelCall::Function run;
+};
+inline KernelCall::Function KernelIn(absl::Span<const KernelRow> table, Opcode opcode) {
+  for (const KernelRow& row : table)
+    if (row.opcode == opcode) return row.run;
+  return nullptr;
 }
 
 }  // namespace hlokit

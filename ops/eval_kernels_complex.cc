@@ -89,72 +89,41 @@ constexpr KernelCall::Function kToReal = RunUnary<Complex, double, F>;
 template <Complex (*F)(Complex, Complex)>
 constexpr KernelCall::Function kBinary = RunBinary<Complex, F>;
 
+constexpr KernelRow kKernels[] = {
+    {Opcode::kAbs, kToReal<Abs>},
+    {Opcode::kAcos, kUnary<Acos>},
+    {Opcode::kAcosh, kUnary<Acosh>},
+    {Opcode::kAdd, kBinary<Add>},
+    {Opcode::kAsin, kUnary<Asin>},
+    {Opcode::kAsinh, kUnary<Asinh>},
+    {Opcode::kAtan2, kBinary<Atan2>},
+    {Opcode::kAtanh, kUnary<Atanh>},
+    {Opcode::kCosh, kUnary<Cosh>},
+    {Opcode::kCosine, kUnary<Cos>},
+    {Opcode::kDivide, kBinary<Divide>},
+    {Opcode::kExponential, kUnary<Exp>},
+    {Opcode::kExponentialMinusOne, kUnary<Expm1>},
+    {Opcode::kImag, kToReal<Imag>},
+    {Opcode::kLog, kUnary<Log>},
+    {Opcode::kLogPlusOne, kUnary<Log1p>},
+    {Opcode::kLogistic, kUnary<Logistic>},
+    {Opcode::kMultiply, RunMultiply},
+    {Opcode::kNegate, kUnary<Negate>},
+    {Opcode::kPower, kBinary<Power>},
+    {Opcode::kReal, kToReal<Real>},
+    {Opcode::kRsqrt, kUnary<Rsqrt>},
+    {Opcode::kSign, kUnary<Sign>},
+    {Opcode::kSine, kUnary<Sin>},
+    {Opcode::kSinh, kUnary<Sinh>},
+    {Opcode::kSqrt, kUnary<Sqrt>},
+    {Opcode::kSubtract, kBinary<Subtract>},
+    {Opcode::kTan, kUnary<Tan>},
+    {Opcode::kTanh, kUnary<Tanh>},
+};
+
 }  // namespace
 
-KernelCall::Function ComplexKernel(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-      return kToReal<Abs>;
-    case Opcode::kAcos:
-      return kUnary<Acos>;
-    case Opcode::kAcosh:
-      return kUnary<Acosh>;
-    case Opcode::kAdd:
-      return kBinary<Add>;
-    case Opcode::kAsin:
-      return kUnary<Asin>;
-    case Opcode::kAsinh:
-      return kUnary<Asinh>;
-    case Opcode::kAtan2:
-      return kBinary<Atan2>;
-    case Opcode::kAtanh:
-      return kUnary<Atanh>;
-    case Opcode::kCosine:
-      return kUnary<Cos>;
-    case Opcode::kCosh:
-      return kUnary<Cosh>;
-    case Opcode::kDivide:
-      return kBinary<Divide>;
-    case Opcode::kExponential:
-      return kUnary<Exp>;
-    case Opcode::kExponentialMinusOne:
-      return kUnary<Expm1>;
-    case Opcode::kImag:
-      return kToReal<Imag>;
-    case Opcode::kLog:
-      return kUnary<Log>;
-    case Opcode::kLogPlusOne:
-      return kUnary<Log1p>;
-    case Opcode::kLogistic:
-      return kUnary<Logistic>;
-    case Opcode::kMultiply:
-      return RunMultiply;
-    case Opcode::kNegate:
-      return kUnary<Negate>;
-    case Opcode::kPower:
-      return kBinary<Power>;
-    case Opcode::kReal:
-      return kToReal<Real>;
-    case Opcode::kRsqrt:
-      return kUnary<Rsqrt>;
-    case Opcode::kSign:
-      return kUnary<Sign>;
-    case Opcode::kSine:
-      return kUnary<Sin>;
-    case Opcode::kSinh:
-      return kUnary<Sinh>;
-    case Opcode::kSqrt:
-      return kUnary<Sqrt>;
-    case Opcode::kSubtract:
-      return kBinary<Subtract>;
-    case Opcode::kTan:
-      return kUnary<Tan>;
-    case Opcode::kTanh:
-      return kUnary<Tanh>;
-    default:
-      return nullptr;
-  }
-}
+KernelCall::Function ComplexKernel(Opcode opcode) { return KernelIn(kKernels, opcode); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

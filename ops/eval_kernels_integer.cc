@@ -147,59 +147,34 @@ void RunNot(const KernelCall& call, const void* const* in, void* out, int64_t n)
 }
 
 template <typename T>
-KernelCall::Function IntegerKernel(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-      return Unary<T, Abs<T>>;
-    case Opcode::kAdd:
-      return Binary<T, Add<T>>;
-    case Opcode::kAnd:
-      return Binary<T, And<T>>;
-    case Opcode::kCountLeadingZeros:
-      return Unary<T, CountLeadingZeros<T>>;
-    case Opcode::kDivide:
-      return Binary<T, Divide<T>>;
-    case Opcode::kMaximum:
-      return Binary<T, Maximum<T>>;
-    case Opcode::kMinimum:
-      return Binary<T, Minimum<T>>;
-    case Opcode::kMulhi:
-      return Binary<T, Mulhi<T>>;
-    case Opcode::kMultiply:
-      return Binary<T, Multiply<T>>;
-    case Opcode::kNegate:
-      return Unary<T, Negate<T>>;
-    case Opcode::kNot:
-      return RunNot<T>;
-    case Opcode::kOr:
-      return Binary<T, Or<T>>;
-    case Opcode::kPopulationCount:
-      return Unary<T, PopulationCount<T>>;
-    case Opcode::kPower:
-      return Binary<T, Power<T>>;
-    case Opcode::kRemainder:
-      return Binary<T, Remainder<T>>;
-    case Opcode::kShiftLeft:
-      return Binary<T, ShiftLeft<T>>;
-    case Opcode::kShiftRightArithmetic:
-      return Binary<T, ShiftRightArithmetic<T>>;
-    case Opcode::kShiftRightLogical:
-      return Binary<T, ShiftRightLogical<T>>;
-    case Opcode::kSign:
-      return Unary<T, Sign<T>>;
-    case Opcode::kSubtract:
-      return Binary<T, Subtract<T>>;
-    case Opcode::kXor:
-      return Binary<T, Xor<T>>;
-    default:
-      return nullptr;
-  }
-}
+constexpr KernelRow kKernels[] = {
+    {Opcode::kAbs, Unary<T, Abs<T>>},
+    {Opcode::kAdd, Binary<T, Add<T>>},
+    {Opcode::kAnd, Binary<T, And<T>>},
+    {Opcode::kCountLeadingZeros, Unary<T, CountLeadingZeros<T>>},
+    {Opcode::kDivide, Binary<T, Divide<T>>},
+    {Opcode::kMaximum, Binary<T, Maximum<T>>},
+    {Opcode::kMinimum, Binary<T, Minimum<T>>},
+    {Opcode::kMulhi, Binary<T, Mulhi<T>>},
+    {Opcode::kMultiply, Binary<T, Multiply<T>>},
+    {Opcode::kNegate, Unary<T, Negate<T>>},
+    {Opcode::kNot, RunNot<T>},
+    {Opcode::kOr, Binary<T, Or<T>>},
+    {Opcode::kPopulationCount, Unary<T, PopulationCount<T>>},
+    {Opcode::kPower, Binary<T, Power<T>>},
+    {Opcode::kRemainder, Binary<T, Remainder<T>>},
+    {Opcode::kShiftLeft, Binary<T, ShiftLeft<T>>},
+    {Opcode::kShiftRightArithmetic, Binary<T, ShiftRightArithmetic<T>>},
+    {Opcode::kShiftRightLogical, Binary<T, ShiftRightLogical<T>>},
+    {Opcode::kSign, Unary<T, Sign<T>>},
+    {Opcode::kSubtract, Binary<T, Subtract<T>>},
+    {Opcode::kXor, Binary<T, Xor<T>>},
+};
 
 }  // namespace
 
-KernelCall::Function SignedKernel(Opcode opcode) { return IntegerKernel<int64_t>(opcode); }
-KernelCall::Function UnsignedKernel(Opcode opcode) { return IntegerKernel<uint64_t>(opcode); }
+KernelCall::Function SignedKernel(Opcode opcode) { return KernelIn(kKernels<int64_t>, opcode); }
+KernelCall::Function UnsignedKernel(Opcode opcode) { return KernelIn(kKernels<uint64_t>, opcode); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -74,101 +74,52 @@ constexpr KernelCall::Function kUnary = RunUnary<double, double, F>;
 template <double (*F)(double, double)>
 constexpr KernelCall::Function kBinary = RunBinary<double, F>;
 
-KernelCall::Function UnaryKernel(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-      return kUnary<Abs>;
-    case Opcode::kAcos:
-      return kUnary<Acos>;
-    case Opcode::kAcosh:
-      return kUnary<Acosh>;
-    case Opcode::kAsin:
-      return kUnary<Asin>;
-    case Opcode::kAsinh:
-      return kUnary<Asinh>;
-    case Opcode::kAtanh:
-      return kUnary<Atanh>;
-    case Opcode::kCbrt:
-      return kUnary<Cbrt>;
-    case Opcode::kCeil:
-      return kUnary<Ceil>;
-    case Opcode::kCosine:
-      return kUnary<Cos>;
-    case Opcode::kCosh:
-      return kUnary<Cosh>;
-    case Opcode::kErf:
-      return kUnary<Erf>;
-    case Opcode::kExponential:
-      return kUnary<Exp>;
-    case Opcode::kExponentialMinusOne:
-      return kUnary<Expm1>;
-    case Opcode::kFloor:
-      return kUnary<Floor>;
-    case Opcode::kImag:
-      return kUnary<Imag>;
-    case Opcode::kIsFinite:
-      return RunUnary<double, uint64_t, IsFinite>;
-    case Opcode::kLog:
-      return kUnary<Log>;
-    case Opcode::kLogPlusOne:
-      return kUnary<Log1p>;
-    case Opcode::kLogistic:
-      return kUnary<Logistic>;
-    case Opcode::kNegate:
-      return kUnary<Negate>;
-    case Opcode::kReal:
-      return kUnary<Real>;
-    case Opcode::kRoundNearestAfz:
-      return kUnary<RoundAway>;
-    case Opcode::kRoundNearestEven:
-      return kUnary<RoundEven>;
-    case Opcode::kRsqrt:
-      return kUnary<Rsqrt>;
-    case Opcode::kSign:
-      return kUnary<Sign>;
-    case Opcode::kSine:
-      return kUnary<Sin>;
-    case Opcode::kSinh:
-      return kUnary<Sinh>;
-    case Opcode::kSqrt:
-      return kUnary<Sqrt>;
-    case Opcode::kTan:
-      return kUnary<Tan>;
-    case Opcode::kTanh:
-      return kUnary<Tanh>;
-    default:
-      return nullptr;
-  }
-}
+constexpr KernelRow kKernels[] = {
+    {Opcode::kAbs, kUnary<Abs>},
+    {Opcode::kAcos, kUnary<Acos>},
+    {Opcode::kAcosh, kUnary<Acosh>},
+    {Opcode::kAdd, kBinary<Add>},
+    {Opcode::kAsin, kUnary<Asin>},
+    {Opcode::kAsinh, kUnary<Asinh>},
+    {Opcode::kAtan2, kBinary<Atan2>},
+    {Opcode::kAtanh, kUnary<Atanh>},
+    {Opcode::kCbrt, kUnary<Cbrt>},
+    {Opcode::kCeil, kUnary<Ceil>},
+    {Opcode::kComplex, MakeComplex},
+    {Opcode::kCosh, kUnary<Cosh>},
+    {Opcode::kCosine, kUnary<Cos>},
+    {Opcode::kDivide, kBinary<Divide>},
+    {Opcode::kErf, kUnary<Erf>},
+    {Opcode::kExponential, kUnary<Exp>},
+    {Opcode::kExponentialMinusOne, kUnary<Expm1>},
+    {Opcode::kFloor, kUnary<Floor>},
+    {Opcode::kImag, kUnary<Imag>},
+    {Opcode::kIsFinite, RunUnary<double, uint64_t, IsFinite>},
+    {Opcode::kLog, kUnary<Log>},
+    {Opcode::kLogPlusOne, kUnary<Log1p>},
+    {Opcode::kLogistic, kUnary<Logistic>},
+    {Opcode::kMaximum, kBinary<Maximum>},
+    {Opcode::kMinimum, kBinary<Minimum>},
+    {Opcode::kMultiply, kBinary<Multiply>},
+    {Opcode::kNegate, kUnary<Negate>},
+    {Opcode::kPower, kBinary<Power>},
+    {Opcode::kReal, kUnary<Real>},
+    {Opcode::kRemainder, kBinary<Remainder>},
+    {Opcode::kRoundNearestAfz, kUnary<RoundAway>},
+    {Opcode::kRoundNearestEven, kUnary<RoundEven>},
+    {Opcode::kRsqrt, kUnary<Rsqrt>},
+    {Opcode::kSign, kUnary<Sign>},
+    {Opcode::kSine, kUnary<Sin>},
+    {Opcode::kSinh, kUnary<Sinh>},
+    {Opcode::kSqrt, kUnary<Sqrt>},
+    {Opcode::kSubtract, kBinary<Subtract>},
+    {Opcode::kTan, kUnary<Tan>},
+    {Opcode::kTanh, kUnary<Tanh>},
+};
 
 }  // namespace
 
-KernelCall::Function RealKernel(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAdd:
-      return kBinary<Add>;
-    case Opcode::kAtan2:
-      return kBinary<Atan2>;
-    case Opcode::kComplex:
-      return MakeComplex;
-    case Opcode::kDivide:
-      return kBinary<Divide>;
-    case Opcode::kMaximum:
-      return kBinary<Maximum>;
-    case Opcode::kMinimum:
-      return kBinary<Minimum>;
-    case Opcode::kMultiply:
-      return kBinary<Multiply>;
-    case Opcode::kPower:
-      return kBinary<Power>;
-    case Opcode::kRemainder:
-      return kBinary<Remainder>;
-    case Opcode::kSubtract:
-      return kBinary<Subtract>;
-    default:
-      return UnaryKernel(opcode);
-  }
-}
+KernelCall::Function RealKernel(Opcode opcode) { return KernelIn(kKernels, opcode); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -76,9 +76,10 @@ double Share(const Row& row, const ModuleCosts& costs, const TableOptions& optio
 }
 
 std::string PeakText(const PeakMemory& peak) {
-  std::string text = absl::StrCat("\npeak memory: arguments ", peak.arguments, ", results ",
-                                  peak.results, ", constants ", peak.constants, ", temporaries ",
-                                  peak.temporaries, " bytes; of the latter at the peak:\n");
+  std::string text =
+      absl::StrCat("\npeak memory: arguments ", peak.arguments, ", results ", peak.results,
+                   ", constants ", peak.constants, ", temporaries ", peak.temporaries, " bytes",
+                   peak.at_peak.empty() ? "\n" : "; of the latter at the peak:\n");
   constexpr size_t kMost = 10;
   for (size_t k = 0; k < std::min(kMost, peak.at_peak.size()); ++k) {
     const Instruction& maker = *peak.at_peak[k].maker;

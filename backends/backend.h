@@ -74,6 +74,19 @@ struct CompileStats {
 // donates them.
 using DeviceArguments = std::vector<const Literal*>;
 
+// A value that a run borrows and never writes: a literal, or one array that lies in the caller's
+// memory in the layout of its shape (row-major where it has none).
+struct ValueView {
+  ValueView(const Literal* value)  // literals are views of themselves
+      : literal(value), shape(&value->shape()), elements(nullptr) {}
+  ValueView(const Shape* array_shape, const void* array)
+      : literal(nullptr), shape(array_shape), elements(array) {}
+  const Literal* literal;  // null: an array elsewhere
+  const Shape* shape;
+  const void* elements;  // of an array elsewhere
+};
+using DeviceViews = std::vector<ValueView>;
+
 // What the runs of a program spent in one instruction, without what it calls.
 struct InstructionTime {
   const Instruction* instruction;  // of Executable::module()
@@ -102,10 +115,19 @@ class Executable {
   virtual const Module& module() const = 0;
   virtual const CompileStats& stats() const = 0;
   // One list of arguments for each of the module's devices (replicas times partitions,
-  // replica-major), which must outlive the result. Errors: InvalidArgument where number or shape of
-  // arguments differ from the parameters'.
-  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
-      absl::Span<const DeviceArguments> arguments) = 0;
+  // replica-major), which must outlive the result. Arrays are used where they lie if they have the
+  // parameter's layout and an address that is a multiple of 64, and copied otherwise. Errors:
+  // InvalidArgument where number or shape of arguments differ from the parameters'.
+  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
+      absl::Span<const DeviceViews> arguments) = 0;
+
+  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
+      absl::Span<const DeviceArguments> arguments) {
+    std::vector<DeviceViews> views;
+    for (const DeviceArguments& device : arguments)
+      views.emplace_back(device.begin(), device.end());
+    return PrepareViews(views);
+  }
 
   // Runs once on one device.
   absl::StatusOr<Literal> Run(absl::Span<const Literal> arguments) {

@@ -85,6 +85,14 @@ std::vector<const GlobalData*> DataOf(const hlokit_buffer* const* arguments, siz
   return data;
 }
 
+// The shape that `text` says, of an array of `size` bytes.
+absl::StatusOr<Shape> ArrayShape(const char* text, size_t size) {
+  ASSIGN_OR_RETURN(Shape shape, ParseShape(text));
+  if (!shape.IsArray() || shape.HasDynamicDims() || static_cast<size_t>(shape.ByteSize()) != size)
+    return InvalidArgument(size, " bytes are not the elements of ", text);
+  return shape;
+}
+
 }  // namespace
 }  // namespace hlokit
 
@@ -162,12 +170,18 @@ void hlokit_bytes_free(char* bytes) { delete[] bytes; }
 
 hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
                                       const void* elements, size_t size, hlokit_buffer** buffer) {
-  const absl::StatusOr<Shape> parsed = hlokit::ParseShape(shape);
+  const absl::StatusOr<Shape> parsed = hlokit::ArrayShape(shape, size);
   if (!parsed.ok()) return Wrap(parsed.status());
-  if (!parsed->IsArray() || parsed->HasDynamicDims() ||
-      static_cast<size_t>(parsed->ByteSize()) != size)
-    return Refuse(absl::StrCat(size, " bytes are not the elements of ", shape));
   return Give(client->client->TransferFromHost(*parsed, elements), buffer);
+}
+hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape,
+                                        const void* elements, size_t size, hlokit_release release,
+                                        void* user, hlokit_buffer** buffer) {
+  const absl::StatusOr<Shape> parsed = hlokit::ArrayShape(shape, size);
+  if (!parsed.ok()) return Wrap(parsed.status());
+  std::function<void()> released;
+  if (release != nullptr) released = [release, user] { release(user); };
+  return Give(client->client->BorrowFromHost(*parsed, elements, std::move(released)), buffer);
 }
 hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
                                       hlokit_buffer** buffer) {
@@ -178,12 +192,10 @@ hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal
 void hlokit_buffer_free(hlokit_buffer* buffer) { delete buffer; }
 const char* hlokit_buffer_shape(const hlokit_buffer* buffer) { return buffer->shape.c_str(); }
 size_t hlokit_buffer_size(const hlokit_buffer* buffer) {
-  return buffer->data->shape().IsArray() ? static_cast<size_t>(buffer->data->literal().byte_size())
-                                         : 0;
+  const Shape& shape = buffer->data->shape();
+  return shape.IsArray() ? static_cast<size_t>(shape.ByteSize()) : 0;
 }
-const void* hlokit_buffer_data(const hlokit_buffer* buffer) {
-  return buffer->data->shape().IsArray() ? buffer->data->literal().data() : nullptr;
-}
+const void* hlokit_buffer_data(const hlokit_buffer* buffer) { return buffer->data->elements(); }
 int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer) {
   const Shape& shape = buffer->data->shape();
   return shape.IsTuple() ? static_cast<int64_t>(shape.elements.size()) : -1;

@@ -76,6 +76,14 @@ void hlokit_bytes_free(char* bytes);
  * byte take a byte an element. */
 hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
                                       const void* elements, size_t size, hlokit_buffer** buffer);
+/* Uses the elements where they lie; they must stay unchanged until `release` (NULL: nothing to
+ * call) is called with `user`: once, by the thread that frees the last buffer that needs them. A
+ * program reads them in place where they lie in the layout of its parameter at an address that is a
+ * multiple of 64; otherwise, and on the interpreter, each execution copies them. */
+typedef void (*hlokit_release)(void* user);
+hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape,
+                                        const void* elements, size_t size, hlokit_release release,
+                                        void* user, hlokit_buffer** buffer);
 /* A value written as HLO text, such as "f32[2] {1, 2}" or "(s32[] 1, pred[] true)". */
 hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
                                       hlokit_buffer** buffer);
@@ -83,7 +91,8 @@ void hlokit_buffer_free(hlokit_buffer* buffer);
 /* The shape as HLO text, and an array's bytes; 0 for tuples. */
 const char* hlokit_buffer_shape(const hlokit_buffer* buffer);
 size_t hlokit_buffer_size(const hlokit_buffer* buffer);
-/* The elements of an array in row-major order, valid as long as the buffer; NULL for tuples. */
+/* The elements of an array in row-major order, where they lie (a result is never copied); valid as
+ * long as the buffer. NULL for tuples. */
 const void* hlokit_buffer_data(const hlokit_buffer* buffer);
 /* How many elements a tuple has (-1: an array), and one of them, which shares its memory. */
 int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer);

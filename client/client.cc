@@ -43,6 +43,14 @@ absl::Status SetLayouts(const ClientCompileOptions& options, Module& module) {
   return absl::OkStatus();
 }
 
+absl::Status CheckHostArray(const Shape& shape, const void* elements) {
+  if (!shape.IsArray() || shape.HasDynamicDims())
+    return InvalidArgument("only arrays of static size lie in memory: ", Text(shape));
+  if (elements == nullptr && shape.ByteSize() > 0)
+    return InvalidArgument("there are no elements of ", Text(shape));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int64_t CompiledProgram::device_count() const {
@@ -153,10 +161,24 @@ DataOr Client::TransferToServer(Literal&& literal, int64_t device) {
 
 DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
-  if (!shape.IsArray()) return InvalidArgument("only arrays lie in memory: ", Text(shape));
+  RETURN_IF_ERROR(CheckHostArray(shape, elements));
   Literal literal = Literal::Unset(shape);
   if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
   return std::make_unique<GlobalData>(std::move(literal), device);
+}
+
+DataOr Client::BorrowFromHost(const Shape& shape, const void* elements,
+                              std::function<void()> release, int64_t device) {
+  RETURN_IF_ERROR(CheckDevice(device));
+  RETURN_IF_ERROR(CheckHostArray(shape, elements));
+  if (shape.ByteSize() == 0) {  // there is nothing to borrow
+    if (release) release();
+    return std::make_unique<GlobalData>(Literal(shape), device);
+  }
+  std::shared_ptr<const void> owner(elements, [release = std::move(release)](const void*) {
+    if (release) release();
+  });
+  return std::make_unique<GlobalData>(shape, std::move(owner), device);
 }
 
 absl::StatusOr<Literal> Client::Transfer(const GlobalData& data, const Shape* shape_with_layout) {
@@ -193,9 +215,9 @@ absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::DeconstructTupl
   return parts;
 }
 
-absl::Status Client::TransferToInfeed(const Literal& item, int64_t device) {
+absl::Status Client::TransferToInfeed(Literal item, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
-  queues_.PushInfeed(device, item);
+  queues_.PushInfeed(device, std::move(item));
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -108,8 +109,16 @@ class Client {
   // Copies the literal to a device; the form that takes it over copies nothing.
   DataOr TransferToServer(const Literal& literal, int64_t device = 0);
   DataOr TransferToServer(Literal&& literal, int64_t device = 0);
-  // Copies `shape`'s elements, which lie in its layout (row-major where it has none).
+  // Copies `shape`'s elements, which lie in its layout (row-major where it has none). Errors:
+  // InvalidArgument where it is no array of static size.
   DataOr TransferFromHost(const Shape& shape, const void* elements, int64_t device = 0);
+  // Uses the elements where they lie, as TransferFromHost has them; they must stay unchanged until
+  // `release` is called: once, from the thread that drops the last holder of the value. A program
+  // reads them in place where they lie in the layout of its parameter at an address that is a
+  // multiple of 64, and copies them at each execution otherwise (the interpreter always does).
+  // Errors: as TransferFromHost; nothing is released then.
+  DataOr BorrowFromHost(const Shape& shape, const void* elements,
+                        std::function<void()> release = nullptr, int64_t device = 0);
   // A literal with a copy of the value, marked with the layout of `shape_with_layout` where given.
   absl::StatusOr<Literal> Transfer(const GlobalData& data,
                                    const Shape* shape_with_layout = nullptr);
@@ -124,7 +133,9 @@ class Client {
   Shape GetShape(const GlobalData& data) const { return data.shape(); }
 
   // ---- feeds ----
-  absl::Status TransferToInfeed(const Literal& item, int64_t device = 0);
+  // Never waits. Errors: InvalidArgument where there is no such device. An item whose shape is not
+  // the infeed's fails the program that takes it.
+  absl::Status TransferToInfeed(Literal item, int64_t device = 0);
   // Waits for the next item of the outfeed, at most `timeout_s` seconds; negative: for ever.
   absl::StatusOr<Literal> TransferFromOutfeed(int64_t device = 0, double timeout_s = -1);
 

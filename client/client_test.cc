@@ -121,6 +121,63 @@ TEST_P(ClientTest, MovedAndSharedValuesAreNotCopied) {
   EXPECT_EQ(shared->literal().data(), memory);
 }
 
+// Elements at an address that compiled code can read, or beside one.
+struct HostFloats {
+  alignas(64) float elements[7];
+};
+
+TEST_P(ClientTest, BorrowedArraysAreReadWhereTheyLie) {
+  HostFloats host = {{1, 2, 3, 4, 5, 6, 7}};
+  XlaBuilder b("negated");
+  Neg(Parameter(&b, 0, F32({2, 3}), "x"));
+  const XlaComputation negated = b.Build().value();
+  int released = 0;
+  auto lent = client_->BorrowFromHost(F32({2, 3}), host.elements, [&] { ++released; }).value();
+  EXPECT_EQ(lent->elements(), host.elements);
+  EXPECT_EQ(Text(client_->ExecuteAndTransfer(negated, {lent.get()}).value()),
+            "{ { -1, -2, -3 }, { -4, -5, -6 } }");
+  host.elements[0] = 8;  // nothing runs: the next execution sees it
+  EXPECT_EQ(Text(client_->ExecuteAndTransfer(negated, {lent.get()}).value()),
+            "{ { -8, -2, -3 }, { -4, -5, -6 } }");
+  EXPECT_EQ(released, 0);
+  lent.reset();
+  EXPECT_EQ(released, 1);
+  const auto beside = client_->BorrowFromHost(F32({2, 3}), host.elements + 1).value();
+  EXPECT_EQ(Text(client_->ExecuteAndTransfer(negated, {beside.get()}).value()),
+            "{ { -2, -3, -4 }, { -5, -6, -7 } }");
+  EXPECT_EQ(Text(beside->literal()), "{ { 2, 3, 4 }, { 5, 6, 7 } }");
+}
+
+TEST_P(ClientTest, BorrowedArraysOfOtherLayouts) {
+  const HostFloats host = {{1, 4, 2, 5, 3, 6}};
+  const Shape columns = Shape::ArrayWithLayout(kF32, {2, 3}, {0, 1});
+  const auto lent = client_->BorrowFromHost(columns, host.elements).value();
+  XlaBuilder b("negated");
+  Neg(Parameter(&b, 0, F32({2, 3}), "x"));
+  const XlaComputation negated = b.Build().value();
+  for (const Shape& wanted : {F32({2, 3}), columns}) {
+    ClientCompileOptions options;
+    options.argument_layouts = {wanted};
+    const ProgramHandle program = client_->Compile(negated, options).value();
+    EXPECT_EQ(Text(client_->Execute(*program, {lent.get()}).value()->literal()),
+              "{ { -1, -2, -3 }, { -4, -5, -6 } }");
+  }
+  EXPECT_EQ(Text(client_->Transfer(*lent).value()), "{ { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_NE(lent->elements(), host.elements);
+  EXPECT_EQ(static_cast<const float*>(lent->elements())[1], 2);
+}
+
+TEST_P(ClientTest, NothingIsReleasedThatWasNotBorrowed) {
+  int released = 0;
+  const auto release = [&] { ++released; };
+  EXPECT_FALSE(client_->BorrowFromHost(F32({2}), nullptr, release).ok());
+  EXPECT_FALSE(client_->BorrowFromHost(Shape::Token(), &released, release).ok());
+  EXPECT_FALSE(client_->BorrowFromHost(F32({2}), &released, release, 1000).ok());
+  EXPECT_EQ(released, 0);
+  EXPECT_TRUE(client_->BorrowFromHost(F32({0}), nullptr, release).ok());
+  EXPECT_EQ(released, 1);
+}
+
 TEST_P(ClientTest, TuplesAreTakenApart) {
   XlaBuilder b("pair");
   const XlaOp x = Parameter(&b, 0, F32({2}), "x");

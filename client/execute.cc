@@ -7,10 +7,9 @@
 namespace hlokit {
 namespace {
 
-DeviceArguments LiteralsOf(absl::Span<const GlobalData* const> arguments) {
-  DeviceArguments literals;
-  for (const GlobalData* argument : arguments) literals.push_back(&argument->literal());
-  return literals;
+ValueView ViewOf(const GlobalData& data) {
+  if (data.borrowed() != nullptr) return {&data.shape(), data.borrowed()};
+  return &data.literal();
 }
 
 absl::Status CheckArguments(absl::Span<const GlobalData* const> arguments) {
@@ -19,14 +18,13 @@ absl::Status CheckArguments(absl::Span<const GlobalData* const> arguments) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicated(
+// Results, one a device.
+absl::StatusOr<std::vector<Literal>> RunOnce(
     const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
   if (static_cast<int64_t>(arguments.size()) != program.device_count())
     return InvalidArgument("the program runs on ", program.device_count(),
                            " devices, arguments for ", arguments.size(), " are given");
-  std::vector<DeviceArguments> literals;
+  std::vector<DeviceViews> views;
   for (const std::vector<const GlobalData*>& device : arguments) {
     RETURN_IF_ERROR(CheckArguments(device));
     if (device.size() != program.program_shape().parameters.size())
@@ -36,11 +34,19 @@ absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicat
       if (!Compatible(program.program_shape().parameters[p], device[p]->shape()))
         return InvalidArgument("argument ", p, " is ", Text(device[p]->shape()), ", expected ",
                                Text(program.program_shape().parameters[p]));
-    literals.push_back(LiteralsOf(device));
+    DeviceViews& of_device = views.emplace_back();
+    for (const GlobalData* argument : device) of_device.push_back(ViewOf(*argument));
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().Prepare(literals));
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().PrepareViews(views));
   RETURN_IF_ERROR(run->Run());
-  ASSIGN_OR_RETURN(std::vector<Literal> results, run->TakeResults());
+  return run->TakeResults();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicated(
+    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
+  ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnce(program, arguments));
   std::vector<std::unique_ptr<GlobalData>> data;
   for (size_t d = 0; d < results.size(); ++d)
     data.push_back(std::make_unique<GlobalData>(std::move(results[d]), static_cast<int64_t>(d)));
@@ -63,8 +69,10 @@ DataOr Client::Execute(const XlaComputation& computation,
 
 absl::StatusOr<Literal> Client::ExecuteAndTransfer(const XlaComputation& computation,
                                                    absl::Span<const GlobalData* const> arguments) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<GlobalData> result, Execute(computation, arguments));
-  return Transfer(*result);
+  ASSIGN_OR_RETURN(const ProgramHandle program, CompiledOnce(computation));
+  const std::vector<const GlobalData*> one(arguments.begin(), arguments.end());
+  ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnce(*program, {one}));
+  return std::move(results.front());
 }
 
 std::future<DataOr> Client::ExecuteAsync(const XlaComputation& computation,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "types/literal.h"
@@ -13,20 +14,32 @@ namespace hlokit {
 class GlobalData {
  public:
   // Takes a literal over without a copy.
-  GlobalData(Literal value, int64_t device)
-      : value_(std::make_shared<const Literal>(std::move(value))), device_(device) {}
+  GlobalData(Literal value, int64_t device);
   // Shares a value with others.
-  GlobalData(std::shared_ptr<const Literal> value, int64_t device)
-      : value_(std::move(value)), device_(device) {}
+  GlobalData(std::shared_ptr<const Literal> value, int64_t device);
+  // An array that lies in somebody's memory, in the layout of `shape` (row-major where it has
+  // none), and stays there unchanged as long as `elements` is held.
+  GlobalData(Shape shape, std::shared_ptr<const void> elements, int64_t device);
+  GlobalData(const GlobalData&) = delete;
+  GlobalData& operator=(const GlobalData&) = delete;
 
-  const Shape& shape() const { return value_->shape(); }
+  const Shape& shape() const { return shape_; }
   int64_t device() const { return device_; }
-  // The value itself: on these platforms devices share the host's memory. Arrays are row-major.
-  const Literal& literal() const { return *value_; }
-  const std::shared_ptr<const Literal>& shared_literal() const { return value_; }
+  // The value itself: on these platforms devices share the host's memory. Arrays are row-major. Of
+  // borrowed memory it is a copy, made when it is first asked for.
+  const Literal& literal() const { return *shared_literal(); }
+  const std::shared_ptr<const Literal>& shared_literal() const;
+  // The elements of an array in row-major order, valid as long as this; without a copy where they
+  // lie so. Null for tuples.
+  const void* elements() const;
+  // The memory that was borrowed, in the layout of shape(); null where the value is hlokit's own.
+  const void* borrowed() const { return borrowed_.get(); }
 
  private:
-  std::shared_ptr<const Literal> value_;
+  Shape shape_;
+  std::shared_ptr<const void> borrowed_;
+  mutable std::once_flag copied_;  // of borrowed memory
+  mutable std::shared_ptr<const Literal> value_;
   int64_t device_;
 };
 

@@ -92,19 +92,21 @@ void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, voi
 
 class CpuRun final : public PreparedRun {
  public:
-  explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}} {}
+  explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}, {}} {}
 
-  absl::Status Prepare(const DeviceArguments& arguments) {
+  absl::Status Prepare(const DeviceViews& arguments) {
     const Computation& entry = *e_.module().entry();
     if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
       return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ",
                              arguments.size(), " given");
     for (int64_t p = 0; p < entry.parameter_count(); ++p) {
       const Shape& want = entry.parameter(p)->shape();
-      if (!Compatible(want, arguments[p]->shape()))
-        return InvalidArgument("argument ", p, " is ", Text(arguments[p]->shape()), ", expected ",
+      const ValueView& argument = arguments[p];
+      if (!Compatible(want, *argument.shape))
+        return InvalidArgument("argument ", p, " is ", Text(*argument.shape), ", expected ",
                                Text(want));
-      RETURN_IF_ERROR(AddArgument(*arguments[p], want));
+      RETURN_IF_ERROR(argument.literal != nullptr ? AddLiteral(*argument.literal, want)
+                                                  : AddArray(argument, want));
     }
     table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
     first_output_ = table_.size();
@@ -165,7 +167,7 @@ class CpuRun final : public PreparedRun {
   }
 
  private:
-  absl::Status AddArgument(const Literal& argument, const Shape& want) {
+  absl::Status AddLiteral(const Literal& argument, const Shape& want) {
     std::vector<const Literal*> leaves;
     CollectLeaves(argument, leaves);
     size_t next = 0;
@@ -175,12 +177,38 @@ class CpuRun final : public PreparedRun {
         table_.push_back(value.data());
         continue;
       }
-      ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(leaf.shape->ByteSize()));
-      if (bytes) ToLayout(value, *leaf.shape, reinterpret_cast<uint8_t*>(bytes.get()));
-      table_.push_back(bytes.get());
-      converted_.push_back(std::move(bytes));
+      ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(leaf.shape->ByteSize()));
+      if (bytes != nullptr) ToLayout(value, *leaf.shape, bytes);
     }
     return absl::OkStatus();
+  }
+
+  // An array of the caller's, where it lies if code can read it there.
+  absl::Status AddArray(const ValueView& array, const Shape& want) {
+    const auto* elements = static_cast<const uint8_t*>(array.elements);
+    const bool same_order = array.shape->MinorToMajor() == want.MinorToMajor();
+    if (same_order && reinterpret_cast<uintptr_t>(elements) % kBytesAlignment == 0) {
+      table_.push_back(elements);
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(want.ByteSize()));
+    if (bytes == nullptr) return absl::OkStatus();
+    if (same_order) {
+      std::memcpy(bytes, elements, static_cast<size_t>(want.ByteSize()));
+      return absl::OkStatus();
+    }
+    Literal rows = Literal::Unset(*array.shape);
+    FromLayout(elements, *array.shape, rows);
+    ToLayout(rows, want, bytes);
+    return absl::OkStatus();
+  }
+
+  // Memory of the run's own as the next argument; null for no bytes.
+  absl::StatusOr<uint8_t*> AddBytes(int64_t size) {
+    ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(size));
+    table_.push_back(bytes.get());
+    converted_.push_back(std::move(bytes));
+    return reinterpret_cast<uint8_t*>(converted_.back().get());
   }
 
   absl::Status AllocateResults() {
@@ -270,8 +298,8 @@ absl::Status CpuExecutable::BindConstants() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::Prepare(
-    absl::Span<const DeviceArguments> arguments) {
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
+    absl::Span<const DeviceViews> arguments) {
   if (arguments.size() != 1)
     return Unimplemented("the cpu platform runs one device; ", arguments.size(),
                          " were asked for (--platform=interpreter runs several)");

@@ -23,8 +23,8 @@ class CpuExecutable final : public Executable {
 
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
-  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
-      absl::Span<const DeviceArguments> arguments) override;
+  absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
+      absl::Span<const DeviceViews> arguments) override;
 
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }

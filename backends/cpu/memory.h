@@ -12,7 +12,10 @@ namespace hlokit {
 struct FreeBytes {
   void operator()(char* p) const { std::free(p); }
 };
-// 64-byte aligned, uninitialised; null for no bytes.
+// What compiled code expects of the addresses of arrays.
+inline constexpr int kBytesAlignment = 64;
+
+// Aligned so, uninitialised; null for no bytes.
 using Bytes = std::unique_ptr<char[], FreeBytes>;
 
 // Errors: ResourceExhausted, naming the figure, if the machine has not that much.

@@ -1,6 +1,7 @@
 // Executables that hand their module to the interpreter.
 #include "backends/reference/reference_backend.h"
 
+#include <deque>
 #include <utility>
 
 #include "interpreter/interpreter.h"
@@ -12,8 +13,14 @@ namespace {
 class ReferenceRun final : public PreparedRun {
  public:
   ReferenceRun(const Module& module, const InterpreterOptions& options,
-               absl::Span<const DeviceArguments> arguments)
-      : module_(module), options_(options), arguments_(arguments.begin(), arguments.end()) {}
+               absl::Span<const DeviceViews> arguments)
+      : module_(module), options_(options) {
+    for (const DeviceViews& device : arguments) {
+      DeviceArguments& literals = arguments_.emplace_back();
+      for (const ValueView& view : device)
+        literals.push_back(view.literal != nullptr ? view.literal : Copy(view));
+    }
+  }
 
   absl::Status Run() override {
     results_.clear();  // before the next ones are made
@@ -23,8 +30,17 @@ class ReferenceRun final : public PreparedRun {
   absl::StatusOr<std::vector<Literal>> TakeResults() override { return std::move(results_); }
 
  private:
+  // The interpreter works on literals.
+  const Literal* Copy(const ValueView& view) {
+    Literal& copy = copies_.emplace_back(Literal::Unset(*view.shape));
+    if (copy.byte_size() > 0)
+      FromLayout(static_cast<const uint8_t*>(view.elements), *view.shape, copy);
+    return &copy;
+  }
+
   const Module& module_;
   const InterpreterOptions& options_;
+  std::deque<Literal> copies_;
   std::vector<DeviceArguments> arguments_;
   std::vector<Literal> results_;
 };
@@ -41,8 +57,8 @@ class ReferenceExecutable final : public Executable {
   }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
-  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
-      absl::Span<const DeviceArguments> arguments) override {
+  absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
+      absl::Span<const DeviceViews> arguments) override {
     return std::make_unique<ReferenceRun>(*module_, options_, arguments);
   }
 

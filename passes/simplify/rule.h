@@ -14,7 +14,8 @@ class Rewriter {
  public:
   explicit Rewriter(Computation& computation) : c_(computation) {}
 
-  // New instructions take the metadata of the one that is rewritten.
+  // New instructions take the metadata of the one that is rewritten, and its sharding where that
+  // cuts them alike.
   template <typename... Attrs>
   Instruction* Add(Opcode opcode, const Shape& shape, absl::Span<Instruction* const> operands,
                    Attrs... attributes) {
@@ -23,12 +24,9 @@ class Rewriter {
   Instruction* Constant(Literal value) { return Note(c_.AddConstant(std::move(value))); }
   // A copy of `of` with other operands and another shape.
   Instruction* Clone(const Instruction* of, const Shape& shape,
-                     absl::Span<Instruction* const> operands) {
-    return Note(c_.Add(of->CloneWith(WithLayout(shape), operands)));
-  }
-  Instruction* Broadcast(Instruction* operand, const Shape& shape, DimVector dimensions) {
-    return Add(Opcode::kBroadcast, shape, {operand}, BroadcastAttrs{std::move(dimensions)});
-  }
+                     absl::Span<Instruction* const> operands);
+  Instruction* Broadcast(Instruction* operand, const Shape& shape,
+                         absl::Span<const int64_t> dimensions);
   Instruction* Reshape(Instruction* operand, const Shape& shape) {
     return Add(Opcode::kReshape, shape, {operand});
   }
@@ -47,6 +45,8 @@ class Rewriter {
     return shape.IsArray() && !shape.has_layout ? shape.WithDefaultLayout() : shape;
   }
   Instruction* Note(Instruction* made);
+  // Drops the sharding that `made` has from `from` where it would cut `made` otherwise.
+  static void KeepShardingOf(const Instruction& from, Instruction& made);
 
   Computation& c_;
   const Instruction* subject_ = nullptr;

@@ -38,11 +38,12 @@ absl::StatusOr<Instruction*> RemoveDomain(Instruction* i, Rewriter&) {
   return i->opcode() == Opcode::kDomain ? i->operand(0) : nullptr;
 }
 
-Sharding SideOf(const Instruction& i) {
-  if (i.sharding() != nullptr) return *i.sharding();
-  Sharding none;  // as XLA writes an instruction without one
-  none.kind = Sharding::Kind::kTuple;
-  return none;
+void SetSide(const Instruction& i, Sharding& side) {
+  if (i.sharding() != nullptr) {
+    side = *i.sharding();
+  } else {
+    side.kind = Sharding::Kind::kTuple;  // as XLA writes an instruction without one
+  }
 }
 
 bool SameSharding(const Sharding* a, const Sharding* b) {
@@ -59,8 +60,11 @@ absl::StatusOr<bool> Isolate(Computation& c) {
       const bool differs = !SameSharding(x->sharding(), user->sharding());
       if (!differs || x->opcode() == Opcode::kDomain || !x->shape().IsArray()) continue;
       Instruction*& domain = made[x];
-      if (domain == nullptr)
-        domain = c.Add(Opcode::kDomain, x->shape(), {x}, DomainAttrs{{SideOf(*user), SideOf(*x)}});
+      if (domain == nullptr) {
+        domain = c.Add(Opcode::kDomain, x->shape(), {x});
+        SetSide(*user, domain->mutable_attr<DomainAttrs>().domain.entry);
+        SetSide(*x, domain->mutable_attr<DomainAttrs>().domain.exit);
+      }
       user->SetOperand(k, domain);
       changed = true;
     }

@@ -56,12 +56,11 @@ VendorCall::Parts ExpandCubSort(VendorCall& c) {
     if (!shape.IsRowMajor()) return {};
     shapes.push_back(shape);
   }
-  SortAttrs attrs;
-  attrs.dimensions = {shapes[0].rank() - 1};
-  attrs.is_stable = true;
   const bool pair = operands.size() == 2;
   Instruction* sort =
-      r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands, attrs);
+      r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands);
+  sort->mutable_attr<SortAttrs>().dimensions.push_back(shapes[0].rank() - 1);
+  sort->mutable_attr<SortAttrs>().is_stable = true;
   sort->set_called({Comparator(operands[0], pair ? operands[1] : nullptr, descending)});
   if (!pair) return {sort};
   VendorCall::Parts parts;

@@ -11,8 +11,9 @@ namespace hlokit {
 // reductions, pointwise operations after a reduction, updates in place at the root. Cheap producers
 // are copied into several users. Before that, reductions of rows are fused with the work on the
 // same rows around them (softmax, layer norm), where one kernel then goes over each row several
-// times. Expects row-major layouts. Leaves fusion instructions (kLoop, or kInput around reductions)
-// and dead code behind. Cost: linear in the module, times a small bound on the size of a fusion.
+// times. Expects row-major layouts. Leaves fusion instructions (kLoop)
+// and nothing that only they needed. Cost: linear in the module, times a small bound on the size of
+// a fusion.
 std::unique_ptr<Pass> CreateFusion();
 
 }  // namespace hlokit

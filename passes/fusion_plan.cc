@@ -13,7 +13,7 @@ constexpr size_t kMaxInputs = 24;
 constexpr double kMaxCopies = 6;  // of the code of one instruction
 constexpr double kMaxCode = 600;  // instructions emitted
 constexpr int kMaxRepeatedChain = 4;
-constexpr int64_t kSmall = 256;  // elements, whose handling by branches does not matter
+constexpr int64_t kSmall = 512;  // elements, whose handling by branches does not matter
 
 // True if a dynamic-slice reads just what `update` writes.
 bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
@@ -28,8 +28,10 @@ bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
 bool IsLinearStep(const Instruction* i) {
   switch (i->opcode()) {
     case Opcode::kConstant:
-    case Opcode::kReshape:
       return true;
+    case Opcode::kReshape:
+    case Opcode::kBitcast:
+      return IsReshape(*i);
     case Opcode::kBroadcast:
       return i->operand(0)->shape().IsScalar();
     case Opcode::kIota:
@@ -88,8 +90,7 @@ void FusionPlan::StartGroup(Instruction* root) {
   group.linear = IsLinearStep(root);
   if (root->opcode() == Opcode::kReduce) group.reduce = root;
   // A reshape moves nothing, and the runtime transposes by blocks.
-  group.closed =
-      root->opcode() == Opcode::kReshape || IsStridedTranspose(*root) || root->IsConstant();
+  group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant();
   for (Instruction* operand : root->operands()) group.inputs.insert(operand);
   places_[root->id()].push_back({static_cast<int>(groups_.size()), 0});
   groups_.push_back(std::move(group));
@@ -192,8 +193,7 @@ bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entr
 }
 
 bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) const {
-  return p->opcode() != Opcode::kReshape || group.linear ||
-         !ReshapeDivides(p->operand(0)->shape(), p->shape());
+  return !IsReshape(*p) || group.linear || !ReshapeDivides(p->operand(0)->shape(), p->shape());
 }
 
 bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry,
@@ -247,8 +247,7 @@ void FusionPlan::Absorb(Instruction* p, int g, const Entry& entry) {
   group.code += entry.copies;
   group.linear = group.linear && IsLinearStep(p);
   if (p->opcode() == Opcode::kReduce) group.reduce = p;
-  if (p->opcode() == Opcode::kReshape && ReshapeDivides(p->operand(0)->shape(), p->shape()))
-    group.divides = true;
+  if (IsReshape(*p) && ReshapeDivides(p->operand(0)->shape(), p->shape())) group.divides = true;
 }
 
 }  // namespace hlokit

@@ -43,6 +43,8 @@ bool CanFuse(const Instruction& i) {
       return false;
     case Opcode::kReduce:
       return IsScalarFunction(*i.to_apply());
+    case Opcode::kBitcast:
+      return IsReshape(i);
     case Opcode::kBroadcast:
     case Opcode::kReshape:
     case Opcode::kTranspose:
@@ -78,6 +80,8 @@ bool IsFree(const Instruction& i) {
 
 bool IsTrivial(const Instruction& i) {
   switch (i.opcode()) {
+    case Opcode::kBitcast:
+      return IsReshape(i);
     case Opcode::kBroadcast:
     case Opcode::kReshape:
     case Opcode::kReverse:
@@ -153,6 +157,13 @@ double ReadsPerElement(const Instruction& user, int64_t o) {
 bool ReadsSameIndex(const Instruction& user, int64_t o) {
   return HasTrait(user.opcode(), kElementwise) &&
          user.operand(o)->shape().dims == user.shape().dims;
+}
+
+bool IsReshape(const Instruction& i) {
+  if (i.opcode() == Opcode::kReshape) return true;
+  return i.opcode() == Opcode::kBitcast && i.shape().IsArray() && i.operand(0)->shape().IsArray() &&
+         i.shape().type == i.operand(0)->shape().type &&
+         i.shape().ElementCount() == i.operand(0)->shape().ElementCount();
 }
 
 bool ReshapeDivides(const Shape& from, const Shape& to) {

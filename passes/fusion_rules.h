@@ -26,6 +26,8 @@ bool ReadsSameIndex(const Instruction& user, int64_t o);
 // Elements of the result (of the first array where it is a tuple).
 int64_t ResultElements(const Instruction& instruction);
 
+// A reshape, or a bitcast that is one: the elements stay in their order.
+bool IsReshape(const Instruction& instruction);
 // True if finding the operand's index of a reshape needs divisions: where one dimension of the
 // result spans several of the operand's.
 bool ReshapeDivides(const Shape& from, const Shape& to);

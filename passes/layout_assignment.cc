@@ -39,6 +39,8 @@ bool KeepsLayouts(const Instruction* i) {
     case Opcode::kCopyStart:
     case Opcode::kCopyDone:
       return true;
+    case Opcode::kGetTupleElement:
+      return KeepsLayouts(i->operand(0));
     default:
       return i->IsParameter() && i->parent()->IsEntry();
   }
@@ -90,8 +92,11 @@ class Assigner {
   void CopyResult(Instruction* i) {
     const Shape shape = i->shape().WithDefaultLayout();
     if (!NeedsCopy(i->shape(), shape)) return;
-    const std::vector<Instruction*> users(i->users().begin(), i->users().end());
     const bool root = i->IsRoot();
+    std::vector<Instruction*> users;
+    for (Instruction* user : i->users())  // parts of a tuple are copied one by one
+      if (user->opcode() != Opcode::kGetTupleElement) users.push_back(user);
+    if (users.empty() && !root) return;
     Instruction* copy = InLayout(i, shape);
     for (Instruction* user : users) i->ReplaceUseIn(user, copy);
     if (root) c_.set_root(copy);

@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Fuse", "fusion,dce",
              P "a = f32[4]{0} exponential(p)\nb = f32[4]{0} negate(a)\nz = f32[] constant(0)\n"
                "ROOT r = f32[] reduce(b, z), dimensions={0}, to_apply=add",
-             "kind=kInput, calls=", ""}),
+             "kind=kLoop, calls=", ""}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // A producer that is dear, and read more often than it has elements, stays out of its reader.
@@ -168,7 +168,7 @@ TEST(Fusion, LeavesRepeatedWorkOut) {
                 "q = f32[9,4]{1,0} parameter(1)\nROOT r = f32[9,4]{1,0} add(b, q)"));
   CHECK_OK(RunPasses(*module, "fusion,dce"));
   ASSERT_EQ(module->entry()->root()->opcode(), Opcode::kFusion);
-  EXPECT_EQ(module->entry()->root()->operand(0)->opcode(), Opcode::kExponential);
+  EXPECT_EQ(module->entry()->root()->operand(1)->opcode(), Opcode::kExponential);
 }
 
 // Nothing that reads the array joins the fusion that updates it in place.

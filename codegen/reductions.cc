@@ -6,13 +6,15 @@
 namespace hlokit {
 namespace {
 
-// While alive, float operations may be reassociated (so that LLVM keeps several running sums).
+// While alive, float operations may be reassociated (so that LLVM keeps several running sums) and
+// products fused with additions.
 class Reassociate {
  public:
   Reassociate(Builder& b, bool on) : b_(b), saved_(b.getFastMathFlags()) {
     if (!on) return;
     llvm::FastMathFlags flags = saved_;
     flags.setAllowReassoc();
+    flags.setAllowContract();
     b_.setFastMathFlags(flags);
   }
   ~Reassociate() { b_.setFastMathFlags(saved_); }
@@ -32,6 +34,10 @@ constexpr int64_t kMostWindow = 36;
 ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
                         const ScalarValue& zero) {
   if (terms.empty()) return zero;
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  llvm::FastMathFlags flags;
+  flags.setAllowContract();
+  b.setFastMathFlags(flags);
   while (terms.size() > 1) {
     std::vector<ScalarValue> sums;
     for (size_t k = 0; k + 1 < terms.size(); k += 2)

@@ -3,15 +3,16 @@
 
 #include <chrono>
 
+#include "backends/cpu/fuse_products_internal.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,6 +29,7 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -92,6 +94,10 @@ llvm::PipelineTuningOptions Tuning(int opt_level) {
   return tuning;
 }
 
+bool HasScalarFma(const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+fma");
+}
+
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
   llvm::PassBuilder builder(&machine, Tuning(opt_level));
   llvm::LoopAnalysisManager loops;
@@ -116,6 +122,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   llvm::ModulePassManager all;
   all.addPass(llvm::MergeFunctionsPass());
   all.addPass(std::move(pipeline));
+  if (opt_level >= 2 && HasScalarFma(machine))
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
   all.run(module, modules);
 }
 

@@ -26,26 +26,24 @@ void AdviseHuge(void* data, size_t size) {
 void ExpectHeapUse(size_t bytes) {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
   constexpr size_t kLeast = size_t{1} << 18;
-  constexpr size_t kProbe = size_t{100} << 10;  // small enough to come from the heap
+  constexpr size_t kProbe = size_t{1} << 22;  // more than a young heap has left
   if (bytes < kLeast) return;
-  bytes = std::min(bytes, size_t{1} << 30) + 2 * kHugePage;
-  mallopt(M_TOP_PAD, static_cast<int>(bytes));
+  mallopt(M_TOP_PAD, static_cast<int>(std::min(bytes, size_t{1} << 30) + kHugePage));
   mallopt(M_MMAP_THRESHOLD, 1 << 25);  // tables that grow stay in the heap too
-  void* const first = std::malloc(kProbe);
-  void* const second = std::malloc(kProbe);
-  const auto top = reinterpret_cast<uintptr_t>(second) + kProbe;
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);  // and what they free is not fetched a second time
+  // What is left of the heap starts where the probe, of which nothing is touched, lies.
+  void* const probe = std::malloc(kProbe);
+  const auto top = reinterpret_cast<uintptr_t>(probe);
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
-  const bool grew = top < end && end - top > kHugePage;
-  if (grew) AdviseHuge(reinterpret_cast<void*>(top), end - top);
+  std::free(probe);
+  mallopt(M_TOP_PAD, 1 << 20);
+  if (top > end || end - top < kProbe) return;
+  AdviseHuge(reinterpret_cast<void*>(top), end - top);
   // What lies before the first huge page is left alone: touching it would cost small pages.
   const uintptr_t boundary = (top + kHugePage - 1) / kHugePage * kHugePage;
-  void* const gap = grew && boundary - top > 256 ? std::malloc(boundary - top - 64) : nullptr;
-  std::free(first);
-  std::free(second);
-  static void* kept = nullptr;
-  kept = gap;
-  (void)kept;
-  mallopt(M_TOP_PAD, 1 << 20);
+  static void* volatile gap = nullptr;  // volatile: else a compiler takes the piece away
+  gap = boundary - top > 256 ? std::malloc(boundary - top - 64) : nullptr;
+  (void)gap;
 #else
   (void)bytes;
 #endif

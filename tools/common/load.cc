@@ -2,6 +2,8 @@
 #include "tools/common/load.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "parser/parser.h"
@@ -61,7 +63,13 @@ std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_vie
 }
 
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path) {
+  // The text, the module made of it, tables used to read it, what is printed of it.
+  constexpr size_t kHeapPerByte = 8;
+  std::error_code unsized;
+  const size_t size = std::filesystem::file_size(path, unsized);
+  if (!unsized) ExpectHeapUse(kHeapPerByte * size);
   ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  if (unsized) ExpectHeapUse(kHeapPerByte * text.size());
   RETURN_IF_ERROR(Annotate(CheckNotPacked(text), path));
   // A look at the first character spares most files the walk over all lines.
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -109,8 +117,6 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
                                         const LoadOptions& options) {
   LoadedModule loaded;
   Stopwatch watch;
-  constexpr size_t kHeapPerByte = 6;  // what a module takes, and the tables used to read it
-  ExpectHeapUse(kHeapPerByte * source->text().size());
   const auto encoding = EncodingOf(source->name(), source->text(), options.input_format);
   RETURN_IF_ERROR(encoding ? LoadProto(*source, *encoding, options, loaded)
                            : LoadText(source, options, loaded));

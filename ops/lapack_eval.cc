@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "ops/call_config.h"
 #include "ops/eval_linalg.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
+#include "ops/lapack_legacy.h"
 #include "ops/lapack_routines_internal.h"
 #include "support/status.h"
 
@@ -355,8 +357,7 @@ absl::string_view RoutineName(absl::string_view target) {
   if (target == "Eigh") return "syevd";
   if (!absl::StartsWith(target, "lapack_") || target.size() < 9) return "";
   target.remove_prefix(8);  // the element type's letter too
-  if (absl::EndsWith(target, "_ffi")) target.remove_suffix(4);
-  return target;
+  return absl::ConsumeSuffix(&target, "_ffi") ? target : "";
 }
 
 // Whether `a` holds a square matrix for each matrix of `b`, of its rows or, on the right, columns.
@@ -391,12 +392,42 @@ absl::StatusOr<Literal> SolveByTrsm(const EvalContext& context) {
   return SolveTriangular(a, b, attrs, instruction.shape());
 }
 
+// By today's call, whose results it puts where the old one has them.
+absl::StatusOr<Literal> EvaluateLegacy(const EvalContext& context) {
+  const Shape& shape = context.instruction.shape();
+  const std::vector<Shape> results =
+      shape.IsTuple() ? std::vector<Shape>(shape.elements.begin(), shape.elements.end())
+                      : std::vector<Shape>{shape};
+  ASSIGN_OR_RETURN(LegacyLapack legacy,
+                   ReadLegacyLapack(context.instruction.attr<CustomCallAttrs>().target,
+                                    static_cast<int64_t>(context.operands.size()), results,
+                                    [&](int64_t o) { return context.operands[o]; }));
+  const bool one = legacy.results.size() == 1;
+  Instruction call(Opcode::kCustomCall, one ? legacy.results[0] : Shape::Tuple(legacy.results), {});
+  call.mutable_attr<CustomCallAttrs>().target = legacy.target;
+  call.mutable_extras().backend_config = legacy.config;
+  std::vector<const Literal*> operands;
+  for (int64_t o : legacy.operands) operands.push_back(context.operands[o]);
+  ASSIGN_OR_RETURN(Literal today, EvaluateLapack({call, operands, context.call, 0, 0, nullptr}));
+  if (!shape.IsTuple()) return today;
+  Literal whole(shape);
+  for (size_t r = 0; r < results.size(); ++r)
+    if (legacy.place[r] >= 0)
+      whole.elements()[r] = one ? today : std::move(today.elements()[legacy.place[r]]);
+  whole.set_shape(shape);
+  return whole;
+}
+
 }  // namespace
 
-bool IsLapackTarget(absl::string_view target) { return !RoutineName(target).empty(); }
+bool IsLapackTarget(absl::string_view target) {
+  return !RoutineName(target).empty() || IsLegacyLapackTarget(target);
+}
 
 absl::StatusOr<Literal> EvaluateLapack(const EvalContext& context) {
-  const absl::string_view name = RoutineName(context.instruction.attr<CustomCallAttrs>().target);
+  const absl::string_view target = context.instruction.attr<CustomCallAttrs>().target;
+  if (IsLegacyLapackTarget(target)) return EvaluateLegacy(context);
+  const absl::string_view name = RoutineName(target);
   if (context.operands.empty() || MatrixOf(context).shape().rank() < 2)
     return InvalidArgument("custom-call lapack ", name, ": no matrix operand");
   if (name == "trsm") return SolveByTrsm(context);

@@ -2,6 +2,7 @@
 #include "passes/vendor/vendor_call_expander.h"
 
 #include "absl/strings/match.h"
+#include "ops/lapack_legacy.h"
 #include "passes/vendor/vendor_calls_internal.h"
 #include "support/status.h"
 
@@ -46,7 +47,7 @@ VendorCall::Parts (*FindExpansion(absl::string_view target))(VendorCall&) {
     if (row.target == target) return row.expand;
   for (absl::string_view prefix : {"cusolver_", "cublas_", "hipsolver_", "hipblas_"})
     if (absl::StartsWith(target, prefix) && absl::EndsWith(target, "_ffi")) return ExpandCusolver;
-  return nullptr;
+  return IsLegacyLapackTarget(target) ? ExpandLegacyLapack : nullptr;
 }
 
 bool HasPlainArrays(const Instruction* call) {

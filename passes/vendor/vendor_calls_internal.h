@@ -58,6 +58,7 @@ VendorCall::Parts ExpandOnednnMatmul(VendorCall& call);
 VendorCall::Parts ExpandConvolution(VendorCall& call);
 VendorCall::Parts ExpandCusolver(VendorCall& call);
 VendorCall::Parts ExpandLuDecomposition(VendorCall& call);
+VendorCall::Parts ExpandLegacyLapack(VendorCall& call);
 VendorCall::Parts ExpandCubSort(VendorCall& call);
 VendorCall::Parts ExpandThreefry(VendorCall& call);
 VendorCall::Parts ExpandSoftmax(VendorCall& call);

@@ -1,8 +1,11 @@
 // jaxlib's cuSOLVER and cuBLAS calls, and the TPU's LuDecomposition, as LAPACK's, which have names
 // and flags of their own.
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "ops/lapack_legacy.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {
@@ -45,37 +48,50 @@ std::string Config(absl::string_view routine, const ConfigValue& config) {
   return absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, " : ui8, mode = ", int{mode}, " : ui8}");
 }
 
-// Matrices column by column, as LAPACK has them.
-Shape ByColumns(Shape shape) {
+// Matrices, of `rank` dimensions with those of the batch, column by column, as LAPACK has them.
+Shape ByColumns(Shape shape, int64_t rank) {
   shape = shape.WithDefaultLayout();
-  if (shape.rank() < 2) return shape;
+  if (shape.rank() < rank) return shape;
   DimVector order = shape.MinorToMajor();
   std::swap(order[0], order[1]);
   return Shape::ArrayWithLayout(shape.type, shape.dims, order);
 }
 
-// The parts of a LAPACK call's result.
-VendorCall::Parts CallLapack(VendorCall& c, absl::string_view routine, std::string config,
-                             std::vector<Shape> results) {
-  std::vector<Instruction*> operands;
+// The parts of the result of a call of LAPACK, with its own matrices as operands.
+VendorCall::Parts CallLapack(VendorCall& c, std::string target, std::string config,
+                             std::vector<Instruction*> operands, std::vector<Shape> results) {
   CustomCallAttrs attrs;
   attrs.operand_layout_constraints.emplace();
-  for (int64_t o = 0; o < c.operand_count(); ++o) {
-    operands.push_back(c.As(c.operand(o), ByColumns(c.operand(o)->shape())));
-    attrs.operand_layout_constraints->push_back(operands.back()->shape());
+  int64_t rank = 2;
+  for (const Instruction* operand : operands)
+    rank = std::max<int64_t>(rank, operand->shape().rank());
+  for (Instruction*& operand : operands) {
+    operand = c.As(operand, ByColumns(operand->shape(), rank));
+    attrs.operand_layout_constraints->push_back(operand->shape());
   }
-  const char letter[] = {LetterOf(operands[0]->shape().type), 0};
-  attrs.target = absl::StrCat("lapack_", letter, routine, "_ffi");
+  attrs.target = std::move(target);
   attrs.api_version = CustomCallApiVersion::kTypedFfi;
-  for (Shape& shape : results) shape = ByColumns(shape);
-  Instruction* call =
-      c.rewriter().Add(Opcode::kCustomCall, Shape::Tuple(results), operands, std::move(attrs));
+  for (Shape& shape : results) shape = ByColumns(shape, rank);
+  const bool one = results.size() == 1;
+  Instruction* call = c.rewriter().Add(
+      Opcode::kCustomCall, one ? results[0] : Shape::Tuple(results), operands, std::move(attrs));
   call->mutable_extras().backend_config = std::move(config);
+  if (one) return {call};
   VendorCall::Parts parts;
   for (size_t k = 0; k < results.size(); ++k)
     parts.push_back(c.rewriter().Add(Opcode::kGetTupleElement, results[k], {call},
                                      GetTupleElementAttrs{static_cast<int64_t>(k)}));
   return parts;
+}
+
+// The same, of a routine for the first operand's element type, with the operands of `c`.
+VendorCall::Parts CallRoutine(VendorCall& c, absl::string_view routine, std::string config,
+                              std::vector<Shape> results) {
+  std::vector<Instruction*> operands;
+  for (int64_t o = 0; o < c.operand_count(); ++o) operands.push_back(c.operand(o));
+  const char letter[] = {LetterOf(operands[0]->shape().type), 0};
+  return CallLapack(c, absl::StrCat("lapack_", letter, routine, "_ffi"), std::move(config),
+                    std::move(operands), std::move(results));
 }
 
 bool IsSolverType(ElementType type) {
@@ -95,7 +111,7 @@ VendorCall::Parts ExpandJacobi(VendorCall& c) {
   if (results.size() < 5 || results[3].rank() < 2 || IsComplex(results[3].type)) return {};
   const int64_t rank = results[3].rank();
   std::swap(results[3].dims[rank - 2], results[3].dims[rank - 1]);
-  VendorCall::Parts parts = CallLapack(c, "gesdd", Config("gesvdj", c.config("")), results);
+  VendorCall::Parts parts = CallRoutine(c, "gesdd", Config("gesvdj", c.config("")), results);
   DimVector order;
   for (int64_t d = 0; d < rank; ++d) order.push_back(d);
   std::swap(order[rank - 2], order[rank - 1]);
@@ -113,8 +129,8 @@ VendorCall::Parts ExpandCusolver(VendorCall& c) {
   if (routine == "gesvdj") return ExpandJacobi(c);
   for (const auto& row : kRoutines)
     if (row.vendor == routine)
-      return CallLapack(c, IsComplex(type) ? row.complex : row.real, Config(routine, c.config("")),
-                        Results(c));
+      return CallRoutine(c, IsComplex(type) ? row.complex : row.real, Config(routine, c.config("")),
+                         Results(c));
   return {};
 }
 
@@ -125,7 +141,7 @@ VendorCall::Parts ExpandLuDecomposition(VendorCall& c) {
       !IsSolverType(matrix.type) || c.result(0).dims != matrix.dims)
     return {};
   const DimVector batch(matrix.dims.begin(), matrix.dims.end() - 2);
-  VendorCall::Parts parts = CallLapack(
+  VendorCall::Parts parts = CallRoutine(
       c, "getrf", "{}", {c.result(0), c.result(1), Shape::Array(ElementType::kS32, batch)});
   parts[1] = c.Do(Opcode::kSubtract, parts[1], c.Number(1, parts[1]->shape()));
   CustomCallAttrs attrs;
@@ -133,6 +149,25 @@ VendorCall::Parts ExpandLuDecomposition(VendorCall& c) {
   attrs.api_version = CustomCallApiVersion::kTypedFfi;
   parts[2] = c.rewriter().Add(Opcode::kCustomCall, c.result(2).WithDefaultLayout(), {parts[1]},
                               std::move(attrs));
+  return parts;
+}
+
+// jaxlib's calls before the typed FFI, where the flags among their operands are constants.
+VendorCall::Parts ExpandLegacyLapack(VendorCall& c) {
+  const absl::StatusOr<LegacyLapack> legacy =
+      ReadLegacyLapack(c.attrs().target, c.operand_count(), Results(c), [&](int64_t o) {
+        const Instruction* operand = c.operand(o);
+        return operand->opcode() == Opcode::kConstant ? operand->literal() : nullptr;
+      });
+  if (!legacy.ok()) return {};
+  std::vector<Instruction*> operands;
+  for (int64_t o : legacy->operands) operands.push_back(c.operand(o));
+  const VendorCall::Parts today =
+      CallLapack(c, legacy->target, legacy->config, std::move(operands), legacy->results);
+  VendorCall::Parts parts;
+  for (size_t r = 0; r < c.result_count(); ++r)
+    parts.push_back(legacy->place[r] < 0 ? c.rewriter().Splat(c.result(r), 0)
+                                         : today[legacy->place[r]]);
   return parts;
 }
 

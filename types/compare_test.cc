@@ -12,7 +12,7 @@ namespace {
 
 using T = ElementType;
 constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
+const float kNan = std::nanf("");
 
 TEST(Compare, OneElement) {
   struct Case {

@@ -177,7 +177,7 @@ std::optional<int64_t> CounterIndex(const WhileState& loop) {
                                                           : std::nullopt;
 }
 
-std::optional<CountedLoop> CountLoop(const WhileState& loop) {
+std::optional<LoopCount> CountLoop(const WhileState& loop) {
   const Instruction* test = loop.condition->root();
   if (test->opcode() != Opcode::kCompare) return std::nullopt;
   const Instruction* counter = test->operand(0);
@@ -197,11 +197,11 @@ std::optional<CountedLoop> CountLoop(const WhileState& loop) {
   if (start == nullptr || !step) return std::nullopt;
   const std::optional<int64_t> trips = Trips(start->GetInt(0), *limit, *step, how);
   if (!trips || !Holds(start->type(), start->GetInt(0) + *trips * *step)) return std::nullopt;
-  return CountedLoop{k, start->GetInt(0), *step, *trips};
+  return LoopCount{k, start->GetInt(0), *step, *trips};
 }
 
 std::optional<int64_t> TripCount(const WhileState& loop) {
-  const std::optional<CountedLoop> counted = CountLoop(loop);
+  const std::optional<LoopCount> counted = CountLoop(loop);
   return counted ? std::optional<int64_t>(counted->trips) : std::nullopt;
 }
 

@@ -30,7 +30,7 @@ struct WhileState {
 };
 
 // A loop whose state counts from a constant to a constant.
-struct CountedLoop {
+struct LoopCount {
   int64_t index;  // of the counter in the tuple
   int64_t init, step;
   int64_t trips;
@@ -42,7 +42,7 @@ std::optional<int64_t> CounterIndex(const WhileState& loop);
 
 // Nothing where the start, the limit or the step is no constant, where the loop never ends, and
 // where the counter would leave its type.
-std::optional<CountedLoop> CountLoop(const WhileState& loop);
+std::optional<LoopCount> CountLoop(const WhileState& loop);
 
 // How often the loop runs, if CountLoop can tell.
 std::optional<int64_t> TripCount(const WhileState& loop);

@@ -15,7 +15,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
     const std::optional<int64_t> counter = CounterIndex(*loop);
     if (!counter) continue;
     std::string known;
-    if (const std::optional<CountedLoop> counted = CountLoop(*loop); counted)
+    if (const std::optional<LoopCount> counted = CountLoop(*loop); counted)
       known = absl::StrCat("\"known_trip_count\":{\"n\":\"", counted->trips,
                            "\"},\"known_init_step\":{\"init\":\"", counted->init, "\",\"step\":\"",
                            counted->step, "\"},");

@@ -1,0 +1,142 @@
+// Marks and names.
+#include "passes/calls/marks.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_replace.h"
+#include "ir/frontend_attributes.h"
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+#include "support/status.h"
+#include "verifier/verifier.h"
+
+namespace hlokit {
+namespace {
+
+bool IsCallOf(const Instruction* i, absl::string_view target) {
+  return i->opcode() == Opcode::kCustomCall && i->attr<CustomCallAttrs>().target == target;
+}
+
+absl::StatusOr<bool> RewriteControlDeps(Computation& c) {
+  bool changed = false;
+  for (Instruction* i : c.Instructions()) {
+    if (!IsCallOf(i, "control_dep") || i->operand_count() != 2 || !i->users().empty() ||
+        i->IsRoot())
+      continue;
+    Instruction *first = i->operand(0), *second = i->operand(1);
+    if (Needs(first, {second}))
+      return InvalidArgument("control-dep-rewriter: ", i->name(), " orders ", first->name(),
+                             " before ", second->name(), ", which it needs");
+    i->DropControlEdges();
+    c.Remove(i);
+    second->AddControlPredecessor(first);
+    changed = true;
+  }
+  return changed;
+}
+
+constexpr absl::string_view kPlacement = "annotate_device_placement";
+
+absl::StatusOr<Instruction*> StripPlacement(Instruction* i, Rewriter&) {
+  return IsCallOf(i, kPlacement) && i->operand_count() == 1 &&
+                 SameShape(i->shape(), i->operand(0)->shape())
+             ? i->operand(0)
+             : nullptr;
+}
+
+absl::StatusOr<Instruction*> ConvertPlacement(Instruction* i, Rewriter& r) {
+  if (!IsCallOf(i, kPlacement) || i->operand_count() != 1) return nullptr;
+  absl::string_view placement;
+  for (const auto& [name, value] : i->extras().frontend_attributes)
+    if (name == "_xla_buffer_placement") placement = value;
+  const bool host = placement == "pinned_host" || placement == "unpinned_host";
+  if (!host && placement != "device") return nullptr;
+  CustomCallAttrs attrs;
+  attrs.target = host ? "MoveToHost" : "MoveToDevice";
+  Instruction* made = r.Add(Opcode::kCustomCall, i->shape(), {i->operand(0)}, std::move(attrs));
+  auto& marks = made->mutable_extras().frontend_attributes;
+  std::erase_if(marks, [](const auto& mark) { return mark.first == "_xla_buffer_placement"; });
+  return made;
+}
+
+// Gives arrays of `shape` the memory spaces that those of `like` have; true if any differed.
+bool NeedsSpaces(const Shape& shape, const Shape& like) {
+  if (shape.IsTuple() != like.IsTuple() || shape.elements.size() != like.elements.size())
+    return false;
+  for (size_t k = 0; k < shape.elements.size(); ++k)
+    if (NeedsSpaces(shape.elements[k], like.elements[k])) return true;
+  return shape.IsArray() && shape.has_layout &&
+         shape.layout.memory_space() != like.layout.memory_space();
+}
+
+Shape WithSpaces(Shape shape, const Shape& like) {
+  for (size_t k = 0; k < shape.elements.size(); ++k)
+    shape.elements[k] = WithSpaces(std::move(shape.elements[k]), like.elements[k]);
+  if (!NeedsSpaces(shape, like) || !shape.IsArray()) return shape;
+  LayoutExtras extras = shape.layout.extras ? *shape.layout.extras : LayoutExtras();
+  extras.memory_space = like.layout.memory_space();
+  shape.layout.extras =
+      extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
+  return shape;
+}
+
+bool PutInto(Instruction* inside, const Shape& like) {
+  if (!NeedsSpaces(inside->shape(), like)) return false;
+  inside->set_shape(WithSpaces(inside->shape(), like));
+  if (inside->opcode() == Opcode::kTuple)
+    for (int64_t k = 0; k < inside->operand_count(); ++k)
+      PutInto(inside->operand(k), like.elements[k]);
+  return true;
+}
+
+absl::StatusOr<bool> PropagateSpaces(Computation& c) {
+  bool changed = false;
+  for (Instruction* i : c.Instructions()) {
+    if (i->opcode() != Opcode::kFusion) continue;
+    for (int64_t k = 0; k < i->operand_count(); ++k)
+      changed |= PutInto(i->to_apply()->parameter(k), i->operand(k)->shape());
+    changed |= PutInto(i->to_apply()->root(), i->shape());
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> SanitizeNames(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (!i->IsConstant()) continue;
+      std::string name = absl::StrReplaceAll(i->name(), {{".", "_"}, {"-", "_"}});
+      if (name == i->name()) continue;
+      i->set_name(module.UniqueName(name));
+      changed = true;
+    }
+  return changed;
+}
+
+absl::StatusOr<bool> CheckModule(Module& module) {
+  Diagnostics diagnostics;
+  RETURN_IF_ERROR(Verify(module, diagnostics));
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateControlDepRewriter() {
+  return MakeComputationPass("control-dep-rewriter", RewriteControlDeps);
+}
+std::unique_ptr<Pass> CreateStripMemoryPlacementAnnotations() {
+  return MakeExpander("strip-memory-placement-annotations", StripPlacement);
+}
+std::unique_ptr<Pass> CreateConvertMemoryPlacement() {
+  return MakeExpander("convert-memory-placement-to-internal-annotations", ConvertPlacement);
+}
+std::unique_ptr<Pass> CreateMemorySpacePropagation() {
+  return MakeComputationPass("memory-space-propagation", PropagateSpaces);
+}
+std::unique_ptr<Pass> CreateSanitizeConstantNames() {
+  return MakeModulePass("sanitize-constant-names", SanitizeNames);
+}
+std::unique_ptr<Pass> CreateHloVerifier() { return MakeModulePass("hlo-verifier", CheckModule); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

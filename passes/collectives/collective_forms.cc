@@ -1,0 +1,125 @@
+// Other forms of transfers.
+#include "passes/collectives/collective_forms.h"
+
+#include <map>
+
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+Made GatherWithoutOnes(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1 ||
+      i->shape().HasDynamicDims())
+    return nullptr;
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  DimVector from, to;
+  int64_t place = 0;
+  for (int64_t d = 0; d < i->shape().rank(); ++d) {
+    const int64_t size = i->operand(0)->shape().dims[d];
+    if (size == 1 && d != dim) continue;
+    if (d == dim) place = static_cast<int64_t>(from.size());
+    from.push_back(size);
+    to.push_back(i->shape().dims[d]);
+  }
+  if (static_cast<int64_t>(from.size()) == i->shape().rank()) return nullptr;
+  HloWriter w(r);
+  Instruction* gather = r.Clone(i, RowMajor(i->shape().type, to), {w.Reshape(i->operand(0), from)});
+  gather->mutable_attr<AllGatherAttrs>().dimensions = {place};
+  return r.Reshape(gather, i->shape());
+}
+
+// True if the pairs lead from each device that sends to all others and back.
+bool IsOneRing(const IntPairs& pairs) {
+  std::map<int64_t, int64_t> target;
+  for (const auto& [from, to] : pairs) target[from] = to;
+  if (pairs.size() < 2 || target.size() != pairs.size()) return false;
+  int64_t at = pairs[0].first;
+  for (size_t k = 0; k < pairs.size(); ++k) {
+    const auto next = target.find(at);
+    if (next == target.end()) return false;
+    at = next->second;
+    if (at == pairs[0].first) return k + 1 == pairs.size();
+  }
+  return false;
+}
+
+Made CutRing(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kCollectivePermute || i->operand_count() != 1 || !i->shape().IsArray())
+    return nullptr;
+  const auto& attrs = i->attr<CollectivePermuteAttrs>();
+  const IntPairs pairs = attrs.source_target_pairs;
+  const ModuleHeader& header = i->module()->header();
+  if (!IsOneRing(pairs) || (attrs.channel_id && header.replica_count != 1) ||
+      (!attrs.channel_id && header.num_partitions != 1))
+    return nullptr;
+  HloWriter w(r);
+  Instruction* halves[2];
+  const auto last = pairs.back();
+  for (int k : {0, 1}) {
+    halves[k] = r.Clone(i, i->shape(), {i->operand(0)});
+    auto& own = halves[k]->mutable_attr<CollectivePermuteAttrs>();
+    own.source_target_pairs = k == 0 ? IntPairs{last} : IntPairs(pairs.begin(), pairs.end() - 1);
+    if (k == 0 && own.channel_id) own.channel_id = LargestChannel(*i->module()) + 1;
+  }
+  const Opcode id = attrs.channel_id ? Opcode::kPartitionId : Opcode::kReplicaId;
+  Instruction* device = r.Add(id, RowMajor(ElementType::kU32, {}), {});
+  Instruction* closes =
+      w.Compare(device, w.Integer(ElementType::kU32, last.second), ComparisonDirection::kEq);
+  return w.Select(closes, halves[0], halves[1]);
+}
+
+Made GatherAndReduce(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllReduce || i->operand_count() != 1 || !i->shape().IsArray() ||
+      i->shape().HasDynamicDims())
+    return nullptr;
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  const int64_t size = GroupSize(*i);
+  const ElementType type = i->shape().type;
+  if (!opcode || size < 1 || IsComplex(type)) return nullptr;
+  HloWriter w(r);
+  Instruction* start = nullptr;
+  switch (*opcode) {
+    case Opcode::kAdd:
+      start = IsFloat(type) ? w.Number(type, -0.0) : w.Integer(type, 0);
+      break;
+    case Opcode::kMaximum:
+      start = w.Lowest(type);
+      break;
+    case Opcode::kMinimum:
+      start = w.Highest(type);
+      break;
+    default:
+      return nullptr;
+  }
+  DimVector dims = i->operand(0)->shape().dims;
+  dims.insert(dims.begin(), 1);
+  Instruction* own = w.Reshape(i->operand(0), dims);
+  dims[0] = size;
+  const auto& attrs = i->attr<AllReduceAttrs>();
+  AllGatherAttrs gather;
+  gather.channel_id = attrs.channel_id;
+  gather.replica_groups = attrs.replica_groups;
+  gather.use_global_device_ids = attrs.use_global_device_ids;
+  gather.dimensions.push_back(0);
+  Instruction* all = r.Add(Opcode::kAllGather, RowMajor(type, dims), {own}, std::move(gather));
+  return w.Reduce(all, start, {0}, i->to_apply());
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllGatherRemoveDegenerateDims() {
+  return MakeExpander("all-gather-remove-degenerate-dims", GatherWithoutOnes);
+}
+std::unique_ptr<Pass> CreateCollectivePermuteCycleDecomposer() {
+  return MakeExpander("collective-permute-cycle-decomposer", CutRing);
+}
+std::unique_ptr<Pass> CreateAllReduceDecomposer() {
+  return MakeExpander("all-reduce-decomposer", GatherAndReduce);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

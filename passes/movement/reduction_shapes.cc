@@ -1,0 +1,167 @@
+// Reductions in other shapes.
+#include "passes/movement/reduction_shapes.h"
+
+#include <algorithm>
+
+#include "ops/dim_lists.h"
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+bool IsStaticReduce(const Instruction* i) {
+  return i->opcode() == Opcode::kReduce && !i->shape().HasDynamicDims() &&
+         !i->operand(0)->shape().HasDynamicDims();
+}
+
+// The reduce over arrays reshaped to `dims`, along `reduced`, with its results reshaped back.
+Instruction* Reshaped(Instruction* i, const DimVector& dims, const DimVector& reduced,
+                      Rewriter& r) {
+  HloWriter w(r);
+  DimVector left;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (!Contains(reduced, static_cast<int64_t>(d))) left.push_back(dims[d]);
+  const int64_t arrays = i->operand_count() / 2;
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (int64_t k = 0; k < arrays; ++k) {
+    operands.push_back(w.Reshape(i->operand(k), dims));
+    shapes.push_back(RowMajor(i->operand(k)->shape().type, left));
+  }
+  for (int64_t k = arrays; k < 2 * arrays; ++k) operands.push_back(i->operand(k));
+  Instruction* made = r.Clone(i, i->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0], operands);
+  made->mutable_attr<DimensionsAttrs>().dimensions = reduced;
+  if (!i->shape().IsTuple()) return r.Reshape(made, i->shape());
+  std::vector<Instruction*> parts;
+  for (int64_t k = 0; k < arrays; ++k)
+    parts.push_back(r.Reshape(w.Part(made, k), i->shape().elements[k]));
+  return w.Tuple(parts);
+}
+
+Made DropOnes(Instruction* i, Rewriter& r) {
+  if (!IsStaticReduce(i)) return nullptr;
+  const DimVector& from = i->operand(0)->shape().dims;
+  const DimVector& along = i->attr<DimensionsAttrs>().dimensions;
+  DimVector dims, reduced;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (from[d] == 1) continue;
+    if (Contains(along, static_cast<int64_t>(d)))
+      reduced.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(from[d]);
+  }
+  if (reduced.empty() || dims.size() == from.size()) return nullptr;
+  return Reshaped(i, dims, reduced, r);
+}
+
+Made GroupReduced(Instruction* i, Rewriter& r) {
+  if (!IsStaticReduce(i) || !i->operand(0)->shape().IsRowMajor()) return nullptr;
+  const DimVector& from = i->operand(0)->shape().dims;
+  const DimVector& along = i->attr<DimensionsAttrs>().dimensions;
+  DimVector dims, reduced;
+  bool before = false;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const bool now = Contains(along, static_cast<int64_t>(d));
+    if (now && before) {
+      dims.back() *= from[d];
+      continue;
+    }
+    if (now) reduced.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(from[d]);
+    before = now;
+  }
+  return dims.size() == from.size() ? nullptr : Reshaped(i, dims, reduced, r);
+}
+
+constexpr int64_t kLongDimension = 8;
+
+Made SplitReduce(Instruction* i, Rewriter& r) {
+  if (!IsStaticReduce(i) || i->operand_count() != 2) return nullptr;
+  const Shape& from = i->operand(0)->shape();
+  DimVector along = i->attr<DimensionsAttrs>().dimensions;
+  std::sort(along.begin(), along.end());
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  bool apart = false;
+  for (size_t k = 1; k < along.size(); ++k) apart |= along[k] != along[k - 1] + 1;
+  const auto is_long = [&](int64_t d) { return from.dims[d] >= kLongDimension; };
+  if (!apart || std::count_if(along.begin(), along.end(), is_long) < 2 || !opcode ||
+      !IsIdentity(i->operand(1), *opcode))
+    return nullptr;
+  const int64_t first = *std::max_element(along.begin(), along.end(), [&](int64_t a, int64_t b) {
+    return from.dims[a] < from.dims[b];
+  });
+  DimVector rest;
+  for (int64_t d : along)
+    if (d != first) rest.push_back(d < first ? d : d - 1);
+  HloWriter w(r);
+  Instruction* inner = w.Reduce(i->operand(0), i->operand(1), {first}, i->to_apply());
+  Instruction* made = r.Clone(i, i->shape(), {inner, i->operand(1)});
+  made->mutable_attr<DimensionsAttrs>().dimensions = rest;
+  return made;
+}
+
+Made WindowOfColumns(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kReduceWindow || i->operand(0)->shape().rank() != 1 ||
+      i->shape().HasDynamicDims() || i->operand(0)->shape().HasDynamicDims())
+    return nullptr;
+  HloWriter w(r);
+  const int64_t arrays = i->operand_count() / 2;
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (int64_t k = 0; k < arrays; ++k) {
+    const Shape& list = i->operand(k)->shape();
+    const Shape& result = i->shape().IsTuple() ? i->shape().elements[k] : i->shape();
+    operands.push_back(w.Reshape(i->operand(k), {list.dims[0], 1}));
+    shapes.push_back(RowMajor(result.type, {result.dims[0], 1}));
+  }
+  for (int64_t k = arrays; k < 2 * arrays; ++k) operands.push_back(i->operand(k));
+  Instruction* made = r.Clone(i, i->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0], operands);
+  made->mutable_attr<WindowAttrs>().window.push_back(WindowDim());
+  if (!i->shape().IsTuple()) return r.Reshape(made, i->shape());
+  std::vector<Instruction*> parts;
+  for (int64_t k = 0; k < arrays; ++k)
+    parts.push_back(r.Reshape(w.Part(made, k), i->shape().elements[k]));
+  return w.Tuple(parts);
+}
+
+Made SplitConcatenate(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kConcatenate || i->operand_count() <= kMaxConcatenated ||
+      i->shape().HasDynamicDims())
+    return nullptr;
+  HloWriter w(r);
+  const int64_t dim = i->attr<DimensionsAttrs>().dimensions[0];
+  std::vector<Instruction*> parts(i->operands().begin(), i->operands().end());
+  while (static_cast<int64_t>(parts.size()) > kMaxConcatenated) {
+    std::vector<Instruction*> joined;
+    for (size_t k = 0; k < parts.size(); k += kMaxConcatenated) {
+      const size_t end = std::min<size_t>(parts.size(), k + kMaxConcatenated);
+      const absl::Span<Instruction* const> group(parts.data() + k, end - k);
+      joined.push_back(group.size() == 1 ? group[0] : w.Concatenate(group, dim));
+    }
+    parts = std::move(joined);
+  }
+  return r.Clone(i, i->shape(), parts);
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateReductionDegenerateDimRemover() {
+  return MakeExpander("reduction-degenerate-dim-remover", DropOnes);
+}
+std::unique_ptr<Pass> CreateReductionDimensionGrouper() {
+  return MakeExpander("reduction-dimension-grouper", GroupReduced);
+}
+std::unique_ptr<Pass> CreateReductionSplitter() {
+  return MakeExpander("reduction-splitter", SplitReduce);
+}
+std::unique_ptr<Pass> CreateReduceWindowResizer() {
+  return MakeExpander("reduce-window-resizer", WindowOfColumns);
+}
+std::unique_ptr<Pass> CreateVariadicOpSplitter() {
+  return MakeExpander("variadic-op-splitter", SplitConcatenate);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,28 @@
+// Reductions and concatenations in shapes that some targets want.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace hlokit {
+
+// reduction-degenerate-dim-remover: reductions do without dimensions of size one, with reshapes
+// around them. One that reduces such dimensions only stays. Exact.
+std::unique_ptr<Pass> CreateReductionDegenerateDimRemover();
+
+// reduction-dimension-grouper: neighbours among the reduced dimensions become one, by a reshape.
+std::unique_ptr<Pass> CreateReductionDimensionGrouper();
+
+// reduction-splitter: a reduction over dimensions that are no neighbours, of which two are at least
+// 8 long, becomes two, the longest dimension first, where the initial value is the identity.
+// Reassociates floats.
+std::unique_ptr<Pass> CreateReductionSplitter();
+
+// reduce-window-resizer: windows over lists go over columns. Exact.
+std::unique_ptr<Pass> CreateReduceWindowResizer();
+
+// variadic-op-splitter: concatenations of more operands than this join them in groups. Exact.
+inline constexpr int64_t kMaxConcatenated = 128;
+std::unique_ptr<Pass> CreateVariadicOpSplitter();
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,11 @@
 // Helpers that inference functions share.
 #include "ops/infer.h"
 
+#include <tuple>
+
 #include "ops/broadcastable.h"
 #include "ops/infer_internal.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 
@@ -141,13 +144,24 @@ Shape OneOrTuple(std::vector<Shape> shapes) {
 
 namespace {
 
-// Products of two types have the higher class (complex, float, integer), and in one class the wider
-// type.
+// The largest exponent of finite values.
+int LargestExponent(ElementType type) {
+  const FloatFormat& format = FormatOf(type);
+  const bool reserved = format.has_infinity || (format.mantissa_bits == 0 && format.has_nan);
+  return (1 << format.exponent_bits) - 1 - (reserved ? 1 : 0) - format.bias;
+}
+
+// What XLA orders types by: class, range, precision, width, sign.
+auto Precedence(ElementType type) {
+  const ElementType part = IsComplex(type) ? RealComponent(type) : type;
+  const bool floats = IsFloat(part);
+  return std::make_tuple(IsComplex(type), floats ? LargestExponent(part) : -1,
+                         floats ? FormatOf(part).mantissa_bits : -1,
+                         IsPred(type) ? 1 : BitWidth(type), IsSigned(type));
+}
+
 ElementType ProductType(ElementType lhs, ElementType rhs) {
-  auto rank = [](ElementType t) {
-    return (IsComplex(t) ? 2000 : IsFloat(t) ? 1000 : 0) + BitWidth(t);
-  };
-  return rank(rhs) > rank(lhs) ? rhs : lhs;
+  return Precedence(rhs) > Precedence(lhs) ? rhs : lhs;
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // Which shape a result takes its layouts from.
 #include "ops/inferred_layout.h"
 
+#include <algorithm>
+
+#include "ops/dim_lists.h"
+
 namespace hlokit {
 namespace {
 
@@ -38,6 +42,17 @@ const Shape* LikeWhat(Opcode opcode, absl::Span<const Shape* const> operands,
   }
 }
 
+// The order in memory stays; only the dimensions change their names.
+void TransposeLayout(const Shape& from, const DimVector& dimensions, Shape& to) {
+  if (!from.has_layout || from.rank() != to.rank() || !IsPermutation(dimensions, to.rank())) return;
+  const DimVector order = from.MinorToMajor();
+  DimVector renamed;
+  for (int64_t d : order)
+    renamed.push_back(std::find(dimensions.begin(), dimensions.end(), d) - dimensions.begin());
+  to.layout = Shape::ArrayWithLayout(to.type, to.dims, renamed).layout;
+  to.has_layout = true;
+}
+
 void TakeLayout(const Shape& from, Shape& to) {
   if (to.IsTuple() && from.IsTuple() && to.elements.size() == from.elements.size()) {
     for (size_t i = 0; i < to.elements.size(); ++i) TakeLayout(from.elements[i], to.elements[i]);
@@ -53,6 +68,10 @@ Shape WithInferredLayout(const Shape& shape, Opcode opcode, absl::Span<const Sha
                          const AttributesBase* attributes, absl::Span<Computation* const> called) {
   Shape result = shape.WithDefaultLayout();
   if (const Shape* like = LikeWhat(opcode, operands, attributes, called)) TakeLayout(*like, result);
+  if (opcode == Opcode::kTranspose)
+    TransposeLayout(*operands[0],
+                    static_cast<const AttributesOf<DimensionsAttrs>*>(attributes)->value.dimensions,
+                    result);
   if (opcode == Opcode::kTuple || opcode == Opcode::kSort)
     for (size_t i = 0; i < operands.size() && i < result.elements.size(); ++i)
       TakeLayout(*operands[i], result.elements[i]);

@@ -21,7 +21,7 @@ namespace {
 // says.
 constexpr struct {
   absl::string_view name, operands, results, complex_results;
-} kCalls[] = {
+} kLegacyCalls[] = {
     {"potrf", "l..x", "01", ""},
     {"getrf", "...x", "012", ""},
     {"geqrf", "....x", "01--", ""},
@@ -143,7 +143,7 @@ void ReadResults(absl::string_view places, absl::Span<const Shape> results, Lega
 
 bool IsLegacyLapackTarget(absl::string_view target) {
   const absl::string_view routine = RoutineOf(target);
-  return std::any_of(std::begin(kCalls), std::end(kCalls),
+  return std::any_of(std::begin(kLegacyCalls), std::end(kLegacyCalls),
                      [&](const auto& call) { return call.name == routine; });
 }
 
@@ -153,7 +153,7 @@ absl::StatusOr<LegacyLapack> ReadLegacyLapack(absl::string_view target, int64_t 
   const absl::string_view routine = RoutineOf(target);
   const bool blas = absl::StartsWith(target, "blas_");
   const char letter = target[target.size() - routine.size() - 1];
-  for (const auto& call : kCalls) {
+  for (const auto& call : kLegacyCalls) {
     if (call.name != routine || static_cast<int64_t>(call.operands.size()) != operand_count)
       continue;
     const bool complex = letter == 'c' || letter == 'z';

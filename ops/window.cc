@@ -44,6 +44,9 @@ absl::StatusOr<Shape> InferReduceWindow(const OpView& op) {
   Shape result = op.operand(0).WithoutLayout();
   ASSIGN_OR_RETURN(result.dims,
                    WindowedDims(op, op.operand(0).dims, op.attr<WindowAttrs>().window));
+  // Unlike reduce's, the results have the types of the initial values.
+  const size_t n = reduction.types.size();
+  for (size_t i = 0; i < n; ++i) reduction.types[i] = op.operand(static_cast<int64_t>(n + i)).type;
   return ReductionResult(reduction, result);
 }
 

@@ -314,9 +314,11 @@ bool ReadShape(Reader& r, Shape& shape, MissingLayout missing) {
   }
   shape.type = TypeFromWord(word);
   if (shape.type == ElementType::kInvalid) return r.Expected("an element type or a tuple shape");
+  const char* const start = r.Here();
   r.Word();
   if (!ReadDims(r, shape)) return false;
   if (!shape.IsArray()) {
+    if (shape.rank() > 0) return r.Error(start, Text(shape.type), " has no dimensions");
     absl::string_view layout;  // opaque[]{0} and the like, in old text
     return !StartsLayout(r) || r.Balanced(layout);
   }

@@ -70,11 +70,13 @@ class ModuleReader {
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
   absl::Status ReadWhole(absl::string_view bytes, Made& made);
   absl::Status ReadParts(Made& made);
-  absl::Status Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
+  absl::StatusOr<std::unique_ptr<Instruction>> ReadOthers(
+      const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata);
+  absl::Status Finish(const InstructionLinks& links, int32_t id, InstructionIds& by_id,
                       Instruction& instruction);
-  absl::Status Connect(const InstructionMessage& in, const InstructionIds& by_id,
+  absl::Status Connect(const InstructionLinks& links, const InstructionIds& by_id,
                        Instruction& instruction);
-  absl::Status SetCalled(const InstructionMessage& in, Instruction& instruction);
+  absl::Status SetCalled(const InstructionLinks& links, Instruction& instruction);
   absl::Status SetEntry();
   absl::Status ReadSchedule();
   absl::Status KeepRests();
@@ -98,6 +100,8 @@ class ModuleReader {
   pb::HloModuleProto header_;   // without computations
   ComputationMessage message_;  // without instructions
   InstructionMessage instruction_;
+  absl::string_view name_;  // of the instruction that is read
+  InstructionLinks links_;  // of one that is not read in parts
   RecurringParts parts_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
@@ -272,7 +276,7 @@ absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages
   body.by_id.Reserve(messages.size());
   for (size_t i = 0; i < messages.size(); ++i) {
     const absl::Status read = ReadOne(messages[i], body.by_id, made.emplace_back());
-    if (!read.ok()) return Annotate(read, PathOf("instructions", i, instruction_.name()));
+    if (!read.ok()) return Annotate(read, PathOf("instructions", i, name_));
   }
   auto by_id = [](const Made& a, const Made& b) { return a.id < b.id; };
   if (!std::is_sorted(made.begin(), made.end(), by_id)) std::sort(made.begin(), made.end(), by_id);
@@ -284,21 +288,45 @@ absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages
 }
 
 absl::Status ModuleReader::ReadParts(Made& made) {
-  RETURN_IF_ERROR(Parse(parts_.others(), instruction_));
-  if (instruction_.name().empty()) return InvalidArgument("name: is missing");
   absl::StatusOr<Shared<Shape>> shape = parts_.ReadShape(seen_);
   absl::StatusOr<Shared<OpMetadata>> metadata = parts_.ReadMetadata(seen_);
   broken_ = absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status());
   if (broken_) return InvalidArgument("broken");
   RETURN_IF_ERROR(metadata.status());
-  ASSIGN_OR_RETURN(made.instruction,
-                   ReadInstruction(instruction_, std::move(shape), *std::move(metadata), seen_));
+  ASSIGN_OR_RETURN(made.instruction, ReadOthers(shape, *std::move(metadata)));
+  made.instruction->set_name(SanitizedName(name_));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
+    const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata) {
+  const Instruction* const known = shape.ok() ? parts_.Known() : nullptr;
+  if (known != nullptr) {
+    std::unique_ptr<Instruction> made = known->CloneWith(*shape, {});
+    made->set_metadata(std::move(metadata));
+    return made;
+  }
+  RETURN_IF_ERROR(Parse(parts_.others(), instruction_));
+  Seen own;
+  ASSIGN_OR_RETURN(auto made, ReadInstruction(instruction_, shape, std::move(metadata), own));
+  // What goes by the shape or the operands, or has a rest, is read each time.
+  const bool own_shape =
+      instruction_.has_original_value() || instruction_.dynamic_slice_sizes_size() > 0;
+  if (own.TakeRest()) {
+    seen_.NoteRest();
+  } else if (!own_shape) {
+    parts_.Keep(*made);
+  }
+  return made;
 }
 
 absl::Status ModuleReader::ReadWhole(absl::string_view bytes, Made& made) {
   RETURN_IF_ERROR(Parse(bytes, instruction_));
-  if (instruction_.name().empty()) return InvalidArgument("name: is missing");
+  name_ = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
+  links_.id = instruction_.id();
+  Assign(instruction_.operand_ids(), links_.operands);
+  Assign(instruction_.control_predecessor_ids(), links_.predecessors);
+  Assign(instruction_.called_computation_ids(), links_.called);
   Shape shape;
   const absl::Status status = Read(instruction_.shape(), seen_, shape);
   OpMetadata metadata;
@@ -311,40 +339,44 @@ absl::Status ModuleReader::ReadWhole(absl::string_view bytes, Made& made) {
 }
 
 absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
-  RETURN_IF_ERROR(parts_.Split(bytes) ? ReadParts(made) : ReadWhole(bytes, made));
-  made.id = ProtoIds::Local(instruction_.id());
-  const absl::string_view name = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
-  if (!instruction_names_.insert(name).second)
+  const bool in_parts = parts_.Split(bytes);
+  name_ = parts_.name();
+  if (in_parts && name_.empty()) return InvalidArgument("name: is missing");
+  RETURN_IF_ERROR(in_parts ? ReadParts(made) : ReadWhole(bytes, made));
+  if (name_.empty()) return InvalidArgument("name: is missing");
+  const InstructionLinks& links = in_parts ? parts_.links() : links_;
+  made.id = ProtoIds::Local(links.id);
+  if (!instruction_names_.insert(name_).second)
     return InvalidArgument("name: another instruction has it");
-  names_.emplace_back(made.instruction.get(), name);
-  RETURN_IF_ERROR(Finish(instruction_, made.id, by_id, *made.instruction));
+  names_.emplace_back(made.instruction.get(), name_);
+  RETURN_IF_ERROR(Finish(links, made.id, by_id, *made.instruction));
   if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
   return absl::OkStatus();
 }
 
 // What takes the instructions and computations before this one.
-absl::Status ModuleReader::Finish(const InstructionMessage& in, int32_t id, InstructionIds& by_id,
+absl::Status ModuleReader::Finish(const InstructionLinks& links, int32_t id, InstructionIds& by_id,
                                   Instruction& instruction) {
-  RETURN_IF_ERROR(Connect(in, by_id, instruction));
-  RETURN_IF_ERROR(SetCalled(in, instruction));
+  RETURN_IF_ERROR(Connect(links, by_id, instruction));
+  RETURN_IF_ERROR(SetCalled(links, instruction));
   RETURN_IF_ERROR(CheckOperands(instruction));
   RETURN_IF_ERROR(CheckCalled(instruction));
   RETURN_IF_ERROR(CheckAsyncShape(instruction));
-  SplitSliceSizes(in, instruction);
+  SplitSliceSizes(instruction_, instruction);
   Normalize(instruction);
   if (by_id.Add(id, &instruction)) return absl::OkStatus();
-  return InvalidArgument("id: another instruction has ", in.id());
+  return InvalidArgument("id: another instruction has ", links.id);
 }
 
-absl::Status ModuleReader::Connect(const InstructionMessage& in, const InstructionIds& by_id,
+absl::Status ModuleReader::Connect(const InstructionLinks& links, const InstructionIds& by_id,
                                    Instruction& instruction) {
-  for (const int64_t id : in.operand_ids()) {
+  for (const int64_t id : links.operands) {
     Instruction* operand = by_id.Find(id);
     if (operand == nullptr)
       return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
     instruction.AppendOperand(operand);
   }
-  for (const int64_t id : in.control_predecessor_ids()) {
+  for (const int64_t id : links.predecessors) {
     Instruction* before = by_id.Find(id);
     if (before == nullptr)
       return InvalidArgument("control_predecessor_ids: no instruction before this one has the id ",
@@ -354,11 +386,11 @@ absl::Status ModuleReader::Connect(const InstructionMessage& in, const Instructi
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::SetCalled(const InstructionMessage& in, Instruction& instruction) {
+absl::Status ModuleReader::SetCalled(const InstructionLinks& links, Instruction& instruction) {
   const CallForm form = Info(instruction.opcode()).calls;
-  if (form == CallForm::kNoCalls || in.called_computation_ids().empty()) return absl::OkStatus();
+  if (form == CallForm::kNoCalls || links.called.empty()) return absl::OkStatus();
   std::vector<Computation*> called;
-  for (const int64_t id : in.called_computation_ids()) {
+  for (const int64_t id : links.called) {
     const auto found = by_id_.find(ProtoIds::Local(id));
     if (found == by_id_.end())
       return InvalidArgument("called_computation_ids: no computation before this one has the id ",

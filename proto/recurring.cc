@@ -1,13 +1,41 @@
 // Splits messages of instructions and remembers what equal parts were read as.
 #include "proto/recurring_internal.h"
 
+#include <utility>
+
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
-#include "proto/wire_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
+
+using Fields = pb::HloInstructionProto;
+
+// Longer messages, such as those of large constants, hardly come twice.
+constexpr size_t kLongestKnown = 512;
+
+bool IsAscii(absl::string_view text) {
+  unsigned char all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
+}
+
+// Fields that RecurringParts leaves together.
+bool IsOther(int number) {
+  switch (number) {
+    case Fields::kNameFieldNumber:
+    case Fields::kShapeFieldNumber:
+    case Fields::kMetadataFieldNumber:
+    case Fields::kIdFieldNumber:
+    case Fields::kOperandIdsFieldNumber:
+    case Fields::kControlPredecessorIdsFieldNumber:
+    case Fields::kCalledComputationIdsFieldNumber:
+      return false;
+    default:
+      return true;
+  }
+}
 
 // What `read` makes of the message in `bytes`, or made of equal bytes before. Messages with fields
 // that the IR has no place for are read each time, so that each is noted.
@@ -31,9 +59,39 @@ absl::StatusOr<Shared<Value>> ReadOnce(absl::string_view bytes, TextTable<Shared
 
 }  // namespace
 
+bool RecurringParts::Take(const WireField& field) {
+  const bool is_bytes = field.type == WireType::kBytes;
+  auto take = [&](absl::string_view& part) {
+    if (!is_bytes || part.data() != nullptr) return false;
+    part = field.content;
+    return true;
+  };
+  switch (field.number) {
+    case Fields::kNameFieldNumber:
+      return take(name_) && IsAscii(name_);
+    case Fields::kShapeFieldNumber:
+      return take(shape_bytes_);
+    case Fields::kMetadataFieldNumber:
+      return take(metadata_bytes_);
+    case Fields::kIdFieldNumber:
+      links_.id = static_cast<int64_t>(field.varint);
+      return field.type == WireType::kVarint && !std::exchange(has_id_, true);
+    case Fields::kOperandIdsFieldNumber:
+      return AppendNumbers(field, links_.operands);
+    case Fields::kControlPredecessorIdsFieldNumber:
+      return AppendNumbers(field, links_.predecessors);
+    default:
+      return AppendNumbers(field, links_.called);
+  }
+}
+
 bool RecurringParts::Split(absl::string_view instruction) {
-  using Fields = pb::HloInstructionProto;
-  shape_bytes_ = metadata_bytes_ = {};
+  name_ = shape_bytes_ = metadata_bytes_ = {};
+  links_.id = 0;
+  has_id_ = false;
+  links_.operands.clear();
+  links_.predecessors.clear();
+  links_.called.clear();
   others_.clear();
   WireReader reader(instruction);
   WireField field;
@@ -41,16 +99,24 @@ bool RecurringParts::Split(absl::string_view instruction) {
   while (!reader.AtEnd()) {
     const size_t start = reader.offset();
     if (!reader.Next(field)) return false;
-    const bool is_shape = field.number == Fields::kShapeFieldNumber;
-    if (!is_shape && field.number != Fields::kMetadataFieldNumber) continue;
-    absl::string_view& part = is_shape ? shape_bytes_ : metadata_bytes_;
-    if (field.type != WireType::kBytes || part.data() != nullptr) return false;
-    part = field.content;
+    if (IsOther(field.number)) continue;
+    if (!Take(field)) return false;
     others_.append(instruction.data() + kept, start - kept);
     kept = reader.offset();
   }
   others_.append(instruction.data() + kept, instruction.size() - kept);
   return true;
+}
+
+const Instruction* RecurringParts::Known() {
+  if (others_.size() > kLongestKnown) return nullptr;
+  const auto* known = known_.Find(others_);
+  return known == nullptr ? nullptr : known->get();
+}
+
+void RecurringParts::Keep(const Instruction& read) {
+  if (others_.size() <= kLongestKnown)
+    known_.Add(known_texts_.emplace_back(others_), read.CloneWith(Shared<Shape>(), {}));
 }
 
 absl::StatusOr<Shared<Shape>> RecurringParts::ReadShape(Seen& seen) {

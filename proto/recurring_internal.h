@@ -1,35 +1,59 @@
-// The parts of instructions that recur in a module, shapes and metadata: each is read once.
+// Messages of instructions taken apart: what ties one to others, and what recurs in a module (shapes,
+// metadata, opcodes with their attributes), which is read once.
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "ir/attribute_types.h"
+#include "ir/instruction.h"
 #include "proto/messages_internal.h"
+#include "proto/wire_internal.h"
 #include "support/shared.h"
 #include "support/text_table.h"
 
 namespace hlokit {
 
+// What an instruction's message says of it and its neighbours in numbers.
+struct InstructionLinks {
+  int64_t id = 0;
+  absl::InlinedVector<int64_t, 8> operands, predecessors, called;
+};
+
 class RecurringParts {
  public:
   // Takes the message of an instruction apart; the bytes must live as long as this. False, and
-  // nothing to be read, where they are broken or hold a part twice.
+  // nothing to be read, where they are broken, hold a part twice, or a name beyond ASCII.
   bool Split(absl::string_view instruction);
-  // The message without shape and metadata, after Split.
+  absl::string_view name() const { return name_; }
+  const InstructionLinks& links() const { return links_; }
+  // The message without name, links, shape and metadata, after Split.
   const std::string& others() const { return others_; }
+  // An instruction that equal others() were read as, or null; without name, shape and links.
+  const Instruction* Known();
+  // Keeps a copy of what others() were just read as, for Known().
+  void Keep(const Instruction& read);
   // Errors: DataLoss for bytes that are no message; else as Read in shapes_internal.h.
   absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen);
   // The same; nothing where there is none.
   absl::StatusOr<Shared<OpMetadata>> ReadMetadata(Seen& seen);
 
  private:
-  absl::string_view shape_bytes_, metadata_bytes_;
+  // Takes a field that is not one of the others; false where it has been there before.
+  bool Take(const WireField& field);
+
+  absl::string_view name_, shape_bytes_, metadata_bytes_;
+  InstructionLinks links_;
+  bool has_id_ = false;
   std::string others_;
   pb::ShapeProto shape_;
   pb::OpMetadata metadata_;
   TextTable<Shared<Shape>> shapes_;
   TextTable<Shared<OpMetadata>> metadatas_;
+  TextTable<std::unique_ptr<Instruction>> known_;
+  std::deque<std::string> known_texts_;  // of the table
 };
 
 }  // namespace hlokit

@@ -87,7 +87,7 @@ class DamageFinder {
 
 }  // namespace
 
-bool WireReader::Varint(uint64_t& value) {
+bool WireReader::LongVarint(uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 70 && at_ < bytes_.size(); shift += 7) {
     const auto byte = static_cast<unsigned char>(bytes_[at_++]);
@@ -95,48 +95,6 @@ bool WireReader::Varint(uint64_t& value) {
     if (byte < 0x80) return true;
   }
   error_ = at_ == bytes_.size() ? "the bytes end inside a number" : "a number of over ten bytes";
-  return false;
-}
-
-bool WireReader::Skip(size_t size, const char* error) {
-  if (bytes_.size() - at_ < size) {
-    error_ = error;
-    return false;
-  }
-  at_ += size;
-  return true;
-}
-
-bool WireReader::Next(WireField& field) {
-  const size_t start = at_;
-  uint64_t tag = 0;
-  if (!Varint(tag)) return false;
-  field.number = static_cast<int>(tag >> 3);
-  field.type = static_cast<WireType>(tag & 7);
-  if (tag > 0xffffffff || field.number == 0) {
-    at_ = start;
-    error_ = "no field has this tag";
-    return false;
-  }
-  constexpr const char* kEnds = "the bytes end inside a field";
-  switch (field.type) {
-    case WireType::kVarint:
-      return Varint(field.varint);
-    case WireType::kFixed64:
-      return Skip(8, kEnds);
-    case WireType::kFixed32:
-      return Skip(4, kEnds);
-    case WireType::kBytes: {
-      uint64_t size = 0;
-      if (!Varint(size)) return false;
-      const size_t content = at_;
-      if (!Skip(size, "the field is longer than what holds it")) return false;
-      field.content = bytes_.substr(content, size);
-      return true;
-    }
-  }
-  at_ = start;
-  error_ = "no field is of this wire type";
   return false;
 }
 

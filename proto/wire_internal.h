@@ -31,16 +31,75 @@ class WireReader {
   size_t offset() const { return at_; }
   // False where the bytes are no field; error() says why, and offset() is where.
   bool Next(WireField& field);
+  bool Varint(uint64_t& value) {
+    if (at_ == bytes_.size() || static_cast<unsigned char>(bytes_[at_]) >= 0x80)
+      return LongVarint(value);
+    value = static_cast<unsigned char>(bytes_[at_++]);
+    return true;
+  }
   const char* error() const { return error_; }
 
  private:
-  bool Varint(uint64_t& value);
-  bool Skip(size_t size, const char* error);
+  bool LongVarint(uint64_t& value);
+  bool Skip(size_t size, const char* error) {
+    if (bytes_.size() - at_ < size) return Fail(at_, error);
+    at_ += size;
+    return true;
+  }
+  bool Fail(size_t at, const char* error) {
+    at_ = at;
+    error_ = error;
+    return false;
+  }
 
   absl::string_view bytes_;
   size_t at_ = 0;
   const char* error_ = "";
 };
+
+inline bool WireReader::Next(WireField& field) {
+  const size_t start = at_;
+  uint64_t tag = 0;
+  if (!Varint(tag)) return false;
+  field.number = static_cast<int>(tag >> 3);
+  field.type = static_cast<WireType>(tag & 7);
+  if (tag > 0xffffffff || field.number == 0) return Fail(start, "no field has this tag");
+  constexpr const char* kEnds = "the bytes end inside a field";
+  switch (field.type) {
+    case WireType::kVarint:
+      return Varint(field.varint);
+    case WireType::kFixed64:
+      return Skip(8, kEnds);
+    case WireType::kFixed32:
+      return Skip(4, kEnds);
+    case WireType::kBytes: {
+      uint64_t size = 0;
+      if (!Varint(size)) return false;
+      const size_t content = at_;
+      if (!Skip(size, "the field is longer than what holds it")) return false;
+      field.content = absl::string_view(bytes_.data() + content, size);
+      return true;
+    }
+  }
+  return Fail(start, "no field is of this wire type");
+}
+
+// Appends the numbers of a field of numbers, packed or not; false where the bytes are broken.
+template <typename Numbers>
+bool AppendNumbers(const WireField& field, Numbers& numbers) {
+  if (field.type == WireType::kVarint) {
+    numbers.push_back(static_cast<int64_t>(field.varint));
+    return true;
+  }
+  if (field.type != WireType::kBytes) return false;
+  WireReader reader(field.content);
+  uint64_t number = 0;
+  while (!reader.AtEnd()) {
+    if (!reader.Varint(number)) return false;
+    numbers.push_back(static_cast<int64_t>(number));
+  }
+  return true;
+}
 
 // Takes apart a message: the contents of one field of type kBytes, and everything else as it
 // stands. False where the bytes are broken.

@@ -2,6 +2,7 @@
 #include "printer/attribute_text_internal.h"
 
 #include <charconv>
+#include <cstring>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,30 @@ void AppendLabels(std::string& out, int64_t first, char first_label, int64_t sec
   for (size_t i = 0; i < spatial.size(); ++i) put(spatial[i], static_cast<char>('0' + i));
 }
 
+// Whether any of eight bytes is a control character, a quote, a backslash or beyond ASCII. Where
+// one is, others that are none may seem so too.
+inline bool MayNeedEscapes(uint64_t bytes) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  const auto below = [&](uint64_t word, uint8_t limit) { return (word - kOnes * limit) & ~word; };
+  const auto is = [&](uint8_t c) { return below(bytes ^ (kOnes * c), 1); };
+  const uint64_t found = bytes | below(bytes, 0x20) | is(0x7f) | is('"') | is('\'') | is('\\');
+  return (found & (kOnes << 7)) != 0;
+}
+
+// Whether the text stands in quotes as it is.
+bool IsPlain(absl::string_view text) {
+  const char* at = text.data();
+  size_t left = text.size();
+  uint64_t bytes;
+  for (; left >= sizeof(bytes); at += sizeof(bytes), left -= sizeof(bytes)) {
+    std::memcpy(&bytes, at, sizeof(bytes));
+    if (MayNeedEscapes(bytes)) return false;
+  }
+  bytes = 0x2020202020202020u;  // blanks need none
+  std::memcpy(&bytes, at, left);
+  return !MayNeedEscapes(bytes);
+}
+
 void AppendLists(std::string& out, const std::vector<std::vector<int64_t>>& lists) {
   AppendBraced(out, lists, ",", [&](const std::vector<int64_t>& list) {
     AppendValue(out, absl::Span<const int64_t>(list));
@@ -69,11 +94,8 @@ void AppendIota(std::string& out, const DimVector& dims, const DimVector& perm) 
 }
 
 void AppendQuoted(std::string& out, absl::string_view text) {
-  bool plain = true;  // most texts are, and escaping makes a copy
-  for (const unsigned char c : text)
-    plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
   out += '"';
-  if (plain) {
+  if (IsPlain(text)) {  // most texts are, and escaping makes a copy
     out.append(text.data(), text.size());
   } else {
     out += absl::CEscape(text);

@@ -8,6 +8,7 @@
 #include "proto/instructions_internal.h"
 #include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
+#include "proto/read_checks_internal.h"
 #include "proto/recurring_internal.h"
 #include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
@@ -65,6 +66,7 @@ class ModuleReader {
   };
 
   absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
+  absl::Status RestoreNames();
   absl::Status ReadComputation(absl::string_view bytes);
   absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
@@ -99,6 +101,7 @@ class ModuleReader {
   bool header_has_rest_ = false;
   pb::HloModuleProto header_;   // without computations
   ComputationMessage message_;  // without instructions
+  pb::ProgramShapeProto program_shape_;
   InstructionMessage instruction_;
   absl::string_view name_;  // of the instruction that is read
   InstructionLinks links_;  // of one that is not read in parts
@@ -107,96 +110,11 @@ class ModuleReader {
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
   absl::flat_hash_set<std::string> computation_names_;
-  absl::flat_hash_set<absl::string_view> instruction_names_;
   std::vector<std::pair<Instruction*, absl::string_view>> names_;
   // What has a rest, with its bytes.
   std::vector<std::pair<Instruction*, absl::string_view>> with_rest_;
-  std::vector<std::pair<Computation*, std::string>> computations_with_rest_;
+  std::vector<std::pair<Computation*, absl::string_view>> computations_with_rest_;
 };
-
-absl::Status CheckOperands(const Instruction& instruction) {
-  const OpInfo& info = Info(instruction.opcode());
-  const int64_t count = instruction.operand_count();
-  if (info.exact ? count != info.min_operands : count < info.min_operands)
-    return InvalidArgument("operand_ids: ", info.text, " takes ", info.exact ? "" : "at least ",
-                           info.min_operands, info.min_operands == 1 ? " operand" : " operands",
-                           ", found ", count);
-  if (instruction.opcode() != Opcode::kAsyncUpdate && instruction.opcode() != Opcode::kAsyncDone)
-    return absl::OkStatus();
-  const Opcode before = instruction.operand(0)->opcode();
-  if (before == Opcode::kAsyncStart || before == Opcode::kAsyncUpdate) return absl::OkStatus();
-  return InvalidArgument("operand_ids: the operand of ", info.text,
-                         " is no async-start or async-update");
-}
-
-absl::Status CheckCalled(const Instruction& instruction) {
-  const auto count = static_cast<int64_t>(instruction.called().size());
-  int64_t least = 1;
-  int64_t most = 1;
-  switch (Info(instruction.opcode()).calls) {
-    case CallForm::kCondBody:
-    case CallForm::kSelectScatter:
-      least = most = 2;
-      break;
-    case CallForm::kBranches:
-      most = count;
-      break;
-    case CallForm::kNoCalls:
-    case CallForm::kCustomCalls:
-      return absl::OkStatus();
-    case CallForm::kAsyncCalls:
-      if (instruction.opcode() != Opcode::kAsyncStart) return absl::OkStatus();
-      break;
-    default:
-      break;
-  }
-  if (count >= least && count <= most) return absl::OkStatus();
-  return InvalidArgument("called_computation_ids: ", Text(instruction.opcode()), " calls ", least,
-                         least == 1 ? " computation" : " computations", ", found ", count);
-}
-
-// An async-start is of ((operands...), results, state...).
-absl::Status CheckAsyncShape(const Instruction& instruction) {
-  const Shape& shape = instruction.shape();
-  if (instruction.opcode() != Opcode::kAsyncStart) return absl::OkStatus();
-  if (shape.IsTuple() && shape.elements.size() >= 2 && shape.elements[0].IsTuple())
-    return absl::OkStatus();
-  return InvalidArgument("shape: an async-start is of ((operands...), results, state...)");
-}
-
-// The message joins the sizes of all slices; each has as many as its operand has dimensions.
-void SplitSliceSizes(const InstructionMessage& in, Instruction& instruction) {
-  if (instruction.opcode() != Opcode::kCollectivePermute &&
-      instruction.opcode() != Opcode::kCollectivePermuteStart)
-    return;
-  auto& lists = instruction.mutable_attr<CollectivePermuteAttrs>().slice_sizes;
-  const Shape& operand = instruction.operand(0)->shape();
-  size_t part = 0;
-  for (int at = 0; at < in.dynamic_slice_sizes_size();) {
-    const Shape& shape = operand.IsTuple() && !operand.elements.empty()
-                             ? operand.elements[part++ % operand.elements.size()]
-                             : operand;
-    const int rank = std::clamp(shape.rank(), 1, in.dynamic_slice_sizes_size() - at);
-    DimVector& list = lists.emplace_back();
-    for (int d = 0; d < rank; ++d) list.push_back(in.dynamic_slice_sizes(at++));
-  }
-}
-
-absl::Status CheckParameters(Computation& computation) {
-  std::vector<const Instruction*> parameters;
-  for (const Instruction* i : computation.Instructions())
-    if (i->IsParameter()) parameters.push_back(i);
-  std::vector<bool> taken(parameters.size(), false);
-  for (const Instruction* parameter : parameters) {
-    const int64_t number = parameter->parameter_number();
-    if (number < 0 || number >= static_cast<int64_t>(taken.size()) || taken[number])
-      return InvalidArgument("%", parameter->name(), ": parameter_number: ", number,
-                             " is not one of 0 to ", taken.size() - 1, ", or is there twice");
-    taken[number] = true;
-  }
-  computation.RebuildParameters();
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
   std::vector<absl::string_view> computations;
@@ -232,18 +150,41 @@ absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> 
     body->adopted->set_name(name);
     rest_.SetId(*body->adopted, body->id);
   }
-  // The module spells some names anew (add.0 is add); XLA keeps what messages say.
-  for (const auto& [instruction, name] : names_)
-    if (AsAbsl(instruction->name()) != name) instruction->set_name(SanitizedName(name));
+  return RestoreNames();
+}
+
+// The module spells some names anew, such as add.0, which is add, and those that are taken; XLA
+// keeps what messages say, and refuses the latter.
+absl::Status ModuleReader::RestoreNames() {
+  bool renamed = false;
+  for (const auto& [instruction, name] : names_) {
+    if (AsAbsl(instruction->name()) == name) continue;
+    instruction->set_name(SanitizedName(name));
+    renamed = true;
+  }
+  if (!renamed) return absl::OkStatus();
+  TextTable<bool> taken;
+  size_t next = 0;
+  for (size_t c = 0; c < bodies_.size(); ++c) {
+    for (int64_t i = 0; i < bodies_[c].adopted->instruction_count(); ++i) {
+      const absl::string_view name = names_[next++].second;
+      if (!taken.Add(name, true))
+        return InvalidArgument(PathOf("computations", c, bodies_[c].adopted->name()), ": ",
+                               PathOf("instructions", i, name),
+                               ": name: another instruction has it");
+    }
+  }
   return absl::OkStatus();
 }
 
 absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
-  std::vector<absl::string_view> instructions;
-  std::string others;
-  broken_ = !TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others);
+  std::vector<absl::string_view> instructions, program_shapes;
+  std::string others, without_shape;
+  broken_ = !TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others) ||
+            !TakeField(others, ComputationMessage::kProgramShapeFieldNumber, program_shapes,
+                       without_shape);
   if (broken_) return InvalidArgument("broken");
-  RETURN_IF_ERROR(Parse(others, message_));
+  RETURN_IF_ERROR(Parse(without_shape, message_));
   if (message_.name().empty()) return InvalidArgument("name: is missing");
   if (!computation_names_.insert(message_.name()).second)
     return InvalidArgument("name: another computation has it");
@@ -253,10 +194,15 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
   if (message_.execution_thread() != "main")
     body.computation->set_execution_thread(message_.execution_thread());
   seen_.Note(message_);
-  NoteAll(message_.program_shape(), seen_);
-  if (seen_.TakeRest())
-    computations_with_rest_.emplace_back(body.computation.get(), std::move(others));
+  bool has_rest = seen_.TakeRest();
   RETURN_IF_ERROR(ReadBody(instructions, body));
+  for (const absl::string_view shape : program_shapes) {
+    if (parts_.Knows(shape)) continue;
+    RETURN_IF_ERROR(Parse(shape, program_shape_));
+    NoteAll(program_shape_, seen_);
+    has_rest |= seen_.TakeRest();
+  }
+  if (has_rest) computations_with_rest_.emplace_back(body.computation.get(), bytes);
   Instruction* root = body.by_id.Find(message_.root_id());
   if (root == nullptr)
     return InvalidArgument("root_id: no instruction has the id ", message_.root_id());
@@ -300,11 +246,10 @@ absl::Status ModuleReader::ReadParts(Made& made) {
 
 absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
     const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata) {
-  const Instruction* const known = shape.ok() ? parts_.Known() : nullptr;
+  std::unique_ptr<Instruction> known = shape.ok() ? parts_.MakeKnown(*shape) : nullptr;
   if (known != nullptr) {
-    std::unique_ptr<Instruction> made = known->CloneWith(*shape, {});
-    made->set_metadata(std::move(metadata));
-    return made;
+    known->set_metadata(std::move(metadata));
+    return known;
   }
   RETURN_IF_ERROR(Parse(parts_.others(), instruction_));
   Seen own;
@@ -346,8 +291,6 @@ absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_i
   if (name_.empty()) return InvalidArgument("name: is missing");
   const InstructionLinks& links = in_parts ? parts_.links() : links_;
   made.id = ProtoIds::Local(links.id);
-  if (!instruction_names_.insert(name_).second)
-    return InvalidArgument("name: another instruction has it");
   names_.emplace_back(made.instruction.get(), name_);
   RETURN_IF_ERROR(Finish(links, made.id, by_id, *made.instruction));
   if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
@@ -362,7 +305,7 @@ absl::Status ModuleReader::Finish(const InstructionLinks& links, int32_t id, Ins
   RETURN_IF_ERROR(CheckOperands(instruction));
   RETURN_IF_ERROR(CheckCalled(instruction));
   RETURN_IF_ERROR(CheckAsyncShape(instruction));
-  SplitSliceSizes(instruction_, instruction);
+  SplitSliceSizes(instruction_.dynamic_slice_sizes(), instruction);
   Normalize(instruction);
   if (by_id.Add(id, &instruction)) return absl::OkStatus();
   return InvalidArgument("id: another instruction has ", links.id);
@@ -450,7 +393,10 @@ absl::Status ModuleReader::ReadSchedule() {
 absl::Status ModuleReader::KeepRests() {
   RETURN_IF_ERROR(KeepInstructionRests());
   for (const auto& [computation, bytes] : computations_with_rest_) {
-    RETURN_IF_ERROR(Parse(bytes, message_));
+    std::vector<absl::string_view> instructions;
+    std::string others;
+    TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others);
+    RETURN_IF_ERROR(Parse(others, message_));
     ComputationMessage written;
     WriteProgramShape(*computation, written.mutable_program_shape());
     constexpr int kOwn[] = {

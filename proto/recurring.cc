@@ -108,10 +108,18 @@ bool RecurringParts::Split(absl::string_view instruction) {
   return true;
 }
 
-const Instruction* RecurringParts::Known() {
-  if (others_.size() > kLongestKnown) return nullptr;
-  const auto* known = known_.Find(others_);
-  return known == nullptr ? nullptr : known->get();
+std::unique_ptr<Instruction> RecurringParts::MakeKnown(const Shared<Shape>& shape) const {
+  const auto* found = others_.size() <= kLongestKnown ? known_.Find(others_) : nullptr;
+  if (found == nullptr) return nullptr;
+  const Instruction& known = **found;
+  if (known.HasExtras()) return known.CloneWith(shape, {});
+  auto made =
+      std::make_unique<Instruction>(known.opcode(), shape, absl::Span<Instruction* const>());
+  VisitAttributes(known.opcode(), made->mutable_attributes(), [&](auto& attributes) {
+    using A = std::decay_t<decltype(attributes)>;
+    if constexpr (!std::is_same_v<A, NoAttrs>) attributes = known.attr<A>();
+  });
+  return made;
 }
 
 void RecurringParts::Keep(const Instruction& read) {
@@ -132,6 +140,22 @@ absl::StatusOr<Shared<OpMetadata>> RecurringParts::ReadMetadata(Seen& seen) {
                     Read(in, own, metadata);
                     return absl::OkStatus();
                   });
+}
+
+bool RecurringParts::Knows(absl::string_view program_shape) const {
+  using Parts = pb::ProgramShapeProto;
+  WireReader reader(program_shape);
+  WireField field;
+  while (!reader.AtEnd()) {
+    if (!reader.Next(field) || field.type != WireType::kBytes) return false;
+    const bool is_shape =
+        field.number == Parts::kParametersFieldNumber || field.number == Parts::kResultFieldNumber;
+    const bool known =
+        is_shape ? shapes_.Find(field.content) != nullptr
+                 : field.number == Parts::kParameterNamesFieldNumber && IsAscii(field.content);
+    if (!known) return false;
+  }
+  return true;
 }
 
 }  // namespace hlokit

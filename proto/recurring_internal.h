@@ -1,5 +1,5 @@
-// Messages of instructions taken apart: what ties one to others, and what recurs in a module (shapes,
-// metadata, opcodes with their attributes), which is read once.
+// Messages of instructions taken apart: what ties one to others, and what recurs in a module
+// (shapes, metadata, opcodes with their attributes), which is read once.
 #pragma once
 
 #include <deque>
@@ -31,14 +31,17 @@ class RecurringParts {
   const InstructionLinks& links() const { return links_; }
   // The message without name, links, shape and metadata, after Split.
   const std::string& others() const { return others_; }
-  // An instruction that equal others() were read as, or null; without name, shape and links.
-  const Instruction* Known();
-  // Keeps a copy of what others() were just read as, for Known().
+  // An instruction of the shape, made of what equal others() were read as; null where none were.
+  std::unique_ptr<Instruction> MakeKnown(const Shared<Shape>& shape) const;
+  // Keeps a copy of what others() were just read as, for MakeKnown().
   void Keep(const Instruction& read);
   // Errors: DataLoss for bytes that are no message; else as Read in shapes_internal.h.
   absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen);
   // The same; nothing where there is none.
   absl::StatusOr<Shared<OpMetadata>> ReadMetadata(Seen& seen);
+  // Whether a ProgramShapeProto has nothing in it but names and shapes that were read before and
+  // had no fields without a place in the IR.
+  bool Knows(absl::string_view program_shape) const;
 
  private:
   // Takes a field that is not one of the others; false where it has been there before.

@@ -3,6 +3,7 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -88,14 +89,19 @@ class DamageFinder {
 }  // namespace
 
 bool WireReader::LongVarint(uint64_t& value) {
+  constexpr size_t kLongest = 10;  // bytes, of seven bits each
+  const size_t most = std::min(bytes_.size() - at_, kLongest);
+  const char* const from = bytes_.data() + at_;
   value = 0;
-  for (int shift = 0; shift < 70 && at_ < bytes_.size(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-    if (shift < 64) value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
+  for (size_t i = 0; i < most; ++i) {
+    const auto byte = static_cast<unsigned char>(from[i]);
+    if (7 * i < 64) value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if (byte >= 0x80) continue;
+    at_ += i + 1;
+    return true;
   }
-  error_ = at_ == bytes_.size() ? "the bytes end inside a number" : "a number of over ten bytes";
-  return false;
+  return Fail(at_ + most,
+              most < kLongest ? "the bytes end inside a number" : "a number of over ten bytes");
 }
 
 bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_view>& contents,

@@ -16,18 +16,20 @@ template <typename Value>
 class TextTable {
  public:
   // What was added under `text`, or null; valid until the next Add.
-  const Value* Find(absl::string_view text) {
+  const Value* Find(absl::string_view text) const {
     if (entries_.empty()) return nullptr;
     const Entry& entry = entries_[Slot(text, Hash(text))];
     return entry.text != nullptr ? &entry.value : nullptr;
   }
-  // The text must not be there.
-  void Add(absl::string_view text, Value value) {
+  // False, and nothing done, where the text is there.
+  bool Add(absl::string_view text, Value value) {
     if (size_ * 2 >= entries_.size()) Grow();
     const uint32_t hash = Hash(text);
-    entries_[Slot(text, hash)] = {text.data(), static_cast<uint32_t>(text.size()), hash,
-                                  std::move(value)};
+    Entry& entry = entries_[Slot(text, hash)];
+    if (entry.text != nullptr) return false;
+    entry = {text.data(), static_cast<uint32_t>(text.size()), hash, std::move(value)};
     ++size_;
+    return true;
   }
 
  private:

@@ -20,6 +20,13 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
+# Flags with values that make no sense.
+if(TARGET hlo-run)
+  add_test(NAME project.flags
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/flags_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
+endif()
+
 # What the project says of each operation against the catalogue of the semantics pages.
 add_test(NAME corpus.operations
          COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py

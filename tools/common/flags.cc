@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <exception>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "support/text.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/messages.h"
@@ -53,6 +56,41 @@ std::string Suggestion(const CLI::App& app, absl::string_view message) {
   return DidYouMean(word, candidates);
 }
 
+// CLI11 reads a switch's value as a number where it is no word for true or false, and lets what
+// the standard library throws at that pass: the argument to blame.
+std::string ArgumentThatIsNoBool(const CLI::App& app, absl::Span<const std::string> arguments) {
+  for (const std::string& argument : arguments) {
+    const size_t end = argument.find('=');
+    const CLI::Option* option = app.get_option_no_throw(argument.substr(0, end));
+    int64_t value;
+    if (end != std::string::npos && option != nullptr && option->get_items_expected_max() == 0 &&
+        !absl::SimpleAtoi(absl::string_view(argument).substr(end + 1), &value))
+      return argument;
+  }
+  return "a switch";
+}
+
+// CLI11 takes the nearest number for one out of range.
+void RefuseHugeNumbers(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    for (const std::string& text : option->results()) {
+      const size_t sign = absl::StartsWith(text, "-") ? 1 : 0;
+      int64_t small;
+      uint64_t large;
+      if (text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos &&
+          !absl::SimpleAtoi(text, &small) && !absl::SimpleAtoi(text, &large))
+        throw CLI::ValidationError(option->get_name(), text + " is out of range");
+    }
+  }
+}
+
+int UsageError(const CLI::App& app, const std::string& what) {
+  std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(),
+               what.c_str(), Suggestion(app, what).c_str(), app.get_name().c_str());
+  return kExitUsage;
+}
+
 }  // namespace
 
 std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
@@ -69,8 +107,8 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
   return arguments;
 }
 
-bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples,
-                int& exit_status) {
+bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
+                absl::string_view examples, int& exit_status) {
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
   app.footer(std::string(examples));
   std::string colours = "auto", format = "text";
@@ -81,9 +119,10 @@ bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_
   app.add_option("--diagnostics", format, "errors and warnings: text, or json, an object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
-    app.parse(std::move(arguments));
+    // CLI11 takes them from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    RefuseHugeNumbers(app);
     SetMessages(format == "json" ? MessageFormat::kJson : MessageFormat::kText,
                 colours == "always"  ? Colours::kAlways
                 : colours == "never" ? Colours::kNever
@@ -93,10 +132,10 @@ bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_
     app.exit(success);
     exit_status = kExitDone;
   } catch (const CLI::Error& error) {
-    const std::string what = error.what();
-    std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(),
-                 what.c_str(), Suggestion(app, what).c_str(), app.get_name().c_str());
-    exit_status = kExitUsage;
+    exit_status = UsageError(app, error.what());
+  } catch (const std::exception&) {
+    exit_status = UsageError(
+        app, absl::StrCat(ArgumentThatIsNoBool(app, arguments), ": expected true or false"));
   }
   return false;
 }

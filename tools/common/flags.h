@@ -22,8 +22,8 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 // `arguments`. True if the tool should go on; else `exit_status` is what it should return:
 // kExitDone after --help or --version, kExitUsage after a message that names the flag and, where
 // one is near, what was meant.
-bool ParseFlags(CLI::App& app, std::vector<std::string> arguments, absl::string_view examples,
-                int& exit_status);
+bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
+                absl::string_view examples, int& exit_status);
 
 // Comma-separated text, empty parts left out.
 std::vector<std::string> SplitCommas(absl::string_view text);

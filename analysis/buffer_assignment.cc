@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/buffer_packing.h"
 #include "analysis/in_place.h"
 #include "analysis/value_flow.h"
 #include "support/status.h"
@@ -14,12 +15,9 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 // Above this many pairs of values two buffers are not even tried: the copy costs less than the
 // search.
 constexpr size_t kMaxPairs = 200000;
-
-int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
 
 }  // namespace
 
@@ -31,17 +29,28 @@ bool Overlap(const Slice& a, const Slice& b) {
 
 class BufferPlanner {
  public:
-  BufferPlanner(const Module& module, ValueFlow flow) : module_(module), flow_(std::move(flow)) {}
+  BufferPlanner(const Module& module, ValueFlow flow, std::vector<Donation> donations)
+      : module_(module), flow_(std::move(flow)) {
+    out_.donations_ = std::move(donations);
+  }
 
   absl::StatusOr<BufferAssignment> Run(int64_t limit) {
-    MakeBuffers();
-    for (auto [a, b] : flow_.joined) Join(a, b);
-    ShareWanted();
-    ShareAlongEdges();
-    ShareElementwise();
     RETURN_IF_ERROR(Pack(limit));
     Report();
     return std::move(out_);
+  }
+
+  // Decides what shares memory. Returns the donations that this honours: where some are missing,
+  // the plan is to be made again with these alone.
+  std::vector<Donation> Share() {
+    MakeBuffers();
+    for (auto [a, b] : flow_.joined) Join(a, b);
+    ShareWanted();
+    ShareAlongControl();
+    std::vector<Donation> honoured = ShareDonated();
+    PlaceResults();
+    ShareElementwise();
+    return honoured;
   }
 
  private:
@@ -66,14 +75,21 @@ class BufferPlanner {
       b.end = value.end;
       b.size = value.size;
       if (value.kind == FlowValue::Kind::kParameter) {
-        b.fixed = Slice::Kind::kParameter;
-        b.index = value.number;
+        const Donation* donation = DonationOf(value.number);
+        b.fixed = donation != nullptr ? Slice::Kind::kOutput : Slice::Kind::kParameter;
+        b.index = donation != nullptr ? donation->result : value.number;
       } else if (value.kind == FlowValue::Kind::kConstant) {
         b.fixed = Slice::Kind::kConstant;
         b.index = static_cast<int64_t>(out_.constants_.size());
         out_.constants_.push_back(value.def);
       }
     }
+  }
+
+  const Donation* DonationOf(int64_t parameter) const {
+    for (const Donation& donation : out_.donations_)
+      if (donation.parameter == parameter) return &donation;
+    return nullptr;
   }
 
   int Find(int v) {
@@ -114,7 +130,8 @@ class BufferPlanner {
     return b.fixed == Slice::Kind::kParameter || b.fixed == Slice::Kind::kConstant;
   }
 
-  bool TryJoin(int reader, int writer) {
+  // `in_place`: where the one's last read is the other's write, both may be in one place.
+  bool TryJoin(int reader, int writer, bool in_place = true) {
     const int a = Find(reader), b = Find(writer);
     if (a == b) return true;
     const Buffer& x = buffers_[a];
@@ -124,7 +141,7 @@ class BufferPlanner {
     if (x.members.size() * y.members.size() > kMaxPairs) return false;
     for (int v : x.members)
       for (int w : y.members)
-        if (!Disjoint(v, w, reader, writer)) return false;
+        if (!Disjoint(v, w, in_place ? reader : -1, in_place ? writer : -1)) return false;
     Join(a, b);
     return true;
   }
@@ -175,10 +192,40 @@ class BufferPlanner {
     ForEachSharable(true, [&](int reader, int writer) { TryJoin(reader, writer); });
   }
 
-  void ShareAlongEdges() {
-    for (auto it = flow_.edges.begin(); it != flow_.edges.end(); ++it)
-      if (it->kind != FlowEdge::Kind::kOutput) TryJoin(it->from, it->to);
-    std::set<int64_t> taken;
+  void ShareAlongControl() {
+    for (const FlowEdge& edge : flow_.edges)
+      if (edge.kind != FlowEdge::Kind::kOutput) TryJoin(edge.from, edge.to);
+  }
+
+  // The result that a donated argument is for must come to lie in its memory: by what shares
+  // already, over the argument by its last reader, or after it.
+  std::vector<Donation> ShareDonated() {
+    std::vector<Donation> honoured;
+    if (out_.donations_.empty()) return honoured;
+    absl::flat_hash_map<int64_t, int> arguments, results;
+    for (size_t v = 0; v < flow_.values.size(); ++v)
+      if (flow_.values[v].kind == FlowValue::Kind::kParameter)
+        arguments[flow_.values[v].number] = static_cast<int>(v);
+    for (const FlowEdge& edge : flow_.edges)
+      if (edge.kind == FlowEdge::Kind::kOutput) results[edge.to] = edge.from;
+    absl::flat_hash_map<int, int> wanted;  // result -> the argument that it should replace
+    for (const Donation& donation : out_.donations_)
+      if (arguments.contains(donation.parameter) && results.contains(donation.result))
+        wanted[results.at(donation.result)] = arguments.at(donation.parameter);
+    ForEachSharable(false, [&](int reader, int writer) {
+      const auto found = wanted.find(writer);
+      if (found != wanted.end() && Find(found->second) == Find(reader)) TryJoin(reader, writer);
+    });
+    for (const Donation& donation : out_.donations_) {
+      const auto argument = arguments.find(donation.parameter);
+      const auto result = results.find(donation.result);
+      if (argument == arguments.end() || result == results.end()) continue;
+      if (TryJoin(argument->second, result->second, /*in_place=*/false)) honoured.push_back(donation);
+    }
+    return honoured;
+  }
+
+  void PlaceResults() {
     for (const FlowEdge& edge : flow_.edges) {
       if (edge.kind != FlowEdge::Kind::kOutput) continue;
       Buffer& b = buffers_[Find(edge.from)];
@@ -192,7 +239,6 @@ class BufferPlanner {
     ForEachSharable(false, [&](int reader, int writer) { TryJoin(reader, writer); });
   }
 
-  // Buffers by the time they begin; the free blocks of the arena by offset. Best fit.
   absl::Status Pack(int64_t limit) {
     std::vector<int> order;
     for (size_t v = 0; v < buffers_.size(); ++v)
@@ -201,13 +247,10 @@ class BufferPlanner {
         order.push_back(static_cast<int>(v));
     StageCopies(order);
     FindPeak(order);
-    // Large and long-lived buffers first give the tighter packing; many small ones want the quick
-    // way.
-    if (order.size() <= 3000) {
-      PackBySize(order);
-    } else {
-      PackByTime(order);
-    }
+    std::vector<BufferLife> lives;
+    for (int b : order) lives.push_back({buffers_[b].begin, buffers_[b].end, buffers_[b].size});
+    out_.arena_size_ = PackBuffers(absl::MakeSpan(lives), out_.live_peak_);
+    for (size_t k = 0; k < order.size(); ++k) buffers_[order[k]].offset = lives[k].offset;
     if (out_.arena_size_ > limit)
       return ResourceExhausted("temporary buffers need ", out_.arena_size_,
                                " bytes, more than the limit of ", limit);
@@ -217,8 +260,8 @@ class BufferPlanner {
   void FindPeak(const std::vector<int>& order) {
     std::map<int64_t, int64_t> delta;
     for (int b : order) {
-      delta[buffers_[b].begin] += Align(buffers_[b].size);
-      delta[buffers_[b].end + 1] -= Align(buffers_[b].size);
+      delta[buffers_[b].begin] += ArenaSize(buffers_[b].size);
+      delta[buffers_[b].end + 1] -= ArenaSize(buffers_[b].size);
     }
     int64_t live = 0, peak = 0;
     for (auto [time, bytes] : delta) {
@@ -241,71 +284,7 @@ class BufferPlanner {
       if (latest == nullptr || flow_.values[v].begin > latest->begin) latest = &flow_.values[v];
     }
     if (latest == nullptr || latest->def == nullptr) return;
-    out_.at_peak_.push_back({latest->def, latest->leaf, Align(buffer.size)});
-  }
-
-  void PackBySize(std::vector<int> order) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return buffers_[a].size > buffers_[b].size; });
-    std::vector<int> placed;  // by offset
-    for (int b : order) {
-      Buffer& buffer = buffers_[b];
-      const int64_t size = Align(buffer.size);
-      int64_t at = 0, best = -1, best_gap = INT64_MAX;
-      for (int p : placed) {
-        const Buffer& other = buffers_[p];
-        if (other.end < buffer.begin || buffer.end < other.begin) continue;
-        if (other.offset - at >= size && other.offset - at < best_gap) {
-          best = at;
-          best_gap = other.offset - at;
-        }
-        at = std::max(at, other.offset + Align(other.size));
-      }
-      buffer.offset = best >= 0 ? best : at;
-      out_.arena_size_ = std::max(out_.arena_size_, buffer.offset + size);
-      placed.insert(
-          std::upper_bound(placed.begin(), placed.end(), b,
-                           [&](int x, int y) { return buffers_[x].offset < buffers_[y].offset; }),
-          b);
-    }
-  }
-
-  void PackByTime(std::vector<int> order) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return buffers_[a].begin < buffers_[b].begin; });
-    std::map<int64_t, int64_t> free_blocks = {{0, INT64_MAX / 2}};  // offset -> size
-    std::multimap<int64_t, int> ends;
-    auto release = [&](const Buffer& b) {
-      auto at = free_blocks.emplace(b.offset, Align(b.size)).first;
-      auto next = std::next(at);
-      if (next != free_blocks.end() && at->first + at->second == next->first) {
-        at->second += next->second;
-        free_blocks.erase(next);
-      }
-      if (at == free_blocks.begin()) return;
-      auto before = std::prev(at);
-      if (before->first + before->second != at->first) return;
-      before->second += at->second;
-      free_blocks.erase(at);
-    };
-    for (int b : order) {
-      Buffer& buffer = buffers_[b];
-      while (!ends.empty() && ends.begin()->first < buffer.begin) {
-        release(buffers_[ends.begin()->second]);
-        ends.erase(ends.begin());
-      }
-      const int64_t size = Align(buffer.size);
-      auto best = free_blocks.end();
-      for (auto it = free_blocks.begin(); it != free_blocks.end(); ++it)
-        if (it->second >= size && (best == free_blocks.end() || it->second < best->second))
-          best = it;
-      buffer.offset = best->first;
-      const int64_t rest = best->second - size;
-      free_blocks.erase(best);
-      if (rest > 0) free_blocks[buffer.offset + size] = rest;
-      out_.arena_size_ = std::max(out_.arena_size_, buffer.offset + size);
-      ends.emplace(buffer.end, b);
-    }
+    out_.at_peak_.push_back({latest->def, latest->leaf, ArenaSize(buffer.size)});
   }
 
   // Copies of one moment that are sources of others' destinations go through a buffer of their own.
@@ -391,9 +370,17 @@ class BufferPlanner {
   BufferAssignment out_;
 };
 
-absl::StatusOr<BufferAssignment> BufferAssignment::Make(const Module& module, int64_t limit) {
-  ASSIGN_OR_RETURN(ValueFlow flow, ValueFlow::Make(module));
-  return BufferPlanner(module, std::move(flow)).Run(limit);
+absl::StatusOr<BufferAssignment> BufferAssignment::Make(const Module& module,
+                                                        const BufferOptions& options) {
+  ASSIGN_OR_RETURN(const ValueFlow flow, ValueFlow::Make(module));
+  std::vector<Donation> donations;
+  if (options.donate) donations = FindDonations(module);
+  while (true) {
+    BufferPlanner planner(module, flow, donations);
+    std::vector<Donation> honoured = planner.Share();
+    if (honoured == donations) return planner.Run(options.limit);
+    donations = std::move(honoured);  // fewer, so this ends
+  }
 }
 
 absl::Span<const Slice> BufferAssignment::slices(const Instruction* i) const {

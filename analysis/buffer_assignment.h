@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "analysis/donation.h"
 #include "ir/module.h"
 
 namespace hlokit {
@@ -30,14 +31,21 @@ struct BufferCopy {
   Slice staging;
 };
 
+struct BufferOptions {
+  int64_t limit = INT64_MAX;  // bytes of the arena
+  // Lets results take the memory of arguments that the module's header donates to them.
+  bool donate = false;
+};
+
 // The plan of a module. Preconditions: every computation other than those that fusions, reduce and
 // the like apply to scalars has one caller (flatten-call-graph), and schedules or post orders are
 // the order of execution.
 class BufferAssignment {
  public:
-  // Errors: ResourceExhausted if the arena would exceed `limit` bytes; Unimplemented for calls
-  // nested too deep.
-  static absl::StatusOr<BufferAssignment> Make(const Module& module, int64_t limit = INT64_MAX);
+  // Errors: ResourceExhausted if the arena would exceed the limit; Unimplemented for calls nested
+  // too deep.
+  static absl::StatusOr<BufferAssignment> Make(const Module& module,
+                                               const BufferOptions& options = {});
 
   // The place of each leaf (depth first) of an instruction's result; empty for instructions that do
   // not run on their own (inside fusions and reducers).
@@ -61,6 +69,10 @@ class BufferAssignment {
   const std::vector<int64_t>& parameter_sizes() const { return parameter_sizes_; }
   const std::vector<int64_t>& output_sizes() const { return output_sizes_; }
 
+  // Donated arguments whose memory a result takes: they lie in the result's place (kOutput) from
+  // the start.
+  const std::vector<Donation>& donations() const { return donations_; }
+
   // Before the first iteration of a while; after each run of its body; at the end of branch b of a
   // conditional; at the end of the entry.
   const std::vector<BufferCopy>& loop_entry_copies(const Instruction* loop) const;
@@ -82,6 +94,7 @@ class BufferAssignment {
   std::vector<int64_t> parameter_sizes_, output_sizes_;
   int64_t arena_size_ = 0, live_peak_ = 0;
   std::vector<LiveArray> at_peak_;
+  std::vector<Donation> donations_;
 };
 
 }  // namespace hlokit

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "analysis/in_place.h"
 #include "analysis/value_flow.h"
@@ -131,8 +132,67 @@ TEST(BufferAssignmentTest, ChainsReuseMemoryAndLimitsHold) {
   ASSERT_TRUE(buffers.ok()) << buffers.status();
   EXPECT_LE(buffers->arena_size(), 2 * 64 * 64 * 4);
   EXPECT_GE(buffers->arena_size(), buffers->live_peak());
-  EXPECT_EQ(BufferAssignment::Make(*module, /*limit=*/100).status().code(),
+  EXPECT_EQ(BufferAssignment::Make(*module, {.limit = 100}).status().code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+// --- Donation.
+
+BufferAssignment Donated(const Module& module) {
+  auto buffers = BufferAssignment::Make(module, {.donate = true});
+  EXPECT_TRUE(buffers.ok()) << buffers.status();
+  return *std::move(buffers);
+}
+
+TEST(BufferAssignmentTest, DonatedArgumentsAreUpdatedInPlace) {
+  const auto module = Parse(R"(HloModule m, input_output_alias={ {1}: (0, {}, may-alias) },
+    buffer_donor={ (1, {}) }
+ENTRY e {
+  p = f32[64]{0} parameter(0)
+  q = f32[64,2]{1,0} parameter(1)
+  i = s32[] parameter(2)
+  one = f32[1]{0} slice(p), slice={[3:4]}
+  u = f32[64]{0} dynamic-update-slice(p, one, i)
+  n = f32[64,2]{1,0} negate(q)
+  ROOT t = (f32[64,2]{1,0}, f32[64]{0}) tuple(n, u)
+})");
+  const BufferAssignment buffers = Donated(*module);
+  EXPECT_THAT(buffers.donations(),
+              testing::UnorderedElementsAre(Donation{0, 1}, Donation{1, 0}));
+  EXPECT_EQ(buffers.slice(Named(*module, "p")), buffers.slice(Named(*module, "u")));
+  EXPECT_EQ(buffers.slice(Named(*module, "q")), buffers.slice(Named(*module, "n")));
+  EXPECT_THAT(buffers.output_copies(), testing::IsEmpty());
+  auto apart = BufferAssignment::Make(*module);
+  ASSERT_TRUE(apart.ok());
+  EXPECT_THAT(apart->donations(), testing::IsEmpty());
+  EXPECT_EQ(apart->slice(Named(*module, "p")).kind, Slice::Kind::kParameter);
+}
+
+TEST(BufferAssignmentTest, LoopsUpdateDonatedStateInPlace) {
+  auto module = Parse(absl::StrReplaceAll(
+      Loop("  v = f32[1]{0} dynamic-slice(b, i), dynamic_slice_sizes={1}\n"
+           "  u = f32[64]{0} dynamic-update-slice(a, v, i)\n",
+           "n, u, b"),
+      {{"HloModule m", "HloModule m, input_output_alias={ {1}: (0, {}, must-alias) }"},
+       {"x = f32[64]{0} negate(p)", "x = f32[64]{0} copy(p)"},
+       {"exponential(p)", "iota(), iota_dimension=0"}}));
+  const BufferAssignment buffers = Donated(*module);
+  EXPECT_THAT(buffers.donations(), testing::ElementsAre(Donation{0, 1}));
+  EXPECT_EQ(buffers.slice(Named(*module, "p")), buffers.slice(Named(*module, "u")));
+}
+
+TEST(BufferAssignmentTest, ArgumentsThatAreStillReadAreNotWrittenOver) {
+  // Both results would take what the other one is; a reversal reads other places than it writes.
+  const auto swapped = Parse(R"(HloModule m,
+    input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+ENTRY e {
+  p = f32[64]{0} parameter(0)
+  q = f32[64]{0} parameter(1)
+  r = f32[64]{0} parameter(2)
+  v = f32[64]{0} reverse(r), dimensions={0}
+  ROOT t = (f32[64]{0}, f32[64]{0}, f32[64]{0}) tuple(q, p, v)
+})");
+  EXPECT_THAT(Donated(*swapped).donations(), testing::IsEmpty());
 }
 
 // --- Over all modules of testdata/differential.

@@ -42,6 +42,9 @@ struct CompileOptions {
   RunLimits limits;
   std::string cache_dir;      // folder of object code of earlier processes; empty: none
   bool profile = false;       // count the time of each instruction
+  // Lets results be written over the arguments that the module donates to them
+  // (Executable::PrepareDonating); arguments not given away are copied before each run.
+  bool donate = false;
   std::string dump_to;        // folder for the module after passes, IR, assembly; empty: nothing
   ProgressCallback progress;  // may be empty
   HostQueues host;
@@ -61,6 +64,7 @@ struct CompileStats {
   // of memory that a run needs beside arguments and results, on each device
   int64_t temporary_bytes = 0;
   int64_t code_bytes = 0;
+  int64_t donated = 0, donated_bytes = 0;  // arguments in whose memory results come to lie
   struct Fallback {
     std::string instruction;  // its name
     std::string opcode;
@@ -71,7 +75,7 @@ struct CompileStats {
 };
 
 // One device's arguments, one an entry parameter. Borrowed, never written, even where the module
-// donates them.
+// donates them (but see PrepareDonating).
 using DeviceArguments = std::vector<const Literal*>;
 
 // A value that a run borrows and never writes: a literal, or one array that lies in the caller's
@@ -127,6 +131,14 @@ class Executable {
     for (const DeviceArguments& device : arguments)
       views.emplace_back(device.begin(), device.end());
     return PrepareViews(views);
+  }
+
+  // On one device, of a program compiled to donate: arguments that the module donates are taken
+  // where a result can lie in their memory, and their literals left empty. Each further run goes
+  // on from what the last one left there. What other platforms do is Prepare.
+  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareDonating(
+      absl::Span<Literal* const> arguments) {
+    return Prepare({DeviceArguments(arguments.begin(), arguments.end())});
   }
 
   // Runs once on one device.

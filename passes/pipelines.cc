@@ -21,7 +21,7 @@ constexpr Pipeline kPipelines[] = {
      "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
      "folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"
-     "fusion,cse,dce"},
+     "fusion,cse,dce,hlo-memory-scheduler"},
     {"interpreter", "call-inliner,dce"},
 };
 

@@ -56,7 +56,8 @@ class CpuBackend : public Backend {
     RETURN_IF_ERROR(LowerForCpu(*module, options));
     stats.passes_s = Now() - start;
     stats.phases.push_back({"passes", stats.passes_s});
-    ASSIGN_OR_RETURN(BufferAssignment buffers, BufferAssignment::Make(*module));
+    ASSIGN_OR_RETURN(BufferAssignment buffers,
+                     BufferAssignment::Make(*module, {.donate = options.donate}));
     stats.phases.push_back({"buffer assignment", Now() - start - stats.passes_s});
     const double emission = Now();
     EmitOptions emit;
@@ -83,6 +84,10 @@ class CpuBackend : public Backend {
     stats.cached_objects = jit.cached_objects;
     stats.temporary_bytes = buffers.arena_size();
     stats.code_bytes = code->code_bytes();
+    for (const Donation& donation : buffers.donations()) {
+      ++stats.donated;
+      stats.donated_bytes += buffers.output_sizes()[donation.result];
+    }
     stats.codegen_s = Now() - start - stats.passes_s;
     auto executable = std::make_unique<CpuExecutable>(
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);

@@ -28,12 +28,13 @@ uint64_t ReadClock() {
 }
 
 // The leaves of a literal, depth first.
-void CollectLeaves(const Literal& literal, std::vector<const Literal*>& out) {
+template <typename L>
+void CollectLeaves(L& literal, std::vector<L*>& out) {
   if (!literal.shape().IsTuple()) {
     out.push_back(&literal);
     return;
   }
-  for (const Literal& e : literal.elements()) CollectLeaves(e, out);
+  for (L& e : literal.elements()) CollectLeaves(e, out);
 }
 
 // A literal of `shape` from buffers in its layouts, taken in depth-first order from `next` on.
@@ -94,7 +95,12 @@ class CpuRun final : public PreparedRun {
  public:
   explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}, {}} {}
 
+<<<<<<< HEAD
   absl::Status Prepare(const DeviceViews& arguments) {
+=======
+  // `given`: the same arguments, to be taken where the program wants them; else empty.
+  absl::Status Prepare(const DeviceArguments& arguments, absl::Span<Literal* const> given = {}) {
+>>>>>>> 0dc7be0 (Schedule for little memory on the CPU; honour donated arguments; pack arenas tighter)
     const Computation& entry = *e_.module().entry();
     if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
       return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ",
@@ -118,6 +124,7 @@ class CpuRun final : public PreparedRun {
     context_.call_reference = CallReference;
     context_.user = &calls_;
     context_.rng_state[0] = 0x853c49e6748fea9bULL;
+    RETURN_IF_ERROR(PlaceDonations(given));
     RETURN_IF_ERROR(AllocateResults());
     if (e_.profile()) {
       counters_.assign(2 * e_.module().id_bound(), 0);
@@ -131,6 +138,7 @@ class CpuRun final : public PreparedRun {
     calls_.device.reset();
     calls_.failure = absl::OkStatus();
     context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
+    for (const Refill& refill : refills_) std::memcpy(refill.to, refill.from, refill.bytes);
     const ScopedFlushDenormals flush(e_.flush_denormals());
     const double start = Now();
     const uint64_t first = ReadClock();
@@ -183,6 +191,7 @@ class CpuRun final : public PreparedRun {
     return absl::OkStatus();
   }
 
+<<<<<<< HEAD
   // An array of the caller's, where it lies if code can read it there.
   absl::Status AddArray(const ValueView& array, const Shape& want) {
     const auto* elements = static_cast<const uint8_t*>(array.elements);
@@ -211,16 +220,44 @@ class CpuRun final : public PreparedRun {
     return reinterpret_cast<uint8_t*>(converted_.back().get());
   }
 
+=======
+  // Donated arguments become results, as they are or (in another layout, or not given) copied.
+  absl::Status PlaceDonations(absl::Span<Literal* const> given) {
+    const std::vector<ShapeLeaf> results = Leaves(e_.module().entry()->root()->shape());
+    outputs_.resize(results.size());
+    std::vector<Literal*> leaves;
+    for (Literal* argument : given) CollectLeaves(*argument, leaves);
+    for (const Donation& donation : e_.buffers().donations()) {
+      const Shape& shape = *results[donation.result].shape;
+      Literal& output = outputs_[donation.result];
+      const void* from = table_[donation.parameter];
+      if (!leaves.empty() && from == leaves[donation.parameter]->data()) {  // row-major
+        output = std::move(*leaves[donation.parameter]);
+        output.set_shape(shape);
+        continue;
+      }
+      output = Literal::Unset(shape);
+      if (leaves.empty()) {
+        refills_.push_back({output.data(), from, static_cast<size_t>(shape.ByteSize())});
+      } else {
+        std::memcpy(output.data(), from, static_cast<size_t>(shape.ByteSize()));
+        *leaves[donation.parameter] = Literal();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+>>>>>>> 0dc7be0 (Schedule for little memory on the CPU; honour donated arguments; pack arenas tighter)
   absl::Status AllocateResults() {
-    size_t at = first_output_;
+    size_t k = 0;
     for (const ShapeLeaf& leaf : Leaves(e_.module().entry()->root()->shape())) {
-      outputs_.emplace_back();
-      if (leaf.shape->IsArray()) {
+      Literal& output = outputs_[k];
+      if (leaf.shape->IsArray() && output.data() == nullptr) {
         const int64_t size = leaf.shape->ByteSize();
         if (size > (int64_t{1} << 46)) return ResourceExhausted("a result needs ", size, " bytes");
-        outputs_.back() = Literal(*leaf.shape);
+        output = Literal(*leaf.shape);
       }
-      table_[at++] = outputs_.back().data();
+      table_[first_output_ + k++] = output.data();
     }
     return absl::OkStatus();
   }
@@ -253,6 +290,13 @@ class CpuRun final : public PreparedRun {
     return ordered;
   }
 
+  // What a donated argument that was not given away becomes before each run.
+  struct Refill {
+    void* to;
+    const void* from;
+    size_t bytes;
+  };
+
   CpuExecutable& e_;
   ReferenceCalls calls_;
   HlokitRunContext context_;
@@ -261,6 +305,7 @@ class CpuRun final : public PreparedRun {
   size_t first_output_ = 0;
   std::vector<Bytes> converted_;
   std::vector<Literal> outputs_;
+  std::vector<Refill> refills_;
   std::vector<uint64_t> counters_;  // of a profile: ticks and calls, by instruction id
   uint64_t clock_ticks_ = 0;        // of all runs, beside
   double seconds_ = 0;
@@ -305,6 +350,13 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
                          " were asked for (--platform=interpreter runs several)");
   auto run = std::make_unique<CpuRun>(*this);
   RETURN_IF_ERROR(run->Prepare(arguments[0]));
+  return run;
+}
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
+    absl::Span<Literal* const> arguments) {
+  auto run = std::make_unique<CpuRun>(*this);
+  RETURN_IF_ERROR(run->Prepare(DeviceArguments(arguments.begin(), arguments.end()), arguments));
   return run;
 }
 

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "analysis/donation.h"
 
 namespace hlokit {
 namespace {
@@ -48,36 +49,8 @@ absl::StatusOr<bool> SplitConstants(Computation& computation) {
   return changed;
 }
 
-bool IsAliased(const ModuleHeader& header, const ShapeIndex& output) {
-  for (const InputOutputAlias& alias : header.aliases)
-    if (alias.output == output) return true;
-  return false;
-}
-
 absl::StatusOr<bool> AliasDonors(Module& module) {
-  bool changed = false;
-  ModuleHeader& header = module.header();
-  const std::vector<ShapeLeaf> results = Leaves(module.entry()->root()->shape());
-  std::vector<BufferDonor> left;
-  for (const BufferDonor& donor : header.donors) {
-    const Shape* given =
-        donor.parameter < module.entry()->parameter_count()
-            ? SubShape(module.entry()->parameter(donor.parameter)->shape(), donor.index)
-            : nullptr;
-    const ShapeLeaf* taken = nullptr;
-    for (const ShapeLeaf& leaf : results)
-      if (taken == nullptr && given != nullptr && *leaf.shape == *given &&
-          !IsAliased(header, leaf.index))
-        taken = &leaf;
-    if (taken == nullptr) {
-      left.push_back(donor);
-      continue;
-    }
-    header.aliases.push_back({taken->index, donor.parameter, donor.index});
-    changed = true;
-  }
-  header.donors = std::move(left);
-  return changed;
+  return MatchDonors(*module.entry(), module.header());
 }
 
 }  // namespace

@@ -4,86 +4,14 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "support/dense_map.h"
-#include "types/shape_bytes.h"
+#include "passes/scheduling/memory_orders.h"
 
 namespace hlokit {
 namespace {
 
 using Order = std::vector<Instruction*>;
 
-// What `i` keeps in memory of its own.
-int64_t OwnBytes(const Instruction* i) {
-  switch (i->opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kBitcast:
-      return 0;
-    default:
-      return TotalBytes(i->shape());
-  }
-}
-
-// Bytes alive at the worst moment: each array from its own time to its last reader's.
-int64_t Peak(const Order& order) {
-  DenseMap<int64_t> last(-1);
-  for (size_t t = 0; t < order.size(); ++t)
-    for (const Instruction* operand : order[t]->operands())
-      last[operand->id()] = static_cast<int64_t>(t);
-  std::vector<int64_t> freed(order.size(), 0);
-  for (const Instruction* i : order)
-    if (last.at(i->id()) >= 0 && !i->IsRoot()) freed[last.at(i->id())] += OwnBytes(i);
-  int64_t alive = 0, peak = 0;
-  for (size_t t = 0; t < order.size(); ++t) {
-    alive += OwnBytes(order[t]);
-    peak = std::max(peak, alive);
-    alive -= freed[t];
-  }
-  return peak;
-}
-
-// Depth first from the root and what has no users, of the operands the one that needs most first.
-Order GreedyOrder(const Computation& c) {
-  const Order base = c.PostOrder();
-  DenseMap<int64_t> need(0);  // at most so many bytes while it is computed; operands counted apart
-  for (const Instruction* i : base) {
-    int64_t worst = OwnBytes(i);
-    for (const Instruction* operand : i->operands())
-      worst = std::max(worst, need.at(operand->id()));
-    need[i->id()] = worst;
-  }
-  Order order, stack;
-  DenseMap<char> state(0);  // 1: open, 2: done
-  for (size_t k = base.size(); k-- > 0;)
-    if (base[k]->users().empty()) stack.push_back(base[k]);
-  while (!stack.empty()) {
-    Instruction* top = stack.back();
-    if (state.at(top->id()) != 0) {
-      stack.pop_back();
-      if (state.at(top->id()) == 1) order.push_back(top);
-      state[top->id()] = 2;
-      continue;
-    }
-    state[top->id()] = 1;
-    Order next(top->operands().begin(), top->operands().end());
-    next.insert(next.end(), top->control_predecessors().begin(), top->control_predecessors().end());
-    std::stable_sort(next.begin(), next.end(), [&](const Instruction* a, const Instruction* b) {
-      return need.at(a->id()) < need.at(b->id());
-    });
-    for (Instruction* i : next)
-      if (state.at(i->id()) == 0) stack.push_back(i);
-  }
-  return order;
-}
-
 Order TrivialOrder(const Computation& c) { return c.PostOrder(); }
-
-Order MemoryOrder(const Computation& c) {
-  Order plain = c.PostOrder(), greedy = GreedyOrder(c);
-  return greedy.size() == plain.size() && Peak(greedy) < Peak(plain) ? greedy : plain;
-}
 
 // Parameters by number, constants, the rest.
 Order Hoisted(const Computation& c) {
@@ -154,6 +82,30 @@ class Scheduler final : public Pass {
   bool makes_;
 };
 
+// Callees before callers, whose peaks hold theirs.
+class MemoryScheduler final : public Pass {
+ public:
+  absl::string_view name() const override { return "hlo-memory-scheduler"; }
+  bool handles_schedules() const override { return true; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    bool changed = !module.header().is_scheduled;
+    const std::vector<bool> running = RunningComputations(module);
+    InnerPeaks peaks(module.computation_id_bound(), 0);
+    for (Computation* c : module.ComputationsPostOrder()) {
+      if (!running[c->id()]) continue;
+      Order order = MemoryOrder(*c, peaks, peaks[c->id()]);
+      if (c->has_schedule() && std::equal(order.begin(), order.end(), c->schedule().begin(),
+                                          c->schedule().end()))
+        continue;
+      c->set_schedule(std::move(order));
+      changed = true;
+    }
+    module.header().is_scheduled = true;
+    return changed;
+  }
+};
+
 class Descheduler final : public Pass {
  public:
   absl::string_view name() const override { return "hlo-descheduler"; }
@@ -176,7 +128,7 @@ std::unique_ptr<Pass> CreateHloTrivialScheduler() {
 }
 
 std::unique_ptr<Pass> CreateHloMemoryScheduler() {
-  return std::make_unique<Scheduler>("hlo-memory-scheduler", MemoryOrder, /*makes=*/true);
+  return std::make_unique<MemoryScheduler>();
 }
 
 std::unique_ptr<Pass> CreateHloDescheduler() { return std::make_unique<Descheduler>(); }

@@ -9,8 +9,8 @@ namespace hlokit {
 // users. Cost: linear.
 std::unique_ptr<Pass> CreateHloTrivialScheduler();
 
-// hlo-memory-scheduler. As above, in the order of the two tried that keeps fewer bytes alive at the
-// worst moment: operands as they come, or those that need most memory first. Cost: n log n.
+// hlo-memory-scheduler. As above, in the order of those tried that keeps the fewest bytes alive at
+// the worst moment (memory_orders.h). Cost: n log n.
 std::unique_ptr<Pass> CreateHloMemoryScheduler();
 
 // hlo-descheduler. Drops the schedules. Cost: linear.

@@ -34,16 +34,19 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
   Diagnostics diagnostics;
   auto source = std::make_shared<const SourceFile>("module", std::string(text));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ParseModule(source, {true}, diagnostics));
-  const ScratchFolder scratch;
-  if (scratch.path().empty()) return InvalidArgument("cannot make a temporary folder");
   CompileOptions options;
   options.which_passes = CompileOptions::Passes::kNone;
   options.opt_level = opt_level;
   options.threads = 1;  // one piece of code
-  if (!buffers) options.dump_to = scratch.path();
+  if (buffers) {
+    RETURN_IF_ERROR(LowerForCpu(*module, options));
+    return BufferText(*module);
+  }
+  const ScratchFolder scratch;
+  if (scratch.path().empty()) return InvalidArgument("cannot make a temporary folder");
+  options.dump_to = scratch.path();
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
                    MakeCpuBackend()->Compile(std::move(module), options));
-  if (buffers) return BufferText(executable->module());
   return ReadFile(absl::StrCat(scratch.path(), "/", dump));
 }
 

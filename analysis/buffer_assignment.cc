@@ -220,7 +220,8 @@ class BufferPlanner {
       const auto argument = arguments.find(donation.parameter);
       const auto result = results.find(donation.result);
       if (argument == arguments.end() || result == results.end()) continue;
-      if (TryJoin(argument->second, result->second, /*in_place=*/false)) honoured.push_back(donation);
+      if (TryJoin(argument->second, result->second, /*in_place=*/false))
+        honoured.push_back(donation);
     }
     return honoured;
   }

@@ -157,8 +157,7 @@ ENTRY e {
   ROOT t = (f32[64,2]{1,0}, f32[64]{0}) tuple(n, u)
 })");
   const BufferAssignment buffers = Donated(*module);
-  EXPECT_THAT(buffers.donations(),
-              testing::UnorderedElementsAre(Donation{0, 1}, Donation{1, 0}));
+  EXPECT_THAT(buffers.donations(), testing::UnorderedElementsAre(Donation{0, 1}, Donation{1, 0}));
   EXPECT_EQ(buffers.slice(Named(*module, "p")), buffers.slice(Named(*module, "u")));
   EXPECT_EQ(buffers.slice(Named(*module, "q")), buffers.slice(Named(*module, "n")));
   EXPECT_THAT(buffers.output_copies(), testing::IsEmpty());

@@ -52,8 +52,7 @@ class Packer {
       return order;
     };
     const auto life = [&](int b) { return buffers_[b].end - buffers_[b].begin + 1; };
-    return {ordered([&](int b) { return sizes_[b]; }),
-            ordered([&](int b) {
+    return {ordered([&](int b) { return sizes_[b]; }), ordered([&](int b) {
               return static_cast<double>(sizes_[b]) * static_cast<double>(life(b));
             }),
             ordered(life)};
@@ -166,9 +165,7 @@ class TimePacker {
 
 }  // namespace
 
-int64_t ArenaSize(int64_t bytes) {
-  return (bytes + kArenaAlignment - 1) & ~(kArenaAlignment - 1);
-}
+int64_t ArenaSize(int64_t bytes) { return (bytes + kArenaAlignment - 1) & ~(kArenaAlignment - 1); }
 
 int64_t PackBuffers(absl::Span<BufferLife> buffers, int64_t live_peak) {
   if (buffers.empty()) return 0;

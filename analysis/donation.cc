@@ -24,10 +24,9 @@ bool MatchDonors(const Computation& entry, ModuleHeader& header) {
   const std::vector<ShapeLeaf> results = Leaves(entry.root()->shape());
   std::vector<BufferDonor> left;
   for (const BufferDonor& donor : header.donors) {
-    const Shape* given =
-        donor.parameter < entry.parameter_count()
-            ? SubShape(entry.parameter(donor.parameter)->shape(), donor.index)
-            : nullptr;
+    const Shape* given = donor.parameter < entry.parameter_count()
+                             ? SubShape(entry.parameter(donor.parameter)->shape(), donor.index)
+                             : nullptr;
     const auto taken = std::find_if(results.begin(), results.end(), [&](const ShapeLeaf& leaf) {
       return given != nullptr && *leaf.shape == *given && !IsAliased(header, leaf.index);
     });
@@ -67,8 +66,8 @@ std::vector<Donation> FindDonations(const Module& module) {
     const bool again = std::any_of(donations.begin(), donations.end(), [&](const Donation& other) {
       return other.parameter == donation.parameter || other.result == donation.result;
     });
-    if (again || !have.IsArray() || have.ByteSize() == 0 || have.type != want.type || have.dims != want.dims ||
-        have.HasDynamicDims() || want.HasDynamicDims())
+    if (again || !have.IsArray() || have.ByteSize() == 0 || have.type != want.type ||
+        have.dims != want.dims || have.HasDynamicDims() || want.HasDynamicDims())
       continue;
     donations.push_back(donation);
   }

@@ -40,8 +40,8 @@ struct CompileOptions {
   int threads = 0;               // 0: one a core
   bool flush_denormals = false;  // as XLA's CPU does; the rule is to keep them
   RunLimits limits;
-  std::string cache_dir;      // folder of object code of earlier processes; empty: none
-  bool profile = false;       // count the time of each instruction
+  std::string cache_dir;  // folder of object code of earlier processes; empty: none
+  bool profile = false;   // count the time of each instruction
   // Lets results be written over the arguments that the module donates to them
   // (Executable::PrepareDonating); arguments not given away are copied before each run.
   bool donate = false;
@@ -133,12 +133,13 @@ class Executable {
     return PrepareViews(views);
   }
 
-  // On one device, of a program compiled to donate: arguments that the module donates are taken
-  // where a result can lie in their memory, and their literals left empty. Each further run goes
-  // on from what the last one left there. What other platforms do is Prepare.
-  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareDonating(
-      absl::Span<Literal* const> arguments) {
-    return Prepare({DeviceArguments(arguments.begin(), arguments.end())});
+  // On one device, of a program compiled to donate: `given` holds the arguments again as literals
+  // of the caller's to be written over, null for those that are only lent. Where the module donates
+  // one and a result can lie in its memory it is taken and the literal left empty; each further run
+  // goes on from what the last one left there. Platforms that do not donate take nothing.
+  virtual absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareDonating(const DeviceViews& arguments,
+                                                                       absl::Span<Literal* const>) {
+    return PrepareViews({arguments});
   }
 
   // Runs once on one device.

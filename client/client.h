@@ -144,6 +144,11 @@ class Client {
   // InvalidArgument where number or shape of arguments differ, and those of the program.
   DataOr Execute(const XlaComputation& computation, absl::Span<const GlobalData* const> arguments);
   DataOr Execute(const CompiledProgram& program, absl::Span<const GlobalData* const> arguments);
+  // Takes the arguments over. Those that the module donates (input_output_alias, buffer_donor) are
+  // written over by results where the program was compiled with `backend.donate` and nobody else
+  // holds them. On one device.
+  DataOr ExecuteDonating(const CompiledProgram& program,
+                         std::vector<std::unique_ptr<GlobalData>> arguments);
   absl::StatusOr<Literal> ExecuteAndTransfer(const XlaComputation& computation,
                                              absl::Span<const GlobalData* const> arguments);
   // In a thread of its own; program and arguments must outlive the future's value.

@@ -77,6 +77,45 @@ TEST_P(ClientTest, RunsAgainWithoutCompiling) {
   EXPECT_EQ(client_->compile_count(), 1);
 }
 
+// A step that adds 1 to its state, which the caller donates.
+constexpr char kStep[] = R"(HloModule step, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  state = f32[1024]{0} parameter(0)
+  one = f32[] constant(1)
+  ones = f32[1024]{0} broadcast(one), dimensions={}
+  ROOT next = f32[1024]{0} add(state, ones)
+})";
+
+TEST_P(ClientTest, DonatedStateIsUpdatedWhereItLies) {
+  ClientCompileOptions options;
+  options.backend.donate = true;
+  const ProgramHandle step = client_->CompileText(kStep, options).value();
+  std::unique_ptr<GlobalData> state = Data(Count(1024));
+  const void* const place = state->literal().data();
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::unique_ptr<GlobalData>> arguments;
+    arguments.push_back(std::move(state));
+    state = client_->ExecuteDonating(*step, std::move(arguments)).value();
+  }
+  EXPECT_EQ(state->literal().as<float>()[7], 10);
+  EXPECT_TRUE(client_->platform() != "cpu" || state->literal().data() == place);
+}
+
+TEST_P(ClientTest, WhatOthersHoldIsNotWrittenOver) {
+  ClientCompileOptions options;
+  options.backend.donate = true;
+  const ProgramHandle step = client_->CompileText(kStep, options).value();
+  std::unique_ptr<GlobalData> state = Data(Count(1024));
+  const std::shared_ptr<const Literal> held = state->shared_literal();
+  const GlobalData* const borrowed = state.get();
+  EXPECT_EQ(client_->Execute(*step, {borrowed}).value()->literal().as<float>()[7], 8);
+  std::vector<std::unique_ptr<GlobalData>> arguments;
+  arguments.push_back(std::move(state));
+  EXPECT_EQ(client_->ExecuteDonating(*step, std::move(arguments)).value()->literal().as<float>()[7],
+            8);
+  EXPECT_EQ(held->as<float>()[7], 7);
+}
+
 TEST_P(ClientTest, WrongArgumentsAreErrors) {
   const XlaComputation axpy = Axpy(4);
   EXPECT_THAT(Run(axpy, {}), HasSubstr("takes 3 arguments"));

@@ -61,6 +61,26 @@ DataOr Client::Execute(const CompiledProgram& program,
   return std::move(results.front());
 }
 
+DataOr Client::ExecuteDonating(const CompiledProgram& program,
+                               std::vector<std::unique_ptr<GlobalData>> arguments) {
+  std::vector<const GlobalData*> borrowed;
+  for (const auto& argument : arguments) borrowed.push_back(argument.get());
+  RETURN_IF_ERROR(CheckArguments(borrowed));
+  if (program.device_count() != 1)
+    return Unimplemented("donation by one device to a program of ", program.device_count());
+  DeviceViews views;
+  std::vector<Literal*> given;
+  for (const auto& argument : arguments) {
+    views.push_back(ViewOf(*argument));
+    given.push_back(argument->unshared_literal());
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run,
+                   program.executable().PrepareDonating(views, given));
+  RETURN_IF_ERROR(run->Run());
+  ASSIGN_OR_RETURN(std::vector<Literal> results, run->TakeResults());
+  return std::make_unique<GlobalData>(std::move(results.front()), 0);
+}
+
 DataOr Client::Execute(const XlaComputation& computation,
                        absl::Span<const GlobalData* const> arguments) {
   ASSIGN_OR_RETURN(const ProgramHandle program, CompiledOnce(computation));

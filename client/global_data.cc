@@ -4,7 +4,10 @@
 namespace hlokit {
 
 GlobalData::GlobalData(Literal value, int64_t device)
-    : GlobalData(std::make_shared<Literal>(std::move(value)), device) {}
+    : shape_(value.shape()),
+      own_(std::make_shared<Literal>(std::move(value))),
+      value_(own_),
+      device_(device) {}
 
 GlobalData::GlobalData(std::shared_ptr<const Literal> value, int64_t device)
     : shape_(value->shape()), value_(std::move(value)), device_(device) {}

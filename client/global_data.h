@@ -32,11 +32,16 @@ class GlobalData {
   // The elements of an array in row-major order, valid as long as this; without a copy where they
   // lie so. Null for tuples.
   const void* elements() const;
+  // The value to be written over, where this made it and nobody else holds it; else null.
+  Literal* unshared_literal() {
+    return own_ != nullptr && own_.use_count() == 2 ? own_.get() : nullptr;
+  }
   // The memory that was borrowed, in the layout of shape(); null where the value is hlokit's own.
   const void* borrowed() const { return borrowed_.get(); }
 
  private:
   Shape shape_;
+  std::shared_ptr<Literal> own_;  // a value that was taken over; value_ counts beside it
   std::shared_ptr<const void> borrowed_;
   mutable std::once_flag copied_;  // of borrowed memory
   mutable std::shared_ptr<const Literal> value_;

@@ -74,9 +74,11 @@ class CpuBackend : public Backend {
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", Now() - emission});
     JitStats jit;
-    ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code,
-                     CompileToJit(std::move(emitted),
-                                  {options.opt_level, options.dump_to, options.cache_dir}, jit));
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<JitCode> code,
+        CompileToJit(std::move(emitted),
+                     {options.opt_level, options.dump_to, options.cache_dir, options.progress},
+                     jit));
     stats.phases.push_back({"LLVM passes (all threads)", jit.optimize_s});
     stats.phases.push_back({"LLVM code generation (all threads)", jit.generate_s});
     stats.phases.push_back({"linking", jit.link_s});

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "absl/strings/str_format.h"
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
 #include "support/diagnostics.h"
@@ -95,12 +96,10 @@ class CpuRun final : public PreparedRun {
  public:
   explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}, {}} {}
 
-<<<<<<< HEAD
-  absl::Status Prepare(const DeviceViews& arguments) {
-=======
-  // `given`: the same arguments, to be taken where the program wants them; else empty.
-  absl::Status Prepare(const DeviceArguments& arguments, absl::Span<Literal* const> given = {}) {
->>>>>>> 0dc7be0 (Schedule for little memory on the CPU; honour donated arguments; pack arenas tighter)
+  // `given`: the same arguments, to be taken where the program wants them (null: not this one); or
+  // empty.
+  absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {}) {
+    RETURN_IF_ERROR(CheckFits());
     const Computation& entry = *e_.module().entry();
     if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
       return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ",
@@ -175,6 +174,24 @@ class CpuRun final : public PreparedRun {
   }
 
  private:
+  // What cannot fit is refused before anything of it is allocated.
+  absl::Status CheckFits() const {
+    const BufferAssignment& buffers = e_.buffers();
+    double arguments = 0, results = 0;  // sums may exceed int64_t
+    for (int64_t size : buffers.parameter_sizes()) arguments += static_cast<double>(size);
+    for (int64_t size : buffers.output_sizes()) results += static_cast<double>(size);
+    for (const Donation& donation : buffers.donations())
+      results -= static_cast<double>(buffers.output_sizes()[donation.result]);
+    const double bytes = arguments + results + static_cast<double>(buffers.arena_size());
+    if (bytes <= static_cast<double>(MemoryLimit())) return absl::OkStatus();
+    const auto mebibytes = [](double b) { return absl::StrFormat("%.1f MiB", b / (1 << 20)); };
+    return ResourceExhausted("the program needs ", mebibytes(bytes), " (arguments ",
+                             mebibytes(arguments), ", results ", mebibytes(results),
+                             ", temporary memory ",
+                             mebibytes(static_cast<double>(buffers.arena_size())),
+                             "); this machine has ", mebibytes(static_cast<double>(MemoryLimit())));
+  }
+
   absl::Status AddLiteral(const Literal& argument, const Shape& want) {
     std::vector<const Literal*> leaves;
     CollectLeaves(argument, leaves);
@@ -191,7 +208,6 @@ class CpuRun final : public PreparedRun {
     return absl::OkStatus();
   }
 
-<<<<<<< HEAD
   // An array of the caller's, where it lies if code can read it there.
   absl::Status AddArray(const ValueView& array, const Shape& want) {
     const auto* elements = static_cast<const uint8_t*>(array.elements);
@@ -220,34 +236,42 @@ class CpuRun final : public PreparedRun {
     return reinterpret_cast<uint8_t*>(converted_.back().get());
   }
 
-=======
-  // Donated arguments become results, as they are or (in another layout, or not given) copied.
+  // Donated arguments become results: as they are where they are given away in the parameter's
+  // layout, else as a copy.
   absl::Status PlaceDonations(absl::Span<Literal* const> given) {
-    const std::vector<ShapeLeaf> results = Leaves(e_.module().entry()->root()->shape());
+    const Computation& entry = *e_.module().entry();
+    const std::vector<ShapeLeaf> results = Leaves(entry.root()->shape());
     outputs_.resize(results.size());
-    std::vector<Literal*> leaves;
-    for (Literal* argument : given) CollectLeaves(*argument, leaves);
+    std::vector<Literal*> leaves;  // as parameters are numbered; null: only lent
+    for (int64_t p = 0; p < entry.parameter_count(); ++p) {
+      if (!given.empty() && given[p] != nullptr) {
+        CollectLeaves(*given[p], leaves);
+      } else {
+        leaves.resize(leaves.size() + Leaves(entry.parameter(p)->shape()).size(), nullptr);
+      }
+    }
     for (const Donation& donation : e_.buffers().donations()) {
       const Shape& shape = *results[donation.result].shape;
+      Literal* leaf = leaves[donation.parameter];
       Literal& output = outputs_[donation.result];
       const void* from = table_[donation.parameter];
-      if (!leaves.empty() && from == leaves[donation.parameter]->data()) {  // row-major
-        output = std::move(*leaves[donation.parameter]);
+      const auto bytes = static_cast<size_t>(shape.ByteSize());
+      if (leaf != nullptr && from == leaf->data()) {
+        output = std::move(*leaf);
         output.set_shape(shape);
         continue;
       }
       output = Literal::Unset(shape);
-      if (leaves.empty()) {
-        refills_.push_back({output.data(), from, static_cast<size_t>(shape.ByteSize())});
+      if (leaf == nullptr) {
+        refills_.push_back({output.data(), from, bytes});
       } else {
-        std::memcpy(output.data(), from, static_cast<size_t>(shape.ByteSize()));
-        *leaves[donation.parameter] = Literal();
+        std::memcpy(output.data(), from, bytes);
+        *leaf = Literal();
       }
     }
     return absl::OkStatus();
   }
 
->>>>>>> 0dc7be0 (Schedule for little memory on the CPU; honour donated arguments; pack arenas tighter)
   absl::Status AllocateResults() {
     size_t k = 0;
     for (const ShapeLeaf& leaf : Leaves(e_.module().entry()->root()->shape())) {
@@ -354,9 +378,9 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
 }
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
-    absl::Span<Literal* const> arguments) {
+    const DeviceViews& arguments, absl::Span<Literal* const> given) {
   auto run = std::make_unique<CpuRun>(*this);
-  RETURN_IF_ERROR(run->Prepare(DeviceArguments(arguments.begin(), arguments.end()), arguments));
+  RETURN_IF_ERROR(run->Prepare(arguments, given));
   return run;
 }
 

@@ -23,15 +23,10 @@ class CpuExecutable final : public Executable {
 
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
-<<<<<<< HEAD
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
       absl::Span<const DeviceViews> arguments) override;
-=======
-  absl::StatusOr<std::unique_ptr<PreparedRun>> Prepare(
-      absl::Span<const DeviceArguments> arguments) override;
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareDonating(
-      absl::Span<Literal* const> arguments) override;
->>>>>>> 0dc7be0 (Schedule for little memory on the CPU; honour donated arguments; pack arenas tighter)
+      const DeviceViews& arguments, absl::Span<Literal* const> given) override;
 
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }

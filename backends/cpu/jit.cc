@@ -101,7 +101,11 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
   using Object = absl::StatusOr<CompiledObject>;
   std::vector<Object> compiled;
   for (size_t p = 0; p < emitted.parts.size(); ++p) compiled.emplace_back(CompiledObject());
-  const auto compile = [&](size_t p) { compiled[p] = CompileObject(emitted.parts[p], options, p); };
+  CompileProgress progress(options.progress, emitted.parts);
+  CompileProgress* const counts = options.progress ? &progress : nullptr;
+  const auto compile = [&](size_t p) {
+    compiled[p] = CompileObject(emitted.parts[p], options, p, counts);
+  };
   std::vector<std::thread> threads;
   for (size_t p = 1; p < compiled.size(); ++p) threads.emplace_back(compile, p);
   compile(0);

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "codegen/module_emitter.h"
+#include "support/progress.h"
 
 namespace hlokit {
 
@@ -30,6 +31,7 @@ struct JitOptions {
   int opt_level = 2;      // 0 to 3
   std::string dump_to;    // folder for the IR before and after optimisation and objects, or empty
   std::string cache_dir;  // folder of objects compiled before, or empty
+  ProgressCallback progress;  // of the stage "compile", from any thread; may be empty
 };
 
 // What the parts took, all added up, and how many came from the cache.

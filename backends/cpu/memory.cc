@@ -4,6 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "support/file.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -11,19 +15,27 @@ namespace {
 
 constexpr int64_t kLargePage = 2 << 20;
 
-// Bytes of physical memory; a program that needs more is refused before it starts to swap.
-int64_t PhysicalMemory() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+// What the control group allows; none where the file is missing or says "max".
+int64_t GroupLimit() {
+  const auto text = ReadFile("/sys/fs/cgroup/memory.max");
+  int64_t bytes = 0;
+  return text.ok() && absl::SimpleAtoi(*text, &bytes) && bytes > 0 ? bytes : INT64_MAX;
 }
 
 }  // namespace
 
+int64_t MemoryLimit() {
+  static const int64_t limit =
+      std::min(GroupLimit(), static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                 static_cast<int64_t>(sysconf(_SC_PAGESIZE)));
+  return limit;
+}
+
 absl::StatusOr<Bytes> AllocateBytes(int64_t size) {
   if (size == 0) return Bytes();
-  if (size > PhysicalMemory())
+  if (size > MemoryLimit())
     return ResourceExhausted("the program needs ", size, " bytes at once; this machine has ",
-                             PhysicalMemory());
+                             MemoryLimit());
   void* raw = nullptr;
   const bool large = size >= 2 * kLargePage;
   if (posix_memalign(&raw, large ? kLargePage : 64, static_cast<size_t>(size + 64)) != 0)

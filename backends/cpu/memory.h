@@ -18,6 +18,9 @@ inline constexpr int kBytesAlignment = 64;
 // Aligned so, uninitialised; null for no bytes.
 using Bytes = std::unique_ptr<char[], FreeBytes>;
 
+// Bytes that this process may hold: of the machine, or of the container around it if that has less.
+int64_t MemoryLimit();
+
 // Errors: ResourceExhausted, naming the figure, if the machine has not that much.
 absl::StatusOr<Bytes> AllocateBytes(int64_t size);
 

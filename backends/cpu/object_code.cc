@@ -51,7 +51,7 @@ bool HasCallsToInline(const llvm::Module& module) {
 
 // What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
 // promote in most kernels, so that most of the default pipeline would find nothing to do.
-llvm::ModulePassManager KernelPipeline(bool inlines) {
+llvm::ModulePassManager KernelPipeline(bool inlines, CompileProgress* progress) {
   llvm::ModulePassManager module;
   if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
   llvm::FunctionPassManager early;
@@ -78,6 +78,7 @@ llvm::ModulePassManager KernelPipeline(bool inlines) {
   late.addPass(llvm::LICMPass(llvm::LICMOptions()));
   early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
   early.addPass(llvm::DSEPass());
+  if (progress != nullptr) early.addPass(CountOptimized(progress));
   module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
   return module;
 }
@@ -98,7 +99,8 @@ bool HasScalarFma(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+fma");
 }
 
-void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
+              CompileProgress* progress = nullptr) {
   llvm::PassBuilder builder(&machine, Tuning(opt_level));
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -116,7 +118,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
                                       : llvm::OptimizationLevel::O3;
   llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                      : opt_level == 2
-                                         ? KernelPipeline(HasCallsToInline(module))
+                                         ? KernelPipeline(HasCallsToInline(module), progress)
                                          : builder.buildPerModuleDefaultPipeline(level);
   // Equal kernels (layers of one network) are optimised once.
   llvm::ModulePassManager all;
@@ -130,7 +132,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
 // As TargetMachine::addPassesToEmitMC, less the passes that cost more time here than they save:
 // the loops are short, and the processors that we run on reorder instructions by themselves.
 bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManager& passes,
-                      llvm::raw_pwrite_stream& out) {
+                      llvm::raw_pwrite_stream& out, CompileProgress* progress) {
   auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
@@ -148,6 +150,7 @@ bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManage
   if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
                             info->getMMI().getContext()))
     return false;
+  if (progress != nullptr) passes.add(CountGenerated(progress));
   passes.add(llvm::createFreeMachineFunctionPass());
   return true;
 }
@@ -166,11 +169,12 @@ absl::Status DumpAssembly(const llvm::Module& module, llvm::TargetMachine& machi
   return AtomicWriteFile(stem + ".s", absl::string_view(text.data(), text.size()));
 }
 
-absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine) {
+absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine,
+                                     CompileProgress* progress = nullptr) {
   ObjectBytes bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out))
+  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out, progress))
     return Internal("LLVM emits no objects here");
   passes.run(module);
   return bytes;
@@ -193,7 +197,7 @@ absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::Target
 }
 
 absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
-                                             size_t number) {
+                                             size_t number, CompileProgress* progress) {
   const std::string stem =
       options.dump_to.empty() ? "" : absl::StrCat(options.dump_to, "/part", number);
   llvm::Module& module = *part.module;
@@ -207,11 +211,11 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   if (object.cached) return object;
   ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(options.opt_level));
   const double start = Seconds();
-  Optimize(module, *machine, options.opt_level);
+  Optimize(module, *machine, options.opt_level, progress);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
   object.optimize_s = Seconds() - start;
   RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));
-  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine));
+  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine, progress));
   object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));

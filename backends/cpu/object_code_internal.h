@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "backends/cpu/compile_progress_internal.h"
 #include "backends/cpu/jit.h"
 #include "codegen/module_emitter.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,8 +21,9 @@ struct CompiledObject {
 
 // Compiles one part for this machine and drops its module; takes it from options.cache_dir where it
 // is there. `number` names the part's files in options.dump_to (partN.ir-no-opt.ll, ...).
+// `progress` may be null.
 absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
-                                             size_t number);
+                                             size_t number, CompileProgress* progress);
 
 using ObjectBytes = llvm::SmallVector<char, 0>;
 

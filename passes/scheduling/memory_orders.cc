@@ -15,7 +15,7 @@ namespace {
 using Order = std::vector<Instruction*>;
 using Numbers = absl::InlinedVector<int, 2>;
 
-constexpr size_t kMostMakers = 64;  // of a tuple; a larger one counts as memory of nobody's
+constexpr size_t kMostMakers = 64;   // of a tuple; a larger one counts as memory of nobody's
 constexpr double kMostBytes = 1e15;  // where sums over all paths stop growing
 
 // True if the result lies where operands lie.

@@ -95,8 +95,8 @@ class MemoryScheduler final : public Pass {
     for (Computation* c : module.ComputationsPostOrder()) {
       if (!running[c->id()]) continue;
       Order order = MemoryOrder(*c, peaks, peaks[c->id()]);
-      if (c->has_schedule() && std::equal(order.begin(), order.end(), c->schedule().begin(),
-                                          c->schedule().end()))
+      if (c->has_schedule() &&
+          std::equal(order.begin(), order.end(), c->schedule().begin(), c->schedule().end()))
         continue;
       c->set_schedule(std::move(order));
       changed = true;
@@ -127,9 +127,7 @@ std::unique_ptr<Pass> CreateHloTrivialScheduler() {
   return std::make_unique<Scheduler>("hlo-trivial-scheduler", TrivialOrder, /*makes=*/true);
 }
 
-std::unique_ptr<Pass> CreateHloMemoryScheduler() {
-  return std::make_unique<MemoryScheduler>();
-}
+std::unique_ptr<Pass> CreateHloMemoryScheduler() { return std::make_unique<MemoryScheduler>(); }
 
 std::unique_ptr<Pass> CreateHloDescheduler() { return std::make_unique<Descheduler>(); }
 

@@ -67,6 +67,7 @@ CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
   options.opt_level = o.opt_level;
   options.threads = o.threads;
   options.flush_denormals = o.flush_denormals;
+  options.donate = o.donate;
   if (!reference) {
     options.dump_to = o.dump_to;
     options.cache_dir = o.cache_dir;
@@ -101,7 +102,8 @@ double Execution::median_seconds() const {
 
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o,
-                                  const HostQueues& host, bool timed) {
+                                  const HostQueues& host, bool timed,
+                                  absl::Span<Literal* const> given) {
   Execution execution;
   if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
   CompileOptions options = CompileOptionsOf(o, !timed);
@@ -114,7 +116,10 @@ absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> modu
                                     Print(executable->module())));
   if (o.compile_only) return execution;
   RETURN_IF_ERROR(CheckMemory(*executable, arguments, o.memory_limit));
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,
+                   given.empty() ? executable->Prepare(arguments)
+                                 : executable->PrepareDonating(
+                                       {arguments[0].begin(), arguments[0].end()}, given));
   if (timed) {
     RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));
     if (!o.profile.empty())

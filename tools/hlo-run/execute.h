@@ -25,10 +25,12 @@ CompileOptions CompileOptionsOf(const RunOptions& options, bool reference);
 // What they allow two results to be apart.
 CompareOptions CompareOptionsOf(const RunOptions& options);
 
-// `timed` false: one run, without warm-up (the reference platform).
+// `timed` false: one run, without warm-up (the reference platform). `given`: the arguments of one
+// device again, which the program may keep; else empty.
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments,
-                                  const RunOptions& options, const HostQueues& host, bool timed);
+                                  const RunOptions& options, const HostQueues& host, bool timed,
+                                  absl::Span<Literal* const> given = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -93,6 +93,9 @@ std::string StatsText(const CompileStats& stats) {
   std::string text = absl::StrFormat("temporary memory: %.3f MiB\ncode: %.1f KiB\n",
                                      static_cast<double>(stats.temporary_bytes) / (1 << 20),
                                      static_cast<double>(stats.code_bytes) / 1024);
+  if (stats.donated > 0)
+    absl::StrAppendFormat(&text, "results written over arguments: %d, of %.3f MiB\n", stats.donated,
+                          static_cast<double>(stats.donated_bytes) / (1 << 20));
   absl::StrAppend(&text, "instructions on reference kernels: ", stats.fallbacks.size(), "\n");
   for (const CompileStats::Fallback& fallback : stats.fallbacks)
     absl::StrAppend(&text, "  %", fallback.instruction, "  ", fallback.opcode, ": ",
@@ -180,10 +183,12 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
   if (WantsProbes(o) && !o.compile_only)
     return RunProbes(o, *loaded.module, pointers, *backend, reference.get(), agrees);
+  std::vector<Literal*> given;
+  if (o.donate && devices == 1) given = arguments.Given();
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
-                                                feeds->Queues(), /*timed=*/true));
+                                                feeds->Queues(), /*timed=*/true, given));
   if (sharded.active()) execution.results = sharded.CutResults(execution.results);
   RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
@@ -228,6 +233,9 @@ int RunHloRun(const RunOptions& o) {
   EndOnSignals(kTool.data(), o.time_limit);
   if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
     return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
+  if (o.donate && (!o.reference_platform.empty() || !o.output_literals.empty() || WantsProbes(o)))
+    return ReportError(kTool, InvalidArgument("--donate gives arguments away that comparisons, "
+                                              "probes and --output-literals-file need"));
   for (const std::string& library : o.load)
     if (auto targets = LoadCustomCalls(library); !targets.ok())
       return ReportError(kTool, targets.status());

@@ -310,6 +310,13 @@ std::vector<DeviceArguments> Arguments::Pointers(int64_t devices) const {
   return pointers;
 }
 
+std::vector<Literal*> Arguments::Given() {
+  std::vector<Literal*> given;
+  if (by_device_.size() != 1) return given;
+  for (Literal& literal : by_device_[0]) given.push_back(&literal);
+  return given;
+}
+
 namespace {
 
 // What XLA's own reader stands in for a value that the text leaves out: 32-bit words that count on

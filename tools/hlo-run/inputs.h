@@ -27,6 +27,8 @@ class Arguments {
                                               int64_t devices);
 
   std::vector<DeviceArguments> Pointers(int64_t devices) const;
+  // Those of the only device, for a program that may keep them; empty where there are several.
+  std::vector<Literal*> Given();
 
  private:
   std::vector<std::vector<Literal>> by_device_;

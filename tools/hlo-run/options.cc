@@ -153,6 +153,10 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
   app.add_option("--threads", o.threads, "0: one a core")->check(CLI::Range(0, 1024));
   app.add_flag("--flush-denormals", o.flush_denormals, "as XLA's CPU does");
+  app.add_flag(
+      "--donate", o.donate,
+      "give away the arguments that the module donates: results are written over them, and "
+      "each run goes on from the last");
   app.add_flag("--compile-only", o.compile_only, "compile, but run nothing");
   app.add_option("--dump-to,--xla-dump-to", o.dump_to,
                  "folder for the module after passes, IR, assembly")

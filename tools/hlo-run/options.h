@@ -16,7 +16,7 @@ struct RunOptions {
   // Inputs.
   std::vector<std::string> inputs;
   std::vector<std::string> infeed;  // files of items; empty: random
-  std::string input_format;  // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
+  std::string input_format;         // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
   std::vector<int64_t> int_range = {0, 7};  // both ends included
@@ -48,7 +48,7 @@ struct RunOptions {
   bool run_reference_passes = true;
   std::string passes;  // instead of the platform's pipeline
   int opt_level = 2, threads = 0;
-  bool flush_denormals = false, compile_only = false;
+  bool flush_denormals = false, compile_only = false, donate = false;
   std::string dump_to, cache_dir;
   bool time_passes = false;
   std::string profile;  // "table", or the file of a trace; empty: none

@@ -1,0 +1,133 @@
+// Compiling: what it reports, memory that arguments give away, and what does not fit.
+#include "backends/cpu/cpu_backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "parser/parser.h"
+
+namespace hlokit {
+namespace {
+
+std::unique_ptr<Executable> Compile(absl::string_view text, const CompileOptions& options) {
+  Diagnostics diagnostics;
+  auto module = ParseModule(std::make_shared<const SourceFile>("test.hlo", std::string(text)),
+                            ParseOptions(), diagnostics);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto executable = MakeCpuBackend()->Compile(*std::move(module), options);
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return executable.ok() ? *std::move(executable) : nullptr;
+}
+
+TEST(CpuBackendTest, CompilingReportsProgress) {
+  // Each of another size, so that none are merged.
+  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[600,64]{1,0} parameter(0)\n";
+  for (int i = 1; i <= 40; ++i)
+    absl::StrAppend(&text, "  ", i == 40 ? "ROOT " : "", "p", i, " = f32[", 600 - i,
+                    ",64]{1,0} slice(p", i - 1, "), slice={[1:", 601 - i, "], [0:64]}\n");
+  std::mutex mutex;
+  std::vector<double> fractions;
+  CompileOptions options;
+  options.which_passes = CompileOptions::Passes::kNone;
+  options.progress = [&](absl::string_view stage, double fraction) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (stage == "compile") fractions.push_back(fraction);
+    return true;
+  };
+  ASSERT_NE(Compile(text + "}", options), nullptr);
+  ASSERT_GE(fractions.size(), 5);
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_LE(fractions.back(), 1.0);
+}
+
+// Two donated arrays, one of them part of a tuple; the third result is of neither.
+constexpr char kStep[] = R"(HloModule step,
+    input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {1}, may-alias) }
+ENTRY e {
+  table = f32[64,32]{0,1} parameter(0)
+  pair = (s32[], f32[4096]{0}) parameter(1)
+  at = s32[] get-tuple-element(pair), index=0
+  state = f32[4096]{0} get-tuple-element(pair), index=1
+  row = f32[1,32]{1,0} slice(table), slice={[1:2], [0:32]}
+  zero = s32[] constant(0)
+  updated = f32[64,32]{0,1} dynamic-update-slice(table, row, at, zero)
+  twice = f32[4096]{0} add(state, state)
+  ROOT r = (f32[64,32]{0,1}, f32[4096]{0}, s32[]) tuple(updated, twice, at)
+})";
+
+std::vector<Literal> StepArguments() {
+  Literal table(Shape::Array(ElementType::kF32, {64, 32}));
+  Literal state(Shape::Array(ElementType::kF32, {4096}));
+  for (int64_t k = 0; k < 64 * 32; ++k) table.as<float>()[k] = static_cast<float>(k);
+  for (int64_t k = 0; k < 4096; ++k) state.as<float>()[k] = static_cast<float>(k + 1);
+  std::vector<Literal> pair;
+  pair.push_back(Literal::R0<int32_t>(5));
+  pair.push_back(std::move(state));
+  std::vector<Literal> arguments;
+  arguments.push_back(std::move(table));
+  arguments.push_back(Literal::Tuple(std::move(pair)));
+  return arguments;
+}
+
+DeviceViews ViewsOf(const std::vector<Literal>& arguments) {
+  DeviceViews views;
+  for (const Literal& argument : arguments) views.emplace_back(&argument);
+  return views;
+}
+
+TEST(CpuBackendTest, DonationChangesNoResult) {
+  const std::unique_ptr<Executable> apart = Compile(kStep, {});
+  CompileOptions options;
+  options.donate = true;
+  const std::unique_ptr<Executable> over = Compile(kStep, options);
+  ASSERT_TRUE(apart != nullptr && over != nullptr);
+  EXPECT_EQ(apart->stats().donated, 0);
+  EXPECT_EQ(over->stats().donated, 2);
+  std::vector<Literal> arguments = StepArguments();
+  const auto expected = apart->Run(arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+
+  // Lent, twice: the arguments stay as they are.
+  auto lent = over->PrepareDonating(ViewsOf(arguments), {});
+  ASSERT_TRUE(lent.ok()) << lent.status();
+  ASSERT_TRUE((*lent)->Run().ok() && (*lent)->Run().ok());
+  EXPECT_EQ((*lent)->TakeResults()->front(), *expected);
+  EXPECT_TRUE(arguments[0] == StepArguments()[0] && arguments[1] == StepArguments()[1]);
+
+  // Given: the state's memory is the result's; twice: the second run goes on from the first.
+  const void* const place = arguments[1].elements()[1].data();
+  std::vector<Literal*> given = {&arguments[0], &arguments[1]};
+  auto run = over->PrepareDonating(ViewsOf(arguments), given);
+  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_TRUE((*run)->Run().ok());
+  ASSERT_TRUE((*run)->Run().ok());
+  const Literal result = std::move((*run)->TakeResults()->front());
+  EXPECT_EQ(result.elements()[0], expected->elements()[0]);
+  EXPECT_EQ(result.elements()[1].data(), place);
+  EXPECT_EQ(result.elements()[1].as<float>()[3], 16);
+  EXPECT_EQ(arguments[0].data(), nullptr) << "taken";
+}
+
+TEST(CpuBackendTest, WhatCannotFitIsRefusedWithItsFigure) {
+  CompileOptions options;
+  options.which_passes = CompileOptions::Passes::kNone;
+  const std::unique_ptr<Executable> huge = Compile(R"(HloModule m
+ENTRY e {
+  p = f32[] parameter(0)
+  b = f32[1048576,16777216]{1,0} broadcast(p), dimensions={}
+  ROOT s = f32[16777216,1048576]{1,0} transpose(b), dimensions={1,0}
+})",
+                                                   options);
+  ASSERT_NE(huge, nullptr);
+  const Literal p = Literal::R0<float>(1);
+  const auto result = huge->Run({&p, 1});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(result.status().message()), testing::HasSubstr("134217728.0 MiB"));
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -33,16 +33,24 @@ absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   return RunPasses(module, spec, pass_options);
 }
 
-// Sizes that only the run knows have no native code yet.
-absl::Status RefuseDynamic(const Module& module) {
+// The first instruction of dynamic shape; null where there is none.
+const Instruction* FindDynamic(const Module& module) {
   for (const Computation* c : module.Computations())
     for (const Instruction* i : c->Instructions())
-      if (i->shape().HasDynamicDims())
-        return WithPlace(
-            Unimplemented("dynamic dimensions have no code on the CPU (%", i->name(), ": ",
-                          Text(i->shape()), "); --platform=interpreter runs them"),
-            i->place());
-  return absl::OkStatus();
+      if (i->shape().HasDynamicDims()) return i;
+  return nullptr;
+}
+
+// Sizes that only the run knows have no native code: inside a module masks stand for them, where
+// dynamic_padder can put these; at its borders they are refused.
+absl::Status RemoveDynamic(Module& module) {
+  if (FindDynamic(module) == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(RunPasses(module, "call-inliner,dynamic_padder{keep-unknown},dce"));
+  const Instruction* i = FindDynamic(module);
+  if (i == nullptr) return absl::OkStatus();
+  return WithPlace(Unimplemented("dynamic dimensions have no code on the CPU (%", i->name(), ": ",
+                                 Text(i->shape()), "); --platform=interpreter runs them"),
+                   i->place());
 }
 
 class CpuBackend : public Backend {
@@ -110,7 +118,7 @@ class WarmCpuBackend final : public CpuBackend {
 }  // namespace
 
 absl::Status LowerForCpu(Module& module, const CompileOptions& options) {
-  RETURN_IF_ERROR(RefuseDynamic(module));
+  RETURN_IF_ERROR(RemoveDynamic(module));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
   return LegalizeForCpu(module);
 }

@@ -118,7 +118,7 @@ class CallSplitter final : public Pass {
   absl::StatusOr<bool> Run(Module& module) override {
     if (boundary_.empty()) return false;
     const std::optional<Opcode> boundary = OpcodeFromText(boundary_);
-    if (!boundary) return InvalidArgument("call-splitter: no opcode is named '", boundary_, "'");
+    if (!boundary) return InvalidArgument("no opcode is named '", boundary_, "'");
     bool changed = false;
     for (Computation* c : module.ComputationsPostOrder())
       for (Instruction* i : c->PostOrder()) {

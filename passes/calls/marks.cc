@@ -25,8 +25,8 @@ absl::StatusOr<bool> RewriteControlDeps(Computation& c) {
       continue;
     Instruction *first = i->operand(0), *second = i->operand(1);
     if (Needs(first, {second}))
-      return InvalidArgument("control-dep-rewriter: ", i->name(), " orders ", first->name(),
-                             " before ", second->name(), ", which it needs");
+      return InvalidArgument(i->name(), " orders ", first->name(), " before ", second->name(),
+                             ", which it needs");
     i->DropControlEdges();
     c.Remove(i);
     second->AddControlPredecessor(first);

@@ -311,8 +311,7 @@ class DynamicPadder final : public Pass {
         any |= i->IsRoot() && i->opcode() != Opcode::kTuple;
         if (c->IsEntry() && CanPad(*i)) continue;
         if (keep_unknown_) return false;
-        return Unimplemented("dynamic_padder: ", i->name(), " = ", Text(i->opcode()),
-                             " over a dynamic dimension");
+        return Unimplemented(i->name(), " = ", Text(i->opcode()), " over a dynamic dimension");
       }
     if (!any || IsDone(module)) return false;
     Padder(*module.entry()).Run();

@@ -225,6 +225,7 @@ class Padder {
             x, d,
             sizes[d] != nullptr ? sizes[d] : w_.Integer(ElementType::kS32, i->shape().dims[d]),
             /*dynamic=*/true);
+    if (x != Padded(i)) x->set_place(i->place());
     return x;
   }
 

@@ -7,7 +7,7 @@
 #include "client/op_cases_internal.h"
 #include "gtest/gtest.h"
 #include "parser/parser.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "types/compare.h"
 #include "types/random_literal.h"
@@ -50,12 +50,10 @@ void CheckText(const XlaComputation& computation, const std::string& stem) {
   Diagnostics diagnostics;
   ASSERT_TRUE(Verify(computation.module(), diagnostics).ok())
       << diagnostics.Render(SourceFile("", ""));
-  PrintOptions whole;
-  whole.large_constants = true;
-  const std::string text = Print(computation.module(), whole);
+  const std::string text = WholeText(computation.module());
   const auto back = ParseModule(text);
   ASSERT_TRUE(back.ok()) << back.status() << "\n" << text;
-  EXPECT_EQ(Print(**back, whole), text);
+  EXPECT_EQ(WholeText(**back), text);
   const char* folder = std::getenv("HLOKIT_BUILDER_DUMP");
   if (folder == nullptr) return;
   ASSERT_TRUE(AtomicWriteFile(absl::StrCat(folder, "/", stem, ".hlo"), text).ok());

@@ -7,6 +7,7 @@ if(NOT IS_DIRECTORY ${hlokit_BIN_DIR})  # below lib/ARCHITECTURE
   get_filename_component(hlokit_BIN_DIR ${CMAKE_CURRENT_LIST_DIR}/../../../../bin ABSOLUTE)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/HlokitAot.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/HlokitPassPlugin.cmake)
 foreach(component IN LISTS hlokit_FIND_COMPONENTS)
   if(TARGET hlokit::${component})
     set(hlokit_${component}_FOUND TRUE)

@@ -8,18 +8,12 @@
 #include "absl/strings/match.h"
 #include "interpreter/interpreter.h"
 #include "parser/parser.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/diagnostics.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
 namespace {
-
-std::string PrintWhole(const Module& module) {
-  PrintOptions options;
-  options.large_constants = true;
-  return Print(module, options);
-}
 
 TEST(GeneratorTest, ModulesAreValidAndReadBack) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
@@ -27,7 +21,7 @@ TEST(GeneratorTest, ModulesAreValidAndReadBack) {
     options.seed = seed;
     const RandomModule random = GenerateModule(options);
     EXPECT_EQ(random.refusals, std::vector<std::string>()) << "seed " << seed;
-    const std::string text = PrintWhole(*random.module);
+    const std::string text = WholeText(*random.module);
     auto file = std::make_shared<const SourceFile>("random.hlo", text);
     Diagnostics diagnostics;
     EXPECT_TRUE(Verify(*random.module, diagnostics).ok()) << "seed " << seed << "\n"
@@ -35,24 +29,23 @@ TEST(GeneratorTest, ModulesAreValidAndReadBack) {
     auto again = ParseModule(file, ParseOptions(), diagnostics);
     ASSERT_TRUE(again.ok()) << "seed " << seed << "\n" << diagnostics.Render(*file);
     // Computations that nothing live calls find their places when they are read.
-    const std::string second = PrintWhole(**again);
+    const std::string second = WholeText(**again);
     EXPECT_EQ(second.size(), text.size()) << "seed " << seed;
     file = std::make_shared<const SourceFile>("random.hlo", second);
     again = ParseModule(file, ParseOptions(), diagnostics);
     ASSERT_TRUE(again.ok());
-    EXPECT_EQ(PrintWhole(**again), second) << "seed " << seed;
+    EXPECT_EQ(WholeText(**again), second) << "seed " << seed;
   }
 }
 
 TEST(GeneratorTest, EqualSeedsGiveEqualModules) {
   GeneratorOptions options;
   options.seed = 7;
-  EXPECT_EQ(PrintWhole(*GenerateModule(options).module),
-            PrintWhole(*GenerateModule(options).module));
+  EXPECT_EQ(WholeText(*GenerateModule(options).module), WholeText(*GenerateModule(options).module));
   options.seed = 8;
-  const std::string eight = PrintWhole(*GenerateModule(options).module);
+  const std::string eight = WholeText(*GenerateModule(options).module);
   options.seed = 7;
-  EXPECT_NE(PrintWhole(*GenerateModule(options).module), eight);
+  EXPECT_NE(WholeText(*GenerateModule(options).module), eight);
 }
 
 // Runs it with a host at the other end, and counts the twins that agree.

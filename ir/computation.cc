@@ -153,13 +153,16 @@ std::vector<Instruction*> Computation::Callers() const {
   return callers;
 }
 
-Computation* Computation::Clone(absl::string_view suffix) const {
-  Computation* copy = module_->AddComputation(absl::StrCat(name_, suffix));
-  copy->execution_thread_ = execution_thread_;
-  copy->place_ = place_;
+namespace {
+
+// With all called computations shared.
+Computation* CloneShallow(const Computation& c, absl::string_view suffix) {
+  Computation* copy = c.module()->AddComputation(absl::StrCat(c.name(), suffix));
+  copy->set_execution_thread(c.execution_thread());
+  copy->set_place(c.place());
   absl::flat_hash_map<const Instruction*, Instruction*> map;
   std::vector<Instruction*> operands;
-  for (Instruction* i : PostOrder()) {
+  for (Instruction* i : c.PostOrder()) {
     operands.clear();
     for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
     Instruction* added = copy->Add(i->CloneWith(i->shared_shape(), operands));
@@ -167,8 +170,27 @@ Computation* Computation::Clone(absl::string_view suffix) const {
       added->AddControlPredecessor(map.at(before));
     map[i] = added;
   }
-  copy->root_ = root_ ? map.at(root_) : nullptr;
-  for (Instruction* i : schedule_) copy->schedule_.push_back(map.at(i));
+  copy->set_root(c.root() != nullptr ? map.at(c.root()) : nullptr);
+  std::vector<Instruction*> schedule;
+  for (Instruction* i : c.schedule()) schedule.push_back(map.at(i));
+  copy->set_schedule(std::move(schedule));
+  return copy;
+}
+
+}  // namespace
+
+Computation* Computation::Clone(absl::string_view suffix) const {
+  Computation* const copy = CloneShallow(*this, suffix);
+  std::vector<Computation*> work = {copy};
+  while (!work.empty()) {
+    const Computation* c = work.back();
+    work.pop_back();
+    for (Instruction* i : c->Instructions()) {
+      if (i->opcode() != Opcode::kFusion) continue;
+      i->SetCalled(0, CloneShallow(*i->called(0), suffix));
+      work.push_back(i->called(0));
+    }
+  }
   return copy;
 }
 

@@ -91,7 +91,7 @@ class Computation {
   SourcePlace place() const { return place_; }
   void set_place(SourcePlace place) { place_ = place; }
 
-  // A copy of the body in the same module under a fresh name; called computations are shared.
+  // A copy of the body under a fresh name; called computations are shared, but fusions' are copied.
   Computation* Clone(absl::string_view suffix) const;
 
  private:

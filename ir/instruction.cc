@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "ir/computation.h"
 
 namespace hlokit {
@@ -155,13 +156,39 @@ void Instruction::CopyExtrasFrom(const Instruction& from) {
   if (from.extras_->sharding) to.sharding = std::make_unique<Sharding>(*from.extras_->sharding);
 }
 
+namespace {
+
+bool HasOwnSideEffect(const Instruction& i) {
+  return HasTrait(i.opcode(), kSideEffect) || i.opcode() == Opcode::kRng ||
+         (i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().has_side_effect);
+}
+
+// What an async-update or async-done waits for; else `i` itself.
+const Instruction* StartOf(const Instruction* i) {
+  while ((i->opcode() == Opcode::kAsyncUpdate || i->opcode() == Opcode::kAsyncDone) &&
+         i->operand_count() > 0)
+    i = i->operand(0);
+  return i;
+}
+
+}  // namespace
+
 bool Instruction::HasSideEffect() const {
-  if (HasTrait(opcode_, kSideEffect)) return true;
-  if (opcode_ == Opcode::kRng) return true;
-  if (opcode_ == Opcode::kCustomCall && attr<CustomCallAttrs>().has_side_effect) return true;
-  for (const Computation* c : called())
-    for (const Instruction* i : c->Instructions())
-      if (i->HasSideEffect()) return true;
+  const Instruction* start = StartOf(this);
+  if (HasOwnSideEffect(*start)) return true;
+  if (start->called().empty()) return false;
+  // Each computation is looked at once, however many calls lead to it.
+  absl::flat_hash_set<const Computation*> seen(start->called().begin(), start->called().end());
+  std::vector<const Computation*> work(seen.begin(), seen.end());
+  while (!work.empty()) {
+    const Computation* c = work.back();
+    work.pop_back();
+    for (const Instruction* i : c->Instructions()) {
+      if (HasOwnSideEffect(*i)) return true;
+      for (const Computation* called : i->called())
+        if (seen.insert(called).second) work.push_back(called);
+    }
+  }
   return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/module_size.h"
 #include "passes/dce.h"
 #include "passes/inline_body.h"
 #include "support/status.h"
@@ -26,9 +27,8 @@ void Inline(Instruction* call) {
 
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
-  int64_t copied = 0, size = 0;
-  for (const Computation* c : module.Computations()) size += c->instruction_count();
-  const int64_t limit = std::max(kFreelyInlined, kMaxInlineGrowth * size);
+  int64_t copied = 0;
+  const int64_t limit = std::max(kFreelyInlined, kMaxInlineGrowth * InstructionCount(module));
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
       if (!MayInline(i) || copied > limit) continue;

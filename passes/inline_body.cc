@@ -17,6 +17,7 @@ Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> ar
     operands.clear();
     for (const Instruction* operand : i->operands()) operands.push_back(map.at(operand));
     Instruction* made = into.Add(i->CloneWith(i->shape(), operands));
+    if (made->opcode() == Opcode::kFusion) made->SetCalled(0, made->called(0)->Clone(".clone"));
     for (const Instruction* before : i->control_predecessors())
       if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
     map[i] = made;

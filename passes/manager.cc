@@ -1,6 +1,8 @@
 // The loop that runs a list of passes.
 #include "passes/manager.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "passes/pass_list.h"
+#include "passes/pass_registry.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -17,57 +20,43 @@
 
 namespace hlokit {
 
-#define HLO_PASS(flag, factory, summary) std::unique_ptr<Pass> factory();
-#define HLO_PASS_WITH_OPTIONS(flag, factory, summary) std::unique_ptr<Pass> factory(PassArguments&);
-#include "passes/passes.def"
-#undef HLO_PASS
-#undef HLO_PASS_WITH_OPTIONS
-
 namespace {
-
-struct Row {
-  absl::string_view name, summary;
-  std::unique_ptr<Pass> (*make)(PassArguments&);
-};
-
-constexpr Row kRows[] = {
-#define HLO_PASS(flag, factory, summary) {flag, summary, [](PassArguments&) { return factory(); }},
-#define HLO_PASS_WITH_OPTIONS(flag, factory, summary) {flag, summary, &factory},
-#include "passes/passes.def"
-#undef HLO_PASS
-#undef HLO_PASS_WITH_OPTIONS
-};
 
 // The module that comes back in a fix<...> is looked for from this round on; most end before.
 constexpr int kWatchedRound = 3;
 
 // One pass, or a list that repeats.
 struct Step {
+  std::string name;  // as the list has it
   std::unique_ptr<Pass> pass;
   std::vector<Step> repeated;
 };
 
-absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step) {
+absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
+                                               absl::Span<const PassRow> rows) {
   std::vector<absl::string_view> names;
-  for (const Row& row : kRows) {
+  for (const PassRow& row : rows) {
     names.push_back(row.name);
     if (row.name != step.name) continue;
     PassArguments arguments = step.arguments;
     std::unique_ptr<Pass> pass = row.make(arguments);
     RETURN_IF_ERROR(arguments.Check(row.name));
+    if (pass == nullptr) return Internal("pass ", row.name, " was not made");
     return pass;
   }
   return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names));
 }
 
-absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list) {
+absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list,
+                                            absl::Span<const PassRow> rows) {
   std::vector<Step> steps;
   for (const PassStep& item : list) {
     Step step;
     if (item.name.empty()) {
-      ASSIGN_OR_RETURN(step.repeated, MakeSteps(item.repeated));
+      ASSIGN_OR_RETURN(step.repeated, MakeSteps(item.repeated, rows));
     } else {
-      ASSIGN_OR_RETURN(step.pass, MakePass(item));
+      step.name = item.name;
+      ASSIGN_OR_RETURN(step.pass, MakePass(item, rows));
     }
     steps.push_back(std::move(step));
   }
@@ -76,11 +65,18 @@ absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list) {
 
 absl::StatusOr<std::vector<Step>> ParseSpec(absl::string_view text) {
   ASSIGN_OR_RETURN(const std::vector<PassStep> list, ParsePassList(text));
-  return MakeSteps(list);
+  return MakeSteps(list, PassRows());
 }
 
 bool Holds(absl::Span<const std::string> names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Of this thread: what other work on the machine does not disturb.
+double ProcessorSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // Takes the schedules out while a pass runs; puts them back where it changed nothing.
@@ -114,7 +110,7 @@ class Runner final : RewriteControl {
   absl::StatusOr<bool> RunAll(const std::vector<Step>& steps) {
     bool changed = false;
     for (const Step& step : steps) {
-      ASSIGN_OR_RETURN(const bool here, step.pass ? RunOne(*step.pass) : RunFix(step.repeated));
+      ASSIGN_OR_RETURN(const bool here, step.pass ? RunOne(step) : RunFix(step.repeated));
       changed |= here;
     }
     return changed;
@@ -130,7 +126,7 @@ class Runner final : RewriteControl {
       if (round >= kWatchedRound && IsCycle(seen)) return changed;
       for (const Step& step : steps) {
         if (quiet == steps.size()) return changed;
-        ASSIGN_OR_RETURN(const bool here, step.pass ? RunOne(*step.pass) : RunFix(step.repeated));
+        ASSIGN_OR_RETURN(const bool here, step.pass ? RunOne(step) : RunFix(step.repeated));
         changed |= here;
         quiet = here ? 0 : quiet + 1;
       }
@@ -179,30 +175,33 @@ class Runner final : RewriteControl {
     return true;
   }
 
-  absl::StatusOr<bool> RunOne(Pass& pass) {
-    current_ = PassRun{pass.name()};
-    if (IsLeftOut(pass.name()) || !TakeStep()) return false;
-    if (options_.before) options_.before(pass.name(), module_);
+  absl::StatusOr<bool> RunOne(const Step& step) {
+    Pass& pass = *step.pass;
+    current_ = PassRun{step.name};
+    if (IsLeftOut(step.name) || !TakeStep()) return false;
+    if (options_.before) options_.before(step.name, module_);
     std::optional<ScheduleKeeper> schedules;
     if (!pass.handles_schedules()) schedules.emplace(module_);
     pass.set_control(this);
     const auto start = std::chrono::steady_clock::now();
+    const double processor_start = ProcessorSeconds();
     absl::StatusOr<bool> changed = pass.Run(module_);
+    current_.processor_seconds = ProcessorSeconds() - processor_start;
     current_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!changed.ok()) return Annotate(changed.status(), pass.name());
+    if (!changed.ok()) return Annotate(changed.status(), step.name);
     current_.changed = *changed;
     if (!*changed && schedules) schedules->Restore();
     report_.runs.push_back(current_);
-    if (options_.verify_each && *changed) RETURN_IF_ERROR(CheckAfter(pass));
+    if (options_.verify_each && *changed) RETURN_IF_ERROR(CheckAfter(step.name));
     if (options_.after) RETURN_IF_ERROR(options_.after(current_, module_));
     return *changed;
   }
 
-  absl::Status CheckAfter(Pass& pass) {
+  absl::Status CheckAfter(absl::string_view pass) {
     Diagnostics diagnostics;
     if (absl::Status status = Verify(module_, diagnostics); !status.ok())
-      return Internal("the module is broken after ", pass.name(), ": ", status.message());
+      return Internal("the module is broken after ", pass, ": ", status.message());
     return absl::OkStatus();
   }
 
@@ -210,7 +209,7 @@ class Runner final : RewriteControl {
   const PassOptions& options_;
   PassReport& report_;
   PassRun current_;
-  std::map<absl::string_view, int64_t> fuel_used_;
+  std::map<std::string, int64_t, std::less<>> fuel_used_;
 };
 
 }  // namespace
@@ -226,10 +225,10 @@ absl::Status CheckPassSpec(absl::string_view list) { return ParseSpec(list).stat
 
 std::vector<PassInfo> ListPasses() {
   std::vector<PassInfo> passes;
-  for (const Row& row : kRows) {
+  for (PassRow& row : PassRows()) {
     PassArguments none;
     row.make(none);
-    passes.push_back({row.name, row.summary, none.Help()});
+    passes.push_back({std::move(row.name), std::move(row.summary), none.Help()});
   }
   return passes;
 }

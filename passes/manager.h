@@ -14,9 +14,9 @@
 namespace hlokit {
 
 struct PassRun {
-  absl::string_view name;
+  std::string name;  // as the list has it
   bool changed = false;
-  double seconds = 0;
+  double seconds = 0, processor_seconds = 0;
   int64_t rewrites = 0;  // those that asked for permission and got it
 };
 
@@ -62,11 +62,10 @@ absl::Status RunPasses(Module& module, absl::string_view list, const PassOptions
 absl::Status CheckPassSpec(absl::string_view list);
 
 struct PassInfo {
-  absl::string_view name;
-  absl::string_view summary;
+  std::string name, summary;
   std::vector<std::string> options;  // a clause each: its name, what it takes, what it does
 };
-// All passes, sorted by name.
+// All passes: our own sorted by name, then those of plugins.
 std::vector<PassInfo> ListPasses();
 
 }  // namespace hlokit

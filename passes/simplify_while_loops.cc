@@ -15,9 +15,8 @@ bool ForwardInvariants(const WhileState& loop) {
     if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
       continue;
     if (user->users().empty() && !user->IsRoot()) continue;
-    Instruction* initial = loop.Initial(user->tuple_index());
-    if (initial->shape() != user->shape()) continue;
-    user->ReplaceAllUsesWith(initial);
+    if (loop.loop->operand(0)->shape().elements[user->tuple_index()] != user->shape()) continue;
+    user->ReplaceAllUsesWith(loop.Initial(user->tuple_index()));
     changed = true;
   }
   return changed;
@@ -50,8 +49,8 @@ absl::StatusOr<bool> Run(Module& module) {
         changed |= SinkInitial(*loop, IsKnownScalar);
         if (i->shape() != loop->root->shape() || i->shape() != i->operand(0)->shape()) continue;
         changed |= PassOnDeadParts(*loop);
-        RemoveDead(*loop->body);
-        RemoveDead(*loop->condition);
+        changed |= RemoveDead(*loop->body);
+        changed |= RemoveDead(*loop->condition);
         changed |= NarrowState(*loop);
       }
     }

@@ -13,7 +13,8 @@ class SwapOperands final : public ComputationPass {
     bool changed = false;
     for (Instruction* i : computation.PostOrder()) {
       if (Text(i->opcode()) != opcode_ || i->operands().size() != 2 ||
-          i->operand(0)->shape() != i->operand(1)->shape() || !control().Permit("swap", *i, *i))
+          i->operand(0) == i->operand(1) || i->operand(0)->shape() != i->operand(1)->shape() ||
+          !control().Permit("swap", *i, *i))
         continue;
       Instruction* first = i->operand(0);
       i->SetOperand(0, i->operand(1));

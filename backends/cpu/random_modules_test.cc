@@ -10,7 +10,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "types/compare.h"
 
 namespace hlokit {
@@ -23,10 +23,8 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 
 // Where a module that failed can be looked at.
 std::string Save(const Module& module, uint64_t seed) {
-  PrintOptions whole;
-  whole.large_constants = true;
   std::string path = testing::TempDir() + "random_" + std::to_string(seed) + ".hlo";
-  std::ofstream(path) << Print(module, whole);
+  std::ofstream(path) << WholeText(module);
   return path;
 }
 

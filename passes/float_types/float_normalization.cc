@@ -48,6 +48,8 @@ bool StaysNarrow(Opcode opcode, const Widening& types) {
     case Opcode::kPopulationCount:
     case Opcode::kMulhi:
       return IsInteger(types.low);
+    case Opcode::kShiftRightArithmetic:
+      return IsUnsigned(types.low);  // the highest bit of the narrow type is what is shifted in
     default:
       return HasTrait(opcode, kAsyncStart) || HasTrait(opcode, kAsyncDone) ||
              opcode == Opcode::kAsyncUpdate || opcode == Opcode::kCopyStart;

@@ -11,7 +11,10 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -79,6 +82,16 @@ std::string FolderOfProgram() {
   const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
   path.resize(size > 0 ? size : 0);
   return path.substr(0, path.rfind('/'));
+}
+
+std::string ShellWord(absl::string_view word) {
+  constexpr absl::string_view kPlain = "+,-./0123456789:=@_%";
+  bool plain = !word.empty();
+  for (const char c : word) plain &= absl::ascii_isalpha(c) || absl::StrContains(kPlain, c);
+  if (plain) return std::string(word);
+  if (const size_t equals = word.find('='); absl::StartsWith(word, "--") && equals != word.npos)
+    return absl::StrCat(word.substr(0, equals + 1), ShellWord(word.substr(equals + 1)));
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
 std::string TemporaryPath(const std::string& stem, const std::string& ending) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace hlokit {
 
@@ -17,6 +18,10 @@ struct CommandResult {
 // seconds (0: never). May be called from several threads. Errors: Internal where no process or
 // file can be had.
 absl::StatusOr<CommandResult> RunCommand(const std::string& command, double time_limit_s);
+
+// `word` as a shell takes it: in quotes where it holds what the shell would read otherwise;
+// of `--flag=value` the value alone.
+std::string ShellWord(absl::string_view word);
 
 // The folder of the program that runs, where its sister programs lie.
 std::string FolderOfProgram();

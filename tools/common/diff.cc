@@ -1,27 +1,33 @@
-// Myers' greedy difference of two lists of lines.
+// Myers' greedy difference of two lists of lines; of lists far apart, between lines that both have
+// once.
 #include "tools/common/diff.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 
 namespace hlokit {
 namespace {
 
-// Texts more edits apart than this are shown as one replaced by the other.
-constexpr int kMostEdits = 4000;
+// Of texts more edits apart than this, lines that both have once are matched first; what lies
+// between two such lines and is as far apart is shown as one replaced by the other.
+constexpr int kMostEdits = 1000;
+constexpr size_t kLongestContext = 60;  // characters of the line that a hunk lies below
 
-using Lines = std::vector<absl::string_view>;
+using Lines = absl::Span<const absl::string_view>;
 
 struct Edit {
   char kind;  // ' ', '-' or '+'
   absl::string_view line;
 };
 
-Lines LinesOf(absl::string_view text) {
-  Lines lines = absl::StrSplit(text, '\n');
+std::vector<absl::string_view> LinesOf(absl::string_view text) {
+  std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
 }
@@ -54,16 +60,18 @@ std::vector<std::vector<int>> Rounds(const Lines& a, const Lines& b) {
   return {};
 }
 
-std::vector<Edit> Replace(const Lines& a, const Lines& b) {
-  std::vector<Edit> edits;
+void AppendReplaced(Lines a, Lines b, std::vector<Edit>& edits) {
   for (absl::string_view line : a) edits.push_back({'-', line});
   for (absl::string_view line : b) edits.push_back({'+', line});
-  return edits;
 }
 
-std::vector<Edit> Edits(const Lines& a, const Lines& b) {
-  const std::vector<std::vector<int>> rounds = Rounds(a, b);
-  if (rounds.empty()) return Replace(a, b);
+void AppendEqual(Lines a, std::vector<Edit>& edits) {
+  for (absl::string_view line : a) edits.push_back({' ', line});
+}
+
+// The edits that lead to the end of the last round.
+std::vector<Edit> Retrace(const Lines& a, const Lines& b,
+                          const std::vector<std::vector<int>>& rounds) {
   std::vector<Edit> reversed;
   int x = static_cast<int>(a.size()), y = static_cast<int>(b.size());
   for (int edits = static_cast<int>(rounds.size()) - 1; edits >= 0; --edits) {
@@ -97,19 +105,104 @@ std::vector<Edit> Edits(const Lines& a, const Lines& b) {
   return reversed;
 }
 
+// Pairs of equal lines, in order in both, of those that stand once in each.
+std::vector<std::pair<size_t, size_t>> Anchors(const Lines& a, const Lines& b) {
+  struct Places {
+    int in_a = 0, in_b = 0;
+    size_t at_b = 0;
+  };
+  absl::flat_hash_map<absl::string_view, Places> places;
+  for (absl::string_view line : a) ++places[line].in_a;
+  for (size_t y = 0; y < b.size(); ++y) {
+    Places& place = places[b[y]];
+    ++place.in_b;
+    place.at_b = y;
+  }
+  // The longest rising row of places in b: `ends[n]` is the pair that ends the best row of n + 1.
+  std::vector<std::pair<size_t, size_t>> pairs;
+  std::vector<size_t> ends, before;
+  for (size_t x = 0; x < a.size(); ++x) {
+    const Places& place = places[a[x]];
+    if (place.in_a != 1 || place.in_b != 1) continue;
+    const auto at = std::lower_bound(ends.begin(), ends.end(), place.at_b,
+                                     [&](size_t pair, size_t y) { return pairs[pair].second < y; });
+    before.push_back(at == ends.begin() ? SIZE_MAX : *(at - 1));
+    pairs.emplace_back(x, place.at_b);
+    if (at == ends.end()) {
+      ends.push_back(pairs.size() - 1);
+    } else {
+      *at = pairs.size() - 1;
+    }
+  }
+  std::vector<std::pair<size_t, size_t>> row;
+  for (size_t k = ends.empty() ? SIZE_MAX : ends.back(); k != SIZE_MAX; k = before[k])
+    row.push_back(pairs[k]);
+  std::reverse(row.begin(), row.end());
+  return row;
+}
+
+// `split`: whether lists far apart are taken apart at anchors.
+void AppendEdits(Lines a, Lines b, bool split, std::vector<Edit>& edits) {
+  size_t head = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  AppendEqual(a.first(head), edits);
+  a.remove_prefix(head);
+  b.remove_prefix(head);
+  size_t tail = 0;
+  while (tail < a.size() && tail < b.size() && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
+  const Lines end = a.last(tail);
+  a.remove_suffix(tail);
+  b.remove_suffix(tail);
+  if (a.empty() || b.empty()) {
+    AppendReplaced(a, b, edits);
+  } else if (const auto rounds = Rounds(a, b); !rounds.empty()) {
+    const std::vector<Edit> found = Retrace(a, b, rounds);
+    edits.insert(edits.end(), found.begin(), found.end());
+  } else if (split) {
+    size_t x = 0, y = 0;
+    for (const auto& [at_a, at_b] : Anchors(a, b)) {
+      AppendEdits(a.subspan(x, at_a - x), b.subspan(y, at_b - y), false, edits);
+      edits.push_back({' ', a[at_a]});
+      x = at_a + 1;
+      y = at_b + 1;
+    }
+    AppendEdits(a.subspan(x), b.subspan(y), false, edits);
+  } else {
+    AppendReplaced(a, b, edits);
+  }
+  AppendEqual(end, edits);
+}
+
+// Whether the line begins a block, such as a computation.
+bool BeginsBlock(const Edit& edit) {
+  return edit.kind != '+' && absl::EndsWith(edit.line, "{") && !absl::StartsWith(edit.line, " ");
+}
+
+// What stands behind a hunk's numbers: the block that it lies in, cut short.
+std::string Context(absl::string_view block) {
+  if (block.empty()) return "";
+  return absl::StrCat(" ", block.substr(0, kLongestContext),
+                      block.size() > kLongestContext ? "..." : "");
+}
+
 }  // namespace
 
 std::string LineDiff(absl::string_view before, absl::string_view after, int context) {
   if (before == after) return "";
-  const std::vector<Edit> edits = Edits(LinesOf(before), LinesOf(after));
+  std::vector<Edit> edits;
+  AppendEdits(LinesOf(before), LinesOf(after), /*split=*/true, edits);
   const int count = static_cast<int>(edits.size());
   std::string out;
-  int line_a = 1, line_b = 1, at = 0;
+  absl::string_view block;  // the last that begins before `read`
+  int line_a = 1, line_b = 1, at = 0, read = 0;
   while (at < count) {
     int first = at;
     while (first < count && edits[first].kind == ' ') ++first;
     if (first == count) break;
     const int start = std::max(at, first - context);
+    for (; read < start; ++read)
+      if (BeginsBlock(edits[read])) block = edits[read].line;
     line_a += start - at;
     line_b += start - at;
     int end = first, equal = 0;  // a hunk ends where more than two contexts of equal lines follow
@@ -120,7 +213,8 @@ std::string LineDiff(absl::string_view before, absl::string_view after, int cont
       size_a += edits[i].kind != '+';
       size_b += edits[i].kind != '-';
     }
-    absl::StrAppend(&out, "@@ -", line_a, ",", size_a, " +", line_b, ",", size_b, " @@\n");
+    absl::StrAppend(&out, "@@ -", line_a, ",", size_a, " +", line_b, ",", size_b, " @@",
+                    Context(block), "\n");
     for (int i = start; i < end; ++i) {
       out += edits[i].kind;
       absl::StrAppend(&out, edits[i].line, "\n");
@@ -128,6 +222,19 @@ std::string LineDiff(absl::string_view before, absl::string_view after, int cont
     line_a += size_a;
     line_b += size_b;
     at = end;
+  }
+  return out;
+}
+
+std::string DiffInColours(absl::string_view diff) {
+  constexpr absl::string_view kPlain = "\033[0m";
+  std::string out;
+  for (absl::string_view line : LinesOf(diff)) {
+    const absl::string_view colour = absl::StartsWith(line, "-")    ? "\033[31m"
+                                     : absl::StartsWith(line, "+")  ? "\033[32m"
+                                     : absl::StartsWith(line, "@@") ? "\033[36m"
+                                                                    : "";
+    absl::StrAppend(&out, colour, line, colour.empty() ? "" : kPlain, "\n");
   }
   return out;
 }

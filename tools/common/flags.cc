@@ -119,6 +119,8 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
   app.add_option("--diagnostics", format, "errors and warnings: text, or json, an object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
+  for (CLI::Option* option : app.get_options({}))  // --list=a,b FILE: FILE is no part of the list
+    if (!option->get_positional()) option->allow_extra_args(false);
   try {
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

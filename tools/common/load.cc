@@ -20,7 +20,9 @@ namespace hlokit {
 namespace {
 
 // Prints what was collected and gives the first error, if there is one.
-absl::Status Report(const Diagnostics& diagnostics, const SourceFile& source, absl::Status status) {
+absl::Status Report(const LoadOptions& options, const Diagnostics& diagnostics,
+                    const SourceFile& source, absl::Status status) {
+  if (options.quiet) return status;
   if (!diagnostics.items().empty()) {
     ShowMessages(diagnostics, source);
     if (!diagnostics.ok()) return diagnostics.ToStatus();
@@ -86,7 +88,7 @@ absl::Status LoadText(const std::shared_ptr<const SourceFile>& source, const Loa
   ParseOptions parse_options;
   parse_options.allow_unknown_attributes = options.allow_unknown_attributes;
   auto parsed = ParseModule(source, parse_options, diagnostics);
-  RETURN_IF_ERROR(Report(diagnostics, *source, parsed.status()));
+  RETURN_IF_ERROR(Report(options, diagnostics, *source, parsed.status()));
   loaded.module = *std::move(parsed);
   return absl::OkStatus();
 }
@@ -96,19 +98,20 @@ absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding, const L
   ProtoOptions proto_options;
   proto_options.allow_unknown_fields = options.allow_unknown_attributes;
   absl::StatusOr<ModuleFile> read = ReadModuleFile(source.text(), encoding, proto_options);
-  RETURN_IF_ERROR(Report(Diagnostics(), source, read.status()));
+  RETURN_IF_ERROR(Report(options, Diagnostics(), source, read.status()));
   static_cast<ModuleFile&>(loaded) = *std::move(read);
   return absl::OkStatus();
 }
 
 // A module from protobuf has no places in a text, so what is wrong is shown in its own text.
-absl::Status VerifyInText(const Module& module, const SourceFile& source) {
+absl::Status VerifyInText(const Module& module, const SourceFile& source,
+                          const LoadOptions& options) {
   Diagnostics unread, found;
   const auto text = std::make_shared<const SourceFile>(source.name() + " (as text)", Print(module));
   const auto parsed = ParseModule(text, {true}, unread);
-  if (parsed.ok()) RETURN_IF_ERROR(Report(found, *text, Verify(**parsed, found)));
+  if (parsed.ok()) RETURN_IF_ERROR(Report(options, found, *text, Verify(**parsed, found)));
   Diagnostics without_places;
-  return Report(without_places, source, Verify(module, without_places));
+  return Report(options, without_places, source, Verify(module, without_places));
 }
 
 }  // namespace
@@ -125,9 +128,9 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
   Diagnostics found;
   absl::Status verified = Verify(*loaded.module, found);
   if (encoding && !verified.ok()) {
-    RETURN_IF_ERROR(VerifyInText(*loaded.module, *source));
+    RETURN_IF_ERROR(VerifyInText(*loaded.module, *source, options));
   }
-  RETURN_IF_ERROR(Report(found, *source, verified));
+  RETURN_IF_ERROR(Report(options, found, *source, verified));
   loaded.verify_s = watch.Take();
   return loaded;
 }

@@ -15,6 +15,7 @@ namespace hlokit {
 struct LoadOptions {
   bool verify = true;
   bool allow_unknown_attributes = false;
+  bool quiet = false;        // nothing goes to standard error
   std::string input_format;  // text (hlo, txt), pb, pbtxt or json; empty: by content and name
 };
 

@@ -100,6 +100,8 @@ void SetMessages(MessageFormat new_format, Colours new_colours) {
   colours = new_colours;
 }
 
+bool ErrorsHaveColours() { return format == MessageFormat::kText && WantsColours(); }
+
 std::string InColours(absl::string_view text) {
   std::string out;
   bool shows_line = false;  // the line before this was of the source

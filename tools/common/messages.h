@@ -21,6 +21,8 @@ enum class Colours {
 
 // What ShowMessages and ShowStatus do from now on; flags set it (ParseFlags).
 void SetMessages(MessageFormat format, Colours colours);
+// Whether what goes to standard error has colours.
+bool ErrorsHaveColours();
 
 // Everything that was collected, to standard error.
 void ShowMessages(const Diagnostics& diagnostics, const SourceFile& file);

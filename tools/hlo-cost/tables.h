@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/hlo-cost/costs.h"
+#include "analysis/module_cost.h"
 
 namespace hlokit {
 

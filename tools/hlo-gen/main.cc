@@ -5,7 +5,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "generator/generator.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
@@ -33,11 +33,9 @@ struct GenOptions {
 
 std::string TextOf(const GeneratorOptions& options) {
   const RandomModule random = GenerateModule(options);
-  PrintOptions whole;
-  whole.large_constants = true;
   const double tolerance = *std::max_element(random.tolerances.begin(), random.tolerances.end());
   return absl::StrCat("// seed ", options.seed, ", --abs-error=", tolerance, "\n",
-                      Print(*random.module, whole));
+                      WholeText(*random.module));
 }
 
 int Run(GenOptions& o) {

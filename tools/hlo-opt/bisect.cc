@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/pass_list.h"
 #include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"
@@ -54,8 +55,9 @@ class Bisection {
     last = Try(bad);
     const std::string made = WriteReproducer(
         *Try(good).module,
-        absl::StrCat("--passes='", PassWithOptions(spec_, last.pass), "' --bisect-limit=2"),
-        options_);
+        absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, last.pass)),
+                     " --bisect-limit=2 --verify-each=interp --seed=", options_.seed),
+        absl::StrCat("step ", bad, " is the first bad one"), options_);
     return absl::AbortedError(absl::StrCat("step ", bad, " is the first bad one, in ", last.pass,
                                            made, ": ", last.step, "\n", fault));
   }
@@ -96,9 +98,7 @@ class Bisection {
 
   std::string FaultByCommand(const Module& module) const {
     const std::string path = TemporaryPath("hlo-opt-bisect", "hlo");
-    PrintOptions whole;
-    whole.large_constants = true;
-    if (absl::Status written = AtomicWriteFile(path, Print(module, whole)); !written.ok())
+    if (absl::Status written = AtomicWriteFile(path, WholeText(module)); !written.ok())
       return std::string(written.message());
     const auto result = RunCommand(absl::StrCat(options_.bisect, " ", path), /*time_limit_s=*/0);
     unlink(path.c_str());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/module_match.h"
+#include "analysis/module_size.h"
 #include "passes/manager.h"
 #include "printer/printer.h"
 #include "support/file.h"
@@ -29,12 +30,6 @@ absl::StatusOr<std::unique_ptr<Module>> Load(const DumpStage& stage, const OptOp
   load.allow_unknown_attributes = options.allow_unknown_attributes;
   ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(source, load));
   return std::move(loaded.module);
-}
-
-int64_t CountOf(const Module& module) {
-  int64_t count = 0;
-  for (const Computation* c : module.Computations()) count += c->instruction_count();
-  return count;
 }
 
 struct Change {
@@ -66,8 +61,8 @@ absl::Status AppendStages(const DumpedModule& module, const OptOptions& options,
     const Change change = before != nullptr ? ChangeBetween(*before, *now) : Change();
     const bool numbered = stage.number != kBeforeAll && stage.number != kAfterAll;
     absl::StrAppendFormat(&out, "%6s %12d %7d %7d %7d  %s%s\n",
-                          numbered ? absl::StrFormat("%04d", stage.number) : "", CountOf(*now),
-                          change.added, change.removed, change.changed,
+                          numbered ? absl::StrFormat("%04d", stage.number) : "",
+                          InstructionCount(*now), change.added, change.removed, change.changed,
                           numbered ? stage.pass : stage.Title(),
                           numbered ? absl::StrCat(" (", stage.pipeline, ")") : "");
     before = std::move(now);
@@ -115,8 +110,8 @@ absl::StatusOr<bool> AppendReplay(const DumpStage& stage, Module& ours, const Mo
     return true;
   }
   absl::StrAppendFormat(&out, "%d instructions, XLA %d; %d added, %d missing, %d other\n",
-                        CountOf(ours), CountOf(theirs), change.added, change.removed,
-                        change.changed);
+                        InstructionCount(ours), InstructionCount(theirs), change.added,
+                        change.removed, change.changed);
   return false;
 }
 

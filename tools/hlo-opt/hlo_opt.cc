@@ -1,8 +1,11 @@
 // The work of hlo-opt: each module of the input is read, verified, transformed and printed.
 #include <algorithm>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "passes/extract.h"
+#include "passes/plugin.h"
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -14,8 +17,10 @@
 #include "tools/common/signals.h"
 #include "tools/common/split.h"
 #include "tools/hlo-opt/bisect.h"
+#include "tools/hlo-opt/crash_watch.h"
 #include "tools/hlo-opt/dump_folder.h"
 #include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/transform.h"
 
@@ -93,10 +98,23 @@ std::string HashOf(const Module& module) {
   return absl::StrCat(absl::Hex(HashText(Print(module, options)), absl::kZeroPad16));
 }
 
+// --reproduce=PASS@STEPS, which the crash watch asks for.
+absl::Status Reproduce(Module& module, const std::string& passes, OptOptions o) {
+  const size_t at = o.reproduce.rfind('@');
+  PassMoment moment{o.reproduce.substr(0, at), 0};
+  if (at == std::string::npos ||
+      !absl::SimpleAtoi(o.reproduce.substr(at + 1), &moment.steps_before))
+    return InvalidArgument("--reproduce takes PASS@STEPS");
+  o.command.clear();
+  const std::string made = WriteReproducerAt(module, passes, moment, o.reproduce_note, o);
+  return absl::StartsWith(made, " (see") ? absl::OkStatus() : Internal(made);
+}
+
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
 int Process(const OptOptions& o, const std::string& passes, const OutputFormat& format,
             const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
+  CrashWatch::AtModule(*source);
   LoadOptions load;
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
@@ -108,9 +126,17 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   Stopwatch watch;
   if (absl::Status status = CutOut(o, loaded->module); !status.ok())
     return ReportError(kTool, status, source.get());
+  if (!o.reproduce.empty()) return ReportError(kTool, Reproduce(*loaded->module, passes, o));
   if (!o.bisect.empty())
     return ReportError(kTool, BisectPasses(*loaded->module, passes, o), source.get());
-  if (absl::Status status = Transform(*loaded->module, passes, o); !status.ok())
+  const Reload reload = [&]() -> absl::StatusOr<std::unique_ptr<Module>> {
+    LoadOptions again = load;
+    again.quiet = true;
+    ASSIGN_OR_RETURN(LoadedModule fresh, LoadModule(source, again));
+    RETURN_IF_ERROR(CutOut(o, fresh.module));
+    return std::move(fresh.module);
+  };
+  if (absl::Status status = Transform(*loaded->module, passes, o, reload); !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
@@ -146,6 +172,9 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 
 int RunHloOpt(const OptOptions& o) {
   EndOnSignals(kTool.data(), /*time_limit_s=*/0);
+  for (const std::string& plugin : o.plugins)
+    if (absl::Status loaded = LoadPassPlugin(plugin); !loaded.ok())
+      return ReportError(kTool, loaded);
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOf(o);
@@ -158,6 +187,7 @@ int RunHloOpt(const OptOptions& o) {
     return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());
   }
   if (IsFolder(o.input)) return RunOnDumpFolder(o);
+  CrashWatch::Start(o, *passes);
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
 

@@ -3,7 +3,9 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "tools/common/command.h"
 #include "tools/common/flags.h"
 
 namespace hlokit {
@@ -48,6 +50,9 @@ void AddPrintFlags(CLI::App& app, OptOptions& o) {
 
 // Which passes run, and which of their steps.
 void AddPassFlags(CLI::App& app, OptOptions& o) {
+  app.add_option("--load-pass-plugin", o.plugins,
+                 "a shared object with passes of one's own (examples/pass_plugin)")
+      ->type_name("FILE");
   app.add_option("--passes", o.passes, "passes to run, comma-separated; --list-passes names them")
       ->type_name("A,B");
   app.add_option("--pipeline", o.pipeline, "a named list of passes, run before --passes")
@@ -81,8 +86,9 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(CLI::NonNegativeNumber);
   app.add_option("--ulps", o.bounds.ulps, "of floats")->check(CLI::NonNegativeNumber);
-  app.add_option("--reproducer", o.reproducer,
-                 "where the module goes that a pass broke; a temporary file by default")
+  app.add_option(
+         "--reproducer", o.reproducer,
+         "where the module goes that a pass fails on or breaks; a temporary file by default")
       ->type_name("FILE");
   app.add_option("--print-before", o.print_before, "print the module before these passes")
       ->delimiter(',')
@@ -102,7 +108,8 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
   app.add_flag("--replay", o.replay,
                "of a dump folder: run our pass of each name, compare with what XLA's made");
   app.add_flag("--time-passes", o.time_passes, "print how long each pass took");
-  app.add_flag("--stats", o.stats, "print what each pass did");
+  app.add_flag("--stats", o.stats,
+               "print what each pass did, and instructions, flops, bytes and peak memory after it");
 }
 
 }  // namespace
@@ -153,6 +160,11 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   AddPassFlags(app, o);
   AddPassDebuggingFlags(app, o);
   AddPrintFlags(app, o);
+  app.add_option("--reproduce", o.reproduce)->group("");
+  app.add_option("--reproduce-note", o.reproduce_note)->group("");
+  std::vector<std::string> words = {"hlo-opt"};
+  for (int i = 1; i < argc; ++i) words.push_back(ShellWord(argv[i]));
+  o.command = absl::StrJoin(words, " ");
   return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
 }
 

@@ -19,6 +19,7 @@ struct OptOptions {
   std::vector<std::string> extract;
   int extract_height = 0;
 
+  std::vector<std::string> plugins;  // shared objects with passes, loaded before anything else
   // What to run, in the order pipeline, passes.
   std::string pipeline, passes;
   std::string platform = "cpu";
@@ -36,7 +37,10 @@ struct OptOptions {
   uint64_t seed = 0;
   CompareOptions bounds = {.abs_error = 1e-5, .rel_error = 1e-4, .ulps = 2};
   std::string reproducer;  // file; empty: one in the folder for temporary files
-  std::string bisect;      // empty, interp, or a command that fails on bad modules
+  std::string command;     // the whole command line, for reproducers to name
+  // Not for users: PASS@STEPS, to write a reproducer of that moment and end; its note.
+  std::string reproduce, reproduce_note;
+  std::string bisect;  // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
   bool hash = false;

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "absl/strings/str_cat.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "tools/common/command.h"
@@ -103,9 +103,7 @@ absl::Status CheckStage(const OptOptions& options) {
 absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {
   if (FindStage(options.stage)->maker == Maker::kExplorer) return Page(module, options);
   ASSIGN_OR_RETURN(const auto stage, LoadPlugin());
-  PrintOptions whole;
-  whole.large_constants = true;
-  const std::string text = Print(module, whole);
+  const std::string text = WholeText(module);
   std::string out;
   const int status =
       stage(text.data(), text.size(), options.stage.c_str(), options.opt_level, Append, &out);

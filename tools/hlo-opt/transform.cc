@@ -6,128 +6,31 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "passes/pass_list.h"
 #include "passes/pipelines.h"
-#include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
-#include "tools/common/diff.h"
-#include "tools/hlo-opt/explain.h"
+#include "tools/common/exit_status.h"
+#include "tools/common/messages.h"
+#include "tools/hlo-opt/crash_watch.h"
+#include "tools/hlo-opt/observer.h"
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/value_check.h"
+#include "verifier/verifier.h"
 
 namespace hlokit {
 namespace {
 
-void PrintError(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
-bool Holds(const std::vector<std::string>& names, absl::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 absl::Status CheckNames(const std::vector<std::string>& names) {
+  const std::vector<PassInfo> passes = ListPasses();
   std::vector<absl::string_view> known;
-  for (const PassInfo& pass : ListPasses()) known.push_back(pass.name);
+  for (const PassInfo& pass : passes) known.push_back(pass.name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       return InvalidArgument("no pass ", name, DidYouMean(name, known),
                              "; --list-passes names them");
   return absl::OkStatus();
-}
-
-// Keeps what the flags about single passes need between the manager's calls.
-class Observer {
- public:
-  // `values` may be null.
-  Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
-      : options_(options), spec_(spec), values_(values), explanation_(options.explain) {}
-
-  // Null where nothing was asked for that needs them, so that such runs cost nothing.
-  decltype(PassOptions::before) before() {
-    if (!options_.print_changed && options_.print_before.empty() && options_.explain.empty())
-      return nullptr;
-    return [this](absl::string_view pass, const Module& m) { Before(pass, m); };
-  }
-  decltype(PassOptions::after) after() {
-    if (!options_.print_changed && !options_.print_after_all && options_.print_after.empty() &&
-        options_.explain.empty() && values_ == nullptr)
-      return nullptr;
-    return [this](const PassRun& run, const Module& m) { return After(run, m); };
-  }
-  decltype(PassOptions::rewrite) rewrite() {
-    if (options_.explain.empty()) return nullptr;
-    return [this](absl::string_view pass, absl::string_view rule, const Instruction& subject,
-                  const Instruction& replacement) {
-      explanation_.Rewrite(pass, rule, subject, replacement);
-    };
-  }
-  std::string explanation() const { return explanation_.Text(); }
-
- private:
-  void Before(absl::string_view pass, const Module& module) {
-    if (Holds(options_.print_before, pass))
-      PrintError(absl::StrCat("// before ", pass, "\n", Print(module)));
-    if (options_.print_changed) before_ = Print(module);
-    if (!options_.explain.empty()) explanation_.Before(pass, module);
-  }
-
-  absl::Status After(const PassRun& run, const Module& module) {
-    if (options_.print_after_all || Holds(options_.print_after, run.name))
-      PrintError(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing",
-                              "\n", Print(module)));
-    if (!options_.explain.empty()) explanation_.After(run, module);
-    if (options_.print_changed) {
-      const std::string diff = LineDiff(before_, Print(module));
-      PrintError(
-          absl::StrCat("// ", run.name, diff.empty() ? " changed nothing\n" : " changed\n", diff));
-    }
-    return run.changed && values_ != nullptr ? CheckValues(run.name, module) : absl::OkStatus();
-  }
-
-  absl::Status CheckValues(absl::string_view pass, const Module& module) {
-    const absl::Status status = values_->Check(module);
-    if (status.ok()) return status;
-    const std::string made = WriteReproducer(
-        values_->before(), absl::StrCat("--passes='", PassWithOptions(spec_, pass), "'"), options_);
-    return Annotate(status, absl::StrCat(pass, " changed values", made));
-  }
-
-  const OptOptions& options_;
-  const std::string& spec_;
-  ValueCheck* const values_;
-  Explanation explanation_;
-  std::string before_;
-};
-
-std::string TimesText(const PassReport& report) {
-  double total = 0;
-  for (const PassRun& run : report.runs) total += run.seconds;
-  std::string text = absl::StrFormat("%10s  %5s  pass\n", "ms", "%");
-  for (const PassRun& run : report.runs)
-    absl::StrAppendFormat(&text, "%10.3f  %5.1f  %s\n", 1e3 * run.seconds,
-                          total > 0 ? 100 * run.seconds / total : 0.0, run.name);
-  absl::StrAppendFormat(&text, "%10.3f  %5.1f  all\n", 1e3 * total, 100.0);
-  return text;
-}
-
-std::string CountsText(const PassReport& report) {
-  std::string text = absl::StrCat(report.steps, " steps (--bisect-limit counts them)\n");
-  std::vector<absl::string_view> names;
-  for (const PassRun& run : report.runs)
-    if (std::find(names.begin(), names.end(), run.name) == names.end()) names.push_back(run.name);
-  for (absl::string_view name : names) {
-    int runs = 0, changes = 0;
-    for (const PassRun& run : report.runs) {
-      runs += run.name == name;
-      changes += run.name == name && run.changed;
-    }
-    absl::StrAppend(&text, name, ": ran ", runs, ", changed ", changes, "\n");
-    for (const auto& [rule, times] : report.rules)
-      if (rule.first == name) absl::StrAppend(&text, "  ", rule.second, ": ", times, "\n");
-  }
-  return text;
 }
 
 void AppendPasses(std::string& spec, absl::string_view more) {
@@ -170,25 +73,79 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   return spec;
 }
 
-absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options) {
-  if (spec.empty()) return absl::OkStatus();
+namespace {
+
+absl::Status VerifyResult(const Module& module) {
+  Diagnostics diagnostics;
+  const absl::Status status = Verify(module, diagnostics);
+  if (status.ok()) return status;
+  return Internal("the module is broken after these passes: ", status.message());
+}
+
+// Runs the passes and checks the result; `last` becomes the pass that ran last and the steps before
+// it.
+absl::Status RunObserved(Module& module, const std::string& spec, const OptOptions& options,
+                         PassMoment& last) {
   std::optional<ValueCheck> values;
   if (options.verify_each == "interp") {
     ASSIGN_OR_RETURN(values, ValueCheck::Start(module, {options.seed, options.bounds}));
   }
   Observer observer(options, spec, values ? &*values : nullptr);
   ASSIGN_OR_RETURN(PassOptions pass_options, ManagerOptions(options));
-  pass_options.before = observer.before();
-  pass_options.after = observer.after();
-  pass_options.rewrite = observer.rewrite();
   PassReport report;
-  const absl::Status status = RunPasses(module, spec, pass_options, &report);
+  pass_options.before = [&](absl::string_view pass, const Module& m) {
+    last = {std::string(pass), report.steps - 1};
+    CrashWatch::AtPass(last);
+    if (observer.wants_before()) observer.Before(pass, m);
+  };
+  if (observer.wants_after())
+    pass_options.after = [&](const PassRun& run, const Module& m) {
+      return observer.After(run, m);
+    };
+  if (observer.wants_rewrites())
+    pass_options.rewrite = [&](absl::string_view pass, absl::string_view rule,
+                               const Instruction& subject, const Instruction& replacement) {
+      observer.Rewrite(pass, rule, subject, replacement);
+    };
+  observer.Start(module);
+  absl::Status status = RunPasses(module, spec, pass_options, &report);
+  CrashWatch::AfterPasses();
   for (const std::string& cycle : report.cycles)
-    PrintError(absl::StrCat("hlo-opt: warning: fix<...> was left: ", cycle, "\n"));
-  if (options.time_passes) PrintError(TimesText(report));
-  if (options.stats) PrintError(CountsText(report));
-  if (!options.explain.empty()) PrintError(observer.explanation());
+    ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("fix<...> was left: ", cycle)));
+  const std::string summary = observer.Summary(report);
+  std::fwrite(summary.data(), 1, summary.size(), stderr);
+  if (status.ok() && options.verify && options.verify_each.empty()) status = VerifyResult(module);
   return status;
+}
+
+// A pass failed, or left the module broken: has it done once more, with the verifier after each
+// pass, and writes down how the module stood before it.
+absl::Status Explained(absl::Status status, const std::string& spec, const OptOptions& options,
+                       const Reload& reload, PassMoment last) {
+  auto module = reload();
+  if (!module.ok()) return status;
+  OptOptions quiet = QuietOptions(options);
+  if (options.verify_each.empty()) {
+    quiet.verify_each = "structure";
+    const absl::Status found = RunObserved(**module, spec, quiet, last);
+    if (ExitStatusOf(found) == kExitInternal) status = found;
+    module = reload();
+    if (!module.ok()) return status;
+  }
+  return Annotate(status,
+                  absl::StrCat("pass ", last.pass,
+                               WriteReproducerAt(**module, spec, last, status.message(), quiet)));
+}
+
+}  // namespace
+
+absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
+                       const Reload& reload) {
+  if (spec.empty()) return absl::OkStatus();
+  PassMoment last;
+  const absl::Status status = RunObserved(module, spec, options, last);
+  if (ExitStatusOf(status) != kExitInternal) return status;
+  return Explained(status, spec, options, reload, last);
 }
 
 absl::StatusOr<std::string> PipelineText(const std::string& spec) {

@@ -1,7 +1,11 @@
 // The passes of one call of hlo-opt, and what its flags print about them.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "passes/manager.h"
 #include "tools/hlo-opt/options.h"
@@ -9,16 +13,21 @@
 namespace hlokit {
 
 // What --pipeline, --stage and --passes ask for, as one list. InvalidArgument for unknown names,
-// here or in
-// --print-before and --print-after.
+// here or in --print-before and --print-after.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
 
 // How the pass manager runs them: what is left out, limited and verified; no observers.
 absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options);
 
-// Runs `spec`. Modules, differences, times and counts that flags ask for go to standard error.
-// Errors: Aborted where --verify-each=interp finds that values changed.
-absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options);
+// Gives the module anew as it stood before all passes.
+using Reload = std::function<absl::StatusOr<std::unique_ptr<Module>>()>;
+
+// Runs `spec` and, unless told not to, verifies the result. Modules, differences, times and counts
+// that flags ask for go to standard error. Errors: Aborted where --verify-each=interp finds that
+// values changed; Internal, naming the pass and a file that shows the fault, where one fails or
+// breaks the module.
+absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
+                       const Reload& reload);
 
 // A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.
 std::string PassList();

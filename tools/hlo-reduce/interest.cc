@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -27,12 +27,6 @@ Interest::Interest(const InterestOptions& options)
 std::string Interest::last_output() const {
   absl::MutexLock lock(&mutex_);
   return last_output_;
-}
-
-std::string WholeText(const Module& module) {
-  PrintOptions whole;
-  whole.large_constants = true;
-  return Print(module, whole);
 }
 
 absl::StatusOr<bool> Interest::Holds(const std::string& text) {

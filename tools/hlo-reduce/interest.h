@@ -21,9 +21,6 @@ struct InterestOptions {
   double time_limit_s = 0;   // of one run, 0: none; a run that takes longer is not interesting
 };
 
-// What the command gets to read: the text with large constants whole.
-std::string WholeText(const Module& module);
-
 // May be asked from several threads.
 class Interest {
  public:

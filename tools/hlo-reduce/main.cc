@@ -5,6 +5,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "analysis/module_size.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "printer/whole_text.h"
 #include "support/status.h"
 #include "tools/hlo-reduce/edits.h"
 #include "verifier/verifier.h"
@@ -213,12 +214,6 @@ class Reducer {
 };
 
 }  // namespace
-
-int64_t InstructionCount(const Module& module) {
-  int64_t count = 0;
-  for (const Computation* c : module.Computations()) count += c->instruction_count();
-  return count;
-}
 
 absl::StatusOr<std::unique_ptr<Module>> Reduce(std::unique_ptr<Module> module, Interest& interest,
                                                const ReduceOptions& options) {

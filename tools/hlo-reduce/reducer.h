@@ -18,8 +18,6 @@ struct ReduceOptions {
   std::function<absl::Status(const Module&, absl::string_view what)> smaller;
 };
 
-int64_t InstructionCount(const Module& module);
-
 // Leaves out instructions of the entry, then of called computations, puts called bodies in the
 // places of their callers, makes shapes smaller and takes annotations away, for as long as that
 // helps: delta debugging. The result is valid and interesting, as `module` must be.

@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/reference/reference_backend.h"
 #include "passes/extract.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "re2/re2.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -102,9 +102,7 @@ class Probes {
   absl::Status Save(const Module& module, const std::vector<Literal>& inputs,
                     const std::string& name, absl::string_view flags) {
     const std::string stem = o_.isolate_to.empty() ? name : o_.isolate_to;
-    PrintOptions whole;
-    whole.large_constants = true;
-    RETURN_IF_ERROR(AtomicWriteFile(stem + ".hlo", Print(module, whole)));
+    RETURN_IF_ERROR(AtomicWriteFile(stem + ".hlo", WholeText(module)));
     RETURN_IF_ERROR(WriteNpz(stem + ".npz", NameLeaves(Literal::Tuple(inputs), "in")));
     PrintOut(absl::StrCat("wrote it with its inputs: hlo-run ", stem, ".hlo --input=", stem, ".npz",
                           flags, "\n"));

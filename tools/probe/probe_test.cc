@@ -3,7 +3,7 @@
 
 #include "backends/reference/reference_backend.h"
 #include "parser/parser.h"
-#include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/diagnostics.h"
 #include "tools/probe/find.h"
 #include "tools/probe/trace.h"
@@ -82,9 +82,7 @@ class ProbeTest : public testing::Test {
 
   // The program written out reads back, takes its inputs and still differs.
   void CheckShows(const Fault& fault, const Side& test) {
-    PrintOptions whole;
-    whole.large_constants = true;
-    const std::string text = Print(*fault.module, whole);
+    const std::string text = WholeText(*fault.module);
     for (const Side* side : {&right_, &test}) {
       auto program = Program::Make(*side, Parsed(text));
       ASSERT_TRUE(program.ok()) << program.status();

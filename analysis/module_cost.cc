@@ -1,5 +1,5 @@
 // A walk from the callers to what they call.
-#include "tools/hlo-cost/costs.h"
+#include "analysis/module_cost.h"
 
 #include <algorithm>
 

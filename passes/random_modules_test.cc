@@ -1,0 +1,201 @@
+// Every pass, every pipeline and random lists of passes leave random modules valid and equal in
+// value, and say truly whether they changed them.
+//
+// HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
+// HLOKIT_RANDOM_PASSES=a,b has these lists tried alone.
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "generator/generator.h"
+#include "gtest/gtest.h"
+#include "interpreter/interpreter.h"
+#include "parser/parser.h"
+#include "passes/manager.h"
+#include "passes/pipelines.h"
+#include "printer/whole_text.h"
+#include "types/compare.h"
+
+namespace hlokit {
+namespace {
+
+constexpr double kTimeLimit = 20;  // seconds of one evaluation
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::atoll(text) : otherwise;
+}
+
+// Passes that may change values: it is their purpose.
+bool ChangesValues(absl::string_view pass) {
+  return pass == "rng-expander" ||  // draws other numbers of the same distribution
+         pass == "AssumeGatherIndicesInBoundRewriteToCopy";  // takes indices to be in bounds
+}
+
+// Passes that share in memory what is alike.
+bool ChangesNoText(absl::string_view pass) {
+  return pass == "literal-canonicalizer" || pass == "shape-canonicalizer";
+}
+
+std::vector<std::string> AllPasses() {
+  std::vector<std::string> names;
+  for (const PassInfo& pass : ListPasses())
+    if (!ChangesValues(pass.name)) names.emplace_back(pass.name);
+  return names;
+}
+
+// What one execution gives: its result, and what the host got.
+struct Outcome {
+  Literal result;
+  std::vector<Literal> taken;
+};
+
+class Trial {
+ public:
+  explicit Trial(uint64_t seed) : seed_(seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.instructions = 12 + static_cast<int>(seed % 3) * 8;
+    options.dynamic_shapes = seed % 5 == 4;
+    random_ = GenerateModule(options);
+    arguments_ = RandomArguments(*random_.module, seed);
+    text_ = WholeText(*random_.module);
+  }
+
+  // From its text, as users have it: there every array has a layout.
+  absl::Status Start() {
+    Diagnostics diagnostics;
+    const auto source = std::make_shared<const SourceFile>("random.hlo", text_);
+    auto read = ParseModule(source, {}, diagnostics);
+    if (!read.ok()) return read.status();
+    random_.module = *std::move(read);
+    text_ = WholeText(*random_.module->Clone());
+    auto outcome = Evaluate(*random_.module);
+    if (!outcome.ok()) return outcome.status();
+    expected_ = *std::move(outcome);
+    return absl::OkStatus();
+  }
+
+  // What is wrong with the module after `passes`; empty: nothing.
+  std::string Wrong(const std::string& passes) const {
+    const std::unique_ptr<Module> module = random_.module->Clone();
+    PassOptions options;
+    options.verify_each = true;
+    PassReport report;
+    const absl::Status status = RunPasses(*module, passes, options, &report);
+    if (!status.ok()) return status.ToString();
+    bool changed = false;
+    for (const PassRun& run : report.runs) changed |= run.changed;
+    if (report.runs.size() == 1 && !ChangesNoText(passes) &&
+        changed != (WholeText(*module) != text_))
+      return changed ? "says that it changed what it left as it was" : "changed, and did not say";
+    return changed ? WrongValues(*module) : "";
+  }
+
+  // Where the module can be looked at.
+  std::string Save() const {
+    std::string path = absl::StrCat(testing::TempDir(), "passes_random_", seed_, ".hlo");
+    std::ofstream(path) << text_;
+    return path;
+  }
+
+ private:
+  absl::StatusOr<Outcome> Evaluate(const Module& module) const {
+    RandomHost host(seed_);
+    InterpreterOptions options;
+    options.time_limit_s = kTimeLimit;
+    options.infeed = [&host](int64_t, const Shape& shape) { return host.Feed(shape); };
+    options.outfeed = [&host](int64_t, const Literal& item) {
+      host.Take(item);
+      return absl::OkStatus();
+    };
+    auto results = Interpret(module, arguments_, options);
+    if (!results.ok()) return results.status();
+    return Outcome{std::move(results->front()), host.taken()};
+  }
+
+  std::string WrongValues(const Module& module) const {
+    const auto actual = Evaluate(module);
+    if (!actual.ok()) return absl::StrCat("cannot be evaluated: ", actual.status().ToString());
+    if (actual->taken.size() != expected_.taken.size()) return "the host got more, or less";
+    for (size_t i = 0; i < expected_.taken.size(); ++i)
+      if (const CompareResult same = Compare(expected_.taken[i], actual->taken[i], {}); !same.equal)
+        return absl::StrCat("item ", i, " of the host: ", same.Report());
+    const bool tuple = expected_.result.shape().IsTuple();
+    for (size_t i = 0; i < random_.tolerances.size(); ++i) {
+      CompareOptions bounds;
+      bounds.abs_error = random_.tolerances[i];
+      const CompareResult same =
+          Compare(tuple ? expected_.result.elements()[i] : expected_.result,
+                  tuple ? actual->result.elements()[i] : actual->result, bounds);
+      if (!same.equal)
+        return absl::StrCat("array ", i, ", within ", bounds.abs_error, ": ", same.shape_mismatch,
+                            same.Report());
+    }
+    return "";
+  }
+
+  uint64_t seed_;
+  RandomModule random_;
+  std::vector<Literal> arguments_;
+  std::string text_;
+  Outcome expected_;
+};
+
+// Each pass by itself, each pipeline, and three random lists of ten passes.
+std::vector<std::string> ListsFor(uint64_t seed) {
+  const std::vector<std::string> passes = AllPasses();
+  std::vector<std::string> lists = passes;
+  for (absl::string_view name : ListPipelines()) lists.emplace_back(*PipelineSpec(name));
+  std::mt19937_64 random(seed);
+  for (int k = 0; k < 3; ++k) {
+    std::vector<std::string> some;
+    for (int n = 0; n < 10; ++n) some.push_back(passes[random() % passes.size()]);
+    lists.push_back(absl::StrJoin(some, ","));
+  }
+  return lists;
+}
+
+// Adds what went wrong to `faults`, by list of passes: the first such module and its number.
+void Try(uint64_t seed, absl::Span<const std::string> lists, const std::string& current,
+         std::map<std::string, std::pair<int, std::string>>& faults) {
+  Trial trial(seed);
+  const absl::Status start = trial.Start();
+  ASSERT_TRUE(start.ok()) << start << "\n" << trial.Save();
+  for (const std::string& passes : lists) {
+    if (!current.empty()) std::ofstream(current) << seed << " " << passes << "\n";
+    const std::string wrong = trial.Wrong(passes);
+    if (wrong.empty()) continue;
+    auto& [times, first] = faults[passes];
+    if (times++ == 0) first = absl::StrCat(trial.Save(), "\n", wrong);
+  }
+}
+
+// `current`: a file that names the module and the list that crash the test; empty: none.
+void TrySeeds(int64_t first, int64_t count, const std::string& current) {
+  std::map<std::string, std::pair<int, std::string>> faults;
+  const char* const chosen = std::getenv("HLOKIT_RANDOM_PASSES");
+  for (int64_t seed = first; seed < first + count; ++seed)
+    Try(seed,
+        chosen != nullptr ? absl::StrSplit(chosen, ' ') : ListsFor(static_cast<uint64_t>(seed)),
+        current, faults);
+  for (const auto& [passes, fault] : faults)
+    ADD_FAILURE() << "--passes=" << passes << ": " << fault.first << " modules, the first "
+                  << fault.second;
+}
+
+TEST(RandomModulesTest, PassesKeepValues) { TrySeeds(0, 12, ""); }
+
+TEST(RandomModulesSlowTest, PassesKeepValues) {
+  const int64_t first = FromEnvironment("HLOKIT_RANDOM_SEED", 1000);
+  TrySeeds(first, FromEnvironment("HLOKIT_RANDOM_MODULES", 100),
+           absl::StrCat(testing::TempDir(), "passes_current_seed_", first));
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Plugins of passes as a user meets them: used, refused, and with passes that fail, crash or break the module.
+
+plugin_test.py --bin FOLDER --plugins FOLDER --example FOLDER --work FOLDER
+Of each failure: the exit status, the words, and the reproducer, whose first line, run in a shell, shows the fault again.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+MODULE = """HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+ENTRY e {
+  p = f32[4] parameter(0)
+  dead = f32[4] cosine(p)
+  n = f32[4] negate(p)
+  ROOT r = f32[4] sine(n)
+}
+"""
+a = None
+
+
+def shell(command, text=None):
+    return subprocess.run(command, shell=True, text=True, input=text, capture_output=True, timeout=100,
+                          env={**os.environ, "PATH": f"{a.bin}:{os.environ['PATH']}"})
+
+
+class Plugins(unittest.TestCase):
+    def plugin(self, name):
+        return f"--load-pass-plugin={a.plugins}/{name}.so"
+
+    def refused(self, flags, words):
+        run = shell(f"hlo-opt {flags} --list-passes")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr, words)
+        self.assertEqual(run.stdout, "")
+
+    def test_bad_plugins_are_refused(self):
+        self.refused("--load-pass-plugin=/none.so", r"cannot load the pass plugin /none\.so: ")
+        self.refused(self.plugin("undefined"), r"undefined symbol: .*NobodyHasThisFunction")
+        self.refused(self.plugin("other_version"), "built for version 2 of the interface of passes, this program has version 1")
+        self.refused(self.plugin("other_headers"), "built with other headers of hlokit")
+        self.refused(self.plugin("clash"), "plugin 'faulty': there is a pass dce already")
+        self.refused(self.plugin("bad_name"), "'a,b' cannot be a pass's name")
+        self.refused(self.plugin("no_function"), "lacks the function hlokit_pass_plugin")
+        self.refused(self.plugin("faulty") + " " + self.plugin("faulty"), "there is a pass fail already")
+
+    def test_two_plugins_at_once(self):
+        run = shell(f"hlo-opt {self.plugin('faulty')} {self.plugin('example')} --list-passes")
+        self.assertRegex(run.stdout, r"(?s)\nfail\tFails\.\n.*\ndrop-double-negation\tTakes a value for minus minus it\.")
+        self.assertIn("integers-only: leave floats alone", run.stdout)
+
+    def test_passes_of_plugins_are_passes(self):
+        module = f"{a.example}/module.hlo"
+        run = shell(f"hlo-opt {self.plugin('example')} {module} --passes='fix<drop-double-negation,dce>' --verify-each=interp --stats")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("add(%x, %x)", run.stdout)
+        self.assertIn("double-negation: 1", run.stderr)
+        run = shell(f"hlo-opt {self.plugin('example')} {module} --passes=drop-double-negtion")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("did you mean drop-double-negation", run.stderr.replace("'", ""))
+
+    def fails(self, name, words, source=None):
+        """hlo-opt ends with status 3 and `words`; its reproducer does so again. Returns the reproducer's text."""
+        reproducer = a.work / f"{name}.hlo"
+        module = a.work / "module.hlo"
+        module.write_text(MODULE)
+        run = shell(f"hlo-opt {source or module} {self.plugin('faulty')} --passes='fix<dce>,{name},cse' --reproducer={reproducer}",
+                    MODULE)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertEqual(run.stdout, "")
+        self.assertRegex(run.stderr, words)
+        self.assertIn(str(reproducer), run.stderr)
+        text = reproducer.read_text()
+        command = re.match(r"// (hlo-opt .*)", text).group(1)
+        self.assertIn(f"--passes={name}", command)
+        again = shell(command + f" --reproducer={a.work}/again.hlo")
+        self.assertEqual(again.returncode, 3, command + again.stderr)
+        self.assertRegex(again.stderr, words.split(",")[0])
+        return text
+
+    def test_failures_leave_reproducers(self):
+        text = self.fails("fail", "internal error: pass fail .*a planted fault")
+        self.assertNotIn("cosine", text)  # dce had run
+        self.assertIn("negate", text)
+        self.assertRegex(text, r"// after \d+ steps of fix<dce>,fail,cse\n")
+        self.assertRegex(text, r"// by: hlo-opt .*--passes='fix<dce>,fail,cse'")
+        self.fails("break", "internal error: pass break .*the module is broken after")
+
+    @unittest.skipIf("sanitize" in os.environ.get("HLOKIT_TEST_PRESET", ""), "sanitizers have handlers of their own")
+    def test_crashes_leave_reproducers(self):
+        for name, signal in (("crash", "SIGSEGV"), ("abort", "SIGABRT"), ("overflow", "SIGSEGV")):
+            text = self.fails(name, f"internal error: {signal} in pass {name}, after 2 steps")
+            self.assertNotIn("cosine", text)
+            self.assertIn("negate", text)
+            self.assertIn("// it crashed", text)
+        self.fails("crash", "internal error: SIGSEGV in pass crash, after 2 steps", source="-")
+
+    def test_wrong_values_leave_reproducers(self):
+        module = a.work / "module.hlo"
+        module.write_text(MODULE)
+        reproducer = a.work / "values.hlo"
+        for flags in ("--verify-each=interp", "--bisect"):
+            reproducer.unlink(missing_ok=True)
+            run = shell(f"hlo-opt {module} {self.plugin('faulty')} --passes=dce,miscompute {flags} --reproducer={reproducer}")
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertRegex(run.stderr, "miscompute")
+            command = re.match(r"// (hlo-opt .*)", reproducer.read_text()).group(1)
+            again = shell(command + f" --reproducer={a.work}/again.hlo")
+            self.assertEqual(again.returncode, 1, command + again.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for flag in ("--bin", "--plugins", "--example", "--work"):
+        parser.add_argument(flag, type=pathlib.Path, required=True)
+    a = parser.parse_args()
+    a.work.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=sys.argv[:1])
+# SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,99 @@
+// Texts around passes, and the difference between them.
+#include "tools/hlo-opt/observer.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "passes/pass_list.h"
+#include "printer/printer.h"
+#include "support/status.h"
+#include "tools/common/command.h"
+#include "tools/common/diff.h"
+#include "tools/common/messages.h"
+#include "tools/hlo-opt/reproducer.h"
+
+namespace hlokit {
+namespace {
+
+void PrintError(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+bool Holds(const std::vector<std::string>& names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string Heading(absl::string_view text) {
+  return ErrorsHaveColours() ? absl::StrCat("\033[1m", text, "\033[0m\n")
+                             : absl::StrCat(text, "\n");
+}
+
+}  // namespace
+
+Observer::Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
+    : options_(options), spec_(spec), values_(values), explanation_(options.explain) {}
+
+bool Observer::wants_before() const {
+  return options_.print_changed || !options_.print_before.empty() || !options_.explain.empty();
+}
+
+bool Observer::wants_after() const {
+  return options_.print_changed || options_.print_after_all || !options_.print_after.empty() ||
+         !options_.explain.empty() || options_.stats || values_ != nullptr;
+}
+
+void Observer::Start(const Module& module) {
+  if (options_.stats) stats_.Start(module);
+}
+
+void Observer::Before(absl::string_view pass, const Module& module) {
+  if (Holds(options_.print_before, pass))
+    PrintError(absl::StrCat(Heading(absl::StrCat("// before ", pass)), Print(module)));
+  if (options_.print_changed && !text_) text_ = Print(module);
+  if (!options_.explain.empty()) explanation_.Before(pass, module);
+}
+
+absl::Status Observer::After(const PassRun& run, const Module& module) {
+  if (options_.print_after_all || Holds(options_.print_after, run.name))
+    PrintError(absl::StrCat(
+        Heading(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing")),
+        Print(module)));
+  if (!options_.explain.empty()) explanation_.After(run, module);
+  if (options_.print_changed) PrintChange(run, module);
+  if (options_.stats) stats_.After(run, module);
+  return run.changed && values_ != nullptr ? CheckValues(run.name, module) : absl::OkStatus();
+}
+
+void Observer::PrintChange(const PassRun& run, const Module& module) {
+  std::string now = run.changed ? Print(module) : *text_;
+  if (now == *text_) {
+    PrintError(absl::StrCat("// ", run.name, " changed nothing",
+                            run.changed ? " that text shows\n" : "\n"));
+    return;
+  }
+  const std::string diff = LineDiff(*text_, now);
+  PrintError(absl::StrCat(Heading(absl::StrCat("// ", run.name, " changed")),
+                          ErrorsHaveColours() ? DiffInColours(diff) : diff));
+  text_ = std::move(now);
+}
+
+absl::Status Observer::CheckValues(absl::string_view pass, const Module& module) {
+  const absl::Status status = values_->Check(module);
+  if (status.ok()) return status;
+  const std::string made =
+      WriteReproducer(values_->before(),
+                      absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, pass)),
+                                   " --verify-each=interp --seed=", options_.seed),
+                      absl::StrCat(pass, " changed values"), options_);
+  return Annotate(status, absl::StrCat(pass, " changed values", made));
+}
+
+std::string Observer::Summary(const PassReport& report) const {
+  std::string text;
+  if (options_.time_passes) text += TimesText(report);
+  if (options_.stats) absl::StrAppend(&text, stats_.Text(), CountsText(report));
+  if (!options_.explain.empty()) text += explanation_.Text();
+  return text;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

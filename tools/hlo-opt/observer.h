@@ -1,0 +1,55 @@
+// What flags print and check around each pass.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "passes/manager.h"
+#include "tools/hlo-opt/explain.h"
+#include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/stats.h"
+#include "tools/hlo-opt/value_check.h"
+
+namespace hlokit {
+
+// Stands between the pass manager and --print-before, --print-after, --print-changed, --explain,
+// --stats and --verify-each=interp. Modules and differences go to standard error as they come.
+class Observer {
+ public:
+  // `spec`: the list of passes. `values` and the options outlive it; `values` may be null.
+  Observer(const OptOptions& options, const std::string& spec, ValueCheck* values);
+
+  // Before the first pass.
+  void Start(const Module& module);
+
+  void Before(absl::string_view pass, const Module& module);
+  // Errors: Aborted where the pass changed values.
+  absl::Status After(const PassRun& run, const Module& module);
+  void Rewrite(absl::string_view pass, absl::string_view rule, const Instruction& subject,
+               const Instruction& replacement) {
+    explanation_.Rewrite(pass, rule, subject, replacement);
+  }
+
+  // Whether calls before and after each pass, and for each rewrite, are of use.
+  bool wants_before() const;
+  bool wants_after() const;
+  bool wants_rewrites() const { return !options_.explain.empty(); }
+
+  // What is said at the end: --stats, --time-passes, --explain.
+  std::string Summary(const PassReport& report) const;
+
+ private:
+  void PrintChange(const PassRun& run, const Module& module);
+  absl::Status CheckValues(absl::string_view pass, const Module& module);
+
+  const OptOptions& options_;
+  const std::string& spec_;
+  ValueCheck* const values_;
+  Explanation explanation_;
+  ModuleStats stats_;
+  std::optional<std::string> text_;  // of the module as it stands; nullopt: not printed yet
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,33 @@
+// Tables about passes: --stats and --time-passes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "passes/manager.h"
+
+namespace hlokit {
+
+// --stats: what the module holds and costs, after each pass.
+class ModuleStats {
+ public:
+  void Start(const Module& module);
+  void After(const PassRun& run, const Module& module);
+
+  // A line for the module as it was read, and one a pass; `=` where it changed nothing.
+  std::string Text() const;
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+// Passes in the order in which they ran, then, where some ran more often than once, each with the
+// sum of its times, longest first.
+std::string TimesText(const PassReport& report);
+
+// How often each pass ran and changed something, and how often each of its rules did.
+std::string CountsText(const PassReport& report);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -150,7 +151,7 @@ class ConfigReader {
       if (Try('=') || Try(':')) {
         ASSIGN_OR_RETURN(value, Value(depth + 1));
       }
-      map.map.emplace_back(std::move(name), std::move(value));
+      map.map.push_back({std::move(name), std::move(value)});
       if (!Try(',') && Peek() != '}') return Wrong("',' between entries");
     }
     return map;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace hlokit {
+
+struct ConfigEntry;
 
 struct ConfigValue {
   enum class Kind : uint8_t { kNone, kInteger, kNumber, kString, kList, kMap };
@@ -17,7 +18,7 @@ struct ConfigValue {
   double number = 0;    // of integers too
   std::string string;
   std::vector<ConfigValue> list;
-  std::vector<std::pair<std::string, ConfigValue>> map;
+  std::vector<ConfigEntry> map;
 
   // The entry of a map, or null.
   const ConfigValue* Find(absl::string_view name) const;
@@ -26,6 +27,11 @@ struct ConfigValue {
   std::string StringOr(absl::string_view name, absl::string_view otherwise) const;
   // A list of integers, empty where there is none.
   std::vector<int64_t> IntegersOf(absl::string_view name) const;
+};
+
+struct ConfigEntry {
+  std::string name;
+  ConfigValue value;
 };
 
 // `{uplo = 76 : ui8, scale = 2.5 : f32, name = "x", ids = array<i64: 1, 2>, on}` or

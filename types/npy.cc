@@ -157,9 +157,10 @@ std::string ConvertElements(const Literal& literal, absl::Span<const int64_t> di
                        std::memcpy(bytes.data() + to, literal.data() + from, size);
                      });
   }
-  const int mask = (1 << BitWidth(literal.type())) - 1;
-  if (IsSubByte(literal.type()))
+  if (IsSubByte(literal.type())) {
+    const int mask = (1 << BitWidth(literal.type())) - 1;
     for (char& c : bytes) c = static_cast<char>(c & mask);
+  }
   return bytes;
 }
 

@@ -29,7 +29,7 @@ WORKERS = 2
 # Differences that docs/differences.md lists: (who alone refuses, pattern of the refusal).
 ALLOWED = [
     ("us", r"the layout must name each|the layout orders"),
-    ("us", r"expected an operand, found '[,)]'"),
+    ("us", r"expected an operand, found '[,)]'|expected an element type or a tuple shape, found '[,)]'"),
     ("us", r"tiles, but \d+ devices|the groups hold \d+ devices|no (tiles|devices), or too many"),
     ("us", r"the mesh has no positions|a sharding is of one kind only|is of no other kind"),
     ("us", r"a dimension cannot be negative|at most 64 dimensions|more bytes than 64 bits"),

@@ -2,7 +2,9 @@
 // instruction's shape.
 #include <array>
 #include <new>
+#include <optional>
 
+#include "ops/eval_runtime_sizes.h"
 #include "ops/evaluate.h"
 #include "support/status.h"
 
@@ -47,6 +49,8 @@ absl::StatusOr<Literal> Evaluate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   RETURN_IF_ERROR(CheckSize(instruction.shape()));
   try {
+    ASSIGN_OR_RETURN(std::optional<Literal> cropped, EvaluateAtRuntimeSizes(context));
+    if (cropped.has_value()) return *std::move(cropped);
     ASSIGN_OR_RETURN(Literal value, kEvaluate[static_cast<size_t>(instruction.opcode())](context));
     if (!Stamp(value, instruction.shape()))
       return InvalidArgument(Text(instruction.opcode()), " gives ", Text(value.shape()),

@@ -1,10 +1,12 @@
 // Reading, printing, verifying and freeing of modules, and their way through protobuf: of files
 // named on the command line, else of sample texts from 10 KB to 100 MB.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +57,29 @@ void BM_Read(benchmark::State& state, const Source& source) {
   CountBytes(state, source->text().size());
   state.counters["memory"] =
       static_cast<double>(after - before) / static_cast<double>(source->text().size());
+}
+
+// Bytes of memory that the system has given to this process.
+size_t ResidentBytes() {
+  size_t whole = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> whole >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// `resident`: the same as `memory` in what the process grows by, over so many copies of the module
+// that pages and what reading leaves behind do not count.
+void BM_Memory(benchmark::State& state, const Source& source) {
+  constexpr size_t kText = size_t{64} << 20;
+  const size_t copies = kText / source->text().size() + 1;
+  std::vector<std::unique_ptr<Module>> modules;
+  for (auto _ : state) {
+    modules.clear();
+    malloc_trim(0);
+    const size_t before = ResidentBytes();
+    while (modules.size() < copies) modules.push_back(Read(source));
+    state.counters["resident"] = static_cast<double>(ResidentBytes() - before) /
+                                 static_cast<double>(copies * source->text().size());
+  }
 }
 
 void BM_Free(benchmark::State& state, const Source& source) {
@@ -118,8 +143,9 @@ void BM_WriteProto(benchmark::State& state, const Source& source) {
 
 using Benchmark = void (*)(benchmark::State&, const Source&);
 constexpr std::pair<const char*, Benchmark> kBenchmarks[] = {
-    {"read", BM_Read}, {"print", BM_Print},          {"verify", BM_Verify},
-    {"free", BM_Free}, {"read_proto", BM_ReadProto}, {"write_proto", BM_WriteProto}};
+    {"read", BM_Read},    {"print", BM_Print},          {"verify", BM_Verify},
+    {"free", BM_Free},    {"read_proto", BM_ReadProto}, {"write_proto", BM_WriteProto},
+    {"memory", BM_Memory}};
 
 void Register(const std::string& name, const Source& source) {
   for (const auto& [what, function] : kBenchmarks)

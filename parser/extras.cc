@@ -172,6 +172,19 @@ bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instructio
   });
 }
 
+// As in XLA, these two attributes of an asynchronous operation are also those of what it runs.
+void ModuleParser::GiveToWrapped(const Instruction& async, uint32_t common) {
+  if ((common & (kFrontend | kStatistics)) == 0) return;
+  const Instruction* start = &async;
+  while (start->called().empty() && start->operand_count() > 0 &&
+         Info(start->opcode()).calls == CallForm::kAsyncCalls)
+    start = start->operand(0);
+  if (start->opcode() != Opcode::kAsyncStart || start->called().empty()) return;
+  InstructionExtras& wrapped = start->called(0)->root()->mutable_extras();
+  if ((common & kFrontend) != 0) wrapped.frontend_attributes = async.extras().frontend_attributes;
+  if ((common & kStatistics) != 0) wrapped.statistics = async.extras().statistics;
+}
+
 void ModuleParser::ShareExtras(const Instruction& from, Instruction& to) {
   to.set_metadata(from.shared_metadata());
   if (!from.HasExtras()) return;

@@ -99,6 +99,7 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
   }
   if (wrapped != nullptr && op.opcode == Opcode::kAsyncStart) Wrap(*made, std::move(wrapped));
   Normalize(*made);
+  if (Info(op.opcode).calls == CallForm::kAsyncCalls) GiveToWrapped(*made, seen.common);
   return scope.last = scope.computation->Adopt(std::move(made));
 }
 

@@ -146,6 +146,8 @@ class ModuleParser {
   bool ReadStatistics(SharedText& text);
   bool ReadControlPredecessors(Scope& scope, Instruction& instruction);
   void ShareExtras(const Instruction& from, Instruction& to);
+  // `common`: what of it the attribute list has said (Seen).
+  void GiveToWrapped(const Instruction& async, uint32_t common);
 
   // recovery.cc
   bool StartsInstruction();

@@ -175,7 +175,8 @@ void Writer::AppendConstant(const Instruction& i) {
   }
 }
 
-void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared) {
+void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared,
+                                   bool frontend_attributes) {
   auto append = [&](AttributeStage stage) {
     VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attributes) {
       AppendAttributes(out_, attributes, stage, options_);
@@ -183,10 +184,10 @@ void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* suga
   };
   if (options_.extra_attributes) append(AttributeStage::kFirst);
   if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
-    AppendExtraAttributes(*sugared, nullptr);
+    AppendExtraAttributes(*sugared, nullptr, i.extras().frontend_attributes.empty());
   if (sugared == nullptr || options_.full_bodies) AppendCalls(i);
   append(AttributeStage::kAfterCalls);
-  AppendTraits(i);
+  AppendTraits(i, frontend_attributes);
   append(AttributeStage::kAfterStatistics);
 }
 
@@ -259,14 +260,14 @@ void Writer::AppendFrontendAttributes(FrontendAttributes attributes) {
   out_ += '}';
 }
 
-void Writer::AppendTraits(const Instruction& i) {
+void Writer::AppendTraits(const Instruction& i, bool frontend_attributes) {
   if (i.HasExtras()) {
     const InstructionExtras& extras = i.extras();
     if (extras.sharding != nullptr) {
       out_ += ", sharding=";
       AppendSharding(out_, *extras.sharding, options_.metadata);
     }
-    if (!extras.frontend_attributes.empty()) {
+    if (frontend_attributes && !extras.frontend_attributes.empty()) {
       out_ += ", frontend_attributes=";
       AppendFrontendAttributes(extras.frontend_attributes);
     }

@@ -37,12 +37,13 @@ class Writer {
   void AppendOperands(const Instruction& i);
   void AppendConstant(const Instruction& i);
   // Attributes, called computations, sharding, ... origin: all that XLA calls extra attributes.
-  void AppendExtraAttributes(const Instruction& i, const Instruction* sugared);
+  void AppendExtraAttributes(const Instruction& i, const Instruction* sugared,
+                             bool frontend_attributes = true);
   void AppendCalls(const Instruction& i);
   void AppendCall(absl::string_view attribute, const Computation* called);
   void AppendCalled(const Computation* called);  // its name, or its body
   void AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called);
-  void AppendTraits(const Instruction& i);
+  void AppendTraits(const Instruction& i, bool frontend_attributes);
   void AppendMetadata(const OpMetadata& m);
   void AppendBackendConfig(const Instruction& i);
 

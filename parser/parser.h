@@ -84,6 +84,11 @@ absl::StatusOr<std::vector<OutputAlias>> ParseOutputAliases(absl::string_view te
 // `{true,false}`, or a single one without braces.
 absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text);
 
+// `{kind="sharding", entry={replicated}, exit={maximal device=0}}`.
+absl::StatusOr<Domain> ParseDomain(absl::string_view text);
+// `{mode=highest}`, `{tolerance={atol=0,rtol=0.001,ulps=2}}`.
+absl::StatusOr<ResultAccuracy> ParseResultAccuracy(absl::string_view text);
+
 // `{op_name="a" source_line=3}`, braces included.
 absl::StatusOr<OpMetadata> ParseMetadata(absl::string_view text, const ParseOptions& options = {});
 // `{a="b",c={d}}`, braces included; sorted by name.

@@ -121,6 +121,14 @@ absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text) {
   return ReadAttributeValue<std::vector<bool>>(text);
 }
 
+absl::StatusOr<Domain> ParseDomain(absl::string_view text) {
+  return ReadAttributeValue<Domain>(text);
+}
+
+absl::StatusOr<ResultAccuracy> ParseResultAccuracy(absl::string_view text) {
+  return ReadAttributeValue<ResultAccuracy>(text);
+}
+
 absl::StatusOr<OpMetadata> ParseMetadata(absl::string_view text, const ParseOptions& options) {
   return ReadWhole<OpMetadata>(text, [&](Reader& r, OpMetadata& metadata) {
     SharedTextCache texts;

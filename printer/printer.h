@@ -33,9 +33,11 @@ std::string Text(const SliceSpec& slice);                   // `{[0:2], [1:9:2]}
 std::string Text(const ShapeIndex& index);                  // `{0,1}`
 std::string Text(const std::vector<OutputAlias>& aliases);  // `{{0}: (1, {})}`
 std::string Text(const std::vector<bool>& values);          // `{true,false}`
-std::string Text(const EntryLayout& layout);                // `(f32[2]{0})->f32[2]{0}`
-std::string Text(const FrontendAttributes& attributes);     // `{a="b",c={d}}`
-std::string Text(const OpMetadata& metadata);               // `{op_name="a" source_line=3}`
+std::string Text(const Domain& domain);            // `{kind="sharding", entry={..}, exit={..}}`
+std::string Text(const ResultAccuracy& accuracy);  // `{mode=highest}`
+std::string Text(const EntryLayout& layout);       // `(f32[2]{0})->f32[2]{0}`
+std::string Text(const FrontendAttributes& attributes);  // `{a="b",c={d}}`
+std::string Text(const OpMetadata& metadata);            // `{op_name="a" source_line=3}`
 
 // True if XLA writes `text` without quotes as an attribute's value: one balanced {..} with nothing
 // after it.

@@ -36,6 +36,8 @@ std::string Text(const SliceSpec& slice) { return ValueText(slice); }
 std::string Text(const ShapeIndex& index) { return ValueText(absl::Span<const int64_t>(index)); }
 std::string Text(const std::vector<OutputAlias>& aliases) { return ValueText(aliases); }
 std::string Text(const std::vector<bool>& values) { return ValueText(values); }
+std::string Text(const Domain& domain) { return ValueText(domain); }
+std::string Text(const ResultAccuracy& accuracy) { return ValueText(accuracy); }
 
 std::string Text(const EntryLayout& layout) {
   std::string out = Text(Shape::Tuple(layout.parameters), /*with_layout=*/true);

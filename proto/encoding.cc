@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "proto/wire_internal.h"
 #include "support/diagnostics.h"
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -24,6 +25,7 @@ using google::protobuf::Message;
 using google::protobuf::TextFormat;
 
 constexpr int kDeepest = 100;
+constexpr int kDeepestOwn = 4 * kMaxNesting;  // what text may nest, in messages
 constexpr size_t kMostBytes = std::numeric_limits<int32_t>::max();
 constexpr absl::string_view kExtras = "# hlokit: ";
 
@@ -86,17 +88,6 @@ absl::Status DecodeBinary(absl::string_view bytes, Message* message) {
   return InvalidArgument(DescribeDamage(bytes, *message->GetDescriptor()));
 }
 
-absl::StatusOr<std::string> EncodeBinary(const Message& message) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-    if (!message.SerializeToCodedStream(&coded)) return Internal("libprotobuf cannot write");
-  }
-  return bytes;
-}
-
 absl::StatusOr<std::string> EncodeText(const Message& message) {
   std::string text;
   if (!TextFormat::PrintToString(message, &text)) return Internal("libprotobuf cannot print");
@@ -154,15 +145,38 @@ absl::StatusOr<std::string> DecodeApart(absl::string_view bytes, ProtoEncoding e
   return first;
 }
 
+absl::Status DecodeOwn(absl::string_view bytes, Message* message) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(kDeepestOwn);
+  return message->ParseFromCodedStream(&stream) ? absl::OkStatus()
+                                                : Internal("a module's message does not read back");
+}
+
+void AppendBytes(const Message& message, std::string& out) {
+  const size_t start = out.size();
+  const size_t size = message.ByteSizeLong();  // which the writing below goes by
+  out.resize(start + size);
+  google::protobuf::io::ArrayOutputStream stream(&out[start], static_cast<int>(size));
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeWithCachedSizes(&coded);
+}
+
+absl::Status CheckWrittenSize(size_t bytes) {
+  if (bytes <= kMostBytes) return absl::OkStatus();
+  return InvalidArgument("as protobuf the module has ", bytes,
+                         " bytes, and no reader takes more than 2 GiB; write text");
+}
+
 absl::StatusOr<std::string> Encode(const Message& message, ProtoEncoding encoding) {
   SilenceLibrary();
-  const size_t size = message.ByteSizeLong();
-  if (size > kMostBytes)
-    return InvalidArgument("as protobuf the module has ", size,
-                           " bytes, and no reader takes more than 2 GiB; write text");
+  RETURN_IF_ERROR(CheckWrittenSize(message.ByteSizeLong()));
+  std::string bytes;
   switch (encoding) {
     case ProtoEncoding::kBinary:
-      return EncodeBinary(message);
+      AppendBytes(message, bytes);
+      return bytes;
     case ProtoEncoding::kText:
       return EncodeText(message);
     case ProtoEncoding::kJson:

@@ -19,7 +19,14 @@ absl::StatusOr<std::string> DecodeApart(absl::string_view bytes, ProtoEncoding e
                                         const ProtoOptions& options,
                                         google::protobuf::Message* others);
 
+// A message from bytes that hlokit wrote.
+absl::Status DecodeOwn(absl::string_view bytes, google::protobuf::Message* message);
+
+// Appends the message's bytes, the maps in the order of their keys.
+void AppendBytes(const google::protobuf::Message& message, std::string& out);
+
 // Errors: InvalidArgument for more than 2 GiB.
+absl::Status CheckWrittenSize(size_t bytes);
 absl::StatusOr<std::string> Encode(const google::protobuf::Message& message,
                                    ProtoEncoding encoding);
 

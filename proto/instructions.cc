@@ -33,12 +33,8 @@ std::vector<int64_t> Numbers(const std::vector<Thing*>& things, const ProtoRest&
   return numbers;
 }
 
-absl::Status WriteExtras(const Instruction& instruction, const StackFrameNumbering& frames,
-                         Message* out) {
+absl::Status WriteExtras(const Instruction& instruction, Message* out) {
   const InstructionExtras& extras = instruction.extras();
-  const int64_t frame = instruction.metadata().stack_frame_id;
-  const bool has_tables = !instruction.module()->header().stack_frames.empty();
-  Write(instruction.metadata(), has_tables ? frames.NewId(frame) : frame, out->mutable_metadata());
   if (extras.sharding != nullptr) RETURN_IF_ERROR(Write(*extras.sharding, out->mutable_sharding()));
   if (!extras.backend_config.empty()) out->set_backend_config(extras.backend_config.str());
   Write(extras.frontend_attributes, out->mutable_frontend_attributes());
@@ -119,16 +115,28 @@ ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest)
   }
 }
 
+absl::Status WriteOthers(const Instruction& instruction, const ProtoIds& ids, Message* out) {
+  WriteEdges(instruction, ids, out);
+  absl::Status status = WriteAttributes(instruction, out);
+  if (status.ok()) status = WriteExtras(instruction, out);
+  return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
+}
+
+void WriteMetadata(const Instruction& instruction, const StackFrameNumbering& frames,
+                   pb::OpMetadata* out) {
+  const int64_t frame = instruction.metadata().stack_frame_id;
+  const bool has_tables = !instruction.module()->header().stack_frames.empty();
+  Write(instruction.metadata(), has_tables ? frames.NewId(frame) : frame, out);
+}
+
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
                               const StackFrameNumbering& frames, Message* out) {
   out->set_name(instruction.name());
   const absl::string_view opcode = Text(instruction.opcode());
   out->set_opcode(opcode.data(), opcode.size());
   Write(instruction.shape(), out->mutable_shape());
-  WriteEdges(instruction, ids, out);
-  absl::Status status = WriteAttributes(instruction, out);
-  if (status.ok()) status = WriteExtras(instruction, frames, out);
-  return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
+  WriteMetadata(instruction, frames, out->mutable_metadata());
+  return WriteOthers(instruction, ids, out);
 }
 
 absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,

@@ -17,7 +17,10 @@ namespace hlokit {
 // bytes are no message.
 absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest);
 
-// Errors: InvalidArgument where an instruction has no form as a message.
+// A serialized HloModuleProto. Errors: InvalidArgument where an instruction has no form as a
+// message, and for more than 2 GiB.
+absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& rest);
+// The same as a message.
 absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out);
 
 // All that stands beside the computations, but for ids, the schedule and the stack frames.

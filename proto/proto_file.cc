@@ -51,7 +51,7 @@ const google::protobuf::Descriptor& TypeOf(MessageKind kind) {
 }
 
 // The HloModuleProto inside of what the file holds, serialized; fills in a snapshot's literals.
-absl::StatusOr<std::string> ModuleBytes(absl::string_view bytes, ProtoEncoding encoding,
+absl::StatusOr<std::string> BytesInside(absl::string_view bytes, ProtoEncoding encoding,
                                         MessageKind kind, const ProtoOptions& options,
                                         ModuleFile& file) {
   file.is_snapshot = kind != MessageKind::kModule && kind != MessageKind::kHloProto;
@@ -100,7 +100,7 @@ absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding
   std::string owned;
   absl::string_view module = bytes;
   if (kind != MessageKind::kModule || encoding != ProtoEncoding::kBinary) {
-    ASSIGN_OR_RETURN(owned, ModuleBytes(bytes, encoding, kind, options, file));
+    ASSIGN_OR_RETURN(owned, BytesInside(bytes, encoding, kind, options, file));
     module = owned;
   }
   auto rest = std::make_shared<ProtoRest>();
@@ -119,9 +119,12 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
                                              const ProtoRest* rest) {
+  const ProtoRest none;
+  ASSIGN_OR_RETURN(std::string bytes, ModuleBytes(module, rest == nullptr ? none : *rest));
+  if (encoding == ProtoEncoding::kBinary) return bytes;
   Arena arena;
   auto* message = Arena::CreateMessage<pb::HloModuleProto>(&arena);
-  RETURN_IF_ERROR(WriteModule(module, rest == nullptr ? ProtoRest() : *rest, message));
+  RETURN_IF_ERROR(DecodeOwn(bytes, message));
   if (encoding != ProtoEncoding::kText) return Encode(*message, encoding);
   const std::string comment = ExtrasComment(*message);
   message->clear_hlokit();
@@ -172,8 +175,7 @@ absl::StatusOr<std::string> WriteSnapshotProto(const Module& module,
                                                ProtoEncoding encoding) {
   ASSIGN_OR_RETURN(const std::string bytes, WriteModuleProto(module, ProtoEncoding::kBinary));
   pb::HloSnapshot message;
-  if (!message.mutable_hlo()->mutable_hlo_module()->ParseFromString(bytes))
-    return Internal("a module's message does not read back");
+  RETURN_IF_ERROR(DecodeOwn(bytes, message.mutable_hlo()->mutable_hlo_module()));
   for (const Literal* argument : arguments) Write(*argument, message.add_arguments());
   if (result != nullptr) Write(*result, message.mutable_result());
   message.set_execution_platform(std::string(platform));

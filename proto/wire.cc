@@ -1,4 +1,4 @@
-// The wire format of protobuf, walked without messages.
+// The wire format of protobuf without messages.
 #include "proto/wire_internal.h"
 
 #include <google/protobuf/descriptor.h>
@@ -134,6 +134,17 @@ bool HasField(absl::string_view bytes, int number, WireType type) {
   while (!reader.AtEnd() && reader.Next(field))
     if (field.number == number && field.type == type) return true;
   return false;
+}
+
+void AppendVarint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+void AppendField(std::string& out, int number, absl::string_view content) {
+  AppendVarint(out, static_cast<uint64_t>(number) << 3 | static_cast<uint64_t>(WireType::kBytes));
+  AppendVarint(out, content.size());
+  out.append(content.data(), content.size());
 }
 
 std::string DescribeDamage(absl::string_view bytes, const Descriptor& type) {

@@ -1,5 +1,5 @@
-// The wire format of protobuf, walked without messages: to guess what a file is, and to say where a
-// broken one is broken.
+// The wire format of protobuf without messages: to guess what a file is, to say where a broken one
+// is broken, and to read and write what is there most of the time.
 #pragma once
 
 #include <cstdint>
@@ -110,6 +110,10 @@ bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_vie
 // fields before it are broken.
 absl::string_view FirstContent(absl::string_view bytes, int number);
 bool HasField(absl::string_view bytes, int number, WireType type);
+
+void AppendVarint(std::string& out, uint64_t value);
+// Appends a field of bytes: a text, or a message.
+void AppendField(std::string& out, int number, absl::string_view content);
 
 // Where and why bytes are no message of the type: `byte 17, in computations[0].name: ...`.
 std::string DescribeDamage(absl::string_view bytes, const google::protobuf::Descriptor& type);

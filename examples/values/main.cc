@@ -31,6 +31,7 @@ int main() {
   SHOW(ParseLiteral, "f32[2,2] { { 1, -inf }, { nan, 1e-45 } }");
   SHOW(ParseSharding, "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}");
   SHOW(ParseReplicaGroups, "[2,4]<=[4,2]T(1,0)");
+  SHOW(ParseDomain, "{kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
   SHOW(ParseWindow, "size=3x3 stride=2x2 pad=0_1x0_1");
   SHOW(ParsePaddingConfig, "0_1x2_2_1");
   SHOW(ParseConvolutionDimensionNumbers, "b01f_01io->b01f");

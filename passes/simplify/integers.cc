@@ -126,6 +126,13 @@ Instruction* ShiftOfZero(Instruction* i, Rewriter&) {
   return IsSplat(i->operand(0), 0) ? i->operand(0) : nullptr;
 }
 
+// A remainder is less than what it is taken by.
+Instruction* RemOfRem(Instruction* i, Rewriter&) {
+  Instruction* inner = i->operand(0);
+  return inner->opcode() == Opcode::kRemainder && inner->operand(1) == i->operand(1) ? inner
+                                                                                     : nullptr;
+}
+
 constexpr Rule kRules[] = {
     {"add-constants", Opcode::kAdd, MergeConstants},
     {"mul-constants", Opcode::kMultiply, MergeConstants},
@@ -138,6 +145,7 @@ constexpr Rule kRules[] = {
     {"sub-common-factor", Opcode::kSubtract, CommonFactor},
     {"div-as-shift", Opcode::kDivide, DivAsShift},
     {"rem-as-and", Opcode::kRemainder, RemAsAnd},
+    {"rem-of-rem", Opcode::kRemainder, RemOfRem},
     {"rem-one", Opcode::kRemainder, RemOne},
     {"rem-of-iota", Opcode::kRemainder, RemOfIota},
     {"shift-left-out", Opcode::kShiftLeft, ShiftOut},

@@ -1,4 +1,6 @@
 // Rules of dots and convolutions.
+#include <algorithm>
+
 #include "ops/dim_lists.h"
 #include "passes/simplify/rule.h"
 
@@ -49,6 +51,32 @@ Instruction* OuterProduct(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kMultiply, i->shape(), {Spread(i, 0, r), Spread(i, 1, r)});
 }
 
+// The transpose of a dot's own dimensions, left before right, is the dot of its sides the other way
+// round.
+Instruction* TransposeOfDot(Instruction* i, Rewriter& r) {
+  const Instruction* dot = i->operand(0);
+  if (dot->opcode() != Opcode::kDot || dot->operand_count() != 2 || dot->users().size() != 1 ||
+      dot->IsRoot() || !i->shape().IsRowMajor())
+    return nullptr;
+  DotAttrs attrs = dot->attr<DotAttrs>();
+  const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  const int64_t left = dot->operand(0)->shape().rank() - batch -
+                       static_cast<int64_t>(attrs.lhs_contracting_dims.size());
+  const int64_t rank = dot->shape().rank();
+  const DimVector& order = i->attr<DimensionsAttrs>().dimensions;
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t right = rank - batch - left, free = d - batch;
+    const int64_t from = d < batch ? d : free < right ? batch + left + free : d - right;
+    if (order[d] != from) return nullptr;
+  }
+  std::swap(attrs.lhs_batch_dims, attrs.rhs_batch_dims);
+  std::swap(attrs.lhs_contracting_dims, attrs.rhs_contracting_dims);
+  std::reverse(attrs.operand_precision.begin(), attrs.operand_precision.end());
+  Instruction* made = r.Clone(dot, i->shape(), {dot->operand(1), dot->operand(0)});
+  made->mutable_attr<DotAttrs>() = std::move(attrs);
+  return made;
+}
+
 // A convolution of an image that has been padded by zeros in space pads for itself.
 Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
   const Instruction* pad = i->operand(0);
@@ -67,6 +95,7 @@ Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
 
 constexpr Rule kRules[] = {
     {"dot-outer-product", Opcode::kDot, OuterProduct},
+    {"transpose-of-dot", Opcode::kTranspose, TransposeOfDot},
     {"convolution-of-pad", Opcode::kConvolution, ConvolutionOfPad},
 };
 

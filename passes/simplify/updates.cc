@@ -1,4 +1,6 @@
 // Rules of slices and updates at computed places, gathers and scatters.
+#include <algorithm>
+
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -48,6 +50,68 @@ Instruction* UpdateOfUpdate(Instruction* i, Rewriter& r) {
   return r.Clone(i, i->shape(), operands);
 }
 
+// An update of equal elements at a known place is padding.
+Instruction* UpdateOfSplat(Instruction* i, Rewriter& r) {
+  Instruction *whole = i->operand(0), *update = i->operand(1);
+  if (!Is(whole, Opcode::kBroadcast) || !whole->operand(0)->shape().IsScalar() ||
+      i->operand_count() != 2 + i->shape().rank() || i->shape().HasDynamicDims() ||
+      !i->shape().IsRowMajor())
+    return nullptr;
+  PaddingConfig padding;
+  for (int64_t d = 0; d < i->shape().rank(); ++d) {
+    const std::optional<int64_t> start = IntegerSplat(i->operand(2 + d));
+    if (!start) return nullptr;
+    const int64_t room = i->shape().dims[d] - update->shape().dims[d];
+    const bool huge = *start < 0 && IsUnsigned(i->operand(2 + d)->shape().type);
+    PaddingDim& pad = padding.emplace_back();
+    pad.low = huge ? room : std::clamp<int64_t>(*start, 0, room);
+    pad.high = room - pad.low;
+  }
+  return r.Add(Opcode::kPad, i->shape(), {update, whole->operand(0)}, PadAttrs{std::move(padding)});
+}
+
+// x plus zeros that were updated is x with the sum in the update's place.
+Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r) {
+  for (int k : {0, 1}) {
+    const Instruction* update = i->operand(k);
+    Instruction* x = i->operand(1 - k);
+    if (!Is(update, Opcode::kDynamicUpdateSlice) || update->users().size() != 1 ||
+        !IsSplat(update->operand(0), 0) || !i->shape().IsRowMajor() ||
+        update->operand_count() != 2 + i->shape().rank())
+      continue;
+    std::vector<Instruction*> operands = {x};
+    operands.insert(operands.end(), update->operands().begin() + 2, update->operands().end());
+    const Shape& part = update->operand(1)->shape();
+    Instruction* old = r.Add(Opcode::kDynamicSlice, part, operands, DynamicSliceAttrs{part.dims});
+    operands.insert(operands.begin() + 1, r.Add(Opcode::kAdd, part, {old, update->operand(1)}));
+    return r.Clone(update, i->shape(), operands);
+  }
+  return nullptr;
+}
+
+Instruction* AddUpdateOfIntegerZeros(Instruction* i, Rewriter& r) {
+  return IsInteger(i->shape().type) ? AddUpdateOfZeros(i, r) : nullptr;
+}
+
+// A slice of what is transposed for it alone is taken before.
+Instruction* DynamicSliceOfTranspose(Instruction* i, Rewriter& r) {
+  const Instruction* transpose = i->operand(0);
+  if (!Is(transpose, Opcode::kTranspose) || transpose->users().size() != 1 || transpose->IsRoot() ||
+      i->operand_count() != 1 + i->shape().rank() || !i->shape().IsRowMajor() ||
+      !transpose->operand(0)->shape().IsRowMajor())
+    return nullptr;
+  const DimVector& order = transpose->attr<DimensionsAttrs>().dimensions;
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  operands[0] = transpose->operand(0);
+  Shape shape = i->shape();
+  for (size_t d = 0; d < order.size(); ++d) {
+    operands[1 + order[d]] = i->operand(1 + static_cast<int64_t>(d));
+    shape.dims[order[d]] = i->shape().dims[d];
+  }
+  Instruction* slice = r.Add(Opcode::kDynamicSlice, shape, operands, DynamicSliceAttrs{shape.dims});
+  return r.Clone(transpose, i->shape(), {slice});
+}
+
 Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
   if (!Is(x, Opcode::kBroadcast) || !x->operand(0)->shape().IsScalar()) return nullptr;
@@ -64,6 +128,9 @@ constexpr Rule kRules[] = {
     {"update-of-own-slice", Opcode::kDynamicUpdateSlice, UpdateOfOwnSlice},
     {"update-of-nothing", Opcode::kDynamicUpdateSlice, UpdateOfNothing},
     {"update-of-update", Opcode::kDynamicUpdateSlice, UpdateOfUpdate},
+    {"update-of-splat", Opcode::kDynamicUpdateSlice, UpdateOfSplat},
+    {"add-update-of-zeros", Opcode::kAdd, AddUpdateOfIntegerZeros},
+    {"dynamic-slice-of-transpose", Opcode::kDynamicSlice, DynamicSliceOfTranspose},
     {"gather-of-splat", Opcode::kGather, GatherOfSplat},
     {"scatter-of-nothing", Opcode::kScatter, ScatterOfNothing},
 };

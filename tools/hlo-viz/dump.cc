@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "support/file.h"
 #include "support/text.h"
 
 namespace hlokit {
@@ -13,29 +17,92 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<DumpedModule> PlainModules(const std::string& folder) {
-  std::vector<DumpedModule> modules;
+constexpr absl::string_view kSnapshotEndings[] = {".hlo_unoptimized_snapshot.txt",
+                                                  ".hlo_unoptimized_snapshot.pb",
+                                                  ".hlo_snapshot.txt", ".hlo_snapshot.pb"};
+constexpr absl::string_view kMemoryEndings[] = {"-buffer-assignment.txt", "-live-range.txt",
+                                                "-memory-usage-report.txt"};
+
+template <typename Fn>
+void ForEachFile(const std::string& folder, Fn fn) {
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->is_regular_file(error) || it->path().extension() != ".hlo") continue;
-    DumpStage stage;
-    stage.path = it->path().string();
-    stage.number = kBeforeAll;
-    modules.push_back({it->path().stem().string(), {stage}});
-  }
+  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+  fs::recursive_directory_iterator it(folder, kOptions, error), end;
+  for (; !error && it != end; it.increment(error))
+    if (std::error_code ignored; it->is_regular_file(ignored)) fn(*it);
+}
+
+std::vector<DumpedModule> Sorted(std::vector<DumpedModule> modules) {
   std::sort(modules.begin(), modules.end(),
             [](const DumpedModule& a, const DumpedModule& b) { return a.name < b.name; });
   return modules;
+}
+
+DumpStage OnlyStage(const fs::path& path) {
+  DumpStage stage;
+  stage.path = path.string();
+  stage.number = kBeforeAll;
+  return stage;
+}
+
+std::vector<DumpedModule> PlainModules(const std::string& folder) {
+  std::vector<DumpedModule> modules;
+  ForEachFile(folder, [&](const fs::directory_entry& file) {
+    if (file.path().extension() == ".hlo")
+      modules.push_back(
+          {file.path().lexically_relative(folder).replace_extension().string(), {OnlyStage(file)}});
+  });
+  return Sorted(std::move(modules));
+}
+
+// module_0000.jit_f.execution_0000.hlo_unoptimized_snapshot.txt: the module as it was given to XLA,
+// with arguments. Of several executions the first one counts.
+std::map<std::string, DumpStage> Snapshots(const std::string& folder) {
+  std::map<std::string, DumpStage> first;
+  ForEachFile(folder, [&](const fs::directory_entry& file) {
+    absl::string_view rest;
+    const std::string name = file.path().filename().string();
+    for (absl::string_view ending : kSnapshotEndings)
+      if (rest = name; absl::ConsumeSuffix(&rest, ending)) {
+        const size_t execution = rest.rfind(".execution_");
+        DumpStage& place = first[std::string(rest.substr(0, execution))];
+        if (place.path.empty() || file.path().string() < place.path) place = OnlyStage(file);
+        return;
+      }
+  });
+  return first;
+}
+
+// The file's time and size; 0 where there is none.
+uint64_t StampOfFile(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) return 0;
+  const auto time = fs::last_write_time(path, error).time_since_epoch().count();
+  return HashText(absl::StrCat(path.string(), " ", time, " ", size));
+}
+
+std::string WithoutEnding(const std::string& module_path) {
+  absl::string_view stem = module_path;
+  for (absl::string_view ending : {".txt", ".hlo.pb", ".hlo"})
+    if (absl::ConsumeSuffix(&stem, ending)) break;
+  return std::string(stem);
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<DumpedModule>> ModulesOfFolder(const std::string& folder) {
   auto dumped = ReadDumpFolder(folder);
-  if (dumped.ok()) return dumped;
-  std::vector<DumpedModule> plain = PlainModules(folder);
-  if (plain.empty()) return dumped.status();
-  return plain;
+  std::vector<DumpedModule> modules;
+  if (dumped.ok()) modules = *std::move(dumped);
+  for (auto& [name, stage] : Snapshots(folder)) {
+    const auto has = [&name = name](const DumpedModule& module) { return module.name == name; };
+    if (std::none_of(modules.begin(), modules.end(), has))
+      modules.push_back({name, {std::move(stage)}});
+  }
+  if (modules.empty()) modules = PlainModules(folder);
+  if (modules.empty()) return dumped.status();
+  return Sorted(std::move(modules));
 }
 
 std::string StageLabel(const DumpStage& stage) {
@@ -43,15 +110,26 @@ std::string StageLabel(const DumpStage& stage) {
   return absl::StrFormat("%04d %s: %s", stage.number, stage.pipeline, stage.pass);
 }
 
+MemoryFiles ReadMemoryFiles(const std::string& module_path) {
+  const std::string stem = WithoutEnding(module_path);
+  const auto read = [&](absl::string_view ending) {
+    auto text = ReadFile(absl::StrCat(stem, ending));
+    return text.ok() ? *std::move(text) : std::string();
+  };
+  return {read(kMemoryEndings[0]), read(kMemoryEndings[1]), read(kMemoryEndings[2])};
+}
+
+uint64_t StampOf(const std::string& module_path) {
+  uint64_t sum = StampOfFile(module_path);
+  for (absl::string_view ending : kMemoryEndings)
+    sum += StampOfFile(absl::StrCat(WithoutEnding(module_path), ending));
+  return sum;
+}
+
 int64_t RevisionOf(const std::string& folder) {
-  std::error_code error;
   uint64_t sum = 0;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const auto time = it->last_write_time(error).time_since_epoch().count();
-    const auto size = it->is_regular_file(error) ? it->file_size(error) : 0;
-    sum += HashText(absl::StrCat(it->path().string(), " ", time, " ", size));
-  }
-  return static_cast<int64_t>(sum >> 12);  // exact as a number of JavaScript
+  ForEachFile(folder, [&](const fs::directory_entry& file) { sum += StampOfFile(file.path()); });
+  return static_cast<int64_t>(sum >> 12);
 }
 
 }  // namespace hlokit

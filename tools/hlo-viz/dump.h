@@ -6,17 +6,25 @@
 
 #include "absl/status/statusor.h"
 #include "tools/common/dump_folder.h"
+#include "tools/hlo-viz/explorer/memory_data.h"
 
 namespace hlokit {
 
-// The dumps of the folder as ReadDumpFolder orders them; where there are none, its .hlo files, each
-// a module of one stage. Errors: NotFound where there are no such files either.
+// The dumps of the folder as ReadDumpFolder orders them, and snapshots of modules that are not
+// dumped otherwise; where there are none, its .hlo files, each a module of one stage. Errors:
+// NotFound where there are no such files either.
 absl::StatusOr<std::vector<DumpedModule>> ModulesOfFolder(const std::string& folder);
 
 // What a page calls a stage: `0005 simplification: call-inliner`.
 std::string StageLabel(const DumpStage& stage);
 
-// A number that changes when files are added, removed or written.
+// What XLA has dumped of memory beside a module's file (its path without .txt or .hlo.pb, and
+// -buffer-assignment.txt, ...); empty where there is nothing.
+MemoryFiles ReadMemoryFiles(const std::string& module_path);
+
+// A number that changes when a module's file, or one of memory beside it, is written.
+uint64_t StampOf(const std::string& module_path);
+// The same for all files below a folder; not negative, exact as a number of JavaScript.
 int64_t RevisionOf(const std::string& folder);
 
 }  // namespace hlokit

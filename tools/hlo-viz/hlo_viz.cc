@@ -57,15 +57,17 @@ absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
   const ModuleIndex index(module);
   ASSIGN_OR_RETURN(const Selection selection, Select(index, o));
   ASSIGN_OR_RETURN(const Overlay overlay, MakeOverlay(index, o.color_by, side.View()));
-  const bool overview = o.overview || (SelectsWholeModule(o) && !o.force &&
-                                       selection.instructions.size() > kMostLaidOut);
+  const Computation* whole = WholeComputation(index, o);
+  const bool too_long = selection.instructions.size() > kMostLaidOut && !o.force;
+  if (o.overview && whole == nullptr)
+    return InvalidArgument("--overview is of a whole module or --computation");
+  const bool overview = whole != nullptr && (o.overview || too_long);
   if (overview && !o.overview)
-    std::fprintf(
-        stderr,
-        "hlo-viz: note: the module has %zu instructions; drawn is an overview of its scopes "
-        "(--force draws all)\n",
-        selection.instructions.size());
-  const Drawing drawing = overview ? DrawOverview(index, ScopeTree(index), *module.entry(), o.nodes)
+    std::fprintf(stderr,
+                 "hlo-viz: note: there are %zu instructions; drawn is an overview of their scopes "
+                 "(--force draws all)\n",
+                 selection.instructions.size());
+  const Drawing drawing = overview ? DrawOverview(index, ScopeTree(index), *whole, overlay, o.nodes)
                                    : Draw(index, selection, o.draw, overlay);
   const std::string dot = DotText(drawing);
   if (format == "dot") return dot;
@@ -89,7 +91,7 @@ int DrawDump(const VizOptions& o, const SideInputs& side, const std::string& for
     return ReportError(kTool, InvalidArgument(o.input,
                                               " is a folder, of which there is a page: "
                                               "-o FILE.html, or --serve"));
-  const auto page = DumpPage(o, side);
+  const auto page = DumpPages(o, side).Make();
   return ReportError(kTool, page.ok() ? AtomicWriteFile(o.output, *page) : page.status());
 }
 

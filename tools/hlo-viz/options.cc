@@ -88,7 +88,8 @@ bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit
       ->check(CLI::IsMember({"dot", "svg", "png", "pdf", "html"}));
   app.add_flag(
       "--overview", o.overview,
-      "draw scopes, the largest opened; so are whole modules of 2,000 instructions and more");
+      "draw scopes, the largest opened, of the module or --computation; so is what has more than "
+      "2,000 instructions");
   app.add_option("--nodes", o.nodes, "about how many nodes an overview shows")
       ->check(CLI::Range(1, 100000));
   app.add_flag("--force", o.force, "draw every instruction, lay out graphs of any size");

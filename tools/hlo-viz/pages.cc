@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "support/status.h"
-#include "tools/hlo-viz/dump.h"
-#include "tools/hlo-viz/explorer/page.h"
+#include "support/text.h"
+#include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page_data.h"
 
 namespace hlokit {
@@ -14,30 +14,31 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{300} << 20;  // of a page; browsers take longer to open more
 
-PageBuilder::Counts CountsOf(const Module& before, const Module& after, const ModuleMatch& match) {
+ChangeCounts CountsOf(const Module& before, const Module& after, const ModuleMatch& match) {
   const ModuleDifference difference = Difference(before, after, match);
-  PageBuilder::Counts counts;
+  ChangeCounts counts;
   counts.added = static_cast<int64_t>(difference.added.size());
   counts.removed = static_cast<int64_t>(difference.removed.size());
   counts.changed = static_cast<int64_t>(difference.changed.size());
   return counts;
 }
 
-absl::Status AddVersion(PageBuilder& page, absl::string_view label, const Module& module,
-                        const Module* before, const SideInputs& side) {
+absl::StatusOr<PackedVersion> PackModule(std::string label, const Module& module,
+                                         const Module* before, const SideInputs& side,
+                                         const MemoryFiles& files) {
   const ModuleIndex index(module);
   PageDataInputs inputs;
   inputs.times = side.times.empty() ? nullptr : &side.times;
   std::optional<ModuleMatch> match;
-  PageBuilder::Counts counts;
+  ChangeCounts counts;
   if (before != nullptr) {
     match.emplace(*before, module);
     inputs.before = before;
     inputs.match = &*match;
     counts = CountsOf(*before, module, *match);
   }
-  return page.AddVersion(label, counts, PageData(index, ScopeTree(index), inputs),
-                         MemoryData(index));
+  return Pack(std::move(label), counts, PageData(index, ScopeTree(index), inputs),
+              MemoryData(index, files));
 }
 
 // Null, after a note, for what cannot be read.
@@ -65,36 +66,69 @@ LoadOptions LoadOptionsOf(const VizOptions& o) {
 
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o,
                                        const SideInputs& side) {
+  ASSIGN_OR_RETURN(const PackedVersion version,
+                   PackModule(o.input, module, side.other.get(), side,
+                              o.input == "-" ? MemoryFiles{} : ReadMemoryFiles(o.input)));
   PageBuilder page;
   page.AddModule(module.name());
-  RETURN_IF_ERROR(AddVersion(page, o.input, module, side.other.get(), side));
+  page.AddVersion(version);
   return page.Html(module.name());
 }
 
-absl::StatusOr<std::string> DumpPage(const VizOptions& o, const SideInputs& side,
-                                     int64_t revision) {
-  ASSIGN_OR_RETURN(const std::vector<DumpedModule> modules, ModulesOfFolder(o.input));
+absl::StatusOr<const DumpPages::Kept*> DumpPages::Version(const DumpStage& stage, Walk& walk) {
+  walk.stamp = HashText(absl::StrCat(walk.stamp, " ", StampOf(stage.path)));
+  Kept& kept = kept_[stage.path];
+  if (kept.stamp != walk.stamp || kept.before != walk.before_path) {
+    std::unique_ptr<Module> module = ReadStage(stage.path, options_);
+    kept = Kept{walk.stamp, walk.before_path, module != nullptr, {}};
+    if (kept.readable) {
+      ASSIGN_OR_RETURN(kept.version, PackStage(stage, *module, walk));
+      walk.before = std::move(module);
+    }
+  } else if (kept.readable) {
+    walk.before = nullptr;
+  }
+  if (kept.readable) walk.before_path = stage.path;
+  return &kept;
+}
+
+absl::StatusOr<PackedVersion> DumpPages::PackStage(const DumpStage& stage, const Module& module,
+                                                   Walk& walk) const {
+  if (walk.before == nullptr && !walk.before_path.empty())
+    walk.before = ReadStage(walk.before_path, options_);
+  return PackModule(StageLabel(stage), module, walk.before.get(), side_,
+                    ReadMemoryFiles(stage.path));
+}
+
+absl::StatusOr<std::string> DumpPages::Make(int64_t revision) {
+  ASSIGN_OR_RETURN(const std::vector<DumpedModule> modules, ModulesOfFolder(options_.input));
   PageBuilder page;
   int left_out = 0, shown = 0;
   for (const DumpedModule& module : modules) {
-    std::unique_ptr<Module> before;
+    Walk walk;
     for (const DumpStage& stage : module.stages) {
       if (page.size() > kMostBytes) {
         ++left_out;
         continue;
       }
-      std::unique_ptr<Module> read = ReadStage(stage.path, o);
-      if (read == nullptr) continue;
-      if (before == nullptr) page.AddModule(module.name);
-      RETURN_IF_ERROR(AddVersion(page, StageLabel(stage), *read, before.get(), side));
-      before = std::move(read);
+      const bool first = walk.before_path.empty();
+      ASSIGN_OR_RETURN(const Kept* kept, Version(stage, walk));
+      if (!kept->readable) {
+        page.AddNote(absl::StrCat(stage.path, " cannot be read and is left out"));
+        continue;
+      }
+      if (first) page.AddModule(module.name);
+      page.AddVersion(kept->version);
       ++shown;
     }
   }
-  if (left_out > 0)
-    std::fprintf(stderr, "hlo-viz: note: the page is full: %d files are left out\n", left_out);
-  if (shown == 0) return NotFound(o.input, ": none of its modules can be read");
-  return page.Html(o.input, revision);
+  if (left_out > 0) {
+    const std::string note = absl::StrCat("the page is full: ", left_out, " files are left out");
+    std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
+    page.AddNote(note);
+  }
+  if (shown == 0) return NotFound(options_.input, ": none of its modules can be read");
+  return page.Html(options_.input, revision);
 }
 
 }  // namespace hlokit

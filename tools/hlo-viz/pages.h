@@ -4,8 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "tools/common/load.h"
+#include "tools/hlo-viz/dump.h"
+#include "tools/hlo-viz/explorer/page.h"
 #include "tools/hlo-viz/graph/overlay.h"
 #include "tools/hlo-viz/options.h"
 
@@ -24,11 +27,39 @@ LoadOptions LoadOptionsOf(const VizOptions& options);
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& options,
                                        const SideInputs& side);
 
-// The page of all modules and passes of the folder options.input; each version is compared with the
-// one before it. Files that cannot be read are told of on standard error and left out. `revision`:
-// for a served page, else negative. Errors: NotFound where nothing can be read.
-absl::StatusOr<std::string> DumpPage(const VizOptions& options, const SideInputs& side,
-                                     int64_t revision = -1);
+// Pages of the folder options.input, made again as it changes: what has not changed since the last
+// page is not read again.
+class DumpPages {
+ public:
+  DumpPages(const VizOptions& options, const SideInputs& side) : options_(options), side_(side) {}
+
+  // The page of all modules and passes; each version is compared with the one before it. Files that
+  // cannot be read are told of on standard error and on the page, and left out. `revision`: for a
+  // served page, else negative. Errors: NotFound where nothing can be read.
+  absl::StatusOr<std::string> Make(int64_t revision = -1);
+
+ private:
+  // A version as it was made, and of what.
+  struct Kept {
+    uint64_t stamp = 0;
+    std::string before;  // the file that it was compared with; empty: none
+    bool readable = false;
+    PackedVersion version;
+  };
+  // What a module's stages have come to so far.
+  struct Walk {
+    std::string before_path;
+    std::unique_ptr<Module> before;  // null where nothing or only what was kept came before
+    uint64_t stamp = 0;              // of all files so far
+  };
+  absl::StatusOr<const Kept*> Version(const DumpStage& stage, Walk& walk);
+  absl::StatusOr<PackedVersion> PackStage(const DumpStage& stage, const Module& module,
+                                          Walk& walk) const;
+
+  const VizOptions& options_;
+  const SideInputs& side_;
+  absl::flat_hash_map<std::string, Kept> kept_;  // by path
+};
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

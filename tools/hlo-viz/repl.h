@@ -19,8 +19,9 @@ class Commands {
   // the user to read; the session goes on.
   absl::StatusOr<std::string> Run(absl::string_view line);
   bool done() const { return done_; }
-  // Commands and names that a word could go on to, at most 200.
-  std::vector<std::string> Completions(absl::string_view word, bool first) const;
+  // What `word`, which follows `before` on the line, could go on to, at most 200: commands first on
+  // the line, then what the command takes, mostly names.
+  std::vector<std::string> Completions(absl::string_view before, absl::string_view word) const;
 
  private:
   using Words = std::vector<absl::string_view>;
@@ -47,8 +48,9 @@ class Commands {
   int pictures_ = 0;
 };
 
-// Reads commands from standard input until it ends: with history (~/.hlo_viz_history) and
-// completion on a terminal. Returns the exit status.
+// Reads commands from standard input until it ends: on a terminal with history (kept line by line
+// in
+// ~/.hlo_viz_history), completion, and Ctrl-C to give up a line. Returns the exit status.
 int RunRepl(const ModuleIndex& index, const VizOptions& options);
 
 }  // namespace hlokit

@@ -31,24 +31,34 @@ std::string NameLine(const Instruction& i) {
 struct Commands::Row {
   absl::string_view name, usage, meaning;
   absl::StatusOr<std::string> (Commands::*run)(const Words&);
+  bool takes_names = false;                     // of instructions and computations
+  std::vector<absl::string_view> choices = {};  // for its first word
 };
 
 const std::vector<Commands::Row>& Commands::Table() {
+  static const std::vector<absl::string_view> kSwitch = {"on", "off"};
   static const std::vector<Row> rows = {
-      {"list", "list [name|op_name|op_type] PATTERN",
-       "instructions whose name, op_name or opcode holds it", &Commands::List},
+      {"list",
+       "list [name|op_name|op_type] PATTERN",
+       "instructions whose name, op_name or opcode holds it",
+       &Commands::List,
+       false,
+       {"name", "op_name", "op_type", "computations"}},
       {"list", "list computations", "the module's computations", nullptr},
-      {"info", "info NAME", "all about an instruction or computation", &Commands::Info},
+      {"info", "info NAME", "all about an instruction or computation", &Commands::Info, true},
       {"allpaths", "allpaths A B [N]",
-       "a picture of all paths between two, of at most N instructions", &Commands::Paths},
+       "a picture of all paths between two, of at most N (100) instructions", &Commands::Paths,
+       true},
       {"extract", "extract NAME [HEIGHT]", "a module that computes it, to stdout",
-       &Commands::ExtractPart},
-      {"stacktrace", "stacktrace NAME", "where in the source it comes from", &Commands::StackTrace},
+       &Commands::ExtractPart, true},
+      {"stacktrace", "stacktrace NAME", "where in the source it comes from", &Commands::StackTrace,
+       true},
       {"backend_config", "backend_config on|off", "backend_config in pictures",
-       &Commands::BackendConfig},
-      {"metadata", "metadata on|off", "texts and sources as tooltips", &Commands::Metadata},
+       &Commands::BackendConfig, false, kSwitch},
+      {"metadata", "metadata on|off", "texts and sources as tooltips", &Commands::Metadata, false,
+       kSwitch},
       {"show_fusion_subcomputations", "show_fusion_subcomputations on|off", "fusions as boxes",
-       &Commands::Fusions},
+       &Commands::Fusions, false, kSwitch},
       {"help", "help", "this", &Commands::Help},
       {"quit", "quit", "ends", &Commands::Quit},
       {"exit", "exit", "ends", &Commands::Quit},
@@ -202,16 +212,25 @@ absl::StatusOr<std::string> Commands::WritePicture(const Selection& selection) {
   return absl::StrCat(selection.title, ": ", drawing.nodes.size(), " nodes, ", path, "\n");
 }
 
-std::vector<std::string> Commands::Completions(absl::string_view word, bool first) const {
+std::vector<std::string> Commands::Completions(absl::string_view before,
+                                               absl::string_view word) const {
   std::vector<std::string> found;
   const auto offer = [&](absl::string_view name) {
     if (absl::StartsWith(name, word) && found.size() < kMostCompletions) found.emplace_back(name);
   };
-  if (first)
-    for (const Row& row : Table()) offer(row.name);
-  for (const Computation* computation : index_.computations()) {
-    offer(computation->name());
-    for (const Instruction* i : computation->Instructions()) offer(i->name());
+  const Words words = absl::StrSplit(before, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  const absl::string_view command = words.empty() ? "" : words[0];
+  const auto row = std::find_if(Table().begin(), Table().end(),
+                                [&](const Row& each) { return each.name == command; });
+  if (words.empty())
+    for (const Row& each : Table()) offer(each.name);
+  if (row != Table().end() && words.size() == 1)
+    for (absl::string_view choice : row->choices) offer(choice);
+  if (row == Table().end() || row->takes_names) {
+    for (const Computation* computation : index_.computations()) {
+      offer(computation->name());
+      for (const Instruction* i : computation->Instructions()) offer(i->name());
+    }
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

@@ -33,9 +33,13 @@ absl::StatusOr<Selection> SelectPaths(const ModuleIndex& index, const VizOptions
 
 }  // namespace
 
-bool SelectsWholeModule(const VizOptions& o) {
-  return o.computation.empty() && o.instruction.empty() && o.from.empty() && o.to.empty() &&
-         o.operands_of.empty() && o.users_of.empty();
+const Computation* WholeComputation(const ModuleIndex& index, const VizOptions& o) {
+  if (!o.instruction.empty() || !o.from.empty() || !o.to.empty() || !o.operands_of.empty() ||
+      !o.users_of.empty())
+    return nullptr;
+  if (o.computation.empty()) return index.module().entry();
+  const auto found = index.FindComputation(o.computation);
+  return found.ok() ? *found : nullptr;
 }
 
 absl::StatusOr<Selection> Select(const ModuleIndex& index, const VizOptions& o) {

@@ -11,8 +11,9 @@ namespace hlokit {
 // other or ask for a path that cannot be.
 absl::StatusOr<Selection> Select(const ModuleIndex& index, const VizOptions& options);
 
-// A computation on --no-expand-fusions and the like is drawn as the options say, even so.
-bool SelectsWholeModule(const VizOptions& options);
+// The entry or --computation, where these are asked for as a whole; null where only a part of one
+// is, or where there is none of that name.
+const Computation* WholeComputation(const ModuleIndex& index, const VizOptions& options);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// A small HTTP server: one request at a time.
+// A small HTTP server: a thread for each connection, which ends with its answer.
 #include "tools/hlo-viz/serve.h"
 
 #include <arpa/inet.h>
@@ -7,9 +7,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -22,7 +27,7 @@ namespace hlokit {
 namespace {
 
 constexpr size_t kMostRequest = 16384;
-constexpr int kPatienceSeconds = 5;
+constexpr int kPatienceSeconds = 5, kMostAtOnce = 64;
 
 class Descriptor {
  public:
@@ -77,43 +82,61 @@ bool IsForThisMachine(absl::string_view request) {
 
 class Server {
  public:
-  Server(const VizOptions& options, const SideInputs& side) : options_(options), side_(side) {}
+  Server(const VizOptions& options, const SideInputs& side)
+      : folder_(options.input), pages_(options, side) {}
 
   void Handle(int fd) {
     const std::string request = ReadRequest(fd);
-    const std::vector<absl::string_view> words = absl::StrSplit(request.substr(0, 1024), ' ');
+    if (request.empty()) return;  // browsers open connections that they may want
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(absl::string_view(request).substr(0, 1024), ' ');
     if (words.size() < 2 || words[0] != "GET")
       return Answer(fd, "405 Method Not Allowed", "text/plain", "only GET\n");
     if (!IsForThisMachine(request))
       return Answer(fd, "403 Forbidden", "text/plain", "only for this machine\n");
     const absl::string_view path = words[1].substr(0, words[1].find('?'));
     if (path == "/revision")
-      return Answer(fd, "200 OK", "text/plain", absl::StrCat(RevisionOf(options_.input)));
+      return Answer(fd, "200 OK", "text/plain", absl::StrCat(RevisionOf(folder_)));
     if (path != "/") return Answer(fd, "404 Not Found", "text/plain", "no such page\n");
-    if (const absl::Status made = Update(); !made.ok())
-      return Answer(fd, "500 Internal Server Error", "text/plain", std::string(made.message()));
-    Answer(fd, "200 OK", "text/html", page_);
+    Answer(fd, "200 OK", "text/html", *Page());
   }
 
  private:
-  absl::Status Update() {
-    const int64_t revision = RevisionOf(options_.input);
-    if (revision == revision_) return absl::OkStatus();
-    ASSIGN_OR_RETURN(page_, DumpPage(options_, side_, revision));
+  std::shared_ptr<const std::string> Page() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const int64_t revision = RevisionOf(folder_);
+    if (page_ != nullptr && revision == revision_) return page_;
+    auto page = pages_.Make(revision);
     revision_ = revision;
-    return absl::OkStatus();
+    page_ = std::make_shared<const std::string>(
+        page.ok() ? *std::move(page) : WaitingPage(std::string(page.status().message()), revision));
+    return page_;
   }
 
-  const VizOptions& options_;
-  const SideInputs& side_;
-  std::string page_;
+  const std::string folder_;
+  std::mutex mutex_;  // of what follows
+  DumpPages pages_;
+  std::shared_ptr<const std::string> page_;
   int64_t revision_ = -1;
 };
+
+// Answers one connection on a thread of its own: one that says nothing holds up no other.
+void HandleApart(Server& server, int fd, std::atomic<int>& busy) {
+  const timeval patience = {kPatienceSeconds, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  ++busy;
+  std::thread([&server, fd, &busy] {
+    const Descriptor connection(fd);
+    server.Handle(fd);
+    --busy;
+  }).detach();
+}
 
 }  // namespace
 
 absl::Status Serve(const VizOptions& o, const SideInputs& side) {
-  Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address = {};
@@ -128,13 +151,16 @@ absl::Status Serve(const VizOptions& o, const SideInputs& side) {
   std::printf("http://127.0.0.1:%d/\n", ntohs(address.sin_port));
   std::fflush(stdout);
   Server server(o, side);
+  std::atomic<int> busy = 0;
   while (true) {
-    Descriptor connection(accept(listener.get(), nullptr, nullptr));
-    if (connection.get() < 0) continue;
-    const timeval patience = {kPatienceSeconds, 0};
-    setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    server.Handle(connection.get());
+    const int fd = accept(listener.get(), nullptr, nullptr);
+    if (fd >= 0 && busy < kMostAtOnce) {
+      HandleApart(server, fd, busy);
+    } else if (fd >= 0) {
+      close(fd);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // no descriptors are left
+    }
   }
 }
 

@@ -39,7 +39,7 @@ void FillIn(std::string& page, absl::string_view placeholder, absl::string_view 
 
 std::string HtmlText(absl::string_view text) {
   std::string out;
-  for (char c : Shown(text, 200)) {
+  for (char c : Shown(text, 400)) {
     if (c == '<' || c == '&' || c == '>') {
       absl::StrAppend(&out, "&#", static_cast<int>(c), ";");
     } else {
@@ -49,51 +49,85 @@ std::string HtmlText(absl::string_view text) {
   return out;
 }
 
+absl::StatusOr<std::string> PackText(absl::string_view json) {
+  constexpr size_t kMostBytes = size_t{1} << 31;
+  if (json.size() > kMostBytes) return ResourceExhausted("more than 2 GiB of data for one page");
+  ASSIGN_OR_RETURN(const std::string packed, Gzip(json));
+  return absl::Base64Escape(packed);
+}
+
+constexpr absl::string_view kWaiting = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>hlo-viz: waiting</title><link rel="icon" href="data:,">
+<style>body{font:15px/1.5 system-ui,sans-serif;margin:4em auto;max-width:44em;color-scheme:light dark}</style>
+</head><body><h1>Nothing to show yet</h1><p>@TEXT@</p><p>This page looks again every second.</p><script>
+setInterval(async () => {
+  const answer = await fetch('revision').catch(() => null);
+  if (answer && answer.ok && (await answer.text()) !== '@REVISION@') location.reload();
+}, 1000);
+</script></body></html>
+)";
+
 }  // namespace
 
-void PageBuilder::AddModule(std::string name) {
+absl::StatusOr<PackedVersion> Pack(std::string label, const ChangeCounts& counts,
+                                   absl::string_view data, absl::string_view memory) {
+  PackedVersion version{std::move(label), counts, "", ""};
+  ASSIGN_OR_RETURN(version.data, PackText(data));
+  if (!memory.empty()) {
+    ASSIGN_OR_RETURN(version.memory, PackText(memory));
+  }
+  return version;
+}
+
+void PageBuilder::AddModule(absl::string_view name) {
   absl::StrAppend(&index_, index_.empty() ? "" : "]},", "{\"name\":");
   AppendJsonText(index_, name);
   index_ += ",\"versions\":[";
   module_has_version_ = false;
 }
 
-absl::Status PageBuilder::AddData(absl::string_view id, absl::string_view json) {
-  constexpr size_t kMostBytes = size_t{1} << 31;
-  if (json.size() > kMostBytes) return ResourceExhausted("more than 2 GiB of data for one page");
-  ASSIGN_OR_RETURN(const std::string packed, Gzip(json));
-  absl::StrAppend(&data_, "<script type=\"text/plain\" id=\"", id, "\">",
-                  absl::Base64Escape(packed), "</script>\n");
-  return absl::OkStatus();
+void PageBuilder::AddNote(absl::string_view note) {
+  if (!notes_.empty()) notes_ += ',';
+  AppendJsonText(notes_, Shown(note, 400));
 }
 
-absl::Status PageBuilder::AddVersion(absl::string_view label, const Counts& counts,
-                                     absl::string_view data, absl::string_view memory) {
+void PageBuilder::AddData(absl::string_view id, absl::string_view packed) {
+  absl::StrAppend(&data_, "<script type=\"text/plain\" id=\"", id, "\">", packed, "</script>\n");
+}
+
+void PageBuilder::AddVersion(const PackedVersion& version) {
   const std::string id = absl::StrCat("data-", versions_++);
-  RETURN_IF_ERROR(AddData(id, data));
+  AddData(id, version.data);
   absl::StrAppend(&index_, module_has_version_ ? "," : "", "{\"id\":\"", id, "\",\"label\":");
   module_has_version_ = true;
-  AppendJsonText(index_, label);
-  if (counts.added >= 0)
-    absl::StrAppend(&index_, ",\"added\":", counts.added, ",\"removed\":", counts.removed,
-                    ",\"changed\":", counts.changed);
-  if (!memory.empty()) {
-    RETURN_IF_ERROR(AddData(id + "-memory", memory));
+  AppendJsonText(index_, version.label);
+  if (version.counts.added >= 0)
+    absl::StrAppend(&index_, ",\"added\":", version.counts.added,
+                    ",\"removed\":", version.counts.removed,
+                    ",\"changed\":", version.counts.changed);
+  if (!version.memory.empty()) {
+    AddData(id + "-memory", version.memory);
     absl::StrAppend(&index_, ",\"memory\":\"", id, "-memory\"");
   }
   index_ += '}';
-  return absl::OkStatus();
 }
 
 std::string PageBuilder::Html(absl::string_view title, int64_t revision) const {
   std::string index = "{\"title\":";
   AppendJsonText(index, title);
   if (revision >= 0) absl::StrAppend(&index, ",\"revision\":", revision);
-  absl::StrAppend(&index, ",\"modules\":[", index_, "]}]}");
+  absl::StrAppend(&index, ",\"notes\":[", notes_, "],\"modules\":[", index_, "]}]}");
   std::string page = kPageText;
   FillIn(page, "@TITLE@", HtmlText(title));
   FillIn(page, "@INDEX@", index);
   FillIn(page, "@DATA@", data_);
+  return page;
+}
+
+std::string WaitingPage(absl::string_view text, int64_t revision) {
+  std::string page(kWaiting);
+  FillIn(page, "@TEXT@", HtmlText(text));
+  FillIn(page, "@REVISION@", absl::StrCat(revision));
   return page;
 }
 

@@ -10,18 +10,30 @@
 
 namespace hlokit {
 
-// Collects versions of modules, packed at once so that little memory is held, and writes the page.
+// What has changed against the version before; `added` -1: there is none.
+struct ChangeCounts {
+  int64_t added = -1, removed = 0, changed = 0;
+};
+
+// A module at one moment, packed for a page.
+struct PackedVersion {
+  std::string label;
+  ChangeCounts counts;
+  std::string data,
+      memory;  // of PageData and MemoryData, as a <script> holds them; memory may be empty
+};
+// Internal where packing fails, ResourceExhausted for more than 2 GiB.
+absl::StatusOr<PackedVersion> Pack(std::string label, const ChangeCounts& counts,
+                                   absl::string_view data, absl::string_view memory);
+
+// Collects versions of modules and writes the page.
 class PageBuilder {
  public:
   // What follows belongs to a new module.
-  void AddModule(std::string name);
-
-  struct Counts {
-    int64_t added = -1, removed = 0, changed = 0;  // against the version before; -1: there is none
-  };
-  // `data` is PageData's text, `memory` MemoryData's or empty. Internal where packing fails.
-  absl::Status AddVersion(absl::string_view label, const Counts& counts, absl::string_view data,
-                          absl::string_view memory);
+  void AddModule(absl::string_view name);
+  void AddVersion(const PackedVersion& version);
+  // Something that the reader should be told: a file that was left out.
+  void AddNote(absl::string_view note);
 
   // Bytes of packed data so far.
   size_t size() const { return data_.size(); }
@@ -30,13 +42,17 @@ class PageBuilder {
   std::string Html(absl::string_view title, int64_t revision = -1) const;
 
  private:
-  absl::Status AddData(absl::string_view id, absl::string_view json);
+  void AddData(absl::string_view id, absl::string_view packed);
 
   std::string data_;   // <script> elements
   std::string index_;  // JSON of modules and versions
+  std::string notes_;  // JSON of texts
   int versions_ = 0;
   bool module_has_version_ = false;
 };
+
+// A page that says `text` and becomes another as soon as the server's revision is not `revision`.
+std::string WaitingPage(absl::string_view text, int64_t revision);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -5,17 +5,15 @@
 
 #include "absl/strings/str_join.h"
 #include "analysis/instruction_cost.h"
-#include "analysis/trip_count.h"
-#include "analysis/value_flow.h"
 #include "printer/printer.h"
+#include "tools/hlo-viz/explorer/difference_data_internal.h"
 #include "tools/hlo-viz/explorer/json_internal.h"
 #include "tools/hlo-viz/explorer/module_text_internal.h"
 #include "tools/hlo-viz/graph/describe.h"
+#include "tools/hlo-viz/graph/trip_counts.h"
 
 namespace hlokit {
 namespace {
-
-constexpr size_t kMostRemoved = 2000;
 
 // The number of a text among those seen so far.
 class Table {
@@ -64,7 +62,7 @@ class DataWriter {
     WriteCosts();
     WriteSparse();
     WriteFrames();
-    WriteDifference();
+    AppendDifference(out_, index_, tree_, number_, inputs_);
     out_ += "}";
     return std::move(out_);
   }
@@ -198,8 +196,8 @@ class DataWriter {
     WritePairs("spaces", [](const Instruction& i) {
       return static_cast<double>(i.shape().IsArray() ? i.shape().layout.memory_space() : 0);
     });
-    WritePairs("trips", [](const Instruction& i) {
-      return static_cast<double>(KnownTripCount(i).value_or(0));
+    WritePairs("trips", [trips = TripCounts(index_.module())](const Instruction& i) {
+      return trips.empty() ? 0.0 : static_cast<double>(trips[i.id()]);
     });
     WritePairs("frame", [](const Instruction& i) {
       return static_cast<double>(i.metadata().stack_frame_id);
@@ -231,52 +229,6 @@ class DataWriter {
     }
   }
 
-  // 1: added, 2: changed; what is gone, by name and text.
-  void WriteDifference() {
-    if (inputs_.before == nullptr) {
-      out_ += ",\"diff\":null";
-      return;
-    }
-    const ModuleMatch& match = *inputs_.match;
-    std::vector<std::pair<int64_t, std::string>> aspects;
-    out_ += ",\"diff\":{\"same\":0";
-    {
-      JsonList list(out_, "state");
-      for (const Instruction* i : all_) {
-        const Instruction* partner = match.BeforeOf(i);
-        const uint32_t differs =
-            partner == nullptr ? 0 : match.Aspects(partner) & ~uint32_t{kMetadataAspect};
-        if (partner != nullptr && differs == 0) continue;
-        list.Add(number_[i->id()]);
-        list.Add(partner == nullptr ? 1 : 2);
-        if (partner != nullptr) aspects.push_back({number_[i->id()], AspectsText(differs)});
-      }
-    }
-    {
-      JsonList list(out_, "aspects");
-      for (const auto& [number, text] : aspects) {
-        list.Add(number);
-        list.AddText(text);
-      }
-    }
-    WriteRemoved(match);
-    out_ += "}";
-  }
-
-  void WriteRemoved(const ModuleMatch& match) {
-    JsonList list(out_, "removed");
-    size_t count = 0;
-    for (const Computation* computation : inputs_.before->Computations())
-      for (const Instruction* i : computation->Instructions()) {
-        if (match.AfterOf(i) != nullptr || ++count > kMostRemoved) continue;
-        std::string row = "[";
-        AppendJsonText(row, i->name());
-        row += ',';
-        AppendJsonText(row, Shown(Print(*i), 400));
-        list.AddRaw(row + "]");
-      }
-  }
-
   const ModuleIndex& index_;
   const ScopeTree& tree_;
   const PageDataInputs& inputs_;
@@ -291,30 +243,6 @@ class DataWriter {
 std::string PageData(const ModuleIndex& index, const ScopeTree& tree,
                      const PageDataInputs& inputs) {
   return DataWriter(index, tree, inputs).Run();
-}
-
-std::string MemoryData(const ModuleIndex& index) {
-  if (!index.module().header().is_scheduled) return "";
-  const auto flow = ValueFlow::Make(index.module());
-  if (!flow.ok()) return "";
-  std::vector<int64_t> number(index.module().id_bound(), -1);
-  int64_t next = 0;
-  for (const Computation* computation : index.computations())
-    for (const Instruction* i : index.Instructions(*computation)) number[i->id()] = next++;
-  std::string out = absl::StrCat("{\"end\":", flow->end_time);
-  {
-    JsonList list(out, "values");
-    for (const FlowValue& value : flow->values) {
-      if (value.size == 0 || value.def == nullptr) continue;
-      constexpr const char* kKinds[] = {"computed", "parameter", "constant"};
-      const bool always = value.kind != FlowValue::Kind::kComputed;
-      list.AddRaw(absl::StrCat("[", number[value.def->id()], ",", value.leaf, ",", value.size, ",",
-                               always ? 0 : value.begin, ",",
-                               always ? flow->end_time : std::max(value.begin, value.end), ",\"",
-                               kKinds[static_cast<int>(value.kind)], "\"]"));
-    }
-  }
-  return out + "}";
 }
 
 }  // namespace hlokit

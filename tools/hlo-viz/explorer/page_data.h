@@ -20,9 +20,5 @@ struct PageDataInputs {
 // number and value where few have one.
 std::string PageData(const ModuleIndex& index, const ScopeTree& tree, const PageDataInputs& inputs);
 
-// Buffers over the schedule: `{"end":t,"values":[[instruction,leaf,bytes,begin,end,kind],...]}`;
-// empty where the module is not scheduled or its values cannot be followed.
-std::string MemoryData(const ModuleIndex& index);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

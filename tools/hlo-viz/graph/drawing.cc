@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "printer/printer.h"
 #include "tools/hlo-viz/graph/describe.h"
+#include "tools/hlo-viz/graph/trip_counts.h"
 
 namespace hlokit {
 namespace {
@@ -23,6 +24,7 @@ class Drawer {
         selection_(selection),
         options_(options),
         overlay_(overlay),
+        trips_(TripCounts(index.module())),
         shown_(index.module().id_bound(), false),
         node_of_(index.module().id_bound(), -1),
         cluster_of_(index.module().computation_id_bound(), -1) {}
@@ -135,7 +137,13 @@ class Drawer {
     return absl::StrCat(
         caller->opcode() == Opcode::kWhile ? (condition ? "condition" : "body") : "called", " of ",
         opcode == caller->name() ? "" : absl::StrCat(opcode, " "), Shown(caller->name(), 120),
-        others > 0 ? absl::StrCat(" and ", others, " more") : "");
+        others > 0 ? absl::StrCat(" and ", others, " more") : "", TripsText(*caller));
+  }
+
+  // `, 50 times`
+  std::string TripsText(const Instruction& caller) const {
+    const int64_t trips = trips_.empty() ? 0 : trips_[caller.id()];
+    return trips > 0 ? absl::StrCat(", ", trips, trips == 1 ? " time" : " times") : "";
   }
 
   void AddNode(const Instruction& i) {
@@ -292,6 +300,7 @@ class Drawer {
   const Selection& selection_;
   const DrawOptions& options_;
   const Overlay& overlay_;
+  const std::vector<int64_t> trips_;              // by instruction id
   std::vector<bool> shown_;                       // by instruction id
   std::vector<const Instruction*> instructions_;  // shown, fusions before their bodies
   std::vector<int> node_of_;                      // by instruction id; -1: no node

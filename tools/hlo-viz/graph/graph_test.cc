@@ -133,7 +133,7 @@ TEST_F(GraphTest, LongScopesAreCutIntoParts) {
     held += static_cast<int64_t>(scope.instructions.size());
   }
   EXPECT_EQ(held, 5000);
-  EXPECT_LE(DrawOverview(index, tree, *module->entry(), 40).nodes.size(), 40u);
+  EXPECT_LE(DrawOverview(index, tree, *module->entry(), {}, 40).nodes.size(), 40u);
 }
 
 TEST(CutIntoParts, CutsWhereFewValuesCross) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "analysis/instruction_cost.h"
 #include "analysis/module_match.h"
+#include "passes/pass.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -27,8 +28,9 @@ Instructions All(const ModuleIndex& index) {
   return all;
 }
 
-Overlay EmptyOverlay(const ModuleIndex& index) {
+Overlay EmptyOverlay(const ModuleIndex& index, Overlay::Kind kind) {
   Overlay overlay;
+  overlay.kind = kind;
   overlay.marks.resize(index.module().id_bound());
   return overlay;
 }
@@ -36,7 +38,7 @@ Overlay EmptyOverlay(const ModuleIndex& index) {
 // A colour for each distinct text; what has none keeps its look.
 Overlay ByCategory(const ModuleIndex& index,
                    const std::function<std::string(const Instruction&)>& text_of) {
-  Overlay overlay = EmptyOverlay(index);
+  Overlay overlay = EmptyOverlay(index, Overlay::Kind::kCategories);
   absl::flat_hash_map<std::string, int64_t> number;
   for (const Instruction* i : All(index)) {
     const std::string text = text_of(*i);
@@ -52,24 +54,34 @@ Overlay ByCategory(const ModuleIndex& index,
   return overlay;
 }
 
-// A heat scale from 0 to the largest value. NaN: no value.
+std::string WithShare(const std::string& text, double value, double total) {
+  return absl::StrCat(text, absl::StrFormat(" (%.1f%%)", 100 * value / total));
+}
+
+// A heat scale from 0 to the largest value. NaN: no value. Shares are of what runs on its own:
+// bodies of fusions and reducers count with their callers.
 Overlay ByHeat(const ModuleIndex& index, const std::function<double(const Instruction&)>& value_of,
                const std::function<std::string(double)>& text_of) {
-  Overlay overlay = EmptyOverlay(index);
+  Overlay overlay = EmptyOverlay(index, Overlay::Kind::kHeat);
+  overlay.weight_text = text_of;
+  overlay.weights.resize(overlay.marks.size(), 0);
   const Instructions all = All(index);
-  double most = 0, total = 0;
-  for (const Instruction* i : all)
-    if (const double value = value_of(*i); value > 0) {
-      most = std::max(most, value);
-      total += value;
-    }
+  const std::vector<bool> runs = RunningComputations(index.module());
+  double most = 0;
+  for (const Instruction* i : all) {
+    const double value = value_of(*i);
+    if (!(value > 0)) continue;
+    overlay.weights[i->id()] = value;
+    most = std::max(most, value);
+    if (runs[i->parent()->id()]) overlay.total += value;
+  }
   for (const Instruction* i : all) {
     const double value = value_of(*i);
     if (!(value >= 0)) continue;
     overlay.marks[i->id()] = {Heat(most > 0 ? value / most : 0), "", true};
     if (value > 0)
       overlay.marks[i->id()].line =
-          absl::StrCat(text_of(value), absl::StrFormat(" (%.1f%%)", 100 * value / total));
+          overlay.total > 0 ? WithShare(text_of(value), value, overlay.total) : text_of(value);
   }
   for (double share : {0.0, 0.25, 1.0}) {
     overlay.legend_titles.push_back(text_of(share * most));
@@ -105,26 +117,65 @@ Overlay ByTime(const ModuleIndex& index, const TimeByName& times) {
       SecondsText);
 }
 
+const Colours kAdded = {"#a5d6a7", "#2e7d32", "#000000"};
+const Colours kChanged = {"#ffe082", "#f57f17", "#000000"};
+const Colours kSame = {"#fafafa", "#bdbdbd", "#616161"};
+
 Overlay ByDifference(const ModuleIndex& index, const Module& before) {
-  const Colours added = {"#a5d6a7", "#2e7d32", "#000000"};
-  const Colours changed = {"#ffe082", "#f57f17", "#000000"};
-  const Colours same = {"#fafafa", "#bdbdbd", "#616161"};
   const ModuleMatch match(before, index.module());
-  Overlay overlay = EmptyOverlay(index);
+  Overlay overlay = EmptyOverlay(index, Overlay::Kind::kDifference);
   for (const Instruction* i : All(index)) {
     const Instruction* partner = match.BeforeOf(i);
     if (partner == nullptr) {
-      overlay.marks[i->id()] = {added, "added", true};
+      overlay.marks[i->id()] = {kAdded, "added", true};
     } else if (const uint32_t aspects = match.Aspects(partner) & ~kMetadataAspect; aspects != 0) {
-      overlay.marks[i->id()] = {changed, "changed: " + AspectsText(aspects), true};
+      overlay.marks[i->id()] = {kChanged, "changed: " + AspectsText(aspects), true};
     } else {
-      overlay.marks[i->id()] = {same, "", true};
+      overlay.marks[i->id()] = {kSame, "", true};
     }
   }
   const size_t removed = Difference(before, index.module(), match).removed.size();
   overlay.legend_titles = {"added", "changed", absl::StrCat("same; ", removed, " removed")};
-  overlay.legend_colours = {added, changed, same};
+  overlay.legend_colours = {kAdded, kChanged, kSame};
   return overlay;
+}
+
+Overlay::Mark SumOf(const Overlay& overlay, const Instructions& instructions) {
+  double sum = 0;
+  for (const Instruction* i : instructions) sum += overlay.weights[i->id()];
+  if (overlay.total <= 0) return {Heat(0), "", true};
+  return {Heat(sum / overlay.total), WithShare(overlay.weight_text(sum), sum, overlay.total), true};
+}
+
+Overlay::Mark ChangesOf(const Overlay& overlay, const Instructions& instructions) {
+  int added = 0, changed = 0;
+  for (const Instruction* i : instructions) {
+    const Overlay::Mark& mark = overlay.marks[i->id()];
+    added += mark.colours == kAdded;
+    changed += mark.colours == kChanged;
+  }
+  if (added + changed == 0) return {kSame, "", true};
+  return {changed == 0 && added == static_cast<int>(instructions.size()) ? kAdded : kChanged,
+          absl::StrCat(added, " added, ", changed, " changed"), true};
+}
+
+// What most of them are.
+Overlay::Mark MostFrequent(const Overlay& overlay, const Instructions& instructions) {
+  absl::flat_hash_map<absl::string_view, int> counts;
+  const Overlay::Mark* best = nullptr;
+  int known = 0;
+  for (const Instruction* i : instructions) {
+    const Overlay::Mark& mark = overlay.marks[i->id()];
+    if (!mark.present) continue;
+    ++known;
+    const int count = ++counts[mark.line];
+    if (best == nullptr || count > counts[best->line]) best = &mark;
+  }
+  if (best == nullptr) return {};
+  const int count = counts[best->line];
+  return {best->colours,
+          count == known ? best->line : absl::StrCat(best->line, " (", count, " of ", known, ")"),
+          true};
 }
 
 }  // namespace
@@ -137,6 +188,13 @@ absl::string_view ScopeOf(absl::string_view op_name) {
     if (c == '/' && depth <= 0) return op_name.substr(0, k);
   }
   return "";
+}
+
+Overlay::Mark Overlay::OfScope(const Instructions& instructions) const {
+  if (marks.empty()) return {};
+  if (kind == Kind::kHeat) return SumOf(*this, instructions);
+  return kind == Kind::kDifference ? ChangesOf(*this, instructions)
+                                   : MostFrequent(*this, instructions);
 }
 
 absl::StatusOr<Overlay> MakeOverlay(const ModuleIndex& index, absl::string_view by,

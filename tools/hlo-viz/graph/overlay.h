@@ -2,6 +2,7 @@
 // difference.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,21 @@ struct Overlay {
     std::string line;      // added to the node's text; may be empty
     bool present = false;  // false: the look of the opcode, washed out
   };
+  enum class Kind : uint8_t { kCategories, kHeat, kDifference };
+  Kind kind = Kind::kCategories;
   std::vector<Mark> marks;
+  std::vector<double> weights;                     // kHeat: the value of each instruction
+  double total = 0;                                // of all that run on their own
+  std::function<std::string(double)> weight_text;  // `3.4 KiB`
   std::vector<std::string> legend_titles;
   std::vector<Colours> legend_colours;
 
   const Mark* Of(const Instruction& instruction) const {
     return marks.empty() ? nullptr : &marks[instruction.id()];
   }
+  // Of a scope that stands for all of these: the sum's share, the most frequent category, how many
+  // were added and changed. Not present where colours go by opcode or nothing is known.
+  Mark OfScope(const std::vector<const Instruction*>& instructions) const;
 };
 
 // Seconds by an instruction's name.

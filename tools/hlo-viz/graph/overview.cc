@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/instruction_cost.h"
 #include "tools/hlo-viz/graph/describe.h"
+#include "tools/hlo-viz/graph/trip_counts.h"
 
 namespace hlokit {
 namespace {
@@ -37,15 +38,23 @@ bool IsTelling(Opcode opcode) {
 
 class OverviewDrawer {
  public:
-  OverviewDrawer(const ModuleIndex& index, const ScopeTree& tree, int most_nodes)
+  OverviewDrawer(const ModuleIndex& index, const ScopeTree& tree, const Overlay& overlay,
+                 int most_nodes)
       : index_(index),
         tree_(tree),
+        overlay_(overlay),
+        trips_(TripCounts(index.module())),
         most_nodes_(most_nodes),
         cluster_of_scope_(tree.scopes().size(), -1),
         node_of_(index.module().id_bound(), -1) {}
 
   Drawing Run(const Computation& computation) {
-    drawing_.title = absl::StrCat("Module ", Shown(index_.module().name(), 120), ": overview");
+    drawing_.title =
+        computation.IsEntry()
+            ? absl::StrCat("Module ", Shown(index_.module().name(), 120), ": overview")
+            : absl::StrCat("Computation ", Shown(computation.name(), 120), ": overview");
+    drawing_.legend_titles = overlay_.legend_titles;
+    drawing_.legend_colours = overlay_.legend_colours;
     Open(tree_.root_of(computation), -1, true);
     OpenLargest();
     Nodes();
@@ -132,6 +141,7 @@ class OverviewDrawer {
   void AddScopeNode(int scope, int cluster) {
     const Scope& s = tree_.scopes()[scope];
     Summary summary;
+    std::vector<const Instruction*> inside;
     std::vector<int> open = {scope};
     const int number = static_cast<int>(drawing_.nodes.size());
     while (!open.empty()) {
@@ -140,6 +150,7 @@ class OverviewDrawer {
       open.insert(open.end(), at.children.begin(), at.children.end());
       for (const Instruction* i : at.instructions) {
         summary.Add(*i);
+        inside.push_back(i);
         node_of_[i->id()] = number;
       }
     }
@@ -149,6 +160,10 @@ class OverviewDrawer {
     node.lines = LinesOf(summary);
     node.shape = NodeShape::kStack;
     node.colours = {"#eceff1", "#90a4ae", "#000000"};
+    if (Overlay::Mark mark = overlay_.OfScope(inside); mark.present) {
+      node.colours = mark.colours;
+      if (!mark.line.empty()) node.lines.push_back(std::move(mark.line));
+    }
     node.cluster = cluster;
     drawing_.nodes.push_back(std::move(node));
   }
@@ -175,9 +190,15 @@ class OverviewDrawer {
     node.key = i.name();
     node.title = hlokit::TitleOf(i);
     node.lines = {ShapeLine(i.shape())};
+    if (!trips_.empty() && trips_[i.id()] > 0)
+      node.lines.push_back(absl::StrCat("runs ", trips_[i.id()], " times"));
     node.tooltip = TooltipOf(i);
     node.shape = i.opcode() == Opcode::kWhile ? NodeShape::kEllipse : NodeShape::kBox;
     node.colours = ColoursOf(LookOf(i));
+    if (const Overlay::Mark* mark = overlay_.Of(i); mark != nullptr && mark->present) {
+      node.colours = mark->colours;
+      if (!mark->line.empty()) node.lines.push_back(mark->line);
+    }
     node.cluster = cluster;
     node_of_[i.id()] = static_cast<int>(drawing_.nodes.size());
     drawing_.nodes.push_back(std::move(node));
@@ -232,6 +253,8 @@ class OverviewDrawer {
 
   const ModuleIndex& index_;
   const ScopeTree& tree_;
+  const Overlay& overlay_;
+  const std::vector<int64_t> trips_;  // by instruction id
   const int most_nodes_;
   int visible_ = 0;
   std::priority_queue<Closed> closed_;
@@ -245,8 +268,8 @@ class OverviewDrawer {
 }  // namespace
 
 Drawing DrawOverview(const ModuleIndex& index, const ScopeTree& tree,
-                     const Computation& computation, int most_nodes) {
-  return OverviewDrawer(index, tree, most_nodes).Run(computation);
+                     const Computation& computation, const Overlay& overlay, int most_nodes) {
+  return OverviewDrawer(index, tree, overlay, most_nodes).Run(computation);
 }
 
 }  // namespace hlokit

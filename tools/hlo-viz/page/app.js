@@ -4,12 +4,12 @@ import {unpack} from './decode.js';
 import {Model} from './model.js';
 import {Contents, contentsOfSet} from './contents.js';
 import {Overlay, kOverlays} from './overlay.js';
-import {Faces, SceneMaker} from './scene.js';
+import {Faces, kDeepest, SceneMaker} from './scene.js';
 import {CanvasView, emptyMarks} from './canvas_view.js';
-import {SvgPen, legendOfCategories, paint} from './paint.js';
+import {SvgPen, paint} from './paint.js';
 import {layoutOf} from './worker.js';
 import {Search} from './search.js';
-import {neighbourhood, drawnOperands, drawnUsers, pathsBetween} from './near.js';
+import {kMostInSet, neighbourhood, drawnOperands, drawnUsers, pathsBetween} from './near.js';
 import {decodeState, encodeState, itemFrom, itemText, writeFragment} from './state.js';
 import {TextView} from './text_view.js';
 import {Panel} from './panel.js';
@@ -20,6 +20,9 @@ const kFewBoxes = 8, kManyBoxes = 60, kMostHidden = 0.6;  // at first sight; a s
 const kMostOpenInLink = 80;
 const kMostExpanded = 3000;  // instructions that one key opens
 
+// `0005` of `0005 simplification: algsimp`, which stays when a served dump grows.
+const stageWord = (version) => version.label.split(' ')[0];
+
 export class App {
   constructor(index) {
     this.index = index;
@@ -28,6 +31,7 @@ export class App {
     this.open = new Set();
     this.state = {m: 0, v: 0, root: null, selected: null, set: null, colours: 'opcode'};
     this.showAll = false;
+    this.showGhosts = true;
     this.view = new CanvasView(byId('canvas'), {
       hover: (box) => this.hover(box), select: (item) => this.select(item), click: (box, event) => this.click(box, event)});
     this.panel = new Panel(byId('panel'), {
@@ -50,7 +54,7 @@ export class App {
   setModel(model) {
     this.model = model;
     this.open = new Set();
-    this.contents = new Contents(model, this.showAll);
+    this.contents = new Contents(model, this.showAll, this.showGhosts);
     this.search = new Search(model);
     this.state.root = model.size + model.comps[Math.max(model.entry, 0)].s;
     Object.assign(this.state, {selected: null, set: null});
@@ -59,6 +63,7 @@ export class App {
     this.text.setModel(model);
     this.outline.setModel(model);
     byId('title').textContent = model.name;
+    if (this.onModel) this.onModel();
   }
 
   setColours(kind, quiet) {
@@ -67,11 +72,11 @@ export class App {
     this.faces = new Faces(this.model, this.overlay);
     this.maker = new SceneMaker(this.model, this.contents, this.faces, (item) => this.open.has(item));
     byId('colours').value = this.state.colours;
-    return quiet ? null : this.refresh().then(() => this.showLegend());
+    return quiet ? null : this.refresh();
   }
-  setShowAll(on) {
-    this.showAll = on;
-    this.contents = new Contents(this.model, on);
+  setShown(all, ghosts) {
+    Object.assign(this, {showAll: all, showGhosts: ghosts});
+    this.contents = new Contents(this.model, all, ghosts);
     this.setColours(this.state.colours);
   }
 
@@ -90,7 +95,8 @@ export class App {
     }
   }
   canOpenFirst(item) {
-    return this.model.isScope(item) || (this.model.runsBodies(item) && this.model.bodies(item).length > 0);
+    const {model} = this;
+    return model.isScope(item) || (model.isInstruction(item) && model.runsBodies(item) && model.bodies(item).length > 0);
   }
   weight(item) {
     const total = this.model.totals(item);
@@ -107,13 +113,14 @@ export class App {
     const started = performance.now(), turn = (this.turn = (this.turn || 0) + 1);
     const before = anchor === undefined ? null : this.view.boxOf(anchor);
     const content = this.content(), request = this.maker.request(content);
-    const result = await layoutOf(request);
-    if (turn !== this.turn) return;  // something newer is on its way
+    const result = await layoutOf(request).catch((error) => this.say(`This view cannot be laid out: ${error.message}`));
+    if (turn !== this.turn || !result) return;  // something newer is on its way
     const scene = this.maker.scene(content, request, result);
     this.view.setScene(scene, this.overlay);
     if (!this.view.keep(before) && anchor === undefined) this.view.fit();
     this.updateMarks();
     this.view.drawNow();
+    this.showLegend();
     this.timings.refresh = performance.now() - started;
     byId('status').textContent = this.statusText(scene);
   }
@@ -127,7 +134,7 @@ export class App {
     const {selected} = this.state, marks = emptyMarks();
     marks.selected = selected;
     marks.hits = this.view.marks.hits;
-    if (selected !== null && !this.model.isScope(selected)) {
+    if (selected !== null && this.model.isInstruction(selected)) {
       const source = this.contents.source(selected);
       for (const i of drawnOperands(this.model, this.contents, selected)) this.markVisible(marks.operands, i);
       for (const i of drawnUsers(this.model, this.contents, selected)) this.markVisible(marks.users, i);
@@ -164,6 +171,8 @@ export class App {
 
   async toggle(item) {
     if (!this.model.isExpandable(item)) return;
+    const box = this.view.boxOf(item);
+    if (box && box.depth >= kDeepest - 1) return void this.setRoot(item);
     if (this.open.has(item)) this.open.delete(item);
     else this.open.add(item);
     await this.refresh(item);
@@ -172,15 +181,15 @@ export class App {
 
   // Opens a scope and all scopes inside; bodies of loops and calls too, fusions not.
   async expandAll(item) {
-    const {model} = this, open = [item];
+    const {model} = this, open = [[item, 0]];
     let shown = 0;
     while (open.length > 0 && shown < kMostExpanded) {
-      const at = open.pop();
-      if (!this.canOpenFirst(at)) continue;
+      const [at, depth] = open.pop();
+      if (!this.canOpenFirst(at) || depth >= kDeepest) continue;
       this.open.add(at);
       const {children} = this.contents.of(at);
       shown += children.filter((child) => !model.isScope(child)).length;
-      open.push(...children);
+      for (const child of children) open.push([child, depth + 1]);
     }
     await this.refresh(item);
     this.save(false);
@@ -191,20 +200,20 @@ export class App {
     this.updateMarks();
     this.panel.show(this.model, item);
     this.outline.mark(item);
-    if (item !== null && !this.model.isScope(item)) this.text.mark(this.model.lineOf(item));
+    if (item !== null && this.model.isInstruction(item)) this.text.mark(this.model.lineOf(item));
     if (!quiet) this.save(false);
   }
 
   // Opens everything around an item, selects it and brings it to the middle.
   async go(item, quiet) {
-    const shown = this.model.isScope(item) ? item : this.shownFor(item);
+    const shown = this.model.isInstruction(item) ? this.shownFor(item) : item;
     if (this.state.set && !this.state.set.items.has(shown)) this.state.set = null;
     if (!this.state.set) this.reveal(shown);
     await this.refresh(shown);
     this.select(item, true);
     this.updateMarks();
     this.view.centre(shown);
-    if (byId('text').clientHeight > 0 && !this.model.isScope(item)) this.text.show(this.model.lineOf(item));
+    if (byId('text').clientHeight > 0 && this.model.isInstruction(item)) this.text.show(this.model.lineOf(item));
     if (!quiet) this.save(false);
   }
   // Constants and get-tuple-elements are shown by what they come from or go to.
@@ -216,7 +225,7 @@ export class App {
     return users.length > 0 ? users[0] : i;
   }
   reveal(item) {
-    const around = this.model.ancestors(item);
+    const all = this.model.ancestors(item), around = all.slice(0, kDeepest);
     const rooted = around.indexOf(this.state.root);
     if (rooted < 0 && item !== this.state.root)
       this.state.root = around.length > 0 ? around[around.length - 1] : item;
@@ -260,7 +269,8 @@ export class App {
 
   async showNear(i, radius) {
     const items = neighbourhood(this.model, this.contents, this.shownFor(i), radius);
-    this.state.set = {items, title: `Within ${plural(radius, 'step')} of ${this.model.names[i]}`, key: `near:${this.model.names[i]}:${radius}`, centre: i, radius};
+    const part = items.size >= kMostInSet ? ` (the nearest ${kMostInSet})` : '';
+    this.state.set = {items, title: `Within ${plural(radius, 'step')} of ${this.model.names[i]}${part}`, key: `near:${this.model.names[i]}:${radius}`, centre: i, radius};
     this.state.selected = i;
     await this.refresh();
     this.select(i);
@@ -281,7 +291,8 @@ export class App {
   async showPaths(a, b) {
     const items = pathsBetween(this.model, this.contents, this.shownFor(a), this.shownFor(b));
     if (items.length === 0) return this.say(`No path between ${this.model.names[a]} and ${this.model.names[b]}.`);
-    this.state.set = {items: new Set(items), title: `All paths between ${this.model.names[a]} and ${this.model.names[b]}`,
+    const part = items.length > kMostInSet ? ` (${kMostInSet} of ${items.length} instructions)` : '';
+    this.state.set = {items: new Set(items.slice(0, kMostInSet)), title: `All paths between ${this.model.names[a]} and ${this.model.names[b]}${part}`,
                       key: `paths:${this.model.names[a]}:${this.model.names[b]}`};
     await this.refresh();
     return this.select(b);
@@ -302,8 +313,14 @@ export class App {
     const item = box ? box.item : null;
     if (this.view.marks.hover === item) return;
     this.view.marks.hover = item;
-    this.view.canvas.title = item === null ? '' : this.model.isScope(item) ? this.model.scopeLabel(item) : this.model.instructionText(item).slice(0, 600);
+    this.view.canvas.title = item === null ? '' : this.hoverText(item).slice(0, 600);
     this.view.draw();
+  }
+
+  hoverText(item) {
+    const {model} = this;
+    if (model.isGhost(item)) return 'removed: ' + model.ghost(item)[1];
+    return model.isScope(item) ? model.scopeLabel(item) : model.instructionText(item);
   }
 
   find(query) {
@@ -341,18 +358,19 @@ export class App {
   toggleDark() {
     this.setDarkMode(!isDark());
     this.panel.show(this.model, this.state.selected);
+    this.showLegend();
   }
   showLegend() {
-    const rows = legendOfCategories(this.overlay);
-    byId('legend').replaceChildren(...rows.map(([text, fill]) => element('span', {class: 'legend-row'},
-      element('span', {class: 'legend-box', style: `background:${fill}`}), text.slice(0, 60))));
+    byId('legend').replaceChildren(...this.overlay.legend().map(({text, fill, stroke}) => element('span', {class: 'legend-row'},
+      element('span', {class: 'legend-box', style: `background:${fill};border-color:${stroke}`}), text.slice(0, 60))));
   }
 
   // The fragment that leads back here.
   link() {
     const {m, v, root, selected, set, colours} = this.state, {model} = this;
     const open = [...this.open].slice(0, kMostOpenInLink).map((item) => itemText(model, item)).join('|');
-    return encodeState({m: m || '', v: v || '', r: root === model.size + model.comps[Math.max(model.entry, 0)].s ? '' : itemText(model, root),
+    const {modules} = this.index;
+    return encodeState({m: m > 0 ? modules[m].name : '', v: v > 0 ? stageWord(modules[m].versions[v]) : '', r: root === model.size + model.comps[Math.max(model.entry, 0)].s ? '' : itemText(model, root),
       o: open, s: selected === null ? '' : itemText(model, selected), q: set ? set.key : '', c: colours === 'opcode' ? '' : colours});
   }
   save(replace) {
@@ -366,8 +384,9 @@ export class App {
     this.written = location.hash;
   }
   async restore(state) {
-    const m = Math.min(Number(state.m || 0) || 0, this.index.modules.length - 1);
-    const v = Math.min(Number(state.v || 0) || 0, this.index.modules[m].versions.length - 1);
+    const {modules} = this.index;
+    const m = Math.max(modules.findIndex((module) => module.name === state.m), 0);
+    const v = Math.max(modules[m].versions.findIndex((version) => stageWord(version) === state.v), 0);
     if (!this.model || m !== this.state.m || v !== this.state.v) await this.load(m, v);
     const {model} = this, item = (text) => (text ? itemFrom(model, text) : -1);
     const root = item(state.r);

@@ -78,8 +78,13 @@ export class CanvasView {
 
   fit(boxes = this.scene.boxes, most = 1) {
     if (boxes.length === 0) return;
-    const left = Math.min(...boxes.map((b) => b.x)), top = Math.min(...boxes.map((b) => b.y));
-    const right = Math.max(...boxes.map((b) => b.x + b.w)), bottom = Math.max(...boxes.map((b) => b.y + b.h));
+    let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
+    for (const b of boxes) {
+      left = Math.min(left, b.x);
+      top = Math.min(top, b.y);
+      right = Math.max(right, b.x + b.w);
+      bottom = Math.max(bottom, b.y + b.h);
+    }
     const wide = right - left + 40, high = bottom - top + 40;
     let scale = Math.min(this.width() / wide, this.height() / high, most);
     // A tall picture starts legible at its top rather than whole and tiny.

@@ -2,11 +2,13 @@
 // the instructions. Constants and get-tuple-elements are not drawn, unless asked for.
 
 const kMostPorts = 6;  // values that enter or leave a box one by one; more are drawn as one
+const kMostGhosts = 40;  // removed instructions that a scope shows
 
 export class Contents {
-  constructor(model, showAll) {
+  constructor(model, showAll, showGhosts = true) {
     this.model = model;
     this.showAll = showAll;
+    this.showGhosts = showGhosts;
     this.cache = new Map();
     this.hidden = new Uint8Array(model.size);
     for (let i = 0; i < model.size; ++i) this.hidden[i] = this.isHidden(i) ? 1 : 0;
@@ -58,8 +60,40 @@ export class Contents {
       children.push(model.size + child);
       first.set(model.size + child, (inside[0] + inside[inside.length - 1]) / 2);
     }
-    children.sort((a, b) => first.get(a) - first.get(b));
-    return {children, ...this.edgesOf(scope)};
+    const ghosts = this.ghostsOf(scope);
+    for (const ghost of ghosts) first.set(ghost, model.ghost(ghost)[5] - 0.5);
+    children.push(...ghosts);
+    children.sort((a, b) => first.get(a) - first.get(b) || a - b);
+    const made = this.edgesOf(scope);
+    made.edges.push(...this.ghostEdges(scope, new Set(children), ghosts));
+    return {children, ...made};
+  }
+
+  // What the pass has removed from a scope, as far as it is drawn.
+  ghostsOf(scope) {
+    if (!this.showGhosts) return [];
+    const {model} = this, all = model.ghostsIn.get(scope) || [];
+    const telling = this.showAll ? all : all.filter((ghost) => !['constant', 'get-tuple-element'].includes(model.ghost(ghost)[2]));
+    return telling.slice(0, kMostGhosts);
+  }
+  // From and to ghosts, within a scope; each pair of boxes once.
+  ghostEdges(scope, drawn, ghosts) {
+    const edges = new Map();
+    const add = (from, to) => {
+      if (from !== to && drawn.has(from) && drawn.has(to)) edges.set(`${from} ${to}`, {from, to, values: [], ghost: true});
+    };
+    const shown = (link) => {
+      const item = this.model.ghostLink(link);
+      if (this.model.isGhost(item)) return item;
+      const source = this.source(item);
+      return source < 0 ? -1 : this.childHolding(scope, source);
+    };
+    for (const ghost of ghosts) {
+      const [, , , , , , operands, users] = this.model.ghost(ghost);
+      for (const operand of operands) add(shown(operand), ghost);
+      for (const user of users) add(ghost, shown(user));
+    }
+    return [...edges.values()];
   }
 
   // Drawn instructions in a scope, at any depth, in order.

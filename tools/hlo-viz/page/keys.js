@@ -3,7 +3,7 @@ import {byId, element} from './dom.js';
 import {drawnOperands, drawnUsers} from './near.js';
 
 const kHelp = [
-  ['/', 'search'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'], ['x', 'open it with all scopes inside'],
+  ['/', 'search'], ['g', 'removed instructions: shown or not'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'], ['x', 'open it with all scopes inside'],
   ['↑ ↓', 'to the first operand, to the first user'], ['← →', 'to the box on the left, on the right'],
   ['n', 'neighbourhood of what is selected'], ['[ ]', 'a step less, a step more of it'],
   ['p', 'path: from here to what is clicked next'], ['o', 'out: select the scope around'],
@@ -27,7 +27,7 @@ export function listenToKeys(app, actions) {
   const follow = (next) => {
     const {selected} = app.state;
     if (selected === null) return select(app);
-    if (app.model.isScope(selected)) return sceneNeighbour(app, selected, next === drawnUsers, step);
+    if (!app.model.isInstruction(selected)) return sceneNeighbour(app, selected, next === drawnUsers, step);
     const others = next(app.model, app.contents, selected);
     return others.length > 0 ? app.go(others[0]) : null;
   };
@@ -44,6 +44,7 @@ export function listenToKeys(app, actions) {
     'r': () => app.state.selected !== null && app.model.isScope(app.state.selected) && app.setRoot(app.state.selected),
     'h': () => app.home(), 'f': () => app.view.fit(undefined, 1), '+': () => app.view.zoom(1.25), '=': () => app.view.zoom(1.25),
     '-': () => app.view.zoom(0.8), 't': () => actions.toggleText(), 'd': () => app.toggleDark(), 'e': () => app.saveSvg(),
+    'g': () => byId('show-removed').click(),
     ',': () => actions.pass(-1), '.': () => actions.pass(1), '?': () => toggleHelp(), 'Escape': () => escape(app),
   };
   document.addEventListener('keydown', (event) => {
@@ -56,7 +57,7 @@ export function listenToKeys(app, actions) {
 }
 
 const isTyping = (event) => ['INPUT', 'SELECT', 'TEXTAREA'].includes(event.target.tagName) && event.key !== 'Escape';
-const isInstruction = (app) => app.state.selected !== null && !app.model.isScope(app.state.selected);
+const isInstruction = (app) => app.state.selected !== null && app.model.isInstruction(app.state.selected);
 
 function select(app) {
   const [first] = app.view.scene.boxes;

@@ -24,7 +24,7 @@ function ranksOf(graph, forward) {
   });
   for (let k = nodes.length - 1; k >= 0; --k)  // what feeds more than it reads moves down to that
     if (below[k].length > 0 && degree[k] < 0 && nodes[k].port !== 'in')
-      rank[k] = Math.max(rank[k], Math.min(...below[k].map((b) => rank[b])) - 1);
+      rank[k] = Math.max(rank[k], below[k].reduce((least, b) => Math.min(least, rank[b]), Infinity) - 1);
   pushOutPorts(nodes, rank);
   return splitWideRanks(nodes, rank);
 }
@@ -265,7 +265,15 @@ export function layout(graph) {
   };
 }
 
-// In the worker: a request {id, graph} gets the answer {id, result}.
+function answer({id, graph}) {
+  try {
+    return {id, result: layout(graph)};
+  } catch (error) {
+    return {id, error: error.message};
+  }
+}
+
+// In the worker: a request {id, graph} gets the answer {id, result} or {id, error}.
 if (typeof document === 'undefined' && typeof self !== 'undefined')
-  self.onmessage = ({data}) => self.postMessage({id: data.id, result: layout(data.graph)});
+  self.onmessage = ({data}) => self.postMessage(answer(data));
 // SPDX-License-Identifier: Apache-2.0

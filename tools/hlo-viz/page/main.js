@@ -59,17 +59,31 @@ function addToolbar(app, actions) {
   on('dark', () => app.toggleDark());
   on('export', () => app.saveSvg());
   on('keys', toggleHelp);
-  byId('show-all').addEventListener('change', (event) => app.setShowAll(event.target.checked));
+  const shown = () => app.setShown(byId('show-all').checked, byId('show-removed').checked);
+  byId('show-all').addEventListener('change', shown);
+  byId('show-removed').addEventListener('change', shown);
 }
 
-// With hlo-viz --serve: asks now and then whether the dump has changed.
+// With hlo-viz --serve: asks now and then whether the dump has changed, and goes on with the new page once
+// it has stayed the same for a while: a compiler writes many files.
 function watch() {
   const {revision} = JSON.parse(byId('index').textContent);
   if (revision === undefined || !location.protocol.startsWith('http')) return;
+  let seen = String(revision);
   setInterval(async () => {
     const answer = await fetch('revision').catch(() => null);
-    if (answer && answer.ok && (await answer.text()) !== String(revision)) location.reload();
+    byId('notes').classList.toggle('gone', !answer);
+    if (!answer || !answer.ok) return;
+    const now = await answer.text();
+    if (now !== String(revision) && now === seen) location.reload();
+    seen = now;
   }, 1000);
+}
+
+function showNotes(notes) {
+  if (notes.length === 0) return;
+  byId('notes').textContent = `⚠ ${notes.length === 1 ? notes[0] : notes.length + ' notes'}`;
+  byId('notes').title = notes.join('\n');
 }
 
 async function start() {
@@ -86,6 +100,7 @@ async function start() {
   app.written = location.hash;
   if (app.state.selected === null) app.panel.show(app.model, null);
   passes.update();
+  showNotes(app.index.notes);
   app.timings.first = performance.now();
   document.documentElement.dataset.ready = 'yes';
   watch();

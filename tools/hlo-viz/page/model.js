@@ -1,5 +1,5 @@
 // A module as the page works with it. An item is a number: instruction k is k, scope s is
-// `instructions + s`.
+// `instructions + s`, ghost g, an instruction that the pass has removed, `instructions + scopes + g`.
 
 function sparse(size, pairs, empty) {
   const values = new Float64Array(size).fill(empty);
@@ -59,6 +59,7 @@ export class Model {
     this.usersOf = userRows(this.operandsOf, this.size);
     this.addComputations();
     this.addSparse(data);
+    this.addGhosts(data);
     this.addTotals();
   }
 
@@ -87,6 +88,22 @@ export class Model {
     for (let k = 0; k + 1 < data.trips.length; k += 2) this.tripsOf.set(data.trips[k], data.trips[k + 1]);
     this.stateOf = sparse(this.size, data.diff ? data.diff.state : [], 0);
   }
+
+  // [name, text, opcode, shape, scope, place, operands, users], as hlo-viz writes them.
+  addGhosts({diff}) {
+    this.ghosts = diff ? diff.removed : [];
+    this.firstGhost = this.size + this.scopes.length;
+    this.was = new Map((diff ? diff.was : []).map(([i, what, text]) => [i, {what, text}]));
+    this.ghostsIn = new Map();  // by scope
+    this.ghosts.forEach(([, , , , scope], g) => {
+      if (scope < 0) return;
+      if (!this.ghostsIn.has(scope)) this.ghostsIn.set(scope, []);
+      this.ghostsIn.get(scope).push(this.firstGhost + g);
+    });
+  }
+  ghost(item) { return this.ghosts[item - this.firstGhost]; }
+  // Of an operand or user that a ghost names.
+  ghostLink(link) { return link >= 0 ? link : this.firstGhost - 1 - link; }
 
   // Made when first asked for, so that the first picture does not wait for them.
   get byName() {
@@ -141,6 +158,7 @@ export class Model {
   // Of an item. Scopes of computations that come later in the text are complete only after them,
   // so a computation's sums are made when it is first asked for.
   totals(item) {
+    if (this.isGhost(item)) return {count: 0, flops: 0, bytes: 0, time: 0};
     if (item < this.size) return this.totalsOfInstruction(item);
     const s = item - this.size;
     const sum = {...this.scopeTotals[s]};
@@ -158,7 +176,9 @@ export class Model {
 
   opcode(i) { return this.ops[this.op[i]]; }
   shapeText(i) { return this.shapes[this.shape[i]]; }
-  isScope(item) { return item >= this.size; }
+  isScope(item) { return item >= this.size && item < this.firstGhost; }
+  isGhost(item) { return item >= this.firstGhost; }
+  isInstruction(item) { return item < this.size; }
   runsBodies(i) {
     return this.runsOp[this.op[i]] && this.called.has(i);
   }
@@ -168,7 +188,7 @@ export class Model {
     return (this.called.get(i) || []).filter((c) => this.comps[c].o === '');
   }
   isExpandable(item) {
-    return this.isScope(item) || this.bodies(item).length > 0;
+    return this.isScope(item) || (this.isInstruction(item) && this.bodies(item).length > 0);
   }
 
   lineOf(i) {
@@ -213,17 +233,25 @@ export class Model {
     if (kind !== 0) return label;
     return this.comps[comp].n + (label ? ': ' + label : '');
   }
-  label(item) { return this.isScope(item) ? this.scopeLabel(item) : this.names[item]; }
+  label(item) {
+    if (this.isGhost(item)) return this.ghost(item)[0];
+    return this.isScope(item) ? this.scopeLabel(item) : this.names[item];
+  }
+  // The scope directly around an item; -1: it is a computation's.
+  scopeAround(item) {
+    if (this.isGhost(item)) return this.ghost(item)[4];
+    return this.isScope(item) ? this.scopes[item - this.size][0] : this.scope[item];
+  }
   // Scopes around an item from the innermost out, across calls; the caller of a body is one of them.
   ancestors(item) {
     const around = [];
     let at = item;
     while (around.length < 200) {
-      const s = this.isScope(at) ? this.scopes[at - this.size][0] : this.scope[at];
+      const s = this.scopeAround(at);
       if (s >= 0) {
         at = this.size + s;
       } else {
-        const callers = this.callersOf[this.scopes[at - this.size][3]];
+        const callers = this.isScope(at) ? this.callersOf[this.scopes[at - this.size][3]] : [];
         if (callers.length === 0) break;
         at = callers[0];
       }

@@ -1,6 +1,6 @@
 // What colours the nodes: the opcode's class, or a measure or category of one's choice.
 import {countText, bytesText, flopText, secondsText} from './dom.js';
-import {categoryColours, heatColours, lookColours, palette} from './theme.js';
+import {categoryColours, heatColours, kLookMeanings, lookColours, palette} from './theme.js';
 
 const kLargeElements = 4096;
 export const kOverlays = ['opcode', 'time', 'flops', 'bytes', 'sharding', 'op_name', 'memory space', 'changes'];
@@ -59,6 +59,24 @@ export class Overlay {
     const base = lookColours(0), state = this.model.stateOf[i];
     const mark = state === 1 ? palette().added : state === 2 ? palette().changed : null;
     return mark ? {fill: mark, stroke: mark, text: '#ffffff'} : base;
+  }
+
+  // [{text, fill, stroke}]: what the colours mean.
+  legend() {
+    if (this.kind === 'changes') return this.changeLegend();
+    if (this.key) {
+      const text = {time: secondsText, flops: flopText, bytes: bytesText}[this.key];
+      return [0, 0.1, 0.4, 1].map((share) => ({...heatColours(share), text: text(share * this.most)}));
+    }
+    if (this.kind !== 'opcode')
+      return [...this.numbers].slice(0, 12).map(([text, k]) => ({...categoryColours(k), text}));
+    const present = new Set(this.model.looks);
+    return [...present].sort((a, b) => a - b).map((look) => ({...lookColours(look), text: kLookMeanings[look]}));
+  }
+  changeLegend() {
+    const {added, changed, removed, paper} = palette();
+    return [{text: 'added', fill: added, stroke: added}, {text: 'changed', fill: changed, stroke: changed},
+            {text: 'removed', fill: paper, stroke: removed}];
   }
 
   // A line of text for an item, or ''.

@@ -1,6 +1,5 @@
 // Paints a scene with a pen: a canvas, or the writer of an SVG file.
-import {categoryColours, lookColours, palette} from './theme.js';
-import {cut} from './scene.js';
+import {lookColours, palette} from './theme.js';
 
 const kTextFrom = 0.35, kLinesFrom = 0.5;  // scales below which texts are not painted
 
@@ -25,13 +24,15 @@ export class CanvasPen {
     c.textAlign = align;
     c.fillText(text, x, y);
   }
-  curve(points, stroke, width, arrow) {
+  curve(points, stroke, width, arrow, dash = []) {
     const c = this.context;
     c.strokeStyle = c.fillStyle = stroke;
     c.lineWidth = width;
+    c.setLineDash(dash);
     c.beginPath();
     eachPiece(points, (x, y) => c.moveTo(x, y), (...p) => c.bezierCurveTo(...p));
     c.stroke();
+    c.setLineDash([]);
     if (!arrow) return;
     c.beginPath();
     arrowHead(points, width).forEach(([x, y], k) => (k === 0 ? c.moveTo(x, y) : c.lineTo(x, y)));
@@ -51,10 +52,11 @@ export class SvgPen {
     this.parts.push(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" text-anchor="${anchor}" font-size="${size}"` +
       `${bold ? ' font-weight="600"' : ''}>${escapeXml(text)}</text>`);
   }
-  curve(points, stroke, width, arrow) {
+  curve(points, stroke, width, arrow, dash = []) {
     let d = '';
     eachPiece(points, (x, y) => { d += `M${n(x)} ${n(y)}`; }, (...p) => { d += `C${p.map(n).join(' ')}`; });
-    this.parts.push(`<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}"/>`);
+    this.parts.push(`<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}"` +
+      (dash.length ? ` stroke-dasharray="${dash.join(' ')}"` : '') + '/>');
     if (arrow)
       this.parts.push(`<path d="M${arrowHead(points, width).map((p) => p.map(n).join(' ')).join('L')}Z" fill="${stroke}"/>`);
   }
@@ -98,12 +100,20 @@ export function paint(pen, scene, overlay, marks, clip, scale) {
     if (!box.open && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintClosed(pen, box, marks, overlay, scale);
 }
 
-const isMarked = (edge, marks) => edge.values.some((v) => marks.values.has(v) || marks.sources.has(v));
+// Marks are few, values may be many.
+const carries = (edge, marked) => {
+  if (marked.size === 0) return false;
+  edge.carried ||= new Set(edge.values);
+  for (const value of marked) if (edge.carried.has(value)) return true;
+  return false;
+};
+const isMarked = (edge, marks) => carries(edge, marks.values) || carries(edge, marks.sources);
 
 function paintEdge(pen, edge, marks, colours, marked) {
-  const width = 1 + Math.min(Math.log2(edge.values.length), 4) * 0.5;
+  if (edge.ghost) return pen.curve(edge.points, colours.removed, 1, true, [4, 3]);
+  const width = 1 + Math.min(Math.log2(Math.max(edge.values.length, 1)), 4) * 0.5;
   if (!marked) return pen.curve(edge.points, colours.edge, width, !edge.toPort);
-  const colour = edge.values.some((v) => marks.values.has(v)) ? colours.to : colours.from;
+  const colour = carries(edge, marks.values) ? colours.to : colours.from;
   return pen.curve(edge.points, colour, width + 1, !edge.toPort);
 }
 
@@ -120,10 +130,18 @@ function paintOpen(pen, box, marks, overlay, scale) {
   pen.box(box.x, box.y, box.w, box.h, 8, colours.inner, mark ? mark[0] : colours.line, mark ? mark[1] : 1);
   if (scale < 0.15) return;
   const size = Math.min(Math.max(12, 9 / scale), 22);
-  pen.text('− ' + cut(overlay.model.label(box.item), 80), box.x + 12, box.y + 20, colours.ink, true, 'left', size);
+  pen.text('− ' + box.header, box.x + 12, box.y + 20, colours.ink, true, 'left', size);
+}
+
+function paintGhost(pen, box, marks, scale) {
+  const colours = palette(), mark = outline(box.item, marks, colours), middle = box.x + box.w / 2;
+  pen.box(box.x, box.y, box.w, box.h, 6, colours.paper, mark ? mark[0] : colours.removed, mark ? mark[1] : 1, [4, 3]);
+  if (scale >= kTextFrom) pen.text('− ' + box.face.title, middle, box.y + 18, colours.removed, true, 'center');
+  if (scale >= kLinesFrom) pen.text(box.face.lines[0], middle, box.y + 34, colours.faint, false, 'center', 11);
 }
 
 function paintClosed(pen, box, marks, overlay, scale) {
+  if (box.face.ghost) return paintGhost(pen, box, marks, scale);
   const colours = palette(), {face} = box, {model} = overlay;
   const heat = face.scope ? overlay.heat(box.item) : null;
   const look = face.scope ? heat || {fill: colours.box, stroke: colours.line, text: colours.ink} : overlay.colours(box.item);
@@ -147,7 +165,7 @@ function scopeState(model, item) {
     const open = [item - model.size];
     while (open.length > 0 && state === 0) {
       const s = open.pop();
-      if (model.scopeMembers[s].some((i) => model.stateOf[i] !== 0)) state = 2;
+      if (model.ghostsIn.has(s) || model.scopeMembers[s].some((i) => model.stateOf[i] !== 0)) state = 2;
       open.push(...model.scopeChildren[s]);
     }
     model.scopeStates.set(item, state);
@@ -166,6 +184,4 @@ function paintBars(pen, box, tall) {
     x += w;
   }
 }
-export const legendOfCategories = (overlay) =>
-  [...overlay.numbers].slice(0, 12).map(([text, k]) => [text, categoryColours(k).fill]);
 // SPDX-License-Identifier: Apache-2.0

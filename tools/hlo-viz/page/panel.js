@@ -20,7 +20,7 @@ export class Panel {
   show(model, item) {
     this.model = model;
     if (item === null || item === undefined) return this.host.replaceChildren(...this.module());
-    const rows = model.isScope(item) ? this.scope(item) : this.instruction(item);
+    const rows = model.isGhost(item) ? this.ghost(item) : model.isScope(item) ? this.scope(item) : this.instruction(item);
     this.host.scrollTop = 0;
     return this.host.replaceChildren(...rows);
   }
@@ -55,6 +55,16 @@ export class Panel {
       element('div', {class: 'buttons'}, this.button('Open / close', () => this.handlers.toggle(item)),
               this.button('Look at this alone', () => this.handlers.root(item))),
       this.bars(s), ...this.heaviest(s)];
+  }
+
+  ghost(item) {
+    const {model} = this, [name, text, opcode, shape, , , operands, users] = model.ghost(item);
+    const list = (title, links) => (links.length === 0 ? [] : [element('h3', {}, title), element('ul', {class: 'links'},
+      links.map((link) => model.ghostLink(link)).map((other) => element('li', {},
+        element('a', {onclick: () => this.handlers.go(other), class: model.isGhost(other) ? 'removed' : null}, model.label(other)))))]);
+    return [element('h2', {class: 'removed'}, name), this.crumbs(item),
+      ...this.facts([['change', 'removed by this pass'], ['opcode', opcode], ['shape', shape]]),
+      element('pre', {class: 'full'}, colouredLine(text, model)), ...list('Operands', operands), ...list('Users', users)];
   }
 
   bars(scope) {
@@ -102,6 +112,7 @@ export class Panel {
               this.button('Text', () => this.handlers.showText(i)),
               model.isExpandable(i) ? this.button('Open / close', () => this.handlers.toggle(i)) : null),
       element('pre', {class: 'full'}, colouredLine(model.instructionText(i), model)),
+      ...(model.was.has(i) ? [element('h3', {}, 'Before this pass'), element('pre', {class: 'full'}, colouredLine(model.was.get(i).text, model))] : []),
       ...this.list(`Operands (${operands.length})`, operands), ...this.list(`Users (${users.length})`, users),
       ...this.calledList(i),
       ...(frames.length > 0 ? [element('h3', {}, 'Source'), element('ol', {class: 'frames'},
@@ -112,8 +123,7 @@ export class Panel {
     const {model} = this;
     if (!model.diff || model.stateOf[i] === 0) return '';
     if (model.stateOf[i] === 1) return 'added by this pass';
-    const at = model.diff.aspects.indexOf(i);
-    return 'changed' + (at >= 0 ? ': ' + model.diff.aspects[at + 1] : '');
+    return 'changed' + (model.was.has(i) ? ': ' + model.was.get(i).what : '');
   }
 
   calledList(i) {

@@ -64,7 +64,9 @@ function tick(version, k, count) {
 function showRemoved(app) {
   const removed = app.model.diff ? app.model.diff.removed : [], host = byId('removed');
   host.hidden = removed.length === 0;
-  host.replaceChildren(element('summary', {}, `${removed.length} removed by this pass`),
-    ...removed.slice(0, 500).map(([name, text]) => element('div', {class: 'removed-row', title: text}, element('b', {}, name), ' ', text.slice(0, 120))));
+  const more = app.model.diff ? app.model.diff.more : 0;
+  host.replaceChildren(element('summary', {}, `${removed.length + more} removed by this pass`),
+    ...removed.slice(0, 500).map(([name, text, , , scope], g) => element('div', {class: 'removed-row', title: text},
+      scope >= 0 ? element('a', {onclick: () => app.go(app.model.firstGhost + g)}, name) : element('b', {}, name), ' ', text.slice(0, 120))));
 }
 // SPDX-License-Identifier: Apache-2.0

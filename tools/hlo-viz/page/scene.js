@@ -5,6 +5,7 @@ import {countText, flopText, bytesText} from './dom.js';
 const kFont = '12px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
 const kBold = '600 ' + kFont;
 const kHeaderBytes = 80;
+export const kDeepest = 60;  // boxes in boxes; what is deeper stays closed
 
 const ruler = document.createElement('canvas').getContext('2d');
 const widths = new Map();
@@ -30,13 +31,25 @@ export class Faces {
     return this.cache.get(item);
   }
   make(item) {
-    const face = this.model.isScope(item) ? this.scopeFace(item) : this.instructionFace(item);
-    const note = this.overlay.note(item);
+    const {model} = this;
+    const face = model.isGhost(item) ? this.ghostFace(item) : model.isScope(item) ? this.scopeFace(item) : this.instructionFace(item);
+    const note = face.ghost ? '' : this.overlay.note(item);
     if (note) face.lines.push(note);
     const width = Math.max(textWidth(face.title, true), ...face.lines.map((line) => textWidth(line, false)));
     face.w = Math.min(Math.max(width + 24, 72), 420);
     face.h = 14 + 16 * (1 + face.lines.length) + (face.bars ? 10 : 0);
     return face;
+  }
+  // What an open box says on top: `while.3 ×50 · 12 instr · 3.4k flop`.
+  header(item) {
+    const {model} = this, total = model.totals(item), count = model.isScope(item) ? total.count : total.inside;
+    const trips = model.tripsOf.has(item) ? ` ×${model.tripsOf.get(item)}` : '';
+    return cut(model.label(item), kHeaderBytes) + trips + (count > 0 ? ` · ${countText(count)} instr` : '') +
+      (total.flops > 0 ? ` · ${flopText(total.flops)}` : '') + (total.bytes > 0 ? ` · ${bytesText(total.bytes)}` : '');
+  }
+  ghostFace(item) {
+    const [name, , opcode, shape] = this.model.ghost(item);
+    return {title: cut(name, 48), lines: [cut((name.startsWith(opcode) ? '' : opcode + ' ') + shape, 48)], bars: null, scope: false, ghost: true};
   }
   scopeFace(item) {
     const {model} = this, s = item - model.size, total = model.totals(item);
@@ -75,13 +88,13 @@ export class SceneMaker {
   }
 
   // The worker's request for the contents of an item, or for a set of instructions.
-  request(content) {
+  request(content, depth = 0) {
     const nodes = [], index = new Map();
     const add = (node) => nodes.push(node) - 1;
     const ins = content.ins.map((port) => add({w: 10, h: 4, port: 'in', values: port.values}));
-    for (const child of content.children) index.set(child, add(this.nodeOf(child)));
+    for (const child of content.children) index.set(child, add(this.nodeOf(child, depth)));
     const edges = content.edges.map((edge) =>
-      ({from: index.get(edge.from), to: index.get(edge.to), values: edge.values}));
+      ({from: index.get(edge.from), to: index.get(edge.to), values: edge.values, ghost: edge.ghost}));
     content.ins.forEach((port, p) => port.children.forEach((child) =>
       edges.push({from: ins[p], to: index.get(child), values: port.values})));
     for (const port of content.outs) {
@@ -90,11 +103,11 @@ export class SceneMaker {
     }
     return {nodes, edges};
   }
-  nodeOf(item) {
+  nodeOf(item, depth) {
     const face = this.faces.of(item);
-    if (!this.model.isExpandable(item) || !this.isOpen(item)) return {w: face.w, h: face.h};
-    const title = textWidth(cut(this.model.label(item), kHeaderBytes), true) + 60;
-    return {w: title, h: 40, item, inner: this.request(this.contents.of(item))};
+    if (depth >= kDeepest || !this.model.isExpandable(item) || !this.isOpen(item)) return {w: face.w, h: face.h};
+    const title = textWidth(this.faces.header(item), true) + 60;
+    return {w: title, h: 40, item, inner: this.request(this.contents.of(item), depth + 1)};
   }
 
   // Boxes and edges from a result, parents before children.
@@ -112,6 +125,7 @@ export class SceneMaker {
       const face = this.faces.of(item);
       const box = {item, face, depth: at.depth, open: inner !== null, x: at.x + result.x[k],
                    y: at.y + result.y[k], w: inner ? Math.max(node.w, inner.w) : face.w, h: inner ? inner.h : face.h};
+      if (inner) box.header = this.faces.header(item);
       scene.boxes.push(box);
       if (inner)
         open.push({content: this.contents.of(item), request: node.inner, result: inner, x: box.x,
@@ -128,7 +142,7 @@ export class SceneMaker {
       top = Math.min(top, points[k + 1]);
       bottom = Math.max(bottom, points[k + 1]);
     }
-    return {points, values: edge.values, left, right, top, bottom,
+    return {points, values: edge.values, ghost: edge.ghost, left, right, top, bottom,
             toPort: at.request.nodes[edge.to].port === 'out'};
   }
 }

@@ -1,8 +1,9 @@
 // What is looked at, as text in the address's fragment: links to it can be kept and sent, and the
 // browser's back and forward go through it.
 
-// {v: version, r: root item or '', o: open items, s: selected item or '', q: near:ITEM:RADIUS or
-// paths:A:B, t: text shown, c: colours}. Items are named, not numbered: `i:NAME` and `s:PATH`.
+// {m: module's name, v: first word of the version's label, r: root item or '', o: open items, s: selected
+// item or '', q: near:ITEM:RADIUS or paths:A:B, c: colours}. Items are named, not numbered: `i:NAME`,
+// `s:PATH`, `g:NAME` for what a pass has removed.
 export function encodeState(state) {
   const parts = Object.entries(state).filter(([, value]) => value !== '' && value !== null && value !== undefined);
   return '#' + parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&');
@@ -22,6 +23,7 @@ export function decodeState(fragment) {
 }
 
 export function itemText(model, item) {
+  if (model.isGhost(item)) return 'g:' + model.ghost(item)[0];
   if (!model.isScope(item)) return 'i:' + model.names[item];
   const [parent, label, kind, comp] = model.scopes[item - model.size];
   if (kind === 0) return 's:' + model.comps[comp].n;
@@ -31,6 +33,10 @@ export function itemText(model, item) {
 // The item, or -1 where this module has none of that name.
 export function itemFrom(model, text) {
   if (text.startsWith('i:')) return model.byName.has(text.slice(2)) ? model.byName.get(text.slice(2)) : -1;
+  if (text.startsWith('g:')) {
+    const g = model.ghosts.findIndex(([name]) => name === text.slice(2));
+    return g < 0 ? -1 : model.firstGhost + g;
+  }
   if (!text.startsWith('s:')) return -1;
   const [comp, ...labels] = text.slice(2).split('>');
   const c = model.comps.findIndex((candidate) => candidate.n === comp);

@@ -24,6 +24,9 @@ const kLooks = [
   ['#e1bee7', '#af8eb5', '#1f2328', '#4a2d55', '#9b6fae', '#f3e3f7'],
   ['#fff9c4', '#cbc693', '#1f2328', '#4f4a1f', '#9d9550', '#fbf7d0'],
 ];
+// What each class holds, for legends.
+export const kLookMeanings = ['elementwise and others', 'collectives, host transfers', 'dot, convolution, solvers', 'calls, loops, branches',
+  'small parameter', 'large parameter', 'highlighted', 'fusion', 'moves data', 'reduces, gathers, scatters', 'broadcast, update in place'];
 const kCategories = ['#90caf9', '#ffab91', '#a5d6a7', '#ce93d8', '#fff176', '#80cbc4', '#f48fb1',
   '#bcaaa4', '#9fa8da', '#dce775', '#ffcc80', '#81d4fa'];
 

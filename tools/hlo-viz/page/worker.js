@@ -8,19 +8,21 @@ function createWorker() {
   const code = new Blob([byId('layout-worker').textContent], {type: 'text/javascript'});
   worker = new Worker(URL.createObjectURL(code));
   worker.onmessage = ({data}) => {
-    waiting.get(data.id)(data.result);
+    const {resolve, reject} = waiting.get(data.id);
     waiting.delete(data.id);
+    if (data.error) reject(new Error(data.error));
+    else resolve(data.result);
   };
 }
 export function startWorker() {
   if (!worker) createWorker();
 }
 
-// The layout of a graph, as layout.js describes it.
+// The layout of a graph, as layout.js describes it; rejected with what the worker complains of.
 export function layoutOf(graph) {
   startWorker();
-  return new Promise((resolve) => {
-    waiting.set(next, resolve);
+  return new Promise((resolve, reject) => {
+    waiting.set(next, {resolve, reject});
     worker.postMessage({id: next++, graph});
   });
 }

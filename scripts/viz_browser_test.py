@@ -4,15 +4,16 @@ opens scopes, follows links, goes back, looks at screenshots. With --figures FIL
 Exit status 77 where there is no chromium."""
 import argparse
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser
+import viz_browser_features
+from pixels import colours_shown
+from viz_browser_features import check
 
 DOT_BLUE = (0x15, 0x65, 0xc0)
 
@@ -38,47 +39,6 @@ def module_text(count):
     lines.append("  loop = (s32[], f32[8,8]) while(init), condition=cond, body=body")
     lines.append("  ROOT result = f32[8,8] get-tuple-element(loop), index=1 }")
     return "\n".join(lines)
-
-
-def pixels(png):
-    """Rows of (r, g, b) triples, as bytes, of an 8-bit RGB or RGBA PNG."""
-    at, data, width, height, channels = 8, b"", 0, 0, 0
-    while at < len(png):
-        size, kind = struct.unpack("!I4s", png[at:at + 8])
-        if kind == b"IHDR":
-            width, height, _, colour = struct.unpack("!IIBB", png[at + 8:at + 18])
-            channels = {2: 3, 6: 4}[colour]
-        elif kind == b"IDAT":
-            data += png[at + 8:at + 8 + size]
-        at += size + 12
-    raw, stride, rows, above = zlib.decompress(data), width * channels, [], bytearray(width * channels)
-    for y in range(height):
-        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for x in range(stride):
-            left = line[x - channels] if x >= channels else 0
-            corner = above[x - channels] if x >= channels else 0
-            if kind == 1:
-                line[x] = (line[x] + left) & 255
-            elif kind == 2:
-                line[x] = (line[x] + above[x]) & 255
-            elif kind == 3:
-                line[x] = (line[x] + (left + above[x]) // 2) & 255
-            elif kind == 4:
-                p = left + above[x] - corner
-                pa, pb, pc = abs(p - left), abs(p - above[x]), abs(p - corner)
-                line[x] = (line[x] + (left if pa <= pb and pa <= pc else above[x] if pb <= pc else corner)) & 255
-        rows.append(line)
-        above = line
-    return [[tuple(row[x * channels:x * channels + 3]) for x in range(width)] for row in rows]
-
-
-def colours_shown(page):
-    return {pixel for row in pixels(page.screenshot()) for pixel in row}
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def place(page, item):
@@ -189,9 +149,9 @@ def passes(page, tool, folder):
     check(not page.errors, f"errors in the console: {page.errors}")
 
 
-def write_page(tool, source, path):
+def write_page(tool, source, path, *flags):
     start = time.time()
-    subprocess.run([tool, source, "-o", path], check=True)
+    subprocess.run([tool, source, "-o", path, *flags], check=True, stderr=subprocess.DEVNULL if flags else None)
     return "file://" + os.path.abspath(path), time.time() - start, os.path.getsize(path)
 
 
@@ -228,7 +188,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
     parser.add_argument("--figures", nargs="*", metavar="FILE", help="measure these modules instead of testing")
-    parser.add_argument("--sweep", nargs="*", metavar="FILE", help="open a page of each and report console errors")
+    parser.add_argument("--sweep", nargs="*", metavar="PATH", help="open a page of each, of folders of all below, and report console errors")
     arguments = parser.parse_args()
     if browser.find() is None:
         print("skipped: no chromium")
@@ -251,21 +211,42 @@ def main():
             if count == 1000:
                 permalink(page, url)
         passes(page, tool, folder)
+        for feature in viz_browser_features.ALL:
+            page.errors.clear()
+            feature(page, tool, folder)
+            print(f"{feature.__name__}: ok", flush=True)
     return 0
 
 
-def sweep(page, tool, sources, folder):
-    bad = 0
-    for source in sources:
+MODULE_ENDINGS = (".hlo", "_optimizations.txt", ".hlo.pb")
+
+
+def modules_below(path):
+    """The path itself, or the modules below a folder and the folders that hold dumps."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, _, names in sorted(os.walk(path)):
+        if any(name.endswith("_optimizations.txt") or name.endswith(".hlo.pb") or "_snapshot." in name for name in names):
+            found.append(folder)
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(MODULE_ENDINGS) or ".after_" in name]
+    return found
+
+
+def sweep(page, tool, paths, folder):
+    sources, bad = [source for path in paths for source in modules_below(path)], 0
+    for k, source in enumerate(sources):
         page.errors.clear()
         try:
-            page.open(write_page(tool, source, os.path.join(folder, "sweep.html"))[0], 30)
-            page.run("hloViz.expandAll(hloViz.state.root)")
+            page.open(write_page(tool, source, os.path.join(folder, "sweep.html"), "--allow-unknown-attributes")[0], 60)
+            page.run("hloViz.expandAll(hloViz.state.root).then(() => hloViz.go(hloViz.model.size - 1))")
         except (subprocess.CalledProcessError, TimeoutError, RuntimeError) as error:
             page.errors.append(str(error))
         if page.errors:
             bad += 1
             print(f"{source}: {page.errors[:2]}", flush=True)
+        if k % 200 == 199:
+            print(f"{k + 1} of {len(sources)} pages", flush=True)
     print(f"{len(sources)} pages, {bad} with errors")
     return 1 if bad else 0
 

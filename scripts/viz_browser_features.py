@@ -1,0 +1,211 @@
+"""What viz_browser_test.py tries beside the three sizes of modules: each function takes a page of browser.py, the path of
+hlo-viz and a folder for files, and raises AssertionError (or TimeoutError) where the explorer does not do as it should."""
+import os
+import subprocess
+import xml.dom.minidom
+
+from pixels import colours_shown, pixels
+
+MOST_EXPAND_MS = 2000  # ten times the bar of 200 ms, so that a loaded machine passes
+GHOST_RED, DARK_PAPER = (0xc6, 0x28, 0x28), (0x0d, 0x11, 0x17)
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def pause(page, milliseconds=80):
+    page.run(f"new Promise((done) => requestAnimationFrame(() => setTimeout(done, {milliseconds})))")
+
+
+def page_of(tool, folder, name, text):
+    """The address of the explorer's page of a module."""
+    source, out = os.path.join(folder, name + ".hlo"), os.path.join(folder, name + ".html")
+    with open(source, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    subprocess.run([tool, source, "-o", out], check=True)
+    return "file://" + out
+
+
+def scope_of(count):
+    """A module with one scope of exactly `count` drawn instructions (the parameter is one) beside others."""
+    lines = ["ENTRY main { p = f32[8,8] parameter(0)"]
+    count -= 1
+    for k in range(count):
+        near, far = f"w{k - 1}" if k > 0 else "p", f"w{k // 2}" if k > 0 else "p"
+        lines.append(f'  w{k} = f32[8,8] add({near}, {far}), metadata={{op_name="jit(f)/wide/add"}}')
+    for k in range(100):
+        before = f"o{k - 1}" if k > 0 else f"w{count - 1}"
+        lines.append(f'  {"ROOT " if k == 99 else ""}o{k} = f32[8,8] negate({before}), metadata={{op_name="jit(f)/other/neg"}}')
+    return "\n".join(lines) + "\n}\n"
+
+
+EXPAND = """(async () => {
+  const {model, contents} = hloViz;
+  const best = model.scopes.findIndex((scope, s) => scope[1] === 'wide');
+  hloViz.home();
+  hloViz.reveal(model.size + best);
+  await hloViz.refresh(model.size + best);
+  const start = performance.now();
+  await hloViz.expandAll(model.size + best);
+  return [contents.inside(best).length, performance.now() - start, hloViz.view.scene.boxes.filter((b) => model.isInstruction(b.item)).length];
+})()"""
+
+
+def expanding(page, tool, folder):
+    """A scope of 500 nodes opens at once."""
+    page.open(page_of(tool, folder, "wide", scope_of(500)))
+    nodes, spent, shown = page.run(EXPAND)
+    check(nodes == 500 and shown >= 500, f"500 nodes are shown, not {nodes} and {shown}")
+    check(spent <= MOST_EXPAND_MS, f"expanding takes {spent:.0f} ms")
+    print(f"expanding a scope of exactly {nodes} nodes: {spent:.0f} ms", flush=True)
+
+
+BEFORE = """HloModule f, is_scheduled=true
+ENTRY main {
+  x = f32[1024] parameter(0)
+  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone"}
+  kept = f32[1024] negate(gone)
+  ROOT r = f32[1024] exponential(kept)
+}
+"""
+ASSIGNMENT = """BufferAssignment:
+allocation 0: size 4096, parameter 0, shape |f32[1024]| at ShapeIndex {}:
+ value: <1 x @0> (size=4096,offset=0): f32[1024]{0}
+allocation 1: size 12288, preallocated-temp:
+ value: <2 kept @0> (size=4096,offset=0): f32[1024]{0}
+ value: <3 r @0> (size=4096,offset=4096): f32[1024]{0}
+"""
+RANGES = """HloLiveRange (max 3):
+  InstructionSequence:
+    0:x
+    1:kept
+    2:r
+  BufferLiveRange:
+    x{}:0-3
+    kept{}:1-2
+    r{}:2-3
+"""
+
+
+def dump(page, tool, folder):
+    """Removed instructions are drawn where they were; memory is XLA's own."""
+    path = os.path.join(folder, "ghosts")
+    os.makedirs(path)
+    after = BEFORE.replace('  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone"}\n', "").replace("negate(gone)", "negate(x)")
+    files = {"before_optimizations.txt": BEFORE, "cpu_after_optimizations.txt": after,
+             "cpu_after_optimizations-buffer-assignment.txt": ASSIGNMENT, "cpu_after_optimizations-live-range.txt": RANGES,
+             "cpu_after_optimizations-memory-usage-report.txt": "Total bytes: 16384 <b>\n"}
+    for name, text in files.items():
+        with open(os.path.join(path, "module_0000.f." + name), "w") as file:
+            file.write(text)
+    subprocess.run([tool, path, "-o", path + ".html"], check=True)
+    page.open("file://" + path + ".html")
+    page.run("hloViz.view.canvas.focus()")
+    page.key(".")
+    page.wait("hloViz.model.ghosts.length === 1 && hloViz.view.boxOf(hloViz.model.firstGhost) !== null")
+    pause(page)
+    check(GHOST_RED in colours_shown(page), "what is removed is drawn in red")
+    page.run("hloViz.go(hloViz.model.firstGhost)")
+    page.wait("document.querySelector('#panel').textContent.includes('removed by this pass')")
+    check(page.run("location.hash").endswith("s=g%3Agone"), "a removed instruction has a link")
+    check(page.run("hloViz.model.was.get(hloViz.model.byName.get('kept')).text").find("negate(%gone)") > 0, "and the changed one its old text")
+    page.key("g")
+    page.wait("hloViz.view.boxOf(hloViz.model.firstGhost) === null")
+    memory(page)
+
+
+def memory(page):
+    page.run("document.getElementById('toggle-memory').click()")
+    page.wait("document.getElementById('memory-note').textContent.includes(\"XLA's assignment\")")
+    check("peak 12.0 KiB at step 2" in page.run("document.getElementById('memory-note').textContent"), "the peak is counted")
+    check("12.0 KiB, 2 buffers, preallocated-temp" in page.run("document.getElementById('memory-allocation').textContent"), "allocations are told")
+    place = page.run("(() => { const r = document.getElementById('memory-arena').getBoundingClientRect(); return {x: r.left + r.width * 0.6, y: r.top + r.height * 0.5}; })()")
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=place["x"], y=place["y"])
+    page.wait("document.querySelector('.memory-row.hot')?.textContent.includes('r')")
+    page.click(place["x"], place["y"])
+    page.wait("hloViz.state.selected === hloViz.model.byName.get('r')")
+    check("<b>" in page.run("document.querySelector('#memory-list pre').textContent"), "the report is text")
+
+
+def brightness(rows):
+    """From 0 to 255, of some of the pixels."""
+    some = [pixel for row in rows[::40] for pixel in row[::40]]
+    return sum(map(sum, some)) / (3 * len(some))
+
+
+def looks(page, tool, folder):
+    """Night, pictures to keep, and a link that a colour theme does not change."""
+    page.open(page_of(tool, folder, "looks", scope_of(20)))
+    light = brightness(pixels(page.screenshot()))
+    page.run("hloViz.view.canvas.focus()")
+    page.key("d")
+    page.wait("document.documentElement.dataset.theme === 'dark'")
+    pause(page)
+    rows = pixels(page.screenshot())
+    dark = brightness(rows)
+    check(DARK_PAPER in {pixel for row in rows[::20] for pixel in row} and dark < 90 < light, f"the dark is dark: {dark}, {light}")
+    svg = xml.dom.minidom.parseString(page.run("hloViz.svg()"))
+    check(len(svg.getElementsByTagName("rect")) > 5 and len(svg.getElementsByTagName("text")) > 5, "the SVG shows boxes and texts")
+    page.key("d")
+
+
+def hostile(page, tool, folder):
+    """No text of a module becomes part of the page, and nothing is too deep or too wide for it."""
+    script = r'</script><script>window.harm = 1</script><!--'
+    texts = {
+        "script": 'ENTRY e { p = f32[] parameter(0), metadata={op_name="%s/a" source_file="%s.py" source_line=1}\n'
+                  ' ROOT c = f32[] custom-call(p), custom_call_target="%s<img src=x onerror=window.harm=1>", metadata={op_name="%s/b"} }' % ((script,) * 4),
+        "bytes": b'ENTRY e { p = f32[] parameter(0), metadata={op_name="\xff\xfe\xc3(/\x01\x1b[31m"}\n ROOT n = f32[] negate(p) }',
+        "name": f"ENTRY e {{ {'x' * 50000} = f32[] parameter(0)\n ROOT n = f32[] negate({'x' * 50000}) }}",
+        "operands": f"ENTRY e {{ p = f32[] parameter(0)\n ROOT t = ({', '.join(['f32[]'] * 100000)}) tuple({', '.join(['p'] * 100000)}) }}",
+        "users": "ENTRY e { p = f32[] parameter(0)\n" + "".join(f" v{k} = f32[] negate(p)\n" for k in range(100000)) +
+                 f" ROOT t = ({', '.join(['f32[]'] * 100000)}) tuple({', '.join(f'v{k}' for k in range(100000))}) }}",
+        "scopes": "ENTRY e { v0 = f32[] parameter(0)\n" + "".join(
+            f' {"ROOT " if k == 799 else ""}v{k} = f32[] negate(v{k - 1}), metadata={{op_name="{"/".join(f"s{d}" for d in range(k))}/n"}}\n'
+            for k in range(1, 800)) + "}",
+        "calls": "d0 { a = f32[] parameter(0) ROOT b = f32[] negate(a) }\n" + "".join(
+            f"d{k} {{ a = f32[] parameter(0) ROOT b = f32[] call(a), to_apply=d{k - 1} }}\n" for k in range(1, 500)) +
+            "ENTRY e { p = f32[] parameter(0) ROOT r = f32[] call(p), to_apply=d499 }",
+        "dead": "dead { a = f32[] parameter(0) ROOT b = f32[] negate(a) }\nENTRY e { ROOT p = f32[] parameter(0) }",
+    }
+    for name, text in texts.items():
+        page.errors.clear()
+        page.open(page_of(tool, folder, name, text))
+        for action in ("hloViz.expandAll(hloViz.state.root)", "hloViz.go(0)", "hloViz.showNear(hloViz.model.size - 1, 2)",
+                       "hloViz.find('x')", "hloViz.setTextShown(true)", "hloViz.svg().length"):
+            page.run(action)
+        check(page.run("hloViz.view.scene.boxes.length") > 0, f"{name}: something is drawn")
+        check(page.run("window.harm === undefined"), f"{name}: no text is run")
+        check(not page.errors, f"{name}: errors in the console: {page.errors}")
+
+
+def served(page, tool, folder):
+    """A page that waits for a dump, shows it, and grows with it."""
+    watched = os.path.join(folder, "watched")
+    os.makedirs(os.path.join(watched, "below"))
+    server = subprocess.Popen([tool, watched, "--serve"], stdout=subprocess.PIPE, text=True)
+    try:
+        page.call("Page.navigate", url=server.stdout.readline().strip())
+        page.wait("document.body?.textContent.includes('Nothing to show yet')")
+        put(watched, "module_0000.f.before_optimizations.txt", BEFORE)
+        page.wait("document.documentElement?.dataset.ready === 'yes'", 60)
+        page.run("hloViz.go(hloViz.model.byName.get('kept'))")
+        put(watched, "below/module_0000.f.0001.p.after_change.before_x.txt", BEFORE.replace("cosine", "sine"))
+        put(watched, "module_0000.f.cpu_after_optimizations.txt", "HloModule half\nENTRY e {")
+        page.wait("window.hloViz && hloViz.index.modules[0].versions.length === 2 && document.documentElement?.dataset.ready === 'yes'", 60)
+        check(page.run("hloViz.model.names[hloViz.state.selected]") == "kept", "a refresh keeps what is looked at")
+        page.wait("document.getElementById('notes').textContent.includes('cannot be read')", 60)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def put(folder, name, text):
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(text)
+
+
+ALL = (expanding, dump, looks, hostile, served)
+# SPDX-License-Identifier: Apache-2.0

@@ -13,8 +13,11 @@ add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/
 set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
                      project.operations PROPERTIES LABELS quick)
 
-# hlo-viz's explorer in a real browser, where there is one.
+# hlo-viz's sessions on a terminal and over HTTP; its explorer in a real browser, where there is one.
 if(TARGET hlo-viz)
+  add_test(NAME project.viz_sessions
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_session_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.viz_sessions PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME project.viz_browser
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)

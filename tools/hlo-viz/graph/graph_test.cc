@@ -10,6 +10,7 @@
 #include "tools/hlo-viz/graph/drawing.h"
 #include "tools/hlo-viz/graph/overview.h"
 #include "tools/hlo-viz/graph/scope_tree.h"
+#include "tools/hlo-viz/graph/trip_counts.h"
 
 namespace hlokit {
 namespace {
@@ -134,6 +135,31 @@ TEST_F(GraphTest, LongScopesAreCutIntoParts) {
   }
   EXPECT_EQ(held, 5000);
   EXPECT_LE(DrawOverview(index, tree, *module->entry(), {}, 40).nodes.size(), 40u);
+}
+
+TEST_F(GraphTest, ScopesOfAnOverviewTakeTheOverlaysColours) {
+  const auto by_flops = *MakeOverlay(index_, "flops", {});
+  const Overlay::Mark sum = by_flops.OfScope({&At("y"), &At("f"), &At("z"), &At("r")});
+  EXPECT_THAT(sum.line, HasSubstr("(100.0%)"));  // bodies of fusions and reducers do not count again
+  const auto before = *ParseModule(kModule);
+  before->entry()->root()->set_name("other");
+  const auto by_diff = *MakeOverlay(index_, "diff", {nullptr, before.get()});
+  EXPECT_EQ(by_diff.OfScope({&At("y"), &At("f")}).line, "");
+  const auto by_scope = *MakeOverlay(index_, "op_name", {});
+  EXPECT_EQ(by_scope.OfScope({&At("y"), &At("f"), &At("z")}).line, "jit(f)/layer_0 (2 of 3)");
+  EXPECT_FALSE(Overlay{}.OfScope({&At("y")}).present);
+}
+
+TEST(TripCounts, AreFoundWhereTheLoopSaysNothing) {
+  const auto module = *ParseModule(R"(
+body { s = (s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)
+  j = s32[] add(i, one) ROOT t = (s32[]) tuple(j) }
+cond { s = (s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(7)
+  ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { zero = s32[] constant(0) t = (s32[]) tuple(zero)
+  ROOT w = (s32[]) while(t), condition=cond, body=body })");
+  EXPECT_EQ(TripCounts(*module)[module->entry()->root()->id()], 7);
+  EXPECT_TRUE(TripCounts(**ParseModule("ENTRY e { ROOT p = f32[] parameter(0) }")).empty());
 }
 
 TEST(CutIntoParts, CutsWhereFewValuesCross) {

@@ -83,9 +83,18 @@ class ScopeBuilder {
     Scope::Kind kind;
   };
 
+  struct Mean {
+    double sum = 0, weight = 0;
+    void Add(double value, double times) {
+      sum += value * times;
+      weight += times;
+    }
+  };
+
   struct Member {
-    int first, last;  // positions of its first and last instruction
-    int node;         // -1: an instruction, at `first`
+    double place;  // an instruction's position, the mean of those in a scope
+    int position;  // of an instruction
+    int node;      // -1: an instruction
   };
 
   void PlaceNamed() {
@@ -187,11 +196,10 @@ class ScopeBuilder {
                                 at.parent, std::move(label));
       if (first < 0) first = made;
       std::vector<Member> members;
-      for (int k : members_[at.node]) members.push_back({k, k, -1});
-      for (int inner : inner_[at.node]) members.push_back({first_[inner], last_[inner], inner});
-      std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-        return a.first + a.last < b.first + b.last;
-      });
+      for (int k : members_[at.node]) members.push_back({static_cast<double>(k), k, -1});
+      for (int inner : inner_[at.node]) members.push_back({mean_[inner], -1, inner});
+      std::stable_sort(members.begin(), members.end(),
+                       [](const Member& a, const Member& b) { return a.place < b.place; });
       const auto enter = [&](int inner) { open.push_back({inner, made}); };
       if (members.size() > static_cast<size_t>(kMostChildren)) KeepLargeScopes(members, enter);
       Place(made, members, [&](int inner, int scope) { open.push_back({inner, scope}); });
@@ -214,17 +222,18 @@ class ScopeBuilder {
   void CollectMembers() {
     members_.resize(nodes_.size());
     inner_.resize(nodes_.size());
-    first_.assign(nodes_.size(), INT32_MAX);
-    last_.assign(nodes_.size(), -1);
+    std::vector<Mean> means(nodes_.size());
     for (size_t k = 0; k < order_.size(); ++k) {
       members_[node_of_[k]].push_back(static_cast<int>(k));
-      for (int node = node_of_[k]; node >= 0; node = nodes_[node].parent) {
-        first_[node] = std::min(first_[node], static_cast<int>(k));
-        last_[node] = static_cast<int>(k);
-      }
+      // Parameters stand first in many texts, whatever uses them.
+      const bool tells = !order_[k]->IsParameter() && !order_[k]->IsConstant();
+      for (int node = node_of_[k]; node >= 0; node = nodes_[node].parent)
+        means[node].Add(static_cast<double>(k), tells ? 1 : 1e-6);
     }
+    mean_.clear();
+    for (const Mean& mean : means) mean_.push_back(mean.weight > 0 ? mean.sum / mean.weight : -1);
     for (size_t k = 1; k < nodes_.size(); ++k)
-      if (last_[k] >= 0) inner_[nodes_[k].parent].push_back(static_cast<int>(k));
+      if (mean_[k] >= 0) inner_[nodes_[k].parent].push_back(static_cast<int>(k));
   }
 
   int NewScope(Scope::Kind kind, int parent, std::string label) {
@@ -254,7 +263,7 @@ class ScopeBuilder {
       const size_t count = stretch.end - stretch.begin;
       if (count <= kMostChildren) {
         for (size_t k = stretch.begin; k < stretch.end; ++k)
-          members[k].node < 0 ? AddInstruction(stretch.scope, members[k].first)
+          members[k].node < 0 ? AddInstruction(stretch.scope, members[k].position)
                               : enter(members[k].node, stretch.scope);
         continue;
       }
@@ -302,7 +311,7 @@ class ScopeBuilder {
   std::vector<int> MembersByPosition(const std::vector<Member>& members) const {
     std::vector<int> member_of_node(nodes_.size(), -1), result(order_.size(), -1);
     for (size_t k = 0; k < members.size(); ++k)
-      (members[k].node < 0 ? result[members[k].first] : member_of_node[members[k].node]) =
+      (members[k].node < 0 ? result[members[k].position] : member_of_node[members[k].node]) =
           static_cast<int>(k);
     for (size_t p = 0; p < order_.size(); ++p)
       for (int node = node_of_[p]; node >= 0 && result[p] < 0; node = nodes_[node].parent)
@@ -318,7 +327,7 @@ class ScopeBuilder {
   std::vector<int> node_of_;               // by position
   std::vector<std::vector<int>> members_;  // by node: positions directly inside
   std::vector<std::vector<int>> inner_;    // by node: nodes directly inside that hold something
-  std::vector<int> first_, last_;          // by node: positions
+  std::vector<double> mean_;               // by node: mean position of what it holds; -1: nothing
 };
 
 ScopeTree::ScopeTree(const ModuleIndex& index)

@@ -58,15 +58,14 @@ export class Contents {
       const inside = this.inside(child);
       if (inside.length === 0) continue;
       children.push(model.size + child);
-      first.set(model.size + child, (inside[0] + inside[inside.length - 1]) / 2);
+      first.set(model.size + child, this.meanPlace(inside));
     }
     const ghosts = this.ghostsOf(scope);
     for (const ghost of ghosts) first.set(ghost, model.ghost(ghost)[5] - 0.5);
     children.push(...ghosts);
-    children.sort((a, b) => first.get(a) - first.get(b) || a - b);
     const made = this.edgesOf(scope);
-    made.edges.push(...this.ghostEdges(scope, new Set(children), ghosts));
-    return {children, ...made};
+    for (const edge of this.ghostEdges(scope, new Set(children), ghosts)) made.edges.push(edge);
+    return {children: inOrder(children, made.edges, first), ...made};
   }
 
   // What the pass has removed from a scope, as far as it is drawn.
@@ -94,6 +93,17 @@ export class Contents {
       for (const user of users) add(ghost, shown(user));
     }
     return [...edges.values()];
+  }
+
+  // Where a scope stands in the order of execution. Parameters stand first in many texts, whatever uses them.
+  meanPlace(inside) {
+    let sum = 0, count = 0;
+    for (const i of inside)
+      if (this.model.opcode(i) !== 'parameter') {
+        sum += i;
+        ++count;
+      }
+    return count > 0 ? sum / count : inside[0];
   }
 
   // Drawn instructions in a scope, at any depth, in order.
@@ -151,6 +161,22 @@ export class Contents {
     }
     return false;
   }
+}
+
+// Along the edges, as far as they do not run in circles, and by place where they leave it open.
+function inOrder(children, edges, place) {
+  const waits = new Map(children.map((child) => [child, 0])), after = new Map(children.map((child) => [child, []]));
+  for (const {from, to} of edges) {
+    waits.set(to, waits.get(to) + 1);
+    after.get(from).push(to);
+  }
+  const open = [...children].sort((a, b) => place.get(a) - place.get(b) || a - b), order = [];
+  while (open.length > 0) {
+    const next = open.splice(Math.max(open.findIndex((child) => waits.get(child) === 0), 0), 1)[0];
+    for (const other of after.get(next)) waits.set(other, waits.get(other) - 1);
+    order.push(next);
+  }
+  return order;
 }
 
 // [{values, children}], merged into one where there are many.

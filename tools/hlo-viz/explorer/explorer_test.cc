@@ -1,0 +1,132 @@
+// What the page is told: buffers, and what a pass has removed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "parser/parser.h"
+#include "tools/hlo-viz/explorer/memory_data.h"
+#include "tools/hlo-viz/explorer/page.h"
+#include "tools/hlo-viz/explorer/page_data.h"
+#include "tools/hlo-viz/explorer/xla_memory.h"
+
+namespace hlokit {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kAssignment[] = R"(BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[8]| at ShapeIndex {}:
+ value: <1 x @0> (size=32,offset=0): f32[8]{0}
+allocation 1: 0x55d0, size 128, color 1, preallocated-temp:
+ value: <2 while{1,0} @0> (size=32,offset=64): f32[8]{0}
+ value: broken
+allocation 2: size 4, thread-local:
+ value: <3 sum @0> (size=4,offset=0): f32[]
+
+Total bytes used: 196
+)";
+
+TEST(XlaMemory, ReadsAssignments) {
+  const XlaAssignment read = ReadXlaAssignment(kAssignment);
+  ASSERT_EQ(read.allocations.size(), 3u);
+  EXPECT_EQ(read.allocations[1].size, 128);
+  EXPECT_EQ(read.allocations[1].purpose, "color 1, preallocated-temp");
+  EXPECT_TRUE(read.allocations[2].thread_local_memory);
+  ASSERT_EQ(read.buffers.size(), 3u);
+  EXPECT_EQ(read.buffers[1].instruction, "while");
+  EXPECT_EQ(read.buffers[1].index, "1,0");
+  EXPECT_EQ(read.buffers[1].offset, 64);
+  EXPECT_EQ(read.buffers[1].allocation, 1);
+  EXPECT_TRUE(ReadXlaAssignment("no such thing").buffers.empty());
+}
+
+TEST(XlaMemory, ReadsLiveRanges) {
+  const XlaLiveRanges read = ReadXlaLiveRanges(
+      "HloLiveRange (max 3):\n  InstructionSequence:\n    0:x\n    1:y\n  BufferLiveRange:\n"
+      "    x{}:0-3\n    y{1,0}:1-2\n    bad{}:3-1\n  Live ranges at 1 (peak):\n    x{}: 4 bytes\n");
+  EXPECT_THAT(read.sequence, ElementsAre("x", "y"));
+  EXPECT_EQ(read.ranges.size(), 2u);
+  EXPECT_EQ(read.ranges.at("y{1,0}"), (std::pair<int64_t, int64_t>(1, 2)));
+  EXPECT_EQ(read.end, 3);
+}
+
+constexpr char kScheduled[] = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] negate(x)
+  z = f32[8] cosine(y)
+  ROOT r = f32[8] add(z, y)
+})";
+
+TEST(MemoryData, XlasOwnGoesFirst) {
+  const auto module = *ParseModule(kScheduled);
+  const ModuleIndex index(*module);
+  const std::string ours = MemoryData(index, {});
+  EXPECT_THAT(ours, HasSubstr(R"("source":"hlokit")"));
+  EXPECT_THAT(ours, HasSubstr(R"("arena")"));
+  EXPECT_THAT(ours, HasSubstr(R"([1,"y{}",32,)"));
+  const std::string theirs = MemoryData(index, {kAssignment, "", "spaces <script>"});
+  EXPECT_THAT(theirs, HasSubstr(R"("source":"xla")"));
+  EXPECT_THAT(theirs, HasSubstr(R"([0,"x{}",32,)"));
+  EXPECT_THAT(theirs, HasSubstr(R"([-1,"while{1,0}",32,0,)"));
+  EXPECT_THAT(theirs, Not(HasSubstr("sum{}")));
+  EXPECT_THAT(theirs, Not(HasSubstr("<script>")));
+}
+
+TEST(MemoryData, NeedsAScheduleOrFiles) {
+  const auto module = *ParseModule("ENTRY e { ROOT x = f32[8] parameter(0) }");
+  const ModuleIndex index(*module);
+  EXPECT_EQ(MemoryData(index, {}), "");
+  EXPECT_THAT(MemoryData(index, {"", "", "Total bytes: 32"}), HasSubstr("Total bytes: 32"));
+}
+
+std::string Difference(absl::string_view before_text, absl::string_view after_text) {
+  const auto before = *ParseModule(before_text), after = *ParseModule(after_text);
+  const ModuleIndex index(*after);
+  const ModuleMatch match(*before, *after);
+  const std::string data =
+      PageData(index, ScopeTree(index), {.before = before.get(), .match = &match});
+  return data.substr(data.find("\"diff\":"));
+}
+
+TEST(Difference, WhatIsGoneStandsBeforeItsReader) {
+  constexpr char kAfter[] = R"(ENTRY e {
+    x = f32[8] parameter(0)
+    y = f32[8] negate(x)
+    ROOT r = f32[8] add(y, y)
+  })";
+  const std::string diff = Difference(kScheduled, kAfter);
+  // Ghost 0 is made from y, number 1, and was read by the root, number 2.
+  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,2,[1],[2]])"));
+  EXPECT_THAT(diff, HasSubstr(R"("state":[2,2])"));
+  EXPECT_THAT(diff, HasSubstr(R"("was":[[2,"operands","%r = )"));
+}
+
+TEST(Difference, ChainsOfWhatIsGoneStandTogether) {
+  constexpr char kBefore[] = R"(ENTRY e {
+    x = f32[8] parameter(0)
+    a = f32[8] cosine(x)
+    b = f32[8] sine(a)
+    ROOT r = f32[8] negate(b)
+  })";
+  const std::string diff =
+      Difference(kBefore, "ENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }");
+  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,1,[0],[-2]])"));
+  EXPECT_THAT(diff, HasSubstr(R"("sine","f32[8]",0,1,[-1],[1]])"));
+}
+
+TEST(Page, TextsStayTexts) {
+  PageBuilder page;
+  page.AddModule("</script>");
+  page.AddVersion(*Pack("</script>", {}, "{}", ""));
+  page.AddNote("</script>");
+  const std::string html = page.Html("<b>");
+  EXPECT_THAT(html, HasSubstr(R"("name":"\u003c/script>")"));
+  EXPECT_THAT(html, HasSubstr("<title>&#60;b&#62;</title>"));
+  EXPECT_THAT(WaitingPage("<b>", 7), HasSubstr("&#60;b&#62;"));
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -17,7 +17,9 @@ set_tests_properties(project.layers project.layers_are_checked project.setup pro
 if(TARGET hlo-viz)
   add_test(NAME project.viz_sessions
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_session_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(project.viz_sessions PROPERTIES LABELS quick TIMEOUT 300)
+  add_test(NAME project.viz_pictures
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_pictures.py --check --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.viz_sessions project.viz_pictures PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME project.viz_browser
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)

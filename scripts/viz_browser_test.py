@@ -188,7 +188,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
     parser.add_argument("--figures", nargs="*", metavar="FILE", help="measure these modules instead of testing")
-    parser.add_argument("--sweep", nargs="*", metavar="PATH", help="open a page of each, of folders of all below, and report console errors")
+    parser.add_argument("--sweep", nargs="*", metavar="PATH", help="open a page of each, of a folder one with all of its modules, and report console errors")
     arguments = parser.parse_args()
     if browser.find() is None:
         print("skipped: no chromium")
@@ -218,36 +218,39 @@ def main():
     return 0
 
 
-MODULE_ENDINGS = (".hlo", "_optimizations.txt", ".hlo.pb")
-
-
-def modules_below(path):
-    """The path itself, or the modules below a folder and the folders that hold dumps."""
-    if not os.path.isdir(path):
-        return [path]
-    found = []
-    for folder, _, names in sorted(os.walk(path)):
-        if any(name.endswith("_optimizations.txt") or name.endswith(".hlo.pb") or "_snapshot." in name for name in names):
-            found.append(folder)
-        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(MODULE_ENDINGS) or ".after_" in name]
-    return found
+VISIT = """(async (m, v) => {
+  hloViz.models.clear();
+  await hloViz.load(m, v);
+  await hloViz.expandAll(hloViz.state.root);
+  await hloViz.go(hloViz.model.size - 1);
+  return hloViz.view.scene.boxes.length;
+})"""
 
 
 def sweep(page, tool, paths, folder):
-    sources, bad = [source for path in paths for source in modules_below(path)], 0
-    for k, source in enumerate(sources):
+    """Of a folder one page, of which every module is opened."""
+    modules, bad = 0, 0
+    for path in paths:
         page.errors.clear()
         try:
-            page.open(write_page(tool, source, os.path.join(folder, "sweep.html"), "--allow-unknown-attributes")[0], 60)
-            page.run("hloViz.expandAll(hloViz.state.root).then(() => hloViz.go(hloViz.model.size - 1))")
+            page.open(write_page(tool, path, os.path.join(folder, "sweep.html"), "--allow-unknown-attributes")[0], 120)
+            names = page.run("hloViz.index.modules.flatMap(({name, versions}, m) => versions.map(({label}, v) => [m, v, name, label]))")
+            page.errors += page.run("hloViz.index.notes")
         except (subprocess.CalledProcessError, TimeoutError, RuntimeError) as error:
+            names = []
             page.errors.append(str(error))
-        if page.errors:
-            bad += 1
-            print(f"{source}: {page.errors[:2]}", flush=True)
-        if k % 200 == 199:
-            print(f"{k + 1} of {len(sources)} pages", flush=True)
-    print(f"{len(sources)} pages, {bad} with errors")
+        for m, v, name, label in [(0, 0, "", "")] * (not names) + names:
+            modules += 1
+            try:
+                if names and page.run(f"{VISIT}({m}, {v})") == 0:
+                    page.errors.append("nothing is drawn")
+            except (TimeoutError, RuntimeError) as error:
+                page.errors.append(str(error))
+            if page.errors:
+                bad += 1
+                print(f"{path} {name} {label}: {page.errors[:2]}", flush=True)
+                page.errors.clear()
+        print(f"{path}: {len(names)} modules, so far {modules} with {bad} bad", flush=True)
     return 1 if bad else 0
 
 

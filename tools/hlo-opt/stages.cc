@@ -10,6 +10,7 @@
 #include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/cpu_plugin.h"
+#include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page.h"
 #include "tools/hlo-viz/explorer/page_data.h"
 
@@ -64,10 +65,12 @@ void Append(void* sink, const char* bytes, size_t size) {
 
 absl::StatusOr<std::string> Page(const Module& module, const OptOptions& options) {
   const ModuleIndex index(module);
+  ASSIGN_OR_RETURN(
+      const PackedVersion version,
+      Pack(options.input, {}, PageData(index, ScopeTree(index), {}), MemoryData(index, {})));
   PageBuilder page;
   page.AddModule(module.name());
-  RETURN_IF_ERROR(
-      page.AddVersion(options.input, {}, PageData(index, ScopeTree(index), {}), MemoryData(index)));
+  page.AddVersion(version);
   return page.Html(module.name());
 }
 

@@ -140,7 +140,8 @@ TEST_F(GraphTest, LongScopesAreCutIntoParts) {
 TEST_F(GraphTest, ScopesOfAnOverviewTakeTheOverlaysColours) {
   const auto by_flops = *MakeOverlay(index_, "flops", {});
   const Overlay::Mark sum = by_flops.OfScope({&At("y"), &At("f"), &At("z"), &At("r")});
-  EXPECT_THAT(sum.line, HasSubstr("(100.0%)"));  // bodies of fusions and reducers do not count again
+  EXPECT_THAT(sum.line,
+              HasSubstr("(100.0%)"));  // bodies of fusions and reducers do not count again
   const auto before = *ParseModule(kModule);
   before->entry()->root()->set_name("other");
   const auto by_diff = *MakeOverlay(index_, "diff", {nullptr, before.get()});

@@ -3,7 +3,7 @@ import {byId, element} from './dom.js';
 import {drawnOperands, drawnUsers} from './near.js';
 
 const kHelp = [
-  ['/', 'search'], ['g', 'removed instructions: shown or not'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'], ['x', 'open it with all scopes inside'],
+  ['/', 'search'], ['m', 'memory'], ['g', 'removed instructions: shown or not'], ['click', 'open a scope; select an instruction'], ['Enter', 'open or close what is selected'], ['x', 'open it with all scopes inside'],
   ['↑ ↓', 'to the first operand, to the first user'], ['← →', 'to the box on the left, on the right'],
   ['n', 'neighbourhood of what is selected'], ['[ ]', 'a step less, a step more of it'],
   ['p', 'path: from here to what is clicked next'], ['o', 'out: select the scope around'],
@@ -44,7 +44,7 @@ export function listenToKeys(app, actions) {
     'r': () => app.state.selected !== null && app.model.isScope(app.state.selected) && app.setRoot(app.state.selected),
     'h': () => app.home(), 'f': () => app.view.fit(undefined, 1), '+': () => app.view.zoom(1.25), '=': () => app.view.zoom(1.25),
     '-': () => app.view.zoom(0.8), 't': () => actions.toggleText(), 'd': () => app.toggleDark(), 'e': () => app.saveSvg(),
-    'g': () => byId('show-removed').click(),
+    'g': () => byId('show-removed').click(), 'm': () => byId('toggle-memory').click(),
     ',': () => actions.pass(-1), '.': () => actions.pass(1), '?': () => toggleHelp(), 'Escape': () => escape(app),
   };
   document.addEventListener('keydown', (event) => {

@@ -93,9 +93,12 @@ ComplexVal ComplexExpm1(ComplexVal z) {
   return {re, ComplexExp(z).im};
 }
 
+// e^z / (1 + e^z) on the left, where 1 / (1 + e^-z) would overflow before it is small.
 ComplexVal ComplexLogistic(ComplexVal z) {
   ComplexVal one = {z.re.Const(1), z.re.Const(0)};
-  return one / OnePlus(ComplexExp(-z));
+  Val left = z.re < 0;
+  ComplexVal power = ComplexExp(Select(left, z, -z));
+  return Select(left, power, one) / OnePlus(power);
 }
 
 ComplexVal ComplexLog(ComplexVal z) {

@@ -67,7 +67,11 @@ Complex Acos(Complex x) { return std::acos(x); }
 Complex Asinh(Complex x) { return std::asinh(x); }
 Complex Acosh(Complex x) { return std::acosh(x); }
 Complex Atanh(Complex x) { return std::atanh(x); }
-Complex Logistic(Complex x) { return 1.0 / (1.0 + std::exp(-x)); }
+// The right-hand form would overflow far on the left before it is small.
+Complex Logistic(Complex x) {
+  const Complex power = std::exp(x.real() < 0 ? x : -x);
+  return (x.real() < 0 ? power : 1.0) / (1.0 + power);
+}
 
 // c64 products overflow where those of floats do.
 void RunMultiply(const KernelCall& call, const void* const* in, void* out, int64_t n) {

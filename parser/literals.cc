@@ -1,6 +1,7 @@
 // Reads literals: nested braces, numbers of every element type, tuples.
 #include "parser/literals_internal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -246,13 +247,16 @@ class ArrayReader {
   DimVector seen_;
 };
 
-// One number where the shape asks for several.
-bool ReadFirstElement(Reader& r, Literal& literal) {
+// One number where the shape asks for several. The array is made once it is known to be a number.
+bool ReadFirstElement(Reader& r, const Shape& shape, Literal& literal) {
   const char* at = r.Here();
-  if (!ReaderFor(literal.type())(r, literal.type(), literal.data())) return false;
-  const int width = ByteWidth(literal.type());
-  bool zero = true;
-  for (int i = 0; i < width; ++i) zero = zero && literal.data()[i] == 0;
+  if (shape.ElementCount() > 1 && !r.Fill(shape.ByteSize())) return false;
+  Literal first(Shape::Scalar(shape.type));
+  if (!ReaderFor(shape.type)(r, shape.type, first.data())) return false;
+  literal = Literal(shape);
+  std::memcpy(literal.data(), first.data(), first.byte_size());
+  const bool zero = std::all_of(first.data(), first.data() + first.byte_size(),
+                                [](uint8_t byte) { return byte == 0; });
   if (!zero && literal.element_count() > 1)
     r.diagnostics().Warning(r.PlaceAt(at), "", "one number for an array of ",
                             literal.element_count(),
@@ -270,12 +274,10 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
       shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(' ||
                            (*at == '.' && Reader::IsClass(at[1], kDigit)));
   if (one_number && count == 0) return r.Expected("'{': the array has no elements");
-  if (one_number) {
-    if (count > 1 && !r.Fill(bytes)) return false;
-    literal = Literal(shape);
-    return ReadFirstElement(r, literal);
-  }
-  if (absl::string_view all; count > kFewElements && r.Peek() == '{') {
+  if (one_number) return ReadFirstElement(r, shape, literal);
+  if (absl::string_view all; count > kFewElements) {
+    if (r.Peek() != '{')
+      return r.Expected(absl::StrCat("'{': the array has ", Dimensions(shape.rank())));
     if (!r.Balanced(all)) return false;
     if (count > static_cast<int64_t>(all.size())) {  // it is elided, or wrong
       elided = true;

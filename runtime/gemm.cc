@@ -27,8 +27,10 @@ const GemmIsa& Kernels() {
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
 constexpr int64_t kPackedTogether = 8;      // panels of B, and
-constexpr int64_t kRowsTogether = 32;       // rows of it
+constexpr int64_t kRowsTogether = 4;        // rows of it
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
+constexpr int64_t kWideRows = 256;          // of a wide product at most
+constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -54,14 +56,14 @@ class Product {
     direct_b_ = BReadable();
     direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr &&
                 c_.cols.stride == 1 && c_.rows.table == nullptr;
-    slabs_ = std::max<int64_t>(CeilDiv(depth_, SlabDepth()), 1);
+    ChooseDepth();
     keeps_sums_ = slabs_ > 1 && !direct_c_;
     block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
     const int64_t whole_b = slabs_ * panels_n_ * PanelB();
     const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
     if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
     const bool wide =
-        panels_m_ <= block_ && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
+        rows_ <= kWideRows && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
     if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes)
       return RunWide();
     RunSlabs();
@@ -96,6 +98,15 @@ class Product {
     panels_n_ = CeilDiv(cols_, width_);
   }
 
+  // Slabs of equal depth. Packed rows of A lie a vector further apart, not to fall on the same
+  // lines of the cache.
+  void ChooseDepth() {
+    const int64_t units = std::max<int64_t>(CeilDiv(depth_, kernels_.depth_unit), 1);
+    slabs_ = CeilDiv(units, kernels_.slab_depth);
+    packed_depth_ = CeilDiv(CeilDiv(units, slabs_), kPitchUnit) * kPitchUnit;
+    pitch_ = packed_depth_ + kPitchUnit;
+  }
+
   // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
   // repay packing.
   bool BReadable() {
@@ -123,7 +134,7 @@ class Product {
     Scratch scratch(rows_ * depth_ * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
     T* a = scratch.as<T>();
-    for (int64_t k = 0; k < depth_; k += kGemmPitch) PackDotRows(k, a);
+    kernels_.pack_a(a_.type)(a_, 0, rows_, 0, depth_, depth_, a);
     const int64_t grain = std::max<int64_t>(8, CeilDiv(1 << 16, rows_ * depth_) * 8);
     ParallelFor(ctx_, cols_, grain, [&](int64_t begin, int64_t end) {
       constexpr int64_t kChunk = 64;
@@ -138,22 +149,13 @@ class Product {
     });
   }
 
-  // Packs positions [k, k + kGemmPitch) of all rows of A, then lays them side by side.
-  void PackDotRows(int64_t k, T* to) const {
-    T piece[kGemmDotRows * kGemmPitch];
-    const int64_t depth = std::min(kGemmPitch, depth_ - k);
-    kernels_.pack_a(a_.type)(a_, 0, rows_, k, depth, 0, piece);
-    for (int64_t r = 0; r < rows_; ++r)
-      std::copy_n(piece + r * kGemmPitch, depth, to + r * depth_ + k);
-  }
-
-  int64_t SlabDepth() const { return kGemmDepth * kernels_.depth_unit; }
+  int64_t SlabDepth() const { return packed_depth_ * kernels_.depth_unit; }
   int64_t SumPitch() const { return panels_n_ * width_; }
   bool PanelIsDirect(int64_t panel) const { return direct_b_ && (panel + 1) * width_ <= cols_; }
 
   // Elements of one packed panel in one slab.
-  int64_t PanelA() const { return height_ * kGemmPitch; }
-  int64_t PanelB() const { return width_ * kGemmDepth; }
+  int64_t PanelA() const { return height_ * pitch_; }
+  int64_t PanelB() const { return width_ * packed_depth_; }
 
   // What the tiles of one slab work on.
   struct Slab {
@@ -228,13 +230,16 @@ class Product {
                     packed_b + s * slab_b);
       }
     });
-    ParallelFor(ctx_, CeilDiv(panels_m_, block_), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) RunBlock(i * block_, packed_b, slab_b);
+    // As many for each thread.
+    const int64_t threads = hlokit_num_threads(ctx_);
+    const int64_t blocks = CeilDiv(CeilDiv(panels_m_, block_), threads) * threads;
+    ParallelFor(ctx_, blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        RunBlock(i * panels_m_ / blocks, (i + 1) * panels_m_ / blocks, packed_b, slab_b);
     });
   }
 
-  void RunBlock(int64_t first, const T* packed_b, int64_t slab_b) const {
-    const int64_t end = std::min(first + block_, panels_m_);
+  void RunBlock(int64_t first, int64_t end, const T* packed_b, int64_t slab_b) const {
     const int64_t sum_size = keeps_sums_ ? block_ * height_ * SumPitch() : 0;
     Scratch scratch((block_ * PanelA() + sum_size) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
@@ -263,8 +268,9 @@ class Product {
       }
     });
     // Neighbouring panels together: a row of B in memory gives each of them a short piece.
-    const int64_t group =
-        std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, kPackedTogether);
+    const int64_t most =
+        std::clamp<int64_t>(2 * kBlockBytes / PanelB() / int64_t{sizeof(T)}, 1, kPackedTogether);
+    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, most);
     ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g)
         RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
@@ -284,13 +290,15 @@ class Product {
       slab.sums = scratch.as<T>() + b_size;
       slab.sum_pitch = cols;
       slab.sum_col = first * width_;
-      FillBlock(slab, 0, panels_m_, first, end);
+      for (int64_t m = 0; m < panels_m_; m += block_)
+        FillBlock(slab, m, std::min(m + block_, panels_m_), first, end);
     }
   }
 
   void PackRows(const Slab& slab, int64_t panel, T* to) const {
     const int64_t row = panel * height_;
-    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, 0, to);
+    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, pitch_,
+                             to);
   }
 
   // Panels [first, end), a few rows of B at a time: those of a row lie together in memory.
@@ -338,12 +346,12 @@ class Product {
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
     if (!PanelIsDirect(n)) {
       const T* b = direct_b_ ? slab.b : slab.b + n * PanelB();
-      return kernels_.micro[shape_][rows](depth, a, b, width_, to, ld, accumulate);
+      return kernels_.micro[shape_][rows](depth, a, pitch_, b, width_, to, ld, accumulate);
     }
     const auto& micro = b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
     const char* b = static_cast<const char*>(b_.data) +
                     (slab.k0 * b_.k.stride + n * width_) * ElementBytes(b_.type);
-    micro[shape_][rows](depth, a, b, b_.k.stride, to, ld, accumulate);
+    micro[shape_][rows](depth, a, pitch_, b, b_.k.stride, to, ld, accumulate);
   }
 
   // The last, narrower panel of a C that holds the sums itself.
@@ -368,7 +376,8 @@ class Product {
   int64_t width_ = 0, height_ = 0;       // of a register tile
   int64_t panels_m_ = 0, panels_n_ = 0;  // tiles down and across C
   int64_t block_ = 1;                    // panels of A that are worked on together
-  int64_t slabs_ = 1;
+  int64_t slabs_ = 1, packed_depth_ = 0;
+  int64_t pitch_ = 0;  // of packed A
   bool serial_ = false;
   bool direct_b_ = false;    // B is read in place
   bool direct_c_ = false;    // C takes tiles as they are

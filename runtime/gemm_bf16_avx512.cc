@@ -14,8 +14,8 @@ constexpr int kVectors = 2;
 constexpr int64_t kWidth = kVectors * 16;
 
 template <int kRows>
-void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, float* c, int64_t ldc,
-                bool accumulate) {
+void MicroPairs(int64_t k, const float* a, int64_t lda, const void* b_data, int64_t ldb, float* c,
+                int64_t ldc, bool accumulate) {
   __m512 sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -26,7 +26,7 @@ void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, floa
     const __m512bh b0 = (__m512bh)_mm512_loadu_ps(b), b1 = (__m512bh)_mm512_loadu_ps(b + 16);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const __m512bh factor = (__m512bh)_mm512_set1_ps(a[r * kGemmPitch + p]);
+      const __m512bh factor = (__m512bh)_mm512_set1_ps(a[r * lda + p]);
       sum[r][0] = _mm512_dpbf16_ps(sum[r][0], factor, b0);
       sum[r][1] = _mm512_dpbf16_ps(sum[r][1], factor, b1);
     }
@@ -41,21 +41,20 @@ void MicroPairs(int64_t k, const float* a, const void* b_data, int64_t ldb, floa
 }
 
 void PackPairsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
-                int64_t, float* to) {
+                int64_t pitch, float* to) {
   const uint16_t* from = static_cast<const uint16_t*>(source.data);
   uint16_t* rows = reinterpret_cast<uint16_t*>(to);
-  constexpr int64_t kPitch = 2 * kGemmPitch;
   if (HasRuns(source.outer) && !HasRuns(source.k)) {
     uint16_t column[kGemmMaxRows];
     for (int64_t p = 0; p < depth; ++p) {
       Gather(from + OffsetAt(source.k, k0 + p), source.outer, x0, count, column);
-      for (int64_t r = 0; r < count; ++r) rows[r * kPitch + p] = column[r];
+      for (int64_t r = 0; r < count; ++r) rows[r * 2 * pitch + p] = column[r];
     }
   } else {
-    GatherLines(from, source.outer, x0, count, source.k, k0, depth, rows, kPitch);
+    GatherLines(from, source.outer, x0, count, source.k, k0, depth, rows, 2 * pitch);
   }
   if (depth % 2 == 0) return;
-  for (int64_t r = 0; r < count; ++r) rows[r * kPitch + depth] = 0;
+  for (int64_t r = 0; r < count; ++r) rows[r * 2 * pitch + depth] = 0;
 }
 
 // Two rows of B become one row of pairs.
@@ -119,6 +118,7 @@ constexpr GemmKernels<float> MakePairs() {
   GemmKernels<float> kernels = {};
   kernels.lanes = 16;
   kernels.depth_unit = 2;
+  kernels.slab_depth = kSlabDepth<float>;
   kernels.vectors[0] = kVectors;
   kernels.max_rows[0] = kGemmMaxRows;
   FillPairs<kGemmMaxRows>(kernels.micro[0]);

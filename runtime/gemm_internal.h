@@ -58,18 +58,15 @@ HLOKIT_INLINE int64_t RunFrom(const IndexMap& map, int64_t x) {
 
 // --- the kernels of one instruction set ---
 
-constexpr int64_t kGemmDepth = 256;         // positions of k in one slab
-constexpr int64_t kGemmPitch = kGemmDepth;  // elements between rows of packed A
-constexpr int kGemmShapes = 3;              // register tiles: many rows, some, few but wide
+constexpr int kGemmShapes = 3;  // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
 constexpr int kGemmDotRows = 8;                     // that row-dot kernels take at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
 
-// c[rows][vectors] = or += a[rows][k] * b[k][vectors]; a has pitch kGemmPitch, b ldb, c ldc
-// (elements).
+// c[rows][vectors] = or += a[rows][k] * b[k][vectors]; rows are lda, ldb and ldc elements apart.
 template <typename T>
-using MicroKernel = void (*)(int64_t k, const T* a, const void* b, int64_t ldb, T* c, int64_t ldc,
-                             bool accumulate);
+using MicroKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c,
+                             int64_t ldc, bool accumulate);
 
 // c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and
 // ldb apart.
@@ -77,11 +74,11 @@ template <typename T>
 using RowDotKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
                               int64_t cols, T* c, int64_t ldc);
 
-// Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source. A: row-major with kGemmPitch.
-// B: k-major with `width` elements a row, zeros past `count`.
+// Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source into rows that are `pitch`
+// elements apart. A: row-major. B: k-major, with zeros from `count` to `pitch`.
 template <typename T>
 using PackKernel = void (*)(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
-                            int64_t depth, int64_t width, T* to);
+                            int64_t depth, int64_t pitch, T* to);
 
 // Rounds a tile (row pitch `ld`) into the target at (row, col).
 template <typename T>
@@ -91,6 +88,7 @@ using StoreKernel = void (*)(const T* tile, int64_t ld, int64_t rows, int64_t co
 template <typename T>
 struct GemmKernels {
   int lanes;                 // of one vector
+  int slab_depth;            // positions of k, in packed elements, that are worked on together
   int vectors[kGemmShapes];  // a register tile is up to max_rows by vectors * lanes
   int max_rows[kGemmShapes];
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T

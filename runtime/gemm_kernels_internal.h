@@ -35,9 +35,15 @@ HLOKIT_INLINE VectorOf<float>::Type Load(const Bfloat16* from) {
   return reinterpret_cast<VectorOf<float>::Type>(wide);
 }
 
+// Written so that it is one instruction: x + 0 would be an addition, for the sake of -0.
+template <typename T>
+HLOKIT_INLINE typename VectorOf<T>::Type Broadcast(T x) {
+  return x - typename VectorOf<T>::Type{};
+}
+
 template <typename T, typename B, int kRows, int kVectors>
-static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, int64_t ldc,
-                  bool accumulate) {
+static void Micro(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb, T* c,
+                  int64_t ldc, bool accumulate) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
   Vector sum[kRows][kVectors];
@@ -56,7 +62,7 @@ static void Micro(int64_t k, const T* a, const void* b_data, int64_t ldb, T* c, 
     for (int v = 0; v < kVectors; ++v) column[v] = Load(b + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const Vector factor = Vector{} + a[r * kGemmPitch + p];
+      const Vector factor = Broadcast(a[r * lda + p]);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sum[r][v] += factor * column[v];
     }
@@ -200,6 +206,12 @@ template <typename T, typename S>
 static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
                         const IndexMap& points, int64_t p0, int64_t point_count, T* to,
                         int64_t pitch) {
+  if (points.table == nullptr && points.stride == 1) {
+    from += p0;
+    for (int64_t l = 0; l < line_count; ++l)
+      CopyRun(from + OffsetAt(lines, l0 + l), point_count, to + l * pitch);
+    return;
+  }
   for (int64_t l = 0; l < line_count; ++l) {
     Gather(from + OffsetAt(lines, l0 + l), points, p0, point_count, to + l * pitch);
   }
@@ -272,31 +284,31 @@ static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, i
 
 template <typename T, typename S>
 static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
-                  int64_t, T* to) {
+                  int64_t pitch, T* to) {
   const S* from = static_cast<const S*>(source.data);
   const bool transposed = HasRuns(source.outer) && !HasRuns(source.k);
   (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.outer, x0, count, source.k,
-                                                            k0, depth, to, kGemmPitch);
+                                                            k0, depth, to, pitch);
   const int64_t positive = source.negate_from > k0 ? source.negate_from - k0 : 0;
   for (int64_t r = 0; r < count; ++r) {
-    for (int64_t p = positive; p < depth; ++p) to[r * kGemmPitch + p] = -to[r * kGemmPitch + p];
+    for (int64_t p = positive; p < depth; ++p) to[r * pitch + p] = -to[r * pitch + p];
   }
 }
 
 template <typename T, typename S>
 static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
-                  int64_t width, T* to) {
+                  int64_t pitch, T* to) {
   const S* from = static_cast<const S*>(source.data);
   const bool transposed = HasRuns(source.k) && !HasRuns(source.outer);
   (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth, source.outer,
-                                                            x0, count, to, width);
+                                                            x0, count, to, pitch);
   for (int64_t p = 0; p < depth; ++p) {
     const bool negative = k0 + p >= source.negate_from;
-    T* row = to + p * width;
+    T* row = to + p * pitch;
     if (negative) {
       for (int64_t j = 0; j < count; ++j) row[j] = -row[j];
     }
-    for (int64_t j = count; j < width; ++j) row[j] = T{};
+    for (int64_t j = count; j < pitch; ++j) row[j] = T{};
   }
 }
 
@@ -334,6 +346,10 @@ static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols,
 }
 
 // --- tables ---
+
+// So that what a register tile of B needs of one slab fits the second-level cache, beside A's.
+template <typename T>
+constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
 
 // Picks the instance of a packing or storing kernel for an element type of the accumulator's
 // family.
@@ -397,6 +413,7 @@ constexpr GemmKernels<T> MakeKernels() {
   GemmKernels<T> kernels = {};
   kernels.depth_unit = 1;
   kernels.lanes = VectorOf<T>::kLanes;
+  kernels.slab_depth = kSlabDepth<T>;
   const int vectors[kGemmShapes] = {2, 4, 8};
   for (int s = 0; s < kGemmShapes; ++s) {
     kernels.vectors[s] = vectors[s];

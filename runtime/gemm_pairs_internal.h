@@ -17,7 +17,7 @@ constexpr int64_t kPairLanes = HLOKIT_VECTOR_BYTES / 4;
 
 #if HLOKIT_VECTOR_BYTES == 64
 using PairVector = __m512i;
-HLOKIT_INLINE PairVector Broadcast(uint32_t pair) {
+HLOKIT_INLINE PairVector BroadcastPair(uint32_t pair) {
   return _mm512_set1_epi32(static_cast<int>(pair));
 }
 HLOKIT_INLINE PairVector LoadPairs(const uint32_t* from) { return _mm512_loadu_si512(from); }
@@ -26,7 +26,7 @@ HLOKIT_INLINE PairVector Plus(PairVector x, PairVector y) { return _mm512_add_ep
 HLOKIT_INLINE PairVector Products(PairVector x, PairVector y) { return _mm512_madd_epi16(x, y); }
 #else
 using PairVector = __m256i;
-HLOKIT_INLINE PairVector Broadcast(uint32_t pair) {
+HLOKIT_INLINE PairVector BroadcastPair(uint32_t pair) {
   return _mm256_set1_epi32(static_cast<int>(pair));
 }
 HLOKIT_INLINE PairVector LoadPairs(const uint32_t* from) {
@@ -49,19 +49,19 @@ HLOKIT_INLINE PairVector Accumulate(PairVector sum, PairVector x, PairVector y) 
 }
 
 template <int kRows>
-void MicroIntegerPairs(int64_t k, const uint32_t* a, const void* b_data, int64_t ldb, uint32_t* c,
-                       int64_t ldc, bool accumulate) {
+void MicroIntegerPairs(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, int64_t ldb,
+                       uint32_t* c, int64_t ldc, bool accumulate) {
   PairVector sum[kRows][kPairVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kPairVectors; ++v) sum[r][v] = Broadcast(0);
+    for (int v = 0; v < kPairVectors; ++v) sum[r][v] = BroadcastPair(0);
   }
   const uint32_t* b = static_cast<const uint32_t*>(b_data);
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     const PairVector b0 = LoadPairs(b), b1 = LoadPairs(b + kPairLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const PairVector factor = Broadcast(a[r * kGemmPitch + p]);
+      const PairVector factor = BroadcastPair(a[r * lda + p]);
       sum[r][0] = Accumulate(sum[r][0], factor, b0);
       sum[r][1] = Accumulate(sum[r][1], factor, b1);
     }
@@ -81,11 +81,11 @@ HLOKIT_INLINE uint32_t Pair(int16_t low, int16_t high) {
 
 template <typename From>
 void PackIntegerA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
-                  int64_t, uint32_t* to) {
+                  int64_t pitch, uint32_t* to) {
   const From* from = static_cast<const From*>(source.data);
   for (int64_t r = 0; r < count; ++r) {
     const From* row = from + OffsetAt(source.outer, x0 + r);
-    int16_t* words = reinterpret_cast<int16_t*>(to + r * kGemmPitch);
+    int16_t* words = reinterpret_cast<int16_t*>(to + r * pitch);
     if (RunFrom(source.k, k0) >= depth) {
       row += OffsetAt(source.k, k0);
       for (int64_t p = 0; p < depth; ++p) words[p] = row[p];
@@ -142,6 +142,7 @@ constexpr GemmKernels<uint32_t> MakeIntegerPairs() {
   GemmKernels<uint32_t> kernels = {};
   kernels.lanes = kPairLanes;
   kernels.depth_unit = 2;
+  kernels.slab_depth = kSlabDepth<uint32_t>;
   kernels.vectors[0] = kPairVectors;
   kernels.max_rows[0] = kPairRows;
   FillIntegerPairs<kPairRows>(kernels.micro[0]);

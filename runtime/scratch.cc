@@ -3,6 +3,9 @@
 #include "runtime/scratch.h"
 
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include <algorithm>
 
@@ -10,6 +13,7 @@ namespace hlokit {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMaxKept = size_t{256} << 20;  // larger blocks go back to the system
 
 struct ThreadBlock {
@@ -22,11 +26,23 @@ struct ThreadBlock {
 };
 thread_local ThreadBlock block;
 
+// In huge pages where it is that large: kernels walk through packed matrices in all directions.
+char* AllocateBlock(size_t bytes) {
+  const bool large = bytes >= kHugePage;
+  const size_t alignment = large ? kHugePage : kAlignment;
+  bytes = (bytes + alignment - 1) / alignment * alignment;
+  void* data = aligned_alloc(alignment, bytes);
+#ifdef __linux__
+  if (large && data != nullptr) madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<char*>(data);
+}
+
 void GrowIdleBlock() {
   const size_t wanted = std::min(block.wanted, kMaxKept);
   if (wanted <= block.capacity) return;
   free(block.data);
-  block.data = static_cast<char*>(aligned_alloc(kAlignment, wanted));
+  block.data = AllocateBlock(wanted);
   block.capacity = block.data == nullptr ? 0 : wanted;
 }
 
@@ -49,7 +65,7 @@ Scratch::Scratch(size_t bytes) : owned_(false), mark_(block.used) {
   owned_ = true;
   mark_ = size;
   block.outside += size;
-  data_ = aligned_alloc(kAlignment, size);
+  data_ = AllocateBlock(size);
 }
 
 Scratch::~Scratch() {

@@ -1,8 +1,10 @@
 // Literal storage, element access, layout conversion.
 #include "types/literal.h"
 
+#include <cstdlib>
 #include <cstring>
 
+#include "support/memory.h"
 #include "types/float_convert.h"
 #include "types/load_internal.h"
 
@@ -11,8 +13,8 @@ namespace {
 
 uint8_t* Allocate(int64_t bytes, bool zeroed) {
   const size_t size = (static_cast<size_t>(bytes) + 127) & ~size_t{63};
-  void* raw = nullptr;
-  if (posix_memalign(&raw, 64, size) != 0) std::abort();
+  void* const raw = AllocateAligned(size);
+  if (raw == nullptr) std::abort();
   if (zeroed) std::memset(raw, 0, size);
   return static_cast<uint8_t*>(raw);
 }

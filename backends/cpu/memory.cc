@@ -1,19 +1,17 @@
-// Aligned allocation, with large pages for large blocks.
+// Allocation that refuses what this machine has not got.
 #include "backends/cpu/memory.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
 #include "support/file.h"
+#include "support/memory.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-constexpr int64_t kLargePage = 2 << 20;
 
 // What the control group allows; none where the file is missing or says "max".
 int64_t GroupLimit() {
@@ -36,11 +34,8 @@ absl::StatusOr<Bytes> AllocateBytes(int64_t size) {
   if (size > MemoryLimit())
     return ResourceExhausted("the program needs ", size, " bytes at once; this machine has ",
                              MemoryLimit());
-  void* raw = nullptr;
-  const bool large = size >= 2 * kLargePage;
-  if (posix_memalign(&raw, large ? kLargePage : 64, static_cast<size_t>(size + 64)) != 0)
-    return ResourceExhausted("cannot allocate ", size, " bytes");
-  if (large) madvise(raw, static_cast<size_t>(size), MADV_HUGEPAGE);
+  void* const raw = AllocateAligned(static_cast<size_t>(size + 64));
+  if (raw == nullptr) return ResourceExhausted("cannot allocate ", size, " bytes");
   return Bytes(static_cast<char*>(raw));
 }
 

@@ -3,8 +3,8 @@
 #include "runtime/fft.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/fft_internal.h"
@@ -25,6 +25,60 @@ struct Axis {
   int64_t Start(int64_t line) const { return line / inner * n * inner + line % inner; }
 };
 
+// The elements of F arrays and the T that is computed in: where both are one type (always, but for
+// Bluestein's algorithm in f32), the kernels of this machine move them.
+template <typename F, typename T>
+class LineMover {
+ public:
+  LineMover(int64_t lines, T scale) : lines_(lines), scale_(scale) {}
+
+  // n complex numbers of each line, side by side; lines are `pitch` reals apart.
+  void TakeLines(const F* from, int64_t pitch, int64_t n, T* re, T* im) const {
+    if constexpr (kOneType) return FindFftKernels<T>().take_lines(from, pitch, n, lines_, re, im);
+    for (int64_t i = 0; i < lines_; ++i)
+      for (int64_t j = 0; j < n; ++j) Take(from + i * pitch + 2 * j, re, im, j * lines_ + i);
+  }
+  void GiveLines(F* to, int64_t pitch, int64_t n, const T* re, const T* im) const {
+    if constexpr (kOneType)
+      return FindFftKernels<T>().give_lines(to, pitch, n, lines_, re, im, scale_);
+    for (int64_t i = 0; i < lines_; ++i)
+      for (int64_t j = 0; j < n; ++j) Give(to + i * pitch + 2 * j, re, im, j * lines_ + i);
+  }
+
+  // `count` lines from line `first` of the buffers on, whose numbers lie side by side.
+  void TakeAcross(const F* from, int64_t step, int64_t n, int64_t first, int64_t count, T* re,
+                  T* im) const {
+    if constexpr (kOneType)
+      return FindFftKernels<T>().take_across(from, step, n, count, lines_, re + first, im + first);
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = 0; i < count; ++i)
+        Take(from + j * step + 2 * i, re, im, j * lines_ + first + i);
+  }
+  void GiveAcross(F* to, int64_t step, int64_t n, int64_t first, int64_t count, const T* re,
+                  const T* im) const {
+    if constexpr (kOneType)
+      return FindFftKernels<T>().give_across(to, step, n, count, lines_, re + first, im + first,
+                                             scale_);
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = 0; i < count; ++i)
+        Give(to + j * step + 2 * i, re, im, j * lines_ + first + i);
+  }
+
+ private:
+  static constexpr bool kOneType = std::is_same_v<F, T>;
+  static void Take(const F* x, T* re, T* im, int64_t at) {
+    re[at] = static_cast<T>(x[0]);
+    im[at] = static_cast<T>(x[1]);
+  }
+  void Give(F* x, const T* re, const T* im, int64_t at) const {
+    x[0] = static_cast<F>(re[at] * scale_);
+    x[1] = static_cast<F>(im[at] * scale_);
+  }
+
+  int64_t lines_;
+  T scale_;
+};
+
 // F: the type of the arrays; T: that of the computation (double for Bluestein).
 template <typename F, typename T>
 class AxisTransform {
@@ -39,85 +93,76 @@ class AxisTransform {
   // Along any axis of complex numbers.
   void Complex(const Axis& axis, const F* from, F* to) const {
     ForBlocks(axis.Lines(), axis.inner, [&](int64_t line, int64_t lines, FftBuffers<T>& b) {
-      const auto take = [&](const F* x, int64_t i, int64_t j) {
-        b.re[j * lines + i] = x[0];
-        b.im[j * lines + i] = x[1];
-      };
-      const auto give = [&](F* x, int64_t i, int64_t j) {
-        x[0] = static_cast<F>(b.re[j * lines + i] * scale_);
-        x[1] = static_cast<F>(b.im[j * lines + i] * scale_);
-      };
-      ForElements(axis, line, lines, from, take);
+      const LineMover<F, T> mover(lines, scale_);
+      const int64_t n = axis.n, step = 2 * axis.inner;
+      if (axis.inner == 1) {
+        mover.TakeLines(from + 2 * axis.Start(line), 2 * n, n, b.re, b.im);
+        if (!Run(lines, b)) return;
+        return mover.GiveLines(to + 2 * axis.Start(line), 2 * n, n, b.re, b.im);
+      }
+      ForNeighbours(axis, line, lines, [&](int64_t start, int64_t first, int64_t count) {
+        mover.TakeAcross(from + 2 * start, step, n, first, count, b.re, b.im);
+      });
       if (!Run(lines, b)) return;
-      ForElements(axis, line, lines, to, give);
+      ForNeighbours(axis, line, lines, [&](int64_t start, int64_t first, int64_t count) {
+        mover.GiveAcross(to + 2 * start, step, n, first, count, b.re, b.im);
+      });
     });
   }
 
   // Rows of n reals to n / 2 + 1 complex numbers, at even n as n / 2 complex numbers (the length of
   // the plan).
   void FromReal(int64_t rows, int64_t n, const F* from, F* to) const {
-    const bool even = n % 2 == 0;
     const int64_t kept = n / 2 + 1;
     ForBlocks(rows, 1, [&](int64_t row, int64_t lines, FftBuffers<T>& b) {
-      if (even) {  // neighbours are the parts of one complex number
-        ForElements(Axis{rows, plan_->n, 1}, row, lines, from,
-                    [&](const F* x, int64_t i, int64_t j) {
-                      b.re[j * lines + i] = x[0];
-                      b.im[j * lines + i] = x[1];
-                    });
-      } else {
-        for (int64_t i = 0; i < lines; ++i) {
-          const F* x = from + (row + i) * n;
-          for (int64_t j = 0; j < plan_->n; ++j) {
-            b.re[j * lines + i] = x[j];
-            b.im[j * lines + i] = F(0);
-          }
+      const LineMover<F, T> mover(lines, T(1));
+      F* const out = to + 2 * row * kept;
+      if (n % 2 == 0) {
+        mover.TakeLines(from + row * n, n, plan_->n, b.re, b.im);
+        if (!Run(lines, b)) return;
+        FindFftKernels<T>().untangle(*turns_, plan_->n, lines, b.re, b.im, b.spare_re, b.spare_im);
+        return mover.GiveLines(out, 2 * kept, kept, b.spare_re, b.spare_im);
+      }
+      for (int64_t i = 0; i < lines; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          b.re[j * lines + i] = from[(row + i) * n + j];
+          b.im[j * lines + i] = T(0);
         }
       }
-      if (!Run(lines, b)) return;
-      if (even) UntangleAll(lines, b);
-      ForElements(Axis{rows, kept, 1}, row, lines, to, [&](F* x, int64_t i, int64_t k) {
-        T re, im;
-        even&& k == plan_->n ? Untangle(b, k, lines, i, re, im)
-        : even               ? Pick(b.spare_re, b.spare_im, k * lines + i, re, im)
-                             : Pick(b.re, b.im, k * lines + i, re, im);
-        x[0] = static_cast<F>(re);
-        x[1] = static_cast<F>(im);
-      });
+      if (Run(lines, b)) mover.GiveLines(out, 2 * kept, kept, b.re, b.im);
     });
   }
 
   // The inverse of FromReal.
   void ToReal(int64_t rows, int64_t n, const F* from, F* to) const {
-    const bool even = n % 2 == 0;
     const int64_t kept = n / 2 + 1;
     ForBlocks(rows, 1, [&](int64_t row, int64_t lines, FftBuffers<T>& b) {
-      for (int64_t i = 0; i < lines; ++i) {
-        const F* x = from + 2 * (row + i) * kept;
-        for (int64_t k = 0; k < plan_->n; ++k) {
-          T& re = b.re[k * lines + i];
-          T& im = b.im[k * lines + i];
-          even ? Tangle(x, k, re, im) : Mirror(x, k, re, im);
-        }
+      const LineMover<F, T> mover(lines, scale_);
+      const F* const in = from + 2 * row * kept;
+      if (n % 2 == 0) {
+        mover.TakeLines(in, 2 * kept, kept, b.spare_re, b.spare_im);
+        FindFftKernels<T>().tangle(*turns_, plan_->n, lines, b.spare_re, b.spare_im, b.re, b.im);
+        if (Run(lines, b)) mover.GiveLines(to + row * n, n, plan_->n, b.re, b.im);
+        return;
       }
+      for (int64_t i = 0; i < lines; ++i)
+        for (int64_t k = 0; k < n; ++k)
+          Mirror(in + 2 * i * kept, k, b.re[k * lines + i], b.im[k * lines + i]);
       if (!Run(lines, b)) return;
-      for (int64_t i = 0; i < lines; ++i) {
-        F* x = to + (row + i) * n;
-        for (int64_t j = 0; j < plan_->n; ++j) {
-          x[even ? 2 * j : j] = static_cast<F>(b.re[j * lines + i] * scale_);
-          if (even) x[2 * j + 1] = static_cast<F>(b.im[j * lines + i] * scale_);
-        }
-      }
+      for (int64_t i = 0; i < lines; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          to[(row + i) * n + j] = static_cast<F>(b.re[j * lines + i] * scale_);
     });
   }
 
-  // Twiddles exp(-2 pi i k / (2 * plan length)) for FromReal and ToReal at even lengths.
-  void set_half_turns(const T* cosine, const T* sine) { cosine_ = cosine, sine_ = sine; }
+  // For FromReal and ToReal of `n` reals, n even.
+  void FindTurns(int64_t n) { turns_ = FindFftTurns<T>(n); }
 
  private:
   template <typename Body>
   void ForBlocks(int64_t total, int64_t inner, const Body& body) const {
-    const int64_t line_bytes = 4 * plan_->n * sizeof(T);
+    const int64_t size_of_line = plan_->n + 1;  // a real line has a coefficient more
+    const int64_t line_bytes = 4 * size_of_line * sizeof(T);
     const int64_t least = inner > 1 ? 4 : 1;
     const int64_t block = std::clamp<int64_t>(kBlockBytes / line_bytes, least, kMostLines);
     const int64_t blocks = (total + block - 1) / block;
@@ -126,7 +171,7 @@ class AxisTransform {
                   Scratch scratch(block * line_bytes);
                   if (scratch.data() == nullptr) return ReportMemory();
                   T* work = scratch.as<T>();
-                  const int64_t size = block * plan_->n;
+                  const int64_t size = block * size_of_line;
                   for (int64_t i = begin; i < end; ++i) {
                     FftBuffers<T> buffers{work, work + size, work + 2 * size, work + 3 * size};
                     body(i * block, std::min(block, total - i * block), buffers);
@@ -134,23 +179,15 @@ class AxisTransform {
                 });
   }
 
-  // use(element j of line i, i, j) for all of `lines` lines: lines beside each other are taken
-  // across, others in tiles that stay in the first-level cache.
-  template <typename P, typename Use>
-  static void ForElements(const Axis& axis, int64_t line, int64_t lines, P* array, const Use& use) {
-    if (line % axis.inner + lines <= axis.inner) {
-      P* x = array + 2 * axis.Start(line);
-      for (int64_t j = 0; j < axis.n; ++j, x += 2 * axis.inner)
-        for (int64_t i = 0; i < lines; ++i) use(x + 2 * i, i, j);
-      return;
-    }
-    constexpr int64_t kTile = 16;
-    for (int64_t first = 0; first < axis.n; first += kTile) {
-      const int64_t end = std::min(axis.n, first + kTile);
-      for (int64_t i = 0; i < lines; ++i) {
-        P* x = array + 2 * axis.Start(line + i);
-        for (int64_t j = first; j < end; ++j) use(x + 2 * j * axis.inner, i, j);
-      }
+  // use(start, first, count) for runs of lines that lie beside each other: `count` from line
+  // `first` of the block on, at `start`.
+  template <typename Use>
+  static void ForNeighbours(const Axis& axis, int64_t line, int64_t lines, const Use& use) {
+    for (int64_t first = 0; first < lines;) {
+      const int64_t at = line + first;
+      const int64_t count = std::min(lines - first, axis.inner - at % axis.inner);
+      use(axis.Start(at), first, count);
+      first += count;
     }
   }
 
@@ -164,44 +201,6 @@ class AxisTransform {
   static void Exchange(FftBuffers<T>& b) {
     std::swap(b.re, b.im);
     std::swap(b.spare_re, b.spare_im);
-  }
-
-  static void Pick(const T* from_re, const T* from_im, int64_t at, T& re, T& im) {
-    re = from_re[at];
-    im = from_im[at];
-  }
-
-  // Coefficient k of a real line from the transform of its even (real parts) and odd (imaginary
-  // parts) elements.
-  void Untangle(const FftBuffers<T>& b, int64_t k, int64_t lines, int64_t i, T& re, T& im) const {
-    const int64_t h = plan_->n, a = (k == h ? 0 : k) * lines + i,
-                  c = (k == 0 ? 0 : h - k) * lines + i;
-    const T even_re = (b.re[a] + b.re[c]) / 2, even_im = (b.im[a] - b.im[c]) / 2;
-    const T odd_re = (b.im[a] + b.im[c]) / 2, odd_im = (b.re[c] - b.re[a]) / 2;
-    re = even_re + odd_re * cosine_[k] - odd_im * sine_[k];
-    im = even_im + odd_re * sine_[k] + odd_im * cosine_[k];
-  }
-
-  // All of them but the last, into the spare buffers.
-  void UntangleAll(int64_t lines, const FftBuffers<T>& b) const {
-    T* __restrict re = b.spare_re;
-    T* __restrict im = b.spare_im;
-    for (int64_t k = 0; k < plan_->n; ++k)
-      for (int64_t i = 0; i < lines; ++i)
-        Untangle(b, k, lines, i, re[k * lines + i], im[k * lines + i]);
-  }
-
-  // The inverse of Untangle.
-  void Tangle(const F* x, int64_t k, T& re, T& im) const {
-    const int64_t c = plan_->n - k;
-    const T a_im = k == 0 ? T(0) : static_cast<T>(x[2 * k + 1]),
-            c_im = k == 0 ? T(0) : static_cast<T>(x[2 * c + 1]);
-    const T even_re = (static_cast<T>(x[2 * k]) + x[2 * c]) / 2, even_im = (a_im - c_im) / 2;
-    const T turned_re = (static_cast<T>(x[2 * k]) - x[2 * c]) / 2, turned_im = (a_im + c_im) / 2;
-    const T odd_re = turned_re * cosine_[k] + turned_im * sine_[k];
-    const T odd_im = turned_im * cosine_[k] - turned_re * sine_[k];
-    re = even_re - odd_im;
-    im = even_im + odd_re;
   }
 
   // Coefficient k of all n of a real line, of which the first half is given.
@@ -218,10 +217,9 @@ class AxisTransform {
 
   void* ctx_;
   std::shared_ptr<const FftPlan<T>> plan_;
+  std::shared_ptr<const FftTurns<T>> turns_;
   bool inverse_;
   T scale_;
-  const T* cosine_ = nullptr;
-  const T* sine_ = nullptr;
 };
 
 template <typename F>
@@ -255,10 +253,10 @@ class Transform {
   void WithTransform(int64_t length, bool inverse, double scale, const Use& use) const {
     if (sizeof(F) == 4 && NeedsBluestein(length)) {
       AxisTransform<F, double> transform(ctx_, length, inverse, scale);
-      return use(transform, double());
+      return use(transform);
     }
     AxisTransform<F, F> transform(ctx_, length, inverse, scale);
-    use(transform, F());
+    use(transform);
   }
 
   // Complex transforms along the first `axes` dimensions of each; the last dimension has `last`
@@ -269,7 +267,7 @@ class Transform {
       const int64_t n = d_.length[i];
       const Axis axis{outer / n / inner, n, inner};
       WithTransform(n, inverse, inverse ? 1.0 / static_cast<double>(n) : 1.0,
-                    [&](const auto& transform, auto) { transform.Complex(axis, from, to); });
+                    [&](const auto& transform) { transform.Complex(axis, from, to); });
       from = to;
       inner *= n;
     }
@@ -278,11 +276,8 @@ class Transform {
   void RealAxis(const F* from, F* to, bool inverse) const {
     const int64_t n = Last(), half = n % 2 == 0 ? n / 2 : n;
     const double scale = inverse ? 1.0 / static_cast<double>(half) : 1.0;
-    WithTransform(half, inverse, scale, [&](auto& transform, auto number) {
-      using T = decltype(number);
-      std::vector<T> cosine(half + 1), sine(half + 1);
-      if (n % 2 == 0) HalfTurns(n, cosine, sine);
-      transform.set_half_turns(cosine.data(), sine.data());
+    WithTransform(half, inverse, scale, [&](auto& transform) {
+      if (n % 2 == 0) transform.FindTurns(n);
       inverse ? transform.ToReal(Rows(), n, from, to) : transform.FromReal(Rows(), n, from, to);
     });
   }

@@ -36,28 +36,62 @@ template <typename T>
 std::shared_ptr<const FftPlan<T>> FindFftPlan(int64_t n);
 bool NeedsBluestein(int64_t n);
 
-// exp(-2 pi i k / n) for every k that the vectors have room for.
+// exp(-2 pi i k / n) for k in [0, n / 2].
 template <typename T>
-void HalfTurns(int64_t n, std::vector<T>& cosine, std::vector<T>& sine);
+struct FftTurns {
+  std::vector<T> cosine, sine;
+};
 
-// One pass; `stride` is the number of interleaved lines times the radices of the passes before.
+// Made once, as plans are.
 template <typename T>
-using FftPassKernel = void (*)(const FftPass<T>& pass, int64_t stride, const T* re, const T* im,
-                               T* to_re, T* to_im);
+std::shared_ptr<const FftTurns<T>> FindFftTurns(int64_t n);
 
+// A number of lanes, as a type.
+template <int kWidth>
+struct FftWidth {
+  static constexpr int kLanes = kWidth;
+};
+
+// The loops over buffers of `lines` interleaved lines: number j of line i lies at [j * lines + i].
+template <typename T>
 struct FftKernels {
-  FftPassKernel<float> f32;
-  FftPassKernel<double> f64;
+  // One pass; `stride` is the number of lines times the radices of the passes before.
+  void (*pass)(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* to_re,
+               T* to_im);
+  // n complex numbers of each line, which lie side by side; lines are `pitch` reals apart.
+  void (*take_lines)(const T* from, int64_t pitch, int64_t n, int64_t lines, T* re, T* im);
+  void (*give_lines)(T* to, int64_t pitch, int64_t n, int64_t lines, const T* re, const T* im,
+                     T scale);
+  // The first `count` lines, whose numbers j lie side by side, `step` reals from the numbers j + 1.
+  void (*take_across)(const T* from, int64_t step, int64_t n, int64_t count, int64_t lines, T* re,
+                      T* im);
+  void (*give_across)(T* to, int64_t step, int64_t n, int64_t count, int64_t lines, const T* re,
+                      const T* im, T scale);
+  // Coefficients 0 to `half` of real lines from the transforms of `half` complex numbers that have
+  // even elements as real parts and odd ones as imaginary parts; and back, before a transform.
+  void (*untangle)(const FftTurns<T>& turns, int64_t half, int64_t lines, const T* re, const T* im,
+                   T* to_re, T* to_im);
+  void (*tangle)(const FftTurns<T>& turns, int64_t half, int64_t lines, const T* re, const T* im,
+                 T* to_re, T* to_im);
+};
+
+struct FftIsa {
+  FftKernels<float> f32;
+  FftKernels<double> f64;
 };
 namespace isa_base {
-extern const FftKernels kFft;
+extern const FftIsa kFft;
 }
 namespace isa_avx2 {
-extern const FftKernels kFft;
+extern const FftIsa kFft;
 }
 namespace isa_avx512 {
-extern const FftKernels kFft;
+extern const FftIsa kFft;
 }
+
+// Those of this machine's instruction set.
+template <typename T>
+const FftKernels<T>& FindFftKernels();
 
 // Two buffers of split complex numbers, n * lines each.
 template <typename T>

@@ -12,7 +12,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kRadices[] = {4, 2, 3, 5, 7, 11, 13};
+constexpr int64_t kRadices[] = {8, 4, 2, 3, 5, 7, 11, 13};
 
 // exp(-2 pi i numerator / denominator)
 template <typename T>
@@ -74,11 +74,31 @@ int64_t SmoothLength(int64_t n) {
   return best;
 }
 
+// The one Made for n, filled at the first call.
+template <typename Made, typename Fill>
+std::shared_ptr<const Made> FindMade(int64_t n, const Fill& fill) {
+  static std::mutex mutex;
+  static std::map<int64_t, std::shared_ptr<const Made>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = all.find(n);
+    if (found != all.end()) return found->second;
+  }
+  auto made = std::make_shared<Made>();
+  fill(*made);
+  const std::lock_guard<std::mutex> lock(mutex);
+  return all.emplace(n, std::move(made)).first->second;
+}
+
 template <typename T>
 void FillPasses(FftPlan<T>& plan) {
   int64_t left = plan.n;
   for (int64_t radix : kRadices) {
-    for (; left % radix == 0; left /= radix) plan.passes.push_back(MakePass<T>(radix, left));
+    // 16 is two fours rather than an eight and a two.
+    while (left % radix == 0 && !(radix == 8 && left / 8 % 4 == 2)) {
+      plan.passes.push_back(MakePass<T>(radix, left));
+      left /= radix;
+    }
   }
 }
 
@@ -103,19 +123,11 @@ void FillChirp(FftPlan<T>& plan) {
   plan.filter_sine.assign(buffers.im, buffers.im + m);
 }
 
-FftPassKernel<float> PassKernel(float) {
+const FftIsa& Kernels() {
   const Isa isa = BestIsa();
-  return (isa == Isa::kAvx512 ? isa_avx512::kFft
-          : isa == Isa::kAvx2 ? isa_avx2::kFft
-                              : isa_base::kFft)
-      .f32;
-}
-FftPassKernel<double> PassKernel(double) {
-  const Isa isa = BestIsa();
-  return (isa == Isa::kAvx512 ? isa_avx512::kFft
-          : isa == Isa::kAvx2 ? isa_avx2::kFft
-                              : isa_base::kFft)
-      .f64;
+  return isa == Isa::kAvx512 ? isa_avx512::kFft
+         : isa == Isa::kAvx2 ? isa_avx2::kFft
+                             : isa_base::kFft;
 }
 
 // re, im *= c, s for element j of every line.
@@ -167,26 +179,36 @@ bool NeedsBluestein(int64_t n) {
   return n != 1;
 }
 
+template <>
+const FftKernels<float>& FindFftKernels() {
+  return Kernels().f32;
+}
+template <>
+const FftKernels<double>& FindFftKernels() {
+  return Kernels().f64;
+}
+
 template <typename T>
 std::shared_ptr<const FftPlan<T>> FindFftPlan(int64_t n) {
-  static std::mutex mutex;
-  static std::map<int64_t, std::shared_ptr<const FftPlan<T>>> plans;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto found = plans.find(n);
-    if (found != plans.end()) return found->second;
-  }
-  auto plan = std::make_shared<FftPlan<T>>();
-  plan->n = n;
-  NeedsBluestein(n) ? FillChirp(*plan) : FillPasses(*plan);
-  std::lock_guard<std::mutex> lock(mutex);
-  return plans.emplace(n, std::move(plan)).first->second;
+  return FindMade<FftPlan<T>>(n, [n](FftPlan<T>& plan) {
+    plan.n = n;
+    NeedsBluestein(n) ? FillChirp(plan) : FillPasses(plan);
+  });
+}
+
+template <typename T>
+std::shared_ptr<const FftTurns<T>> FindFftTurns(int64_t n) {
+  return FindMade<FftTurns<T>>(n, [n](FftTurns<T>& turns) {
+    turns.cosine.resize(n / 2 + 1);
+    turns.sine.resize(n / 2 + 1);
+    for (int64_t k = 0; k <= n / 2; ++k) UnitRoot(k, n, turns.cosine[k], turns.sine[k]);
+  });
 }
 
 template <typename T>
 bool RunFft(const FftPlan<T>& plan, int64_t lines, FftBuffers<T>& b) {
   if (plan.inner != nullptr) return RunBluestein(plan, lines, b);
-  const FftPassKernel<T> kernel = PassKernel(T());
+  const auto kernel = FindFftKernels<T>().pass;
   int64_t stride = lines;
   for (const FftPass<T>& pass : plan.passes) {
     kernel(pass, stride, b.re, b.im, b.spare_re, b.spare_im);
@@ -197,13 +219,8 @@ bool RunFft(const FftPlan<T>& plan, int64_t lines, FftBuffers<T>& b) {
   return true;
 }
 
-template <typename T>
-void HalfTurns(int64_t n, std::vector<T>& cosine, std::vector<T>& sine) {
-  for (size_t k = 0; k < cosine.size(); ++k) UnitRoot(k, n, cosine[k], sine[k]);
-}
-
-template void HalfTurns(int64_t, std::vector<float>&, std::vector<float>&);
-template void HalfTurns(int64_t, std::vector<double>&, std::vector<double>&);
+template std::shared_ptr<const FftTurns<float>> FindFftTurns(int64_t);
+template std::shared_ptr<const FftTurns<double>> FindFftTurns(int64_t);
 template std::shared_ptr<const FftPlan<float>> FindFftPlan(int64_t);
 template std::shared_ptr<const FftPlan<double>> FindFftPlan(int64_t);
 template bool RunFft(const FftPlan<float>&, int64_t, FftBuffers<float>&);

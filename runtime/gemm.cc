@@ -30,6 +30,7 @@ constexpr int64_t kPackedTogether = 8;      // panels of B, and
 constexpr int64_t kRowsTogether = 4;        // rows of it
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 constexpr int64_t kWideRows = 256;          // of a wide product at most
+constexpr int64_t kPartDepth = 512;         // positions of k that are summed up one by one
 constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -342,16 +343,29 @@ class Product {
 
   void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
                 bool accumulate) const {
-    const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
     if (!PanelIsDirect(n)) {
       const T* b = direct_b_ ? slab.b : slab.b + n * PanelB();
-      return kernels_.micro[shape_][rows](depth, a, pitch_, b, width_, to, ld, accumulate);
+      return AddParts(slab, kernels_.micro[shape_][rows], a, reinterpret_cast<const char*>(b),
+                      width_, width_ * int64_t{sizeof(T)}, to, ld, accumulate);
     }
     const auto& micro = b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
-    const char* b = static_cast<const char*>(b_.data) +
-                    (slab.k0 * b_.k.stride + n * width_) * ElementBytes(b_.type);
-    micro[shape_][rows](depth, a, pitch_, b, b_.k.stride, to, ld, accumulate);
+    const int64_t bytes = ElementBytes(b_.type);
+    const char* b =
+        static_cast<const char*>(b_.data) + (slab.k0 * b_.k.stride + n * width_) * bytes;
+    AddParts(slab, micro[shape_][rows], a, b, b_.k.stride, b_.k.stride * bytes, to, ld, accumulate);
+  }
+
+  // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.
+  void AddParts(const Slab& slab, MicroKernel<T> micro, const T* a, const char* b, int64_t ldb,
+                int64_t row_bytes, T* to, int64_t ld, bool accumulate) const {
+    const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
+    int64_t k = 0;
+    do {
+      micro(std::min(kPartDepth, depth - k), a + k, pitch_, b + k * row_bytes, ldb, to, ld,
+            accumulate || k > 0);
+      k += kPartDepth;
+    } while (k < depth);
   }
 
   // The last, narrower panel of a C that holds the sums itself.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/gemm_internal.h"
+#include "runtime/lanes_internal.h"
 
 namespace hlokit::HLOKIT_ISA {
 
@@ -221,36 +222,13 @@ HLOKIT_INLINE bool HasRuns(const IndexMap& map) {
   return map.table != nullptr ? map.run >= 4 : map.stride == 1;
 }
 
-// Transposes a square of lanes: log2(lanes) rounds that interleave row i with row i + lanes / 2.
-template <typename T, int... kI>
-HLOKIT_INLINE void TransposeLanes(const T (*from)[sizeof...(kI)], T* to, int64_t pitch) {
-  constexpr int kLanes = sizeof...(kI);
-  using Vector = typename VectorOf<T>::Type;
-  Vector rows[kLanes], next[kLanes];
-  for (int i = 0; i < kLanes; ++i) rows[i] = Load(from[i]);
-#pragma GCC unroll 8
-  for (int step = 1; step < kLanes; step *= 2) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kLanes / 2; ++i) {
-      const Vector a = rows[i], b = rows[i + kLanes / 2];
-      next[2 * i] = __builtin_shufflevector(a, b, (kI / 2 + kI % 2 * kLanes)...);
-      next[2 * i + 1] = __builtin_shufflevector(a, b, (kLanes / 2 + kI / 2 + kI % 2 * kLanes)...);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kLanes; ++i) rows[i] = next[i];
-  }
-  for (int i = 0; i < kLanes; ++i) Store(to + i * pitch, rows[i]);
-}
-
 template <typename T>
 HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
-  if constexpr (VectorOf<T>::kLanes == 2) TransposeLanes<T, 0, 1>(from, to, pitch);
-  if constexpr (VectorOf<T>::kLanes == 4) TransposeLanes<T, 0, 1, 2, 3>(from, to, pitch);
-  if constexpr (VectorOf<T>::kLanes == 8)
-    TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7>(from, to, pitch);
-  if constexpr (VectorOf<T>::kLanes == 16) {
-    TransposeLanes<T, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(from, to, pitch);
-  }
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  typename Lanes<T, kLanes>::Type rows[kLanes];
+  for (int i = 0; i < kLanes; ++i) rows[i] = LoadLanes<kLanes>(from[i]);
+  TransposeRows<T, kLanes>(rows);
+  for (int i = 0; i < kLanes; ++i) StoreLanes<kLanes>(to + i * pitch, rows[i]);
 }
 
 // As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's
@@ -347,7 +325,7 @@ static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols,
 
 // --- tables ---
 
-// So that what a register tile of B needs of one slab fits the second-level cache, beside A's.
+// So that what a register tile of B needs of one slab fits the second-level cache beside A.
 template <typename T>
 constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
 

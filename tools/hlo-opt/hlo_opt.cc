@@ -1,5 +1,6 @@
 // The work of hlo-opt: each module of the input is read, verified, transformed and printed.
 #include <algorithm>
+#include <ctime>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -31,7 +32,10 @@ constexpr absl::string_view kTool = "hlo-opt";
 
 struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
+  double load_cpu_s = 0, print_cpu_s = 0;  // of the processor: reading and verifying; printing
 };
+
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // Text with these options, or protobuf.
 struct OutputFormat {
@@ -119,8 +123,10 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
   load.input_format = o.input_format;
+  double cpu = CpuSeconds();
   auto loaded = LoadModule(source, load);
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  times.load_cpu_s += CpuSeconds() - cpu;
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
   Stopwatch watch;
@@ -139,6 +145,7 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   if (absl::Status status = Transform(*loaded->module, passes, o, reload); !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
+  cpu = CpuSeconds();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (o.hash) {
     absl::StrAppend(&out, HashOf(*loaded->module), "\n");
@@ -155,6 +162,7 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
     out += *made;
   }
   times.print_s += watch.Take();
+  times.print_cpu_s += CpuSeconds() - cpu;
   return kExitDone;
 }
 
@@ -164,6 +172,8 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
   json.Add("verify_s", times.verify_s);
   json.Add("passes_s", times.passes_s);
   json.Add("print_s", times.print_s);
+  json.Add("load_cpu_s", times.load_cpu_s);
+  json.Add("print_cpu_s", times.print_cpu_s);
   json.Add("peak_rss_mib", PeakRssMib());
   return AtomicWriteFile(path, json.Text());
 }

@@ -155,7 +155,9 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
                "keep attributes that this version does not know, with a warning");
   app.add_flag("--split-input-file", o.split_input_file,
                "the file holds several modules between `// -----` lines");
-  app.add_option("--json", o.json, "write parse_s, verify_s, passes_s, print_s, peak_rss_mib")
+  app.add_option(
+         "--json", o.json,
+         "write parse_s, verify_s, passes_s, print_s, load_cpu_s, print_cpu_s, peak_rss_mib")
       ->type_name("FILE");
   AddPassFlags(app, o);
   AddPassDebuggingFlags(app, o);

@@ -5,7 +5,13 @@
 include_guard(GLOBAL)
 
 find_package(Threads REQUIRED)
-find_package(absl REQUIRED)
+# hlokit's runtime, alone, does without what follows.
+if(NOT HLOKIT_RUNTIME_ONLY)
+  find_package(absl QUIET)
+  if(NOT absl_FOUND AND NOT CMAKE_FIND_PACKAGE_NAME)
+    message(FATAL_ERROR "Abseil was not found: run scripts/setup.sh")
+  endif()
+endif()
 
 # hlokit_find(TARGET HEADER header [LIBRARIES name...] [HINTS prefix...] [USES target...])
 function(hlokit_find target)

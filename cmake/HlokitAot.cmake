@@ -2,6 +2,7 @@
 #                        [TARGET_FEATURES features] [OPT_LEVEL n])
 # A static library of MODULE (HLO text or protobuf) compiled ahead of time, with its header NAME.h (TARGET.h by default)
 # on the include path; programs that link it need hlokit's runtime library, which comes along, and nothing else.
+# TARGET_TRIPLE: that of the toolchain file where there is one, else this machine's.
 # WEIGHTS: values of constants go to that file (below the binary folder unless absolute), which the program maps.
 function(hlokit_add_aot_library target module)
   cmake_parse_arguments(ARG "" "NAME;WEIGHTS;TARGET_TRIPLE;TARGET_CPU;TARGET_FEATURES;OPT_LEVEL" "" ${ARGN})
@@ -16,6 +17,9 @@ function(hlokit_add_aot_library target module)
     find_program(HLOKIT_AOT hlo-aot HINTS ${hlokit_BIN_DIR} REQUIRED)
     set(compiler ${HLOKIT_AOT})
     set(compiler_dependency ${HLOKIT_AOT})
+  endif()
+  if(CMAKE_CROSSCOMPILING AND NOT ARG_TARGET_TRIPLE)
+    string(TOLOWER ${CMAKE_SYSTEM_PROCESSOR}-${CMAKE_SYSTEM_NAME}-gnu ARG_TARGET_TRIPLE)
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.aot)
   set(outputs ${folder}/${ARG_NAME}.o ${folder}/${ARG_NAME}.h)

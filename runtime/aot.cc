@@ -14,6 +14,10 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/allocate.h"
+
+static_assert(HLOKIT_AOT_ALIGNMENT == hlokit::kBlockAlignment);
+
 namespace {
 
 struct Free {
@@ -21,12 +25,7 @@ struct Free {
 };
 using Memory = std::unique_ptr<void, Free>;
 
-Memory Allocate(int64_t bytes) {
-  const size_t rounded = (static_cast<size_t>(bytes) + HLOKIT_AOT_ALIGNMENT - 1) &
-                         ~static_cast<size_t>(HLOKIT_AOT_ALIGNMENT - 1);
-  void* memory = std::aligned_alloc(HLOKIT_AOT_ALIGNMENT, rounded == 0 ? 64 : rounded);
-  return Memory(memory);
-}
+Memory Allocate(int64_t bytes) { return Memory(hlokit::AllocateBlock(static_cast<size_t>(bytes))); }
 
 // A file's bytes, mapped as long as the object lives.
 class Mapping {
@@ -60,6 +59,8 @@ class Mapping {
 }  // namespace
 
 struct HlokitAotRun {
+  ~HlokitAotRun() { hlokit_queues_destroy(static_cast<HlokitQueues*>(context.queues)); }
+
   const HlokitAotModel* model;
   HlokitRunContext context;
   Mapping weights;
@@ -139,6 +140,7 @@ HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights
   std::memset(&run->context, 0, sizeof(run->context));
   run->context.struct_size = sizeof(run->context);
   run->context.call_reference = model->call_reference;
+  run->context.queues = hlokit_queues_create();
   run->context.rng_state[0] =
       0x853c49e6748fea9bULL;  // as where programs are compiled and run at once
   run->table.resize(run->first_result() + model->result_count);
@@ -175,6 +177,10 @@ int hlokit_aot_set_result(HlokitAotRun* run, int64_t i, void* data) {
   if (i < 0 || i >= run->model->result_count || !IsAligned(data)) return 1;
   run->table[run->first_result() + i] = data;
   return 0;
+}
+
+HlokitQueues* hlokit_aot_queues(HlokitAotRun* run) {
+  return static_cast<HlokitQueues*>(run->context.queues);
 }
 
 void hlokit_aot_set_threads(HlokitAotRun* run, int32_t threads) {

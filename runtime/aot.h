@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/context.h"
+#include "runtime/queues.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +26,7 @@ typedef struct {
   int64_t version; /* HLOKIT_AOT_VERSION of the compiler */
   const char* name;
   void (*entry)(void* context, char* arena, void* const* table);
-  /* Custom calls, by their number; null where there are none. */
+  /* Custom calls, infeed and outfeed, by their number; null where there are none. */
   HlokitCallReference call_reference;
   int64_t arena_bytes; /* of temporary memory that a run needs */
   int64_t argument_count, constant_count, result_count;
@@ -61,6 +62,11 @@ int hlokit_aot_set_result(HlokitAotRun* run, int64_t i, void* data);
 
 /* 0: HLOKIT_NUM_THREADS, OMP_NUM_THREADS or all cores. Results do not depend on it. */
 void hlokit_aot_set_threads(HlokitAotRun* run, int32_t threads);
+
+/* The infeed and outfeed of the run's program, for the functions of runtime/queues.h, from any
+ * thread while a run is under way and between runs. An item's arrays lie in the layouts of the
+ * program's shapes; hlokit_aot_run waits for items of infeed that are not there yet. */
+HlokitQueues* hlokit_aot_queues(HlokitAotRun* run);
 
 /* 0 where the program ran; else hlokit_aot_error says why not. */
 int hlokit_aot_run(HlokitAotRun* run);

@@ -7,6 +7,7 @@
 namespace hlokit {
 namespace {
 
+#if defined(__x86_64__)
 Isa Detect() {
   __builtin_cpu_init();
   const char* limit = getenv("HLOKIT_MAX_ISA");
@@ -19,8 +20,11 @@ Isa Detect() {
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return avx512 ? Isa::kAvx512 : Isa::kAvx2;
 }
+#endif
 
 }  // namespace
+
+#if defined(__x86_64__)
 
 Isa BestIsa() {
   static const Isa isa = Detect();
@@ -36,6 +40,12 @@ bool HasIntegerProducts() {
   static const bool has = BestIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512vnni");
   return has;
 }
+
+#else
+Isa BestIsa() { return Isa::kBase; }
+bool HasBf16Products() { return false; }
+bool HasIntegerProducts() { return false; }
+#endif
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -10,17 +10,7 @@
 namespace hlokit {
 namespace {
 
-DepthwiseRow RowKernel() {
-  switch (BestIsa()) {
-    case Isa::kAvx512:
-      return isa_avx512::kDepthwiseRow;
-    case Isa::kAvx2:
-      return isa_avx2::kDepthwiseRow;
-    case Isa::kBase:
-      break;
-  }
-  return isa_base::kDepthwiseRow;
-}
+DepthwiseRow RowKernel() { return HLOKIT_OF_BEST_ISA(kDepthwiseRow); }
 
 bool IsDepthwise(const HlokitConvDesc& c) {
   const bool f32 = c.lhs_type == HLOKIT_F32 && c.rhs_type == HLOKIT_F32 && c.out_type == HLOKIT_F32;

@@ -1,4 +1,4 @@
-// The inner loop of depthwise convolutions for any x86-64 machine.
+// The inner loop of depthwise convolutions for any machine.
 #define HLOKIT_ISA isa_base
 #define HLOKIT_VECTOR_BYTES 16
 #include "runtime/depthwise_kernels_internal.h"

@@ -1,4 +1,4 @@
-// The passes of Fourier transforms for any x86-64 machine.
+// The passes of Fourier transforms for any machine.
 #define HLOKIT_ISA isa_base
 #define HLOKIT_VECTOR_BYTES 16
 #include "runtime/fft_kernels_internal.h"

@@ -123,12 +123,7 @@ void FillChirp(FftPlan<T>& plan) {
   plan.filter_sine.assign(buffers.im, buffers.im + m);
 }
 
-const FftIsa& Kernels() {
-  const Isa isa = BestIsa();
-  return isa == Isa::kAvx512 ? isa_avx512::kFft
-         : isa == Isa::kAvx2 ? isa_avx2::kFft
-                             : isa_base::kFft;
-}
+const FftIsa& Kernels() { return HLOKIT_OF_BEST_ISA(kFft); }
 
 // re, im *= c, s for element j of every line.
 template <typename T>

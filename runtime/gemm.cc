@@ -12,17 +12,7 @@
 namespace hlokit {
 namespace {
 
-const GemmIsa& Kernels() {
-  switch (BestIsa()) {
-    case Isa::kAvx512:
-      return isa_avx512::kGemm;
-    case Isa::kAvx2:
-      return isa_avx2::kGemm;
-    case Isa::kBase:
-      break;
-  }
-  return isa_base::kGemm;
-}
+const GemmIsa& Kernels() { return HLOKIT_OF_BEST_ISA(kGemm); }
 
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
@@ -407,9 +397,16 @@ void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, c
 // Below this many rows and columns, bf16 read in place beats pairs, which need packing.
 constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
 
+#if defined(__x86_64__)
+
 bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
   return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 &&
          std::min(c.rows.size, c.cols.size) > kLeastForPairs && HasBf16Products();
+}
+
+const GemmKernels<float>& FloatKernels(const GemmSource& a, const GemmSource& b,
+                                       const GemmTarget& c) {
+  return WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32;
 }
 
 // Kernels for pairs of short integers, or those for whole words.
@@ -424,6 +421,18 @@ const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSourc
   if (HasIntegerProducts()) return isa_avx512::kGemmIntegerPairsVnni;
   return BestIsa() == Isa::kAvx512 ? isa_avx512::kGemmIntegerPairs : isa_avx2::kGemmIntegerPairs;
 }
+
+#else
+
+const GemmKernels<float>& FloatKernels(const GemmSource&, const GemmSource&, const GemmTarget&) {
+  return Kernels().f32;
+}
+const GemmKernels<uint32_t>& IntegerKernels(const GemmSource&, const GemmSource&,
+                                            const GemmTarget&) {
+  return Kernels().u32;
+}
+
+#endif
 
 int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
   switch (type) {
@@ -455,8 +464,7 @@ void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget&
   if (c.rows.size == 0 || c.cols.size == 0) return;
   switch (GemmAccumulator(a.type, b.type, c.type)) {
     case HLOKIT_F32:
-      return RunProduct(ctx, WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32, a, b,
-                        c);
+      return RunProduct(ctx, FloatKernels(a, b, c), a, b, c);
     case HLOKIT_F64:
       return RunProduct(ctx, Kernels().f64, a, b, c);
     case HLOKIT_U32:

@@ -1,4 +1,4 @@
-// The inner loops of Gemm for any x86-64 machine.
+// The inner loops of Gemm for any machine.
 #define HLOKIT_ISA isa_base
 #define HLOKIT_VECTOR_BYTES 16
 #define HLOKIT_ACCUMULATORS 12

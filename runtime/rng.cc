@@ -14,17 +14,7 @@
 namespace hlokit {
 namespace {
 
-const RngKernels& Kernels() {
-  switch (BestIsa()) {
-    case Isa::kAvx512:
-      return isa_avx512::kRng;
-    case Isa::kAvx2:
-      return isa_avx2::kRng;
-    case Isa::kBase:
-      break;
-  }
-  return isa_base::kRng;
-}
+const RngKernels& Kernels() { return HLOKIT_OF_BEST_ISA(kRng); }
 
 constexpr int64_t kChunk = 256;  // counters drawn at once
 constexpr int64_t kGrain = 64 * kChunk;

@@ -3,17 +3,14 @@
 #include "runtime/scratch.h"
 
 #include <stdlib.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
+
+#include "runtime/allocate.h"
 
 namespace hlokit {
 namespace {
 
-constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMaxKept = size_t{256} << 20;  // larger blocks go back to the system
 
 struct ThreadBlock {
@@ -26,27 +23,15 @@ struct ThreadBlock {
 };
 thread_local ThreadBlock block;
 
-// In huge pages where it is that large: kernels walk through packed matrices in all directions.
-char* AllocateBlock(size_t bytes) {
-  const bool large = bytes >= kHugePage;
-  const size_t alignment = large ? kHugePage : kAlignment;
-  bytes = (bytes + alignment - 1) / alignment * alignment;
-  void* data = aligned_alloc(alignment, bytes);
-#ifdef __linux__
-  if (large && data != nullptr) madvise(data, bytes, MADV_HUGEPAGE);
-#endif
-  return static_cast<char*>(data);
-}
-
 void GrowIdleBlock() {
   const size_t wanted = std::min(block.wanted, kMaxKept);
   if (wanted <= block.capacity) return;
   free(block.data);
-  block.data = AllocateBlock(wanted);
+  block.data = static_cast<char*>(AllocateBlock(wanted));
   block.capacity = block.data == nullptr ? 0 : wanted;
 }
 
-size_t Rounded(size_t bytes) { return (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment; }
+size_t Rounded(size_t bytes) { return (bytes + 2 * kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment; }
 
 }  // namespace
 

@@ -100,7 +100,8 @@ EntryOf<U> MakeEntry(U key, int64_t index) {
 inline int64_t IndexOf(uint64_t entry) { return static_cast<uint32_t>(entry); }
 inline int64_t IndexOf(const LongEntry& entry) { return static_cast<int64_t>(entry.index); }
 
-// Ascending, by Highway's vectorized quicksort (a counting sort for bytes).
+// Ascending, by Highway's vectorized quicksort or what stands in for it (a counting sort for
+// bytes).
 void SortAscending(uint8_t* keys, int64_t count);
 void SortAscending(uint16_t* keys, int64_t count);
 void SortAscending(uint32_t* keys, int64_t count);

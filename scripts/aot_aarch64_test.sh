@@ -1,63 +1,45 @@
 #!/usr/bin/env bash
-# A module compiled ahead of time for aarch64 computes what it computes here: built with a cross compiler, run by
-# qemu-user. Exit status 77 where qemu-aarch64 or aarch64-linux-gnu-g++ is missing.
-#   scripts/aot_aarch64_test.sh BUILD/bin
+# Modules compiled ahead of time for aarch64 compute what they compute here: one program of all, with the whole runtime
+# library, built by a cross compiler and run by qemu-user. Exit status 77 where qemu-aarch64 or aarch64-linux-gnu-g++ is
+# missing.
+#   scripts/aot_aarch64_test.sh BUILD
 set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/.." && pwd)
-bin=$1
+build=$(cd "$1" && pwd)
 cross=aarch64-linux-gnu-g++
 if ! command -v qemu-aarch64 > /dev/null || ! command -v $cross > /dev/null; then
   echo "qemu-aarch64 or $cross is not installed"
   exit 77
 fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# One of each kind of code: loops, every family of kernels of the runtime library, control flow.
+operations=(dot convolution ragged-dot fft sort topk rng rng-bit-generator cholesky triangular-solve copy reduce
+            reduce-window select-and-scatter scatter gather while conditional call map fusion convert reduce-precision
+            bitcast-convert tanh exponential log erf power atan2 sine cbrt divide remainder clamp compare pad concatenate
+            dynamic-slice dynamic-update-slice transpose reverse iota complex)
+models=("$source_folder"/testdata/aot/*.hlo)
+for operation in "${operations[@]}"; do models+=("$source_folder/testdata/ops/$operation/example.hlo"); done
+
+folder=$build/aot_aarch64
+mkdir -p "$folder/here" "$folder/there"
+cmake -S "$source_folder" -B "$folder/runtime" -D HLOKIT_RUNTIME_ONLY=ON -D CMAKE_BUILD_TYPE=Release \
+  -D CMAKE_TOOLCHAIN_FILE="$source_folder/cmake/aarch64-linux-gnu.cmake" > "$folder/configure.log"
+cmake --build "$folder/runtime" > "$folder/build.log" || { tail -30 "$folder/build.log"; exit 1; }
 cd "$folder"
-cat > model.hlo << 'EOF'
-HloModule model
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b) }
-ENTRY e {
-  x = f32[8,64] parameter(0)
-  bias = f32[64] parameter(1)
-  biases = f32[8,64] broadcast(bias), dimensions={1}
-  sum = f32[8,64] add(x, biases)
-  bent = f32[8,64] tanh(sum)
-  e = f32[8,64] exponential(bent)
-  zero = f32[] constant(0)
-  rows = f32[8] reduce(e, zero), dimensions={1}, to_apply=add
-  whole = s32[8,64] convert(e)
-  turned = s32[64,8] transpose(whole), dimensions={1,0}
-  ROOT t = (f32[8,64], f32[8], s32[64,8]) tuple(e, rows, turned)
+: > models.inc
+for i in "${!models[@]}"; do
+  echo "MODEL(model_$i)" >> models.inc
+  "$build/bin/hlo-aot" "${models[$i]}" --name="model_$i" -o "here/$i.o"
+  "$build/bin/hlo-aot" "${models[$i]}" --name="model_$i" -o "there/$i.o" --target-triple=aarch64-linux-gnu
+done
+link() {  # link COMPILER OBJECTS RUNTIME LIBRARIES...
+  local compiler=$1 objects=$2 runtime=$3
+  shift 3
+  "$compiler" -std=c++20 -O1 -I"$source_folder" -I. -o "$objects/values" "$source_folder/testdata/aot/values.cc" \
+    "$objects"/*.o "$runtime" "$@" -pthread -ldl -Wl,--gc-sections
 }
-EOF
-cat > main.cc << 'EOF'
-#include <cstdio>
-#include "net.h"
-int main() {
-  net m;
-  m.set_threads(1);
-  for (int i = 0; i < 512; ++i) m.x()[i] = static_cast<float>(i % 37) / 16 - 1;
-  for (int i = 0; i < 64; ++i) m.bias()[i] = static_cast<float>(i) / 64;
-  if (!m.ok() || !m.Run()) return 1;
-  for (const float value : m.output_0()) std::printf("%.5f\n", value);
-  for (const float value : m.output_1()) std::printf("%.4f\n", value);
-  for (const int value : m.output_2()) std::printf("%d\n", value);
-}
-EOF
-runtime=("$source_folder"/runtime/{aot,context,parallel,memory,scratch}.cc)
-build() {  # build COMPILER NAME FLAGS...
-  local compiler=$1 name=$2
-  shift 2
-  "$bin/hlo-aot" model.hlo --name=net -o "$name.o" --header=net.h "$@"
-  "$compiler" -std=c++20 -O1 -I"$source_folder" -I. -o "$name" main.cc "$name.o" "${runtime[@]}" -pthread -ldl \
-    -static -ffunction-sections -Wl,--gc-sections
-}
-build "${CXX:-g++}" here
-build $cross there --target-triple=aarch64-linux-gnu
-./here > here.txt
-qemu-aarch64 ./there > there.txt
-cmp here.txt there.txt
-echo "$(wc -l < here.txt) values agree"
+rm -f here/values there/values
+link "${CXX:-g++}" here "$build/lib/libhlokit_runtime.a" -lhwy_contrib -lhwy
+link $cross there runtime/lib/libhlokit_runtime.a -static 2> link.log || { cat link.log; exit 1; }
+qemu-aarch64 there/values > there.txt
+here/values --against there.txt
 # SPDX-License-Identifier: Apache-2.0

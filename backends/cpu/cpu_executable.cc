@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "backends/cpu/flush_denormals_internal.h"
+#include "runtime/allocate.h"
 #include "runtime/kernels.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
@@ -212,7 +213,7 @@ class CpuRun final : public PreparedRun {
   absl::Status AddArray(const ValueView& array, const Shape& want) {
     const auto* elements = static_cast<const uint8_t*>(array.elements);
     const bool same_order = array.shape->MinorToMajor() == want.MinorToMajor();
-    if (same_order && reinterpret_cast<uintptr_t>(elements) % kBytesAlignment == 0) {
+    if (same_order && reinterpret_cast<uintptr_t>(elements) % kBlockAlignment == 0) {
       table_.push_back(elements);
       return absl::OkStatus();
     }

@@ -80,6 +80,11 @@ class Loaded {
   const HlokitAotModel* model() const {
     return static_cast<const HlokitAotModel*>(dlsym(library_, "model_model"));
   }
+  // A function of the library.
+  template <typename Function>
+  Function* Find(const char* name) const {
+    return reinterpret_cast<Function*>(dlsym(library_, name));
+  }
   std::string weights_path() const { return folder_.path() + "/weights"; }
 
  private:
@@ -208,12 +213,94 @@ TEST(AotTest, OtherMachines) {
   EXPECT_EQ(Compile(kNetwork, options).status().code(), absl::StatusCode::kUnimplemented);
 }
 
-TEST(AotTest, RefusesWhatNeedsTheInterpreter) {
-  const auto infeed = Compile(
-      "ENTRY e { t = token[] after-all()\n i = (f32[2], token[]) infeed(t)\n"
-      " ROOT d = f32[2] get-tuple-element(i), index=0 }");
-  EXPECT_EQ(infeed.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(infeed.status().message()), HasSubstr("infeed"));
+TEST(AotTest, FeedsGoThroughTheQueuesOfARun) {
+  const AotObject object = Compile(R"(
+ENTRY e {
+  t = token[] after-all()
+  first = ((f32[2], s32[]), token[]) infeed(t)
+  pair = (f32[2], s32[]) get-tuple-element(first), index=0
+  between = token[] get-tuple-element(first), index=1
+  second = (f32[2], token[]) infeed(between)
+  x = f32[2] get-tuple-element(pair), index=0
+  y = f32[2] get-tuple-element(second), index=0
+  after = token[] get-tuple-element(second), index=1
+  sum = f32[2] add(x, y)
+  o = token[] outfeed(sum, after), outfeed_shape=f32[2]
+  ROOT n = s32[] get-tuple-element(pair), index=1
+})")
+                               .value();
+  EXPECT_EQ(object.infeeds.size(), 2u);
+  const std::string header = GenerateHeader(object, "model", "feeds.hlo");
+  EXPECT_THAT(header, HasSubstr("infeed (see hlokit_aot_queues):\n *   (f32[2]{0}, s32[])"));
+  const Loaded loaded(object);
+  HlokitAotRun* run = hlokit_aot_create(loaded.model(), nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  // The functions of the model's own runtime, as this program has one too.
+  const auto push = loaded.Find<decltype(hlokit_infeed_push)>("hlokit_infeed_push");
+  const auto pop = loaded.Find<decltype(hlokit_outfeed_pop)>("hlokit_outfeed_pop");
+  const auto execute = loaded.Find<decltype(hlokit_aot_run)>("hlokit_aot_run");
+  const float x[] = {1, 2}, y[] = {10, 20};
+  const int32_t n = 7;
+  const void* pair[] = {x, &n};
+  const void* single[] = {y};
+  const int64_t pair_sizes[] = {8, 4}, sizes[] = {8};
+  push(hlokit_aot_queues(run), 2, pair, pair_sizes);
+  push(hlokit_aot_queues(run), 1, single, sizes);
+  ASSERT_EQ(execute(run), 0) << hlokit_aot_error(run);
+  float sum[2] = {};
+  void* into[] = {sum};
+  ASSERT_EQ(pop(hlokit_aot_queues(run), 1, into, sizes, 0), 1);
+  EXPECT_EQ(sum[1], 22);
+  EXPECT_EQ(*static_cast<const int32_t*>(hlokit_aot_result(run, 0)), 7);
+  push(hlokit_aot_queues(run), 1, single, sizes);  // not what the program takes
+  EXPECT_EQ(execute(run), 1);
+  EXPECT_THAT(hlokit_aot_error(run), HasSubstr("infeed"));
+  hlokit_aot_destroy(run);
+}
+
+TEST(AotTest, CollectivesOfOneDevice) {
+  ExpectSameBits(R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  y = f32[2,3] parameter(1)
+  sums = (f32[2,3], f32[2,3]) all-reduce(x, y), replica_groups={}, to_apply=add
+  gathered = f32[2,3] all-gather(x), dimensions={0}, replica_groups={{0}}
+  scattered = f32[2,3] reduce-scatter(y), dimensions={0}, to_apply=add, replica_groups={{0}}
+  swapped = f32[2,3] all-to-all(x), dimensions={0}, replica_groups={{0}}
+  moved = f32[2,3] collective-permute(y), source_target_pairs={{0,0}}
+  nothing = f32[2,3] collective-permute(y), source_target_pairs={}
+  start = (f32[2,3], f32[2,3]) all-gather-start(y), dimensions={0}, replica_groups={{0}}
+  done = f32[2,3] all-gather-done(start)
+  reducing = f32[2,3] all-reduce-start(x), replica_groups={}, to_apply=add
+  reduced = f32[2,3] all-reduce-done(reducing)
+  sum = f32[2,3] get-tuple-element(sums), index=1
+  device = u32[] replica-id()
+  ROOT t = (f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3], f32[2,3], u32[]) tuple(sum, gathered, scattered, swapped, moved, nothing, done, reduced, device)
+})",
+                 true);
+}
+
+TEST(AotTest, RefusesByName) {
+  const auto refusal = [](absl::string_view text) {
+    const auto object = Compile(text);
+    EXPECT_EQ(object.status().code(), absl::StatusCode::kUnimplemented) << text;
+    return std::string(object.status().message());
+  };
+  EXPECT_THAT(refusal("HloModule m, replica_count=2\nENTRY e { ROOT r = u32[] replica-id() }"),
+              HasSubstr("for 2 devices"));
+  EXPECT_THAT(refusal("ENTRY e { x = f32[4] parameter(0)\n n = s32[] parameter(1)\n"
+                      " ROOT d = f32[<=4] set-dimension-size(x, n), dimensions={0} }"),
+              HasSubstr("dynamic dimensions"));
+  EXPECT_THAT(refusal("ENTRY e { t = token[] after-all()\n x = f32[4] parameter(0)\n"
+                      " s = (f32[4], u32[], token[]) send(x, t), channel_id=1\n"
+                      " ROOT d = token[] send-done(s), channel_id=1 }"),
+              HasSubstr("(send)"));
+  EXPECT_THAT(refusal("ENTRY e { x = (f32[4], f32[]) parameter(0)\n"
+                      " ROOT c = f32[4] custom-call(x), custom_call_target=\"mine\" }"),
+              HasSubstr("only arrays"));
   AotOptions options;
   options.name = "2 words";
   EXPECT_FALSE(Compile(kNetwork, options).ok());

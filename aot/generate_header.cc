@@ -55,17 +55,17 @@ std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
 
 // Words of C and C++, and the members of the class.
 std::set<std::string> ReservedNames() {
-  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",       "case",
-          "catch",    "char",     "class",    "const",     "continue",    "default",     "delete",
-          "do",       "double",   "else",     "enum",      "error",       "explicit",    "export",
-          "extern",   "false",    "float",    "for",       "friend",      "goto",        "if",
-          "inline",   "int",      "long",     "mutable",   "namespace",   "new",         "not",
-          "operator", "or",       "private",  "protected", "public",      "register",    "restrict",
-          "return",   "run",      "Run",      "short",     "signed",      "sizeof",      "static",
-          "struct",   "switch",   "template", "this",      "throw",       "true",        "try",
-          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",     "void",
-          "volatile", "while",    "xor",      "ok",        "set_threads", "description", "argument",
-          "result"};
+  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",    "case",
+          "catch",    "char",     "class",    "const",     "continue",    "default",  "delete",
+          "do",       "double",   "else",     "enum",      "error",       "explicit", "export",
+          "extern",   "false",    "float",    "for",       "friend",      "goto",     "if",
+          "inline",   "int",      "long",     "mutable",   "namespace",   "new",      "not",
+          "operator", "or",       "private",  "protected", "public",      "register", "restrict",
+          "return",   "run",      "Run",      "short",     "signed",      "sizeof",   "static",
+          "struct",   "switch",   "template", "this",      "throw",       "true",     "try",
+          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",  "void",
+          "volatile", "while",    "xor",      "ok",        "set_threads", "queues",   "description",
+          "argument", "result"};
 }
 
 struct Accessor {
@@ -132,6 +132,8 @@ static inline const char* $NAME_error(const $NAME_run* run) { return hlokit_aot_
 static inline void $NAME_set_threads($NAME_run* run, int32_t threads) {
   hlokit_aot_set_threads(run, threads);
 }
+/* For the functions of runtime/queues.h. */
+static inline HlokitQueues* $NAME_queues($NAME_run* run) { return hlokit_aot_queues(run); }
 enum { $NAME_argument_count = $ARGS, $NAME_result_count = $RESULTS };
 )";
 
@@ -184,6 +186,8 @@ class $NAME {
   const std::string& error() const { return error_; }
   // 0: all cores. Results do not depend on it.
   void set_threads(int threads) { hlokit_aot_set_threads(run_, threads); }
+  // Infeed and outfeed, for the functions of runtime/queues.h; from any thread.
+  HlokitQueues* queues() { return hlokit_aot_queues(run_); }
   static const HlokitAotModel& description() { return $NAME_model; }
 
   static constexpr int kArgumentCount = $ARGS;
@@ -224,12 +228,19 @@ constexpr char kBottom[] = R"(#endif /* __cplusplus */
 #endif /* HLOKIT_AOT_$NAME_H_ */
 )";
 
+// What the program wants of its host, a line each.
 std::string CallsText(const AotObject& object) {
-  if (object.custom_calls.empty()) return "";
-  std::string text =
-      " * To be linked along, as extern \"C\" void TARGET(void* out, const void** in):\n";
+  std::string text;
+  if (!object.custom_calls.empty())
+    text += " * To be linked along, as extern \"C\" void TARGET(void* out, const void** in):\n";
   for (const std::string& target : object.custom_calls)
     absl::StrAppend(&text, " *   ", target, "\n");
+  const auto feeds = [&](const char* what, const std::vector<Shape>& shapes) {
+    if (!shapes.empty()) absl::StrAppend(&text, " * ", what, " (see hlokit_aot_queues):\n");
+    for (const Shape& shape : shapes) absl::StrAppend(&text, " *   ", Text(shape, true), "\n");
+  };
+  feeds("Takes from its infeed", object.infeeds);
+  feeds("Gives to its outfeed", object.outfeeds);
   return text;
 }
 

@@ -66,16 +66,45 @@ uint64_t Fnv1a(absl::string_view bytes) {
   return hash;
 }
 
+// What a custom call names, with the pointers that `caller` has.
+absl::Status CallSymbol(llvm::IRBuilder<>& b, llvm::Function& caller, const Instruction& i) {
+  for (const Instruction* operand : i.operands())
+    if (!operand->shape().IsArray())
+      return Unimplemented("custom call %", i.name(), " takes ", Text(operand->shape()),
+                           "; ahead of time only arrays are passed");
+  const auto target = caller.getParent()->getOrInsertFunction(
+      i.attr<CustomCallAttrs>().target,
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
+  llvm::Value* out = caller.getArg(3);
+  if (i.shape().IsArray()) out = b.CreateLoad(b.getPtrTy(), out);
+  b.CreateCall(target, {out, caller.getArg(2)});
+  return absl::OkStatus();
+}
+
+// hlokit_infeed or hlokit_outfeed, with the arrays of the item: those before the token's place.
+void CallQueue(llvm::IRBuilder<>& b, llvm::Function& caller, const Instruction& i) {
+  const bool in = i.opcode() == Opcode::kInfeed;
+  std::vector<int64_t> sizes;
+  for (const ShapeLeaf& leaf : Leaves(in ? i.shape().elements[0] : i.operand(0)->shape()))
+    sizes.push_back(leaf.shape->IsArray() ? leaf.shape->ByteSize() : 0);
+  const auto target = caller.getParent()->getOrInsertFunction(
+      in ? "hlokit_infeed" : "hlokit_outfeed",
+      llvm::FunctionType::get(b.getVoidTy(),
+                              {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getPtrTy()}, false));
+  b.CreateCall(target, {caller.getArg(0), b.getInt64(static_cast<uint64_t>(sizes.size())),
+                        caller.getArg(in ? 3 : 2), ModelWriter(*caller.getParent()).Ints(sizes)});
+}
+
 }  // namespace
 
 void DefineModel(llvm::Module& module, const AotObject& object, const AotModelParts& parts) {
   ModelWriter w(module);
   const bool inside = parts.weights_in_object && !parts.weights.empty();
   llvm::Constant* weights = inside ? w.Bytes(parts.weights, false, HLOKIT_AOT_ALIGNMENT) : w.Null();
-  llvm::Constant* custom_calls = parts.custom_calls;
+  llvm::Constant* host_calls = parts.host_calls;
   const auto size = [](const auto& list) { return static_cast<int64_t>(list.size()); };
   w.Global(w.Struct({w.Int(HLOKIT_AOT_VERSION), w.String(parts.name), parts.entry,
-                     custom_calls == nullptr ? w.Null() : custom_calls, w.Int(object.arena_bytes),
+                     host_calls == nullptr ? w.Null() : host_calls, w.Int(object.arena_bytes),
                      w.Int(size(object.arguments)), w.Int(size(parts.constant_offsets)),
                      w.Int(size(object.results)), w.Arrays(object.arguments),
                      w.Arrays(object.results), w.Ints(parts.constant_offsets),
@@ -84,34 +113,29 @@ void DefineModel(llvm::Module& module, const AotObject& object, const AotModelPa
            8, parts.name + "_model");
 }
 
-absl::StatusOr<llvm::Function*> DefineCustomCalls(
+absl::StatusOr<llvm::Function*> DefineHostCalls(
     llvm::Module& module, const std::string& name,
     const std::vector<const Instruction*>& instructions) {
   if (instructions.empty()) return nullptr;
   llvm::LLVMContext& context = module.getContext();
   auto* pointer = llvm::PointerType::get(context, 0);
-  auto* nothing = llvm::Type::getVoidTy(context);
   auto* int64 = llvm::Type::getInt64Ty(context);
-  auto* function = llvm::Function::Create(
-      llvm::FunctionType::get(nothing, {pointer, int64, pointer, pointer}, false),
-      llvm::GlobalValue::InternalLinkage, name + ".custom_calls", module);
+  auto* function =
+      llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                                     {pointer, int64, pointer, pointer}, false),
+                             llvm::GlobalValue::InternalLinkage, name + ".host_calls", module);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", function));
   auto* end = llvm::BasicBlock::Create(context, "end", function);
   llvm::SwitchInst* by_id = b.CreateSwitch(function->getArg(1), end);
   for (const Instruction* i : instructions) {
-    for (const Instruction* operand : i->operands())
-      if (!operand->shape().IsArray())
-        return Unimplemented("custom call %", i->name(), " takes ", Text(operand->shape()),
-                             "; ahead of time only arrays are passed");
     auto* block = llvm::BasicBlock::Create(context, "call", function, end);
     by_id->addCase(b.getInt64(i->id()), block);
     b.SetInsertPoint(block);
-    const auto target =
-        module.getOrInsertFunction(i->attr<CustomCallAttrs>().target,
-                                   llvm::FunctionType::get(nothing, {pointer, pointer}, false));
-    llvm::Value* out = function->getArg(3);
-    if (i->shape().IsArray()) out = b.CreateLoad(pointer, out);
-    b.CreateCall(target, {out, function->getArg(2)});
+    if (i->opcode() == Opcode::kCustomCall) {
+      RETURN_IF_ERROR(CallSymbol(b, *function, *i));
+    } else {
+      CallQueue(b, *function, *i);
+    }
     b.CreateBr(end);
   }
   b.SetInsertPoint(end);

@@ -11,7 +11,7 @@ namespace hlokit {
 struct AotModelParts {
   const std::string& name;
   llvm::Function* entry;
-  llvm::Function* custom_calls;           // null where there are none
+  llvm::Function* host_calls;             // null where there are none
   std::vector<int64_t> constant_offsets;  // in the weights
   std::vector<int64_t> passed_through;    // by result: the argument that it is, or -1
   const std::string& weights;             // their bytes
@@ -21,9 +21,10 @@ struct AotModelParts {
 // Defines NAME_model in `module`, and the weights where they belong there.
 void DefineModel(llvm::Module& module, const AotObject& object, const AotModelParts& parts);
 
-// `void NAME.custom_calls(context, id, operands, results)`: calls the function that each of
-// `instructions`, all custom calls, names. Errors: Unimplemented where an operand is a tuple.
-absl::StatusOr<llvm::Function*> DefineCustomCalls(
+// `void NAME.host_calls(context, id, operands, results)`: for each of `instructions` what it comes
+// to. A custom call calls the function that it names; infeed and outfeed go through the queues of
+// the run. Errors: Unimplemented where a custom call takes a tuple.
+absl::StatusOr<llvm::Function*> DefineHostCalls(
     llvm::Module& module, const std::string& name,
     const std::vector<const Instruction*>& instructions);
 

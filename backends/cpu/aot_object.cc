@@ -94,12 +94,29 @@ std::vector<int64_t> PassedThrough(const BufferAssignment& buffers) {
   return arguments;
 }
 
-// Only custom calls may be left to others.
-absl::Status CheckCalls(const EmittedModule& emitted) {
-  for (const Instruction* i : emitted.reference_calls)
-    if (i->opcode() != Opcode::kCustomCall)
+absl::Status CheckDevices(const Module& module) {
+  const int64_t devices = module.header().replica_count * module.header().num_partitions;
+  if (devices == 1) return absl::OkStatus();
+  return Unimplemented("the module is for ", devices,
+                       " devices; ahead of time code is made for one");
+}
+
+// Only custom calls and feeds may be left to others; `object` names them.
+absl::Status CheckCalls(const EmittedModule& emitted, AotObject& object) {
+  std::set<std::string> targets;
+  for (const Instruction* i : emitted.reference_calls) {
+    if (i->opcode() == Opcode::kCustomCall) {
+      targets.insert(i->attr<CustomCallAttrs>().target);
+    } else if (i->opcode() == Opcode::kInfeed) {
+      object.infeeds.push_back(i->shape().elements[0]);
+    } else if (i->opcode() == Opcode::kOutfeed) {
+      object.outfeeds.push_back(i->operand(0)->shape());
+    } else {
       return Unimplemented("instruction %", i->name(), " (", Text(i->opcode()),
                            ") has no code of its own; it only runs where the interpreter is");
+    }
+  }
+  object.custom_calls.assign(targets.begin(), targets.end());
   return absl::OkStatus();
 }
 
@@ -118,6 +135,7 @@ void KeepToItself(llvm::Module& code, const std::string& name) {
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options) {
   if (!IsIdentifier(options.name))
     return InvalidArgument("\"", options.name, "\" is no name for a program");
+  RETURN_IF_ERROR(CheckDevices(*module));
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MachineFor(options));
   CompileOptions compile;
   if (!options.run_passes) compile.which_passes = CompileOptions::Passes::kNone;
@@ -128,31 +146,26 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   emit.data_layout = machine->createDataLayout().getStringRepresentation();
   emit.parts = 1;
   ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
-  RETURN_IF_ERROR(CheckCalls(emitted));
-
   AotObject object;
+  RETURN_IF_ERROR(CheckCalls(emitted, object));
   object.triple = emit.triple;
   object.arena_bytes = buffers.arena_size();
   for (const Instruction* parameter : module->entry()->parameters())
     AddArrays(parameter->name(), parameter->shape(), object.arguments);
   AddArrays("output", module->entry()->root()->shape(), object.results);
-  std::set<std::string> targets;
-  for (const Instruction* i : emitted.reference_calls)
-    targets.insert(i->attr<CustomCallAttrs>().target);
-  object.custom_calls.assign(targets.begin(), targets.end());
 
   llvm::Module& code = *emitted.parts[0].module;
   llvm::Function* entry = code.getFunction(kEntrySymbol);
   KeepToItself(code, options.name);
   entry->setName(options.name + "_entry");
-  ASSIGN_OR_RETURN(llvm::Function * custom_calls,
-                   DefineCustomCalls(code, options.name, emitted.reference_calls));
+  ASSIGN_OR_RETURN(llvm::Function * host_calls,
+                   DefineHostCalls(code, options.name, emitted.reference_calls));
   std::vector<int64_t> offsets;
   ASSIGN_OR_RETURN(std::string weights, CollectWeights(buffers, offsets));
   object.weights_bytes = static_cast<int64_t>(weights.size());
   DefineModel(code, object,
-              {options.name, entry, custom_calls, std::move(offsets), PassedThrough(buffers),
-               weights, options.weights_in_object});
+              {options.name, entry, host_calls, std::move(offsets), PassedThrough(buffers), weights,
+               options.weights_in_object});
   if (!options.weights_in_object) object.weights = std::move(weights);
   ASSIGN_OR_RETURN(const ObjectBytes bytes, CompileForMachine(code, *machine, options.opt_level));
   object.code.assign(bytes.data(), bytes.size());

@@ -32,13 +32,16 @@ struct AotObject {
   std::string triple;   // that it is for
   std::vector<AotArray> arguments, results;
   std::vector<std::string> custom_calls;  // symbols that must be linked
+  std::vector<Shape> infeeds, outfeeds;   // of what the program takes from its host and gives it
   int64_t arena_bytes = 0, weights_bytes = 0;
 };
 
 // The object needs the runtime library alone (runtime/aot.h). A custom call is a call of
-// `extern "C" void TARGET(void* out, const void** in)`, arrays only, row-major. Errors:
-// Unimplemented for machines that LLVM lacks, and for instructions without code of their own, which
-// need the interpreter; InvalidArgument for a name that is no identifier.
+// `extern "C" void TARGET(void* out, const void** in)`, arrays only, in the layouts of the
+// instruction's shapes; infeed and outfeed go through the queues of a run. Errors: Unimplemented
+// for machines that LLVM lacks, for modules of several devices, for dynamic dimensions, and for
+// instructions without code of their own, which need the interpreter; each names what it refuses.
+// InvalidArgument for a name that is no identifier.
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options);
 
 }  // namespace hlokit

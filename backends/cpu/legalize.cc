@@ -17,7 +17,7 @@ using Insertions = absl::flat_hash_map<const Instruction*, std::vector<Instructi
 
 class Legalizer {
  public:
-  explicit Legalizer(Computation& computation) : c_(computation) {}
+  Legalizer(Computation& computation, bool one_device) : c_(computation), one_device_(one_device) {}
 
   void Run() {
     const std::vector<Instruction*> order(c_.schedule().begin(), c_.schedule().end());
@@ -28,6 +28,19 @@ class Legalizer {
           break;
         case Opcode::kCopyStart:
           SynchronizeCopy(i);
+          break;
+        case Opcode::kAllGather:
+        case Opcode::kAllReduce:
+        case Opcode::kAllToAll:
+        case Opcode::kCollectiveBroadcast:
+        case Opcode::kCollectivePermute:
+        case Opcode::kReduceScatter:
+          if (one_device_) Replace(i, Received(i, i));
+          break;
+        case Opcode::kAllGatherStart:
+        case Opcode::kAllReduceStart:
+        case Opcode::kCollectivePermuteStart:
+          if (one_device_) ReceiveAtDone(i);
           break;
         case Opcode::kCustomCall:
           ConstrainLayouts(i);
@@ -40,6 +53,9 @@ class Legalizer {
         case Opcode::kTuple:
           for (int64_t o = 0; o < i->operand_count(); ++o)
             MatchOperand(i, o, i->shape().elements[o]);
+          break;
+        case Opcode::kCopy:
+          if (i->shape().IsTuple()) Replace(i, CopyOf(i->operand(0), i->shape(), i));
           break;
         case Opcode::kConstant:
           if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
@@ -86,6 +102,22 @@ class Legalizer {
       if (literal != nullptr)
         made->mutable_attr<ConstantAttrs>().literal = std::make_shared<const Literal>(*literal);
     }
+    inserted_[at].push_back(made);
+    return made;
+  }
+
+  // A copy of each array in `value`, in the layouts of `wanted`, put where `at` stands.
+  Instruction* CopyOf(Instruction* value, const Shape& wanted, const Instruction* at) {
+    std::vector<Instruction*> parts;
+    for (size_t e = 0; e < wanted.elements.size(); ++e) {
+      Instruction* part = c_.Add(Opcode::kGetTupleElement, value->shape().elements[e], {value},
+                                 GetTupleElementAttrs{static_cast<int64_t>(e)});
+      inserted_[at].push_back(part);
+      parts.push_back(CopyOf(part, wanted.elements[e], at));
+    }
+    if (!wanted.IsTuple() && !wanted.IsArray()) return value;  // a token
+    Instruction* made = wanted.IsTuple() ? c_.Add(Opcode::kTuple, wanted, parts)
+                                         : c_.Add(Opcode::kCopy, wanted, {value});
     inserted_[at].push_back(made);
     return made;
   }
@@ -145,6 +177,41 @@ class Legalizer {
       inserted_[done].push_back(copy);
       Replace(done, copy);
     }
+    dead_.push_back(start);
+    gone_.insert(start);
+  }
+
+  // What a device that is alone receives from `collective`, in the shape of `taker`: what it sends,
+  // and zeros where nobody sends to it.
+  Instruction* Received(const Instruction* collective, Instruction* taker) {
+    const bool permutes = collective->opcode() == Opcode::kCollectivePermute ||
+                          collective->opcode() == Opcode::kCollectivePermuteStart;
+    const bool sends =
+        !permutes || !collective->attr<CollectivePermuteAttrs>().source_target_pairs.empty();
+    Rewriter rewriter(c_);
+    rewriter.set_subject(taker);
+    std::vector<Instruction*> parts;
+    for (int64_t o = 0; o < collective->operand_count(); ++o) {
+      Instruction* part = collective->operand(o);
+      const Shape& wanted = taker->shape().IsTuple() ? taker->shape().elements[o] : taker->shape();
+      if (!sends) part = rewriter.Splat(wanted, 0);
+      if (part->shape().MinorToMajor() != wanted.MinorToMajor())
+        part = rewriter.Add(Opcode::kCopy, wanted, {part});
+      parts.push_back(part);
+    }
+    Instruction* whole =
+        taker->shape().IsTuple() ? rewriter.Add(Opcode::kTuple, taker->shape(), parts) : parts[0];
+    std::vector<Instruction*>& inserted = inserted_[taker];
+    for (Instruction* made : rewriter.TakeMade()) inserted.push_back(made);
+    return whole;
+  }
+
+  // The same of a collective in two halves, where nothing but its other half takes the first.
+  void ReceiveAtDone(Instruction* start) {
+    const std::vector<Instruction*> users(start->users().begin(), start->users().end());
+    for (const Instruction* done : users)
+      if (!(Info(done->opcode()).traits & kAsyncDone)) return;
+    for (Instruction* done : users) Replace(done, Received(start, done));
     dead_.push_back(start);
     gone_.insert(start);
   }
@@ -248,6 +315,7 @@ class Legalizer {
   }
 
   Computation& c_;
+  const bool one_device_;
   Insertions inserted_;
   std::vector<Instruction*> dead_;
   absl::flat_hash_set<const Instruction*> gone_;
@@ -257,8 +325,9 @@ class Legalizer {
 
 absl::Status LegalizeForCpu(Module& module) {
   const std::vector<bool> running = RunningComputations(module);
+  const bool one_device = module.header().replica_count * module.header().num_partitions == 1;
   for (Computation* c : module.Computations())
-    if (running[c->id()]) Legalizer(*c).Run();
+    if (running[c->id()]) Legalizer(*c, one_device).Run();
   return FlattenCallGraph().Run(module).status();
 }
 

@@ -8,7 +8,9 @@ namespace hlokit {
 
 // Afterwards: every computation that runs has one caller; fusions whose bodies are no element loops
 // are taken apart; constants other than scalars stand outside fusions; async-start/-done are plain
-// calls and copies; custom calls get operands in the layouts they name. Schedules stay schedules.
+// calls and copies; copies of tuples are copies of
+// arrays; collectives of a module for one device are what it sends to itself; custom calls get
+// operands in the layouts they name. Schedules stay schedules.
 absl::Status LegalizeForCpu(Module& module);
 
 }  // namespace hlokit

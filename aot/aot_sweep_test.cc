@@ -1,0 +1,136 @@
+// Every operation's example compiled ahead of time, all in one library: each gives the JIT's bits,
+// or is refused by name.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "backends/cpu/aot_object.h"
+#include "backends/cpu/cpu_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "parser/parser.h"
+#include "runtime/aot.h"
+#include "support/file.h"
+#include "support/scratch_folder.h"
+#include "types/random_literal.h"
+
+namespace hlokit {
+namespace {
+
+// What of the examples needs the interpreter, several devices, or a host (which aot_test.cc is):
+// folders of testdata/ops.
+const std::set<std::string> kRefused = {
+    // several devices
+    "all-gather", "all-gather-done", "all-gather-start", "all-reduce", "all-reduce-done",
+    "all-reduce-start", "all-to-all", "collective-broadcast", "collective-permute",
+    "collective-permute-done", "collective-permute-start", "ragged-all-to-all", "recv", "recv-done",
+    "reduce-scatter", "send", "send-done", "partition-id", "replica-id",
+    // dynamic dimensions
+    "dynamic-reshape", "get-dimension-size", "set-dimension-size",
+    // no code of their own
+    "batch-norm-grad", "batch-norm-inference", "batch-norm-training", "rng-get-and-update-state",
+    "scaled-dot", "scan", "stochastic-convert"};
+
+struct Model {
+  std::string operation, text;
+  AotObject object;
+};
+
+void AppendLeaves(const Literal& value, std::vector<const Literal*>& out) {
+  if (!value.shape().IsTuple()) return out.push_back(&value);
+  for (const Literal& element : value.elements()) AppendLeaves(element, out);
+}
+
+std::vector<const Literal*> LeavesOf(const std::vector<Literal>& values) {
+  std::vector<const Literal*> leaves;
+  for (const Literal& value : values) AppendLeaves(value, leaves);
+  return leaves;
+}
+
+void ExpectSameBits(const Model& model, const HlokitAotModel& description) {
+  std::unique_ptr<Module> module = ParseModule(model.text).value();
+  std::vector<Literal> arguments;
+  for (const Instruction* parameter : module->entry()->parameters()) {
+    arguments.push_back(Literal::Unset(parameter->shape()));
+    FillRandom(arguments.back(), arguments.size(), {});
+  }
+  const auto jit = MakeCpuBackend()->Compile(std::move(module), {}).value();
+  std::vector<Literal> expected;
+  expected.push_back(jit->Run(arguments).value());
+  HlokitAotRun* run = hlokit_aot_create(&description, nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  const std::vector<const Literal*> given = LeavesOf(arguments);
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i]->shape().IsArray() && given[i]->byte_size() > 0)
+      ToLayout(*given[i], model.object.arguments[i].shape,
+               static_cast<uint8_t*>(hlokit_aot_argument(run, static_cast<int64_t>(i))));
+  ASSERT_EQ(hlokit_aot_run(run), 0) << hlokit_aot_error(run);
+  const std::vector<const Literal*> wanted = LeavesOf(expected);
+  ASSERT_EQ(wanted.size(), model.object.results.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Shape& shape = model.object.results[i].shape;
+    if (!shape.IsArray() || shape.ByteSize() == 0) continue;
+    Literal found(shape);
+    FromLayout(static_cast<const uint8_t*>(hlokit_aot_result(run, static_cast<int64_t>(i))), shape,
+               found);
+    EXPECT_TRUE(found == *wanted[i]) << "result " << i;
+  }
+  hlokit_aot_destroy(run);
+}
+
+// All objects and the runtime as one library; null after an error.
+void* Link(const std::vector<Model>& models, const std::string& folder) {
+  for (const Model& model : models)
+    EXPECT_TRUE(AtomicWriteFile(folder + "/" + model.operation + ".o", model.object.code).ok());
+  const std::filesystem::path runtime =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
+      "lib/libhlokit_runtime.a";
+  const char* compiler = std::getenv("CXX");
+  const std::string command = absl::StrCat(
+      compiler != nullptr ? compiler : "c++", " -shared -o ", folder, "/all.so ", folder,
+      "/*.o -Wl,-u,hlokit_aot_create ", runtime.string(), " -lhwy_contrib -lhwy -pthread -ldl");
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return dlopen((folder + "/all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+TEST(AotSweepSlowTest, ExamplesGiveTheBitsOfTheJitOrAreRefused) {
+  std::vector<Model> models;
+  std::set<std::string> refused;
+  const std::string root = std::string(HLOKIT_SOURCE_DIR) + "/testdata/ops";
+  for (const auto& entry : std::filesystem::directory_iterator(root)) {
+    const std::string path = entry.path().string() + "/example.hlo";
+    if (!std::filesystem::exists(path)) continue;
+    Model model;
+    model.operation = entry.path().filename().string();
+    model.text = ReadFile(path).value();
+    AotOptions options;
+    options.name = absl::StrCat("m", models.size());
+    absl::StatusOr<AotObject> object = CompileAhead(ParseModule(model.text).value(), options);
+    if (!object.ok()) {
+      EXPECT_EQ(object.status().code(), absl::StatusCode::kUnimplemented) << path;
+      refused.insert(model.operation);
+      continue;
+    }
+    model.object = *std::move(object);
+    if (!model.object.custom_calls.empty() || !model.object.infeeds.empty()) continue;
+    models.push_back(std::move(model));
+  }
+  EXPECT_THAT(refused, testing::IsSubsetOf(kRefused));
+  EXPECT_GT(models.size(), 90u);
+  const ScratchFolder folder;
+  void* library = Link(models, folder.path());
+  ASSERT_NE(library, nullptr) << dlerror();
+  for (size_t m = 0; m < models.size(); ++m) {
+    SCOPED_TRACE(models[m].operation);
+    const void* description = dlsym(library, absl::StrCat("m", m, "_model").c_str());
+    ASSERT_NE(description, nullptr);
+    ExpectSameBits(models[m], *static_cast<const HlokitAotModel*>(description));
+  }
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

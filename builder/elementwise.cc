@@ -66,6 +66,17 @@ HLOKIT_FUNCTION(Atanh, Atanh)
 HLOKIT_FUNCTION(Sinh, Sinh)
 #undef HLOKIT_FUNCTION
 
+XlaOp BinaryOp(Opcode opcode, XlaOp lhs, XlaOp rhs, DimSpan broadcast_dimensions, Where where) {
+  XlaBuilder* builder = BuilderOf({lhs, rhs});
+  if (builder == nullptr) return XlaOp();
+  const OpInfo& info = Info(opcode);
+  const bool of_two = info.exact && info.min_operands == 2 && (info.traits & kElementwise) != 0;
+  if (!of_two || opcode == Opcode::kCompare)
+    return builder->ReportError(
+        InvalidArgument(Text(opcode), " is no elementwise function of two arrays"), where);
+  return EmitBroadcasting(where, opcode, lhs, rhs, broadcast_dimensions);
+}
+
 #define HLOKIT_BINARY(name, opcode)                                                    \
   XlaOp name(XlaOp lhs, XlaOp rhs, DimSpan broadcast_dimensions, Where where) {        \
     return EmitBroadcasting(where, Opcode::k##opcode, lhs, rhs, broadcast_dimensions); \

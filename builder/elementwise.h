@@ -12,6 +12,7 @@
 
 #include "builder/op_types.h"
 #include "builder/xla_op.h"
+#include "ir/opcode.h"
 #include "types/element_type.h"
 
 namespace hlokit {
@@ -120,6 +121,11 @@ XlaOp Conj(XlaOp operand, Where where = Where::current());
 XlaOp Square(XlaOp operand, Where where = Where::current());
 XlaOp Reciprocal(XlaOp operand, Where where = Where::current());
 
+// The function of two arrays that `opcode` names, such as Opcode::kAdd: what the functions below
+// do, for code that finds out late which one it wants. Errors: as theirs; InvalidArgument for an
+// opcode that is no elementwise function of two arrays, and for kCompare.
+XlaOp BinaryOp(Opcode opcode, XlaOp lhs, XlaOp rhs, DimSpan broadcast_dimensions = {},
+               Where where = Where::current());
 // Integers wrap; of pred the logical or.
 XlaOp Add(XlaOp lhs, XlaOp rhs, DimSpan broadcast_dimensions = {}, Where where = Where::current());
 // lhs - rhs; integers wrap.

@@ -15,8 +15,9 @@ namespace {
 // More are a mistake; a table of them is allocated.
 constexpr int64_t kMaxParameters = 1 << 20;
 
-// The same status with FILE:LINE of the call before its text; rule labels stay.
+// The same status with FILE:LINE of the call before its text, where there is one; rule labels stay.
 absl::Status At(const absl::Status& status, const Where& where) {
+  if (where.line() == 0) return status;
   absl::string_view file = where.file_name();
   file = file.substr(file.find_last_of('/') + 1);
   return Annotate(status, absl::StrCat(file, ":", where.line()));

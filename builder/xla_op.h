@@ -10,7 +10,8 @@ namespace hlokit {
 
 class XlaBuilder;
 
-// The place of a call, for messages; a default argument of every operation, never given by hand.
+// The place of a call, for messages; a default argument of every operation, not given by hand but
+// by bindings of other languages: Where() is no place, and messages then name none.
 using Where = std::source_location;
 
 // Sizes, strides or numbers of dimensions; `{2, 3}` converts to it.

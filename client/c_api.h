@@ -10,7 +10,8 @@
 // Functions that can fail return NULL where all went well, else an error to be freed with
 // hlokit_error_free; results are then untouched. Every handle is freed by the function of its name;
 // freeing NULL does nothing. Handles may be used from several threads at once, but not freed while
-// in use. Programs and buffers must be freed before their client.
+// in use. Programs and buffers must be freed before their client. Pointers must not be null where
+// nothing is said of it. client/c_api_builder.h makes computations, one operation after another.
 #pragma once
 
 #include <stddef.h>
@@ -28,6 +29,7 @@ typedef struct hlokit_client hlokit_client;
 typedef struct hlokit_program hlokit_program;
 typedef struct hlokit_buffer hlokit_buffer;
 typedef struct hlokit_pending hlokit_pending;
+typedef struct hlokit_computation hlokit_computation; /* see client/c_api_builder.h */
 
 /* HLOKIT_C_API_VERSION of the library. */
 int32_t hlokit_c_api_version(void);

@@ -24,7 +24,7 @@ XlaOp CopyDone(XlaOp in_flight, Where where) { return Emit(where, Opcode::kCopyD
 XlaOp Bitcast(const Shape& shape, XlaOp operand, Where where) {
   return Emit(where, Opcode::kBitcast, {operand}, NoAttrs(), {shape});
 }
-XlaOp Domain(XlaOp operand, const Sharding& entry, const Sharding& exit, Where where) {
+XlaOp MakeDomain(XlaOp operand, const Sharding& entry, const Sharding& exit, Where where) {
   return Emit(where, Opcode::kDomain, {operand}, DomainAttrs{{entry, exit}});
 }
 

@@ -21,8 +21,8 @@ XlaOp CopyDone(XlaOp in_flight, Where where = Where::current());
 // The operand's memory as an array of another shape of the same size.
 XlaOp Bitcast(const Shape& shape, XlaOp operand, Where where = Where::current());
 // Marks where one sharding's domain ends and the other's begins.
-XlaOp Domain(XlaOp operand, const Sharding& entry, const Sharding& exit,
-             Where where = Where::current());
+XlaOp MakeDomain(XlaOp operand, const Sharding& entry, const Sharding& exit,
+                 Where where = Where::current());
 // computation(operands) as one kernel.
 XlaOp Fusion(XlaBuilder* builder, FusionKind kind, const XlaComputation& computation,
              OpSpan operands, Where where = Where::current());

@@ -184,7 +184,7 @@ std::vector<OpCase> MovementCases() {
       HLOKIT_CASE("CopyDone", CopyDone(CopyStart(P(b, 0, F32({4}))))),
       HLOKIT_CASE("Bitcast", Bitcast(F32({3, 2}), P(b, 0, F32({2, 3})))),
       HLOKIT_CASE("Domain",
-                  Domain(P(b, 0, F32({4})), OnDevice0(), Sharding())),
+                  MakeDomain(P(b, 0, F32({4})), OnDevice0(), Sharding())),
       HLOKIT_CASE("AddDependency", AddDependency(P(b, 0, F32({4})), CreateToken(&b))),
       HLOKIT_CASE("AfterAll", const XlaOp token = AfterAll(&b, {CreateToken(&b), CreateToken(&b)});
                   AddDependency(P(b, 0, F32({4})), token)),

@@ -97,6 +97,20 @@ ComparisonType OwnOrder(ElementType type) {
   return IsSigned(type) ? ComparisonType::kSigned : ComparisonType::kUnsigned;
 }
 
+void TakeLayoutOfOperand(Instruction& i) {
+  if (i.opcode() != Opcode::kAddDependency && i.opcode() != Opcode::kRecvDone) return;
+  const Shape& passed = i.operand(0)->shape();
+  if (i.opcode() == Opcode::kAddDependency) {
+    if (SameIgnoringLayout(i.shape(), passed)) i.set_shape(i.operand(0)->shared_shape());
+    return;
+  }
+  const bool fits = passed.IsTuple() && !passed.elements.empty() && i.shape().IsTuple() &&
+                    !i.shape().elements.empty() &&
+                    SameIgnoringLayout(i.shape().elements[0], passed.elements[0]);
+  if (fits && i.shape().elements[0] != passed.elements[0])
+    i.mutable_shape().elements[0] = passed.elements[0];
+}
+
 void Normalize(Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kCompare: {

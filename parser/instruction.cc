@@ -98,6 +98,7 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
     return nullptr;
   }
   if (wrapped != nullptr && op.opcode == Opcode::kAsyncStart) Wrap(*made, std::move(wrapped));
+  TakeLayoutOfOperand(*made);
   Normalize(*made);
   if (Info(op.opcode).calls == CallForm::kAsyncCalls) GiveToWrapped(*made, seen.common);
   return scope.last = scope.computation->Adopt(std::move(made));

@@ -20,5 +20,9 @@ void NormalizeBackendConfig(std::string& config);
 // The order of elements of a type, which a compare need not name.
 ComparisonType OwnOrder(ElementType type);
 
+// Text may give an add-dependency or a recv-done another layout than what they pass on has; as in
+// XLA it does not count. Messages are taken at their word.
+void TakeLayoutOfOperand(Instruction& instruction);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -38,6 +38,17 @@ add_test(NAME corpus.operations
                  --rows ${PROJECT_SOURCE_DIR}/../shared/ops.tsv)
 set_tests_properties(corpus.operations PROPERTIES LABELS corpus SKIP_RETURN_CODE 77)
 
+# Results do not depend on the number of threads: a few modules, and all of the corpus.
+add_test(NAME project.threads
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/threads_test.py
+                 --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${PROJECT_SOURCE_DIR}/benchmarks/micro)
+add_test(NAME corpus.threads
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/threads_test.py
+                 --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --corpus)
+set_tests_properties(project.threads PROPERTIES LABELS exec PROCESSORS 2)
+set_tests_properties(corpus.threads PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 7200
+                                               PROCESSORS 2)
+
 # corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/corpus_baseline.json.
 file(READ ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json baseline)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json)

@@ -98,7 +98,7 @@ WindowReduction::WindowReduction(const EvalContext& context)
     array.storage.resize((operand.element_count() * array.width + 15) / 16);
     array.row.resize(row_);
     LoadWide(operand.type(), operand.data(), operand.element_count(), array.storage.data());
-    LoadWide(operand.type(), context.operands[n + i]->data(), 1, &array.init);
+    LoadWide(context.operands[n + i]->type(), context.operands[n + i]->data(), 1, &array.init);
   }
   accumulators_.resize(n);
   elements_.resize(n);
@@ -195,7 +195,7 @@ absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer
   std::vector<Complex> storage((operand.element_count() * width + 15) / 16), init(1);
   uint8_t* values = reinterpret_cast<uint8_t*>(storage.data());
   LoadWide(shape.type, operand.data(), operand.element_count(), values);
-  LoadWide(shape.type, context.operands[1]->data(), 1, init.data());
+  LoadWide(context.operands[1]->type(), context.operands[1]->data(), 1, init.data());
   const int64_t stride = RowMajorStrides(shape.dims)[d], size = shape.dims[d];
   const int64_t step = (reverse ? -stride : stride) * width;
   for (int64_t outer = 0; outer < operand.element_count(); outer += stride * size) {
@@ -216,7 +216,7 @@ absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer
     }
   }
   Literal result(context.instruction.shape());
-  StoreWide(shape.type, values, operand.element_count(), result.data());
+  StoreWide(result.type(), values, operand.element_count(), result.data());
   return result;
 }
 
@@ -235,6 +235,11 @@ absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
   const Window& window = context.instruction.attr<WindowAttrs>().window;
   const Literal& operand = *context.operands[0];
   if (operand.shape().rank() == 0) return FoldScalars(context);
+  const size_t arrays = context.operands.size() / 2;
+  for (size_t i = 0; i < arrays; ++i)  // both are computed in the wide type of the array
+    if (WideBytes(context.operands[i]->type()) != WideBytes(context.operands[arrays + i]->type()))
+      return Unimplemented("reduce-window of ", Text(context.operands[i]->shape()), " from ",
+                           Text(context.operands[arrays + i]->shape()));
   bool reverse = false;
   const int running = RunningDimension(window, operand.shape(), reverse);
   if (!tuple && running >= 0 && !HasDynamicSizes(operand) && operand.element_count() > 0) {

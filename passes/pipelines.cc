@@ -13,7 +13,7 @@ struct Pipeline {
 
 constexpr Pipeline kPipelines[] = {
     {"cpu",
-     "vendor-call-expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-"
+     "vendor-call-expander,qr_expander,eigh_expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-"
      "simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
      "simplify-conditional,simplify-while-loops,call-inliner,cse_barrier_expander,"
@@ -21,7 +21,7 @@ constexpr Pipeline kPipelines[] = {
      "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
      "folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"
-     "fusion,cse,dce,hlo-memory-scheduler"},
+     "fusion,cse,dce,multi_output_fusion,hlo-memory-scheduler"},
     {"interpreter", "call-inliner,dce"},
 };
 

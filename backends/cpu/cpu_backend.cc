@@ -42,10 +42,15 @@ const Instruction* FindDynamic(const Module& module) {
 }
 
 // Sizes that only the run knows have no native code: inside a module masks stand for them, where
-// dynamic_padder can put these; at its borders they are refused.
-absl::Status RemoveDynamic(Module& module) {
+// dynamic_padder can put these; at its borders they are arguments and results of their own, or
+// (where `entry` is null) refused.
+absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
   if (FindDynamic(module) == nullptr) return absl::OkStatus();
-  RETURN_IF_ERROR(RunPasses(module, "call-inliner,dynamic_padder{keep-unknown},dce"));
+  if (entry != nullptr) {
+    ASSIGN_OR_RETURN(*entry, TakeDynamicEntry(module));
+  } else {
+    RETURN_IF_ERROR(RunPasses(module, "call-inliner,dynamic_padder{keep-unknown},dce"));
+  }
   const Instruction* i = FindDynamic(module);
   if (i == nullptr) return absl::OkStatus();
   return WithPlace(Unimplemented("dynamic dimensions have no code on the CPU (%", i->name(), ": ",
@@ -61,7 +66,8 @@ class CpuBackend : public Backend {
                                                       const CompileOptions& options) override {
     CompileStats stats;
     const double start = Now();
-    RETURN_IF_ERROR(LowerForCpu(*module, options));
+    DynamicEntry dynamic;
+    RETURN_IF_ERROR(LowerForCpu(*module, options, &dynamic));
     stats.passes_s = Now() - start;
     stats.phases.push_back({"passes", stats.passes_s});
     ASSIGN_OR_RETURN(BufferAssignment buffers,
@@ -101,6 +107,7 @@ class CpuBackend : public Backend {
     stats.codegen_s = Now() - start - stats.passes_s;
     auto executable = std::make_unique<CpuExecutable>(
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);
+    executable->set_dynamic_entry(std::move(dynamic));
     executable->set_flush_denormals(options.flush_denormals);
     executable->set_host(options.host);
     executable->set_profile(options.profile);
@@ -117,8 +124,8 @@ class WarmCpuBackend final : public CpuBackend {
 
 }  // namespace
 
-absl::Status LowerForCpu(Module& module, const CompileOptions& options) {
-  RETURN_IF_ERROR(RemoveDynamic(module));
+absl::Status LowerForCpu(Module& module, const CompileOptions& options, DynamicEntry* dynamic) {
+  RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
   return LegalizeForCpu(module);
 }

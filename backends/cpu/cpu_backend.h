@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backends/backend.h"
+#include "backends/cpu/dynamic_entry.h"
 
 namespace hlokit {
 
@@ -13,8 +14,10 @@ std::unique_ptr<Backend> MakeCpuBackend();
 std::unique_ptr<Backend> MakeWarmCpuBackend();
 
 // What compiling does to a module before it plans buffers: the chosen passes, then legalisation.
-// Errors: Unimplemented for sizes that only the run knows.
-absl::Status LowerForCpu(Module& module, const CompileOptions& options);
+// Errors: Unimplemented for sizes that only the run knows, where `dynamic` is null or they are of
+// instructions that have no code at their bounds.
+absl::Status LowerForCpu(Module& module, const CompileOptions& options,
+                         DynamicEntry* dynamic = nullptr);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -102,10 +102,12 @@ class CpuRun final : public PreparedRun {
   absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {}) {
     RETURN_IF_ERROR(CheckFits());
     const Computation& entry = *e_.module().entry();
-    if (static_cast<int64_t>(arguments.size()) != entry.parameter_count())
-      return InvalidArgument("the program takes ", entry.parameter_count(), " arguments, ",
-                             arguments.size(), " given");
-    for (int64_t p = 0; p < entry.parameter_count(); ++p) {
+    const auto sizes = static_cast<int64_t>(e_.dynamic_entry().arguments.size());
+    const int64_t count = entry.parameter_count() - sizes;
+    if (static_cast<int64_t>(arguments.size()) != count)
+      return InvalidArgument("the program takes ", count, " arguments, ", arguments.size(),
+                             " given");
+    for (int64_t p = 0; p < count; ++p) {
       const Shape& want = entry.parameter(p)->shape();
       const ValueView& argument = arguments[p];
       if (!Compatible(want, *argument.shape))
@@ -114,6 +116,7 @@ class CpuRun final : public PreparedRun {
       RETURN_IF_ERROR(argument.literal != nullptr ? AddLiteral(*argument.literal, want)
                                                   : AddArray(argument, want));
     }
+    RETURN_IF_ERROR(AddSizes(arguments));
     table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
     first_output_ = table_.size();
     table_.resize(table_.size() + e_.buffers().output_sizes().size());
@@ -147,6 +150,8 @@ class CpuRun final : public PreparedRun {
     seconds_ += Now() - start;
     RETURN_IF_ERROR(calls_.failure);
     if (context_.failed) return absl::InvalidArgumentError(context_.error);
+    if (e_.dynamic_entry().checked && !SizesAreInRange())
+      return InvalidArgument("set-dimension-size: a size is out of range");
     if (e_.step_limit() > 0 && context_.steps_left < 0)
       return ResourceExhausted("more than ", e_.step_limit(), " steps");
     return absl::OkStatus();
@@ -170,7 +175,17 @@ class CpuRun final : public PreparedRun {
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
     size_t next = 0;
     std::vector<Literal> results;
-    results.push_back(Take(e_.module().entry()->root()->shape(), next));
+    const DynamicEntry& dynamic = e_.dynamic_entry();
+    if (dynamic.results.empty() && !dynamic.checked) {
+      results.push_back(Take(e_.module().entry()->root()->shape(), next));
+      return results;
+    }
+    results.push_back(Take(dynamic.result, next));
+    std::vector<Literal*> leaves;
+    CollectLeaves(results[0], leaves);
+    if (dynamic.checked) ++next;
+    for (const DynamicEntry::Size& size : dynamic.results)
+      leaves[size.array]->set_dynamic_size(size.dimension, *outputs_[next++].as<int32_t>());
     return results;
   }
 
@@ -205,6 +220,24 @@ class CpuRun final : public PreparedRun {
       }
       ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(leaf.shape->ByteSize()));
       if (bytes != nullptr) ToLayout(value, *leaf.shape, bytes);
+    }
+    return absl::OkStatus();
+  }
+
+  bool SizesAreInRange() const {
+    return *outputs_[Leaves(e_.dynamic_entry().result).size()].as<uint8_t>() != 0;
+  }
+
+  // The sizes of dynamic dimensions, which are parameters of their own.
+  absl::Status AddSizes(const DeviceViews& arguments) {
+    for (const DynamicEntry::Size& size : e_.dynamic_entry().arguments) {
+      const ValueView& argument = arguments[size.array];
+      const int64_t value = argument.literal != nullptr
+                                ? argument.literal->dynamic_size(size.dimension)
+                                : argument.shape->dims[size.dimension];
+      ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(sizeof(int32_t)));
+      const auto narrow = static_cast<int32_t>(value);
+      std::memcpy(bytes, &narrow, sizeof narrow);
     }
     return absl::OkStatus();
   }
@@ -309,6 +342,7 @@ class CpuRun final : public PreparedRun {
     }
     Literal raw = std::move(outputs_[next++]);
     if (!shape.IsArray()) return Literal::Token();
+    raw.set_shape(shape);
     if (shape.IsRowMajor()) return raw;
     Literal ordered(shape);  // the code wrote in the layout's order
     FromLayout(raw.data(), shape, ordered);

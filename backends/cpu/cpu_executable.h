@@ -6,6 +6,7 @@
 
 #include "analysis/buffer_assignment.h"
 #include "backends/backend.h"
+#include "backends/cpu/dynamic_entry.h"
 #include "backends/cpu/jit.h"
 #include "backends/cpu/memory.h"
 #include "interpreter/interpreter.h"
@@ -36,6 +37,9 @@ class CpuExecutable final : public Executable {
   // As XLA's CPU does: off unless set before Prepare.
   bool flush_denormals() const { return flush_denormals_; }
   void set_flush_denormals(bool flush) { flush_denormals_ = flush; }
+  // Of a program with dynamic dimensions: how its entry stands for the module's.
+  const DynamicEntry& dynamic_entry() const { return dynamic_entry_; }
+  void set_dynamic_entry(DynamicEntry entry) { dynamic_entry_ = std::move(entry); }
   // For instructions on reference kernels: the host's queues.
   const InterpreterOptions& reference_options() const { return reference_options_; }
   void set_host(const HostQueues& host) {
@@ -56,6 +60,7 @@ class CpuExecutable final : public Executable {
   CompileStats stats_;
   int threads_;
   bool flush_denormals_ = false;
+  DynamicEntry dynamic_entry_;
   InterpreterOptions reference_options_;
   int64_t step_limit_ = 0;
   bool profile_ = false;

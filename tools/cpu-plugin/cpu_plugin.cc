@@ -39,7 +39,8 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
   options.opt_level = opt_level;
   options.threads = 1;  // one piece of code
   if (buffers) {
-    RETURN_IF_ERROR(LowerForCpu(*module, options));
+    DynamicEntry dynamic;
+    RETURN_IF_ERROR(LowerForCpu(*module, options, &dynamic));
     return BufferText(*module);
   }
   const ScratchFolder scratch;

@@ -1,0 +1,169 @@
+// Sizes at the borders of the entry computation.
+#include "backends/cpu/dynamic_entry.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "passes/dce.h"
+#include "passes/hlo_writer.h"
+#include "passes/manager.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+Shape AtBounds(Shape shape) {
+  shape.dynamic_mask = 0;
+  return shape;
+}
+
+class EntryTaker {
+ public:
+  EntryTaker(Module& module, DynamicEntry& out)
+      : c_(*module.entry()), out_(out), splits_(c_.root()->opcode() == Opcode::kTuple) {}
+
+  // Before sizes are taken out: a result that says whether all are in range.
+  void AddCheck() {
+    Rewriter rewriter(c_);
+    HloWriter w(rewriter);
+    Instruction* all = nullptr;
+    for (Instruction* i : c_.PostOrder()) {
+      if (i->opcode() != Opcode::kSetDimensionSize) continue;
+      const int64_t bound = i->operand(0)->shape().dims[i->attr<DimensionsAttrs>().dimensions[0]];
+      Instruction* size = i->operand(1);
+      const ElementType type = size->shape().type;
+      rewriter.set_subject(i);
+      Instruction* inside = w.Binary(
+          Opcode::kAnd, w.Compare(size, w.Integer(type, 0), ComparisonDirection::kGe),
+          w.Compare(size, w.Integer(type, bound), ComparisonDirection::kLe));
+      all = all == nullptr ? inside : w.Binary(Opcode::kAnd, all, inside);
+    }
+    if (all == nullptr) return;
+    out_.checked = true;
+    Instruction* root = c_.root();
+    std::vector<Instruction*> parts = {root};
+    if (splits_) parts.assign(root->operands().begin(), root->operands().end());
+    parts.push_back(all);
+    c_.set_root(Tuple(parts));
+    if (splits_ && root->users().empty()) c_.Remove(root);
+  }
+
+  void Run() {
+    AddSizeParameters();
+    for (Instruction* i : c_.PostOrder()) {
+      if (i->opcode() == Opcode::kGetDimensionSize && i->operand(0)->IsParameter()) {
+        const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];
+        if (Instruction* size = SizeOf(i->operand(0), d)) i->ReplaceAllUsesWith(size);
+      }
+      // Back at its bound, as all is now.
+      if (i->opcode() == Opcode::kSetDimensionSize && !i->shape().HasDynamicDims())
+        i->ReplaceAllUsesWith(i->operand(0));
+    }
+    for (Instruction* p : c_.parameters())
+      if (p->shape().IsArray()) p->set_shape(AtBounds(p->shape()));
+    MakeRoot();
+    RemoveDead(c_);
+  }
+
+ private:
+  void AddSizeParameters() {
+    const int64_t count = c_.parameter_count();
+    for (int64_t p = 0; p < count; ++p) {
+      const Shape& shape = c_.parameter(p)->shape();
+      if (!shape.IsArray()) continue;
+      for (int d = 0; d < shape.rank(); ++d) {
+        if (!shape.IsDynamic(d)) continue;
+        out_.arguments.push_back({p, d});
+        sizes_.push_back(c_.AddParameter(c_.parameter_count(), Shape::Scalar(ElementType::kS32),
+                                         absl::StrCat("size_", p, "_", d)));
+      }
+    }
+  }
+
+  Instruction* SizeOf(const Instruction* parameter, int64_t d) const {
+    for (size_t k = 0; k < sizes_.size(); ++k)
+      if (out_.arguments[k].array == parameter->parameter_number() &&
+          out_.arguments[k].dimension == d)
+        return sizes_[k];
+    return nullptr;
+  }
+
+  void MakeRoot() {
+    Instruction* root = c_.root();
+    const bool tuple = root->opcode() == Opcode::kTuple;
+    std::vector<Instruction*> parts, sizes;
+    if (tuple) {
+      parts.assign(root->operands().begin(), root->operands().end());
+    } else {
+      parts = {root};
+    }
+    int64_t leaf = 0;
+    const size_t results = parts.size() - (out_.checked ? 1 : 0);
+    for (size_t k = 0; k < results; ++k) {
+      const Shape& shape = splits_ ? out_.result.elements[k] : out_.result;
+      const auto leaves = static_cast<int64_t>(Leaves(shape).size());
+      if (shape.IsArray()) parts[k] = Static(parts[k], shape, leaf, sizes);
+      leaf += leaves;
+    }
+    if (sizes.empty() && !tuple) return;
+    parts.insert(parts.end(), sizes.begin(), sizes.end());
+    c_.set_root(Tuple(parts));
+  }
+
+  Instruction* Tuple(const std::vector<Instruction*>& parts) {
+    std::vector<Shape> shapes;
+    for (const Instruction* part : parts) shapes.push_back(part->shape());
+    return c_.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), parts);
+  }
+
+  // A result without the sizes set on it, which are noted and appended.
+  Instruction* Static(Instruction* x, const Shape& shape, int64_t leaf,
+                      std::vector<Instruction*>& sizes) {
+    std::vector<Instruction*> set(shape.rank(), nullptr);
+    while (x->opcode() == Opcode::kSetDimensionSize) {
+      Instruction*& size = set[x->attr<DimensionsAttrs>().dimensions[0]];
+      if (size == nullptr) size = x->operand(1);
+      x = x->operand(0);
+    }
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (!shape.IsDynamic(d)) continue;
+      if (set[d] == nullptr && x->IsParameter()) set[d] = SizeOf(x, d);
+      if (set[d] == nullptr)
+        set[d] = c_.AddConstant(Literal::R0<int32_t>(static_cast<int32_t>(shape.dims[d])));
+      sizes.push_back(set[d]);
+      out_.results.push_back({leaf, d});
+    }
+    return x;
+  }
+
+  Computation& c_;
+  DynamicEntry& out_;
+  const bool splits_;  // the result is a tuple made at the end, part by part
+  std::vector<Instruction*> sizes_;
+};
+
+}  // namespace
+
+absl::StatusOr<DynamicEntry> TakeDynamicEntry(Module& module) {
+  DynamicEntry taken;
+  RETURN_IF_ERROR(RunPasses(module, "call-inliner"));
+  for (const Instruction* p : module.entry()->parameters()) taken.parameters.push_back(p->shape());
+  taken.result = module.entry()->root()->shape();
+  EntryTaker taker(module, taken);
+  taker.AddCheck();
+  RETURN_IF_ERROR(RunPasses(module, "dynamic_padder{keep-unknown},dce"));
+  taker.Run();
+  ModuleHeader& header = module.header();
+  header.aliases.clear();
+  header.donors.clear();
+  if (header.entry_layout) {
+    header.entry_layout->parameters.clear();
+    for (const Instruction* p : module.entry()->parameters())
+      header.entry_layout->parameters.push_back(p->shape());
+    header.entry_layout->result = module.entry()->root()->shape();
+  }
+  return taken;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

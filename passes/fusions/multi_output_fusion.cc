@@ -1,0 +1,261 @@
+// Siblings, found by the arrays that they read.
+#include "passes/fusions/multi_output_fusion.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "passes/cse.h"
+#include "passes/fusion_rules.h"
+#include "support/dense_map.h"
+#include "types/shape_bytes.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kLeastBytes = 1024;
+constexpr size_t kMostResults = 8, kMostOperands = 24, kMostBody = 200;
+constexpr size_t kMostUsers = 64;    // of an array, that are looked at
+constexpr size_t kMostVisited = 256;  // in one search for a way
+
+using Members = std::vector<Instruction*>;
+
+bool IsPointwise(const Instruction& i) {
+  if (i.IsParameter()) return true;
+  if (i.opcode() == Opcode::kBroadcast) return i.operand(0)->shape().IsScalar();
+  return CanFuse(i) && (i.IsConstant() || HasTrait(i.opcode(), kElementwise)) &&
+         i.opcode() != Opcode::kBitcastConvert;
+}
+
+// One loop over positions in memory, for one array.
+bool IsLoop(const Instruction& i) {
+  if (!i.shape().IsArray() || TotalBytes(i.shape()) < kLeastBytes || !i.shape().IsRowMajor() ||
+      !i.control_predecessors().empty() || !i.control_successors().empty())
+    return false;
+  if (i.IsParameter() || i.IsConstant() || i.opcode() == Opcode::kBroadcast) return false;
+  if (i.opcode() != Opcode::kFusion) return IsPointwise(i);
+  if (i.attr<FusionAttrs>().kind != FusionKind::kLoop) return false;
+  const Computation& body = *i.to_apply();
+  if (!HasTrait(body.root()->opcode(), kElementwise)) return false;
+  bool all = true;
+  body.ForEach([&](const Instruction* part) { all &= IsPointwise(*part); });
+  return all && body.instruction_count() <= static_cast<int64_t>(kMostBody);
+}
+
+bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
+  const Instruction* does = user.opcode() == Opcode::kFusion ? user.to_apply()->root() : &user;
+  if (does->opcode() != Opcode::kDynamicUpdateSlice && does->opcode() != Opcode::kScatter &&
+      does->opcode() != Opcode::kSort)
+    return false;
+  for (const Instruction* operand : user.operands())
+    if (operand == array) return true;
+  return false;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Computation& c) : c_(c) {
+    for (Instruction* i : c.PostOrder()) {
+      SetDepth(i);
+      if (IsLoop(*i)) loops_.insert(i);
+    }
+  }
+
+  bool Run() {
+    bool changed = false;
+    for (Instruction* i : c_.PostOrder()) {
+      if (!loops_.contains(i)) continue;
+      const Members members = SiblingsOf(i);
+      if (members.size() < 2) continue;
+      Merge(members);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  // The length of the longest way here: it grows along every edge.
+  void SetDepth(const Instruction* i) {
+    int depth = 0;
+    for (const Instruction* operand : i->operands())
+      depth = std::max(depth, depth_[operand->id()] + 1);
+    for (const Instruction* before : i->control_predecessors())
+      depth = std::max(depth, depth_[before->id()] + 1);
+    depth_[i->id()] = depth;
+  }
+
+  // What stands behind a new instruction may have come to stand deeper.
+  void Deepen(Instruction* from) {
+    std::vector<Instruction*> work = {from};
+    while (!work.empty()) {
+      const Instruction* i = work.back();
+      work.pop_back();
+      const int least = depth_[i->id()] + 1;
+      const auto visit = [&](Instruction* next) {
+        if (depth_[next->id()] >= least) return;
+        depth_[next->id()] = least;
+        work.push_back(next);
+      };
+      for (Instruction* user : i->users()) visit(user);
+      for (Instruction* after : i->control_successors()) visit(after);
+    }
+  }
+
+  // Whether one of `ends` is needed, through others than `inside`, by what `starts` reads: then the
+  // two cannot be one. Also where too much would have to be looked at to tell.
+  bool HasWay(const Members& starts, const Members& ends, const Members& inside) {
+    int least = INT_MAX;
+    for (const Instruction* end : ends) least = std::min(least, depth_[end->id()]);
+    absl::flat_hash_set<const Instruction*> seen;
+    std::vector<const Instruction*> work;
+    const auto visit = [&](const Instruction* i) {
+      if (depth_[i->id()] >= least && seen.insert(i).second) work.push_back(i);
+    };
+    for (const Instruction* start : starts)
+      for (const Instruction* operand : start->operands())
+        if (!Contains(inside, operand)) visit(operand);
+    while (!work.empty()) {
+      const Instruction* i = work.back();
+      work.pop_back();
+      if (Contains(ends, i) || seen.size() > kMostVisited) return true;
+      for (const Instruction* operand : i->operands()) visit(operand);
+      for (const Instruction* before : i->control_predecessors()) visit(before);
+    }
+    return false;
+  }
+
+  bool ReadsUpdated(const Instruction* i) const {
+    for (const Instruction* operand : i->operands()) {
+      if (operand->shape().IsScalar() || operand->users().size() > kMostUsers) continue;
+      for (const Instruction* user : operand->users())
+        if (UpdatesInPlace(*user, operand)) return true;
+    }
+    return false;
+  }
+
+  // `first`, what reads the same arrays, and what reads their results.
+  Members SiblingsOf(Instruction* first) {
+    Members members = {first};
+    if (ReadsUpdated(first)) return members;
+    absl::flat_hash_set<const Instruction*> operands(first->operands().begin(),
+                                                     first->operands().end());
+    Members arrays(first->operands().begin(), first->operands().end());
+    arrays.push_back(first);
+    for (size_t k = 0; k < arrays.size() && members.size() < kMostResults; ++k) {
+      const Instruction* array = arrays[k];
+      if (!array->shape().IsArray() || array->shape().rank() == 0 ||
+          array->users().size() > kMostUsers)
+        continue;
+      const Members users(array->users().begin(), array->users().end());
+      for (Instruction* user : users) {
+        if (members.size() == kMostResults || !Joins(user, members, operands)) continue;
+        members.push_back(user);
+        for (Instruction* operand : user->operands())
+          if (operands.insert(operand).second) arrays.push_back(operand);
+        arrays.push_back(user);
+      }
+    }
+    std::stable_sort(members.begin(), members.end(), [&](const Instruction* a, const Instruction* b) {
+      return depth_[a->id()] < depth_[b->id()];  // operands first
+    });
+    return members;
+  }
+
+  bool Joins(Instruction* user, const Members& members,
+             const absl::flat_hash_set<const Instruction*>& operands) {
+    if (!loops_.contains(user) || Contains(members, user) ||
+        user->shape().dims != members[0]->shape().dims)
+      return false;
+    size_t count = operands.size();
+    for (const Instruction* operand : user->operands()) count += !operands.contains(operand);
+    if (count > kMostOperands || ReadsUpdated(user)) return false;
+    Members inside = members;
+    inside.push_back(user);
+    return !HasWay({user}, members, inside) && !HasWay(members, {user}, inside);
+  }
+
+  static bool Contains(const Members& members, const Instruction* i) {
+    return std::find(members.begin(), members.end(), i) != members.end();
+  }
+
+  void Merge(const Members& members) {
+    Computation* body = c_.module()->AddComputation("fused_computation");
+    std::vector<Instruction*> operands, roots;
+    std::vector<Shape> shapes;
+    absl::flat_hash_map<const Instruction*, Instruction*> parameters;
+    const auto inside = [&](Instruction* operand) {
+      const auto member = std::find(members.begin(), members.end(), operand);
+      if (member != members.end()) return roots[member - members.begin()];
+      Instruction*& parameter = parameters[operand];
+      if (parameter != nullptr) return parameter;
+      const auto number = static_cast<int64_t>(operands.size());
+      operands.push_back(operand);
+      return parameter =
+                 body->AddParameter(number, operand->shape(), absl::StrCat("param_", number));
+    };
+    for (Instruction* member : members) {
+      roots.push_back(CopyOf(member, inside, *body));
+      shapes.push_back(member->shape());
+    }
+    body->set_root(body->Add(Opcode::kTuple, Shape::Tuple(shapes), roots));
+    MergeEqual(*body);
+    FusionAttrs attrs;
+    attrs.kind = FusionKind::kLoop;
+    Instruction* fusion = c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands,
+                                 std::move(attrs), absl::StrCat(members[0]->name(), "_siblings"));
+    fusion->set_called({body});
+    fusion->CopyExtrasFrom(*members[0]);
+    fusion->set_place(members[0]->place());
+    SetDepth(fusion);
+    for (size_t k = members.size(); k-- > 0;) Replace(members[k], fusion, k);
+    Deepen(fusion);
+  }
+
+  // The member's work in the body of the whole; gives its result.
+  template <typename Inside>
+  static Instruction* CopyOf(Instruction* member, const Inside& inside, Computation& body) {
+    std::vector<Instruction*> operands;
+    if (member->opcode() != Opcode::kFusion) {
+      for (Instruction* operand : member->operands()) operands.push_back(inside(operand));
+      return body.Add(member->CloneWith(member->shape(), operands), member->name());
+    }
+    absl::flat_hash_map<const Instruction*, Instruction*> copies;
+    for (Instruction* i : member->to_apply()->PostOrder()) {
+      if (i->IsParameter()) {
+        copies[i] = inside(member->operand(i->parameter_number()));
+        continue;
+      }
+      operands.clear();
+      for (Instruction* operand : i->operands()) operands.push_back(copies.at(operand));
+      copies[i] = body.Add(i->CloneWith(i->shape(), operands), i->name());
+    }
+    return copies.at(member->to_apply()->root());
+  }
+
+  void Replace(Instruction* member, Instruction* fusion, size_t k) {
+    Instruction* part = c_.Add(Opcode::kGetTupleElement, member->shape(), {fusion},
+                               GetTupleElementAttrs{static_cast<int64_t>(k)},
+                               absl::StrCat(member->name(), "_part"));
+    SetDepth(part);
+    member->ReplaceAllUsesWith(part);
+    loops_.erase(member);
+    c_.Remove(member);
+  }
+
+  Computation& c_;
+  DenseMap<int> depth_ = DenseMap<int>(0);
+  absl::flat_hash_set<const Instruction*> loops_;
+};
+
+absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).Run(); }
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateMultiOutputFusion() {
+  return MakeComputationPass("multi_output_fusion", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

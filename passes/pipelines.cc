@@ -13,7 +13,8 @@ struct Pipeline {
 
 constexpr Pipeline kPipelines[] = {
     {"cpu",
-     "vendor-call-expander,qr_expander,eigh_expander,call-inliner,flatten-call-graph,zero_sized_hlo_elimination,tuple-"
+     "vendor-call-expander,qr_expander,eigh_expander,call-inliner,flatten-call-graph,zero_sized_"
+     "hlo_elimination,tuple-"
      "simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
      "simplify-conditional,simplify-while-loops,call-inliner,cse_barrier_expander,"

@@ -33,9 +33,9 @@ class EntryTaker {
       Instruction* size = i->operand(1);
       const ElementType type = size->shape().type;
       rewriter.set_subject(i);
-      Instruction* inside = w.Binary(
-          Opcode::kAnd, w.Compare(size, w.Integer(type, 0), ComparisonDirection::kGe),
-          w.Compare(size, w.Integer(type, bound), ComparisonDirection::kLe));
+      Instruction* inside =
+          w.Binary(Opcode::kAnd, w.Compare(size, w.Integer(type, 0), ComparisonDirection::kGe),
+                   w.Compare(size, w.Integer(type, bound), ComparisonDirection::kLe));
       all = all == nullptr ? inside : w.Binary(Opcode::kAnd, all, inside);
     }
     if (all == nullptr) return;

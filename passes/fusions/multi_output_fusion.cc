@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLeastBytes = 1024;
 constexpr size_t kMostResults = 8, kMostOperands = 24, kMostBody = 200;
-constexpr size_t kMostUsers = 64;    // of an array, that are looked at
+constexpr size_t kMostUsers = 64;     // of an array, that are looked at
 constexpr size_t kMostVisited = 256;  // in one search for a way
 
 using Members = std::vector<Instruction*>;
@@ -157,9 +157,10 @@ class Fuser {
         arrays.push_back(user);
       }
     }
-    std::stable_sort(members.begin(), members.end(), [&](const Instruction* a, const Instruction* b) {
-      return depth_[a->id()] < depth_[b->id()];  // operands first
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [&](const Instruction* a, const Instruction* b) {
+                       return depth_[a->id()] < depth_[b->id()];  // operands first
+                     });
     return members;
   }
 
@@ -203,8 +204,8 @@ class Fuser {
     MergeEqual(*body);
     FusionAttrs attrs;
     attrs.kind = FusionKind::kLoop;
-    Instruction* fusion = c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands,
-                                 std::move(attrs), absl::StrCat(members[0]->name(), "_siblings"));
+    Instruction* fusion = c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands, std::move(attrs),
+                                 absl::StrCat(members[0]->name(), "_siblings"));
     fusion->set_called({body});
     fusion->CopyExtrasFrom(*members[0]);
     fusion->set_place(members[0]->place());

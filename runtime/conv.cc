@@ -9,6 +9,7 @@
 #include "runtime/context.h"
 #include "runtime/depthwise_internal.h"
 #include "runtime/dot.h"
+#include "runtime/element.h"
 #include "runtime/memory.h"
 #include "runtime/scratch.h"
 
@@ -203,8 +204,8 @@ extern "C" void hlokit_conv(void* ctx, const HlokitConvDesc* desc, const void* l
   if (desc->spatial_rank > HLOKIT_MAX_CONV_DIMS) {
     return hlokit_set_error(ctx, "a convolution has too many dimensions");
   }
-  hlokit::Conv conv{*desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs),
-                    static_cast<char*>(out)};
+  if (out == nullptr) return;  // no elements
+  hlokit::Conv conv{*desc, hlokit::BytesOf(lhs), hlokit::BytesOf(rhs), static_cast<char*>(out)};
   hlokit::Unreverse(conv);
   hlokit::RunPhases(ctx, conv, 0);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/element.h"
 #include "runtime/gemm_internal.h"
 #include "runtime/index_maps_internal.h"
 #include "runtime/parallel.h"
@@ -132,7 +133,7 @@ extern "C" void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs
   if (desc->batch_rank + desc->row_rank + desc->col_rank + desc->sum_rank > HLOKIT_MAX_DOT_DIMS) {
     return hlokit_set_error(ctx, "a dot has too many dimensions");
   }
-  hlokit::Dot(ctx, *desc, static_cast<const char*>(lhs), static_cast<const char*>(rhs),
-              static_cast<char*>(out));
+  if (out == nullptr) return;  // no elements
+  hlokit::Dot(ctx, *desc, hlokit::BytesOf(lhs), hlokit::BytesOf(rhs), static_cast<char*>(out));
 }
 // SPDX-License-Identifier: Apache-2.0

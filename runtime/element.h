@@ -29,6 +29,12 @@ enum HlokitType {
 
 namespace hlokit {
 
+// Where an array lies; one without elements may have no address, yet offsets are added to it.
+HLOKIT_INLINE const char* BytesOf(const void* array) {
+  static constexpr char kNone = 0;
+  return array == nullptr ? &kNone : static_cast<const char*>(array);
+}
+
 // Bytes of one element; 0 for a number that is no type kernels know.
 HLOKIT_INLINE int64_t ElementBytes(int64_t type) {
   switch (type) {

@@ -1,22 +1,43 @@
 #!/usr/bin/env bash
 # Draws every module below a folder (HLO text, and what XLA dumps) as DOT and has Graphviz read it:
 # scripts/viz_dot_sweep.sh FOLDER [BIN]. Prints what fails. dot -Tcanon lays graphs out first: where that takes more than
-# a minute, Graphviz's nop reads the text.
+# SECONDS_EACH (60), Graphviz's nop reads the text. dot reads many files at a time, and one by one those that it complains of.
 set -uo pipefail
-folder=$1 bin=${2:-build/release/bin}
-dot=$(mktemp) all=0 bad=0 slow=0
-trap 'rm -f "$dot"' EXIT
+folder=$1 bin=${2:-build/release/bin} limit=${SECONDS_EACH:-60} batch=40
+work=$(mktemp -d) all=0 bad=0 slow=0
+trap 'rm -rf "$work"' EXIT
+
+read_one() {
+  local message status
+  message=$(timeout "$limit" dot -Tcanon "$1" 2>&1 > /dev/null); status=$?
+  if [ $status -eq 124 ]; then
+    slow=$((slow + 1)); message=$(nop "$1" 2>&1 > /dev/null); status=$?
+  fi
+  [ $status -eq 0 ] || { bad=$((bad + 1)); echo "$2: dot: $(head -1 <<< "$message")"; }
+}
+
+read_batch() {
+  [ ${#modules[@]} -eq 0 ] && return
+  local k
+  if ! timeout "$limit" dot -Tcanon "$work"/*.dot > /dev/null 2>&1; then
+    for k in "${!modules[@]}"; do read_one "$work/$k.dot" "${modules[$k]}"; done
+  fi
+  rm -f "$work"/*.dot
+  modules=()
+}
+
+modules=()
 while read -r module; do
   all=$((all + 1))
-  if ! message=$("$bin/hlo-viz" "$module" --allow-unknown-attributes -o "$dot" --format=dot 2>&1 | grep -v ' note: \| warning: '; exit "${PIPESTATUS[0]}"); then
-    bad=$((bad + 1)); echo "$module: hlo-viz: $(head -1 <<< "$message")"; continue
+  dot=$work/${#modules[@]}.dot
+  if message=$("$bin/hlo-viz" "$module" --allow-unknown-attributes -o "$dot" 2>&1 | grep -v ' note: \| warning: '; exit "${PIPESTATUS[0]}"); then
+    modules+=("$module")
+  else
+    bad=$((bad + 1)); rm -f "$dot"; echo "$module: hlo-viz: $(head -1 <<< "$message")"
   fi
-  message=$(timeout 60 dot -Tcanon "$dot" 2>&1 > /dev/null); status=$?
-  if [ $status -eq 124 ]; then
-    slow=$((slow + 1)); message=$(nop "$dot" 2>&1 > /dev/null); status=$?
-  fi
-  [ $status -eq 0 ] || { bad=$((bad + 1)); echo "$module: dot: $(head -1 <<< "$message")"; }
-done < <(find "$folder" \( -name '*.hlo' -o -name '*_optimizations.txt' -o -name '*.after_*.txt' -o -name '*.hlo.pb' \) | sort)
+  [ ${#modules[@]} -eq "$batch" ] && read_batch
+done < <(find -L "$folder" \( -name '*.hlo' -o -name '*_optimizations.txt' -o -name '*.after_*.txt' -o -name '*.hlo.pb' -o -name '*_snapshot.txt' \) | sort)
+read_batch
 echo "$all modules, $bad refused, $slow read by nop"
 [ "$bad" -eq 0 ]
 # SPDX-License-Identifier: Apache-2.0

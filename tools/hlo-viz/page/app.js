@@ -85,8 +85,7 @@ export class App {
     const visible = [...this.contents.of(this.state.root).children], all = this.weight(this.state.root);
     while (true) {
       const closed = visible.filter((item) => !this.open.has(item) && this.canOpenFirst(item));
-      const size = (item) => this.contents.of(item).children.length;
-      const fits = closed.filter((item) => visible.length + size(item) <= kManyBoxes);
+      const fits = closed.filter((item) => visible.length + this.contents.childCount(item) <= kManyBoxes);
       if (fits.length === 0) return;
       const best = fits.reduce((a, b) => (this.weight(b) > this.weight(a) ? b : a));
       if (visible.length >= kFewBoxes && this.weight(best) < kMostHidden * all) return;

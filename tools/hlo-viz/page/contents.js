@@ -42,6 +42,16 @@ export class Contents {
     if (!this.cache.has(item)) this.cache.set(item, this.make(item));
     return this.cache.get(item);
   }
+  // About how many children it has, told without its edges.
+  childCount(item) {
+    const {model} = this;
+    if (model.isScope(item)) {
+      const s = item - model.size;
+      return model.scopeChildren[s].length + model.scopeMembers[s].reduce((n, i) => n + 1 - this.hidden[i], 0);
+    }
+    const roots = model.bodies(item).map((c) => model.size + model.comps[c].s);
+    return roots.length === 1 ? this.childCount(roots[0]) : roots.length;
+  }
   make(item) {
     const {model} = this;
     if (model.isScope(item)) return this.ofScope(item - model.size);
@@ -131,6 +141,7 @@ export class Contents {
   edgesOf(scope) {
     const {model} = this;
     const between = new Map(), entering = new Map(), leaving = new Map();
+    const whole = model.scopes[scope][0] < 0;  // nothing is outside of a computation
     const note = (map, key, value) => {
       if (!map.has(key)) map.set(key, new Set());
       map.get(key).add(value);
@@ -144,7 +155,7 @@ export class Contents {
         if (from < 0) note(entering, value, to);
         else if (from !== to) note(between, from * 2 ** 26 + to, value);
       }
-      if (this.isUsedOutside(scope, user)) note(leaving, user, to);
+      if (!whole && this.isUsedOutside(scope, user)) note(leaving, user, to);
     }
     const edges = [...between].map(([key, values]) => ({
       from: Math.floor(key / 2 ** 26), to: key % 2 ** 26, values: [...values]}));

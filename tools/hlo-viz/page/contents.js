@@ -81,9 +81,15 @@ export class Contents {
   // What the pass has removed from a scope, as far as it is drawn.
   ghostsOf(scope) {
     if (!this.showGhosts) return [];
-    const {model} = this, all = model.ghostsIn.get(scope) || [];
-    const telling = this.showAll ? all : all.filter((ghost) => !['constant', 'get-tuple-element'].includes(model.ghost(ghost)[2]));
-    return telling.slice(0, kMostGhosts);
+    const all = this.model.ghostsIn.get(scope) || [];
+    return (this.showAll ? all : all.filter((ghost) => !this.isHiddenGhost(ghost))).slice(0, kMostGhosts);
+  }
+  // As isHidden has it.
+  isHiddenGhost(ghost) {
+    const {model} = this, [, , opcode, , , , operands] = model.ghost(ghost);
+    const constant = (item) => (model.isGhost(item) ? model.ghost(item)[2] : model.opcode(item)) === 'constant';
+    return opcode === 'constant' || opcode === 'get-tuple-element' ||
+      (opcode === 'broadcast' && operands.every((link) => constant(model.ghostLink(link))));
   }
   // From and to ghosts, within a scope; each pair of boxes once.
   ghostEdges(scope, drawn, ghosts) {

@@ -18,10 +18,16 @@ double Elements(const Shape& shape) {
 
 double Bytes(const Shape& shape) { return static_cast<double>(TotalBytes(shape)); }
 
+// 1 where there is no such dimension: modules need not be verified to be looked at.
+double SizeOfDim(const Shape& shape, int64_t dim) {
+  const bool known = dim >= 0 && dim < static_cast<int64_t>(shape.dims.size());
+  return known ? static_cast<double>(shape.dims[dim]) : 1;
+}
+
 double DotFlops(const Instruction& i) {
   double steps = 2 * Elements(i.shape());
   for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims)
-    steps *= static_cast<double>(i.operand(0)->shape().dims[d]);
+    steps *= SizeOfDim(i.operand(0)->shape(), d);
   return steps;
 }
 
@@ -29,7 +35,7 @@ double DotFlops(const Instruction& i) {
 double ConvolutionFlops(const Instruction& i) {
   const auto& attrs = i.attr<ConvolutionAttrs>();
   const Shape& kernel = i.operand(1)->shape();
-  const auto features = static_cast<double>(kernel.dims[attrs.dim_labels.kernel_output_feature]);
+  const double features = SizeOfDim(kernel, attrs.dim_labels.kernel_output_feature);
   return 2 * Elements(i.shape()) * Elements(kernel) / std::max(1.0, features);
 }
 
@@ -102,7 +108,8 @@ double BytesRead(const Instruction& user, int64_t o) {
   const Shape& shape = user.operand(o)->shape();
   if (ReadsItsResultOnly(user) && o == 0) return Bytes(user.shape());
   if (user.opcode() == Opcode::kDynamicUpdateSlice && o == 0) return 0;
-  if (user.opcode() != Opcode::kFusion) return Bytes(shape);
+  if (user.opcode() != Opcode::kFusion || o >= user.to_apply()->parameter_count())
+    return Bytes(shape);
   const Instruction* parameter = user.to_apply()->parameter(o);
   double read = 0;
   for (const Instruction* inside : parameter->users())

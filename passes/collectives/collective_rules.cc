@@ -299,6 +299,35 @@ Made MakeContiguous(Instruction* i, Rewriter& r) {
   return w.Tuple(parts);
 }
 
+// The device's own part of a sum over its group.
+Made CreateReduceScatter(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice) return nullptr;
+  Instruction* sum = i->operand(0);
+  const int64_t rank = i->shape().rank();
+  if (!IsPlainAllReduce(sum) || !IsOnlyReadBy(sum, i) || i->operand_count() != 1 + rank ||
+      !NumbersAsWritten(*sum))
+    return nullptr;
+  int64_t dim = -1;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (i->shape().dims[d] == sum->shape().dims[d]) continue;
+    if (dim >= 0) return nullptr;
+    dim = d;
+  }
+  if (dim < 0 || i->shape().dims[dim] * GroupSize(*sum) != sum->shape().dims[dim] ||
+      !IsOwnPlace(i->operand(1 + dim), *sum, i->shape().dims[dim]))
+    return nullptr;
+  const auto& attrs = sum->attr<AllReduceAttrs>();
+  ReduceScatterAttrs scatter;
+  scatter.channel_id = attrs.channel_id;
+  scatter.replica_groups = attrs.replica_groups;
+  scatter.use_global_device_ids = attrs.use_global_device_ids;
+  scatter.dimensions.push_back(dim);
+  Instruction* made =
+      r.Add(Opcode::kReduceScatter, i->shape(), {sum->operand(0)}, std::move(scatter));
+  made->set_called({sum->to_apply()});
+  return made;
+}
+
 // A reshape that an all-gather or all-reduce reads moves behind it.
 Made ReorderTransformation(Instruction* i, Rewriter& r) {
   const bool gather = i->opcode() == Opcode::kAllGather;
@@ -405,6 +434,9 @@ std::unique_ptr<Pass> CreateCollectiveTransformationReorderer() {
 }
 std::unique_ptr<Pass> CreateCollectiveQuantizer() {
   return MakeExpander("collective-quantizer", Quantize);
+}
+std::unique_ptr<Pass> CreateReduceScatterCreator() {
+  return MakeExpander("reduce-scatter-creator", CreateReduceScatter);
 }
 std::unique_ptr<Pass> CreateReorderConvertReduceAdd() {
   return MakeExpander("reorder-convert-reduce-add", ReorderConvert);

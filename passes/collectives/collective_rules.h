@@ -42,5 +42,9 @@ std::unique_ptr<Pass> CreateReorderConvertReduceAdd();
 // of. Exact.
 std::unique_ptr<Pass> CreateReorderReduceTranspose();
 
+// reduce-scatter-creator: a device's own part of an all-reduce over its group, which nothing else
+// reads, comes from a reduce-scatter. Exact.
+std::unique_ptr<Pass> CreateReduceScatterCreator();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

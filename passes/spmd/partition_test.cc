@@ -1,6 +1,7 @@
 // Partitioned programs against the whole one: equal results, part by part.
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
@@ -56,8 +57,7 @@ std::vector<Literal> PartsOf(Literal literal) {
 }
 
 // Runs the module as it is on one device with whole arrays, and partitioned on all of them.
-void ExpectSameParts(const std::string& text) {
-  auto module = Read(text);
+void ExpectSameParts(std::unique_ptr<Module> module) {
   ASSERT_NE(module, nullptr);
   const int64_t devices = module->header().num_partitions;
   const std::vector<Literal> arguments = RandomArguments(*module);
@@ -129,7 +129,97 @@ std::string Text(const char* entry) {
 
 class Partition : public testing::TestWithParam<Case> {};
 
-TEST_P(Partition, GivesThePartsOfTheWhole) { ExpectSameParts(Text(GetParam().entry)); }
+TEST_P(Partition, GivesThePartsOfTheWhole) { ExpectSameParts(Read(Text(GetParam().entry))); }
+
+// One of the ways to cut an array over four devices, evenly or not.
+Sharding RandomSharding(const Shape& shape, std::mt19937& random) {
+  Sharding sharding;
+  const int64_t way = random() % 5;
+  if (shape.rank() == 0 || way == 0) return sharding;  // replicated
+  sharding.kind = Sharding::Kind::kTiled;
+  sharding.tile_dims.assign(shape.rank(), 1);
+  const int64_t a = random() % shape.rank(), b = random() % shape.rank();
+  if (way == 1 && a != b) {
+    sharding.tile_dims[a] = sharding.tile_dims[b] = 2;
+  } else if (way == 2) {
+    sharding.tile_dims[a] = 2;
+    sharding.tile_dims.push_back(2);
+    sharding.last_tile_dim_replicate = true;
+  } else {
+    sharding.tile_dims[a] = 4;
+  }
+  sharding.iota = true;
+  sharding.reshape_dims = {4};
+  if (random() % 2 == 0) {
+    sharding.reshape_dims = {2, 2};
+    sharding.transpose_perm = {1, 0};
+  }
+  return sharding;
+}
+
+// Parameters and results are cut, and every other instruction or so in between.
+void ShardAtRandom(Module& module, std::mt19937& random) {
+  for (Instruction* i : module.entry()->Instructions()) {
+    const bool chosen = i->IsParameter() || i->IsRoot() || random() % 2 == 0;
+    if (!chosen || !i->shape().IsArray() || i->IsConstant()) continue;
+    i->mutable_extras().sharding = std::make_unique<Sharding>(RandomSharding(i->shape(), random));
+  }
+}
+
+constexpr const char* kUnsharded[] = {
+    // elementwise, broadcast, transpose, reshape
+    "p = f32[8,12]{1,0} parameter(0)\nq = f32[12]{0} parameter(1)\n"
+    "b = f32[8,12]{1,0} broadcast(q), dimensions={1}\na = f32[8,12]{1,0} add(p, b)\n"
+    "t = f32[12,8]{1,0} transpose(a), dimensions={1,0}\nr = f32[3,4,8]{2,1,0} reshape(t)\n"
+    "ROOT n = f32[3,4,8]{2,1,0} negate(r)",
+    // dots, batched and not
+    "p = f32[4,8,6]{2,1,0} parameter(0)\nq = f32[4,6,8]{2,1,0} parameter(1)\n"
+    "d = f32[4,8,8]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\nw = f32[8,5]{1,0} parameter(2)\n"
+    "ROOT e = f32[4,8,5]{2,1,0} dot(d, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+    // reduces
+    "p = f32[8,12,4]{2,1,0} parameter(0)\nz = f32[] constant(0)\nm = f32[] constant(-inf)\n"
+    "s = f32[8,4]{1,0} reduce(p, z), dimensions={1}, to_apply=add\n"
+    "ROOT h = f32[4]{0} reduce(s, m), dimensions={0}, to_apply=max",
+    // slice, pad, reverse, concatenate
+    "p = f32[8,12]{1,0} parameter(0)\nz = f32[] constant(2)\n"
+    "s = f32[4,12]{1,0} slice(p), slice={[2:6], [0:12]}\n"
+    "d = f32[8,14]{1,0} pad(p, z), padding=0_0x1_1\n"
+    "e = f32[8,12]{1,0} slice(d), slice={[0:8], [1:13]}\n"
+    "c = f32[12,12]{1,0} concatenate(s, e), dimensions={0}\n"
+    "ROOT r = f32[12,12]{1,0} reverse(c), dimensions={1}",
+    // gather and scatter
+    "p = f32[8,12]{1,0} parameter(0)\ni = s32[8]{0} parameter(1)\n"
+    "g = f32[8,12]{1,0} gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1,12}\n"
+    "ROOT s = f32[8,12]{1,0} scatter(p, i, g), update_window_dims={1}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    // convolution, reduce-window
+    "p = f32[8,6,4]{2,1,0} parameter(0)\nk = f32[3,4,8]{2,1,0} parameter(1)\n"
+    "c = f32[8,6,8]{2,1,0} convolution(p, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f\n"
+    "z = f32[] constant(0)\n"
+    "ROOT w = f32[8,4,8]{2,1,0} reduce-window(c, z), window={size=1x3x1}, to_apply=add",
+    // sort, iota, select, dynamic updates
+    "p = f32[8,12]{1,0} parameter(0)\ni = s32[] parameter(1)\nz = s32[] constant(0)\n"
+    "s = f32[8,12]{1,0} sort(p), dimensions={1}, to_apply=lt\n"
+    "o = f32[8,12]{1,0} iota(), iota_dimension=0\nc = pred[8,12]{1,0} compare(s, o), "
+    "direction=LT\nx = f32[8,12]{1,0} select(c, s, o)\n"
+    "u = f32[8,3]{1,0} dynamic-slice(x, z, i), dynamic_slice_sizes={8,3}\n"
+    "ROOT d = f32[8,12]{1,0} dynamic-update-slice(x, u, z, i)",
+};
+
+// However arrays are cut, the parts are those of the whole.
+TEST(PartitionAtRandom, GivesThePartsOfTheWhole) {
+  for (const char* entry : kUnsharded)
+    for (uint32_t seed = 0; seed < 8; ++seed) {
+      SCOPED_TRACE(seed);
+      auto module = Read(Text(entry));
+      ASSERT_NE(module, nullptr);
+      std::mt19937 random(seed);
+      ShardAtRandom(*module, random);
+      ExpectSameParts(std::move(module));
+    }
+}
 
 #define ROWS ", sharding={devices=[4,1]<=[4]}\n"
 #define COLUMNS ", sharding={devices=[1,4]<=[4]}\n"
@@ -208,7 +298,7 @@ TEST(PartitionSlow, FilesGiven) {
     ASSERT_TRUE(text.ok());
     if (absl::StrContains(*text, "manual")) continue;
     SCOPED_TRACE(path);
-    ExpectSameParts(*text);
+    ExpectSameParts(Read(*text));
   }
 }
 

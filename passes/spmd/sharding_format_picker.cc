@@ -1,0 +1,93 @@
+// Lists of devices, and ranges.
+#include "passes/spmd/sharding_format_picker.h"
+
+#include <numeric>
+
+#include "support/limits.h"
+
+namespace hlokit {
+namespace {
+
+// The numbers that <=[reshape_dims]T(transpose_perm) stands for.
+std::vector<int64_t> DevicesOf(const Sharding& sharding) {
+  const DimVector& dims = sharding.reshape_dims;
+  DimVector order = sharding.transpose_perm;
+  if (order.empty()) {
+    order.resize(dims.size());
+    std::iota(order.begin(), order.end(), int64_t{0});
+  }
+  DimVector strides(dims.size(), 1);
+  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+  std::vector<int64_t> devices = {0};
+  for (int64_t d : order) {
+    std::vector<int64_t> wider;
+    for (int64_t device : devices)
+      for (int64_t k = 0; k < dims[d]; ++k) wider.push_back(device + k * strides[d]);
+    devices = std::move(wider);
+  }
+  return devices;
+}
+
+bool ToList(Sharding& sharding) {
+  if (!sharding.iota) return false;
+  int64_t count = 1;
+  for (int64_t n : sharding.reshape_dims) {
+    if (n < 1 || n > kMaxDevices || count > kMaxDevices) return false;
+    count *= n;
+  }
+  if (count > kMaxDevices) return false;
+  sharding.devices = DevicesOf(sharding);
+  sharding.iota = false;
+  sharding.reshape_dims.clear();
+  sharding.transpose_perm.clear();
+  return true;
+}
+
+bool ToRange(Sharding& sharding) {
+  const auto count = static_cast<int64_t>(sharding.devices.size());
+  if (sharding.iota || count == 0) return false;
+  for (int64_t rows = 1; rows < count || rows == 1; ++rows) {
+    if (count % rows != 0) continue;
+    const int64_t columns = count / rows;
+    bool matches = true;
+    for (int64_t k = 0; k < count && matches; ++k)
+      matches = sharding.devices[k] == (k % rows) * columns + k / rows;
+    if (!matches) continue;
+    sharding.iota = true;
+    sharding.reshape_dims.assign(1, count);
+    if (rows != 1) {
+      sharding.reshape_dims.assign({rows, columns});
+      sharding.transpose_perm.assign({1, 0});
+    }
+    sharding.devices.clear();
+    return true;
+  }
+  return false;
+}
+
+bool Rewrite(Sharding& sharding, bool lists) {
+  bool changed = false;
+  for (Sharding& part : sharding.elements) changed |= Rewrite(part, lists);
+  if (sharding.kind == Sharding::Kind::kTiled)
+    changed |= lists ? ToList(sharding) : ToRange(sharding);
+  return changed;
+}
+
+template <bool kLists>
+absl::StatusOr<bool> Run(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions())
+      if (i->sharding() != nullptr) changed |= Rewrite(*i->mutable_extras().sharding, kLists);
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateShardingFormatPicker(PassArguments& arguments) {
+  return MakeModulePass("sharding-format-picker",
+                        arguments.Flag("v1", "lists of devices") ? Run<true> : Run<false>);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -8,12 +8,14 @@
 
 namespace hlokit {
 
+// An object file, an archive that holds it, or a shared library with the runtime in it.
 enum class AotFormat : uint8_t { kObject, kStatic, kShared };
 
+// What WritePackage writes.
 struct PackageOptions {
-  AotFormat format = AotFormat::kObject;
-  std::string path;     // of what is written
-  std::string name;     // of the program
+  AotFormat format = AotFormat::kObject;  // kShared needs a linker and the runtime
+  std::string path;                       // of what is written
+  std::string name;                       // of the program
   std::string linker;   // the C++ compiler that links kShared; empty: $CXX, else c++
   std::string runtime;  // libhlokit_runtime.a, which goes into kShared
 };

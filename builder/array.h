@@ -14,13 +14,16 @@ namespace hlokit {
 template <typename T, int kRank>
 class HostArray {
  public:
+  // Counts of elements, one a dimension.
   using Sizes = std::array<int64_t, kRank>;
+  // All elements are `value`.
   explicit HostArray(const Sizes& sizes, T value = T()) : sizes_(sizes) {
     int64_t count = 1;
     for (int64_t size : sizes) count *= size;
     values_.assign(static_cast<size_t>(count), value);
   }
 
+  // Counts of elements, of all dimensions and of one.
   const Sizes& sizes() const { return sizes_; }
   int64_t dim(int d) const { return sizes_[d]; }
   // All elements, row by row.
@@ -48,6 +51,7 @@ class HostArray {
   std::vector<T> values_;
 };
 
+// HostArrays of two, three and four dimensions.
 template <typename T>
 using Array2D = HostArray<T, 2>;
 template <typename T>

@@ -16,8 +16,8 @@ namespace hlokit {
 
 // What most collectives may say.
 struct CollectiveOptions {
-  ReplicaGroups replica_groups = {};
-  std::optional<ChannelHandle> channel = std::nullopt;
+  ReplicaGroups replica_groups = {};                    // who talks to whom; empty: all to all
+  std::optional<ChannelHandle> channel = std::nullopt;  // across partitions too
   // Ids are replica * partitions + partition; needs a channel.
   bool use_global_device_ids = false;
   // The layout of what is exchanged must be this shape's: constrain_layout.

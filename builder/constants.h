@@ -37,6 +37,7 @@ Literal ArrayLiteral(const HostArray<T, kRank>& array) {
   return literal;
 }
 
+// Rows of values, as braces in the text of a program have them.
 template <typename T>
 using NestedList = std::initializer_list<std::initializer_list<T>>;
 
@@ -105,6 +106,7 @@ XlaOp Iota(XlaBuilder* builder, ElementType type, int64_t size, Where where = Wh
 // `value` repeated: what ConstantR1(length, value) does.
 XlaOp RepeatedConstant(XlaBuilder* builder, int64_t length, const Literal& value,
                        const Where& where);
+
 template <typename T>
 XlaOp ConstantR1(XlaBuilder* builder, int64_t length, T value, Where where) {
   return RepeatedConstant(builder, length, Literal::R0<T>(value), where);

@@ -46,12 +46,13 @@ XlaOp OptimizationBarrier(XlaOp operand, Where where = Where::current());
 
 // What custom calls may say beside target, operands and shape.
 struct CustomCallOptions {
-  std::string opaque;  // backend_config
-  bool has_side_effect = false;
-  std::vector<OutputAlias> output_operand_aliasing = {};
-  std::optional<Literal> literal = std::nullopt;
-  CustomCallSchedule schedule = CustomCallSchedule::kNone;
-  CustomCallApiVersion api_version = CustomCallApiVersion::kOriginal;
+  std::string opaque;                                     // backend_config
+  bool has_side_effect = false;                           // never dropped or merged
+  std::vector<OutputAlias> output_operand_aliasing = {};  // results in operands' memory
+  std::optional<Literal> literal = std::nullopt;  // kept by XLA's builder, without a meaning
+  CustomCallSchedule schedule = CustomCallSchedule::kNone;  // as early or as late as can be
+  CustomCallApiVersion api_version = CustomCallApiVersion::kOriginal;  // how the target is called
+  // operand_layout_constraints: the layouts in which operands come.
   std::optional<std::vector<Shape>> operand_shapes_with_layout = std::nullopt;
   std::vector<XlaComputation> called = {};  // called_computations
   // Of a convolution that a library does.

@@ -17,6 +17,7 @@
 
 namespace hlokit {
 
+// Nothing: as exact as the platform does it anyway.
 using MaybeAccuracy = std::optional<ResultAccuracy>;
 
 // The magnitude; of complex numbers a real array. Signed integers, floats, complex numbers.

@@ -465,6 +465,7 @@ class OpMethods {
   }
 
  protected:
+  // For `self`, the builder that this is part of.
   explicit OpMethods(XlaBuilder* self) : self_(self) {}
 
  private:

@@ -15,41 +15,52 @@ namespace hlokit {
 // `algorithm` names a dot's algorithm in full, such as "dot_bf16_bf16_f32"; empty: free.
 // Source: XLA Operation Semantics, "Dot" and "Conv".
 struct PrecisionConfig {
-  std::vector<Precision> operand_precision;
-  std::string algorithm;
+  std::vector<Precision> operand_precision;  // one an operand, or none
+  std::string algorithm;                     // of a dot; empty: free
 };
 
 // Which dimensions of a dot's operands are summed over, and which are paired.
 struct DotDimensionNumbers {
+  // Of the operands, pairwise: summed over, and paired.
   DimVector lhs_contracting_dimensions, rhs_contracting_dimensions;
   DimVector lhs_batch_dimensions, rhs_batch_dimensions;
 };
 
 // A dot whose lhs is cut into groups of rows of run-time sizes.
 struct RaggedDotDimensionNumbers {
+  // Of the dot; of the lhs the dimension that is cut, of the rhs the one that numbers groups.
   DotDimensionNumbers dot_dimension_numbers;
   DimVector lhs_ragged_dimensions, rhs_group_dimensions;
 };
 
 // Where slices lie in a gather's operand, indices and result.
 struct GatherDimensionNumbers {
+  // Dimensions of the result that slices have; of the operand, those that slices drop and those
+  // that indices count in.
   DimVector offset_dims, collapsed_slice_dims, start_index_map;
+  // Of the indices: the dimension along which an index lies.
   int64_t index_vector_dim = 0;
+  // Of operand and indices, pairwise: paired.
   DimVector operand_batching_dims, start_indices_batching_dims;
 };
 
 // Where windows lie in a scatter's updates, indices and operand.
 struct ScatterDimensionNumbers {
+  // Dimensions of the updates that windows have; of the operand, those that windows lack and those
+  // that indices count in.
   DimVector update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims;
+  // Of the indices: the dimension along which an index lies.
   int64_t index_vector_dim = 0;
+  // Of operand and indices, pairwise: paired.
   DimVector input_batching_dims, scatter_indices_batching_dims;
 };
 
+// ConvDims by its older name.
 using ConvolutionDimensionNumbers = ConvDims;
 
 // What ties a send to its recv.
 struct ChannelHandle {
-  int64_t handle = 0;
+  int64_t handle = 0;  // the channel_id; positive in use
 };
 
 // Padding of windows by rule: none, where windows that do not fit are dropped; or as much as makes

@@ -13,6 +13,7 @@
 
 namespace hlokit {
 
+// The element type that a result shall have; nothing: as operands and rules say.
 using MaybeType = std::optional<ElementType>;
 
 // The last dimension of lhs by the first of rhs (the one before last where rhs has more than two):

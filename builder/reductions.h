@@ -27,6 +27,7 @@ XlaOp ReduceAll(XlaOp operand, XlaOp init, const XlaComputation& computation,
 // Windows of `sizes` every `strides`; dilations put so many steps between elements of the operand
 // (base) or of the window; empty: 1 each.
 struct WindowOptions {
+  // Elements, one a dimension.
   DimVector sizes, strides;
   DimVector base_dilations = {}, window_dilations = {};
   PaddingPairs padding = {};  // empty: none

@@ -40,6 +40,7 @@ class XlaBuilder : public OpMethods {
   XlaBuilder(const XlaBuilder&) = delete;
   XlaBuilder& operator=(const XlaBuilder&) = delete;
 
+  // As they were given; null where there is none.
   const std::string& name() const { return name_; }
   Client* client() const { return client_; }
   XlaBuilder* parent_builder() const { return parent_; }
@@ -125,6 +126,8 @@ class XlaBuilder : public OpMethods {
   // One instruction to be: shapes are inferred from operands, attributes (null: defaults), called
   // computations and, where these do not determine the result, `shape`.
   struct NewOp {
+    // What it is, of which values, with the struct of attributes that ir/ops.def names; a name to
+    // be made unique (empty: the opcode's).
     Opcode opcode;
     OpSpan operands;
     std::unique_ptr<AttributesBase> attributes;
@@ -180,6 +183,7 @@ class XlaBuilder : public OpMethods {
 // was there before is back.
 class ScopedOpMetadata {
  public:
+  // `builder` must outlive this.
   ScopedOpMetadata(XlaBuilder* builder, OpMetadata metadata)
       : builder_(builder), before_(builder->op_metadata()) {
     builder_->SetOpMetadata(std::move(metadata));
@@ -193,6 +197,7 @@ class ScopedOpMetadata {
   OpMetadata before_;
 };
 
+// A sharding on the operations made while it lives; then what was there before is back.
 class ScopedSharding {
  public:
   // Nothing: no sharding.
@@ -213,8 +218,10 @@ class ScopedSharding {
   std::optional<Sharding> before_;
 };
 
+// The same of frontend attributes.
 class ScopedFrontendAttributes {
  public:
+  // `builder` must outlive this.
   ScopedFrontendAttributes(XlaBuilder* builder, XlaBuilder::FrontendAttributeMap attributes)
       : builder_(builder), before_(builder->frontend_attributes()) {
     builder_->SetFrontendAttributes(std::move(attributes));

@@ -13,6 +13,7 @@ namespace hlokit {
 
 // Parameters by number, and the result; layouts as the computation states them.
 struct ProgramShape {
+  // By number; names as the computation has them.
   std::vector<Shape> parameters;
   std::vector<std::string> parameter_names;
   Shape result;
@@ -26,6 +27,7 @@ class XlaComputation {
   // Of a module that has been read or made elsewhere; it must have an entry computation.
   explicit XlaComputation(std::unique_ptr<Module> module) : module_(std::move(module)) {}
 
+  // Whether there is none.
   bool IsNull() const { return module_ == nullptr; }
   // Empty where there is no computation.
   const std::string& name() const;

@@ -23,6 +23,7 @@ using DimSpan = absl::Span<const int64_t>;
 class XlaOp {
  public:
   XlaOp() = default;
+  // Whether an operation gave it that did not fail.
   bool valid() const { return handle_ >= 0; }
   // Of a failed operation too; null where default-constructed.
   XlaBuilder* builder() const { return builder_; }
@@ -38,10 +39,12 @@ class XlaOp {
   XlaBuilder* builder_ = nullptr;
 };
 
+// Operands; `{x, y}` converts to it.
 using OpSpan = absl::Span<const XlaOp>;
 
 // An operand that knows where it is used: operators take it, as they can have no default arguments.
 struct LocatedOp {
+  // Made by conversion, where the operator stands.
   LocatedOp(XlaOp value, Where place = Where::current()) : op(value), where(place) {}
   XlaOp op;
   Where where;

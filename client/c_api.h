@@ -24,6 +24,7 @@ extern "C" {
 /* Raised where functions change; new ones may come without. */
 #define HLOKIT_C_API_VERSION 1
 
+/* Handles: an error, a client, a compiled program, a value on a device, a run under way. */
 typedef struct hlokit_error hlokit_error;
 typedef struct hlokit_client hlokit_client;
 typedef struct hlokit_program hlokit_program;
@@ -52,6 +53,7 @@ typedef struct {
   int32_t threads;     /* 0: one a core */
   int32_t run_passes;  /* 0: the module as it stands, such as a scheduled dump */
 } hlokit_compile_options;
+/* The defaults: level 2, a thread a core, all passes. */
 #define HLOKIT_COMPILE_OPTIONS_INIT \
   { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1 }
 

@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+/* A computation under construction. */
 typedef struct hlokit_builder hlokit_builder;
 
 /* A value of one builder: its number there, from 0. */
@@ -55,6 +56,7 @@ hlokit_value hlokit_builder_binary(hlokit_builder* builder, const char* opcode, 
 typedef struct {
   int64_t struct_size; /* sizeof(hlokit_operation) */
   const char* opcode;  /* as HLO text spells it: "dot", "reduce", "while", "dynamic-slice", ... */
+  /* Values of this builder, and how many. */
   const hlokit_value* operands;
   size_t operand_count;
   /* As HLO text has them behind the operands, without called computations: "dimensions={1}" or
@@ -69,6 +71,7 @@ typedef struct {
    * custom-call, infeed, ...), or to give it a layout. NULL: inferred. */
   const char* shape;
 } hlokit_operation;
+/* Nothing of all. */
 #define HLOKIT_OPERATION_INIT \
   { (int64_t)sizeof(hlokit_operation), NULL, NULL, 0, NULL, NULL, 0, NULL }
 

@@ -25,6 +25,7 @@
 
 namespace hlokit {
 
+// How a computation is compiled.
 struct ClientCompileOptions {
   // Passes, level of optimisation, threads and the like. Its `host` queues are the client's.
   CompileOptions backend;
@@ -38,8 +39,10 @@ struct ClientCompileOptions {
 // A compiled computation; shared by all who run it, and safe to run from several threads at once.
 class CompiledProgram {
  public:
+  // Of a platform's executable; clients make them.
   CompiledProgram(std::unique_ptr<Executable> executable, ProgramShape shape)
       : executable_(std::move(executable)), shape_(std::move(shape)) {}
+  // The platform's own, to prepare runs by hand.
   Executable& executable() const { return *executable_; }
   // The module as it runs, after passes.
   const Module& module() const { return executable_->module(); }
@@ -52,6 +55,7 @@ class CompiledProgram {
   std::unique_ptr<Executable> executable_;
   ProgramShape shape_;
 };
+// Holders share one program.
 using ProgramHandle = std::shared_ptr<const CompiledProgram>;
 
 // What one execution of a computation takes, told from its shapes; loops count once.
@@ -64,19 +68,21 @@ struct ComputationStats {
 
 // A computation with the arguments and the result of one execution, to be run again elsewhere.
 struct Snapshot {
-  XlaComputation computation;
-  std::vector<Literal> arguments;
-  std::optional<Literal> result;
+  XlaComputation computation;      // what runs
+  std::vector<Literal> arguments;  // one a parameter
+  std::optional<Literal> result;   // nothing: it was not recorded
 };
 
 // One of several computations to run at the same time.
 struct ComputationInstance {
-  XlaComputation computation;
-  std::vector<const GlobalData*> arguments;
+  XlaComputation computation;                // what runs
+  std::vector<const GlobalData*> arguments;  // one a parameter, which outlive the run
 };
 
+// A value on a device, or why there is none.
 using DataOr = absl::StatusOr<std::unique_ptr<GlobalData>>;
 
+// Compiles for one platform, holds values, runs programs.
 class Client {
  public:
   // Platforms: "cpu" and "interpreter". Errors: NotFound for another name.
@@ -86,6 +92,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // The name that it was made with.
   const std::string& platform() const { return platform_; }
   // How many devices programs may use: 1 on the CPU; the interpreter makes as many as a program
   // wants, and names 64 for data.
@@ -195,6 +202,7 @@ class Client {
 // The process's own clients, one a platform, made at first use and never destroyed.
 class ClientLibrary {
  public:
+  // Errors: NotFound where there is no such platform.
   static absl::StatusOr<Client*> GetOrCreateClient(absl::string_view platform = "cpu");
   // Aborts where there is no such platform.
   static Client* ClientLibraryOrDie(absl::string_view platform = "cpu");

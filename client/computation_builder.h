@@ -15,6 +15,7 @@
 
 namespace hlokit {
 
+// XlaOp by its older name.
 using ComputationDataHandle = XlaOp;
 
 // XlaBuilder with the older names and forms; what XlaBuilder has, it has too. Differences: Map
@@ -42,6 +43,7 @@ class ComputationBuilder : public XlaBuilder {
       int64_t kernel_output_feature, int64_t kernel_input_feature, int64_t kernel_first_spatial,
       int64_t kernel_second_spatial);
 
+  // That of XlaBuilder, over some dimensions.
   using OpMethods::Map;
   // Over all dimensions; static operands are further whole arguments.
   XlaOp Map(OpSpan operands, const XlaComputation& computation, OpSpan static_operands = {},
@@ -57,6 +59,7 @@ class ComputationBuilder : public XlaBuilder {
   absl::StatusOr<std::unique_ptr<GlobalData>> ComputeConstant(
       XlaOp op, const Layout* output_layout = nullptr) const;
 
+  // As XlaBuilder has them, with pointers for results.
   std::unique_ptr<ComputationBuilder> CreateSubBuilder(std::string computation_name);
   absl::StatusOr<std::unique_ptr<XlaComputation>> Build();
   // Empty where an error was noted in the parent.

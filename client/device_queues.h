@@ -15,6 +15,7 @@ namespace hlokit {
 // First in, first out, by device. For any number of threads.
 class DeviceQueues {
  public:
+  // Never waits.
   void PushInfeed(int64_t device, Literal item);
   // Waits for an item; programs call it. Errors: InvalidArgument where the item's shape is not
   // `shape` (the item is gone then), Cancelled once closed.

@@ -23,7 +23,9 @@ class GlobalData {
   GlobalData(const GlobalData&) = delete;
   GlobalData& operator=(const GlobalData&) = delete;
 
+  // With the layout that the value was given with.
   const Shape& shape() const { return shape_; }
+  // The number of the device, from 0.
   int64_t device() const { return device_; }
   // The value itself: on these platforms devices share the host's memory. Arrays are row-major. Of
   // borrowed memory it is a copy, made when it is first asked for.

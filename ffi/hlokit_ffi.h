@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* Raised where the structs change. */
 #define HLOKIT_FFI_VERSION 1
 
 /* An array in memory, in the order of minor_to_major (row-major: rank - 1, ..., 0). Arguments come
@@ -35,12 +36,12 @@ extern "C" {
  * layout of the call's shape. Element types of less than a byte take a byte an element; pred is 0
  * or 1. */
 typedef struct {
-  const char* type; /* as in HLO text: "f32", "bf16", "s64", "c128"; "token" has no data */
-  int32_t rank;
+  const char* type;    /* as in HLO text: "f32", "bf16", "s64", "c128"; "token" has no data */
+  int32_t rank;        /* how many dimensions */
   const int64_t* dims; /* of a dynamic dimension its bound */
-  const int64_t* minor_to_major;
-  void* data; /* arguments: to be read only; 64-byte aligned */
-  int64_t bytes;
+  const int64_t* minor_to_major; /* dimensions, the fastest first */
+  void* data;                    /* arguments: to be read only; 64-byte aligned */
+  int64_t bytes;                 /* of all elements */
 } hlokit_ffi_buffer;
 
 enum {
@@ -54,25 +55,28 @@ enum {
 /* An entry of backend_config={name = value : type, ..} or of a JSON object; kind says which field
  * holds it. */
 typedef struct {
-  const char* name;
-  int32_t kind;
-  int64_t integer;
-  double number; /* set for integers too */
-  const char* string;
-  int64_t count; /* of the list, or of the string's characters */
-  const int64_t* integers;
-  const double* numbers;
+  const char* name;        /* ends with a 0 */
+  int32_t kind;            /* one of HLOKIT_FFI_INTEGER, ... */
+  int64_t integer;         /* of HLOKIT_FFI_INTEGER */
+  double number;           /* set for integers too */
+  const char* string;      /* of HLOKIT_FFI_STRING; ends with a 0 */
+  int64_t count;           /* of the list, or of the string's characters */
+  const int64_t* integers; /* of HLOKIT_FFI_INTEGERS */
+  const double* numbers;   /* of HLOKIT_FFI_NUMBERS */
 } hlokit_ffi_attribute;
 
+/* One call: what goes in, and where results are to be written. */
 typedef struct hlokit_ffi_call {
-  int32_t version; /* HLOKIT_FFI_VERSION of the caller */
-  const char* target;
-  const char* backend_config; /* the whole text, ends with a 0 */
-  int64_t backend_config_size;
+  int32_t version;             /* HLOKIT_FFI_VERSION of the caller */
+  const char* target;          /* custom_call_target, by which the function was found */
+  const char* backend_config;  /* the whole text, ends with a 0 */
+  int64_t backend_config_size; /* characters of it */
+  /* Of the arrays below. */
   int32_t argument_count, result_count, attribute_count;
-  const hlokit_ffi_buffer* arguments;
-  const hlokit_ffi_buffer* results; /* zeroed */
-  const hlokit_ffi_attribute* attributes;
+  const hlokit_ffi_buffer* arguments;     /* tuples taken apart, depth first */
+  const hlokit_ffi_buffer* results;       /* zeroed */
+  const hlokit_ffi_attribute* attributes; /* of backend_config */
+  /* Of the device that calls. */
   int64_t replica, partition;
   /* Says why the call failed; the text is copied. */
   void (*set_error)(struct hlokit_ffi_call* call, const char* message);
@@ -82,9 +86,10 @@ typedef struct hlokit_ffi_call {
 /* 0 where all went well. Calls may come from several threads at once, and must not throw. */
 typedef int (*hlokit_ffi_function)(hlokit_ffi_call* call);
 
+/* A function and the custom_call_target that calls it. */
 typedef struct {
-  const char* target;
-  hlokit_ffi_function function;
+  const char* target;           /* ends with a 0 */
+  hlokit_ffi_function function; /* called from any thread */
 } hlokit_ffi_entry;
 
 /* What a library exports: its entries, how many, and the version it was built for. */

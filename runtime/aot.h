@@ -16,15 +16,16 @@ enum { HLOKIT_AOT_VERSION = 1, HLOKIT_AOT_ALIGNMENT = 64 };
 
 /* An argument or a result: an array, or one array of a tuple. */
 typedef struct {
-  const char* name;
+  const char* name;  /* the parameter's, or output, with indices into tuples */
   const char* shape; /* HLO text, such as "f32[2,3]{1,0}" */
-  int64_t bytes;
+  int64_t bytes;     /* of all elements */
 } HlokitAotArray;
 
 /* What the object defines, as NAME_model. */
 typedef struct {
-  int64_t version; /* HLOKIT_AOT_VERSION of the compiler */
-  const char* name;
+  int64_t version;  /* HLOKIT_AOT_VERSION of the compiler */
+  const char* name; /* as given to hlo-aot */
+  /* The code; hlokit_aot_run calls it. */
   void (*entry)(void* context, char* arena, void* const* table);
   /* Custom calls, infeed and outfeed, by their number; null where there are none. */
   HlokitCallReference call_reference;

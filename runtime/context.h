@@ -34,17 +34,17 @@ struct HlokitRunContext {
   int32_t cancelled;    // set to 1 from any thread to stop the run; read it with hlokit_cancelled
   int32_t failed;       // 1 once `error` holds a message; the first message stays
   int32_t num_threads;  // 0: HLOKIT_NUM_THREADS, OMP_NUM_THREADS or all cores
-  int32_t device_ordinal;
-  int32_t replica_id;
-  int32_t partition_id;
-  uint64_t rng_state[2];  // of rng, which has no state operand (128 bits, see rng.cc)
-  int64_t steps_left;     // of code that counts its steps: below 0 its loops end
+  int32_t device_ordinal;  // from 0
+  int32_t replica_id;      // what replica-id gives
+  int32_t partition_id;    // what partition-id gives
+  uint64_t rng_state[2];   // of rng, which has no state operand (128 bits, see rng.cc)
+  int64_t steps_left;      // of code that counts its steps: below 0 its loops end
 
-  char error[HLOKIT_ERROR_SIZE];
-  HlokitCallReference call_reference;
-  HlokitCustomCall custom_call;
-  HlokitCollective collective;
-  void* user;    // the owner's own data
+  char error[HLOKIT_ERROR_SIZE];       // the message where `failed` is 1
+  HlokitCallReference call_reference;  // null: such an instruction is an error; so the two below
+  HlokitCustomCall custom_call;        // by the client's number of the call
+  HlokitCollective collective;         // by the client's number of the instruction
+  void* user;                          // the owner's own data
   void* queues;  // HlokitQueues of infeed and outfeed, see queues.h; may be null
 };
 

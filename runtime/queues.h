@@ -10,6 +10,7 @@ extern "C" {
 typedef struct HlokitQueues
     HlokitQueues;  // one infeed and one outfeed; a context's `queues` points at it
 
+// Empty queues, to be destroyed once no run uses them (null: nothing to destroy).
 HlokitQueues* hlokit_queues_create(void);
 void hlokit_queues_destroy(HlokitQueues* queues);
 

@@ -31,7 +31,9 @@ void GrowIdleBlock() {
   block.capacity = block.data == nullptr ? 0 : wanted;
 }
 
-size_t Rounded(size_t bytes) { return (bytes + 2 * kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment; }
+size_t Rounded(size_t bytes) {
+  return (bytes + 2 * kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+}
 
 }  // namespace
 

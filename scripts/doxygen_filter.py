@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What doxygen reads of a header: the house's // comments as documentation.
+"""What doxygen reads of a header: the house's // and /* comments as documentation.
 
   scripts/doxygen_filter.py HEADER
 
@@ -26,7 +26,8 @@ def paragraph(lines, start):
     while i < len(lines):
         line = lines[i]
         if level == 0 and i > start:
-            if not line.strip() or depth(line) < indent or (COMMENT.match(line) and depth(line) == indent):
+            if not line.strip() or depth(line) < indent or (depth(line) == indent and
+                                                                       re.match(r" *(//|/\*)", line)):
                 break
             if re.match(r" *(public|private|protected):", line):
                 break
@@ -43,6 +44,7 @@ def document(text):
 
 
 def trailing(line):
+    line = re.sub(r"([;,{]|[\w)}]) +/\* (.*)$", r"\1 /**< \2", line)
     return re.sub(r"([;,{]|[\w)}]) +// (.*)$", r"\1  ///< \2", line)
 
 
@@ -60,7 +62,15 @@ def main():
         for indent in [d for d in sections if line.strip() and depth(line) < d]:
             del sections[indent]
         comment = COMMENT.match(line)
-        if comment:
+        if line.lstrip().startswith("/* "):
+            out.append(line.replace("/* ", "/** ", 1))
+            while "*/" not in lines[i]:
+                i += 1
+                out.append(lines[i])
+            i += 1
+            if i < len(lines) and lines[i].strip() and not lines[i].lstrip().startswith("#"):
+                i = declarations(lines, i, out)
+        elif comment:
             indent, texts = comment.group(1), []
             while i < len(lines) and (comment := COMMENT.match(lines[i])) and comment.group(1) == indent:
                 texts.append(comment.group(2))
@@ -90,7 +100,8 @@ def declarations(lines, i, out):
     heads = [line for line in lines[i:end] if depth(line) == indent and not OTHER.match(line)]
     block = any(re.match(r" *(template <.*> *)?(class|struct|enum|union|typedef struct|typedef enum)\b[^;]*$", line)
                 for line in heads[:1] + heads[1:2])
-    if block or len(heads) < 2:
+    several = len(heads) > 1 or (heads and re.match(r"[^(<]*(<[^(]*>)?[^(<]*,[^(]*;", heads[0]))
+    if block or not several:
         return i if block else emit(lines, i, end, out)
     out.append(" " * indent + "///@{")
     end = emit(lines, i, end, out)

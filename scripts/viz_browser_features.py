@@ -6,7 +6,7 @@ import xml.dom.minidom
 
 from pixels import colours_shown, pixels
 
-MOST_EXPAND_MS = 2000  # ten times the bar of 200 ms, so that a loaded machine passes
+MOST_EXPAND_MS = 2000  # of processor time; ten times the bar of 200 ms
 GHOST_RED, DARK_PAPER = (0xc6, 0x28, 0x28), (0x0d, 0x11, 0x17)
 
 
@@ -55,11 +55,14 @@ EXPAND = """(async () => {
 
 def expanding(page, tool, folder):
     """A scope of 500 nodes opens at once."""
+    page.call("Performance.enable", timeDomain="threadTicks")
     page.open(page_of(tool, folder, "wide", scope_of(500)))
-    nodes, spent, shown = page.run(EXPAND)
+    before = page.processor_ms()
+    nodes, clock, shown = page.run(EXPAND)
+    spent = page.processor_ms() - before
     check(nodes == 500 and shown >= 500, f"500 nodes are shown, not {nodes} and {shown}")
-    check(spent <= MOST_EXPAND_MS, f"expanding takes {spent:.0f} ms")
-    print(f"expanding a scope of exactly {nodes} nodes: {spent:.0f} ms", flush=True)
+    check(spent <= MOST_EXPAND_MS, f"expanding takes {spent:.0f} ms of processor time")
+    print(f"expanding a scope of exactly {nodes} nodes: {spent:.0f} ms of processor time, {clock:.0f} ms by the clock", flush=True)
 
 
 BEFORE = """HloModule f, is_scheduled=true

@@ -181,22 +181,19 @@ SEARCH = """(() => { const words = ['dot', 'op:all', 'shape:bf16', 'multiply.12'
 
 def figures(page, tool, source, folder):
     """Times on the clock and, which a loaded machine does not change, of the page's process on processors."""
-    def spent():
-        return 1000 * next(m["value"] for m in page.call("Performance.getMetrics")["metrics"] if m["name"] == "ProcessTime")
-
     page.call("Performance.enable", timeDomain="threadTicks")
     url, written, size = write_page(tool, source, os.path.join(folder, "figures.html"))
     page.call("Page.navigate", url="about:blank")
-    start = spent()
+    start = page.processor_ms()
     page.open(url)
-    opened, first = spent(), page.run("hloViz.timings.first")
+    opened, first = page.processor_ms(), page.run("hloViz.timings.first")
     search = page.run(SEARCH)
     page.run(HOME)
-    before = spent()
+    before = page.processor_ms()
     nodes, expand = page.run(EXPAND_500)
     print(f"{os.path.basename(source)[:40]:40} written {written:6.2f} s {size / 2**20:6.2f} MiB   first paint {first:6.0f} ms"
           f" (processor {opened - start:.0f})   search {search:5.0f} ms   expanding {nodes} nodes {expand:5.0f} ms"
-          f" (processor {spent() - before:.0f})", flush=True)
+          f" (processor {page.processor_ms() - before:.0f})", flush=True)
 
 
 def main():

@@ -12,7 +12,29 @@ class XlaBuilder;
 
 // The place of a call, for messages; a default argument of every operation, not given by hand but
 // by bindings of other languages: Where() is no place, and messages then name none.
+#if __has_builtin(__builtin_source_location)
 using Where = std::source_location;
+#else  // clang 14, whose library has none
+class Where {
+ public:
+  Where() = default;
+  static Where current(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
+                       uint32_t column = __builtin_COLUMN()) {
+    Where where;
+    where.file_ = file;
+    where.line_ = line;
+    where.column_ = column;
+    return where;
+  }
+  const char* file_name() const { return file_; }
+  uint32_t line() const { return line_; }
+  uint32_t column() const { return column_; }
+
+ private:
+  const char* file_ = "";
+  uint32_t line_ = 0, column_ = 0;
+};
+#endif
 
 // Sizes, strides or numbers of dimensions; `{2, 3}` converts to it.
 using DimSpan = absl::Span<const int64_t>;

@@ -1,9 +1,10 @@
-"""hlo-run beside XLA (jaxlib), where that is installed, on the same modules and inputs.
+"""hlo-run beside XLA (jaxlib) and IREE, where these are installed, on the same modules and inputs.
 
 compare.py --bin BUILD/bin [MODULE.hlo...]   (default: benchmarks/micro/*.hlo)
-    --python P     a Python with jax; without one there is no XLA column
+    --python P     a Python with jax, and for IREE's columns with iree-base-compiler and iree-base-runtime too; what is
+                   missing is left out with a word
     --rounds 2 --seconds 0.3 --markdown FILE --plots FOLDER
-The two take turns, round by round. Times are those of the fastest run; CPU times, of all threads together, are averages, and
+They take turns, round by round. Times are those of the fastest run; CPU times, of all threads together, are averages, and
 what to look at on a busy machine. Prints a line a module and geometric means; --markdown writes the table, --plots a bar chart (SVG) of how many times as fast hlo-run is.
 Exit status 1 where hlo-run fails on a module.
 """
@@ -50,6 +51,10 @@ def xla(a, module, inputs):
     return json.loads(run([a.python, HERE / "xla_peer.py", module, inputs, a.seconds], 600).splitlines()[-1])
 
 
+def iree(a, module, inputs):
+    return json.loads(run([a.python, HERE / "iree_peer.py", module, inputs, a.seconds], 600).splitlines()[-1])
+
+
 def measure(a, module):
     best = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -86,16 +91,22 @@ def number(value):
 
 
 def markdown(rows):
-    lines = ["| module | CPU ms | XLA | ratio | ms | XLA | ratio | compile, ms | XLA | ratio |", "|---" * 10 + "|"]
+    peers = [name for name in ("XLA", "IREE") if name == "XLA" or any(name in row for row in rows)]
+    figures = {"CPU ms": "cpu_s", "ms": "run_s", "compile, ms": "compile_s"}
+    heads = [head for figure in figures for head in (figure, *(h for peer in peers for h in (peer, "ratio")))]
+    lines = ["| " + " | ".join(["module", *heads]) + " |", "|---" * (len(heads) + 1) + "|"]
+    ms = lambda side, key: f"{1e3 * side[key]:.3g}" if key in side else ""
     for row in rows:
-        other = row.get("XLA", {})
-        ms = lambda side, key: f"{1e3 * side[key]:.3g}" if key in side else ""
         cells = [row["module"]]
-        for key in ("cpu_s", "run_s", "compile_s"):
-            cells += [ms(row["hlokit"], key), ms(other, key), number(ratio(row, key))]
+        for key in figures.values():
+            cells.append(ms(row["hlokit"], key))
+            for peer in peers:
+                cells += [ms(row.get(peer, {}), key), number(ratio(row, key, peer))]
         lines.append("| " + " | ".join(cells) + " |")
-    means = [number(geometric_mean([ratio(r, k) for r in rows])) for k in ("cpu_s", "run_s", "compile_s")]
-    return "\n".join([*lines, f"| geometric mean | | | {means[0]} | | | {means[1]} | | | {means[2]} |", ""])
+    means = ["geometric mean"]
+    for key in figures.values():
+        means += ["", *(m for peer in peers for m in ("", number(geometric_mean([ratio(r, key, peer) for r in rows]))))]
+    return "\n".join([*lines, "| " + " | ".join(means) + " |", ""])
 
 
 def plot(rows, key, title):
@@ -119,8 +130,8 @@ def plot(rows, key, title):
     return "\n".join([*parts, "</svg>", ""])
 
 
-def has_jax(python):
-    return shutil.which(python) and not subprocess.run([python, "-c", "import jax"], capture_output=True).returncode
+def can_import(python, modules):
+    return shutil.which(python) and not subprocess.run([python, "-c", f"import {modules}"], capture_output=True).returncode
 
 
 def parse_arguments():
@@ -134,11 +145,13 @@ def parse_arguments():
     parser.add_argument("--plots", type=pathlib.Path)
     a = parser.parse_args()
     a.modules = a.modules or sorted((HERE / "micro").glob("*.hlo"))
-    a.peers = {"hlokit": ours}
-    if has_jax(a.python):
-        a.peers = {"XLA": xla, "hlokit": ours}
-    else:
-        print(f"{a.python} has no jax: no XLA column", file=sys.stderr)
+    a.peers = {}
+    for name, peer, modules in (("XLA", xla, "jax"), ("IREE", iree, "jax, iree.compiler, iree.runtime")):
+        if can_import(a.python, modules):
+            a.peers[name] = peer  # XLA comes first: it makes the inputs
+        else:
+            print(f"{a.python} cannot import {modules}: no {name} column", file=sys.stderr)
+    a.peers["hlokit"] = ours
     return a
 
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/cpu_features.h"
 #include "runtime/parallel.h"
+#include "runtime/squares_internal.h"
 
 namespace hlokit {
 namespace {
@@ -67,6 +69,16 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
   return {std::min(most, d.size - first), d.from, d.to};
 }
 
+template <typename T>
+MoveSquare FindMoveSquare() {
+  constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  const Isa isa = BestIsa();
+  return (isa == Isa::kAvx512 ? isa_avx512::kSquares
+          : isa == Isa::kAvx2 ? isa_avx2::kSquares
+                              : isa_base::kSquares)
+      .by_width[kWidth];
+}
+
 // Crosses a square of one cache line a side: lines are read whole and written whole, through a
 // buffer, so that lines whose addresses fall together in the cache do no harm.
 template <typename T>
@@ -74,6 +86,7 @@ void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCop
   constexpr int64_t kEdge = SquareEdge<T>();
   alignas(64) T square[kEdge][kEdge];
   if (rows.size == kEdge && cols.size == kEdge && cols.to == 1) {
+    if constexpr (sizeof(T) <= 8) return FindMoveSquare<T>()(from, cols.from, to, rows.to);
     for (int64_t j = 0; j < kEdge; ++j) memcpy(square[j], from + j * cols.from, sizeof(square[j]));
     for (int64_t i = 0; i < kEdge; ++i) {
       for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = square[j][i];

@@ -58,15 +58,22 @@ TEST(CopyTest, RandomDimensions) {
   }
 }
 
-TEST(CopyTest, LargeTranspose) {
-  const int64_t n = 300, m = 517;
-  std::vector<uint32_t> from(n * m), to(n * m);
-  std::iota(from.begin(), from.end(), 0);
-  const HlokitCopyDesc d = {4, 2, {{n, m, 1}, {m, 1, n}}};
+template <typename T>
+void CheckTranspose(int64_t n, int64_t m) {
+  std::vector<T> from(n * m), to(n * m);
+  for (int64_t i = 0; i < n * m; ++i) from[i] = static_cast<T>(i * 40503);
+  const HlokitCopyDesc d = {sizeof(T), 2, {{n, m, 1}, {m, 1, n}}};
   hlokit_copy_strided(nullptr, &d, from.data(), to.data());
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < m; ++j) ASSERT_EQ(to[j * n + i], i * m + j);
+    for (int64_t j = 0; j < m; ++j) ASSERT_EQ(to[j * n + i], from[i * m + j]) << i << ", " << j;
   }
+}
+
+TEST(CopyTest, LargeTranspose) {
+  CheckTranspose<uint8_t>(130, 200);
+  CheckTranspose<uint16_t>(300, 517);
+  CheckTranspose<uint32_t>(300, 517);
+  CheckTranspose<uint64_t>(300, 517);
 }
 
 TEST(CopyTest, RefusesOddElements) {

@@ -1,0 +1,28 @@
+// Transposition of squares of one cache line a side, compiled once per instruction set.
+#pragma once
+
+#include <stdint.h>
+
+namespace hlokit {
+
+// Element j of line i becomes element i of line j; lines are `from_pitch` and `to_pitch` elements
+// apart. The arrays do not overlap.
+using MoveSquare = void (*)(const void* from, int64_t from_pitch, void* to, int64_t to_pitch);
+
+// By the base-2 logarithm of an element's bytes, 0 to 3.
+struct SquareKernels {
+  MoveSquare by_width[4];
+};
+
+namespace isa_base {
+extern const SquareKernels kSquares;
+}
+namespace isa_avx2 {
+extern const SquareKernels kSquares;
+}
+namespace isa_avx512 {
+extern const SquareKernels kSquares;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

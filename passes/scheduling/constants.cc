@@ -35,7 +35,19 @@ absl::StatusOr<bool> ShareLiterals(Module& module) {
   return changed;
 }
 
-absl::StatusOr<bool> ShareShapes(Module&) { return false; }
+// One block of memory for all instructions of a shape: texts are read so, passes make shapes anew.
+absl::StatusOr<bool> ShareShapes(Module& module) {
+  bool changed = false;
+  absl::flat_hash_map<Shape, Shared<Shape>> seen;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      const Shared<Shape>& shared = seen.try_emplace(i->shape(), i->shared_shape()).first->second;
+      if (shared.IsSame(i->shared_shape())) continue;
+      i->set_shape(shared);
+      changed = true;
+    }
+  return changed;
+}
 
 absl::StatusOr<bool> SplitConstants(Computation& computation) {
   bool changed = false;

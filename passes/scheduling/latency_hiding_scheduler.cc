@@ -1,6 +1,7 @@
 // List scheduling around asynchronous pairs.
 #include "passes/scheduling/latency_hiding_scheduler.h"
 
+#include <algorithm>
 #include <map>
 
 namespace hlokit {
@@ -67,9 +68,15 @@ class LatencyHidingScheduler final : public Pass {
   bool handles_schedules() const override { return true; }
 
   absl::StatusOr<bool> Run(Module& module) override {
-    for (Computation* c : module.ComputationsPostOrder()) c->set_schedule(Scheduled(*c));
+    bool changed = !module.header().is_scheduled;
+    for (Computation* c : module.ComputationsPostOrder()) {
+      std::vector<Instruction*> schedule = Scheduled(*c);
+      changed |= !std::equal(schedule.begin(), schedule.end(), c->schedule().begin(),
+                             c->schedule().end());
+      c->set_schedule(std::move(schedule));
+    }
     module.header().is_scheduled = true;
-    return true;
+    return changed;
   }
 };
 

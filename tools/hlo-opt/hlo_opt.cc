@@ -23,6 +23,7 @@
 #include "tools/hlo-opt/options.h"
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/stages.h"
+#include "tools/hlo-opt/stats.h"
 #include "tools/hlo-opt/transform.h"
 
 namespace hlokit {
@@ -33,6 +34,7 @@ constexpr absl::string_view kTool = "hlo-opt";
 struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
   double load_cpu_s = 0, print_cpu_s = 0;  // of the processor: reading and verifying; printing
+  std::vector<PassRun> passes;  // of all modules, one after the other
 };
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -142,7 +144,8 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
     RETURN_IF_ERROR(CutOut(o, fresh.module));
     return std::move(fresh.module);
   };
-  if (absl::Status status = Transform(*loaded->module, passes, o, reload); !status.ok())
+  if (absl::Status status = Transform(*loaded->module, passes, o, reload, times.passes);
+      !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
   cpu = CpuSeconds();
@@ -174,6 +177,7 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
   json.Add("print_s", times.print_s);
   json.Add("load_cpu_s", times.load_cpu_s);
   json.Add("print_cpu_s", times.print_cpu_s);
+  json.AddRaw("passes", PassesJson(times.passes));
   json.Add("peak_rss_mib", PeakRssMib());
   return AtomicWriteFile(path, json.Text());
 }

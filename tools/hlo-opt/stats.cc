@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/module_cost.h"
 #include "analysis/module_size.h"
+#include "tools/common/report.h"
 
 namespace hlokit {
 namespace {
@@ -77,6 +79,21 @@ std::string TimesText(const PassReport& report) {
   text += "by pass:\n";
   for (const PassRun& sum : sums) AppendTime(text, sum, all.seconds);
   return text;
+}
+
+std::string PassesJson(absl::Span<const PassRun> runs) {
+  std::string text = "[";
+  for (const PassRun& run : runs) {
+    JsonObject json;
+    json.Add("name", run.name);
+    json.AddRaw("changed", run.changed ? "true" : "false");
+    json.Add("rewrites", run.rewrites);
+    json.Add("wall_s", run.seconds);
+    json.Add("processor_s", run.processor_seconds);
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "",
+                    absl::StripTrailingAsciiWhitespace(json.Text()));
+  }
+  return text + "]";
 }
 
 std::string CountsText(const PassReport& report) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "ir/module.h"
 #include "passes/manager.h"
 
@@ -25,6 +26,9 @@ class ModuleStats {
 // Passes in the order in which they ran, then, where some ran more often than once, each with the
 // sum of its times, longest first.
 std::string TimesText(const PassReport& report);
+
+// --json: a list of objects with name, changed, rewrites, wall_s and processor_s, as they ran.
+std::string PassesJson(absl::Span<const PassRun> runs);
 
 // How often each pass ran and changed something, and how often each of its rules did.
 std::string CountsText(const PassReport& report);

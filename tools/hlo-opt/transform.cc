@@ -85,14 +85,13 @@ absl::Status VerifyResult(const Module& module) {
 // Runs the passes and checks the result; `last` becomes the pass that ran last and the steps before
 // it.
 absl::Status RunObserved(Module& module, const std::string& spec, const OptOptions& options,
-                         PassMoment& last) {
+                         PassMoment& last, PassReport& report) {
   std::optional<ValueCheck> values;
   if (options.verify_each == "interp") {
     ASSIGN_OR_RETURN(values, ValueCheck::Start(module, {options.seed, options.bounds}));
   }
   Observer observer(options, spec, values ? &*values : nullptr);
   ASSIGN_OR_RETURN(PassOptions pass_options, ManagerOptions(options));
-  PassReport report;
   pass_options.before = [&](absl::string_view pass, const Module& m) {
     last = {std::string(pass), report.steps - 1};
     CrashWatch::AtPass(last);
@@ -127,7 +126,8 @@ absl::Status Explained(absl::Status status, const std::string& spec, const OptOp
   OptOptions quiet = QuietOptions(options);
   if (options.verify_each.empty()) {
     quiet.verify_each = "structure";
-    const absl::Status found = RunObserved(**module, spec, quiet, last);
+    PassReport unwanted;
+    const absl::Status found = RunObserved(**module, spec, quiet, last, unwanted);
     if (ExitStatusOf(found) == kExitInternal) status = found;
     module = reload();
     if (!module.ok()) return status;
@@ -140,10 +140,12 @@ absl::Status Explained(absl::Status status, const std::string& spec, const OptOp
 }  // namespace
 
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
-                       const Reload& reload) {
+                       const Reload& reload, std::vector<PassRun>& runs) {
   if (spec.empty()) return absl::OkStatus();
   PassMoment last;
-  const absl::Status status = RunObserved(module, spec, options, last);
+  PassReport report;
+  const absl::Status status = RunObserved(module, spec, options, last, report);
+  runs.insert(runs.end(), report.runs.begin(), report.runs.end());
   if (ExitStatusOf(status) != kExitInternal) return status;
   return Explained(status, spec, options, reload, last);
 }

@@ -25,9 +25,9 @@ using Reload = std::function<absl::StatusOr<std::unique_ptr<Module>>()>;
 // Runs `spec` and, unless told not to, verifies the result. Modules, differences, times and counts
 // that flags ask for go to standard error. Errors: Aborted where --verify-each=interp finds that
 // values changed; Internal, naming the pass and a file that shows the fault, where one fails or
-// breaks the module.
+// breaks the module. What ran is added to `runs`.
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
-                       const Reload& reload);
+                       const Reload& reload, std::vector<PassRun>& runs);
 
 // A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.
 std::string PassList();

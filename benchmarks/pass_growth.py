@@ -20,10 +20,10 @@ HEAD = "ENTRY e {\n  p = f32[8] parameter(0)\n  q = f32[8] parameter(1)\n  one =
 def mixed(count):
     lines, last, other = [HEAD], "p", "q"
     for k in range(0, count, 8):
-        lines.append(f"  a{k} = f32[8] add({last}, q)\n  b{k} = f32[8] multiply(a{k}, ones)\n  dead{k} = f32[8] cosine(b{k})\n"
-                     f"  c{k} = f32[8] negate(b{k})\n  d{k} = f32[8] negate(b{k})\n  e{k} = f32[8] subtract(c{k}, {other})\n"
-                     f"  f{k} = f32[2,4] reshape(e{k})\n  g{k} = f32[8] reshape(f{k})\n")
-        last, other = f"g{k}", f"d{k}"
+        lines.append(f"  a_{k} = f32[8] add({last}, q)\n  b_{k} = f32[8] multiply(a_{k}, ones)\n  dead{k} = f32[8] cosine(b_{k})\n"
+                     f"  c_{k} = f32[8] negate(b_{k})\n  d_{k} = f32[8] negate(b_{k})\n  e_{k} = f32[8] subtract(c_{k}, {other})\n"
+                     f"  f_{k} = f32[2,4] reshape(e_{k})\n  g_{k} = f32[8] reshape(f_{k})\n")
+        last, other = f"g_{k}", f"d_{k}"
     return "".join(lines) + f"  ROOT root = f32[8] add({last}, p)\n}}\n"
 
 
@@ -68,7 +68,7 @@ def seconds(program, module, passes):
     report = module.with_suffix(".json")
     found = {}
     for name in passes:  # each on the module as it stands
-        subprocess.run([program, module, f"--passes={name}", "--no-verify", "--hash", "-o", "/dev/null", "--json", report],
+        subprocess.run([program, module, f"--passes={name}", "--no-verify", "-o", "/dev/null", "--json", report],
                        check=True, capture_output=True)
         found[name] = sum(run["processor_s"] for run in json.loads(report.read_text())["passes"])
     return found

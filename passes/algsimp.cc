@@ -24,10 +24,22 @@ void ForEachRule(Visit visit) {
     for (const Rule& rule : table) visit(rule);
 }
 
+// By the instruction's id, of a whole module: as long as its instructions are many, so computations
+// share them.
+struct Marks {
+  DenseMap<char> queued, gone;
+};
+
 class Simplifier {
  public:
-  Simplifier(Computation& computation, const RulesByOpcode& rules, RewriteControl& control)
-      : c_(computation), rules_(rules), control_(control), rewriter_(computation) {}
+  Simplifier(Computation& computation, const RulesByOpcode& rules, RewriteControl& control,
+             Marks& marks)
+      : c_(computation),
+        rules_(rules),
+        control_(control),
+        rewriter_(computation),
+        queued_(marks.queued),
+        gone_(marks.gone) {}
 
   bool Run() {
     changed_ = RemoveDead(c_);
@@ -106,7 +118,7 @@ class Simplifier {
   RewriteControl& control_;
   Rewriter rewriter_;
   std::deque<std::pair<Instruction*, int64_t>> work_;
-  DenseMap<char> queued_, gone_;
+  DenseMap<char>&queued_, &gone_;
   bool changed_ = false;
 };
 
@@ -124,12 +136,17 @@ class Algsimp final : public ComputationPass {
       for (const Rule& rule : LayoutRules()) take(rule);
   }
   absl::string_view name() const override { return "algsimp"; }
+  absl::StatusOr<bool> Run(Module& module) override {
+    marks_ = Marks();
+    return ComputationPass::Run(module);
+  }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return Simplifier(computation, rules_, control()).Run();
+    return Simplifier(computation, rules_, control(), marks_).Run();
   }
 
  private:
   RulesByOpcode rules_;
+  Marks marks_;
 };
 
 }  // namespace

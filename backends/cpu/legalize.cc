@@ -12,6 +12,20 @@
 namespace hlokit {
 namespace {
 
+// Whether a collective's groups or pairs name no device but the first; others are errors of the run.
+bool NamesDeviceZero(const Instruction& collective) {
+  bool only_zero = true;
+  VisitAttributes(collective.opcode(), collective.attributes(), [&](const auto& attributes) {
+    if constexpr (requires { attributes.replica_groups; })
+      for (const std::vector<int64_t>& group : attributes.replica_groups.Expand())
+        for (const int64_t device : group) only_zero &= device == 0;
+    if constexpr (requires { attributes.source_target_pairs; })
+      for (const auto& [source, target] : attributes.source_target_pairs)
+        only_zero &= source == 0 && target == 0;
+  });
+  return only_zero;
+}
+
 // Instructions put into a schedule at the place of another (which may be gone by then).
 using Insertions = absl::flat_hash_map<const Instruction*, std::vector<Instruction*>>;
 
@@ -35,12 +49,12 @@ class Legalizer {
         case Opcode::kCollectiveBroadcast:
         case Opcode::kCollectivePermute:
         case Opcode::kReduceScatter:
-          if (one_device_) Replace(i, Received(i, i));
+          if (one_device_ && NamesDeviceZero(*i)) Replace(i, Received(i, i));
           break;
         case Opcode::kAllGatherStart:
         case Opcode::kAllReduceStart:
         case Opcode::kCollectivePermuteStart:
-          if (one_device_) ReceiveAtDone(i);
+          if (one_device_ && NamesDeviceZero(*i)) ReceiveAtDone(i);
           break;
         case Opcode::kCustomCall:
           ConstrainLayouts(i);

@@ -176,7 +176,7 @@ void Writer::AppendConstant(const Instruction& i) {
 }
 
 void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* sugared,
-                                   bool frontend_attributes) {
+                                   const Instruction* around) {
   auto append = [&](AttributeStage stage) {
     VisitAttributes(i.opcode(), i.attributes(), [&](const auto& attributes) {
       AppendAttributes(out_, attributes, stage, options_);
@@ -184,10 +184,10 @@ void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* suga
   };
   if (options_.extra_attributes) append(AttributeStage::kFirst);
   if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
-    AppendExtraAttributes(*sugared, nullptr, i.extras().frontend_attributes.empty());
+    AppendExtraAttributes(*sugared, nullptr, &i);
   if (sugared == nullptr || options_.full_bodies) AppendCalls(i);
   append(AttributeStage::kAfterCalls);
-  AppendTraits(i, frontend_attributes);
+  AppendTraits(i, around);
   append(AttributeStage::kAfterStatistics);
 }
 
@@ -260,14 +260,15 @@ void Writer::AppendFrontendAttributes(FrontendAttributes attributes) {
   out_ += '}';
 }
 
-void Writer::AppendTraits(const Instruction& i, bool frontend_attributes) {
+void Writer::AppendTraits(const Instruction& i, const Instruction* around) {
   if (i.HasExtras()) {
     const InstructionExtras& extras = i.extras();
     if (extras.sharding != nullptr) {
       out_ += ", sharding=";
       AppendSharding(out_, *extras.sharding, options_.metadata);
     }
-    if (frontend_attributes && !extras.frontend_attributes.empty()) {
+    const bool twice = around != nullptr && !around->extras().frontend_attributes.empty();
+    if (!twice && !extras.frontend_attributes.empty()) {
       out_ += ", frontend_attributes=";
       AppendFrontendAttributes(extras.frontend_attributes);
     }
@@ -280,7 +281,8 @@ void Writer::AppendTraits(const Instruction& i, bool frontend_attributes) {
     }
     out_ += '}';
   }
-  if (i.HasExtras() && !i.extras().statistics.empty())
+  const bool twice = around != nullptr && !around->extras().statistics.empty();
+  if (!twice && i.HasExtras() && !i.extras().statistics.empty())
     absl::StrAppend(&out_, ", statistics=", i.extras().statistics.view());
 }
 

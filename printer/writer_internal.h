@@ -38,12 +38,14 @@ class Writer {
   void AppendConstant(const Instruction& i);
   // Attributes, called computations, sharding, ... origin: all that XLA calls extra attributes.
   void AppendExtraAttributes(const Instruction& i, const Instruction* sugared,
-                             bool frontend_attributes = true);
+                             const Instruction* around = nullptr);
   void AppendCalls(const Instruction& i);
   void AppendCall(absl::string_view attribute, const Computation* called);
   void AppendCalled(const Computation* called);  // its name, or its body
   void AppendCallList(absl::string_view attribute, absl::Span<Computation* const> called);
-  void AppendTraits(const Instruction& i, bool frontend_attributes);
+  // Frontend attributes and statistics are left out where `around`, the start of the asynchronous
+  // operation that `i` is written into, has its own: text may give an attribute once.
+  void AppendTraits(const Instruction& i, const Instruction* around);
   void AppendMetadata(const OpMetadata& m);
   void AppendBackendConfig(const Instruction& i);
 

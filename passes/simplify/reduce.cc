@@ -39,6 +39,7 @@ Instruction* WithInit(const Instruction* op, Instruction* init, Instruction* x, 
 Instruction* ReduceOfOnes(Instruction* i, Rewriter& r) {
   if (i->operand_count() != 2) return nullptr;
   const Shape& from = i->operand(0)->shape();
+  if (from.HasDynamicDims()) return nullptr;  // of at most one there may be none
   for (int64_t d : Dims(i))
     if (from.dims[d] != 1) return nullptr;
   const Instruction* op = PlainReducer(i);

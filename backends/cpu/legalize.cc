@@ -12,7 +12,8 @@
 namespace hlokit {
 namespace {
 
-// Whether a collective's groups or pairs name no device but the first; others are errors of the run.
+// Whether a collective's groups or pairs name no device but the first; others are errors of the
+// run.
 bool NamesDeviceZero(const Instruction& collective) {
   bool only_zero = true;
   VisitAttributes(collective.opcode(), collective.attributes(), [&](const auto& attributes) {

@@ -34,10 +34,6 @@ constexpr int64_t kMostWindow = 36;
 ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
                         const ScalarValue& zero) {
   if (terms.empty()) return zero;
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
-  llvm::FastMathFlags flags;
-  flags.setAllowContract();
-  b.setFastMathFlags(flags);
   while (terms.size() > 1) {
     std::vector<ScalarValue> sums;
     for (size_t k = 0; k + 1 < terms.size(); k += 2)

@@ -92,7 +92,8 @@ function(hlokit_library folder)
 endfunction()
 
 # hlokit_test(NAME SOURCES file... [DEPS folder...] [LIBS target...] [LABEL label]): a GoogleTest program known to ctest.
-# LABEL is quick where it is not given; suites and tests with Slow in their name are labelled slow whatever it is.
+# LABEL is quick where it is not given; suites and tests with Slow in their name are labelled slow whatever it is, those
+# with Differential exec: they run every file of testdata/.
 function(hlokit_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
   if(NOT ARG_LABEL)
@@ -101,8 +102,9 @@ function(hlokit_test name)
   add_executable(${name} ${ARG_SOURCES})
   hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS};GTest::gmock;GTest::gtest_main")
   target_compile_definitions(${name} PRIVATE HLOKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  hlokit_discover(${name} ${ARG_LABEL} "-*Slow*")
+  hlokit_discover(${name} ${ARG_LABEL} "-*Slow*:*Differential*")
   hlokit_discover(${name} slow "*Slow*")
+  hlokit_discover(${name} exec "*Differential*-*Slow*")
 endfunction()
 
 # Gives ctest the tests of a GoogleTest program that match `filter`, named FOLDER.Suite.Test.

@@ -18,6 +18,7 @@ using Where = std::source_location;
 class Where {
  public:
   Where() = default;
+  // The place of the call that this is a default argument of.
   static Where current(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
                        uint32_t column = __builtin_COLUMN()) {
     Where where;
@@ -26,8 +27,11 @@ class Where {
     where.column_ = column;
     return where;
   }
+  // Empty where the place is not known.
   const char* file_name() const { return file_; }
+  // From 1; 0 where the place is not known.
   uint32_t line() const { return line_; }
+  // The same.
   uint32_t column() const { return column_; }
 
  private:

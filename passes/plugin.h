@@ -1,7 +1,5 @@
 // Passes of one's own: a shared object that hlo-opt loads by --load-pass-plugin=FILE.
 //
-//   #include "passes/plugin.h"
-//
 //   absl::StatusOr<bool> Run(hlokit::Computation& computation) { ... true where it changed it ... }
 //   std::unique_ptr<hlokit::Pass> Create(hlokit::PassArguments&) {
 //     return hlokit::MakeComputationPass("my-pass", Run);

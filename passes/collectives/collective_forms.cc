@@ -5,6 +5,7 @@
 
 #include "passes/collectives/device_groups.h"
 #include "passes/expander.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -84,7 +85,9 @@ Made GatherAndReduce(Instruction* i, Rewriter& r) {
   Instruction* start = nullptr;
   switch (*opcode) {
     case Opcode::kAdd:
-      start = IsFloat(type) ? w.Number(type, -0.0) : w.Integer(type, 0);
+      // Types without a negative zero have NaN in its place.
+      start = !IsFloat(type) ? w.Integer(type, 0)
+                             : w.Number(type, FormatOf(type).has_negative_zero ? -0.0 : 0.0);
       break;
     case Opcode::kMaximum:
       start = w.Lowest(type);

@@ -210,8 +210,7 @@ class Fuser {
     fusion->CopyExtrasFrom(*members[0]);
     fusion->set_place(members[0]->place());
     SetDepth(fusion);
-    for (size_t k = members.size(); k-- > 0;) Replace(members[k], fusion, k);
-    Deepen(fusion);
+    for (size_t k = members.size(); k-- > 0;) Deepen(Replace(members[k], fusion, k));
   }
 
   // The member's work in the body of the whole; gives its result.
@@ -235,7 +234,7 @@ class Fuser {
     return copies.at(member->to_apply()->root());
   }
 
-  void Replace(Instruction* member, Instruction* fusion, size_t k) {
+  Instruction* Replace(Instruction* member, Instruction* fusion, size_t k) {
     Instruction* part = c_.Add(Opcode::kGetTupleElement, member->shape(), {fusion},
                                GetTupleElementAttrs{static_cast<int64_t>(k)},
                                absl::StrCat(member->name(), "_part"));
@@ -243,6 +242,7 @@ class Fuser {
     member->ReplaceAllUsesWith(part);
     loops_.erase(member);
     c_.Remove(member);
+    return part;
   }
 
   Computation& c_;

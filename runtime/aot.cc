@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/allocate.h"
+#include "support/allocate.h"
 
 static_assert(HLOKIT_AOT_ALIGNMENT == hlokit::kBlockAlignment);
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "runtime/allocate.h"
+#include "support/allocate.h"
 
 namespace hlokit {
 namespace {

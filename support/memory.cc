@@ -49,13 +49,5 @@ void ExpectHeapUse(size_t bytes) {
 #endif
 }
 
-void* AllocateAligned(size_t bytes) {
-  const bool large = bytes >= 2 * kHugePage;
-  void* data = nullptr;
-  if (posix_memalign(&data, large ? kHugePage : 64, bytes) != 0) return nullptr;
-  if (large) madvise(data, bytes, MADV_HUGEPAGE);
-  return data;
-}
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

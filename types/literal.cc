@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "support/memory.h"
+#include "support/allocate.h"
 #include "types/float_convert.h"
 #include "types/load_internal.h"
 
@@ -12,10 +12,9 @@ namespace hlokit {
 namespace {
 
 uint8_t* Allocate(int64_t bytes, bool zeroed) {
-  const size_t size = (static_cast<size_t>(bytes) + 127) & ~size_t{63};
-  void* const raw = AllocateAligned(size);
+  void* const raw = AllocateBlock(static_cast<size_t>(bytes));
   if (raw == nullptr) std::abort();
-  if (zeroed) std::memset(raw, 0, size);
+  if (zeroed) std::memset(raw, 0, static_cast<size_t>(bytes) + kBlockAlignment);
   return static_cast<uint8_t*>(raw);
 }
 

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_format.h"
 #include "backends/cpu/flush_denormals_internal.h"
-#include "runtime/allocate.h"
 #include "runtime/kernels.h"
+#include "support/allocate.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 

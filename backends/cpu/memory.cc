@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
+#include "support/allocate.h"
 #include "support/file.h"
-#include "support/memory.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -34,7 +34,7 @@ absl::StatusOr<Bytes> AllocateBytes(int64_t size) {
   if (size > MemoryLimit())
     return ResourceExhausted("the program needs ", size, " bytes at once; this machine has ",
                              MemoryLimit());
-  void* const raw = AllocateAligned(static_cast<size_t>(size + 64));
+  void* const raw = AllocateBlock(static_cast<size_t>(size));
   if (raw == nullptr) return ResourceExhausted("cannot allocate ", size, " bytes");
   return Bytes(static_cast<char*>(raw));
 }

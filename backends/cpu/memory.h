@@ -12,7 +12,7 @@ namespace hlokit {
 struct FreeBytes {
   void operator()(char* p) const { std::free(p); }
 };
-// Aligned as runtime/allocate.h says, uninitialised; null for no bytes.
+// Aligned as support/allocate.h says, uninitialised; null for no bytes.
 using Bytes = std::unique_ptr<char[], FreeBytes>;
 
 // Bytes that this process may hold: of the machine, or of the container around it if that has less.

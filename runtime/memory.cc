@@ -72,11 +72,7 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
 template <typename T>
 MoveSquare FindMoveSquare() {
   constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  const Isa isa = BestIsa();
-  return (isa == Isa::kAvx512 ? isa_avx512::kSquares
-          : isa == Isa::kAvx2 ? isa_avx2::kSquares
-                              : isa_base::kSquares)
-      .by_width[kWidth];
+  return HLOKIT_OF_BEST_ISA(kSquares).by_width[kWidth];
 }
 
 // Crosses a square of one cache line a side: lines are read whole and written whole, through a

@@ -83,7 +83,7 @@ endif()
 # Code for another kind of machine computes the same; skipped where no qemu-user or cross compiler is.
 add_test(NAME aot.aarch64
          COMMAND ${PROJECT_SOURCE_DIR}/scripts/aot_aarch64_test.sh ${PROJECT_BINARY_DIR})
-set_tests_properties(aot.aarch64 PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(aot.aarch64 PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
 
 # README's first command; the second runs this test. In other folders it would build everything once more.
 if(PROJECT_BINARY_DIR STREQUAL ${PROJECT_SOURCE_DIR}/build/release)

@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kHugePage = size_t{1} << 21;
 
-// The whole huge pages in [data, data + size).
-void AdviseHuge(void* data, size_t size) {
-  const auto start = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
-  const auto end = (reinterpret_cast<uintptr_t>(data) + size) / kHugePage * kHugePage;
-  if (end > start) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
-}
-
 }  // namespace
 
 void ExpectHeapUse(size_t bytes) {
@@ -38,9 +31,11 @@ void ExpectHeapUse(size_t bytes) {
   std::free(probe);
   mallopt(M_TOP_PAD, 1 << 20);
   if (top > end || end - top < kProbe) return;
-  AdviseHuge(reinterpret_cast<void*>(top), end - top);
-  // What lies before the first huge page is left alone: touching it would cost small pages.
   const uintptr_t boundary = (top + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t last = end / kHugePage * kHugePage;
+  if (last > boundary)
+    madvise(reinterpret_cast<void*>(boundary), last - boundary, MADV_HUGEPAGE);
+  // What lies before the first huge page is left alone: touching it would cost small pages.
   static void* volatile gap = nullptr;  // volatile: else a compiler takes the piece away
   gap = boundary - top > 256 ? std::malloc(boundary - top - 64) : nullptr;
   (void)gap;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/aot.h"
+#include "support/allocate.h"
 
 extern "C" const HlokitAotModel MODEL;
 
@@ -56,9 +57,11 @@ int WriteArguments(const char* path) {
   return std::fclose(file) == 0 && written ? 0 : 1;
 }
 
+// Into large pages, as the memory of a run's own arguments is.
 char* ReadArguments(const char* path) {
   const int64_t size = ArgumentBytes();
-  char* memory = static_cast<char*>(std::aligned_alloc(HLOKIT_AOT_ALIGNMENT, size));
+  char* memory = static_cast<char*>(hlokit::AllocateBlock(size));
+  if (memory == nullptr) return nullptr;
   const int file = open(path, O_RDONLY);
   for (int64_t done = 0; done < size;) {
     const ssize_t got = read(file, memory + done, size - done);
@@ -89,16 +92,18 @@ int main(int argc, char** argv) {
     return 1;
   }
   const double first = Now(), first_cpu = CpuTime();
-  double best = 1e9;
+  double best = 1e9, best_cpu = 1e9;
   for (int i = 0; i < 10; ++i) {
-    const double again = Now();
+    const double again = Now(), again_cpu = CpuTime();
     if (hlokit_aot_run(run) != 0) return 1;
     best = std::min(best, Now() - again);
+    best_cpu = std::min(best_cpu, CpuTime() - again_cpu);
   }
   std::printf(
       "read %.1f ms, first result %.1f ms after that (%.1f ms of processors), best of 10 more %.1f "
-      "ms\n",
-      1e3 * (read - start), 1e3 * (first - read), 1e3 * (first_cpu - read_cpu), 1e3 * best);
+      "ms (%.1f ms of processors)\n",
+      1e3 * (read - start), 1e3 * (first - read), 1e3 * (first_cpu - read_cpu), 1e3 * best,
+      1e3 * best_cpu);
   hlokit_aot_destroy(run);
   return 0;
 }

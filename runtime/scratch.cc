@@ -12,6 +12,10 @@ namespace hlokit {
 namespace {
 
 constexpr size_t kMaxKept = size_t{256} << 20;  // larger blocks go back to the system
+constexpr size_t kSmall = size_t{512} << 10;    // blocks up to here are as large as asked for
+// Larger ones take address space for more at once: growing bit by bit, the first run of a large
+// program would touch new pages, which the system clears, at each step.
+constexpr size_t kReserved = size_t{32} << 20;
 
 struct ThreadBlock {
   char* data = nullptr;
@@ -27,8 +31,13 @@ void GrowIdleBlock() {
   const size_t wanted = std::min(block.wanted, kMaxKept);
   if (wanted <= block.capacity) return;
   free(block.data);
-  block.data = static_cast<char*>(AllocateBlock(wanted));
-  block.capacity = block.data == nullptr ? 0 : wanted;
+  block.capacity = wanted <= kSmall ? wanted : std::max(wanted, kReserved);
+  block.data = static_cast<char*>(AllocateBlock(block.capacity));
+  if (block.data == nullptr && block.capacity > wanted) {
+    block.capacity = wanted;
+    block.data = static_cast<char*>(AllocateBlock(wanted));
+  }
+  if (block.data == nullptr) block.capacity = 0;
 }
 
 size_t Rounded(size_t bytes) {

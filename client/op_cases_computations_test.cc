@@ -125,17 +125,12 @@ std::vector<OpCase> ControlCases() {
                     Conditional(P(b, 0, S32({})), {&twice, &thrice, &half}, {x, x, x})),
         HLOKIT_CASE("While", While(LoopCondition(), LoopBody(),
                                    Tuple(&b, {Zero(&b, kS32), ConstantR1<float>(&b, 10, 0)}))),
-        {"CustomCall",
-         [](XlaBuilder& b) {
-           CustomCall(&b, "myfunc", {P(b, 0, F32({2})), P(b, 1, F32({2, 3}))}, F32({3, 3}));
-         },
-         RunsOn::kTextOnly},
-        {"CustomCallOp",
-         [](XlaBuilder& b) {
-           CustomCall(&b, "myfunc", {P(b, 0, F32({2})), P(b, 1, F32({2, 3}))}, F32({3, 3}), "cfg",
-                      true);
-         },
-         RunsOn::kTextOnly},
+        HLOKIT_CASE(
+            "CustomCall",
+            CustomCall(&b, "myfunc", {P(b, 0, F32({2})), P(b, 1, F32({2, 3}))}, F32({3, 3}))),
+        HLOKIT_CASE("CustomCallOp",
+                    CustomCall(&b, "myfunc", {P(b, 0, F32({2})), P(b, 1, F32({2, 3}))}, F32({3, 3}),
+                               "cfg", true)),
         HLOKIT_CASE("Trace", Neg(Trace("tag", P(b, 0, F32({4}))))),
         HLOKIT_CASE("Fusion", Fusion(&b, FusionKind::kLoop, Scale(2), {P(b, 0, F32({4}))})),
         HLOKIT_CASE("AsyncStart", AsyncDone(AsyncStart(&b, Scale(2), {P(b, 0, F32({4}))}))),
@@ -154,9 +149,7 @@ std::vector<OpCase> RandomCases() {
   };
   return {
     HLOKIT_CASE("RngNormal", RngNormal(P(b, 0, F32({})), Zero(&b, kF32), F32({100}))),
-        {"RngUniform",
-         [](XlaBuilder& b) { RngUniform(P(b, 0, S32({})), P(b, 1, S32({})), S32({100})); },
-         RunsOn::kTextOnly},
+        HLOKIT_CASE("RngUniform", RngUniform(P(b, 0, S32({})), P(b, 1, S32({})), S32({100}))),
         HLOKIT_CASE("RngUniform",
                     const XlaOp drawn = RngUniform(Zero(&b, kF32), One(&b, kF32), F32({100}));
                     Floor(drawn)),
@@ -165,8 +158,9 @@ std::vector<OpCase> RandomCases() {
         HLOKIT_CASE("RngBitGenerator",
                     RngBitGenerator(RngAlgorithm::kThreeFry, ConstantR1<uint64_t>(&b, {1, 2}),
                                     Shape::Array(ElementType::kU32, {4}))),
-        {"RngGetAndUpdateState", [](XlaBuilder& b) { RngGetAndUpdateState(&b, 1); },
-         RunsOn::kTextOnly},
+        // Each draw of the process has a state of its own.
+        HLOKIT_CASE("RngGetAndUpdateState",
+                    And(RngGetAndUpdateState(&b, 1), ConstantR0<uint64_t>(&b, 0))),
   };
 }
 

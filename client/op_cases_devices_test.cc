@@ -15,20 +15,30 @@ CollectiveOptions Alone() {
   return options;
 }
 
+// A message of a device to itself. Nothing orders the two ends; the root takes what arrives.
+void SendAndReceive(XlaBuilder& b) {
+  Send(P(b, 0, F32({4})), {1});
+  Recv(&b, F32({4}), {1});
+}
+
 std::vector<OpCase> TransferCases() {
   return {
-      {"Infeed", [](XlaBuilder& b) { Infeed(&b, F32({3}), "config"); }, RunsOn::kTextOnly},
+      {"Infeed", [](XlaBuilder& b) { Infeed(&b, F32({3}), "config"); }, RunsOn::kBoth,
+       HostSide::kFeeds},
+      {"Infeed", [](XlaBuilder& b) { InfeedWithToken(CreateToken(&b), F32({3}), "config"); },
+       RunsOn::kBoth, HostSide::kFeeds},
       {"Outfeed", [](XlaBuilder& b) { Outfeed(P(b, 0, F32({3})), F32({3}), "config"); },
-       RunsOn::kTextOnly},
-      {"Send", [](XlaBuilder& b) { Send(P(b, 0, F32({4})), {1}); }, RunsOn::kTextOnly},
-      {"SendDone", [](XlaBuilder& b) { Send(P(b, 0, F32({4})), {1}); }, RunsOn::kTextOnly},
-      {"Recv", [](XlaBuilder& b) { Recv(&b, F32({4}), {1}); }, RunsOn::kTextOnly},
-      {"RecvDone", [](XlaBuilder& b) { Recv(&b, F32({4}), {1}); }, RunsOn::kTextOnly},
+       RunsOn::kBoth, HostSide::kIsFed},
+      HLOKIT_CASE("Send", SendAndReceive(b)),
+      HLOKIT_CASE("SendDone", SendAndReceive(b)),
+      HLOKIT_CASE("Recv", SendAndReceive(b)),
+      HLOKIT_CASE("RecvDone", SendAndReceive(b)),
       {"SendWithTokens / SendToHost",
        [](XlaBuilder& b) { SendToHost(P(b, 0, F32({4})), CreateToken(&b), F32({4}), {2}); },
-       RunsOn::kTextOnly},
+       RunsOn::kBoth, HostSide::kIsFed},
       {"RecvWithTokens / RecvToHost",
-       [](XlaBuilder& b) { RecvFromHost(CreateToken(&b), F32({4}), {3}); }, RunsOn::kTextOnly},
+       [](XlaBuilder& b) { RecvFromHost(CreateToken(&b), F32({3}), {3}); }, RunsOn::kBoth,
+       HostSide::kFeeds},
   };
 }
 

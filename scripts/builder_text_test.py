@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Holds the text of modules made by the builder to the real XLA's: each case of client/operations_test.cc is written out,
-read by XLA, printed by XLA, and compared byte for byte. Skipped (77) where jaxlib is missing.
-
-  scripts/builder_text_test.py --bin build/release/bin
+"""Holds the text of modules made by the builder to the real XLA's: each of testdata/builder/*.out, which
+client/operations_test.cc holds the builder to, is read by XLA, printed by XLA, and compared byte for byte. Skipped (77)
+where jaxlib is missing.
 """
 import argparse
+import glob
 import os
-import subprocess
+import re
 import sys
-import tempfile
 
 try:
     from jaxlib import _hlo
@@ -17,32 +16,32 @@ except ImportError:
     sys.exit(77)
 
 
+def cases():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testdata", "builder")
+    for path in sorted(glob.glob(os.path.join(folder, "*.out"))):
+        with open(path, encoding="utf-8") as file:
+            parts = re.split(r"^// ----- (.*)\n", file.read(), flags=re.MULTILINE)
+        yield from zip(parts[1::2], parts[2::2])
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", required=True, help="folder of the programs")
-    args = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__).parse_args()
     options = _hlo.HloPrintOptions()
     options.print_large_constants = True
-    different = 0
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.path.join(args.bin, "hlokit_client_test"), "--gtest_filter=OperationsTest.EachIsBuiltAndRuns"],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       env=dict(os.environ, HLOKIT_BUILDER_DUMP=folder))
-        names = sorted(os.listdir(folder))
-        for name in names:
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                ours = file.read()
-            try:
-                theirs = _hlo.hlo_module_from_text(ours).to_string(options)
-            except Exception as error:  # what XLA refuses comes as one of several types
-                print(f"{name}: XLA does not read it: {error}\n{ours}")
-                different += 1
-                continue
-            if ours.strip() != theirs.strip():
-                print(f"{name} differs\n--- ours\n{ours}\n--- XLA's\n{theirs}")
-                different += 1
-    print(f"{len(names)} modules, {different} differ")
-    return 1 if different or not names else 0
+    total = different = 0
+    for name, ours in cases():
+        total += 1
+        try:
+            theirs = _hlo.hlo_module_from_text(ours).to_string(options)
+        except Exception as error:  # what XLA refuses comes as one of several types
+            print(f"{name}: XLA does not read it: {error}\n{ours}")
+            different += 1
+            continue
+        if ours.strip() != theirs.strip():
+            print(f"{name} differs\n--- ours\n{ours}\n--- XLA's\n{theirs}")
+            different += 1
+    print(f"{total} modules, {different} differ")
+    return 1 if different or not total else 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "ir/liveness.h"
 #include "ir/module.h"
 
 namespace hlokit {
@@ -75,9 +76,7 @@ int64_t Computation::RemoveIfDead(Instruction* dead) {
   while (!work.empty()) {
     Instruction* next = work.back();
     work.pop_back();
-    if (!next->users().empty() || next == root_ || next->IsParameter() || next->HasSideEffect() ||
-        !next->control_successors().empty())
-      continue;
+    if (!IsDead(*next)) continue;
     std::vector<Instruction*> operands(next->operands().begin(), next->operands().end());
     std::sort(operands.begin(), operands.end());
     operands.erase(std::unique(operands.begin(), operands.end()), operands.end());

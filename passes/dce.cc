@@ -1,15 +1,11 @@
 // Removal of dead instructions and computations.
 #include "passes/dce.h"
 
+#include "ir/liveness.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-bool IsDead(const Instruction* i) {
-  return i->users().empty() && i->control_successors().empty() && !i->IsParameter() &&
-         !i->IsRoot() && !i->HasSideEffect();
-}
 
 // True for the computations that the entry calls, directly or not.
 std::vector<bool> Reached(const Module& module) {
@@ -53,7 +49,7 @@ bool RemoveDead(Computation& computation) {
   const std::vector<Instruction*> order = computation.PostOrder();
   bool changed = false;
   for (size_t k = order.size(); k-- > 0;) {  // users first
-    if (!IsDead(order[k])) continue;
+    if (!IsDead(*order[k])) continue;
     computation.Remove(order[k]);
     changed = true;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "passes/control_edges.h"
 #include "passes/dce.h"
 #include "support/status.h"
 
@@ -34,20 +35,17 @@ class Expander final : public ComputationPass {
         for (size_t k = all_made.size(); k-- > 0;) computation.Remove(all_made[k]);
         continue;
       }
-      Replace(computation, i, made);
+      const bool is_new = std::find(all_made.begin(), all_made.end(), made) != all_made.end();
+      Replace(computation, i, made, is_new);
       changed = true;
     }
     return changed;
   }
 
  private:
-  static void Replace(Computation& computation, Instruction* old, Instruction* made) {
+  static void Replace(Computation& computation, Instruction* old, Instruction* made, bool is_new) {
     old->ReplaceAllUsesWith(made);
-    for (Instruction* before : old->control_predecessors()) made->AddControlPredecessor(before);
-    const std::vector<Instruction*> after(old->control_successors().begin(),
-                                          old->control_successors().end());
-    for (Instruction* successor : after) successor->AddControlPredecessor(made);
-    old->DropControlEdges();
+    PassOnControlEdges(old, made, is_new);
     const std::vector<Instruction*> needed(old->operands().begin(), old->operands().end());
     computation.Remove(old);
     RemoveUnused(computation, needed);

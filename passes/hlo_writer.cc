@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -75,14 +76,25 @@ Instruction* HloWriter::FillNumber(const Shape& shape, double value) {
   return Fill(shape, Number(shape.type, value));
 }
 
+double EndOf(ElementType type, bool low) {
+  if (FormatOf(type).has_infinity) return (low ? -1 : 1) * std::numeric_limits<double>::infinity();
+  CHECK(BitWidth(type) <= 8);  // all wider types have infinities
+  double end = FloatFromBits(type, 0);
+  for (uint64_t bits = 1; bits < uint64_t{1} << BitWidth(type); ++bits) {
+    const double value = FloatFromBits(type, bits);
+    if (low ? value < end : value > end) end = value;  // no NaN is either
+  }
+  return end;
+}
+
 Instruction* HloWriter::Lowest(ElementType type) {
-  if (IsFloat(type)) return Number(type, -std::numeric_limits<double>::infinity());
+  if (IsFloat(type)) return Number(type, EndOf(type, /*low=*/true));
   if (!IsSigned(type)) return Integer(type, 0);
   return Integer(type, static_cast<int64_t>(~uint64_t{0} << (BitWidth(type) - 1)));
 }
 
 Instruction* HloWriter::Highest(ElementType type) {
-  if (IsFloat(type)) return Number(type, std::numeric_limits<double>::infinity());
+  if (IsFloat(type)) return Number(type, EndOf(type, /*low=*/false));
   if (IsPred(type)) return Integer(type, 1);
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   return Integer(type, static_cast<int64_t>(~uint64_t{0} >> (64 - bits)));
@@ -279,7 +291,6 @@ bool IsIdentity(const Instruction* value, Opcode opcode) {
   if (x == nullptr) return false;
   const ElementType type = x->type();
   const bool real = IsFloat(type);
-  const double infinity = std::numeric_limits<double>::infinity();
   auto integer_is = [&](uint64_t wanted) {
     const uint64_t mask = ~uint64_t{0} >> (64 - std::min(64, BitWidth(type)));
     return !real && !IsComplex(type) &&
@@ -292,9 +303,10 @@ bool IsIdentity(const Instruction* value, Opcode opcode) {
     case Opcode::kMultiply:
       return IsComplex(type) ? x->GetComplex(0) == 1. : real ? x->GetDouble(0) == 1 : integer_is(1);
     case Opcode::kMaximum:
-      return real ? x->GetDouble(0) == -infinity : integer_is(IsSigned(type) ? sign : 0);
+      return real ? x->GetDouble(0) == EndOf(type, /*low=*/true)
+                  : integer_is(IsSigned(type) ? sign : 0);
     case Opcode::kMinimum:
-      return real           ? x->GetDouble(0) == infinity
+      return real           ? x->GetDouble(0) == EndOf(type, /*low=*/false)
              : IsPred(type) ? integer_is(1)
                             : integer_is(IsSigned(type) ? ~sign : ~uint64_t{0});
     case Opcode::kAnd:

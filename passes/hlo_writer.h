@@ -76,6 +76,8 @@ class HloWriter {
 Computation* MakeReducer(Module& module, Opcode opcode, ElementType type);
 // The binary opcode of a computation that is one instruction over its two parameters, if it is.
 std::optional<Opcode> ReducerOpcode(const Computation& computation);
+// The least (`low`) or greatest value of a float type: infinite where it has infinities.
+double EndOf(ElementType type, bool low);
 // Whether `value` changes nothing when `opcode` combines it with another: 0 for add. Conversions of
 // constants count.
 bool IsIdentity(const Instruction* value, Opcode opcode);

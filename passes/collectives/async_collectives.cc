@@ -104,14 +104,15 @@ Made MakeSync(Instruction* i, Rewriter& r) {
   }
 }
 
-// What came before or after `old` by control comes before or after `made`; `old` goes.
+// What came before or after `old` by control comes before or after `made`; `old` goes. What stood
+// between a start and its done stays before `made`, which has the place of the done.
 void PassOn(Computation& c, Instruction* old, Instruction* made) {
   old->ReplaceAllUsesWith(made);
   for (Instruction* before : old->control_predecessors()) made->AddControlPredecessor(before);
   const std::vector<Instruction*> after(old->control_successors().begin(),
                                         old->control_successors().end());
   for (Instruction* successor : after)
-    if (successor != made) successor->AddControlPredecessor(made);
+    if (successor != made && !Needs(made, {successor})) successor->AddControlPredecessor(made);
   c.Remove(old);
 }
 
@@ -135,16 +136,18 @@ absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control) {
   return changed;
 }
 
+// Each collective comes after the end of the one before it: of an asynchronous one, its done.
 absl::StatusOr<bool> Linearize(Computation& c) {
   bool changed = false;
   Instruction* last = nullptr;
   for (Instruction* i : c.PostOrder()) {
     if (!HasTrait(i->opcode(), kCollective)) continue;
-    if (last != nullptr && !Needs(i, {last})) {
+    if (last != nullptr && !Needs(i, {last}) && !Needs(last, {i})) {
       i->AddControlPredecessor(last);
       changed = true;
     }
-    last = i;
+    const bool starts = HasTrait(i->opcode(), kAsyncStart) && i->users().size() == 1;
+    last = starts ? i->users()[0] : i;
   }
   return changed;
 }

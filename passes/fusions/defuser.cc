@@ -1,6 +1,9 @@
 // Fusions, edges and schedules taken away.
 #include "passes/fusions/defuser.h"
 
+#include <algorithm>
+
+#include "passes/control_edges.h"
 #include "passes/dce.h"
 #include "passes/inline_body.h"
 #include "passes/movement/sub_byte_size.h"
@@ -12,22 +15,14 @@
 namespace hlokit {
 namespace {
 
-void MoveControlEdges(Instruction* from, Instruction* to) {
-  for (Instruction* before : from->control_predecessors()) to->AddControlPredecessor(before);
-  const std::vector<Instruction*> after(from->control_successors().begin(),
-                                        from->control_successors().end());
-  for (Instruction* successor : after) successor->AddControlPredecessor(to);
-  from->DropControlEdges();
-}
-
 absl::StatusOr<bool> Defuse(Module& module, RewriteControl& control) {
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
       if (i->opcode() != Opcode::kFusion || !control.Permit("defuser", *i, *i)) continue;
       Instruction* made = CopyBody(*i->to_apply(), i->operands(), *c);
-      MoveControlEdges(i, made);
       i->ReplaceAllUsesWith(made);
+      PassOnControlEdges(i, made, /*is_new=*/!i->to_apply()->root()->IsParameter());
       c->Remove(i);
       changed = true;
     }
@@ -67,12 +62,26 @@ absl::StatusOr<bool> SinkConstantsIntoFusions(Module& module) {
   return changed;
 }
 
+bool IsMessage(const Instruction* i) {
+  return i->opcode() == Opcode::kSend || i->opcode() == Opcode::kSendDone ||
+         i->opcode() == Opcode::kRecv || i->opcode() == Opcode::kRecvDone;
+}
+
 absl::StatusOr<bool> RemoveControlEdges(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
     for (Instruction* i : c->Instructions()) {
-      if (i->control_predecessors().empty() && i->control_successors().empty()) continue;
+      const std::vector<Instruction*> before(i->control_predecessors().begin(),
+                                             i->control_predecessors().end());
+      // A device that waits for what it has yet to send waits for ever.
+      if (before.empty() || (IsMessage(i) && std::all_of(before.begin(), before.end(), IsMessage)))
+        continue;
+      const std::vector<Instruction*> after(i->control_successors().begin(),
+                                            i->control_successors().end());
       i->DropControlEdges();
+      for (Instruction* first : before)
+        if (IsMessage(i) && IsMessage(first)) i->AddControlPredecessor(first);
+      for (Instruction* last : after) last->AddControlPredecessor(i);
       changed = true;
     }
   return changed;

@@ -13,7 +13,8 @@ std::unique_ptr<Pass> CreateDefuser();
 // them inside, and fusions without the operands. Cost: linear.
 std::unique_ptr<Pass> CreateFusionConstantSinking();
 
-// control-dep-remover. Removes all control edges. Cost: linear.
+// control-dep-remover. Removes all control edges but those from one send or recv, or its done, to
+// another: without them a device may wait for its own message. Cost: linear.
 std::unique_ptr<Pass> CreateControlDepRemover();
 
 // despecializer. hlo-descheduler, control-dep-remover, defuser and sub-byte-size-removal, one after

@@ -1,6 +1,7 @@
 // Rules of maxima, minima, clamps and comparisons with the ends of a type.
 #include <limits>
 
+#include "passes/hlo_writer.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -15,8 +16,7 @@ bool IsEnd(const Instruction* i, bool low) {
   const Literal* scalar = SplatValue(i);
   if (scalar == nullptr) return false;
   const ElementType type = scalar->type();
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (IsFloat(type)) return scalar->GetDouble(0) == (low ? -infinity : infinity);
+  if (IsFloat(type)) return scalar->GetDouble(0) == EndOf(type, low);
   if (IsPred(type)) return scalar->GetInt(0) == (low ? 0 : 1);
   if (!IsInteger(type)) return false;
   const int bits = BitWidth(type);

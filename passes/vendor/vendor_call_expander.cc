@@ -1,8 +1,11 @@
 // The table of vendors' targets, and the walk that replaces their calls.
 #include "passes/vendor/vendor_call_expander.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "ops/lapack_legacy.h"
+#include "passes/control_edges.h"
 #include "passes/vendor/vendor_calls_internal.h"
 #include "support/status.h"
 
@@ -80,11 +83,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
       continue;
     }
     i->ReplaceAllUsesWith(made);
-    for (Instruction* before : i->control_predecessors()) made->AddControlPredecessor(before);
-    const std::vector<Instruction*> after(i->control_successors().begin(),
-                                          i->control_successors().end());
-    for (Instruction* successor : after) successor->AddControlPredecessor(made);
-    i->DropControlEdges();
+    PassOnControlEdges(i, made, std::find(all.begin(), all.end(), made) != all.end());
     computation.Remove(i);
     changed = true;
   }

@@ -8,6 +8,7 @@
 #include "passes/extract.h"
 #include "passes/plugin.h"
 #include "printer/printer.h"
+#include "printer/whole_text.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -34,7 +35,7 @@ constexpr absl::string_view kTool = "hlo-opt";
 struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
   double load_cpu_s = 0, print_cpu_s = 0;  // of the processor: reading and verifying; printing
-  std::vector<PassRun> passes;  // of all modules, one after the other
+  std::vector<PassRun> passes;             // of all modules, one after the other
 };
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -98,6 +99,7 @@ std::string HashOf(const Module& module) {
   PrintOptions options = PrintOptions::Fingerprint();
   options.canonical_names = true;
   options.metadata = options.original_values = false;
+  options.sugar_async = false;  // which does not tell operands apart
   options.backend_config = true;
   options.large_constants = true;
   options.essential_constants = false;
@@ -115,6 +117,16 @@ absl::Status Reproduce(Module& module, const std::string& passes, OptOptions o) 
   o.command.clear();
   const std::string made = WriteReproducerAt(module, passes, moment, o.reproduce_note, o);
   return absl::StartsWith(made, " (see") ? absl::OkStatus() : Internal(made);
+}
+
+// The text that goes to a file keeps all of the module, but for what flags say.
+std::string TextOf(const Module& module, const OptOptions& o, PrintOptions options) {
+  const bool whole = o.format == "text" && o.output != "-";
+  const bool chosen = std::any_of(
+      o.print_switches.begin(), o.print_switches.end(),
+      [](const auto& given) { return given.first->member == &PrintOptions::sugar_async; });
+  if (whole && !chosen) options.sugar_async = WholeOptions(module).sugar_async;
+  return Print(module, options);
 }
 
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
@@ -158,8 +170,8 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);
   } else if (IsHloStage(o.stage)) {
-    out = out.empty() ? Print(*loaded->module, format.text)
-                      : absl::StrCat(out, Print(*loaded->module, format.text));
+    std::string text = TextOf(*loaded->module, o, format.text);
+    out = out.empty() ? std::move(text) : absl::StrCat(out, text);
   } else {
     const auto made = RunStage(*loaded->module, o);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());

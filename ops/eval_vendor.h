@@ -30,9 +30,11 @@ absl::StatusOr<Literal> SliceToDynamic(const EvalContext& context);
 absl::StatusOr<Literal> LuDecomposition(const EvalContext& context);
 absl::StatusOr<Literal> CusolverCholesky(const EvalContext& context);
 absl::StatusOr<Literal> ApproxTopK(const EvalContext& context);
-// cusolver_NAME_ffi, cublas_NAME_batched_ffi and ROCm's.
-bool IsCusolverTarget(absl::string_view target);
+// The routines of ops/solver_calls.h, through LAPACK; and those that it lacks.
 absl::StatusOr<Literal> Cusolver(const EvalContext& context);
+absl::StatusOr<Literal> CholeskyUpdate(const EvalContext& context);
+absl::StatusOr<Literal> SymmetricProduct(const EvalContext& context);
+absl::StatusOr<Literal> SolvePerturbedTridiagonal(const EvalContext& context);
 
 // The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
 absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
+#include "ops/solver_calls.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -70,7 +71,7 @@ constexpr struct {
 VendorCall FindVendorCall(absl::string_view target) {
   for (const auto& row : kVendorCalls)
     if (row.target == target) return row.call;
-  return IsCusolverTarget(target) ? Cusolver : nullptr;
+  return SolverRoutine(target).empty() ? nullptr : Cusolver;
 }
 
 absl::StatusOr<double (*)(double)> FindActivation(absl::string_view name) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "ops/lapack_legacy.h"
+#include "ops/solver_calls.h"
 #include "passes/control_edges.h"
 #include "passes/vendor/vendor_calls_internal.h"
 #include "support/status.h"
@@ -48,8 +48,7 @@ constexpr struct {
 VendorCall::Parts (*FindExpansion(absl::string_view target))(VendorCall&) {
   for (const auto& row : kTargets)
     if (row.target == target) return row.expand;
-  for (absl::string_view prefix : {"cusolver_", "cublas_", "hipsolver_", "hipblas_"})
-    if (absl::StartsWith(target, prefix) && absl::EndsWith(target, "_ffi")) return ExpandCusolver;
+  if (!SolverRoutine(target).empty()) return ExpandCusolver;
   return IsLegacyLapackTarget(target) ? ExpandLegacyLapack : nullptr;
 }
 

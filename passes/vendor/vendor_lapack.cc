@@ -2,51 +2,12 @@
 // and flags of their own.
 #include <algorithm>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "ops/lapack_legacy.h"
+#include "ops/solver_calls.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {
 namespace {
-
-// "getrf" of cusolver_getrf_ffi and cublas_getrf_batched_ffi.
-absl::string_view RoutineOf(absl::string_view target) {
-  for (absl::string_view prefix : {"cusolver_", "cublas_", "hipsolver_", "hipblas_"})
-    absl::ConsumePrefix(&target, prefix);
-  absl::ConsumeSuffix(&target, "_ffi");
-  absl::ConsumeSuffix(&target, "_batched");
-  return target;
-}
-
-constexpr struct {
-  absl::string_view vendor, real, complex;
-} kRoutines[] = {{"potrf", "potrf", "potrf"}, {"getrf", "getrf", "getrf"},
-                 {"geqrf", "geqrf", "geqrf"}, {"orgqr", "orgqr", "ungqr"},
-                 {"syevd", "syevd", "heevd"}, {"gesvd", "gesdd", "gesdd"},
-                 {"sytrd", "sytrd", "hetrd"}, {"gesvdj", "gesdd", "gesdd"}};
-
-char LetterOf(ElementType type) {
-  switch (type) {
-    case ElementType::kF32:
-      return 's';
-    case ElementType::kF64:
-      return 'd';
-    case ElementType::kC64:
-      return 'c';
-    default:
-      return 'z';
-  }
-}
-
-std::string Config(absl::string_view routine, const ConfigValue& config) {
-  const bool lower = config.NumberOr("lower", 1) != 0;
-  const bool vectors = config.NumberOr("compute_uv", 1) != 0;
-  const bool full = config.NumberOr("full_matrices", 0) != 0;
-  const char mode = routine == "syevd" ? 'V' : !vectors ? 'N' : full ? 'A' : 'S';
-  return absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, " : ui8, mode = ", int{mode}, " : ui8}");
-}
 
 // Matrices, of `rank` dimensions with those of the batch, column by column, as LAPACK has them.
 Shape ByColumns(Shape shape, int64_t rank) {
@@ -89,9 +50,9 @@ VendorCall::Parts CallRoutine(VendorCall& c, absl::string_view routine, std::str
                               std::vector<Shape> results) {
   std::vector<Instruction*> operands;
   for (int64_t o = 0; o < c.operand_count(); ++o) operands.push_back(c.operand(o));
-  const char letter[] = {LetterOf(operands[0]->shape().type), 0};
-  return CallLapack(c, absl::StrCat("lapack_", letter, routine, "_ffi"), std::move(config),
-                    std::move(operands), std::move(results));
+  std::string target = LapackTarget(routine, operands[0]->shape().type);
+  return CallLapack(c, std::move(target), std::move(config), std::move(operands),
+                    std::move(results));
 }
 
 bool IsSolverType(ElementType type) {
@@ -105,13 +66,13 @@ std::vector<Shape> Results(const VendorCall& c) {
   return results;
 }
 
-// gesvdj gives V where LAPACK gives its transpose.
+// gesvdj and gesvdp give V where LAPACK gives its transpose.
 VendorCall::Parts ExpandJacobi(VendorCall& c) {
   std::vector<Shape> results = Results(c);
   if (results.size() < 5 || results[3].rank() < 2 || IsComplex(results[3].type)) return {};
   const int64_t rank = results[3].rank();
   std::swap(results[3].dims[rank - 2], results[3].dims[rank - 1]);
-  VendorCall::Parts parts = CallRoutine(c, "gesdd", Config("gesvdj", c.config("")), results);
+  VendorCall::Parts parts = CallRoutine(c, "gesdd", LapackConfig("gesvdj", c.config("")), results);
   DimVector order;
   for (int64_t d = 0; d < rank; ++d) order.push_back(d);
   std::swap(order[rank - 2], order[rank - 1]);
@@ -123,15 +84,16 @@ VendorCall::Parts ExpandJacobi(VendorCall& c) {
 }  // namespace
 
 VendorCall::Parts ExpandCusolver(VendorCall& c) {
-  const absl::string_view routine = RoutineOf(c.attrs().target);
+  const absl::string_view routine = SolverRoutine(c.attrs().target);
   const ElementType type = c.operand(0)->shape().type;
   if (!IsSolverType(type) || c.operand(0)->shape().rank() < 2) return {};
-  if (routine == "gesvdj") return ExpandJacobi(c);
-  for (const auto& row : kRoutines)
-    if (row.vendor == routine)
-      return CallRoutine(c, IsComplex(type) ? row.complex : row.real, Config(routine, c.config("")),
-                         Results(c));
-  return {};
+  const ConfigValue& config = c.config("");
+  if (config.NumberOr("transposed", 0) != 0 || config.NumberOr("compute_uv", 1) == 0)
+    return {};  // results in another order, or left out
+  if (routine == "gesvdj" || routine == "gesvdp") return ExpandJacobi(c);
+  const absl::string_view lapack = LapackEquivalent(routine, IsComplex(type));
+  if (lapack.empty()) return {};
+  return CallRoutine(c, lapack, LapackConfig(routine, config), Results(c));
 }
 
 // (factors, 0-based pivots, the permutation that they make).

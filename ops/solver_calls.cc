@@ -1,3 +1,4 @@
+// The table of vendors' solver routines, and their configurations as LAPACK's.
 #include "ops/solver_calls.h"
 
 #include "absl/strings/match.h"

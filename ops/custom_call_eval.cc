@@ -22,6 +22,8 @@ constexpr absl::string_view kMarkers[] = {"Sharding",
                                           "MoveToHost",
                                           "MoveToDevice",
                                           "annotate_device_placement",
+                                          "AsyncCollectiveStart",
+                                          "AsyncCollectiveDone",
                                           "xla.sdy.FuncResultSharding",
                                           "xla.sdy.PropagationBarrier"};
 

@@ -18,7 +18,11 @@ Instruction* Rebuilt(const Instruction* tuple) {
   return source != nullptr && source->shape() == tuple->shape() ? source : nullptr;
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> Run(Computation& computation) { return SimplifyTuples(computation); }
+
+}  // namespace
+
+bool SimplifyTuples(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     Instruction* simpler = nullptr;
@@ -36,8 +40,6 @@ absl::StatusOr<bool> Run(Computation& computation) {
   }
   return changed;
 }
-
-}  // namespace
 
 std::unique_ptr<Pass> CreateTupleSimplifier() {
   return MakeComputationPass("tuple-simplifier", Run);

@@ -9,5 +9,8 @@ namespace hlokit {
 // What nobody needs any more is removed. Cost: linear.
 std::unique_ptr<Pass> CreateTupleSimplifier();
 
+// The same within one computation; true if it changed.
+bool SimplifyTuples(Computation& computation);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

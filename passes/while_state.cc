@@ -94,10 +94,6 @@ std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& mor
   return inside;
 }
 
-namespace {
-
-// The values of the outside that `root` is computed from: parts of `parameter` by their numbers.
-// Nothing where it needs more of the parameter than parts, or calls anything.
 std::optional<DimVector> PartsRead(Instruction* root, const Instruction* parameter) {
   DimVector parts;
   absl::flat_hash_set<const Instruction*> seen;
@@ -115,6 +111,8 @@ std::optional<DimVector> PartsRead(Instruction* root, const Instruction* paramet
   }
   return parts;
 }
+
+namespace {
 
 // What `next` adds to part k of the loop's tuple.
 std::optional<int64_t> StepOf(const Instruction* next, const Instruction* parameter, int64_t k) {

@@ -40,6 +40,10 @@ struct LoopCount {
 // nothing where there is none or it is no scalar.
 std::optional<int64_t> CounterIndex(const WhileState& loop);
 
+// The parts of the tuple `parameter`, by their numbers, that `i` is computed from. Nothing where it
+// needs more of the parameter than parts, or has side effects.
+std::optional<DimVector> PartsRead(Instruction* i, const Instruction* parameter);
+
 // Nothing where the start, the limit or the step is no constant, where the loop never ends, and
 // where the counter would leave its type.
 std::optional<LoopCount> CountLoop(const WhileState& loop);

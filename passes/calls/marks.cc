@@ -7,6 +7,7 @@
 #include "ir/frontend_attributes.h"
 #include "passes/collectives/device_groups.h"
 #include "passes/expander.h"
+#include "passes/host_memory/memory_spaces.h"
 #include "support/status.h"
 #include "verifier/verifier.h"
 
@@ -46,13 +47,11 @@ absl::StatusOr<Instruction*> StripPlacement(Instruction* i, Rewriter&) {
 
 absl::StatusOr<Instruction*> ConvertPlacement(Instruction* i, Rewriter& r) {
   if (!IsCallOf(i, kPlacement) || i->operand_count() != 1) return nullptr;
-  absl::string_view placement;
-  for (const auto& [name, value] : i->extras().frontend_attributes)
-    if (name == "_xla_buffer_placement") placement = value;
+  const absl::string_view placement = FrontendAttribute(*i, "_xla_buffer_placement");
   const bool host = placement == "pinned_host" || placement == "unpinned_host";
   if (!host && placement != "device") return nullptr;
   CustomCallAttrs attrs;
-  attrs.target = host ? "MoveToHost" : "MoveToDevice";
+  attrs.target = std::string(host ? kMoveToHost : kMoveToDevice);
   Instruction* made = r.Add(Opcode::kCustomCall, i->shape(), {i->operand(0)}, std::move(attrs));
   auto& marks = made->mutable_extras().frontend_attributes;
   std::erase_if(marks, [](const auto& mark) { return mark.first == "_xla_buffer_placement"; });
@@ -73,11 +72,7 @@ Shape WithSpaces(Shape shape, const Shape& like) {
   for (size_t k = 0; k < shape.elements.size(); ++k)
     shape.elements[k] = WithSpaces(std::move(shape.elements[k]), like.elements[k]);
   if (!NeedsSpaces(shape, like) || !shape.IsArray()) return shape;
-  LayoutExtras extras = shape.layout.extras ? *shape.layout.extras : LayoutExtras();
-  extras.memory_space = like.layout.memory_space();
-  shape.layout.extras =
-      extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
-  return shape;
+  return InSpace(std::move(shape), SpaceOf(like));
 }
 
 bool PutInto(Instruction* inside, const Shape& like) {

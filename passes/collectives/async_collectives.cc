@@ -1,9 +1,13 @@
 // Starts, dones and order of collectives.
 #include "passes/collectives/async_collectives.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "passes/collectives/device_groups.h"
 #include "passes/dce.h"
 #include "passes/expander.h"
+#include "passes/host_memory/memory_spaces.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -18,27 +22,6 @@ Instruction* Pair(Instruction* i, Rewriter& r, Opcode start, Opcode done, const 
   for (Instruction* before : i->control_predecessors()) first->AddControlPredecessor(before);
   first->set_called({i->called().begin(), i->called().end()});
   return r.Add(done, i->shape(), {first});
-}
-
-Instruction* Wrapped(Instruction* i, Rewriter& r) {
-  Computation* body = i->module()->AddComputation("async_computation");
-  std::vector<Instruction*> parameters;
-  std::vector<Shape> operand_shapes;
-  for (Instruction* operand : i->operands()) {
-    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
-    operand_shapes.push_back(operand->shape());
-  }
-  body->set_root(body->Add(i->CloneWith(i->shape(), parameters)));
-  const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
-  const Shape context = RowMajor(ElementType::kU32, {});
-  Instruction* start =
-      r.Add(Opcode::kAsyncStart,
-            Shape::Tuple({Shape::Tuple(std::move(operand_shapes)), i->shape(), context}), operands,
-            AsyncAttrs());
-  start->set_called({body});
-  Instruction* done = r.Add(Opcode::kAsyncDone, i->shape(), {start}, AsyncAttrs());
-  done->set_called({body});
-  return done;
 }
 
 Made MakeAsync(Instruction* i, Rewriter& r) {
@@ -60,7 +43,7 @@ Made MakeAsync(Instruction* i, Rewriter& r) {
     case Opcode::kAllToAll:
     case Opcode::kReduceScatter:
     case Opcode::kCollectiveBroadcast:
-      return Wrapped(i, r);
+      return WrapAsync(i, r);
     default:
       return nullptr;
   }
@@ -116,14 +99,16 @@ void PassOn(Computation& c, Instruction* old, Instruction* made) {
   c.Remove(old);
 }
 
-absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control) {
+absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::string_view name,
+                                 bool only_wrapped) {
   bool changed = false;
   Rewriter r(c);
   for (Instruction* i : c.PostOrder()) {
+    if (only_wrapped && i->opcode() != Opcode::kAsyncDone) continue;
     r.set_subject(i);
     ASSIGN_OR_RETURN(Instruction * made, MakeSync(i, r));
     if (made == nullptr) continue;
-    if (!control.Permit("convert-async-collectives-to-sync", *i, *made)) {
+    if (!control.Permit(name, *i, *made)) {
       c.Remove(made);
       continue;
     }
@@ -134,6 +119,28 @@ absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control) {
   }
   if (changed) RemoveUncalled(*c.module());
   return changed;
+}
+
+absl::StatusOr<bool> ConvertToSync(Computation& c, RewriteControl& control) {
+  return MakeAllSync(c, control, "convert-async-collectives-to-sync", /*only_wrapped=*/false);
+}
+absl::StatusOr<bool> ReplaceAsync(Computation& c, RewriteControl& control) {
+  return MakeAllSync(c, control, "async-collective-replacer", /*only_wrapped=*/true);
+}
+
+// Calls that stand for what no opcode says yet: a collective between a start and a done.
+Made RewriteCalls(Instruction* i, Rewriter& r) {
+  if (!IsUnaryCallOf(i, "AsyncCollectiveDone")) return nullptr;
+  const Instruction* start = i->operand(0);
+  if (!IsUnaryCallOf(start, "AsyncCollectiveStart") || start->users().size() != 1) return nullptr;
+  Instruction* collective = start->operand(0);
+  const bool alone = collective->users().size() == 1 && !collective->IsRoot() &&
+                     collective->control_predecessors().empty() &&
+                     collective->control_successors().empty();
+  if (!HasTrait(collective->opcode(), kCollective) || !alone ||
+      HasTrait(collective->opcode(), kAsyncStart) || !SameShape(collective->shape(), i->shape()))
+    return nullptr;
+  return WrapAsync(collective, r);
 }
 
 // Each collective comes after the end of the one before it: of an asynchronous one, its done.
@@ -152,31 +159,43 @@ absl::StatusOr<bool> Linearize(Computation& c) {
   return changed;
 }
 
-absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, Opcode opcode,
-                                    absl::string_view name) {
+bool SameTransfer(const Instruction* a, const Instruction* b) {
+  if (a->opcode() != b->opcode() || a->operands() != b->operands() || a->shape() != b->shape())
+    return false;
+  auto equal = [&]<typename A>(A) {
+    A x = a->attr<A>(), y = b->attr<A>();
+    if (x.channel_id.has_value() != y.channel_id.has_value()) return false;
+    y.channel_id = x.channel_id;
+    return x == y;
+  };
+  return a->opcode() == Opcode::kAllGather ? equal(AllGatherAttrs())
+                                           : equal(CollectivePermuteAttrs());
+}
+
+// Equal transfers that `wanted` takes, at most `distance` places apart in the schedule.
+absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, absl::string_view name,
+                                    absl::Span<const Opcode> wanted,
+                                    int64_t distance = std::numeric_limits<int64_t>::max()) {
+  struct Kept {
+    Instruction* transfer;
+    int64_t place;
+  };
   bool changed = false;
-  std::vector<Instruction*> kept;
-  for (Instruction* i : c.PostOrder()) {
-    if (i->opcode() != opcode || !i->control_predecessors().empty() ||
-        !i->control_successors().empty())
+  std::vector<Kept> kept;
+  int64_t place = 0;
+  for (Instruction* i : c.ScheduleOrPostOrder()) {
+    ++place;
+    if (std::find(wanted.begin(), wanted.end(), i->opcode()) == wanted.end() ||
+        !i->control_predecessors().empty() || !i->control_successors().empty())
       continue;
-    Instruction* same = nullptr;
-    for (Instruction* other : kept) {
-      if (other->operands() != i->operands() || other->shape() != i->shape()) continue;
-      auto equal = [&]<typename A>(A) {
-        A x = other->attr<A>(), y = i->attr<A>();
-        if (x.channel_id.has_value() != y.channel_id.has_value()) return false;
-        y.channel_id = x.channel_id;
-        return x == y;
-      };
-      if (opcode == Opcode::kAllGather ? equal(AllGatherAttrs()) : equal(CollectivePermuteAttrs()))
-        same = other;
-    }
-    if (same == nullptr || !control.Permit(name, *i, *same)) {
-      kept.push_back(i);
+    const auto same = std::find_if(kept.rbegin(), kept.rend(), [&](const Kept& other) {
+      return place - other.place <= distance && SameTransfer(other.transfer, i);
+    });
+    if (same == kept.rend() || !control.Permit(name, *i, *same->transfer)) {
+      kept.push_back({i, place});
       continue;
     }
-    i->ReplaceAllUsesWith(same);
+    i->ReplaceAllUsesWith(same->transfer);
     c.Remove(i);
     changed = true;
   }
@@ -184,11 +203,24 @@ absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, Opc
 }
 
 absl::StatusOr<bool> ShareAllGathers(Computation& c, RewriteControl& control) {
-  return ShareTransfers(c, control, Opcode::kAllGather, "all-gather-cse");
+  return ShareTransfers(c, control, "all-gather-cse", {Opcode::kAllGather});
 }
 absl::StatusOr<bool> SharePermutes(Computation& c, RewriteControl& control) {
-  return ShareTransfers(c, control, Opcode::kCollectivePermute, "collective-permute-cse");
+  return ShareTransfers(c, control, "collective-permute-cse", {Opcode::kCollectivePermute});
 }
+
+class ScheduleAwareCse final : public ComputationPass {
+ public:
+  explicit ScheduleAwareCse(int64_t distance) : distance_(distance) {}
+  absl::string_view name() const override { return "schedule-aware-collective-cse"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    return ShareTransfers(c, control(), name(), {Opcode::kAllGather, Opcode::kCollectivePermute},
+                          distance_);
+  }
+
+ private:
+  int64_t distance_;
+};
 
 // Part k of a loop's state, where each round only adds an all-reduce to it.
 struct Sum {
@@ -267,11 +299,38 @@ Made MoveAllReduces(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+Instruction* WrapAsync(Instruction* i, Rewriter& r) {
+  Computation* body = i->module()->AddComputation("async_computation");
+  std::vector<Instruction*> parameters;
+  std::vector<Shape> operand_shapes;
+  for (Instruction* operand : i->operands()) {
+    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
+    operand_shapes.push_back(operand->shape());
+  }
+  body->set_root(body->Add(i->CloneWith(i->shape(), parameters)));
+  const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  const Shape context = RowMajor(ElementType::kU32, {});
+  Instruction* start =
+      r.Add(Opcode::kAsyncStart,
+            Shape::Tuple({Shape::Tuple(std::move(operand_shapes)), i->shape(), context}), operands,
+            AsyncAttrs());
+  start->set_called({body});
+  Instruction* done = r.Add(Opcode::kAsyncDone, i->shape(), {start}, AsyncAttrs());
+  done->set_called({body});
+  return done;
+}
+
 std::unique_ptr<Pass> CreateAsyncCollectiveCreator() {
   return MakeExpander("async-collective-creator", MakeAsync);
 }
 std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
-  return MakeComputationPass("convert-async-collectives-to-sync", MakeAllSync);
+  return MakeComputationPass("convert-async-collectives-to-sync", ConvertToSync);
+}
+std::unique_ptr<Pass> CreateAsyncCollectiveReplacer() {
+  return MakeComputationPass("async-collective-replacer", ReplaceAsync);
+}
+std::unique_ptr<Pass> CreateAsyncCollectiveCustomCallRewriter() {
+  return MakeExpander("async-collective-custom-call-rewriter", RewriteCalls);
 }
 std::unique_ptr<Pass> CreateCollectivesScheduleLinearizer() {
   return MakeComputationPass("collectives-schedule-linearizer", Linearize);
@@ -281,6 +340,10 @@ std::unique_ptr<Pass> CreateAllGatherCse() {
 }
 std::unique_ptr<Pass> CreateCollectivePermuteCse() {
   return MakeComputationPass("collective-permute-cse", SharePermutes);
+}
+std::unique_ptr<Pass> CreateScheduleAwareCollectiveCse(PassArguments& arguments) {
+  return std::make_unique<ScheduleAwareCse>(
+      arguments.Int("distance", 1000, "at most so many places apart"));
 }
 std::unique_ptr<Pass> CreateWhileLoopAllReduceCodeMotion() {
   return MakeExpander("while-loop-all-reduce-code-motion", MoveAllReduces);

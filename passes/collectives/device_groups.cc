@@ -108,6 +108,32 @@ int64_t GroupSize(const Instruction& collective) {
   return groups.empty() ? 0 : groups[0].size();
 }
 
+std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
+                                             const Instruction& collective) {
+  int64_t factor = 1;
+  while (start->opcode() != Opcode::kDynamicSlice) {
+    if (start->opcode() == Opcode::kMultiply) {
+      const Literal* times = SplatValue(start->operand(1));
+      if (times == nullptr) return std::nullopt;
+      factor *= times->GetInt(0);
+    } else if (start->opcode() != Opcode::kReshape && start->opcode() != Opcode::kConvert) {
+      return std::nullopt;
+    }
+    start = start->operand(0);
+  }
+  const Instruction* table = start->operand(0);
+  const bool partitions = FactsOf(collective)->channel.has_value();
+  const Opcode id = partitions ? Opcode::kPartitionId : Opcode::kReplicaId;
+  if (partitions && collective.module()->header().replica_count != 1) return std::nullopt;
+  if (start->shape().rank() != 1 || !table->IsConstant() || table->literal() == nullptr ||
+      !IsInteger(table->shape().type) || start->operand(1)->opcode() != id)
+    return std::nullopt;
+  std::vector<int64_t> values;
+  for (int64_t device = 0; device < table->shape().dims[0]; ++device)
+    values.push_back(table->literal()->GetInt(device) * factor);
+  return values;
+}
+
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
   const auto facts = FactsOf(collective);
   const ModuleHeader& header = collective.module()->header();

@@ -33,6 +33,11 @@ int64_t LargestChannel(const Module& module);
 // replicas and partitions do not tell it.
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective);
 
+// What each device reads as `start`: an entry of a constant table by the device's number, perhaps
+// times a constant. Nothing where it is no such.
+std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
+                                             const Instruction& collective);
+
 // True if `i` is one of `group` or needs one of it, through operands and control dependences. Cost:
 // the size of what it needs.
 bool Needs(const Instruction* i, absl::Span<Instruction* const> group);

@@ -19,6 +19,8 @@ constexpr struct {
   absl::string_view target;
   VendorCall::Parts (*expand)(VendorCall&);
 } kTargets[] = {
+    {"AsyncCollectiveDone", ExpandMarker},
+    {"AsyncCollectiveStart", ExpandMarker},
     {"LayoutConstraint", ExpandMarker},
     {"LuDecomposition", ExpandLuDecomposition},
     {"MoveToDevice", ExpandMarker},

@@ -1,0 +1,184 @@
+// Gathers, reductions and packed types in other orders.
+#include "passes/collectives/collective_orders.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+#include "passes/spmd/tilings.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+bool IsPlain(const Instruction* i, Opcode opcode) {
+  return i->opcode() == opcode && i->shape().IsArray() && i->operand_count() == 1;
+}
+
+// Who sends its part to each device, by the starts that the devices read; empty where some device
+// reads no whole part of its group, or two read the same.
+IntPairs SendersOf(absl::Span<const int64_t> starts, const Instruction& gather, int64_t size) {
+  IntPairs pairs;
+  std::set<int64_t> senders;
+  for (const auto& group : GroupsOf(gather))
+    for (const int64_t device : group) {
+      if (device >= static_cast<int64_t>(starts.size()) || starts[device] % size != 0) return {};
+      const int64_t place = starts[device] / size;
+      if (place < 0 || place >= static_cast<int64_t>(group.size()) ||
+          !senders.insert(group[place]).second)
+        return {};
+      pairs.emplace_back(group[place], device);
+    }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+Made PermuteInstead(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice || !IsPlain(i->operand(0), Opcode::kAllGather))
+    return nullptr;
+  const Instruction* gather = i->operand(0);
+  const auto facts = FactsOf(*gather);
+  if (!SameShape(gather->operand(0)->shape(), i->shape()) || facts->global ||
+      facts->ids == CollectiveFacts::Ids::kReplicasWhole ||
+      i->operand_count() != 1 + i->shape().rank())
+    return nullptr;
+  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  const int64_t size = i->shape().dims[dim];
+  const auto starts = size > 0 ? ByDevice(i->operand(1 + dim), *gather) : std::nullopt;
+  if (!starts) return nullptr;
+  CollectivePermuteAttrs attrs;
+  attrs.source_target_pairs = SendersOf(*starts, *gather, size);
+  if (attrs.source_target_pairs.empty()) return nullptr;
+  attrs.channel_id = gather->attr<AllGatherAttrs>().channel_id;
+  return r.Add(Opcode::kCollectivePermute, i->shape(), {gather->operand(0)}, std::move(attrs));
+}
+
+using Groups = std::vector<std::vector<int64_t>>;
+
+// The group and the place of each device.
+std::map<int64_t, std::pair<const std::vector<int64_t>*, size_t>> Members(const Groups& groups) {
+  std::map<int64_t, std::pair<const std::vector<int64_t>*, size_t>> members;
+  for (const auto& group : groups)
+    for (size_t k = 0; k < group.size(); ++k) members[group[k]] = {&group, k};
+  return members;
+}
+
+// Whether each device gets the same part of the same sum when the parts are summed first within
+// `scatter` and then within `sum`, rather than the other way round.
+bool OrdersAgree(const Groups& sum, const Groups& scatter) {
+  const auto summed = Members(sum), scattered = Members(scatter);
+  for (const auto& [device, place] : scattered) {
+    if (!summed.contains(device)) return false;
+    std::vector<int64_t> before, after;
+    for (const int64_t b : *place.first) {
+      const auto in = summed.find(b);
+      if (in == summed.end()) return false;
+      before.insert(before.end(), in->second.first->begin(), in->second.first->end());
+    }
+    for (const int64_t a : *summed.at(device).first) {
+      const auto in = scattered.find(a);
+      if (in == scattered.end() || in->second.second != place.second) return false;
+      after.insert(after.end(), in->second.first->begin(), in->second.first->end());
+    }
+    std::sort(before.begin(), before.end());
+    std::sort(after.begin(), after.end());
+    if (before != after) return false;
+  }
+  return summed.size() == scattered.size();
+}
+
+Made ScatterFirst(Instruction* i, Rewriter& r) {
+  if (!IsPlain(i, Opcode::kReduceScatter) || !IsPlain(i->operand(0), Opcode::kAllReduce))
+    return nullptr;
+  Instruction* sum = i->operand(0);
+  const auto inner = ReducerOpcode(*sum->to_apply()), outer = ReducerOpcode(*i->to_apply());
+  const auto a = FactsOf(*sum), b = FactsOf(*i);
+  if (!inner || inner != outer || a->ids != b->ids || sum->users().size() != 1 || sum->IsRoot() ||
+      !sum->control_successors().empty() || !OrdersAgree(GroupsOf(*sum), GroupsOf(*i)))
+    return nullptr;
+  return r.Clone(sum, i->shape(), {r.Clone(i, i->shape(), {sum->operand(0)})});
+}
+
+bool MovesParts(const Instruction* i) {
+  return IsPlain(i, Opcode::kAllGather) || IsPlain(i, Opcode::kCollectivePermute) ||
+         IsPlain(i, Opcode::kCollectiveBroadcast) ||
+         (IsPlain(i, Opcode::kAllToAll) && i->attr<AllToAllAttrs>().dimensions.has_value());
+}
+
+// Whether the collective leaves the last dimension as it is.
+bool KeepsLast(const Instruction* i) {
+  const int64_t last = i->shape().rank() - 1;
+  if (i->opcode() == Opcode::kAllGather) return i->attr<AllGatherAttrs>().dimensions[0] != last;
+  if (i->opcode() == Opcode::kAllToAll) {
+    const DimVector& dims = *i->attr<AllToAllAttrs>().dimensions;
+    return std::find(dims.begin(), dims.end(), last) == dims.end();
+  }
+  return true;
+}
+
+Shape AsBytes(const Shape& shape) {
+  DimVector dims = shape.dims;
+  dims.back() /= 2;
+  return RowMajor(ElementType::kS8, dims);
+}
+
+Made MoveBytes(Instruction* i, Rewriter& r) {
+  const ElementType type = i->shape().type;
+  if ((type != ElementType::kS4 && type != ElementType::kU4) || !MovesParts(i)) return nullptr;
+  const Shape& from = i->operand(0)->shape();
+  if (from.rank() == 0 || from.dims.back() % 2 != 0 || from.dims.back() == 0 || !KeepsLast(i) ||
+      !from.IsRowMajor() || !i->shape().IsRowMajor() || i->shape().HasDynamicDims())
+    return nullptr;
+  const auto halves = [&](const Shape& shape) {
+    DimVector dims = shape.dims;
+    dims.back() /= 2;
+    dims.push_back(2);
+    Shape split = RowMajor(type, dims);
+    split.layout.extras = shape.layout.extras;
+    return split;
+  };
+  Instruction* pairs = r.Reshape(i->operand(0), halves(from));
+  Instruction* bytes = r.Add(Opcode::kBitcastConvert, AsBytes(from), {pairs});
+  Instruction* moved = r.Clone(i, AsBytes(i->shape()), {bytes});
+  return r.Reshape(r.Add(Opcode::kBitcastConvert, halves(i->shape()), {moved}), i->shape());
+}
+
+Made GatherBeforeReshape(Instruction* i, Rewriter& r) {
+  if (!IsPlain(i, Opcode::kAllGather) || i->operand(0)->opcode() != Opcode::kReshape ||
+      i->shape().HasDynamicDims())
+    return nullptr;
+  Instruction* x = i->operand(0)->operand(0);
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  const DimVector map = DimensionMap(*i->operand(0), 0);
+  const auto at = std::find(map.begin(), map.end(), dim);
+  if (at == map.end()) return nullptr;
+  Shape shape = x->shape();
+  const int64_t place = at - map.begin();
+  if (shape.dims[place] != i->operand(0)->shape().dims[dim]) return nullptr;
+  shape.dims[place] = i->shape().dims[dim];
+  Instruction* made = r.Clone(i, shape, {x});
+  made->mutable_attr<AllGatherAttrs>().dimensions = {place};
+  return r.Reshape(made, i->shape());
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllGatherToCollectivePermuteSimplifier() {
+  return MakeExpander("all-gather-to-collective-permute-simplifier", PermuteInstead);
+}
+std::unique_ptr<Pass> CreateAllReduceReduceScatterReorder() {
+  return MakeExpander("all-reduce-reduce-scatter-reorder", ScatterFirst);
+}
+std::unique_ptr<Pass> CreateSubByteCollectiveNormalization() {
+  return MakeExpander("sub-byte-collective-normalization", MoveBytes);
+}
+std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse() {
+  return MakeExpander("canon-all-gather-for-cse", GatherBeforeReshape);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

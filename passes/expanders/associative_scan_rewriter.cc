@@ -1,0 +1,161 @@
+// A scan of blocks, and of their ends.
+#include "passes/expanders/associative_scan_rewriter.h"
+
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+// The opcode that the function combines slice and carry with, of which it gives the result twice.
+std::optional<Opcode> ScannedOpcode(const Computation& f) {
+  const Instruction* root = f.root();
+  if (root->opcode() != Opcode::kTuple || root->operand_count() != 2 ||
+      root->operand(0) != root->operand(1) || f.parameter_count() != 2)
+    return std::nullopt;
+  const Instruction* made = root->operand(0);
+  const bool both = made->operand_count() == 2 && made->operand(0)->IsParameter() &&
+                    made->operand(1)->IsParameter() && made->operand(0) != made->operand(1);
+  if (!both) return std::nullopt;
+  switch (made->opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return made->opcode();
+    default:
+      return std::nullopt;
+  }
+}
+
+// What changes nothing.
+Instruction* Neutral(HloWriter& w, Opcode opcode, ElementType type) {
+  switch (opcode) {
+    case Opcode::kMultiply:
+      return w.Integer(type, 1);
+    case Opcode::kMaximum:
+      return w.Lowest(type);
+    case Opcode::kMinimum:
+      return w.Highest(type);
+    case Opcode::kAnd:
+      return w.rewriter().Splat(Shape::Scalar(type), -1);
+    default:
+      return w.Integer(type, 0);
+  }
+}
+
+class BlockedScan {
+ public:
+  BlockedScan(const Instruction* scan, Opcode opcode, int64_t block, Rewriter& r)
+      : scan_(scan),
+        opcode_(opcode),
+        block_(block),
+        r_(r),
+        w_(r),
+        dim_(scan->attr<ScanAttrs>().dimensions[0]),
+        type_(scan->operand(0)->shape().type) {}
+
+  Instruction* Make() {
+    Instruction* x = scan_->operand(0);
+    const int64_t steps = x->shape().dims[dim_];
+    const int64_t blocks = (steps + block_ - 1) / block_;
+    const bool reverse = scan_->attr<ScanAttrs>().is_reverse;
+    PaddingConfig padding(x->shape().rank());
+    // What is added behind the last step changes nothing.
+    (reverse ? padding[dim_].low : padding[dim_].high) = blocks * block_ - steps;
+    DimVector split = x->shape().dims;
+    split[dim_] = block_;
+    split.insert(split.begin() + dim_, blocks);
+    Instruction* neutral = Neutral(w_, opcode_, type_);
+    Instruction* parts = w_.Reshape(w_.Pad(x, neutral, padding), split);
+    DimVector slice = Without(split, dim_ + 1);
+    Instruction* inner = Scan(parts, dim_ + 1, w_.Fill(RowMajor(type_, slice), neutral), 0);
+    const int64_t end = reverse ? 0 : block_ - 1;
+    Instruction* ends = w_.Reshape(w_.SliceOf(inner, dim_ + 1, end, end + 1), slice);
+    Instruction* before = Before(ends, blocks, reverse);
+    DimVector where;
+    for (int64_t d = 0; d < inner->shape().rank(); ++d)
+      if (d != dim_ + 1) where.push_back(d);
+    Instruction* all = w_.Binary(opcode_, w_.Broadcast(before, split, where), inner);
+    DimVector joined = x->shape().dims;
+    joined[dim_] = blocks * block_;
+    Instruction* first = w_.Reshape(all, joined);
+    const int64_t start = padding[dim_].low;
+    Instruction* result = w_.SliceOf(first, dim_, start, start + steps);
+    const int64_t last = reverse ? 0 : steps - 1;
+    Instruction* carry =
+        w_.Reshape(w_.SliceOf(result, dim_, last, last + 1), scan_->operand(1)->shape().dims);
+    return w_.Tuple({result, carry});
+  }
+
+ private:
+  static DimVector Without(DimVector dims, int64_t d) {
+    dims.erase(dims.begin() + d);
+    return dims;
+  }
+
+  // Part `part` of a scan of `x` along `dim`.
+  Instruction* Scan(Instruction* x, int64_t dim, Instruction* init, int64_t part) {
+    const Shape slice = RowMajor(type_, Without(x->shape().dims, dim));
+    Computation* f = scan_->module()->AddComputation(scan_->to_apply()->name());
+    Instruction* a = f->AddParameter(0, slice);
+    Instruction* b = f->AddParameter(1, slice);
+    Instruction* both = f->Add(opcode_, slice, {a, b});
+    f->set_root(f->Add(Opcode::kTuple, Shape::Tuple({slice, slice}), {both, both}));
+    ScanAttrs attrs = scan_->attr<ScanAttrs>();
+    attrs.dimensions = {dim};
+    const Shape whole = RowMajor(type_, x->shape().dims);
+    Instruction* made =
+        r_.Add(Opcode::kScan, Shape::Tuple({whole, slice}), {x, init}, std::move(attrs));
+    made->set_called({f});
+    return w_.Part(made, part);
+  }
+
+  // For each block, what stood before it: the carry, then all blocks before.
+  Instruction* Before(Instruction* ends, int64_t blocks, bool reverse) {
+    Instruction* after = Scan(ends, dim_, scan_->operand(1), 0);
+    DimVector one = ends->shape().dims;
+    one[dim_] = 1;
+    Instruction* start = w_.Reshape(scan_->operand(1), one);
+    if (blocks == 1) return start;
+    if (reverse) return w_.Concatenate({w_.SliceOf(after, dim_, 1, blocks), start}, dim_);
+    return w_.Concatenate({start, w_.SliceOf(after, dim_, 0, blocks - 1)}, dim_);
+  }
+
+  const Instruction* scan_;
+  Opcode opcode_;
+  int64_t block_;
+  Rewriter& r_;
+  HloWriter w_;
+  int64_t dim_;
+  ElementType type_;
+};
+
+absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t base) {
+  if (i->opcode() != Opcode::kScan || i->operand_count() != 2 || i->shape().HasDynamicDims() ||
+      base < 2)
+    return nullptr;
+  const auto& attrs = i->attr<ScanAttrs>();
+  const Shape& x = i->operand(0)->shape();
+  const auto opcode = ScannedOpcode(*i->to_apply());
+  if (!opcode || !attrs.is_associative.value_or(false) || attrs.num_carries != 1 || !x.IsArray() ||
+      !i->shape().IsTuple() || x.dims[attrs.dimensions[0]] <= base || x.ElementCount() == 0 ||
+      !x.IsRowMajor() || IsPred(x.type) || IsComplex(x.type) ||
+      i->operand(1)->shape().type != x.type)
+    return nullptr;
+  Instruction* made = BlockedScan(i, *opcode, base, r).Make();
+  return made->shape() == i->shape() ? made : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAssociativeScanRewriter(PassArguments& arguments) {
+  const int64_t base = arguments.Int("base-length", 16, "steps of a block");
+  return MakeExpander("associative-scan-rewriter",
+                      [=](Instruction* i, Rewriter& r) { return RewriteScan(i, r, base); });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,119 @@
+// Copies, slices and broadcasts around moves between host and device.
+#include "passes/host_memory/host_offload_legalize.h"
+
+#include <algorithm>
+
+#include "passes/collectives/async_collectives.h"
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+#include "passes/host_memory/memory_spaces.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+
+bool HasNoOtherUser(const Instruction* x) {
+  return x->users().size() == 1 && !x->IsRoot() && x->control_successors().empty();
+}
+
+Made CopyBeforeMove(Instruction* i, Rewriter& r) {
+  Instruction* move = i->operand(0);
+  if (!IsUnaryCallOf(move, kMoveToHost) || !HasNoOtherUser(move)) return nullptr;
+  Instruction* copy = r.Clone(i, i->shape(), {move->operand(0)});
+  return r.Clone(move, i->shape(), {copy});
+}
+
+Made CopyBehindMove(Instruction* i, Rewriter& r) {
+  Instruction* copy = i->operand(0);
+  Instruction* moved = r.Clone(i, copy->operand(0)->shape(), {copy->operand(0)});
+  return r.Clone(copy, i->shape(), {moved});
+}
+
+Made SliceDynamically(Instruction* i, Rewriter& r) {
+  Instruction* slice = i->operand(0);
+  HloWriter w(r);
+  std::vector<Instruction*> operands = {slice->operand(0)};
+  DynamicSliceAttrs attrs;
+  for (const auto& dim : slice->attr<SliceAttrs>().slice) {
+    if (dim.stride != 1) return nullptr;
+    operands.push_back(w.Integer(ElementType::kS32, dim.start));
+    attrs.dynamic_slice_sizes.push_back(dim.limit - dim.start);
+  }
+  Instruction* read = r.Add(Opcode::kDynamicSlice, slice->shape(), operands, std::move(attrs));
+  return r.Clone(i, i->shape(), {read});
+}
+
+bool TakesMovedUpdate(const Instruction* update, const Instruction* into) {
+  return update->opcode() == Opcode::kDynamicUpdateSlice && update->operand(0) == into &&
+         IsUnaryCallOf(update->operand(1), kMoveToHost);
+}
+
+Made OwnBroadcast(Instruction* i, Rewriter& r) {
+  Instruction* into = i->operand(0);
+  if (into->opcode() != Opcode::kBroadcast || !TakesMovedUpdate(i, into)) return nullptr;
+  const auto others =
+      std::count_if(into->users().begin(), into->users().end(),
+                    [&](const Instruction* u) { return TakesMovedUpdate(u, into); });
+  if (others < 2) return nullptr;
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  operands[0] = r.Clone(into, into->shape(), into->operands());
+  return r.Clone(i, i->shape(), operands);
+}
+
+Made Legalize(Instruction* i, Rewriter& r) {
+  if (i->opcode() == Opcode::kCopy) return CopyBeforeMove(i, r);
+  if (i->opcode() == Opcode::kDynamicUpdateSlice) return OwnBroadcast(i, r);
+  if (!IsUnaryCallOf(i, kMoveToDevice) || !HasNoOtherUser(i->operand(0))) return nullptr;
+  if (i->operand(0)->opcode() == Opcode::kCopy) return CopyBehindMove(i, r);
+  return i->operand(0)->opcode() == Opcode::kSlice ? SliceDynamically(i, r) : nullptr;
+}
+
+Made ElideMoves(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAsyncStart ||
+      i->attr<AsyncAttrs>().async_execution_thread != kHostThread)
+    return nullptr;
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  bool moves = false;
+  for (Instruction*& operand : operands) {
+    if (!IsUnaryCallOf(operand, kMoveToHost) ||
+        !SameShape(operand->shape(), operand->operand(0)->shape()))
+      continue;
+    operand = operand->operand(0);
+    moves = true;
+  }
+  return moves ? r.Clone(i, i->shape(), operands) : nullptr;
+}
+
+Made TransferAsync(Instruction* i, Rewriter& r) {
+  if (!i->shape().IsArray() || i->operand_count() == 0 || !i->operand(0)->shape().IsArray())
+    return nullptr;
+  const int64_t to = SpaceOf(i->shape()), from = SpaceOf(i->operand(0)->shape());
+  if (i->opcode() == Opcode::kCopy && to != from && (to == kHostSpace || from == kHostSpace)) {
+    const Shape started =
+        Shape::Tuple({i->shape(), i->operand(0)->shape(), RowMajor(ElementType::kU32, {})});
+    return r.Add(Opcode::kCopyDone, i->shape(),
+                 {r.Add(Opcode::kCopyStart, started, {i->operand(0)}, CopyStartAttrs())});
+  }
+  if (i->opcode() == Opcode::kDynamicSlice && from == kHostSpace && to != kHostSpace)
+    return WrapAsync(i, r);
+  if (i->opcode() == Opcode::kDynamicUpdateSlice && to == kHostSpace && from == kHostSpace &&
+      SpaceOf(i->operand(1)->shape()) != kHostSpace)
+    return WrapAsync(i, r);
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateHostOffloadLegalize() {
+  return MakeExpander("host-offload-legalize", Legalize);
+}
+std::unique_ptr<Pass> CreateHostOffloadingPrepareElideMoveToHost() {
+  return MakeExpander("host-offloading-prepare-elide-move-to-host", ElideMoves);
+}
+std::unique_ptr<Pass> CreateHostMemoryTransferAsyncifier() {
+  return MakeExpander("host-memory-transfer-asyncifier", TransferAsync);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

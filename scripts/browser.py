@@ -74,21 +74,37 @@ class Browser:
              f"--user-data-dir={self.folder}", f"--window-size={width},{height}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.errors, self.answers, self.number = [], {}, 0
-        port = self._port(timeout)
-        pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=timeout))
-        target = next(page for page in pages if page["type"] == "page")
-        self.socket = Socket(target["webSocketDebuggerUrl"], timeout)
+        end = time.time() + timeout
+        port = self._until(self._port, end, "chromium does not start")
+        address = self._until(lambda: self._page(port, timeout), end, "chromium opens no page")
+        self.socket = Socket(address, timeout)
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
-    def _port(self, timeout):
-        path, end = os.path.join(self.folder, "DevToolsActivePort"), time.time() + timeout
+    @staticmethod
+    def _until(attempt, end, what):
+        """The first result of `attempt` that is not None."""
         while time.time() < end:
-            if os.path.exists(path) and os.path.getsize(path) > 0:
-                return int(open(path).readline())
+            result = attempt()
+            if result is not None:
+                return result
             time.sleep(0.05)
-        raise TimeoutError("chromium does not start")
+        raise TimeoutError(what)
+
+    def _port(self):
+        try:
+            with open(os.path.join(self.folder, "DevToolsActivePort")) as file:
+                lines = file.read().split("\n")
+        except OSError:
+            return None
+        return int(lines[0]) if len(lines) > 1 else None
+
+    @staticmethod
+    def _page(port, timeout):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=timeout) as answer:
+            pages = json.load(answer)
+        return next((page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page"), None)
 
     def call(self, method, **parameters):
         self.number += 1
@@ -120,17 +136,30 @@ class Browser:
         return answer["result"].get("value")
 
     def open(self, url, timeout=60):
-        """Loads a page of hlo-viz and waits until it is ready."""
+        """Loads a page of hlo-viz and waits until it is ready. A link into the page that is open loads it anew."""
+        self.call("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank'", timeout)
         self.call("Page.navigate", url=url)
         self.wait("document.documentElement?.dataset.ready === 'yes'", timeout)
 
-    def wait(self, condition, timeout=20):
-        end = time.time() + timeout
+    def wait(self, condition, timeout=60):
+        """Until a JavaScript expression holds. What raises (a page that is being loaded lacks its variables) does not hold yet."""
+        end, raised = time.time() + timeout, None
         while time.time() < end:
-            if self.run(f"Boolean({condition})"):
-                return
+            try:
+                if self.run(f"Boolean({condition})"):
+                    return
+                raised = None
+            except RuntimeError as error:
+                raised = error
             time.sleep(0.02)
-        raise TimeoutError(f"{condition}: not within {timeout} s; errors: {self.errors}")
+        raise TimeoutError(f"{condition}: not within {timeout} s; {raised or ''} errors: {self.errors}")
+
+    def back(self):
+        """One step back in the page's own history, until it shows that."""
+        before = self.run("location.hash")
+        self.run("history.back()")
+        self.wait(f"location.hash !== {json.dumps(before)} && hloViz.written === location.hash")
 
     def processor_ms(self):
         """What the page's process has spent on processors, after Performance.enable."""

@@ -2,11 +2,13 @@
 hlo-viz and a folder for files, and raises AssertionError (or TimeoutError) where the explorer does not do as it should."""
 import os
 import subprocess
+import time
 import xml.dom.minidom
 
 from pixels import colours_shown, pixels
 
-MOST_EXPAND_MS = 2000  # of processor time; ten times the bar of 200 ms
+MOST_EXPAND_MS = 3000  # of processor time; fifteen times the bar of 200 ms
+PATIENCE = 60  # seconds; what is waited for comes within one
 GHOST_RED, DARK_PAPER = (0xc6, 0x28, 0x28), (0x0d, 0x11, 0x17)
 
 
@@ -15,8 +17,15 @@ def check(condition, what):
         raise AssertionError(what)
 
 
-def pause(page, milliseconds=80):
-    page.run(f"new Promise((done) => requestAnimationFrame(() => setTimeout(done, {milliseconds})))")
+def wait_for_picture(page, condition, what):
+    """Until a screenshot fulfils a condition: what is drawn is seen a frame or two later."""
+    end = time.time() + PATIENCE
+    while not condition(page):
+        check(time.time() < end, what)
+
+
+def wait_for_colour(page, colour, what):
+    wait_for_picture(page, lambda shown: colour in colours_shown(shown), what)
 
 
 def page_of(tool, folder, name, text):
@@ -68,7 +77,7 @@ def expanding(page, tool, folder):
 BEFORE = """HloModule f, is_scheduled=true
 ENTRY main {
   x = f32[1024] parameter(0)
-  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone"}
+  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone" source_file="gone.py" source_line=5}
   kept = f32[1024] negate(gone)
   ROOT r = f32[1024] exponential(kept)
 }
@@ -96,7 +105,7 @@ def dump(page, tool, folder):
     """Removed instructions are drawn where they were; memory is XLA's own."""
     path = os.path.join(folder, "ghosts")
     os.makedirs(path)
-    after = BEFORE.replace('  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone"}\n', "").replace("negate(gone)", "negate(x)")
+    after = BEFORE.replace('  gone = f32[1024] cosine(x), metadata={op_name="jit(f)/gone" source_file="gone.py" source_line=5}\n', "").replace("negate(gone)", "negate(x)")
     files = {"before_optimizations.txt": BEFORE, "cpu_after_optimizations.txt": after,
              "cpu_after_optimizations-buffer-assignment.txt": ASSIGNMENT, "cpu_after_optimizations-live-range.txt": RANGES,
              "cpu_after_optimizations-memory-usage-report.txt": "Total bytes: 16384 <b>\n"}
@@ -108,15 +117,30 @@ def dump(page, tool, folder):
     page.run("hloViz.view.canvas.focus()")
     page.key(".")
     page.wait("hloViz.model.ghosts.length === 1 && hloViz.view.boxOf(hloViz.model.firstGhost) !== null")
-    pause(page)
-    check(GHOST_RED in colours_shown(page), "what is removed is drawn in red")
+    wait_for_colour(page, GHOST_RED, "what is removed is drawn in red")
     page.run("hloViz.go(hloViz.model.firstGhost)")
     page.wait("document.querySelector('#panel').textContent.includes('removed by this pass')")
     check(page.run("location.hash").endswith("s=g%3Agone"), "a removed instruction has a link")
     check(page.run("hloViz.model.was.get(hloViz.model.byName.get('kept')).text").find("negate(%gone)") > 0, "and the changed one its old text")
     page.key("g")
     page.wait("hloViz.view.boxOf(hloViz.model.firstGhost) === null")
+    removed_is_found(page)
     memory(page)
+
+
+def removed_is_found(page):
+    """By every field; the way there shows it again, though removed instructions are hidden."""
+    for words in ("gone", "name:gone", "op:cosine", "shape:1024 op:cos", "op_name:jit(f)/gone", "source:gone.py:5", "change:removed"):
+        check(page.run(f"hloViz.find({words!r}).items.map((i) => hloViz.model.label(i))") == ["gone"], f"{words} finds what is removed")
+    check(page.run("hloViz.find('op:tanh').total") == 0, "and nothing else does")
+    page.run("hloViz.go(hloViz.model.byName.get('x'))")
+    page.key("/")
+    page.type("op:cosine")
+    page.wait("document.querySelector('#results li')?.textContent.includes('removed · cosine f32[1024]')")
+    page.run("document.querySelector('#results li').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))")
+    page.wait("document.querySelector('#panel h2.removed')?.textContent === 'gone' && document.getElementById('show-removed').checked")
+    page.wait("hloViz.view.boxOf(hloViz.model.firstGhost) !== null")
+    check("gone.py:5" in page.run("document.querySelector('#panel').textContent"), "and the panel has its source")
 
 
 def memory(page):
@@ -138,6 +162,10 @@ def brightness(rows):
     return sum(map(sum, some)) / (3 * len(some))
 
 
+def is_dark(rows):
+    return DARK_PAPER in {pixel for row in rows[::20] for pixel in row} and brightness(rows) < 90
+
+
 def looks(page, tool, folder):
     """Night, pictures to keep, and a link that a colour theme does not change."""
     page.open(page_of(tool, folder, "looks", scope_of(20)))
@@ -145,10 +173,8 @@ def looks(page, tool, folder):
     page.run("hloViz.view.canvas.focus()")
     page.key("d")
     page.wait("document.documentElement.dataset.theme === 'dark'")
-    pause(page)
-    rows = pixels(page.screenshot())
-    dark = brightness(rows)
-    check(DARK_PAPER in {pixel for row in rows[::20] for pixel in row} and dark < 90 < light, f"the dark is dark: {dark}, {light}")
+    wait_for_picture(page, lambda shown: is_dark(pixels(shown.screenshot())), "the dark is dark")
+    check(light > 90, f"the light is light: {light}")
     svg = xml.dom.minidom.parseString(page.run("hloViz.svg()"))
     check(len(svg.getElementsByTagName("rect")) > 5 and len(svg.getElementsByTagName("text")) > 5, "the SVG shows boxes and texts")
     page.key("d")
@@ -193,16 +219,26 @@ def served(page, tool, folder):
         page.call("Page.navigate", url=server.stdout.readline().strip())
         page.wait("document.body?.textContent.includes('Nothing to show yet')")
         put(watched, "module_0000.f.before_optimizations.txt", BEFORE)
-        page.wait("document.documentElement?.dataset.ready === 'yes'", 60)
+        page.wait("document.documentElement?.dataset.ready === 'yes'")
         page.run("hloViz.go(hloViz.model.byName.get('kept'))")
         put(watched, "below/module_0000.f.0001.p.after_change.before_x.txt", BEFORE.replace("cosine", "sine"))
         put(watched, "module_0000.f.cpu_after_optimizations.txt", "HloModule half\nENTRY e {")
-        page.wait("window.hloViz && hloViz.index.modules[0].versions.length === 2 && document.documentElement?.dataset.ready === 'yes'", 60)
-        check(page.run("hloViz.model.names[hloViz.state.selected]") == "kept", "a refresh keeps what is looked at")
-        page.wait("document.getElementById('notes').textContent.includes('cannot be read')", 60)
+        page.wait("hloViz.index.modules[0].versions.length === 2 && document.getElementById('notes').textContent.includes('cannot be read')")
+        page.wait("hloViz.model.names[hloViz.state.selected] === 'kept'")  # a refresh keeps what is looked at
     finally:
         server.kill()
         server.wait()
+
+
+def repeated(page, tool, folder):
+    """Layers are named without op_names, and a link leads into one."""
+    steps = ("negate", "cosine", "tanh", "abs", "sine", "floor", "sign", "exponential", "round-nearest-even", "ceil")
+    lines = [f"  {'ROOT ' if k == 399 else ''}v{k} = f32[8] {steps[k % 10]}({f'v{k - 1}' if k else 'x'})" for k in range(400)]
+    url = page_of(tool, folder, "repeated", "ENTRY e {\n  x = f32[8] parameter(0)\n" + "\n".join(lines) + "\n}\n")
+    page.open(url)
+    check("block A, 7 of 40" in page.run("hloViz.view.scene.boxes.map((box) => hloViz.model.label(box.item)).join('|')"), "layers are seen at first sight")
+    page.open(url + "#s=i%3Av123")
+    check(page.run("document.querySelector('#panel .crumbs').textContent").endswith("block A, 13 of 40"), "each is named where it is")
 
 
 def put(folder, name, text):
@@ -210,5 +246,5 @@ def put(folder, name, text):
         file.write(text)
 
 
-ALL = (expanding, dump, looks, hostile, served)
+ALL = (expanding, dump, looks, hostile, repeated, served)
 # SPDX-License-Identifier: Apache-2.0

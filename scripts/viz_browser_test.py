@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser
 import viz_browser_features
 from pixels import colours_shown
-from viz_browser_features import check
+from viz_browser_features import check, wait_for_colour
 
 DOT_BLUE = (0x15, 0x65, 0xc0)
 
@@ -54,17 +54,12 @@ def item_of(page, name):
     return page.run(f"hloViz.model.byName.get({name!r})")
 
 
-def settle(page):
-    page.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 60)))")
-
-
 def expand_by_click(page):
     """Clicks the first closed scope in sight; returns whether there was one."""
     item = page.run("(hloViz.view.scene.boxes.find((b) => !b.open && hloViz.model.isScope(b.item)) || {}).item")
     if item is None:
         return False
     page.run(f"hloViz.view.centre({item})")
-    settle(page)
     before = page.run("hloViz.view.scene.boxes.length")
     click_item(page, item)
     page.wait(f"hloViz.view.scene.boxes.length > {before}")
@@ -80,22 +75,20 @@ def explore(page, url, count):
     opened = expand_by_click(page)
     check(opened or count < 20, "a large module has closed scopes")
     if opened:
-        page.run("history.back()")
-        page.wait(f"location.hash === {first!r}")
-        page.run("new Promise((done) => setTimeout(done, 200))")
+        page.back()
+        check(page.run("location.hash") == first, "back leads to where it was")
     page.key("/")
     page.type("name:d0" if count >= 20 else "name:loop")
     page.wait("document.querySelectorAll('#results li').length > 0")
     page.run("document.querySelector('#results li').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))")
     page.wait("hloViz.state.selected !== null && document.querySelector('#panel h2').textContent === hloViz.model.names[hloViz.state.selected]")
-    settle(page)
     if count >= 20:
-        check(DOT_BLUE in colours_shown(page), "a dot is drawn in its blue")
+        wait_for_colour(page, DOT_BLUE, "a dot is drawn in its blue")
     user = page.run("document.querySelector('#panel ul.links a').textContent")
     page.run("document.querySelector('#panel ul.links a').click()")
     page.wait(f"document.querySelector('#panel h2').textContent === {user!r}")
-    page.run("history.back()")
-    page.wait(f"document.querySelector('#panel h2').textContent !== {user!r}")
+    page.back()
+    check(page.run("document.querySelector('#panel h2').textContent") != user, "back leads to what was selected before")
     keys(page)
     check(not page.errors, f"errors in the console: {page.errors}")
 

@@ -108,7 +108,21 @@ def repl(tool, folder):
     again.wait("hlo-viz> ")
     again.type("\x1b[A\x1b[A\n", r"nonsense[\s\S]*error: no instruction[\s\S]*hlo-viz> ")
     check(again.end("\x04") == 0, "the end of input ends with 0")
+    browser, seen = os.path.join(folder, "browser"), os.path.join(folder, "shown")
+    put(folder, "browser", f"#!/bin/sh\nprintf %s \"$1\" > {seen}.part && mv {seen}.part {seen}\n")
+    os.chmod(browser, 0o755)
+    subprocess.run([*command, "--browser", browser], input="firm 1\n", text=True, check=True, stdout=subprocess.DEVNULL)
+    wait_for(lambda: os.path.exists(seen), "the browser is started")
+    with open(seen) as file:
+        check(file.read().endswith("p.1.svg"), "and is given the picture")
     print("repl: ok")
+
+
+def wait_for(condition, what):
+    end = time.time() + PATIENCE
+    while not condition():
+        check(time.time() < end, what)
+        time.sleep(0.02)
 
 
 def put(folder, name, text):
@@ -156,6 +170,27 @@ def serve(tool, folder):
     print("serve: ok")
 
 
+def serve_file(tool, folder):
+    """A module alone is served too, a broken one with what is wrong until it is whole."""
+    source = os.path.join(folder, "m.hlo")
+    put(folder, "m.hlo", MODULE)
+    server = subprocess.Popen([tool, source, "--serve"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = server.stdout.readline().strip()
+        first, revision = get(url)[1], get(url, "revision")[1]
+        check('"revision":' + revision in first, "the page knows what it was made of")
+        put(folder, "m.hlo", MODULE + "broken")
+        check(get(url, "revision")[1] != revision, "a change is noticed")
+        check("Nothing to show yet" in get(url)[1], "a broken module is waited for")
+        put(folder, "m.hlo", MODULE.replace("ENTRY main", "HloModule renamed\nENTRY main"))
+        check("<title>renamed</title>" in get(url)[1], "a new one is shown")
+    finally:
+        server.kill()
+        server.wait()
+    check(subprocess.run([tool, os.path.join(folder, "none"), "--serve"], stderr=subprocess.DEVNULL).returncode == 2, "what is not there is refused")
+    print("serve_file: ok")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
@@ -163,6 +198,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         repl(tool, folder)
         serve(tool, folder)
+        serve_file(tool, folder)
     return 0
 
 

@@ -126,9 +126,13 @@ uint64_t StampOf(const std::string& module_path) {
   return sum;
 }
 
-int64_t RevisionOf(const std::string& folder) {
+int64_t RevisionOf(const std::string& path) {
   uint64_t sum = 0;
-  ForEachFile(folder, [&](const fs::directory_entry& file) { sum += StampOfFile(file.path()); });
+  if (IsFolder(path)) {
+    ForEachFile(path, [&](const fs::directory_entry& file) { sum += StampOfFile(file.path()); });
+  } else {
+    sum = StampOf(path);
+  }
   return static_cast<int64_t>(sum >> 12);
 }
 

@@ -24,8 +24,9 @@ MemoryFiles ReadMemoryFiles(const std::string& module_path);
 
 // A number that changes when a module's file, or one of memory beside it, is written.
 uint64_t StampOf(const std::string& module_path);
-// The same for all files below a folder; not negative, exact as a number of JavaScript.
-int64_t RevisionOf(const std::string& folder);
+// The same for a module's file, or all files below a folder; not negative, exact as a number of
+// JavaScript.
+int64_t RevisionOf(const std::string& path);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -133,11 +133,7 @@ int RunHloViz(const VizOptions& o) {
   if (!format.ok()) return ReportError(kTool, format.status());
   auto side = ReadSideInputs(o);
   if (!side.ok()) return ReportError(kTool, side.status());
-  if (o.serve) {
-    if (IsFolder(o.input)) return ReportError(kTool, Serve(o, *side));
-    return ReportError(
-        kTool, InvalidArgument("--serve is for a folder of dumps; '", o.input, "' is none"));
-  }
+  if (o.serve) return ReportError(kTool, Serve(o, *side));
   return IsFolder(o.input) ? DrawDump(o, *side, *format) : DrawAll(o, *side, *format);
 }
 

@@ -79,9 +79,14 @@ void AddLookFlags(CLI::App& app, VizOptions& o) {
 
 bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit_status) {
   CLI::App app("Draws HLO modules.", "hlo-viz");
-  app.add_option("input", o.input,
-                 "HLO text or protobuf, - for standard input, or a folder of dumps")
-      ->type_name("FILE");
+  CLI::Option* input =
+      app.add_option("input", o.input,
+                     "HLO text or protobuf, - for standard input, or a folder of dumps")
+          ->type_name("FILE");
+  app.add_option("--hlo-text,--hlo-proto,--hlo-module-proto,--hlo-snapshot", o.input,
+                 "the same, as interactive_graphviz has it")
+      ->type_name("FILE")
+      ->excludes(input);
   app.add_option("-o,--output", o.output, "where the picture goes; its ending names the format")
       ->type_name("FILE");
   app.add_option("--format", o.format, "dot, svg, png, pdf or html, whatever the output's name")
@@ -93,10 +98,13 @@ bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit
   app.add_option("--nodes", o.nodes, "about how many nodes an overview shows")
       ->check(CLI::Range(1, 100000));
   app.add_flag("--force", o.force, "draw every instruction, lay out graphs of any size");
-  app.add_flag("--serve", o.serve,
-               "show a dump folder in a browser of this machine, anew whenever it changes");
+  app.add_flag(
+      "--serve", o.serve,
+      "show a dump folder or a module to browsers of this machine, anew whenever it changes");
   app.add_option("--port", o.port, "of --serve; 0: any that is free")->check(CLI::Range(0, 65535));
   app.add_flag("--repl", o.repl, "read commands: list, info, allpaths, extract, stacktrace, help");
+  app.add_option("--browser", o.browser, "a program that shows what --serve and --repl make")
+      ->type_name("PROGRAM");
   AddSelectionFlags(app, o);
   AddLookFlags(app, o);
   app.add_option("--input-format", o.input_format,

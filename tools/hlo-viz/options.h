@@ -26,7 +26,8 @@ struct VizOptions {
   int nodes = 60;         // about how many an overview shows
 
   bool serve = false, repl = false;
-  int port = 0;  // of --serve; 0: any that is free
+  int port = 0;         // of --serve; 0: any that is free
+  std::string browser;  // shows pages and pictures of --serve and --repl; empty: none
 
   std::string input_format;  // as LoadOptions has it
   bool verify = true, allow_unknown_attributes = false, split_input_file = false;

@@ -65,14 +65,14 @@ LoadOptions LoadOptionsOf(const VizOptions& o) {
 }
 
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o,
-                                       const SideInputs& side) {
+                                       const SideInputs& side, int64_t revision) {
   ASSIGN_OR_RETURN(const PackedVersion version,
                    PackModule(o.input, module, side.other.get(), side,
                               o.input == "-" ? MemoryFiles{} : ReadMemoryFiles(o.input)));
   PageBuilder page;
   page.AddModule(module.name());
   page.AddVersion(version);
-  return page.Html(module.name());
+  return page.Html(module.name(), revision);
 }
 
 absl::StatusOr<const DumpPages::Kept*> DumpPages::Version(const DumpStage& stage, Walk& walk) {

@@ -23,9 +23,9 @@ struct SideInputs {
 
 LoadOptions LoadOptionsOf(const VizOptions& options);
 
-// The page of one module.
+// The page of one module. `revision`: for a served page, else negative.
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& options,
-                                       const SideInputs& side);
+                                       const SideInputs& side, int64_t revision = -1);
 
 // Pages of the folder options.input, made again as it changes: what has not changed since the last
 // page is not read again.

@@ -15,6 +15,7 @@
 #include "tools/hlo-viz/formats/dot.h"
 #include "tools/hlo-viz/formats/graphviz.h"
 #include "tools/hlo-viz/graph/describe.h"
+#include "tools/hlo-viz/open_with.h"
 #include "tools/hlo-viz/repl.h"
 
 namespace hlokit {
@@ -40,24 +41,25 @@ const std::vector<Commands::Row>& Commands::Table() {
   static const std::vector<Row> rows = {
       {"list",
        "list [name|op_name|op_type] PATTERN",
-       "instructions whose name, op_name or opcode holds it",
+       "instructions whose name, op_name, or opcode or op_type holds it",
        &Commands::List,
        false,
        {"name", "op_name", "op_type", "computations"}},
       {"list", "list computations", "the module's computations", nullptr},
       {"info", "info NAME", "all about an instruction or computation", &Commands::Info, true},
       {"allpaths", "allpaths A B [N]",
-       "a picture of all paths between two, of at most N (100) instructions", &Commands::Paths,
-       true},
-      {"extract", "extract NAME [HEIGHT]", "a module that computes it, to stdout",
+       "a picture of all paths between two, the shortest N (100) instructions of them",
+       &Commands::Paths, true},
+      {"extract", "extract NAME [HEIGHT]",
+       "a module that computes it from what is HEIGHT steps above, else from parameters",
        &Commands::ExtractPart, true},
       {"stacktrace", "stacktrace NAME", "where in the source it comes from", &Commands::StackTrace,
        true},
-      {"backend_config", "backend_config on|off", "backend_config in pictures",
+      {"backend_config", "backend_config [on|off]", "backend_config in pictures",
        &Commands::BackendConfig, false, kSwitch},
-      {"metadata", "metadata on|off", "texts and sources as tooltips", &Commands::Metadata, false,
+      {"metadata", "metadata [on|off]", "texts and sources as tooltips", &Commands::Metadata, false,
        kSwitch},
-      {"show_fusion_subcomputations", "show_fusion_subcomputations on|off", "fusions as boxes",
+      {"show_fusion_subcomputations", "show_fusion_subcomputations [on|off]", "fusions as boxes",
        &Commands::Fusions, false, kSwitch},
       {"help", "help", "this", &Commands::Help},
       {"quit", "quit", "ends", &Commands::Quit},
@@ -106,7 +108,9 @@ absl::StatusOr<std::string> Commands::List(const Words& words) {
       const absl::string_view field = by == "name"      ? absl::string_view(i->name())
                                       : by == "op_name" ? absl::string_view(i->metadata().op_name)
                                                         : Text(i->opcode());
-      if (absl::StrContains(field, pattern) && ++count <= kMostListed)
+      const bool by_type =
+          by == "op_type" && absl::StrContains(absl::string_view(i->metadata().op_type), pattern);
+      if ((by_type || absl::StrContains(field, pattern)) && ++count <= kMostListed)
         absl::StrAppend(&text, NameLine(*i));
     }
   return absl::StrCat(text, count, " found\n");
@@ -139,7 +143,6 @@ absl::StatusOr<std::string> Commands::StackTrace(const Words& words) {
 
 absl::StatusOr<std::string> Commands::ExtractPart(const Words& words) {
   ExtractOptions extract;
-  extract.height = 1;
   if (words.size() < 2 || words.size() > 3 ||
       (words.size() == 3 && !absl::SimpleAtoi(words[2], &extract.height)))
     return InvalidArgument("extract NAME [HEIGHT]");
@@ -155,20 +158,18 @@ absl::StatusOr<std::string> Commands::Paths(const Words& words) {
     return InvalidArgument("allpaths A B [N]");
   ASSIGN_OR_RETURN(const Instruction* from, FindInstruction(index_.module(), words[1]));
   ASSIGN_OR_RETURN(const Instruction* to, FindInstruction(index_.module(), words[2]));
-  auto selection = AllPaths(index_, *from, *to);
-  if (!selection.ok()) selection = AllPaths(index_, *to, *from);
+  if (most < 2) return InvalidArgument("allpaths A B N: N counts A and B, at least 2");
+  auto selection = AllPaths(index_, *from, *to, static_cast<size_t>(most));
+  if (!selection.ok()) selection = AllPaths(index_, *to, *from, static_cast<size_t>(most));
   if (!selection.ok()) return selection.status();
-  if (static_cast<int64_t>(selection->instructions.size()) > most)
-    return InvalidArgument(selection->instructions.size(), " instructions lie between, more than ",
-                           most, ": allpaths ", words[1], " ", words[2], " N");
   return WritePicture(*selection);
 }
 
 absl::StatusOr<std::string> Commands::Switch(const Words& words, bool& target) {
-  if (words.size() != 2 || (words[1] != "on" && words[1] != "off"))
-    return InvalidArgument(words[0], " on|off");
-  target = words[1] == "on";
-  return absl::StrCat(words[0], " is ", words[1], "\n");
+  if (words.size() > 2 || (words.size() == 2 && words[1] != "on" && words[1] != "off"))
+    return InvalidArgument(words[0], " [on|off]");
+  if (words.size() == 2) target = words[1] == "on";
+  return absl::StrCat(words[0], " is ", target ? "on" : "off", "\n");
 }
 absl::StatusOr<std::string> Commands::BackendConfig(const Words& words) {
   return Switch(words, options_.draw.backend_config);
@@ -209,6 +210,9 @@ absl::StatusOr<std::string> Commands::WritePicture(const Selection& selection) {
   const size_t dot = std::min(stem.rfind('.'), stem.size());
   const std::string path = absl::StrCat(stem.substr(0, dot), ".", ++pictures_, ".svg");
   RETURN_IF_ERROR(AtomicWriteFile(path, svg));
+  if (!options_.browser.empty()) {
+    RETURN_IF_ERROR(OpenWith(options_.browser, path));
+  }
   return absl::StrCat(selection.title, ": ", drawing.nodes.size(), " nodes, ", path, "\n");
 }
 

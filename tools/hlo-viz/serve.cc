@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "support/status.h"
 #include "tools/hlo-viz/dump.h"
+#include "tools/hlo-viz/open_with.h"
 
 namespace hlokit {
 namespace {
@@ -83,7 +85,7 @@ bool IsForThisMachine(absl::string_view request) {
 class Server {
  public:
   Server(const VizOptions& options, const SideInputs& side)
-      : folder_(options.input), pages_(options, side) {}
+      : options_(options), side_(side), pages_(options, side) {}
 
   void Handle(int fd) {
     const std::string request = ReadRequest(fd);
@@ -96,7 +98,7 @@ class Server {
       return Answer(fd, "403 Forbidden", "text/plain", "only for this machine\n");
     const absl::string_view path = words[1].substr(0, words[1].find('?'));
     if (path == "/revision")
-      return Answer(fd, "200 OK", "text/plain", absl::StrCat(RevisionOf(folder_)));
+      return Answer(fd, "200 OK", "text/plain", absl::StrCat(RevisionOf(options_.input)));
     if (path != "/") return Answer(fd, "404 Not Found", "text/plain", "no such page\n");
     Answer(fd, "200 OK", "text/html", *Page());
   }
@@ -104,16 +106,23 @@ class Server {
  private:
   std::shared_ptr<const std::string> Page() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const int64_t revision = RevisionOf(folder_);
+    const int64_t revision = RevisionOf(options_.input);
     if (page_ != nullptr && revision == revision_) return page_;
-    auto page = pages_.Make(revision);
+    auto page = IsFolder(options_.input) ? pages_.Make(revision) : PageOfFile(revision);
     revision_ = revision;
     page_ = std::make_shared<const std::string>(
         page.ok() ? *std::move(page) : WaitingPage(std::string(page.status().message()), revision));
     return page_;
   }
 
-  const std::string folder_;
+  absl::StatusOr<std::string> PageOfFile(int64_t revision) const {
+    ASSIGN_OR_RETURN(auto source, ReadSource(options_.input));
+    ASSIGN_OR_RETURN(const LoadedModule loaded, LoadModule(source, LoadOptionsOf(options_)));
+    return ModulePage(*loaded.module, options_, side_, revision);
+  }
+
+  const VizOptions& options_;
+  const SideInputs& side_;
   std::mutex mutex_;  // of what follows
   DumpPages pages_;
   std::shared_ptr<const std::string> page_;
@@ -136,6 +145,9 @@ void HandleApart(Server& server, int fd, std::atomic<int>& busy) {
 }  // namespace
 
 absl::Status Serve(const VizOptions& o, const SideInputs& side) {
+  if (std::error_code ignored; !std::filesystem::exists(o.input, ignored))
+    return InvalidArgument("--serve shows a folder of dumps or a module: there is no '", o.input,
+                           "'");
   Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -148,8 +160,12 @@ absl::Status Serve(const VizOptions& o, const SideInputs& side) {
   if (bind(listener.get(), generic, size) != 0 || listen(listener.get(), 16) != 0 ||
       getsockname(listener.get(), generic, &size) != 0)
     return FailedPrecondition("cannot listen on port ", o.port, ": ", std::strerror(errno));
-  std::printf("http://127.0.0.1:%d/\n", ntohs(address.sin_port));
+  const std::string url = absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port), "/");
+  std::printf("%s\n", url.c_str());
   std::fflush(stdout);
+  if (!o.browser.empty()) {
+    RETURN_IF_ERROR(OpenWith(o.browser, url));
+  }
   Server server(o, side);
   std::atomic<int> busy = 0;
   while (true) {

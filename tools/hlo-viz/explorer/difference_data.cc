@@ -13,7 +13,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostRemoved = 2000, kMostTexts = 2000;
+constexpr size_t kMostRemoved = 10000, kMostTexts = 2000;
 constexpr size_t kTextBytes = 400, kShapeBytes = 80, kMostLinks = 50;
 
 // An instruction that is no longer there.
@@ -163,7 +163,12 @@ void AppendRemoved(std::string& out, const GhostFinder& finder) {
     AppendJsonText(row, Shown(Text(ghost.was->shape()), kShapeBytes));
     absl::StrAppend(&row, ",", ghost.scope, ",", ghost.place, ",[",
                     finder.Links(ghost.was->operands()), "],[", finder.Links(ghost.was->users()),
-                    "]]");
+                    "],");
+    AppendJsonText(row, Shown(ghost.was->metadata().op_name, kTextBytes));
+    const auto append_frame = [](std::string* out, const std::string& frame) {
+      AppendJsonText(*out, Shown(frame, kTextBytes));
+    };
+    absl::StrAppend(&row, ",[", absl::StrJoin(SourceFrames(*ghost.was), ",", append_frame), "]]");
     list.AddRaw(row);
   }
 }

@@ -55,7 +55,7 @@ constexpr char kScheduled[] = R"(HloModule m, is_scheduled=true
 ENTRY e {
   x = f32[8] parameter(0)
   y = f32[8] negate(x)
-  z = f32[8] cosine(y)
+  z = f32[8] cosine(y), metadata={op_name="jit(f)/gone" source_file="m.py" source_line=3}
   ROOT r = f32[8] add(z, y)
 })";
 
@@ -98,7 +98,7 @@ TEST(Difference, WhatIsGoneStandsBeforeItsReader) {
   })";
   const std::string diff = Difference(kScheduled, kAfter);
   // Ghost 0 is made from y, number 1, and was read by the root, number 2.
-  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,2,[1],[2]])"));
+  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,2,[1],[2],"jit(f)/gone",["m.py:3"]])"));
   EXPECT_THAT(diff, HasSubstr(R"("state":[2,2])"));
   EXPECT_THAT(diff, HasSubstr(R"("was":[[2,"operands","%r = )"));
 }
@@ -112,8 +112,8 @@ TEST(Difference, ChainsOfWhatIsGoneStandTogether) {
   })";
   const std::string diff =
       Difference(kBefore, "ENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }");
-  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,1,[0],[-2]])"));
-  EXPECT_THAT(diff, HasSubstr(R"("sine","f32[8]",0,1,[-1],[1]])"));
+  EXPECT_THAT(diff, HasSubstr(R"("cosine","f32[8]",0,1,[0],[-2],"",[]])"));
+  EXPECT_THAT(diff, HasSubstr(R"("sine","f32[8]",0,1,[-1],[1],"",[]])"));
 }
 
 TEST(Page, TextsStayTexts) {

@@ -9,6 +9,8 @@
 #include "tools/hlo-viz/graph/describe.h"
 #include "tools/hlo-viz/graph/drawing.h"
 #include "tools/hlo-viz/graph/overview.h"
+#include "tools/hlo-viz/graph/parts.h"
+#include "tools/hlo-viz/graph/repeats.h"
 #include "tools/hlo-viz/graph/scope_tree.h"
 #include "tools/hlo-viz/graph/trip_counts.h"
 
@@ -163,12 +165,79 @@ ENTRY e { zero = s32[] constant(0) t = (s32[]) tuple(zero)
   EXPECT_TRUE(TripCounts(**ParseModule("ENTRY e { ROOT p = f32[] parameter(0) }")).empty());
 }
 
-TEST(CutIntoParts, CutsWhereFewValuesCross) {
+// `layers` times a pattern of `period` different tokens, with others before, after and in the first
+// layer.
+std::vector<uint64_t> Layered(int before, int layers, int period, int after) {
+  std::vector<uint64_t> tokens;
+  for (int k = 0; k < before; ++k) tokens.push_back(1000 + k);
+  for (int k = 0; k < layers * period; ++k) tokens.push_back(1 + k % period);
+  for (int k = 0; k < after; ++k) tokens.push_back(5000 + k);
+  tokens[before + 3] = 77;
+  return tokens;
+}
+
+TEST(Repeats, LayersAreFound) {
+  const std::vector<uint64_t> tokens = Layered(40, 6, 25, 30);
+  std::vector<int> crossing(tokens.size(), 9);
+  for (int layer = 0; layer <= 6; ++layer) crossing[40 + 25 * layer - 1] = 2;
+  const std::vector<Repeats> found = FindRepeats(tokens, crossing);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].begin, 40);
+  EXPECT_EQ(found[0].period, 25);
+  EXPECT_EQ(found[0].count, 6);
+}
+
+TEST(Repeats, NoneInChainsOfOneKindOrInNothing) {
+  EXPECT_TRUE(FindRepeats(std::vector<uint64_t>(5000, 1), std::vector<int>(5000, 1)).empty());
+  EXPECT_TRUE(FindRepeats({}, {}).empty());
+}
+
+TEST(Parts, RepeatsAreBlocksWithLetters) {
+  PartsInput input = {Layered(40, 70, 25, 0), {}};
+  input.crossing.assign(input.tokens.size(), 1);
+  const std::vector<Part> parts = CutIntoParts(input);
+  std::vector<std::string> labels;
+  int held = 0;
+  for (const Part& part : parts) {
+    labels.push_back(part.label);
+    for (const auto [begin, end] : part.items) held += end - begin;
+  }
+  EXPECT_EQ(held, static_cast<int>(input.tokens.size()));
+  EXPECT_THAT(labels, Contains("part 1 of 1"));
+  EXPECT_THAT(labels, Contains("block A, 70 times"));
+  EXPECT_THAT(labels, Contains("block A, 7 to 12 of 70"));
+  EXPECT_THAT(labels, Contains("block A, 9 of 70"));
+}
+
+TEST_F(GraphTest, ParametersComeWithTheLayerThatReadsThem) {
+  std::string text = "ENTRY e { x0 = f32[8] parameter(0)\n";
+  for (int layer = 0; layer < 20; ++layer)
+    absl::StrAppend(&text, "w", layer, " = f32[8] parameter(", layer + 1, ")\n");
+  constexpr absl::string_view kSteps[] = {"negate", "cosine", "tanh", "abs",
+                                          "sine",   "floor",  "sign", "multiply"};
+  int last = 0;
+  for (int layer = 0; layer < 20; ++layer)
+    for (absl::string_view step : kSteps) {
+      absl::StrAppend(&text, layer == 19 && step == "multiply" ? "ROOT " : "", "x", last + 1,
+                      " = f32[8] ", step, "(x", last,
+                      step == "multiply" ? absl::StrCat(", w", layer) : "", ")\n");
+      ++last;
+    }
+  const auto module = *ParseModule(text + "}");
+  const ModuleIndex index(*module);
+  const ScopeTree tree(index);
+  const int scope = tree.scope_of(**FindInstruction(*module, "w7"));
+  EXPECT_EQ(scope, tree.scope_of(**FindInstruction(*module, "x64")));
+  EXPECT_EQ(tree.scopes()[scope].label, "block A, 8 of 20");
+  EXPECT_EQ(tree.scopes()[tree.scopes()[scope].parent].label, "block A, 20 times");
+}
+
+TEST(Parts, AreCutWhereFewValuesCross) {
   std::vector<int> crossing(99, 5);
   crossing[33] = 1;
   crossing[60] = 1;
-  EXPECT_THAT(CutIntoParts(crossing, 30), ElementsAre(34, 27, 39));
-  EXPECT_THAT(CutIntoParts({}, 30), ElementsAre(1));
+  EXPECT_THAT(CutWhereFewCross(crossing, 30), ElementsAre(34, 27, 39));
+  EXPECT_THAT(CutWhereFewCross({}, 30), ElementsAre(1));
 }
 
 TEST(ScopeOf, SlashesInBracketsDoNotCount) {

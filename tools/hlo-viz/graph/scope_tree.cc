@@ -1,11 +1,15 @@
-// Building the tree: op_names first, then what has none beside its users, then parts.
+// Building the tree: op_names first, then what has none beside its users, then blocks and parts.
 #include "tools/hlo-viz/graph/scope_tree.h"
 
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "tools/hlo-viz/graph/overlay.h"
+#include "tools/hlo-viz/graph/parts.h"
+#include "tools/hlo-viz/graph/repeats.h"
 
 namespace hlokit {
 namespace {
@@ -39,21 +43,6 @@ absl::string_view ScopeNameOf(const Instruction& i) {
 
 }  // namespace
 
-std::vector<int> CutIntoParts(absl::Span<const int> crossing, int target) {
-  const int items = static_cast<int>(crossing.size()) + 1;
-  std::vector<int> counts;
-  int start = 0;
-  while (items - start > target * 3 / 2) {
-    int best = start + target;
-    for (int cut = start + target / 2; cut < start + target * 3 / 2; ++cut)
-      if (crossing[cut - 1] < crossing[best - 1]) best = cut;
-    counts.push_back(best - start);
-    start = best;
-  }
-  counts.push_back(items - start);
-  return counts;
-}
-
 // The scopes of one computation.
 class ScopeBuilder {
  public:
@@ -70,8 +59,14 @@ class ScopeBuilder {
     PlaceUnnamed();
     Count();
     Dissolve();
-    const int root = Emit(0, -1);
-    tree_.root_of_[computation_.id()] = root;
+    const size_t before = tree_.scopes_.size();
+    tree_.root_of_[computation_.id()] = Emit(0, -1);
+    for (size_t k = before; k < tree_.scopes_.size(); ++k) {
+      auto& inside = tree_.scopes_[k].instructions;
+      std::sort(inside.begin(), inside.end(), [this](const Instruction* a, const Instruction* b) {
+        return position_.at(a) < position_.at(b);
+      });
+    }
   }
 
  private:
@@ -250,35 +245,59 @@ class ScopeBuilder {
 
   // Puts members into `scope`, in parts where they are many. `enter` is told the scopes inside.
   template <typename Enter>
-  void Place(int scope, const std::vector<Member>& members, Enter enter) {
-    struct Stretch {
-      int scope;
-      size_t begin, end;
-    };
-    std::vector<Stretch> open = {{scope, 0, members.size()}};
-    const std::vector<int> crossing = Crossings(members);
-    while (!open.empty()) {
-      const Stretch stretch = open.back();
-      open.pop_back();
-      const size_t count = stretch.end - stretch.begin;
-      if (count <= kMostChildren) {
-        for (size_t k = stretch.begin; k < stretch.end; ++k)
-          members[k].node < 0 ? AddInstruction(stretch.scope, members[k].position)
-                              : enter(members[k].node, stretch.scope);
+  void Place(int scope, std::vector<Member>& members, Enter enter) {
+    std::vector<Part> parts = {{-1, "", {{0, static_cast<int>(members.size())}}}};
+    if (members.size() > static_cast<size_t>(kMostChildren)) {
+      MoveToUsers(members);
+      parts = CutIntoParts({TokensOf(members), Crossings(members)});
+    }
+    std::vector<int> scope_of_part = {scope};
+    for (const Part& part : parts) {
+      if (part.parent >= 0)
+        scope_of_part.push_back(
+            NewScope(Scope::Kind::kPart, scope_of_part[part.parent], part.label));
+      for (const auto [begin, end] : part.items)
+        for (int k = begin; k < end; ++k)
+          members[k].node < 0 ? AddInstruction(scope_of_part.back(), members[k].position)
+                              : enter(members[k].node, scope_of_part.back());
+    }
+  }
+
+  // Parameters and constants stand first in many texts: they are placed before their first users.
+  void MoveToUsers(std::vector<Member>& members) const {
+    const std::vector<int> member_at = MembersByPosition(members);
+    std::vector<double> places;
+    for (const Member& member : members) {
+      double place = member.place;
+      if (member.node < 0 && order_[member.position]->operand_count() == 0)
+        for (const Instruction* user : order_[member.position]->users())
+          if (const int at = member_at[position_.at(user)]; at >= 0)
+            place = place == member.place ? members[at].place - 0.5
+                                          : std::min(place, members[at].place - 0.5);
+      places.push_back(place);
+    }
+    for (size_t k = 0; k < members.size(); ++k) members[k].place = places[k];
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Member& a, const Member& b) { return a.place < b.place; });
+  }
+
+  // Of a scope inside by its name without numbers, of an instruction by opcode and shape.
+  std::vector<uint64_t> TokensOf(const std::vector<Member>& members) const {
+    std::vector<uint64_t> tokens;
+    for (const Member& member : members) {
+      if (member.node >= 0) {
+        std::string name = nodes_[member.node].label;
+        name.erase(std::remove_if(name.begin(), name.end(), absl::ascii_isdigit), name.end());
+        tokens.push_back(absl::HashOf(name) | 1);
         continue;
       }
-      // At most about 12 parts, which can be seen at a glance, to be cut again where they are long.
-      const int target = std::max(kMostChildren / 2, static_cast<int>(count) / 12);
-      const std::vector<int> counts =
-          CutIntoParts(absl::MakeSpan(crossing).subspan(stretch.begin, count - 1), target);
-      size_t begin = stretch.begin;
-      for (size_t k = 0; k < counts.size(); ++k) {
-        const int part = NewScope(Scope::Kind::kPart, stretch.scope,
-                                  absl::StrCat("part ", k + 1, " of ", counts.size()));
-        open.push_back({part, begin, begin + counts[k]});
-        begin += counts[k];
-      }
+      const Instruction& i = *order_[member.position];
+      const bool tells = i.operand_count() > 0 && i.opcode() != Opcode::kGetTupleElement;
+      tokens.push_back(
+          tells ? absl::HashOf(i.opcode(), i.shape().type, i.shape().dims, i.operand_count()) | 1
+                : 0);
     }
+    return tokens;
   }
 
   void AddInstruction(int scope, int position) {

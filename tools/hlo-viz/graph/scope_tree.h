@@ -1,12 +1,11 @@
-// A module as a tree of scopes: computations, the scopes of op_names, and parts of what is too long
-// to be looked at in one piece.
+// A module as a tree of scopes: computations, the scopes of op_names, and of what is too long to be
+// looked at in one piece, blocks that come again and again, such as layers, and other parts.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "tools/hlo-viz/graph/module_index.h"
 
 namespace hlokit {
@@ -15,7 +14,7 @@ struct Scope {
   enum class Kind : uint8_t {
     kComputation,  // the root of a computation's tree
     kNamed,        // `layer_0/attention`, of op_names
-    kPart,         // a stretch of a longer scope, cut where few values cross
+    kPart,         // a stretch of a longer scope, as parts.h cuts it
   };
   Kind kind = Kind::kComputation;
   int parent = -1;  // -1: a computation
@@ -44,14 +43,6 @@ class ScopeTree {
   std::vector<int> root_of_;   // by computation id
   std::vector<int> scope_of_;  // by instruction id
 };
-
-// No scope shows more children than this: longer ones are cut into parts.
-inline constexpr int kMostChildren = 60;
-
-// How many neighbours of a sequence of `crossing.size() + 1` items make each part: cuts are where
-// few values cross (`crossing[k]`: between items k and k + 1), and no part is longer than three
-// halves of `target`.
-std::vector<int> CutIntoParts(absl::Span<const int> crossing, int target);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

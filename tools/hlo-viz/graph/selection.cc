@@ -50,19 +50,16 @@ Selection OfComputations(const ModuleIndex& index, std::string title,
   return selection;
 }
 
-// What is reached from `start` by `next`, itself included.
+// What is reached from `start` by `next`, itself included, and in how many steps.
 template <typename Next>
-InstructionSet Closure(const Instruction& start, Next next) {
-  InstructionSet seen = {&start};
+absl::flat_hash_map<const Instruction*, int> StepsFrom(const Instruction& start, Next next) {
+  absl::flat_hash_map<const Instruction*, int> steps = {{&start, 0}};
   std::vector<const Instruction*> open = {&start};
-  while (!open.empty()) {
-    const Instruction* i = open.back();
-    open.pop_back();
-    next(*i, [&](const Instruction* other) {
-      if (seen.insert(other).second) open.push_back(other);
+  for (size_t k = 0; k < open.size(); ++k)
+    next(*open[k], [&, so_far = steps[open[k]]](const Instruction* other) {
+      if (steps.try_emplace(other, so_far + 1).second) open.push_back(other);
     });
-  }
-  return seen;
+  return steps;
 }
 
 class NearSearch {
@@ -135,26 +132,35 @@ Selection Neighbourhood(const ModuleIndex& index, const Instruction& centre,
 }
 
 absl::StatusOr<Selection> AllPaths(const ModuleIndex& index, const Instruction& from,
-                                   const Instruction& to) {
+                                   const Instruction& to, size_t most) {
   if (from.parent() != to.parent())
     return InvalidArgument("'", from.name(), "' stands in computation '", from.parent()->name(),
                            "' and '", to.name(), "' in '", to.parent()->name(),
                            "': a path stays in one computation");
-  const InstructionSet after = Closure(from, [](const Instruction& i, auto reach) {
+  const auto after = StepsFrom(from, [](const Instruction& i, auto reach) {
     for (const Instruction* user : i.users()) reach(user);
     for (const Instruction* next : i.control_successors()) reach(next);
   });
   if (!after.contains(&to))
     return NotFound("no path leads from '", from.name(), "' to '", to.name(), "'",
                     from.id() == to.id() ? "" : "; is it the other way round?");
-  InstructionSet both;
-  for (const Instruction* i : Closure(to, [](const Instruction&i, auto reach) {
-         for (const Instruction* operand : i.operands()) reach(operand);
-         for (const Instruction* before : i.control_predecessors()) reach(before);
-       }))
-    if (after.contains(i)) both.insert(i);
-  return Selection{absl::StrCat("Paths from ", from.name(), " to ", to.name()),
-                   InTextOrder(index, *from.parent(), both), nullptr};
+  const auto before = StepsFrom(to, [](const Instruction& i, auto reach) {
+    for (const Instruction* operand : i.operands()) reach(operand);
+    for (const Instruction* earlier : i.control_predecessors()) reach(earlier);
+  });
+  std::vector<std::pair<int, const Instruction*>> both;  // by the length of the shortest path
+  for (const Instruction* i : index.Instructions(*from.parent()))
+    if (const auto a = after.find(i), b = before.find(i); a != after.end() && b != before.end())
+      both.push_back({a->second + b->second, i});
+  std::stable_sort(both.begin(), both.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  InstructionSet shown;
+  for (size_t k = 0; k < std::min(both.size(), most); ++k) shown.insert(both[k].second);
+  const std::string part = shown.size() < both.size()
+                               ? absl::StrCat(" (the shortest, ", most, " of ", both.size(), ")")
+                               : "";
+  return Selection{absl::StrCat("Paths from ", from.name(), " to ", to.name(), part),
+                   InTextOrder(index, *from.parent(), shown), nullptr};
 }
 
 }  // namespace hlokit

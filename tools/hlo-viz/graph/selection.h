@@ -2,6 +2,7 @@
 // between.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,11 @@ Selection Neighbourhood(const ModuleIndex& index, const Instruction& centre,
                         const NeighbourhoodOptions& options);
 
 // What lies on any path from `from` to `to`, which stand in one computation, along operands and
-// control edges. NotFound where there is no path in this direction; InvalidArgument where they
-// stand in different computations.
+// control edges; where these are more than `most`, those on the shortest paths. NotFound where
+// there is no path in this direction; InvalidArgument where they stand in different computations.
 absl::StatusOr<Selection> AllPaths(const ModuleIndex& index, const Instruction& from,
-                                   const Instruction& to);
+                                   const Instruction& to,
+                                   size_t most = std::numeric_limits<size_t>::max());
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

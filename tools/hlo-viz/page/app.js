@@ -205,6 +205,7 @@ export class App {
 
   // Opens everything around an item, selects it and brings it to the middle.
   async go(item, quiet) {
+    if (this.model.isGhost(item) && !this.showGhost(item)) return this.select(item, quiet);
     const shown = this.model.isInstruction(item) ? this.shownFor(item) : item;
     if (this.state.set && !this.state.set.items.has(shown)) this.state.set = null;
     if (!this.state.set) this.reveal(shown);
@@ -214,6 +215,16 @@ export class App {
     this.view.centre(shown);
     if (byId('text').clientHeight > 0 && this.model.isInstruction(item)) this.text.show(this.model.lineOf(item));
     if (!quiet) this.save(false);
+  }
+  // False where all around it is gone too.
+  showGhost(item) {
+    if (this.model.scopeAround(item) < 0) return false;
+    if (!this.showGhosts) {
+      byId('show-removed').checked = true;
+      this.setShown(this.showAll, true);
+    }
+    this.contents.want(item);
+    return true;
   }
   // Constants and get-tuple-elements are shown by what they come from or go to.
   shownFor(i) {
@@ -285,6 +296,7 @@ export class App {
   endPath(i) {
     const start = this.pathStart;
     this.pathStart = undefined;
+    if (!this.model.isInstruction(i)) return this.say(`${this.model.label(i)} is on no path of this module.`);
     return this.showPaths(start, i);
   }
   async showPaths(a, b) {
@@ -318,7 +330,7 @@ export class App {
 
   hoverText(item) {
     const {model} = this;
-    if (model.isGhost(item)) return 'removed: ' + model.ghost(item)[1];
+    if (model.isGhost(item)) return 'removed: ' + model.ghost(item).text;
     return model.isScope(item) ? model.scopeLabel(item) : model.instructionText(item);
   }
 

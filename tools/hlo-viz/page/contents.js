@@ -71,7 +71,7 @@ export class Contents {
       first.set(model.size + child, this.meanPlace(inside));
     }
     const ghosts = this.ghostsOf(scope);
-    for (const ghost of ghosts) first.set(ghost, model.ghost(ghost)[5] - 0.5);
+    for (const ghost of ghosts) first.set(ghost, model.ghost(ghost).place - 0.5);
     children.push(...ghosts);
     const made = this.edgesOf(scope);
     for (const edge of this.ghostEdges(scope, new Set(children), ghosts)) made.edges.push(edge);
@@ -82,12 +82,19 @@ export class Contents {
   ghostsOf(scope) {
     if (!this.showGhosts) return [];
     const all = this.model.ghostsIn.get(scope) || [];
-    return (this.showAll ? all : all.filter((ghost) => !this.isHiddenGhost(ghost))).slice(0, kMostGhosts);
+    const shown = (this.showAll ? all : all.filter((ghost) => !this.isHiddenGhost(ghost))).slice(0, kMostGhosts);
+    return all.includes(this.wanted) && !shown.includes(this.wanted) ? [...shown, this.wanted] : shown;
+  }
+  // From now on a ghost is drawn, however many there are in its scope.
+  want(ghost) {
+    if (this.wanted === ghost) return;
+    this.wanted = ghost;
+    this.cache.clear();
   }
   // As isHidden has it.
   isHiddenGhost(ghost) {
-    const {model} = this, [, , opcode, , , , operands] = model.ghost(ghost);
-    const constant = (item) => (model.isGhost(item) ? model.ghost(item)[2] : model.opcode(item)) === 'constant';
+    const {model} = this, {opcode, operands} = model.ghost(ghost);
+    const constant = (item) => (model.isGhost(item) ? model.ghost(item).opcode : model.opcode(item)) === 'constant';
     return opcode === 'constant' || opcode === 'get-tuple-element' ||
       (opcode === 'broadcast' && operands.every((link) => constant(model.ghostLink(link))));
   }
@@ -104,7 +111,7 @@ export class Contents {
       return source < 0 ? -1 : this.childHolding(scope, source);
     };
     for (const ghost of ghosts) {
-      const [, , , , , , operands, users] = this.model.ghost(ghost);
+      const {operands, users} = this.model.ghost(ghost);
       for (const operand of operands) add(shown(operand), ghost);
       for (const user of users) add(ghost, shown(user));
     }

@@ -16,7 +16,7 @@ function addSearch(app) {
     items = found.items;
     chosen = -1;
     results.replaceChildren(...items.slice(0, 50).map((i, k) => element('li', {'data-k': k},
-      element('b', {}, app.model.names[i]), ' ', element('span', {class: 'aside'}, `${app.model.opcode(i)} ${app.model.shapeText(i)}`))));
+      element('b', {class: app.model.isGhost(i) ? 'removed' : null}, app.model.label(i)), ' ', element('span', {class: 'aside'}, app.model.summary(i)))));
     results.hidden = input.value.trim() === '';
     byId('found').textContent = input.value.trim() === '' ? '' : `${found.total} found`;
   };

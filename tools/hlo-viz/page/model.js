@@ -89,13 +89,13 @@ export class Model {
     this.stateOf = sparse(this.size, data.diff ? data.diff.state : [], 0);
   }
 
-  // [name, text, opcode, shape, scope, place, operands, users], as hlo-viz writes them.
   addGhosts({diff}) {
-    this.ghosts = diff ? diff.removed : [];
+    this.ghosts = (diff ? diff.removed : []).map(([name, text, opcode, shape, scope, place, operands, users, opName, frames]) =>
+      ({name, text, opcode, shape, scope, place, operands, users, opName, frames}));
     this.firstGhost = this.size + this.scopes.length;
     this.was = new Map((diff ? diff.was : []).map(([i, what, text]) => [i, {what, text}]));
     this.ghostsIn = new Map();  // by scope
-    this.ghosts.forEach(([, , , , scope], g) => {
+    this.ghosts.forEach(({scope}, g) => {
       if (scope < 0) return;
       if (!this.ghostsIn.has(scope)) this.ghostsIn.set(scope, []);
       this.ghostsIn.get(scope).push(this.firstGhost + g);
@@ -234,12 +234,18 @@ export class Model {
     return this.comps[comp].n + (label ? ': ' + label : '');
   }
   label(item) {
-    if (this.isGhost(item)) return this.ghost(item)[0];
+    if (this.isGhost(item)) return this.ghost(item).name;
     return this.isScope(item) ? this.scopeLabel(item) : this.names[item];
+  }
+  // What stands beside an instruction's name in lists.
+  summary(item) {
+    if (!this.isGhost(item)) return `${this.opcode(item)} ${this.shapeText(item)}`;
+    const {opcode, shape} = this.ghost(item);
+    return `removed · ${opcode} ${shape}`;
   }
   // The scope directly around an item; -1: it is a computation's.
   scopeAround(item) {
-    if (this.isGhost(item)) return this.ghost(item)[4];
+    if (this.isGhost(item)) return this.ghost(item).scope;
     return this.isScope(item) ? this.scopes[item - this.size][0] : this.scope[item];
   }
   // Scopes around an item from the innermost out, across calls; the caller of a body is one of them.

@@ -58,13 +58,14 @@ export class Panel {
   }
 
   ghost(item) {
-    const {model} = this, [name, text, opcode, shape, , , operands, users] = model.ghost(item);
+    const {model} = this, {name, text, opcode, shape, operands, users, opName, frames} = model.ghost(item);
     const list = (title, links) => (links.length === 0 ? [] : [element('h3', {}, title), element('ul', {class: 'links'},
       links.map((link) => model.ghostLink(link)).map((other) => element('li', {},
         element('a', {onclick: () => this.handlers.go(other), class: model.isGhost(other) ? 'removed' : null}, model.label(other)))))]);
     return [element('h2', {class: 'removed'}, name), this.crumbs(item),
-      ...this.facts([['change', 'removed by this pass'], ['opcode', opcode], ['shape', shape]]),
-      element('pre', {class: 'full'}, colouredLine(text, model)), ...list('Operands', operands), ...list('Users', users)];
+      ...this.facts([['change', 'removed by this pass'], ['opcode', opcode], ['shape', shape], ['op_name', opName]]),
+      element('pre', {class: 'full'}, colouredLine(text, model)), ...list('Operands', operands), ...list('Users', users),
+      ...this.source(frames)];
   }
 
   bars(scope) {
@@ -115,10 +116,13 @@ export class Panel {
       ...(model.was.has(i) ? [element('h3', {}, 'Before this pass'), element('pre', {class: 'full'}, colouredLine(model.was.get(i).text, model))] : []),
       ...this.list(`Operands (${operands.length})`, operands), ...this.list(`Users (${users.length})`, users),
       ...this.calledList(i),
-      ...(frames.length > 0 ? [element('h3', {}, 'Source'), element('ol', {class: 'frames'},
-        frames.map((frame) => element('li', {}, frame)))] : [])];
+      ...this.source(frames)];
   }
 
+  source(frames) {
+    return frames.length === 0 ? [] : [element('h3', {}, 'Source'), element('ol', {class: 'frames'},
+      frames.map((frame) => element('li', {}, frame)))];
+  }
   change(i) {
     const {model} = this;
     if (!model.diff || model.stateOf[i] === 0) return '';

@@ -62,11 +62,11 @@ function tick(version, k, count) {
                           style: `left:${count > 1 ? 100 * k / (count - 1) : 0}%;height:${height}px`});
 }
 function showRemoved(app) {
-  const removed = app.model.diff ? app.model.diff.removed : [], host = byId('removed');
+  const removed = app.model.ghosts, host = byId('removed');
   host.hidden = removed.length === 0;
   const more = app.model.diff ? app.model.diff.more : 0;
   host.replaceChildren(element('summary', {}, `${removed.length + more} removed by this pass`),
-    ...removed.slice(0, 500).map(([name, text, , , scope], g) => element('div', {class: 'removed-row', title: text},
-      scope >= 0 ? element('a', {onclick: () => app.go(app.model.firstGhost + g)}, name) : element('b', {}, name), ' ', text.slice(0, 120))));
+    ...removed.slice(0, 500).map(({name, text}, g) => element('div', {class: 'removed-row', title: text},
+      element('a', {onclick: () => app.go(app.model.firstGhost + g)}, name), ' ', text.slice(0, 120))));
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -48,7 +48,7 @@ export class Faces {
       (total.flops > 0 ? ` · ${flopText(total.flops)}` : '') + (total.bytes > 0 ? ` · ${bytesText(total.bytes)}` : '');
   }
   ghostFace(item) {
-    const [name, , opcode, shape] = this.model.ghost(item);
+    const {name, opcode, shape} = this.model.ghost(item);
     return {title: cut(name, 48), lines: [cut((name.startsWith(opcode) ? '' : opcode + ' ') + shape, 48)], bars: null, scope: false, ghost: true};
   }
   scopeFace(item) {

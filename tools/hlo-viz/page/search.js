@@ -1,6 +1,8 @@
-// Search over instructions by name, opcode, shape, op_name, source file, or anything in their text.
+// Search over instructions, those that a pass has removed among them, by name, opcode, shape, op_name, source file, what
+// the pass has done to them, or anything in their text.
 
-const kFields = ['name', 'op', 'shape', 'op_name', 'source', 'text'];
+const kFields = ['name', 'op', 'shape', 'op_name', 'source', 'change', 'text'];
+const kChanges = ['same', 'added', 'changed'];  // by model.stateOf
 
 // `op:dot shape:bf16 layer_3 source:model.py:12` -> [{field, word}]; words without a field look at
 // the whole line.
@@ -27,12 +29,13 @@ export class Search {
     let found = null;
     for (const {field, word} of words) {
       const matching = this.matching(field, word);
+      for (const ghost of this.ghosts(field, word)) matching.add(ghost);
       found = found === null ? matching : found.filter((i) => matching.has(i));
       if (!(found instanceof Array)) found = [...found];
     }
     const first = words[0].word, {model} = this;
     const rank = (i) => {
-      const name = model.names[i].toLowerCase();
+      const name = model.label(i).toLowerCase();
       return name === first ? 0 : name.startsWith(first) ? 1 : name.includes(first) ? 2 : 3;
     };
     const ranked = found.map((i) => [rank(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
@@ -46,9 +49,27 @@ export class Search {
       case 'op': return this.byTable(model.ops, model.op, word);
       case 'shape': return this.byTable(model.shapes, model.shape, word);
       case 'source': return this.bySource(word);
+      case 'change': return model.diff ? this.where((i) => kChanges[model.stateOf[i]].startsWith(word)) : new Set();
       case 'op_name': return this.inText(word, (line) => /op_name="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] || '');
       default: return new Set([...this.inText(word, null), ...this.bySource(word)]);
     }
+  }
+  // What the pass has removed, by what is kept of it.
+  ghosts(field, word) {
+    const {model} = this;
+    const has = (text) => text.toLowerCase().includes(word);
+    return model.ghosts.map((_, g) => model.firstGhost + g).filter((item) => {
+      const {name, text, opcode, shape, opName, frames} = model.ghost(item);
+      switch (field) {
+        case 'name': return has(name);
+        case 'op': return has(opcode);
+        case 'shape': return has(shape);
+        case 'source': return frames.some(has);
+        case 'op_name': return has(opName);
+        case 'change': return 'removed'.startsWith(word);
+        default: return has(text) || has(opName) || frames.some(has);
+      }
+    });
   }
   where(test) {
     const found = new Set();

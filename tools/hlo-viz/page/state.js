@@ -23,7 +23,7 @@ export function decodeState(fragment) {
 }
 
 export function itemText(model, item) {
-  if (model.isGhost(item)) return 'g:' + model.ghost(item)[0];
+  if (model.isGhost(item)) return 'g:' + model.ghost(item).name;
   if (!model.isScope(item)) return 'i:' + model.names[item];
   const [parent, label, kind, comp] = model.scopes[item - model.size];
   if (kind === 0) return 's:' + model.comps[comp].n;
@@ -34,7 +34,7 @@ export function itemText(model, item) {
 export function itemFrom(model, text) {
   if (text.startsWith('i:')) return model.byName.has(text.slice(2)) ? model.byName.get(text.slice(2)) : -1;
   if (text.startsWith('g:')) {
-    const g = model.ghosts.findIndex(([name]) => name === text.slice(2));
+    const g = model.ghosts.findIndex(({name}) => name === text.slice(2));
     return g < 0 ? -1 : model.firstGhost + g;
   }
   if (!text.startsWith('s:')) return -1;

@@ -2,6 +2,7 @@
 #include "proto/instructions_internal.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -93,6 +94,15 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
   return absl::OkStatus();
 }
 
+// The characters of names.
+constexpr std::array<bool, 256> kFitsName = [] {
+  std::array<bool, 256> fits{};
+  for (size_t c = 0; c < fits.size(); ++c)
+    fits[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '.' || c == '-';
+  return fits;
+}();
+
 absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
   if (const std::optional<Opcode> opcode = OpcodeFromText(text)) return *opcode;
   std::vector<absl::string_view> known;
@@ -158,13 +168,15 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,
 std::string SanitizedName(absl::string_view name) {
   std::string result(name);
   if (result.empty()) return result;
-  const auto fits = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; };
-  for (char& c : result)
-    if (!fits(c) && c != '.' && c != '-') c = '_';
+  bool all_fit = true;
+  for (const char c : name) all_fit &= kFitsName[static_cast<unsigned char>(c)];
+  if (!all_fit)
+    for (char& c : result)
+      if (!kFitsName[static_cast<unsigned char>(c)]) c = '_';
   if (!absl::ascii_isalpha(static_cast<unsigned char>(result[0]))) result[0] = '_';
   if (absl::StartsWith(result, "__") && !absl::StartsWith(result, "__xla_")) result[0] = 'a';
   constexpr size_t kLongestType = 13;
-  const bool short_enough = result.size() <= kLongestType;
+  const bool short_enough = result.size() <= kLongestType && result.find('.') == std::string::npos;
   if (short_enough && result != "tuple" && ElementTypeFromText(result).has_value()) result += '_';
   return result;
 }

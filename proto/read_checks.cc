@@ -77,8 +77,9 @@ void SplitSliceSizes(const google::protobuf::RepeatedField<int64_t>& sizes,
 
 absl::Status CheckParameters(Computation& computation) {
   std::vector<const Instruction*> parameters;
-  for (const Instruction* i : computation.Instructions())
+  computation.ForEach([&](const Instruction* i) {
     if (i->IsParameter()) parameters.push_back(i);
+  });
   std::vector<bool> taken(parameters.size(), false);
   for (const Instruction* parameter : parameters) {
     const int64_t number = parameter->parameter_number();

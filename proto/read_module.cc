@@ -1,10 +1,15 @@
 // Modules from messages: computations, what they hold and call, the schedule.
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "parser/normalize.h"
+#include "proto/instruction_ids_internal.h"
 #include "proto/instructions_internal.h"
 #include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
@@ -26,26 +31,13 @@ std::string PathOf(absl::string_view field, size_t index, absl::string_view name
   return absl::StrCat(field, "[", index, "] (%", name, ")");
 }
 
-// Instructions of one computation by their numbers, which are small as a rule.
-class InstructionIds {
- public:
-  void Reserve(size_t count) { small_.resize(4 * count + 64, nullptr); }
-  // False where the number is taken.
-  bool Add(int32_t id, Instruction* instruction) {
-    if (static_cast<size_t>(id) >= small_.size()) return large_.try_emplace(id, instruction).second;
-    return small_[id] == nullptr && (small_[id] = instruction);
-  }
-  Instruction* Find(int64_t id) const {
-    const int32_t local = ProtoIds::Local(id);
-    if (static_cast<size_t>(local) < small_.size()) return small_[local];
-    const auto found = large_.find(local);
-    return found == large_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::vector<Instruction*> small_;
-  absl::flat_hash_map<int32_t, Instruction*> large_;
-};
+// What stands among the links, since it tells otherwise equal instructions apart.
+void SetNumber(const InstructionLinks& links, Instruction& instruction) {
+  if (instruction.IsParameter())
+    instruction.mutable_attr<ParameterAttrs>().number = links.parameter_number;
+  if (instruction.opcode() == Opcode::kGetTupleElement)
+    instruction.mutable_attr<GetTupleElementAttrs>().index = links.tuple_index;
+}
 
 class ModuleReader {
  public:
@@ -65,17 +57,20 @@ class ModuleReader {
     int32_t id = 0;
   };
 
+  std::optional<EntryLayout> TakeEntryLayout(std::string& others);
   absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
   absl::Status RestoreNames();
   absl::Status ReadComputation(absl::string_view bytes);
   absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
-  absl::Status ReadWhole(absl::string_view bytes, Made& made);
-  absl::Status ReadParts(Made& made);
+  absl::Status ReadWhole(absl::string_view bytes, const InstructionIds& by_id, Made& made);
+  absl::Status ReadParts(const InstructionIds& by_id, Made& made);
   absl::StatusOr<std::unique_ptr<Instruction>> ReadOthers(
       const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata);
   absl::Status Finish(const InstructionLinks& links, int32_t id, InstructionIds& by_id,
                       Instruction& instruction);
+  absl::Status FindOperands(const InstructionLinks& links, const InstructionIds& by_id);
+  void AppendOperands(Instruction& made);
   absl::Status Connect(const InstructionLinks& links, const InstructionIds& by_id,
                        Instruction& instruction);
   absl::Status SetCalled(const InstructionLinks& links, Instruction& instruction);
@@ -85,6 +80,11 @@ class ModuleReader {
   absl::Status KeepInstructionRests();
   absl::Status KeepModuleRest();
 
+  absl::Status ParseInstruction(absl::string_view bytes) {
+    arena_.Reset();
+    instruction_ = google::protobuf::Arena::CreateMessage<InstructionMessage>(&arena_);
+    return Parse(bytes, *instruction_);
+  }
   // Parses bytes into a message that is used again and again.
   template <typename M>
   absl::Status Parse(absl::string_view bytes, M& message) {
@@ -102,10 +102,14 @@ class ModuleReader {
   pb::HloModuleProto header_;   // without computations
   ComputationMessage message_;  // without instructions
   pb::ProgramShapeProto program_shape_;
-  InstructionMessage instruction_;
-  absl::string_view name_;  // of the instruction that is read
-  InstructionLinks links_;  // of one that is not read in parts
+  char first_block_[size_t{16} << 10];  // of arena_
+  google::protobuf::Arena arena_{first_block_, sizeof(first_block_)};
+  InstructionMessage* instruction_ = nullptr;  // the one that is read, in arena_
+  absl::string_view name_;                     // of the instruction that is read
+  InstructionLinks links_;                     // of one that is not read in parts
+  std::string header_bytes_;                   // all but the computations; parts_ looks at it
   RecurringParts parts_;
+  std::vector<Instruction*> operands_;
   std::unique_ptr<Module> module_;
   std::vector<Body> bodies_;
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
@@ -118,11 +122,16 @@ class ModuleReader {
 
 absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
   std::vector<absl::string_view> computations;
+  broken_ =
+      !TakeField(bytes_, pb::HloModuleProto::kComputationsFieldNumber, computations, header_bytes_);
   std::string others;
-  broken_ = !TakeField(bytes_, pb::HloModuleProto::kComputationsFieldNumber, computations, others);
-  absl::Status status = broken_ ? InvalidArgument("broken") : Parse(others, header_);
+  std::optional<EntryLayout> layout = TakeEntryLayout(others);
+  absl::Status status = broken_              ? InvalidArgument("broken")
+                        : layout.has_value() ? Parse(others, header_)
+                                             : Parse(header_bytes_, header_);
   if (status.ok()) {
     module_ = std::make_unique<Module>(header_.name());
+    module_->header().entry_layout = std::move(layout);
     status = ReadHeader(header_, seen_, module_->header());
   }
   if (status.ok()) status = ReadComputations(computations);
@@ -132,6 +141,17 @@ absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
   RETURN_IF_ERROR(Annotate(ReadSchedule(), "schedule"));
   RETURN_IF_ERROR(KeepRests());
   return std::move(module_);
+}
+
+// The program shape in the header, with all else of it; none where libprotobuf has to read it.
+std::optional<EntryLayout> ModuleReader::TakeEntryLayout(std::string& others) {
+  std::vector<absl::string_view> shapes;
+  EntryLayout layout;
+  const bool taken =
+      !broken_ &&
+      TakeField(header_bytes_, pb::HloModuleProto::kHostProgramShapeFieldNumber, shapes, others) &&
+      shapes.size() == 1 && parts_.ReadProgramShape(shapes[0], layout);
+  return taken ? std::make_optional(std::move(layout)) : std::nullopt;
 }
 
 absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> messages) {
@@ -233,7 +253,8 @@ absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::ReadParts(Made& made) {
+absl::Status ModuleReader::ReadParts(const InstructionIds& by_id, Made& made) {
+  RETURN_IF_ERROR(FindOperands(parts_.links(), by_id));
   absl::StatusOr<Shared<Shape>> shape = parts_.ReadShape(seen_);
   absl::StatusOr<Shared<OpMetadata>> metadata = parts_.ReadMetadata(seen_);
   broken_ = absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status());
@@ -241,22 +262,24 @@ absl::Status ModuleReader::ReadParts(Made& made) {
   RETURN_IF_ERROR(metadata.status());
   ASSIGN_OR_RETURN(made.instruction, ReadOthers(shape, *std::move(metadata)));
   made.instruction->set_name(SanitizedName(name_));
+  SetNumber(parts_.links(), *made.instruction);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
     const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata) {
-  std::unique_ptr<Instruction> known = shape.ok() ? parts_.MakeKnown(*shape) : nullptr;
+  std::unique_ptr<Instruction> known = shape.ok() ? parts_.MakeKnown(*shape, operands_) : nullptr;
   if (known != nullptr) {
     known->set_metadata(std::move(metadata));
     return known;
   }
-  RETURN_IF_ERROR(Parse(parts_.others(), instruction_));
+  RETURN_IF_ERROR(ParseInstruction(parts_.others()));
   Seen own;
-  ASSIGN_OR_RETURN(auto made, ReadInstruction(instruction_, shape, std::move(metadata), own));
+  ASSIGN_OR_RETURN(auto made, ReadInstruction(*instruction_, shape, std::move(metadata), own));
+  AppendOperands(*made);
   // What goes by the shape or the operands, or has a rest, is read each time.
   const bool own_shape =
-      instruction_.has_original_value() || instruction_.dynamic_slice_sizes_size() > 0;
+      instruction_->has_original_value() || instruction_->dynamic_slice_sizes_size() > 0;
   if (own.TakeRest()) {
     seen_.NoteRest();
   } else if (!own_shape) {
@@ -265,21 +288,24 @@ absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
   return made;
 }
 
-absl::Status ModuleReader::ReadWhole(absl::string_view bytes, Made& made) {
-  RETURN_IF_ERROR(Parse(bytes, instruction_));
+absl::Status ModuleReader::ReadWhole(absl::string_view bytes, const InstructionIds& by_id,
+                                     Made& made) {
+  RETURN_IF_ERROR(ParseInstruction(bytes));
   name_ = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
-  links_.id = instruction_.id();
-  Assign(instruction_.operand_ids(), links_.operands);
-  Assign(instruction_.control_predecessor_ids(), links_.predecessors);
-  Assign(instruction_.called_computation_ids(), links_.called);
+  links_.id = instruction_->id();
+  Assign(instruction_->operand_ids(), links_.operands);
+  Assign(instruction_->control_predecessor_ids(), links_.predecessors);
+  Assign(instruction_->called_computation_ids(), links_.called);
   Shape shape;
-  const absl::Status status = Read(instruction_.shape(), seen_, shape);
+  const absl::Status status = Read(instruction_->shape(), seen_, shape);
   OpMetadata metadata;
-  if (instruction_.has_metadata()) Read(instruction_.metadata(), seen_, metadata);
+  if (instruction_->has_metadata()) Read(instruction_->metadata(), seen_, metadata);
   absl::StatusOr<Shared<Shape>> shared = Shared<Shape>(std::move(shape));
   if (!status.ok()) shared = status;
   ASSIGN_OR_RETURN(made.instruction,
-                   ReadInstruction(instruction_, std::move(shared), std::move(metadata), seen_));
+                   ReadInstruction(*instruction_, std::move(shared), std::move(metadata), seen_));
+  RETURN_IF_ERROR(FindOperands(links_, by_id));
+  AppendOperands(*made.instruction);
   return absl::OkStatus();
 }
 
@@ -287,7 +313,7 @@ absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_i
   const bool in_parts = parts_.Split(bytes);
   name_ = parts_.name();
   if (in_parts && name_.empty()) return InvalidArgument("name: is missing");
-  RETURN_IF_ERROR(in_parts ? ReadParts(made) : ReadWhole(bytes, made));
+  RETURN_IF_ERROR(in_parts ? ReadParts(by_id, made) : ReadWhole(bytes, by_id, made));
   if (name_.empty()) return InvalidArgument("name: is missing");
   const InstructionLinks& links = in_parts ? parts_.links() : links_;
   made.id = ProtoIds::Local(links.id);
@@ -295,6 +321,24 @@ absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_i
   RETURN_IF_ERROR(Finish(links, made.id, by_id, *made.instruction));
   if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
   return absl::OkStatus();
+}
+
+absl::Status ModuleReader::FindOperands(const InstructionLinks& links,
+                                        const InstructionIds& by_id) {
+  operands_.clear();
+  for (const int64_t id : links.operands) {
+    operands_.push_back(by_id.Find(id));
+    if (operands_.back() == nullptr)
+      return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
+  }
+  return absl::OkStatus();
+}
+
+// After instruction_ was read into `made`.
+void ModuleReader::AppendOperands(Instruction& made) {
+  for (Instruction* operand : operands_) made.AppendOperand(operand);
+  if (instruction_->dynamic_slice_sizes_size() > 0 && !operands_.empty())
+    SplitSliceSizes(instruction_->dynamic_slice_sizes(), made);
 }
 
 // What takes the instructions and computations before this one.
@@ -305,7 +349,6 @@ absl::Status ModuleReader::Finish(const InstructionLinks& links, int32_t id, Ins
   RETURN_IF_ERROR(CheckOperands(instruction));
   RETURN_IF_ERROR(CheckCalled(instruction));
   RETURN_IF_ERROR(CheckAsyncShape(instruction));
-  SplitSliceSizes(instruction_.dynamic_slice_sizes(), instruction);
   Normalize(instruction);
   if (by_id.Add(id, &instruction)) return absl::OkStatus();
   return InvalidArgument("id: another instruction has ", links.id);
@@ -313,12 +356,6 @@ absl::Status ModuleReader::Finish(const InstructionLinks& links, int32_t id, Ins
 
 absl::Status ModuleReader::Connect(const InstructionLinks& links, const InstructionIds& by_id,
                                    Instruction& instruction) {
-  for (const int64_t id : links.operands) {
-    Instruction* operand = by_id.Find(id);
-    if (operand == nullptr)
-      return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
-    instruction.AppendOperand(operand);
-  }
   for (const int64_t id : links.predecessors) {
     Instruction* before = by_id.Find(id);
     if (before == nullptr)
@@ -439,11 +476,11 @@ absl::Status ModuleReader::KeepInstructionRests() {
   const ProtoIds ids(*module_, rest_);
   StackFrameNumbering frames(module_->header().stack_frames);
   for (const auto& [instruction, bytes] : with_rest_) {
-    RETURN_IF_ERROR(Parse(bytes, instruction_));
+    RETURN_IF_ERROR(ParseInstruction(bytes));
     frames.Use(instruction->metadata().stack_frame_id);
     InstructionMessage written;
     RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
-    rest_.Keep(*instruction, RestOf(instruction_, written, kFormerFields));
+    rest_.Keep(*instruction, RestOf(*instruction_, written, kFormerFields));
   }
   return absl::OkStatus();
 }

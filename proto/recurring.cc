@@ -5,6 +5,7 @@
 
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
+#include "proto/wire_values_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -15,34 +16,18 @@ using Fields = pb::HloInstructionProto;
 // Longer messages, such as those of large constants, hardly come twice.
 constexpr size_t kLongestKnown = 512;
 
-bool IsAscii(absl::string_view text) {
-  unsigned char all = 0;
-  for (const char c : text) all |= static_cast<unsigned char>(c);
-  return all < 0x80;
-}
-
-// Fields that RecurringParts leaves together.
-bool IsOther(int number) {
-  switch (number) {
-    case Fields::kNameFieldNumber:
-    case Fields::kShapeFieldNumber:
-    case Fields::kMetadataFieldNumber:
-    case Fields::kIdFieldNumber:
-    case Fields::kOperandIdsFieldNumber:
-    case Fields::kControlPredecessorIdsFieldNumber:
-    case Fields::kCalledComputationIdsFieldNumber:
-      return false;
-    default:
-      return true;
-  }
-}
-
-// What `read` makes of the message in `bytes`, or made of equal bytes before. Messages with fields
-// that the IR has no place for are read each time, so that each is noted.
-template <typename Value, typename Message, typename Fn>
+// What `read` makes of the message in `bytes`, `from_wire` of the bytes, or was made of equal bytes
+// before. Messages with fields that the IR has no place for are read each time, so that each is
+// noted.
+template <typename Value, typename Message, typename FromWire, typename Fn>
 absl::StatusOr<Shared<Value>> ReadOnce(absl::string_view bytes, TextTable<Shared<Value>>& known,
-                                       Message& message, Seen& seen, Fn read) {
+                                       Message& message, Seen& seen, FromWire from_wire, Fn read) {
   if (const Shared<Value>* found = known.Find(bytes)) return *found;
+  if (Value plain; from_wire(plain)) {
+    Shared<Value> shared(std::move(plain));
+    if (!bytes.empty()) known.Add(bytes, shared);
+    return shared;
+  }
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return absl::DataLossError("");
   Seen own;
@@ -57,38 +42,66 @@ absl::StatusOr<Shared<Value>> ReadOnce(absl::string_view bytes, TextTable<Shared
   return shared;
 }
 
+// Calls `shape(bytes, is_result)` for each shape of a ProgramShapeProto. False where it returns
+// false, and where there is anything but shapes and names.
+template <typename Fn>
+bool VisitProgramShape(absl::string_view program_shape, Fn shape) {
+  using Parts = pb::ProgramShapeProto;
+  WireReader reader(program_shape);
+  WireField field;
+  while (!reader.AtEnd()) {
+    if (!reader.Next(field) || field.type != WireType::kBytes) return false;
+    const bool is_result = field.number == Parts::kResultFieldNumber;
+    const bool is_shape = is_result || field.number == Parts::kParametersFieldNumber;
+    const bool ok =
+        is_shape ? shape(field.content, is_result)
+                 : field.number == Parts::kParameterNamesFieldNumber && IsAscii(field.content);
+    if (!ok) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-bool RecurringParts::Take(const WireField& field) {
-  const bool is_bytes = field.type == WireType::kBytes;
-  auto take = [&](absl::string_view& part) {
-    if (!is_bytes || part.data() != nullptr) return false;
+inline RecurringParts::Taken RecurringParts::Take(const WireField& field) {
+  const auto done = [](bool ok) { return ok ? Taken::kTaken : Taken::kUnusual; };
+  const auto take = [&](absl::string_view& part) {
+    if (field.type != WireType::kBytes || part.data() != nullptr) return false;
     part = field.content;
     return true;
   };
+  const auto number = [&](int64_t& value, bool& has_value) {
+    value = static_cast<int64_t>(field.varint);
+    return field.type == WireType::kVarint && !std::exchange(has_value, true);
+  };
   switch (field.number) {
     case Fields::kNameFieldNumber:
-      return take(name_) && IsAscii(name_);
+      return done(take(name_) && IsAscii(name_));
     case Fields::kShapeFieldNumber:
-      return take(shape_bytes_);
+      return done(take(shape_bytes_));
     case Fields::kMetadataFieldNumber:
-      return take(metadata_bytes_);
+      return done(take(metadata_bytes_));
     case Fields::kIdFieldNumber:
-      links_.id = static_cast<int64_t>(field.varint);
-      return field.type == WireType::kVarint && !std::exchange(has_id_, true);
+      return done(number(links_.id, has_id_));
+    case Fields::kParameterNumberFieldNumber:
+      return done(number(links_.parameter_number, has_number_));
+    case Fields::kTupleIndexFieldNumber:
+      return done(number(links_.tuple_index, has_index_));
     case Fields::kOperandIdsFieldNumber:
-      return AppendNumbers(field, links_.operands);
+      return done(AppendNumbers(field, links_.operands));
     case Fields::kControlPredecessorIdsFieldNumber:
-      return AppendNumbers(field, links_.predecessors);
+      return done(AppendNumbers(field, links_.predecessors));
+    case Fields::kCalledComputationIdsFieldNumber:
+      return done(AppendNumbers(field, links_.called));
     default:
-      return AppendNumbers(field, links_.called);
+      return Taken::kOther;
   }
 }
 
 bool RecurringParts::Split(absl::string_view instruction) {
   name_ = shape_bytes_ = metadata_bytes_ = {};
-  links_.id = 0;
-  has_id_ = false;
+  links_.id = links_.parameter_number = links_.tuple_index = 0;
+  has_id_ = has_number_ = has_index_ = false;
   links_.operands.clear();
   links_.predecessors.clear();
   links_.called.clear();
@@ -99,22 +112,23 @@ bool RecurringParts::Split(absl::string_view instruction) {
   while (!reader.AtEnd()) {
     const size_t start = reader.offset();
     if (!reader.Next(field)) return false;
-    if (IsOther(field.number)) continue;
-    if (!Take(field)) return false;
-    others_.append(instruction.data() + kept, start - kept);
+    const Taken taken = Take(field);
+    if (taken == Taken::kOther) continue;
+    if (taken == Taken::kUnusual) return false;
+    if (start > kept) others_.append(instruction.data() + kept, start - kept);
     kept = reader.offset();
   }
   others_.append(instruction.data() + kept, instruction.size() - kept);
   return true;
 }
 
-std::unique_ptr<Instruction> RecurringParts::MakeKnown(const Shared<Shape>& shape) const {
+std::unique_ptr<Instruction> RecurringParts::MakeKnown(
+    const Shared<Shape>& shape, absl::Span<Instruction* const> operands) const {
   const auto* found = others_.size() <= kLongestKnown ? known_.Find(others_) : nullptr;
   if (found == nullptr) return nullptr;
   const Instruction& known = **found;
-  if (known.HasExtras()) return known.CloneWith(shape, {});
-  auto made =
-      std::make_unique<Instruction>(known.opcode(), shape, absl::Span<Instruction* const>());
+  if (known.HasExtras()) return known.CloneWith(shape, operands);
+  auto made = std::make_unique<Instruction>(known.opcode(), shape, operands);
   VisitAttributes(known.opcode(), made->mutable_attributes(), [&](auto& attributes) {
     using A = std::decay_t<decltype(attributes)>;
     if constexpr (!std::is_same_v<A, NoAttrs>) attributes = known.attr<A>();
@@ -127,35 +141,41 @@ void RecurringParts::Keep(const Instruction& read) {
     known_.Add(known_texts_.emplace_back(others_), read.CloneWith(Shared<Shape>(), {}));
 }
 
-absl::StatusOr<Shared<Shape>> RecurringParts::ReadShape(Seen& seen) {
+absl::StatusOr<Shared<Shape>> RecurringParts::ReadShape(absl::string_view bytes, Seen& seen) {
   return ReadOnce(
-      shape_bytes_, shapes_, shape_, seen,
+      bytes, shapes_, shape_, seen, [&](Shape& shape) { return ReadFromWire(bytes, shape); },
       [](const pb::ShapeProto& in, Seen& own, Shape& shape) { return Read(in, own, shape); });
 }
 
 absl::StatusOr<Shared<OpMetadata>> RecurringParts::ReadMetadata(Seen& seen) {
   if (metadata_bytes_.empty()) return Shared<OpMetadata>();
-  return ReadOnce(metadata_bytes_, metadatas_, metadata_, seen,
-                  [](const pb::OpMetadata& in, Seen& own, OpMetadata& metadata) {
-                    Read(in, own, metadata);
-                    return absl::OkStatus();
-                  });
+  return ReadOnce(
+      metadata_bytes_, metadatas_, metadata_, seen,
+      [&](OpMetadata& metadata) { return ReadFromWire(metadata_bytes_, texts_, metadata); },
+      [](const pb::OpMetadata& in, Seen& own, OpMetadata& metadata) {
+        Read(in, own, metadata);
+        return absl::OkStatus();
+      });
+}
+
+bool RecurringParts::ReadProgramShape(absl::string_view program_shape, EntryLayout& layout) {
+  bool has_result = false;
+  return VisitProgramShape(program_shape,
+                           [&](absl::string_view bytes, bool is_result) {
+                             if (is_result && std::exchange(has_result, true)) return false;
+                             Seen own;
+                             const absl::StatusOr<Shared<Shape>> shape = ReadShape(bytes, own);
+                             if (!shape.ok() || own.TakeRest()) return false;
+                             (is_result ? layout.result : layout.parameters.emplace_back()) =
+                                 **shape;
+                             return true;
+                           }) &&
+         has_result;
 }
 
 bool RecurringParts::Knows(absl::string_view program_shape) const {
-  using Parts = pb::ProgramShapeProto;
-  WireReader reader(program_shape);
-  WireField field;
-  while (!reader.AtEnd()) {
-    if (!reader.Next(field) || field.type != WireType::kBytes) return false;
-    const bool is_shape =
-        field.number == Parts::kParametersFieldNumber || field.number == Parts::kResultFieldNumber;
-    const bool known =
-        is_shape ? shapes_.Find(field.content) != nullptr
-                 : field.number == Parts::kParameterNamesFieldNumber && IsAscii(field.content);
-    if (!known) return false;
-  }
-  return true;
+  return VisitProgramShape(
+      program_shape, [&](absl::string_view bytes, bool) { return shapes_.Find(bytes) != nullptr; });
 }
 
 }  // namespace hlokit

@@ -8,10 +8,11 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "ir/instruction.h"
+#include "ir/module.h"
 #include "proto/messages_internal.h"
 #include "proto/wire_internal.h"
 #include "support/shared.h"
+#include "support/shared_text.h"
 #include "support/text_table.h"
 
 namespace hlokit {
@@ -19,6 +20,7 @@ namespace hlokit {
 // What an instruction's message says of it and its neighbours in numbers.
 struct InstructionLinks {
   int64_t id = 0;
+  int64_t parameter_number = 0, tuple_index = 0;
   absl::InlinedVector<int64_t, 8> operands, predecessors, called;
 };
 
@@ -31,28 +33,36 @@ class RecurringParts {
   const InstructionLinks& links() const { return links_; }
   // The message without name, links, shape and metadata, after Split.
   const std::string& others() const { return others_; }
-  // An instruction of the shape, made of what equal others() were read as; null where none were.
-  std::unique_ptr<Instruction> MakeKnown(const Shared<Shape>& shape) const;
+  // An instruction of the shape and operands, made of what equal others() were read as; null where
+  // none were.
+  std::unique_ptr<Instruction> MakeKnown(const Shared<Shape>& shape,
+                                         absl::Span<Instruction* const> operands) const;
   // Keeps a copy of what others() were just read as, for MakeKnown().
   void Keep(const Instruction& read);
   // Errors: DataLoss for bytes that are no message; else as Read in shapes_internal.h.
-  absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen);
+  absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen) { return ReadShape(shape_bytes_, seen); }
   // The same; nothing where there is none.
   absl::StatusOr<Shared<OpMetadata>> ReadMetadata(Seen& seen);
+  // What a ProgramShapeProto says. False, with any value in the layout, where libprotobuf has to
+  // look at it: it is broken, has no one result, or fields without a place in the IR.
+  bool ReadProgramShape(absl::string_view program_shape, EntryLayout& layout);
   // Whether a ProgramShapeProto has nothing in it but names and shapes that were read before and
   // had no fields without a place in the IR.
   bool Knows(absl::string_view program_shape) const;
 
  private:
-  // Takes a field that is not one of the others; false where it has been there before.
-  bool Take(const WireField& field);
+  enum class Taken : uint8_t { kTaken, kOther, kUnusual };
+  // Takes a field unless it is one of the others; unusual: broken, or it has been there before.
+  [[gnu::always_inline]] inline Taken Take(const WireField& field);
+  absl::StatusOr<Shared<Shape>> ReadShape(absl::string_view bytes, Seen& seen);
 
   absl::string_view name_, shape_bytes_, metadata_bytes_;
   InstructionLinks links_;
-  bool has_id_ = false;
+  bool has_id_ = false, has_number_ = false, has_index_ = false;
   std::string others_;
   pb::ShapeProto shape_;
   pb::OpMetadata metadata_;
+  SharedTextCache texts_;
   TextTable<Shared<Shape>> shapes_;
   TextTable<Shared<OpMetadata>> metadatas_;
   TextTable<std::unique_ptr<Instruction>> known_;

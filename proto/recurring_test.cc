@@ -82,16 +82,49 @@ TEST(RecurringParts, MakeWhatWasKeptInAnyShape) {
   RecurringParts parts;
   ASSERT_TRUE(parts.Split(bytes));
   const Shared<Shape> shape = Shape::Array(ElementType::kF32, {4});
-  EXPECT_EQ(parts.MakeKnown(shape), nullptr);
+  EXPECT_EQ(parts.MakeKnown(shape, {}), nullptr);
   Instruction read(Opcode::kSlice, Shape::Array(ElementType::kF32, {3}), {});
   read.mutable_attr<SliceAttrs>().slice = {{0, 3, 1}};
   read.mutable_extras().backend_config = "x";
   parts.Keep(read);
-  const std::unique_ptr<Instruction> made = parts.MakeKnown(shape);
+  const std::unique_ptr<Instruction> made = parts.MakeKnown(shape, {});
   ASSERT_NE(made, nullptr);
   EXPECT_TRUE(made->SameAttributes(read));
   EXPECT_EQ(made->backend_config(), "x");
   EXPECT_EQ(made->shape(), *shape);
+}
+
+// Otherwise equal parameters, and get-tuple-elements, differ in a number alone.
+TEST(RecurringParts, TakeNumbersOutOfWhatIsKept) {
+  RecurringParts parts;
+  Message message = Slice();
+  message.set_parameter_number(7);
+  ASSERT_TRUE(parts.Split(message.SerializeAsString()));
+  EXPECT_EQ(parts.links().parameter_number, 7);
+  EXPECT_EQ(parts.links().tuple_index, 0);
+  const std::string others = parts.others();
+  message.set_parameter_number(8);
+  ASSERT_TRUE(parts.Split(message.SerializeAsString()));
+  EXPECT_EQ(parts.links().parameter_number, 8);
+  EXPECT_EQ(parts.others(), others);
+}
+
+TEST(RecurringParts, ReadProgramShapes) {
+  pb::ProgramShapeProto program;
+  *program.add_parameters() = Slice().shape();
+  const std::string without_result = program.SerializeAsString();
+  *program.mutable_result() = Slice().shape();
+  const std::string bytes = program.SerializeAsString();
+  RecurringParts parts;
+  EntryLayout layout;
+  EXPECT_FALSE(parts.ReadProgramShape(without_result, layout));
+  layout = {};
+  ASSERT_TRUE(parts.ReadProgramShape(bytes, layout));
+  ASSERT_EQ(layout.parameters.size(), 1);
+  EXPECT_EQ(layout.parameters[0], Shape::Array(ElementType::kF32, {3}));
+  EXPECT_EQ(layout.result, layout.parameters[0]);
+  layout = {};
+  EXPECT_FALSE(parts.ReadProgramShape(bytes + bytes, layout));  // two results
 }
 
 TEST(RecurringParts, KnowProgramShapesOfShapesThatWereRead) {

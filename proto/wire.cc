@@ -88,13 +88,12 @@ class DamageFinder {
 
 }  // namespace
 
-bool WireReader::LongVarint(uint64_t& value) {
+bool WireReader::AnyVarint(uint64_t& value) {
   constexpr size_t kLongest = 10;  // bytes, of seven bits each
-  const size_t most = std::min(bytes_.size() - at_, kLongest);
-  const char* const from = bytes_.data() + at_;
+  const size_t most = std::min(static_cast<size_t>(end_ - at_), kLongest);
   value = 0;
   for (size_t i = 0; i < most; ++i) {
-    const auto byte = static_cast<unsigned char>(from[i]);
+    const auto byte = static_cast<unsigned char>(at_[i]);
     if (7 * i < 64) value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
     if (byte >= 0x80) continue;
     at_ += i + 1;
@@ -108,15 +107,16 @@ bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_vie
                std::string& others) {
   WireReader reader(bytes);
   WireField field;
+  size_t kept = 0;  // up to here, bytes are in `others` or taken out
   while (!reader.AtEnd()) {
     const size_t start = reader.offset();
     if (!reader.Next(field)) return false;
-    if (field.number == number && field.type == WireType::kBytes) {
-      contents.push_back(field.content);
-    } else {
-      others.append(bytes.data() + start, reader.offset() - start);
-    }
+    if (field.number != number || field.type != WireType::kBytes) continue;
+    contents.push_back(field.content);
+    if (start > kept) others.append(bytes.data() + kept, start - kept);
+    kept = reader.offset();
   }
+  others.append(bytes.data() + kept, bytes.size() - kept);
   return true;
 }
 

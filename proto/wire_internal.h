@@ -2,7 +2,9 @@
 // is broken, and to read and write what is there most of the time.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -19,48 +21,82 @@ enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 
 struct WireField {
   int number = 0;
   WireType type = WireType::kVarint;
-  uint64_t varint = 0;        // kVarint
-  absl::string_view content;  // kBytes
+  uint64_t varint = 0;             // kVarint
+  absl::string_view content;       // kBytes
+  const char* readable = nullptr;  // the end of the memory that holds the content
 };
 
 // Reads fields one after the other.
 class WireReader {
  public:
-  explicit WireReader(absl::string_view bytes) : bytes_(bytes) {}
-  bool AtEnd() const { return at_ == bytes_.size(); }
-  size_t offset() const { return at_; }
+  explicit WireReader(absl::string_view bytes)
+      : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()), readable_(end_) {}
+  // Of the content of a field of bytes.
+  explicit WireReader(const WireField& field) : WireReader(field.content) {
+    readable_ = field.readable;
+  }
+  bool AtEnd() const { return at_ == end_; }
+  size_t offset() const { return static_cast<size_t>(at_ - begin_); }
   // False where the bytes are no field; error() says why, and offset() is where.
   bool Next(WireField& field);
   bool Varint(uint64_t& value) {
-    if (at_ == bytes_.size() || static_cast<unsigned char>(bytes_[at_]) >= 0x80)
-      return LongVarint(value);
-    value = static_cast<unsigned char>(bytes_[at_++]);
+    if (at_ == end_ || static_cast<unsigned char>(*at_) >= 0x80) return LongVarint(value);
+    value = static_cast<unsigned char>(*at_++);
     return true;
   }
   const char* error() const { return error_; }
 
  private:
+  // Most are of two bytes at most.
+  bool Tag(uint64_t& tag) {
+    const auto byte = [&](size_t i) { return static_cast<unsigned char>(at_[i]); };
+    if (end_ - at_ < 2 || byte(0) < 0x80 || byte(1) >= 0x80) return Varint(tag);
+    tag = static_cast<uint64_t>(byte(1)) << 7 | (byte(0) & 0x7f);
+    at_ += 2;
+    return true;
+  }
   bool LongVarint(uint64_t& value);
+  bool AnyVarint(uint64_t& value);
   bool Skip(size_t size, const char* error) {
-    if (bytes_.size() - at_ < size) return Fail(at_, error);
+    if (static_cast<size_t>(end_ - at_) < size) return Fail(at_, error);
     at_ += size;
     return true;
   }
-  bool Fail(size_t at, const char* error) {
+  bool Fail(const char* at, const char* error) {
     at_ = at;
     error_ = error;
     return false;
   }
 
-  absl::string_view bytes_;
-  size_t at_ = 0;
+  const char *begin_, *at_, *end_;
+  const char* readable_;  // what may be loaded, although it is not to be read
   const char* error_ = "";
 };
 
-inline bool WireReader::Next(WireField& field) {
-  const size_t start = at_;
+// Of up to eight bytes, which are read at once: those after the last one are masked out, the others
+// give seven bits each.
+[[gnu::always_inline]] inline bool WireReader::LongVarint(uint64_t& value) {
+  uint64_t word = 0;
+  if (std::endian::native != std::endian::little ||
+      static_cast<size_t>(readable_ - at_) < sizeof(word))
+    return AnyVarint(value);
+  std::memcpy(&word, at_, sizeof(word));
+  const uint64_t ends = ~word & 0x8080808080808080u;
+  const size_t size = static_cast<size_t>(std::countr_zero(ends)) / 8 + 1;
+  if (ends == 0 || size > static_cast<size_t>(end_ - at_)) return AnyVarint(value);
+  word &= (ends ^ (ends - 1)) & 0x7f7f7f7f7f7f7f7fu;
+  word = (word & 0x7f007f007f007f00u) >> 1 | (word & 0x007f007f007f007fu);
+  word = (word & 0x3fff00003fff0000u) >> 2 | (word & 0x00003fff00003fffu);
+  value = (word & 0x0fffffff00000000u) >> 4 | (word & 0x000000000fffffffu);
+  at_ += size;
+  return true;
+}
+
+// In line, so that loops keep the place they are at in a register.
+[[gnu::always_inline]] inline bool WireReader::Next(WireField& field) {
+  const char* const start = at_;
   uint64_t tag = 0;
-  if (!Varint(tag)) return false;
+  if (!Tag(tag)) return false;
   field.number = static_cast<int>(tag >> 3);
   field.type = static_cast<WireType>(tag & 7);
   if (tag > 0xffffffff || field.number == 0) return Fail(start, "no field has this tag");
@@ -75,9 +111,10 @@ inline bool WireReader::Next(WireField& field) {
     case WireType::kBytes: {
       uint64_t size = 0;
       if (!Varint(size)) return false;
-      const size_t content = at_;
+      const char* const content = at_;
       if (!Skip(size, "the field is longer than what holds it")) return false;
-      field.content = absl::string_view(bytes_.data() + content, size);
+      field.content = absl::string_view(content, size);
+      field.readable = readable_;
       return true;
     }
   }
@@ -92,7 +129,7 @@ bool AppendNumbers(const WireField& field, Numbers& numbers) {
     return true;
   }
   if (field.type != WireType::kBytes) return false;
-  WireReader reader(field.content);
+  WireReader reader(field);
   uint64_t number = 0;
   while (!reader.AtEnd()) {
     if (!reader.Varint(number)) return false;

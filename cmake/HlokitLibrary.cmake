@@ -125,4 +125,14 @@ function(hlokit_tool name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
+
+# hlokit_loads_pass_plugins(TOOL): plugins of --load-pass-plugin find hlokit's functions in this program, those too that it
+# does not call itself.
+function(hlokit_loads_pass_plugins tool)
+  set(folders support types ir ops printer verifier analysis passes)
+  list(TRANSFORM folders REPLACE "(.+)" "$<TARGET_FILE:hlokit_\\1>")
+  list(JOIN folders "," archives)
+  target_link_options(${tool} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")
+  set_target_properties(${tool} PROPERTIES ENABLE_EXPORTS ON)
+endfunction()
 # SPDX-License-Identifier: Apache-2.0

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "passes/pass_list.h"
 #include "passes/pass_registry.h"
+#include "passes/pipelines.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -44,6 +45,9 @@ absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
     if (pass == nullptr) return Internal("pass ", row.name, " was not made");
     return pass;
   }
+  if (PipelineSpec(step.name).ok())
+    return InvalidArgument("'", step.name,
+                           "' is no pass but a pipeline (hlo-opt --pipeline=", step.name, ")");
   return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names));
 }
 

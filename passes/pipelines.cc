@@ -23,6 +23,24 @@ constexpr Pipeline kPipelines[] = {
      "folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"
      "fusion,cse,dce,multi_output_fusion,hlo-memory-scheduler"},
+    // What XLA's GPU compiler runs before it asks what the device is, in its order.
+    {"gpu",
+     "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,conditional-canonicalizer,"
+     "topk-decomposer,comparison-expander,logistic-expander,batchnorm_expander,cholesky_expander,"
+     "qr_expander,eigh_expander,triangular_solve_expander,rng-bit-generator-expander,stochastic_"
+     "convert_decomposer,scan_expander,dynamic-index-splitter,all_to_all_decomposer,"
+     "convolution_4d_expander,dot_decomposer,"
+     "fix<zero_sized_hlo_elimination,gather_simplifier,scatter_simplifier,algsimp,simplify-sorts,"
+     "tuple-simplifier,while-loop-constant-sinking,simplify-while-loops,slice-sinker,"
+     "reshape-mover,constant_folding,simplify-conditional,transpose-folding,cse,dce>,"
+     "dot-merger,fix<convert-mover,algsimp,dce>,"
+     "all-reduce-simplifier,all-reduce-folder,reduce-scatter-creator,all-gather-bcast-reorder,"
+     "while-loop-all-reduce-code-motion,"
+     "layout-assignment,reduction-degenerate-dim-remover,reduction-dimension-grouper,"
+     "fix<tuple-simplifier,algsimp,cse,dce>,"
+     "fusion,multi_output_fusion,cse,dce,"
+     "all-gather-combiner,all-reduce-combiner,reduce-scatter-combiner,"
+     "copy-insertion,hlo-memory-scheduler"},
     {"interpreter", "call-inliner,dce"},
 };
 

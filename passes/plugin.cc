@@ -55,5 +55,10 @@ absl::Status LoadPassPlugin(const std::string& path) {
   return Annotate(added, absl::StrCat("pass plugin ", path));
 }
 
+absl::Status LoadPassPlugins(absl::Span<const std::string> paths) {
+  for (const std::string& path : paths) RETURN_IF_ERROR(LoadPassPlugin(path));
+  return absl::OkStatus();
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,5 @@
-// Passes of one's own: a shared object that hlo-opt loads by --load-pass-plugin=FILE.
+// Passes of one's own: a shared object that hlo-opt, hlo-run and hlo-cost load by
+// --load-pass-plugin=FILE.
 //
 //   absl::StatusOr<bool> Run(hlokit::Computation& computation) { ... true where it changed it ... }
 //   std::unique_ptr<hlokit::Pass> Create(hlokit::PassArguments&) {
@@ -16,6 +17,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "ir/computation.h"
 #include "ir/instruction.h"
 #include "ir/module.h"
@@ -59,6 +61,9 @@ struct PassPlugin {
 // InvalidArgument where it is no plugin, was built for another version or with other headers, or a
 // name is bad; AlreadyExists where one is taken.
 absl::Status LoadPassPlugin(const std::string& path);
+
+// The same for several, up to the first that fails.
+absl::Status LoadPassPlugins(absl::Span<const std::string> paths);
 
 }  // namespace hlokit
 

@@ -14,7 +14,7 @@ Made by `scripts/passes_doc.py` from `passes/passes.def` and `passes/pipelines.c
 
 `hlo-opt --passes=a,b` and `hlo-run --passes=a,b` run passes by name; `fix<a,b>` repeats a and b until neither changes
 anything; `a{x=1 y}` gives a pass options, which `hlo-opt --list-passes` names. `hlo-opt --pipeline=NAME` runs a pipeline.
-`--load-pass-plugin=FILE` adds passes of one's own to all of these ([example](../examples/pass_plugin/README.md)).
+`--load-pass-plugin=FILE` adds passes of one's own, in hlo-run, hlo-cost and hlo-reduce too ([example](../examples/pass_plugin/README.md)).
 
 """
 

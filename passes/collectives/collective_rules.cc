@@ -99,7 +99,7 @@ Made ReorderBroadcast(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1)
     return nullptr;
   Instruction* broadcast = i->operand(0);
-  if (broadcast->opcode() != Opcode::kBroadcast) return nullptr;
+  if (broadcast->opcode() != Opcode::kBroadcast || i->shape().ElementCount() == 0) return nullptr;
   const DimVector& where = broadcast->attr<BroadcastAttrs>().dimensions;
   const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
   Instruction* x = broadcast->operand(0);

@@ -63,6 +63,20 @@ class Plugins(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("did you mean drop-double-negation", run.stderr.replace("'", ""))
 
+    def test_other_tools_load_plugins(self):
+        module = a.work / "module.hlo"
+        module.write_text(MODULE)
+        run = shell(f"hlo-run {self.plugin('faulty')} {module} --passes=miscompute --reference-platform=interpreter "
+                    "--run-reference-hlo-passes=false")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        run = shell(f"hlo-cost {self.plugin('faulty')} {module} --passes=fail")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("a planted fault", run.stderr)
+        small = a.work / "small.hlo"
+        run = shell(f"hlo-reduce {self.plugin('faulty')} {module} --passes=miscompute -o {small} --time-limit=60 -j1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("cosine", small.read_text())
+
     def fails(self, name, words, source=None):
         """hlo-opt ends with status 3 and `words`; its reproducer does so again. Returns the reproducer's text."""
         reproducer = a.work / f"{name}.hlo"

@@ -142,6 +142,12 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
   return false;
 }
 
+void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins) {
+  app.add_option("--load-pass-plugin", plugins,
+                 "a shared object with passes of one's own (examples/pass_plugin)")
+      ->type_name("FILE");
+}
+
 std::vector<std::string> SplitCommas(absl::string_view text) {
   return absl::StrSplit(text, ',', absl::SkipWhitespace());
 }

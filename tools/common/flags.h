@@ -25,6 +25,9 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
                 absl::string_view examples, int& exit_status);
 
+// Adds --load-pass-plugin, which fills `plugins`.
+void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins);
+
 // Comma-separated text, empty parts left out.
 std::vector<std::string> SplitCommas(absl::string_view text);
 

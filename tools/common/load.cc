@@ -12,6 +12,7 @@
 #include "support/log_prefix.h"
 #include "support/memory.h"
 #include "support/status.h"
+#include "tools/common/exit_status.h"
 #include "tools/common/messages.h"
 #include "tools/common/report.h"
 #include "verifier/verifier.h"
@@ -119,6 +120,7 @@ absl::Status VerifyInText(const Module& module, const SourceFile& source,
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
                                         const LoadOptions& options) {
   LoadedModule loaded;
+  loaded.source = source;
   Stopwatch watch;
   const auto encoding = EncodingOf(source->name(), source->text(), options.input_format);
   RETURN_IF_ERROR(encoding ? LoadProto(*source, *encoding, options, loaded)
@@ -133,6 +135,19 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
   RETURN_IF_ERROR(Report(options, found, *source, verified));
   loaded.verify_s = watch.Take();
   return loaded;
+}
+
+std::optional<LoadedModule> LoadFile(absl::string_view tool, const std::string& path,
+                                     const LoadOptions& options, int& exit_status) {
+  auto source = ReadSource(path);
+  if (!source.ok()) {
+    exit_status = ReportError(tool, source.status());
+    return std::nullopt;
+  }
+  auto loaded = LoadModule(*std::move(source), options);
+  if (loaded.ok()) return *std::move(loaded);
+  exit_status = ExitStatusOf(loaded.status());
+  return std::nullopt;
 }
 
 }  // namespace hlokit

@@ -20,6 +20,7 @@ struct LoadOptions {
 };
 
 struct LoadedModule : ModuleFile {
+  std::shared_ptr<const SourceFile> source;
   double parse_s = 0, verify_s = 0;
 };
 
@@ -37,6 +38,11 @@ absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& 
 // the status carries the first error and says nothing new.
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
                                         const LoadOptions& options);
+
+// ReadSource and LoadModule for a tool of one file. Null where either failed: what is wrong has
+// been printed under the tool's name, and `exit_status` is what the tool ends with.
+std::optional<LoadedModule> LoadFile(absl::string_view tool, const std::string& path,
+                                     const LoadOptions& options, int& exit_status);
 
 // Blanks log prefixes in place; true if there were any.
 bool BlankLogPrefixes(std::string& text);

@@ -54,10 +54,9 @@ absl::Status Write(const ToolOptions& o, const AotObject& object) {
 
 int Run(ToolOptions& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
-  const auto source = ReadSource(o.input);
-  if (!source.ok()) return ReportError(kTool, source.status());
-  absl::StatusOr<LoadedModule> loaded = LoadModule(*source, {});
-  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  int exit_status = kExitDone;
+  std::optional<LoadedModule> loaded = LoadFile(kTool, o.input, {}, exit_status);
+  if (!loaded) return exit_status;
   o.aot.weights_in_object = o.weights.empty();
   o.package.format = o.format == "static" ? AotFormat::kStatic
                      : o.format == "so"   ? AotFormat::kShared
@@ -66,7 +65,7 @@ int Run(ToolOptions& o) {
   o.package.name = o.aot.name;
   if (o.package.runtime.empty()) o.package.runtime = FindRuntime();
   const absl::StatusOr<AotObject> object = CompileAhead(std::move(loaded->module), o.aot);
-  if (!object.ok()) return ReportError(kTool, object.status(), source->get());
+  if (!object.ok()) return ReportError(kTool, object.status(), loaded->source.get());
   return ReportError(kTool, Write(o, *object));
 }
 

@@ -1,6 +1,7 @@
 // hlo-cost: what a run of a module takes, told without running it.
 #include "CLI/CLI.hpp"
 #include "passes/manager.h"
+#include "passes/plugin.h"
 #include "support/file.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
@@ -23,6 +24,7 @@ apart. Bytes are those read and written by each instruction, so fused modules ta
 
 struct CostOptions {
   std::string input = "-", output = "-", passes, format = "text";
+  std::vector<std::string> plugins;
   int64_t trips = 1;
   bool memory = true;
   TableOptions table;
@@ -43,6 +45,7 @@ bool Parse(int argc, const char* const* argv, CostOptions& o, int& exit_status) 
   app.add_option("--trips,--while-execution-count", o.trips,
                  "rounds of loops whose number is not known")
       ->check(CLI::NonNegativeNumber);
+  AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run before")->type_name("A,B");
   app.add_option("--format", o.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   app.add_flag("!--no-memory", o.memory, "leave peak memory out");
@@ -67,11 +70,12 @@ absl::Status Count(const CostOptions& o, Module& module) {
 
 int Run(const CostOptions& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
-  const auto source = ReadSource(o.input);
-  if (!source.ok()) return ReportError(kTool, source.status());
-  auto loaded = LoadModule(*source, o.load);
-  if (!loaded.ok()) return ExitStatusOf(loaded.status());
-  return ReportError(kTool, Count(o, *loaded->module), source->get());
+  if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
+    return ReportError(kTool, loaded);
+  int exit_status = kExitDone;
+  const auto loaded = LoadFile(kTool, o.input, o.load, exit_status);
+  if (!loaded) return exit_status;
+  return ReportError(kTool, Count(o, *loaded->module), loaded->source.get());
 }
 
 }  // namespace

@@ -42,20 +42,6 @@ bool Parse(int argc, const char* const* argv, DiffOptions& o, int& exit_status) 
   return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
 }
 
-// Null where reading failed; the errors have been printed.
-std::unique_ptr<Module> Load(const std::string& path, const LoadOptions& options,
-                             int& exit_status) {
-  const auto source = ReadSource(path);
-  if (!source.ok()) {
-    exit_status = ReportError(kTool, source.status());
-    return nullptr;
-  }
-  auto loaded = LoadModule(*source, options);
-  if (loaded.ok()) return std::move(loaded->module);
-  exit_status = ExitStatusOf(loaded.status());
-  return nullptr;
-}
-
 std::string Report(const DiffOptions& o, const Comparison& comparison) {
   if (o.format == "json") return JsonReport(comparison);
   return o.format == "html" ? HtmlReport(comparison) : TextReport(comparison);
@@ -66,16 +52,18 @@ int Run(const DiffOptions& o) {
   if (o.before == "-" && o.after == "-")
     return ReportError(kTool, InvalidArgument("only one of the modules can be standard input"));
   int exit_status = kExitDone;
-  const std::unique_ptr<Module> before = Load(o.before, o.load, exit_status);
-  if (before == nullptr) return exit_status;
-  const std::unique_ptr<Module> after = Load(o.after, o.load, exit_status);
-  if (after == nullptr) return exit_status;
+  const auto loaded_before = LoadFile(kTool, o.before, o.load, exit_status);
+  if (!loaded_before) return exit_status;
+  const auto loaded_after = LoadFile(kTool, o.after, o.load, exit_status);
+  if (!loaded_after) return exit_status;
+  const Module& before = *loaded_before->module;
+  const Module& after = *loaded_after->module;
   const uint32_t ignored = (o.metadata ? 0u : kMetadataAspect) | (o.layouts ? 0u : kLayoutAspect);
-  const ModuleMatch match(*before, *after);
-  const ModuleDifference difference = Difference(*before, *after, match, ignored);
+  const ModuleMatch match(before, after);
+  const ModuleDifference difference = Difference(before, after, match, ignored);
   if (!o.quiet) {
     const std::string report =
-        Report(o, {o.before, o.after, *before, *after, match, difference, ignored});
+        Report(o, {o.before, o.after, before, after, match, difference, ignored});
     if (absl::Status written = AtomicWriteFile(o.output, report); !written.ok())
       return ReportError(kTool, written);
   }

@@ -199,9 +199,8 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
 
 int RunHloOpt(const OptOptions& o) {
   EndOnSignals(kTool.data(), /*time_limit_s=*/0);
-  for (const std::string& plugin : o.plugins)
-    if (absl::Status loaded = LoadPassPlugin(plugin); !loaded.ok())
-      return ReportError(kTool, loaded);
+  if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
+    return ReportError(kTool, loaded);
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOf(o);

@@ -50,9 +50,7 @@ void AddPrintFlags(CLI::App& app, OptOptions& o) {
 
 // Which passes run, and which of their steps.
 void AddPassFlags(CLI::App& app, OptOptions& o) {
-  app.add_option("--load-pass-plugin", o.plugins,
-                 "a shared object with passes of one's own (examples/pass_plugin)")
-      ->type_name("FILE");
+  AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run, comma-separated; --list-passes names them")
       ->type_name("A,B");
   app.add_option("--pipeline", o.pipeline, "a named list of passes, run before --passes")

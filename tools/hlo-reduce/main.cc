@@ -36,6 +36,7 @@ constexpr double kLeastTimeLimit = 2;  // seconds
 struct ReduceFlags {
   std::string input, output;
   std::string test, script, run, mismatch, passes;
+  std::vector<std::string> plugins;  // for the tools that --passes and --mismatch run
   LoadOptions load;
   InterestOptions interest;
   ReduceOptions reduce;
@@ -58,6 +59,7 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   what->add_option("--passes", o.passes, "hlo-opt's passes break the module or its values")
       ->type_name("A,B");
   what->require_option(1);
+  AddPluginFlag(app, o.plugins);
   app.add_option("--exit", o.interest.exit_status, "the exit status of --run that is the fault");
   app.add_option("--message", o.interest.message, "and what the command prints matches this")
       ->type_name("REGEX");
@@ -77,6 +79,9 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
 absl::Status ChooseTest(ReduceFlags& o) {
   InterestOptions& interest = o.interest;
   const std::string folder = FolderOfProgram();
+  std::string plugins;
+  for (const std::string& plugin : o.plugins)
+    absl::StrAppend(&plugins, " ", ShellWord("--load-pass-plugin=" + plugin));
   if (!o.test.empty()) {
     interest.command = o.test;
   } else if (!o.script.empty()) {
@@ -85,14 +90,15 @@ absl::Status ChooseTest(ReduceFlags& o) {
   } else if (!o.run.empty()) {
     interest.command = o.run;
   } else if (!o.passes.empty()) {
-    interest.command = absl::StrCat(folder, "/hlo-opt {} --passes='", o.passes,
-                                    "' --verify-each=interp --reproducer=/dev/null -o /dev/null");
+    interest.command =
+        absl::StrCat(folder, "/hlo-opt {}", plugins, " ", ShellWord("--passes=" + o.passes),
+                     " --verify-each=interp --reproducer=/dev/null -o /dev/null");
     interest.any_failure = true;
     if (interest.message.empty()) interest.message = "changed values|internal error|is broken";
   } else {
     const std::vector<std::string> platforms = SplitCommas(o.mismatch);
     if (platforms.size() != 2) return InvalidArgument("--mismatch takes two platforms, A,B");
-    interest.command = absl::StrCat(folder, "/hlo-run {} --platform=", platforms[0],
+    interest.command = absl::StrCat(folder, "/hlo-run {}", plugins, " --platform=", platforms[0],
                                     " --reference-platform=", platforms[1]);
     interest.exit_status = kExitCheckFailed;
   }
@@ -128,10 +134,9 @@ absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
 int Run(ReduceFlags& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
   if (o.output.empty()) o.output = o.input + ".reduced.hlo";
-  const auto source = ReadSource(o.input);
-  if (!source.ok()) return ReportError(kTool, source.status());
-  auto loaded = LoadModule(*source, o.load);
-  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  int exit_status = kExitDone;
+  auto loaded = LoadFile(kTool, o.input, o.load, exit_status);
+  if (!loaded) return exit_status;
   return ReportError(kTool, ReduceTo(o, std::move(loaded->module)));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "analysis/work_bound.h"
 #include "ffi/registry.h"
+#include "passes/plugin.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
@@ -213,17 +214,16 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
 }
 
 int RunFile(const std::string& path, const RunOptions& o) {
-  auto source = ReadSource(path);
-  if (!source.ok()) return ReportError(kTool, source.status());
   LoadOptions load;
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
-  auto loaded = LoadModule(*source, load);
-  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  int exit_status = kExitDone;
+  auto loaded = LoadFile(kTool, path, load, exit_status);
+  if (!loaded) return exit_status;
   bool agrees = true;
   const absl::Status status = RunLoaded(o, *loaded, agrees);
   ClearProgress();
-  if (!status.ok()) return ReportError(kTool, status, source->get());
+  if (!status.ok()) return ReportError(kTool, status, loaded->source.get());
   return agrees ? kExitDone : kExitCheckFailed;
 }
 
@@ -239,6 +239,8 @@ int RunHloRun(const RunOptions& o) {
   for (const std::string& library : o.load)
     if (auto targets = LoadCustomCalls(library); !targets.ok())
       return ReportError(kTool, targets.status());
+  if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
+    return ReportError(kTool, loaded);
   int worst = kExitDone;
   for (const std::string& path : o.files) {
     if (o.files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));

@@ -46,7 +46,8 @@ struct RunOptions {
   // Compilation.
   bool run_passes = true, verify = true, verify_each = false, allow_unknown_attributes = false;
   bool run_reference_passes = true;
-  std::string passes;  // instead of the platform's pipeline
+  std::vector<std::string> plugins;  // shared objects with passes, loaded before anything else
+  std::string passes;                // instead of the platform's pipeline
   int opt_level = 2, threads = 0;
   bool flush_denormals = false, compile_only = false, donate = false;
   std::string dump_to, cache_dir;

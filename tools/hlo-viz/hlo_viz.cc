@@ -46,7 +46,7 @@ absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
   }
   if (!o.diff_with.empty()) {
     ASSIGN_OR_RETURN(auto source, ReadSource(o.diff_with));
-    ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(source, LoadOptionsOf(o)));
+    ASSIGN_OR_RETURN(LoadedModule loaded, LoadModule(std::move(source), LoadOptionsOf(o)));
     side.other = std::move(loaded.module);
   }
   return side;
@@ -99,10 +99,9 @@ int Converse(const VizOptions& o) {
   if (o.input == "-")
     return ReportError(kTool,
                        InvalidArgument("--repl reads commands from standard input: name a file"));
-  auto source = ReadSource(o.input);
-  if (!source.ok()) return ReportError(kTool, source.status());
-  auto loaded = LoadModule(*source, LoadOptionsOf(o));
-  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  int exit_status = kExitDone;
+  const auto loaded = LoadFile(kTool, o.input, LoadOptionsOf(o), exit_status);
+  if (!loaded) return exit_status;
   return RunRepl(ModuleIndex(*loaded->module), o);
 }
 

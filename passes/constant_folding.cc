@@ -16,10 +16,17 @@ bool Folds(Opcode opcode) {
       return false;
     case Opcode::kReduce:
     case Opcode::kDot:
+    case Opcode::kScatter:
       return true;
     default:
       return HasTrait(opcode, kElementwise) || HasTrait(opcode, kMovesData);
   }
+}
+
+// The constant that the operand is, or that it broadcasts.
+const Instruction* ConstantOf(const Instruction* x) {
+  const Instruction* constant = x->opcode() == Opcode::kBroadcast ? x->operand(0) : x;
+  return constant->IsConstant() && constant->literal() != nullptr ? constant : nullptr;
 }
 
 bool MayFold(const Instruction* i) {
@@ -27,24 +34,38 @@ bool MayFold(const Instruction* i) {
   if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
   if (i->shape().ElementCount() > kMaxFoldedElements || i->operand_count() == 0) return false;
   double work = static_cast<double>(i->shape().ElementCount());
+  bool plain = false;  // broadcasts alone are for other rules
   for (const Instruction* x : i->operands()) {
-    if (!x->IsConstant() || x->literal() == nullptr || !x->shape().IsArray()) return false;
+    if (ConstantOf(x) == nullptr || !x->shape().IsArray()) return false;
     if (x->shape().ElementCount() > kMaxFoldedElements) return false;
+    plain |= x->IsConstant();
   }
+  if (!plain) return false;
   if (i->opcode() == Opcode::kDot)
     for (int64_t d : i->attr<DotAttrs>().lhs_contracting_dims)
       work *= static_cast<double>(i->operand(0)->shape().dims[d]);
   return work <= static_cast<double>(kMaxFoldedElements);
 }
 
+// What `i` gives, whose operands MayFold took.
+absl::StatusOr<Literal> Fold(const Instruction& i) {
+  std::vector<std::unique_ptr<Literal>> broadcasts;
+  std::vector<const Literal*> operands;
+  for (const Instruction* x : i.operands()) {
+    operands.push_back(ConstantOf(x)->literal());
+    if (x->IsConstant()) continue;
+    ASSIGN_OR_RETURN(Literal whole, EvaluateInstruction(*x, {operands.back()}));
+    broadcasts.push_back(std::make_unique<Literal>(std::move(whole)));
+    operands.back() = broadcasts.back().get();
+  }
+  return EvaluateInstruction(i, operands);
+}
+
 absl::StatusOr<bool> Run(Computation& computation) {
   bool changed = false;
-  std::vector<const Literal*> operands;
   for (Instruction* i : computation.PostOrder()) {
     if (!MayFold(i) || (i->users().empty() && !i->IsRoot())) continue;
-    operands.clear();
-    for (const Instruction* x : i->operands()) operands.push_back(x->literal());
-    absl::StatusOr<Literal> value = EvaluateInstruction(*i, operands);
+    absl::StatusOr<Literal> value = Fold(*i);
     if (!value.ok()) continue;  // what fails shall fail when it runs
     value->set_shape(i->shape());
     Instruction* constant = computation.AddConstant(*std::move(value), i->name());

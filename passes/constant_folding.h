@@ -6,8 +6,9 @@
 namespace hlokit {
 
 // Matches elementwise operations, data movement, reductions and dots whose operands are all
-// constants, with results and work of at most kMaxFoldedElements; broadcasts and iotas, which cost
-// nothing, stay. Values are the reference executor's. Cost: linear, and the work folded.
+// constants, or broadcasts of constants beside them, with results and work of at most
+// kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. Values are the reference
+// executor's. Cost: linear, and the work folded.
 inline constexpr int64_t kMaxFoldedElements = 1 << 16;
 std::unique_ptr<Pass> CreateConstantFolding();
 

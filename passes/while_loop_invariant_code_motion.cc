@@ -2,6 +2,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "passes/dce.h"
 #include "passes/fusion_rules.h"
+#include "passes/tuple_simplifier.h"
 #include "passes/while_loops.h"
 #include "passes/while_state_internal.h"
 #include "support/status.h"
@@ -124,6 +125,37 @@ class Hoister {
       invariant_;  // to the copy outside, made when needed
 };
 
+// Lets one read of each part stand for all that the computation has.
+bool ShareReads(const Instruction* tuple) {
+  bool changed = false;
+  absl::flat_hash_map<int64_t, Instruction*> reads;
+  for (Instruction* i : tuple->parent()->PostOrder()) {
+    if (i->opcode() != Opcode::kGetTupleElement || i->operand(0) != tuple || i->users().empty() ||
+        i->IsRoot())
+      continue;
+    Instruction*& read = reads.try_emplace(i->tuple_index(), i).first->second;
+    if (read == i || read->shape() != i->shape()) continue;
+    i->ReplaceAllUsesWith(read);
+    changed = true;
+  }
+  return changed;
+}
+
+// What is left of tuples and reads once loops have other states.
+bool CleanUp(Module& module) {
+  bool changed = false;
+  const std::vector<bool> running = RunningComputations(module);
+  for (Computation* c : module.ComputationsPostOrder()) {
+    if (!running[c->id()]) continue;
+    bool cleaned = SimplifyTuples(*c);
+    for (const Instruction* parameter : c->parameters())
+      if (parameter->shape().IsTuple()) cleaned |= ShareReads(parameter);
+    if (cleaned) RemoveDead(*c);
+    changed |= cleaned;
+  }
+  return changed;
+}
+
 absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Instruction*)) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
@@ -133,7 +165,7 @@ absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Ins
       if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
       changed |= Hoister(*loop, is_worth_keeping).Run();
     }
-  return changed;
+  return CleanUp(module) || changed;
 }
 
 absl::StatusOr<bool> Run(Module& module) { return HoistAll(module, IsDearToMake); }

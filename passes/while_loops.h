@@ -13,7 +13,8 @@ std::unique_ptr<Pass> CreateSimplifyWhileLoops();
 // while-loop-invariant-code-motion. Matches instructions of a body that need only constants and
 // parts of the tuple that never change, and are worth keeping: arrays that take work, or many
 // elements, to make; they move before the loop and become parts of its tuple. Expects bodies with
-// one caller (flatten-call-graph). Cost: linear.
+// one caller (flatten-call-graph). Tuples that are only taken apart go, and of several reads of one
+// part one stays. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion();
 
 // while-loop-expensive-invariant-code-motion. The same for products and reductions alone.

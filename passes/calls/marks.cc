@@ -108,6 +108,19 @@ absl::StatusOr<bool> SanitizeNames(Module& module) {
   return changed;
 }
 
+bool Rename(Module& module, absl::string_view from, absl::string_view to) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (i->name() != from) continue;
+      i->set_name(module.UniqueName(to));
+      changed = true;
+    }
+  return changed;
+}
+absl::StatusOr<bool> FooToBar(Module& module) { return Rename(module, "foo", "bar"); }
+absl::StatusOr<bool> BarToHello(Module& module) { return Rename(module, "bar", "hello"); }
+
 absl::StatusOr<bool> CheckModule(Module& module) {
   Diagnostics diagnostics;
   RETURN_IF_ERROR(Verify(module, diagnostics));
@@ -130,6 +143,12 @@ std::unique_ptr<Pass> CreateMemorySpacePropagation() {
 }
 std::unique_ptr<Pass> CreateSanitizeConstantNames() {
   return MakeModulePass("sanitize-constant-names", SanitizeNames);
+}
+std::unique_ptr<Pass> CreateTestOnlyFoo2Bar() {
+  return MakeModulePass("test-only-foo2bar", FooToBar);
+}
+std::unique_ptr<Pass> CreateTestOnlyBar2Hello() {
+  return MakeModulePass("test-only-bar2hello", BarToHello);
 }
 std::unique_ptr<Pass> CreateHloVerifier() { return MakeModulePass("hlo-verifier", CheckModule); }
 

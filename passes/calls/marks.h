@@ -26,5 +26,10 @@ std::unique_ptr<Pass> CreateSanitizeConstantNames();
 // hlo-verifier: checks the module and changes nothing. Errors: what the verifier finds first.
 std::unique_ptr<Pass> CreateHloVerifier();
 
+// test-only-foo2bar, test-only-bar2hello: instructions named foo are renamed bar, those named bar
+// hello. For tests of lists of passes.
+std::unique_ptr<Pass> CreateTestOnlyFoo2Bar();
+std::unique_ptr<Pass> CreateTestOnlyBar2Hello();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -42,19 +42,30 @@ bool IsReadOnly(const Origin& origin) {
          (origin.made->IsParameter() && origin.made->parent()->IsEntry());
 }
 
-// Those who read the array `i`, through bitcasts; the tuple `except` does not count.
+// Whether a tuple is there for conditionals alone.
+bool IsForBranches(const Instruction* tuple) {
+  return !tuple->IsRoot() &&
+         std::all_of(tuple->users().begin(), tuple->users().end(), [](const Instruction* user) {
+           return user->opcode() == Opcode::kConditional;
+         });
+}
+
+// Those who read the array `i`, through bitcasts, and through conditionals, which may give it back;
+// the tuple `except` does not count.
 std::vector<const Instruction*> Readers(const Instruction* i, const Instruction* except) {
   std::vector<const Instruction*> readers, work = {i};
+  absl::flat_hash_set<const Instruction*> seen;
   while (!work.empty()) {
     const Instruction* at = work.back();
     work.pop_back();
     for (const Instruction* user : at->users()) {
       if (user == except) continue;
-      if (user->opcode() == Opcode::kBitcast) {
+      const bool hands_on = user->opcode() == Opcode::kBitcast ||
+                            user->opcode() == Opcode::kGetTupleElement ||
+                            (user->opcode() == Opcode::kTuple && IsForBranches(user));
+      if (!hands_on) readers.push_back(user);
+      if ((hands_on || user->opcode() == Opcode::kConditional) && seen.insert(user).second)
         work.push_back(user);
-      } else {
-        readers.push_back(user);
-      }
     }
   }
   return readers;
@@ -83,8 +94,10 @@ bool AllReadBefore(const std::vector<const Instruction*>& readers, const Instruc
   for (const Instruction* reader : readers) {
     if (reader != writer && !before.contains(reader)) return false;
     // Tuples and control flow hand the array on to readers that are not seen from here.
-    if (reader->opcode() == Opcode::kTuple || !reader->called().empty())
-      if (reader != writer && reader->opcode() != Opcode::kFusion) return false;
+    const bool hands_on = reader->opcode() == Opcode::kTuple || !reader->called().empty();
+    if (hands_on && reader != writer && reader->opcode() != Opcode::kFusion &&
+        reader->opcode() != Opcode::kConditional)
+      return false;
   }
   return true;
 }
@@ -151,6 +164,17 @@ bool PassesThroughLoop(const WhileState& loop, int64_t k, const Instruction* rea
   return true;
 }
 
+// True if fusion `i` is a scatter into its operand `k`, which it reads for nothing else.
+bool ScattersInto(const Instruction& i, int64_t k) {
+  if (i.opcode() != Opcode::kFusion) return false;
+  const Instruction* root = i.to_apply()->root();
+  const Instruction* into = i.to_apply()->parameter(k);
+  return root->opcode() == Opcode::kScatter && root->operand_count() == 3 &&
+         root->operand(0) == into && into->users().size() == 1 &&
+         std::count(root->operands().begin(), root->operands().end(), into) == 1 &&
+         root->shape() == into->shape();
+}
+
 // True if part k may be written by the instruction that computes its next value.
 bool MayUpdatePart(const WhileState& loop, int64_t k) {
   const Instruction* next = loop.root->operand(k);
@@ -170,7 +194,7 @@ bool MayUpdatePart(const WhileState& loop, int64_t k) {
       bool wanted = false;
       const Instruction* operand = origin.made->operand(o);
       if (OriginOf(operand) == Origin{loop.parameter, {k}} && origin.part.empty() &&
-          !MayShareBuffer(*origin.made, o, 0, 0, &wanted))
+          !MayShareBuffer(*origin.made, o, 0, 0, &wanted) && !ScattersInto(*origin.made, o))
         return false;
     }
   }

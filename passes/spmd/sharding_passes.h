@@ -25,5 +25,9 @@ std::unique_ptr<Pass> CreateShardingRemover();
 std::unique_ptr<Pass> CreateDomainIsolator();
 std::unique_ptr<Pass> CreateDomainRemover();
 
+// domain_verifier: changes nothing. Errors: InvalidArgument where a domain says otherwise than
+// its neighbours how they are sharded.
+std::unique_ptr<Pass> CreateDomainVerifier();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

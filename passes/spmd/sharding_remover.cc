@@ -72,8 +72,32 @@ absl::StatusOr<bool> Isolate(Computation& c) {
   return changed;
 }
 
+absl::Status CheckSide(const Instruction& domain, const Instruction& neighbour,
+                       const Sharding& side) {
+  Sharding wanted;
+  SetSide(neighbour, wanted);
+  if (wanted == side) return absl::OkStatus();
+  return InvalidArgument("domain ", domain.name(), " says otherwise than ", neighbour.name(),
+                         " how it is sharded");
+}
+
+absl::StatusOr<bool> VerifyDomains(Computation& c) {
+  for (const Instruction* i : c.Instructions()) {
+    if (i->opcode() != Opcode::kDomain) continue;
+    const Domain& domain = i->attr<DomainAttrs>().domain;
+    if (i->operand(0)->opcode() != Opcode::kDomain)
+      RETURN_IF_ERROR(CheckSide(*i, *i->operand(0), domain.exit));
+    for (const Instruction* user : i->users())
+      if (user->opcode() != Opcode::kDomain) RETURN_IF_ERROR(CheckSide(*i, *user, domain.entry));
+  }
+  return false;
+}
+
 }  // namespace
 
+std::unique_ptr<Pass> CreateDomainVerifier() {
+  return MakeComputationPass("domain_verifier", VerifyDomains);
+}
 std::unique_ptr<Pass> CreateShardingRemover() {
   return MakeModulePass("sharding-remover", RemoveShardings);
 }

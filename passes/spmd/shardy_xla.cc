@@ -24,6 +24,12 @@ void DropShardyAttributes(FrontendAttributes& attributes) {
                    attributes.end());
 }
 
+void DropAttribute(Instruction& i, absl::string_view name) {
+  if (!i.HasExtras()) return;
+  std::erase_if(i.mutable_extras().frontend_attributes,
+                [&](const auto& attribute) { return attribute.first == name; });
+}
+
 bool HasShardyAttributes(const Instruction& i) {
   for (const auto& [name, value] : i.extras().frontend_attributes)
     if (absl::StartsWith(name, kPrefix)) return true;
@@ -87,7 +93,10 @@ class Import {
     DropShardyAttributes(attributes);
     changed_ |= attributes.size() != before;
     if (!changed_) return false;
-    for (Computation* body : manual_) MarkManual(*body);
+    for (Computation* body : manual_) {
+      MarkManual(*body);
+      for (Instruction* call : body->Callers()) DropAttribute(*call, "inlineable");
+    }
     MoveRootSharding();
     for (auto create : {&CreateTupleSimplifier, &CreateCse, &CreateDce})
       RETURN_IF_ERROR(create()->Run(module_).status());

@@ -32,6 +32,14 @@ if(TARGET hlo-run)
   set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
+# Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
+if(TARGET hlo-run)
+  add_test(NAME project.dynamic_sizes
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/operations_peer.py dynamic
+                   --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.dynamic_sizes PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 900)
+endif()
+
 # What the project says of each operation against the catalogue of the semantics pages.
 add_test(NAME corpus.operations
          COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py

@@ -56,6 +56,10 @@ void UpdateSlice(Literal& target, const Literal& update, absl::Span<const Litera
   const DimVector strides = StridesOf(target);
   CopyStrided(RuntimeDims(update), update.data(), StridesOf(update),
               At(target, Dot(starts, strides)), strides, ByteWidth(target.type()));
+  // As in XLA, an update of a whole dynamic dimension says how long it is from there on.
+  for (int d = 0; d < target.shape().rank(); ++d)
+    if (update.shape().IsDynamic(d) && update.shape().dims[d] == target.shape().dims[d])
+      SetRuntimeDim(target, d, update.dynamic_size(d));
 }
 
 Literal SliceBox(const Literal& operand, absl::Span<const int64_t> starts,
@@ -175,6 +179,9 @@ absl::StatusOr<Literal> EvaluateDynamicSlice(const EvalContext& context) {
   const DimVector strides = StridesOf(operand);
   const DimVector starts =
       ClampedStarts(context.operands.subspan(1), operand.shape().dims, result.shape().dims);
+  for (int d = 0; d < result.shape().rank(); ++d)  // a whole dimension keeps its size
+    if (result.shape().dims[d] == operand.shape().dims[d])
+      SetRuntimeDim(result, d, operand.dynamic_size(d));
   CopyStrided(result.shape().dims, At(operand, Dot(starts, strides)), strides, result.data(),
               StridesOf(result), ByteWidth(result.type()));
   return result;

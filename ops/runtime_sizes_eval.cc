@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ops/dim_lists.h"
 #include "ops/eval_movement.h"
 #include "ops/eval_runtime_sizes.h"
 #include "ops/eval_strided.h"
@@ -45,24 +46,27 @@ bool FitKernel(AtRuntime& at) {
   return true;
 }
 
-// Whole transforms only: the length of one is an attribute.
+// Lines are transformed as long as they are; those that an IRFFT makes stay of even or odd length.
 bool FitTransforms(AtRuntime& at) {
-  const auto& attrs = at.attr<FftAttrs>();
+  auto& attrs = at.attr<FftAttrs>();
   const size_t first = at.dims[0].size() - attrs.fft_length.size();
   for (size_t i = 0; i < attrs.fft_length.size(); ++i) {
-    const bool last = i + 1 == attrs.fft_length.size();
-    const int64_t length = last && attrs.fft_type == FftType::kIrfft ? attrs.fft_length[i] / 2 + 1
-                                                                     : attrs.fft_length[i];
-    if (at.dims[0][first + i] != length) return false;
+    const int64_t size = at.dims[0][first + i];
+    const bool halved = i + 1 == attrs.fft_length.size() && attrs.fft_type == FftType::kIrfft;
+    int64_t& length = attrs.fft_length[i];
+    length = !halved ? size : size == 0 ? 0 : 2 * (size - 1) + length % 2;
   }
   return true;
 }
 
-// Slices reach no further than the operand, unless nothing would be left of them.
+// Slices reach no further than the operand; from one without elements no single row can be taken.
 bool FitSlices(AtRuntime& at) {
+  const auto& attrs = at.attr<GatherAttrs>();
   DimVector& sizes = at.attr<GatherAttrs>().slice_sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (at.dims[0][d] == 0 && sizes[d] > 0) return false;
+    const bool single =
+        Contains(attrs.collapsed_slice_dims, d) || Contains(attrs.operand_batching_dims, d);
+    if (single && at.dims[0][d] == 0) return false;
     sizes[d] = std::min(sizes[d], at.dims[0][d]);
   }
   return true;

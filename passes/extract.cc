@@ -55,12 +55,24 @@ class Extractor {
         if (operand->IsConstant()) included_.insert(operand);
   }
 
+  // What `i` continues, where it is a further part of an asynchronous operation: such a part runs
+  // only with those before it.
+  static const Instruction* Continued(const Instruction& i) {
+    const bool continues =
+        i.opcode() == Opcode::kAsyncUpdate || (Info(i.opcode()).traits & kAsyncDone) != 0;
+    return continues && i.operand_count() > 0 ? i.operand(0) : nullptr;
+  }
+
   // Breadth first from the outputs, `height` steps up.
   void FindIncluded() {
     std::vector<const Instruction*> level = outputs_;
     included_.insert(level.begin(), level.end());
     AddConstants();
     for (int height = 0; !level.empty(); ++height) {
+      for (size_t k = 0; k < level.size(); ++k)  // grows
+        if (const Instruction* before = Continued(*level[k]);
+            before != nullptr && included_.insert(before).second)
+          level.push_back(before);
       std::vector<const Instruction*> next;
       for (const Instruction* i : level)
         for (const Instruction* operand : i->operands()) {

@@ -28,9 +28,9 @@ struct Extraction {
 
 // A module whose entry computes `outputs`, instructions of one computation: its result is the one,
 // or a tuple of the several. Operands that do not come along become parameters, named as they are;
-// constants always come along, and tokens are made anew. Computations that are called come whole.
-// Names, places, layouts and schedules stay; aliases do not. Errors: InvalidArgument where there
-// are no outputs or they are of several computations.
+// constants always come along, starts with their dones, and tokens are made anew. Computations that
+// are called come whole. Names, places, layouts and schedules stay; aliases do not. Errors:
+// InvalidArgument where there are no outputs or they are of several computations.
 absl::StatusOr<Extraction> Extract(absl::Span<const Instruction* const> outputs,
                                    const ExtractOptions& options = {});
 

@@ -21,7 +21,7 @@ constexpr Pair kPairs[] = {
 void CheckNativePair(VerifyRun& run, const Instruction& i) {
   for (const auto& [start, done] : kPairs) {
     if (i.opcode() == start && (i.users().size() != 1 || i.users()[0]->opcode() != done))
-      run.Error(i, "async-c1", "expects one user, a ", Text(done), ", found ",
+      run.Error(i, "async-c1", "expects one user, ", Text(done), ", found ",
                 i.users().empty() ? absl::string_view("none") : Text(i.users()[0]->opcode()));
     if (i.opcode() == done && i.operand(0)->opcode() != start)
       run.Error(i, "async-c2", "expects a ", Text(start), " as operand, found ",

@@ -174,8 +174,25 @@ class Legalizer {
     }
   }
 
+  // Whether what `start` gives goes to the further parts of its operation only.
+  static bool IsTakenByItsOwnOnly(const Instruction& start) {
+    std::vector<const Instruction*> work = {&start};
+    while (!work.empty()) {
+      const Instruction* part = work.back();
+      work.pop_back();
+      if (part->IsRoot()) return false;
+      for (const Instruction* user : part->users()) {
+        if (Info(user->opcode()).traits & kAsyncDone) continue;
+        if (user->opcode() != Opcode::kAsyncUpdate) return false;
+        work.push_back(user);
+      }
+    }
+    return true;
+  }
+
   // (operands, result, ...) of start is taken apart by done only, through updates.
   void Synchronize(Instruction* start) {
+    if (!IsTakenByItsOwnOnly(*start)) return;
     auto call = std::make_unique<Instruction>(Opcode::kCall, start->to_apply()->root()->shape(),
                                               start->operands());
     call->set_called({start->to_apply()});
@@ -185,9 +202,9 @@ class Legalizer {
   }
 
   void SynchronizeCopy(Instruction* start) {
+    if (!IsTakenByItsOwnOnly(*start)) return;
     const std::vector<Instruction*> users(start->users().begin(), start->users().end());
     for (Instruction* done : users) {
-      if (done->opcode() != Opcode::kCopyDone) return;
       Instruction* copy = c_.Add(Opcode::kCopy, done->shape(), {start->operand(0)}, done->name());
       inserted_[done].push_back(copy);
       Replace(done, copy);
@@ -209,7 +226,8 @@ class Legalizer {
     for (int64_t o = 0; o < collective->operand_count(); ++o) {
       Instruction* part = collective->operand(o);
       const Shape& wanted = taker->shape().IsTuple() ? taker->shape().elements[o] : taker->shape();
-      if (!sends) part = rewriter.Splat(wanted, 0);
+      // Zero bits, whatever they stand for: f8e8m0fnu has no zero.
+      if (!sends) part = rewriter.Fill(wanted, Literal(Shape::Scalar(wanted.type)));
       if (part->shape().MinorToMajor() != wanted.MinorToMajor())
         part = rewriter.Add(Opcode::kCopy, wanted, {part});
       parts.push_back(part);
@@ -223,9 +241,8 @@ class Legalizer {
 
   // The same of a collective in two halves, where nothing but its other half takes the first.
   void ReceiveAtDone(Instruction* start) {
+    if (!IsTakenByItsOwnOnly(*start)) return;
     const std::vector<Instruction*> users(start->users().begin(), start->users().end());
-    for (const Instruction* done : users)
-      if (!(Info(done->opcode()).traits & kAsyncDone)) return;
     for (Instruction* done : users) Replace(done, Received(start, done));
     dead_.push_back(start);
     gone_.insert(start);

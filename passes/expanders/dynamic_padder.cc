@@ -101,6 +101,9 @@ bool CanPad(const Instruction& i) {
       return i.operand_count() == 2;
     case Opcode::kConcatenate:
       return true;
+    case Opcode::kDynamicUpdateSlice:
+      return std::none_of(i.operands().begin() + 2, i.operands().end(),
+                          [](const Instruction* start) { return IsDynamicArray(start->shape()); });
     default:
       return i.shape().IsArray() && i.called().empty() && !i.HasSideEffect() && AllGoAlong(i);
   }
@@ -154,6 +157,9 @@ class Padder {
         break;
       case Opcode::kConcatenate:
         Concatenate(i);
+        break;
+      case Opcode::kDynamicUpdateSlice:
+        Update(i);
         break;
       default: {
         std::vector<Instruction*> operands;
@@ -234,19 +240,21 @@ class Padder {
       if (padded_.contains(tuple->operand(k))) tuple->SetOperand(k, Left(tuple->operand(k)));
   }
 
-  // `x` at its bounds, with `filler` behind the sizes of the dimensions for which `masked` holds.
+  // `x` at its bounds, with the scalar `filler`, or elements of such an array, behind the sizes of
+  // the dimensions for which `masked` holds.
   template <typename Masked>
   Instruction* Filled(Instruction* x, Instruction* filler, Masked masked) {
     Instruction* array = Padded(x);
     const Sizes sizes = SizesOf(x);
     Instruction* filled = array;
+    const bool scalar = filler->shape().rank() == 0;
     for (int64_t d = 0; d < x->shape().rank(); ++d) {
       if (sizes[d] == nullptr || !masked(d)) continue;
       const Shape& shape = array->shape();
       Instruction* at = w_.Iota(ElementType::kS32, shape.dims, d);
       Instruction* inside =
           w_.Compare(at, w_.Broadcast(sizes[d], shape.dims, {}), ComparisonDirection::kLt);
-      filled = w_.Select(inside, filled, w_.Fill(shape, filler));
+      filled = w_.Select(inside, filled, scalar ? w_.Fill(shape, filler) : filler);
     }
     return filled;
   }
@@ -289,6 +297,27 @@ class Padder {
     }
     Note(i, joined);
     sizes_[i][dim] = start;
+  }
+
+  // What lies behind the sizes of the update stays as it was. Where the update is as long as the
+  // result, its size is the result's.
+  void Update(Instruction* i) {
+    Instruction* update = i->operand(1);
+    std::vector<Instruction*> operands;
+    for (Instruction* x : i->operands()) operands.push_back(Padded(x));
+    if (IsDynamicArray(update->shape())) {
+      const absl::Span<Instruction* const> starts = absl::MakeConstSpan(operands).subspan(2);
+      Instruction* before = w_.DynamicSlice(operands[0], starts, update->shape().dims);
+      operands[1] = Filled(update, before, [](int64_t) { return true; });
+    }
+    Note(i, rewriter_.Clone(i, AtBounds(i->shape()), operands));
+    Sizes& sizes = sizes_[i];
+    sizes = SizesOf(i->operand(0));
+    const Sizes own = SizesOf(update);
+    for (int d = 0; d < i->shape().rank(); ++d) {
+      const bool whole = update->shape().dims[d] == i->shape().dims[d];
+      if (whole && own[d] != nullptr && i->shape().IsDynamic(d)) sizes[d] = own[d];
+    }
   }
 
   Computation& c_;

@@ -23,16 +23,18 @@ bool HasArrays(const Shape& shape) {
   return false;
 }
 
-// Instructions that only pass values on are never the ones to blame.
+// Instructions that only pass values on are never the ones to blame; a start's result is its
+// done's.
 bool MayBeWrong(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kParameter:
     case Opcode::kConstant:
     case Opcode::kTuple:
     case Opcode::kGetTupleElement:
+    case Opcode::kAsyncUpdate:
       return false;
     default:
-      return HasArrays(i.shape());
+      return HasArrays(i.shape()) && (Info(i.opcode()).traits & kAsyncStart) == 0;
   }
 }
 

@@ -40,12 +40,21 @@ absl::Status Trace(const Side& side, const Module& module,
   return WalkRuns(side, module, arguments, ComputationsWith(module, wanted), visit);
 }
 
+// What runs by itself in the place of `i`: an asynchronous operation does up to its done only.
+static const Instruction& Whole(const Instruction& i) {
+  const Instruction* part = &i;
+  while ((HasTrait(part->opcode(), kAsyncStart) || part->opcode() == Opcode::kAsyncUpdate) &&
+         part->users().size() == 1)
+    part = part->users()[0];
+  return *part;
+}
+
 absl::StatusOr<Isolated> Isolate(const Side& side, const Module& module,
                                  absl::Span<const Literal* const> arguments,
                                  const Instruction& instruction, int64_t run, int height) {
   ExtractOptions options;
   options.height = height;
-  ASSIGN_OR_RETURN(Extraction cut, Extract({&instruction}, options));
+  ASSIGN_OR_RETURN(Extraction cut, Extract({&Whole(instruction)}, options));
   Isolated isolated;
   int64_t runs = 0;
   bool found = false;

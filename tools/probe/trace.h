@@ -24,8 +24,9 @@ struct Isolated {
   std::vector<Literal> inputs;
 };
 
-// Cuts `instruction` out, `height` operands deep (see Extract), with the values of the run of its
-// computation number `run` (0: the first). NotFound where the program has no such run.
+// Cuts `instruction` (of an asynchronous start, all up to its done) out, `height` operands deep
+// (see Extract), with the values of the run of its computation number `run` (0: the first).
+// NotFound where the program has no such run.
 absl::StatusOr<Isolated> Isolate(const Side& side, const Module& module,
                                  absl::Span<const Literal* const> arguments,
                                  const Instruction& instruction, int64_t run, int height);

@@ -31,8 +31,7 @@ llvm::Value* CallSite::Pointers(absl::Span<llvm::Value* const> pointers) {
   return array;
 }
 
-void CallSite::Call(const char* name, absl::Span<llvm::Value* const> arguments) {
-  Builder& b = builder();
+void CallRuntime(Builder& b, const char* name, absl::Span<llvm::Value* const> arguments) {
   std::vector<llvm::Type*> types;
   std::vector<llvm::Value*> values;
   for (llvm::Value* argument : arguments) {

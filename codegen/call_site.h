@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "codegen/loops.h"
 #include "ir/instruction.h"
 
 namespace hlokit {
+
+// Calls a runtime function of type void(arguments...); a null argument is a null pointer.
+void CallRuntime(Builder& b, const char* name, absl::Span<llvm::Value* const> arguments);
 
 class CallSite {
  public:
@@ -23,8 +27,9 @@ class CallSite {
   llvm::Value* Words(absl::Span<const int64_t> words);
   // A pointer to an array of pointers, on the stack of the caller.
   llvm::Value* Pointers(absl::Span<llvm::Value* const> pointers);
-  // Calls a runtime function of type void(args...).
-  void Call(const char* name, absl::Span<llvm::Value* const> arguments);
+  void Call(const char* name, absl::Span<llvm::Value* const> arguments) {
+    CallRuntime(builder(), name, arguments);
+  }
 };
 
 // Computes the instruction by one call of the runtime library (dot, convolution, sort, ...) if

@@ -16,6 +16,8 @@ constexpr int64_t kStepsLeftOffset = offsetof(HlokitRunContext, steps_left);
 constexpr int64_t kSoon = 1 << 24;
 // Longer loops and branches are functions of their own: LLVM's time grows faster than a function.
 constexpr size_t kMostInline = 120;
+// Copies from here on are worth several threads, and writing results past the caches.
+constexpr int64_t kLargeCopy = 1 << 20;
 
 void Append(const SmallValues::Elements& elements, Values& values) {
   const Values flat = Flatten(elements);
@@ -30,16 +32,21 @@ void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) 
     llvm::Value* source = Pointer(f, from);
     const bool may_be_same =
         from.kind == Slice::Kind::kParameter && to.kind == Slice::Kind::kOutput;
-    if (!may_be_same) {
-      f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
-      return;
-    }
+    const auto move = [&] {
+      if (to.size < kLargeCopy) {
+        f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
+        return;
+      }
+      const char* name = to.kind == Slice::Kind::kOutput ? "hlokit_copy_out" : "hlokit_copy";
+      CallRuntime(f.b, name, {f.context(), source, target, f.b.getInt64(to.size)});
+    };
+    if (!may_be_same) return move();
     // A caller who wants no copy of an argument that is a result names one memory for both.
     llvm::BasicBlock* differ = NewBlock(f, "differ");
     llvm::BasicBlock* copied = NewBlock(f, "copied");
     f.b.CreateCondBr(f.b.CreateICmpNE(target, source), differ, copied);
     f.b.SetInsertPoint(differ);
-    f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
+    move();
     f.b.CreateBr(copied);
     f.b.SetInsertPoint(copied);
   };

@@ -170,6 +170,14 @@ TEST(DotTest, ManyDimensions) {
   CheckDot<std::complex<float>, std::complex<float>>(dims, 2, 2, 2, 3);
 }
 
+// The first tile of each panel packs it; two slabs, the last panel narrower.
+TEST(DotTest, FewRowsPackAsTheyGo) {
+  const int64_t m = 45, n = 205, k = 1030;
+  CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, 3);
+  CheckDot<float, Bfloat16>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, 1);
+  CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 7, 0}}, 0, 1, 1, 3);
+}
+
 TEST(DotTest, ManySmallBatches) {
   CheckDot<float, float>({{1000, 12, 20, 15}, {3, 4, 0, 5}, {5, 0, 1, 1}, {4, 1, 5, 0}}, 1, 1, 1,
                          3);

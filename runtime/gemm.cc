@@ -142,7 +142,8 @@ class Product {
 
   int64_t SlabDepth() const { return packed_depth_ * kernels_.depth_unit; }
   int64_t SumPitch() const { return panels_n_ * width_; }
-  bool PanelIsDirect(int64_t panel) const { return direct_b_ && (panel + 1) * width_ <= cols_; }
+  bool IsWhole(int64_t panel) const { return (panel + 1) * width_ <= cols_; }
+  bool PanelIsDirect(int64_t panel) const { return direct_b_ && IsWhole(panel); }
 
   // Elements of one packed panel in one slab.
   int64_t PanelA() const { return height_ * pitch_; }
@@ -154,10 +155,11 @@ class Product {
     bool first, last;
     const T* a;  // packed A from panel `a_panel` on
     int64_t a_panel;
-    const T* b;  // packed B, or its last panel alone if B is read in place
-    T* sums;     // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
-                 // hold them
+    T* b;     // packed B, or its last panel alone if B is read in place
+    T* sums;  // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
+              // hold them
     int64_t sum_pitch, sum_col;
+    bool packs;  // whole panels of B are packed by the first tile that needs them
   };
   Slab SlabAt(int64_t s) const {
     const int64_t k0 = s * SlabDepth();
@@ -165,7 +167,15 @@ class Product {
             s == 0,     s == slabs_ - 1,
             nullptr,    0,
             nullptr,    nullptr,
-            SumPitch(), 0};
+            SumPitch(), 0,
+            false};
+  }
+
+  // Whether a register tile can pack the panel of B that it reads: its rows lie together in memory.
+  bool PacksInTiles() const {
+    return b_.type == kOwnType && b_.outer.table == nullptr && b_.outer.stride == 1 &&
+           b_.k.table == nullptr && b_.negate_from >= depth_ &&
+           kernels_.packing[shape_][height_] != nullptr;
   }
 
   // Slab by slab, A and B packed ahead for all threads.
@@ -230,7 +240,7 @@ class Product {
     });
   }
 
-  void RunBlock(int64_t first, int64_t end, const T* packed_b, int64_t slab_b) const {
+  void RunBlock(int64_t first, int64_t end, T* packed_b, int64_t slab_b) const {
     const int64_t sum_size = keeps_sums_ ? block_ * height_ * SumPitch() : 0;
     Scratch scratch((block_ * PanelA() + sum_size) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
@@ -275,7 +285,12 @@ class Product {
     T* packed_b = scratch.as<T>() - first * PanelB();  // where panel 0 would lie
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
-      PackColumns(slab, first, end, packed_b);
+      slab.packs = PacksInTiles();
+      PackColumns(slab,
+                  slab.packs && IsWhole(end - 1) ? end
+                  : slab.packs                   ? end - 1
+                                                 : first,
+                  end, packed_b);
       slab.a = packed_a + s * slab_a;
       slab.b = packed_b;
       slab.sums = scratch.as<T>() + b_size;
@@ -334,26 +349,36 @@ class Product {
   void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
                 bool accumulate) const {
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
-    if (!PanelIsDirect(n)) {
-      const T* b = direct_b_ ? slab.b : slab.b + n * PanelB();
-      return AddParts(slab, kernels_.micro[shape_][rows], a, reinterpret_cast<const char*>(b),
-                      width_, width_ * int64_t{sizeof(T)}, to, ld, accumulate);
+    const bool direct = PanelIsDirect(n), packs = slab.packs && m == 0 && IsWhole(n);
+    T* packed = direct_b_ ? slab.b : slab.b + n * PanelB();
+    const char* b = reinterpret_cast<const char*>(packed);
+    int64_t ldb = width_, row_bytes = width_ * int64_t{sizeof(T)};
+    if (direct || packs) {
+      const int64_t bytes = ElementBytes(b_.type);
+      b = static_cast<const char*>(b_.data) + (slab.k0 * b_.k.stride + n * width_) * bytes;
+      ldb = b_.k.stride;
+      row_bytes = ldb * bytes;
     }
-    const auto& micro = b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
-    const int64_t bytes = ElementBytes(b_.type);
-    const char* b =
-        static_cast<const char*>(b_.data) + (slab.k0 * b_.k.stride + n * width_) * bytes;
-    AddParts(slab, micro[shape_][rows], a, b, b_.k.stride, b_.k.stride * bytes, to, ld, accumulate);
+    if (packs) {
+      const PackingKernel<T> kernel = kernels_.packing[shape_][rows];
+      return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
+        kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
+      });
+    }
+    const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
+    const MicroKernel<T> kernel = micro[shape_][rows];
+    AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
+      kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, to, ld, add);
+    });
   }
 
   // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.
-  void AddParts(const Slab& slab, MicroKernel<T> micro, const T* a, const char* b, int64_t ldb,
-                int64_t row_bytes, T* to, int64_t ld, bool accumulate) const {
+  template <typename Add>  // void(first position, positions, whether there is a sum to add to)
+  void AddParts(const Slab& slab, bool accumulate, const Add& add) const {
     const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
     int64_t k = 0;
     do {
-      micro(std::min(kPartDepth, depth - k), a + k, pitch_, b + k * row_bytes, ldb, to, ld,
-            accumulate || k > 0);
+      add(k, std::min(kPartDepth, depth - k), accumulate || k > 0);
       k += kPartDepth;
     } while (k < depth);
   }

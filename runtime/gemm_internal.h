@@ -68,6 +68,12 @@ template <typename T>
 using MicroKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c,
                              int64_t ldc, bool accumulate);
 
+// As MicroKernel, where b is read from the operand itself and left packed at `packed`, its rows
+// side by side.
+template <typename T>
+using PackingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                               T* packed, T* c, int64_t ldc, bool accumulate);
+
 // c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and
 // ldb apart.
 template <typename T>
@@ -93,6 +99,8 @@ struct GemmKernels {
   int max_rows[kGemmShapes];
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
+  PackingKernel<T> packing[kGemmShapes]
+                          [kGemmMaxRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null unless T is a float
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
   int depth_unit;  // positions of k in one packed element: 2 for pairs of bf16

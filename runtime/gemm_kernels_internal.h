@@ -42,9 +42,12 @@ HLOKIT_INLINE typename VectorOf<T>::Type Broadcast(T x) {
   return x - typename VectorOf<T>::Type{};
 }
 
-template <typename T, typename B, int kRows, int kVectors>
-static void Micro(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb, T* c,
-                  int64_t ldc, bool accumulate) {
+constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory for
+
+// The register tile of Micro and MicroPacking; `packed` is null for the former.
+template <typename T, typename B, int kRows, int kVectors, bool kPacks>
+HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* packed,
+                            T* c, int64_t ldc, bool accumulate) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
   Vector sum[kRows][kVectors];
@@ -56,11 +59,16 @@ static void Micro(int64_t k, const T* a, int64_t lda, const void* b_data, int64_
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1);
   }
-  const B* b = static_cast<const B*>(b_data);
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     Vector column[kVectors];
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) column[v] = Load(b + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) {
+      column[v] = Load(b + v * kLanes);
+      if constexpr (kPacks) {
+        __builtin_prefetch(b + kRowsAhead * ldb + v * kLanes);
+        Store(packed + (p * kVectors + v) * kLanes, column[v]);
+      }
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const Vector factor = Broadcast(a[r * lda + p]);
@@ -76,6 +84,20 @@ static void Micro(int64_t k, const T* a, int64_t lda, const void* b_data, int64_
       Store(to, accumulate ? Load(to) + sum[r][v] : sum[r][v]);
     }
   }
+}
+
+template <typename T, typename B, int kRows, int kVectors>
+static void Micro(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c, int64_t ldc,
+                  bool accumulate) {
+  FillTile<T, B, kRows, kVectors, false>(k, a, lda, static_cast<const B*>(b), ldb, nullptr, c, ldc,
+                                         accumulate);
+}
+
+template <typename T, int kRows, int kVectors>
+static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* packed,
+                         T* c, int64_t ldc, bool accumulate) {
+  FillTile<T, T, kRows, kVectors, true>(k, a, lda, static_cast<const T*>(b), ldb, packed, c, ldc,
+                                        accumulate);
 }
 
 // --- products of few rows with columns of B that lie along k ---
@@ -386,6 +408,12 @@ constexpr void FillMicro(MicroKernel<T>* row) {
   if constexpr (kRows > 1) FillMicro<T, B, kVectors, kRows - 1>(row);
 }
 
+template <typename T, int kVectors, int kRows>
+constexpr void FillPacking(PackingKernel<T>* row) {
+  row[kRows] = &MicroPacking<T, kRows, kVectors>;
+  if constexpr (kRows > 1) FillPacking<T, kVectors, kRows - 1>(row);
+}
+
 template <typename T>
 constexpr GemmKernels<T> MakeKernels() {
   GemmKernels<T> kernels = {};
@@ -405,6 +433,7 @@ constexpr GemmKernels<T> MakeKernels() {
     FillMicro<T, Bfloat16, 4, RowsFor(4)>(kernels.micro_bf16[1]);
     FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
     FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
+    FillPacking<T, 2, RowsFor(2)>(kernels.packing[0]);
   }
   if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
   kernels.pack_a = &ChoosePackA<T>;

@@ -12,6 +12,10 @@
 #include "runtime/parallel.h"
 #include "runtime/squares_internal.h"
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 namespace hlokit {
 namespace {
 
@@ -175,6 +179,25 @@ void CopyAs(void* ctx, const HlokitCopyDesc& desc, const void* from, void* to) {
   StridedCopy<T>(ctx, Simplified(desc)).Run(static_cast<const T*>(from), static_cast<T*>(to));
 }
 
+// Copies without leaving the destination in the cache, nor reading it first.
+void CopyPastCache(const char* from, char* to, int64_t bytes) {
+#if defined(__x86_64__)
+  const int64_t ahead = std::min<int64_t>(bytes, -reinterpret_cast<intptr_t>(to) & 63);
+  memcpy(to, from, ahead);
+  int64_t i = ahead;
+  for (; i + 64 <= bytes; i += 64) {
+    for (int64_t j = i; j < i + 64; j += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j)));
+    }
+  }
+  memcpy(to + i, from + i, bytes - i);
+  _mm_sfence();
+#else
+  memcpy(to, from, bytes);
+#endif
+}
+
 }  // namespace
 }  // namespace hlokit
 
@@ -202,6 +225,13 @@ void hlokit_copy_strided(void* ctx, const HlokitCopyDesc* desc, const void* from
 void hlokit_copy(void* ctx, const void* from, void* to, int64_t bytes) {
   hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
     memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
+}
+
+void hlokit_copy_out(void* ctx, const void* from, void* to, int64_t bytes) {
+  hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
+    hlokit::CopyPastCache(static_cast<const char*>(from) + begin, static_cast<char*>(to) + begin,
+                          end - begin);
   });
 }
 

@@ -113,6 +113,23 @@ TEST(ContextTest, FirstErrorStays) {
   EXPECT_EQ(hlokit_cancelled(&ctx), 1);
 }
 
+TEST(CopyTest, WholeCopiesOfAnyAlignment) {
+  std::vector<uint8_t> from(3'000'000);
+  std::mt19937 random(5);
+  for (uint8_t& x : from) x = random();
+  HlokitRunContext ctx = {};
+  for (auto copy : {&hlokit_copy, &hlokit_copy_out}) {
+    for (const size_t bytes : {size_t{0}, size_t{5}, size_t{63}, size_t{200}, from.size() - 80}) {
+      for (const int shift : {0, 1, 63}) {
+        std::vector<uint8_t> to(from.size(), 0xcc), want = to;
+        std::copy_n(from.begin() + 7, bytes, want.begin() + shift);
+        copy(&ctx, from.data() + 7, to.data() + shift, static_cast<int64_t>(bytes));
+        ASSERT_TRUE(to == want) << bytes << " bytes at " << shift;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

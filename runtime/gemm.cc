@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "runtime/context.h"
-#include "runtime/cpu_features.h"
 #include "runtime/parallel.h"
 #include "runtime/scratch.h"
 
 namespace hlokit {
 namespace {
-
-const GemmIsa& Kernels() { return HLOKIT_OF_BEST_ISA(kGemm); }
 
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
@@ -419,71 +416,7 @@ void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, c
   Product<T>(ctx, kernels, a, b, c).Run();
 }
 
-// Below this many rows and columns, bf16 read in place beats pairs, which need packing.
-constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
-
-#if defined(__x86_64__)
-
-bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
-  return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 &&
-         std::min(c.rows.size, c.cols.size) > kLeastForPairs && HasBf16Products();
-}
-
-const GemmKernels<float>& FloatKernels(const GemmSource& a, const GemmSource& b,
-                                       const GemmTarget& c) {
-  return WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : Kernels().f32;
-}
-
-// Kernels for pairs of short integers, or those for whole words.
-const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSource& b,
-                                            const GemmTarget& c) {
-  const auto is_short = [](int32_t type) {
-    return type == HLOKIT_S8 || type == HLOKIT_U8 || type == HLOKIT_S16;
-  };
-  const bool pairs = is_short(a.type) && is_short(b.type) && BestIsa() != Isa::kBase &&
-                     std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
-  if (!pairs) return Kernels().u32;
-  if (HasIntegerProducts()) return isa_avx512::kGemmIntegerPairsVnni;
-  return BestIsa() == Isa::kAvx512 ? isa_avx512::kGemmIntegerPairs : isa_avx2::kGemmIntegerPairs;
-}
-
-#else
-
-const GemmKernels<float>& FloatKernels(const GemmSource&, const GemmSource&, const GemmTarget&) {
-  return Kernels().f32;
-}
-const GemmKernels<uint32_t>& IntegerKernels(const GemmSource&, const GemmSource&,
-                                            const GemmTarget&) {
-  return Kernels().u32;
-}
-
-#endif
-
-int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 64-bit integers
-  switch (type) {
-    case HLOKIT_F16:
-    case HLOKIT_BF16:
-    case HLOKIT_F32:
-      return 1;
-    case HLOKIT_F64:
-      return 2;
-    case HLOKIT_S64:
-    case HLOKIT_U64:
-      return 4;
-    default:
-      return IsIntegerType(type) ? 3 : 0;
-  }
-}
-
 }  // namespace
-
-int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c) {
-  const int ranks[3] = {AccumulatorRank(a), AccumulatorRank(b), AccumulatorRank(c)};
-  const auto [least, most] = std::minmax({ranks[0], ranks[1], ranks[2]});
-  if (least >= 1 && most <= 2) return most == 1 ? HLOKIT_F32 : HLOKIT_F64;
-  if (least >= 3) return ranks[2] == 4 ? HLOKIT_U64 : HLOKIT_U32;
-  return 0;
-}
 
 void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
   if (c.rows.size == 0 || c.cols.size == 0) return;
@@ -491,11 +424,11 @@ void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget&
     case HLOKIT_F32:
       return RunProduct(ctx, FloatKernels(a, b, c), a, b, c);
     case HLOKIT_F64:
-      return RunProduct(ctx, Kernels().f64, a, b, c);
+      return RunProduct(ctx, BestGemmKernels().f64, a, b, c);
     case HLOKIT_U32:
       return RunProduct(ctx, IntegerKernels(a, b, c), a, b, c);
     case HLOKIT_U64:
-      return RunProduct(ctx, Kernels().u64, a, b, c);
+      return RunProduct(ctx, BestGemmKernels().u64, a, b, c);
     default:
       SetKernelError(ctx, "no matrix product for element types %d x %d -> %d", a.type, b.type,
                      c.type);

@@ -116,6 +116,13 @@ struct GemmIsa {
   GemmKernels<uint64_t> u64;
 };
 
+// Kernels for this machine; those of floats and of integers up to 32 bits depend on the operands.
+const GemmIsa& BestGemmKernels();
+const GemmKernels<float>& FloatKernels(const GemmSource& a, const GemmSource& b,
+                                       const GemmTarget& c);
+const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSource& b,
+                                            const GemmTarget& c);
+
 namespace isa_base {
 extern const GemmIsa kGemm;
 }

@@ -1,6 +1,8 @@
 // Evaluations, and the search for the first instruction that differs.
 #include "tools/hlo-opt/value_check.h"
 
+#include <unistd.h>
+
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +19,23 @@ namespace {
 
 // Values of one device that are kept to find the first difference.
 constexpr int64_t kMostKeptBytes = int64_t{1} << 30;
+
+// Half of this machine's memory, for the arguments and for one evaluation.
+int64_t MemoryLimit() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+}
+
+// ResourceExhausted where the arguments of all devices alone would fill it.
+absl::Status CheckArguments(const Module& module, int64_t devices) {
+  double bytes = 0;
+  for (const Instruction* parameter : module.entry()->parameters())
+    bytes += static_cast<double>(TotalBytes(parameter->shape())) * static_cast<double>(devices);
+  if (bytes <= static_cast<double>(MemoryLimit())) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the module cannot be evaluated here: its arguments take ",
+                   static_cast<int64_t>(bytes / (1 << 20)), " MiB (hlo-reduce --passes=... looks ",
+                   "at parts of it; hlo-opt --bisect=COMMAND evaluates nothing)"));
+}
 
 int64_t DevicesOf(const Module& module) {
   return module.header().replica_count * module.header().num_partitions;
@@ -55,6 +74,7 @@ class Values {
 
 absl::StatusOr<ValueCheck> ValueCheck::Start(const Module& module,
                                              const ValueCheckOptions& options) {
+  RETURN_IF_ERROR(CheckArguments(module, DevicesOf(module)));
   ValueCheck check(options);
   std::vector<std::vector<Literal>> arguments;
   for (int64_t d = 0; d < DevicesOf(module); ++d)
@@ -68,6 +88,7 @@ absl::StatusOr<ValueCheck> ValueCheck::Start(const Module& module,
 absl::StatusOr<std::vector<Literal>> ValueCheck::Evaluate(const Module& module) const {
   InterpreterOptions options;
   options.time_limit_s = options_.time_limit_s;
+  options.memory_limit_bytes = MemoryLimit();
   return InterpretDevices(module, PointersTo(*arguments_), options);
 }
 
@@ -92,6 +113,7 @@ std::string ValueCheck::FirstDifference(const Module& after) const {
   Values values;
   InterpreterOptions options;
   options.time_limit_s = options_.time_limit_s;
+  options.memory_limit_bytes = MemoryLimit();
   options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
     return match.AfterOf(&i) == nullptr ? absl::OkStatus() : values.Keep(device, i, value);
   };

@@ -34,6 +34,14 @@ std::vector<Candidate> Inlinings(const Module& module);
 // Each dimension's size made 1, 2 or its half wherever it stands, alone or with its multiples.
 std::vector<Candidate> SmallerShapes(const Module& module);
 
+// With every size of more than a few elements as small as leaves the module valid.
+std::unique_ptr<Module> WithLeastShapes(std::unique_ptr<Module> module);
+
+// Parts of the module that run on their own: each instruction with operands `height` deep, with the
+// least shapes; of those that do the same to the same shapes, one. In the module's order; the
+// module must outlive them.
+std::vector<Candidate> Cuts(const Module& module, int height);
+
 // Without metadata, schedules, shardings, backend configs, aliases, layouts: one at a time.
 std::vector<Candidate> Strippings(const Module& module);
 

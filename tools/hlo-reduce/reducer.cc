@@ -56,6 +56,16 @@ class Reducer {
     return std::move(best_);
   }
 
+  // Takes over the first interesting part of the module; false where there is none.
+  absl::StatusOr<bool> TakePart() {
+    constexpr int kDeepest = 2;
+    for (int height = 0; height <= kDeepest; ++height) {
+      ASSIGN_OR_RETURN(const std::optional<size_t> found, First(Cuts(*best_, height), "parts"));
+      if (found) return true;
+    }
+    return false;
+  }
+
  private:
   bool OutOfTime() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
@@ -218,6 +228,15 @@ class Reducer {
 absl::StatusOr<std::unique_ptr<Module>> Reduce(std::unique_ptr<Module> module, Interest& interest,
                                                const ReduceOptions& options) {
   return Reducer(std::move(module), interest, options).Run();
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ReduceParts(std::unique_ptr<Module> module,
+                                                    Interest& interest,
+                                                    const ReduceOptions& options) {
+  Reducer reducer(std::move(module), interest, options);
+  ASSIGN_OR_RETURN(const bool found, reducer.TakePart());
+  if (!found) return nullptr;
+  return reducer.Run();
 }
 
 }  // namespace hlokit

@@ -24,5 +24,11 @@ struct ReduceOptions {
 absl::StatusOr<std::unique_ptr<Module>> Reduce(std::unique_ptr<Module> module, Interest& interest,
                                                const ReduceOptions& options);
 
+// The same of a module that is too large to be tried whole: of a first part, an instruction with
+// few of its operands and small shapes, that is interesting. Null where no such part is.
+absl::StatusOr<std::unique_ptr<Module>> ReduceParts(std::unique_ptr<Module> module,
+                                                    Interest& interest,
+                                                    const ReduceOptions& options);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

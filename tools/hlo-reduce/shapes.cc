@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tools/hlo-reduce/edits.h"
+#include "verifier/verifier.h"
 
 namespace hlokit {
 namespace {
@@ -86,12 +87,48 @@ void CollectSizes(const Shape& shape, std::set<int64_t>& sizes) {
   for (const Shape& element : shape.elements) CollectSizes(element, sizes);
 }
 
-}  // namespace
-
-std::vector<Candidate> SmallerShapes(const Module& module) {
+std::set<int64_t> SizesOf(const Module& module) {
   std::set<int64_t> sizes;
   for (const Computation* c : module.Computations())
     for (const Instruction* i : c->Instructions()) CollectSizes(i->shape(), sizes);
+  return sizes;
+}
+
+bool IsValid(const Module& module) {
+  Diagnostics diagnostics;
+  return Verify(module, diagnostics).ok();
+}
+
+// With the size `from` smaller, where that leaves the module valid, else null.
+std::unique_ptr<Module> WithLess(const Module& module, int64_t from) {
+  for (int64_t to : {int64_t{2}, int64_t{4}, from / 2})
+    for (bool multiples : {true, false}) {
+      if (to >= from) continue;
+      std::unique_ptr<Module> smaller = Shrunk(module, Shrink{from, to, multiples});
+      if (IsValid(*smaller)) return smaller;
+    }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Module> WithLeastShapes(std::unique_ptr<Module> module) {
+  constexpr int64_t kSmall = 4;
+  std::set<int64_t> stuck;
+  while (true) {
+    const std::set<int64_t> sizes = SizesOf(*module);
+    const auto next = std::find_if(sizes.rbegin(), sizes.rend(),
+                                   [&](int64_t size) { return !stuck.contains(size); });
+    if (next == sizes.rend() || *next <= kSmall) return module;
+    if (std::unique_ptr<Module> smaller = WithLess(*module, *next))
+      module = std::move(smaller);
+    else
+      stuck.insert(*next);
+  }
+}
+
+std::vector<Candidate> SmallerShapes(const Module& module) {
+  const std::set<int64_t> sizes = SizesOf(module);
   std::vector<Candidate> candidates;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size)
     for (int64_t to : {int64_t{1}, int64_t{2}, *size / 2})

@@ -24,6 +24,7 @@ constexpr absl::string_view kMarkers[] = {"Sharding",
                                           "annotate_device_placement",
                                           "AsyncCollectiveStart",
                                           "AsyncCollectiveDone",
+                                          "hlokit.call_after",
                                           "xla.sdy.FuncResultSharding",
                                           "xla.sdy.PropagationBarrier"};
 
@@ -34,6 +35,17 @@ absl::StatusOr<Literal> Marker(const EvalContext& context, absl::string_view tar
     return InvalidArgument("custom-call ", target, " from ", Text(context.operands[0]->shape()),
                            " to ", Text(shape));
   return *context.operands[0];
+}
+
+absl::StatusOr<Literal> TupleOfOperands(const EvalContext& context) {
+  std::vector<Literal> parts;
+  for (const Literal* operand : context.operands) parts.push_back(*operand);
+  Literal tuple = Literal::Tuple(std::move(parts));
+  if (!Compatible(tuple.shape(), context.instruction.shape()))
+    return InvalidArgument("custom-call hlokit.call_before gives ",
+                           Text(context.instruction.shape()), " from operands ",
+                           Text(tuple.shape()));
+  return tuple;
 }
 
 absl::StatusOr<Literal> CustomTopK(const EvalContext& context) {
@@ -69,6 +81,7 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   const absl::string_view target = context.instruction.attr<CustomCallAttrs>().target;
   if (std::find(std::begin(kMarkers), std::end(kMarkers), target) != std::end(kMarkers))
     return Marker(context, target);
+  if (target == "hlokit.call_before") return TupleOfOperands(context);
   if (target == "hlokit.trace") return LogOperand(context);
   if (EntersManualRegion(target)) return EnterManualRegion(context);
   if (LeavesManualRegion(target)) return LeaveManualRegion(context);

@@ -124,7 +124,9 @@ class Simplifier {
 
 class Algsimp final : public ComputationPass {
  public:
-  Algsimp(absl::Span<const std::string> disabled, bool rounding, bool layout_sensitive) {
+  Algsimp(absl::string_view name, absl::Span<const std::string> disabled, bool rounding,
+          bool layout_sensitive)
+      : name_(name) {
     const auto take = [&](const Rule& rule) {
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
@@ -135,7 +137,7 @@ class Algsimp final : public ComputationPass {
     if (layout_sensitive)
       for (const Rule& rule : LayoutRules()) take(rule);
   }
-  absl::string_view name() const override { return "algsimp"; }
+  absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> Run(Module& module) override {
     marks_ = Marks();
     return ComputationPass::Run(module);
@@ -145,6 +147,7 @@ class Algsimp final : public ComputationPass {
   }
 
  private:
+  absl::string_view name_;
   RulesByOpcode rules_;
   Marks marks_;
 };
@@ -165,7 +168,12 @@ std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
   const bool rounding = arguments.Flag("rounding", "also rules that round otherwise");
   const bool layout_sensitive = arguments.Flag(
       "layout-sensitive", "also rules of memory order: reshapes and transposes as bitcasts");
-  return std::make_unique<Algsimp>(disabled, rounding, layout_sensitive);
+  return std::make_unique<Algsimp>("algsimp", disabled, rounding, layout_sensitive);
+}
+
+std::unique_ptr<Pass> CreateTestOnlyAlgsimpWithOnednn() {
+  return std::make_unique<Algsimp>("test-only-algebraic-simplifier-with-onednn-enabled",
+                                   absl::Span<const std::string>(), false, false);
 }
 
 }  // namespace hlokit

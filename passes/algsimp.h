@@ -14,6 +14,10 @@ namespace hlokit {
 // those of simplify/memory_order.cc.
 std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments);
 
+// test-only-algebraic-simplifier-with-onednn-enabled: the same, as XLA's hlo-opt names it where
+// oneDNN computes products; no rule here asks who computes them.
+std::unique_ptr<Pass> CreateTestOnlyAlgsimpWithOnednn();
+
 // Names of all rules, in the order they are tried; several rules may share one.
 std::vector<absl::string_view> AlgsimpRuleNames();
 

@@ -257,6 +257,9 @@ absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).R
 std::unique_ptr<Pass> CreateMultiOutputFusion() {
   return MakeComputationPass("multi_output_fusion", Run);
 }
+std::unique_ptr<Pass> CreateCpuMultiOutputFusion() {
+  return MakeComputationPass("cpu_multi_output_fusion", Run);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

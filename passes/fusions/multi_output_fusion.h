@@ -12,5 +12,8 @@ namespace hlokit {
 // is bounded.
 std::unique_ptr<Pass> CreateMultiOutputFusion();
 
+// cpu_multi_output_fusion: the same under the name that it has on XLA's CPU.
+std::unique_ptr<Pass> CreateCpuMultiOutputFusion();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

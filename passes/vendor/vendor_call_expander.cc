@@ -14,6 +14,11 @@ namespace {
 
 // Calls that only mark their operand for a compiler.
 VendorCall::Parts ExpandMarker(VendorCall& call) { return {call.operand(0)}; }
+VendorCall::Parts ExpandOperands(VendorCall& call) {
+  VendorCall::Parts parts;
+  for (int64_t k = 0; k < call.operand_count(); ++k) parts.push_back(call.operand(k));
+  return parts;
+}
 
 constexpr struct {
   absl::string_view target;
@@ -39,6 +44,8 @@ constexpr struct {
     {"__onednn$matmul", ExpandOnednnMatmul},
     {"__onednn$softmax", ExpandSoftmax},
     {"annotate_device_placement", ExpandMarker},
+    {"hlokit.call_after", ExpandMarker},
+    {"hlokit.call_before", ExpandOperands},
     {"cu_threefry2x32", ExpandThreefry},
     {"cu_threefry2x32_ffi", ExpandThreefry},
     {"cuda_threefry2x32", ExpandThreefry},

@@ -349,8 +349,10 @@ TEST(ClientLibraryTest, OneClientAPlatform) {
   EXPECT_DEATH(ClientLibrary::ClientLibraryOrDie("abacus"), "no platform abacus");
 }
 
-TEST(ClientReplicasTest, InterpreterRunsSeveralDevices) {
-  const auto client = Client::Create("interpreter").value();
+class ClientReplicasTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ClientReplicasTest, RunsSeveralDevices) {
+  const auto client = Client::Create(GetParam()).value();
   const auto program = client
                            ->CompileText(R"(
 HloModule ids, replica_count=4
@@ -362,6 +364,9 @@ ENTRY e { ROOT r = u32[] replica-id() })")
   EXPECT_EQ(Text(results[3]->literal()), "3");
   EXPECT_FALSE(client->Execute(*program, {}).ok());
 }
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ClientReplicasTest, testing::Values("interpreter", "cpu"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace hlokit

@@ -7,7 +7,7 @@ namespace hlokit {
 namespace {
 
 // No groups (all devices), or the one device spelled out.
-ReplicaGroups Alone(Scope& s) {
+ReplicaGroups Alone(GeneratedCode& s) {
   ReplicaGroups groups;
   const int64_t form = s.random().Between(0, 2);
   if (form == 1) groups.lists = {{0}};
@@ -21,7 +21,7 @@ ReplicaGroups Alone(Scope& s) {
 
 // A channel, and whether ids then count devices.
 template <typename A>
-A WithGroups(Scope& s) {
+A WithGroups(GeneratedCode& s) {
   A attributes;
   attributes.replica_groups = Alone(s);
   if (s.random().Chance(0.5)) attributes.channel_id = ++s.state().channels;
@@ -32,26 +32,26 @@ A WithGroups(Scope& s) {
 }
 
 // An array with a dimension, and which.
-std::optional<int64_t> SomeDimension(Scope& s, const RandomValue& x) {
+std::optional<int64_t> SomeDimension(GeneratedCode& s, const RandomValue& x) {
   if (x.shape().rank() == 0) return std::nullopt;
   return s.random().Between(0, x.shape().rank() - 1);
 }
 
 // Of one device: what goes in comes out.
-void KeepSame(Scope& s, Instruction* result, const Values& given) {
+void KeepSame(GeneratedCode& s, Instruction* result, const Values& given) {
   if (result == nullptr) return;
   if (!result->shape().IsTuple()) return s.Keep(result, given[0].bounds);
   s.KeepElements(result, BoundsOf(given));
 }
 
 // `start` with its done op, which gives `result`.
-Instruction* Finished(Scope& s, Instruction* start, Opcode done) {
+Instruction* Finished(GeneratedCode& s, Instruction* start, Opcode done) {
   return start == nullptr ? nullptr : s.Make(done, {start});
 }
 
 }  // namespace
 
-void AllReduceValues(Scope& s) {
+void AllReduceValues(GeneratedCode& s) {
   const RandomValue first = s.Plain(s.Any());
   if (first.type() == ElementType::kF8E8M0FNU) return;
   Values given = {first};
@@ -67,7 +67,7 @@ void AllReduceValues(Scope& s) {
   KeepSame(s, split ? Finished(s, made, Opcode::kAllReduceDone) : made, given);
 }
 
-void AllGatherValues(Scope& s) {
+void AllGatherValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   const std::optional<int64_t> dimension = SomeDimension(s, x);
   if (!dimension) return;
@@ -79,7 +79,7 @@ void AllGatherValues(Scope& s) {
   KeepSame(s, split ? Finished(s, made, Opcode::kAllGatherDone) : made, {x});
 }
 
-void ReduceScatterValues(Scope& s) {
+void ReduceScatterValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   const std::optional<int64_t> dimension = SomeDimension(s, x);
   if (!dimension || IsPred(x.type()) || x.type() == ElementType::kF8E8M0FNU) return;
@@ -91,7 +91,7 @@ void ReduceScatterValues(Scope& s) {
            {x});
 }
 
-void AllToAllValues(Scope& s) {
+void AllToAllValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   AllToAllAttrs attributes = WithGroups<AllToAllAttrs>(s);
   const std::optional<int64_t> dimension = SomeDimension(s, x);
@@ -99,7 +99,7 @@ void AllToAllValues(Scope& s) {
   KeepSame(s, s.Make(Opcode::kAllToAll, {x.instruction}, attributes), {x});
 }
 
-void PermuteDevices(Scope& s) {
+void PermuteDevices(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   CollectivePermuteAttrs attributes;
   if (s.random().Chance(0.5)) attributes.channel_id = ++s.state().channels;
@@ -113,7 +113,7 @@ void PermuteDevices(Scope& s) {
   KeepSame(s, split ? Finished(s, made, Opcode::kCollectivePermuteDone) : made, {given});
 }
 
-void BroadcastToDevices(Scope& s) {
+void BroadcastToDevices(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   CollectiveBroadcastAttrs attributes;
   attributes.replica_groups.lists = {{0}};
@@ -122,7 +122,7 @@ void BroadcastToDevices(Scope& s) {
 }
 
 // One piece, from an offset of the input to one of the output.
-void RaggedAllToAllValues(Scope& s) {
+void RaggedAllToAllValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   if (x.shape().rank() == 0) return;
   DimVector dims = x.shape().dims;
@@ -144,7 +144,7 @@ void RaggedAllToAllValues(Scope& s) {
   s.Keep(made, Join(x.bounds, output.bounds));
 }
 
-void DeviceNumber(Scope& s) {
+void DeviceNumber(GeneratedCode& s) {
   s.Keep(s.Make(s.random().OneOf({Opcode::kPartitionId, Opcode::kReplicaId}), {}));
 }
 

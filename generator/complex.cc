@@ -4,12 +4,12 @@
 namespace hlokit {
 namespace {
 
-ElementType ComplexType(Scope& s) {
+ElementType ComplexType(GeneratedCode& s) {
   return s.random().Chance(0.6) ? ElementType::kC64 : ElementType::kC128;
 }
 
 // A number whose parts both lie in [0.25, 1]: no function below has a cut or a pole near.
-RandomValue InSafeSquare(Scope& s, ElementType type, absl::Span<const int64_t> dims) {
+RandomValue InSafeSquare(GeneratedCode& s, ElementType type, absl::Span<const int64_t> dims) {
   const ElementType part = RealComponent(type);
   const RandomValue real = s.GetTame(part, dims, 0.25, 1);
   const RandomValue imag = s.GetTame(part, dims, 0.25, 1);
@@ -19,7 +19,7 @@ RandomValue InSafeSquare(Scope& s, ElementType type, absl::Span<const int64_t> d
 
 }  // namespace
 
-void ComplexArithmetic(Scope& s) {
+void ComplexArithmetic(GeneratedCode& s) {
   const RandomValue x = s.GetAny(ComplexType(s));
   const RandomValue y = s.Get(x.type(), x.shape().dims);
   const Opcode opcode = s.random().OneOf({Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply});
@@ -31,7 +31,7 @@ void ComplexArithmetic(Scope& s) {
   s.Keep(s.Make(opcode, {x.instruction, y.instruction}), bounds);
 }
 
-void ComplexFunction(Scope& s) {
+void ComplexFunction(GeneratedCode& s) {
   constexpr Opcode kUnary[] = {Opcode::kAcos,
                                Opcode::kAcosh,
                                Opcode::kAsin,
@@ -65,7 +65,7 @@ void ComplexFunction(Scope& s) {
       bounds);
 }
 
-void ComplexParts(Scope& s) {
+void ComplexParts(GeneratedCode& s) {
   if (s.random().Chance(0.4)) {
     const ElementType part = s.random().OneOf({ElementType::kF32, ElementType::kF64});
     const RandomValue real = s.GetAny(part);

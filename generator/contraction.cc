@@ -7,7 +7,7 @@
 namespace hlokit {
 namespace {
 
-ElementType ProductType(Scope& s) {
+ElementType ProductType(GeneratedCode& s) {
   return s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF32,
                            ElementType::kF64, ElementType::kBF16, ElementType::kF16,
                            ElementType::kS32, ElementType::kS8, ElementType::kU8, ElementType::kC64,
@@ -16,7 +16,7 @@ ElementType ProductType(Scope& s) {
 }
 
 // What a product of `type` may be added up in.
-ElementType ResultType(Scope& s, ElementType type) {
+ElementType ResultType(GeneratedCode& s, ElementType type) {
   if (BitWidth(type) > 16 || s.random().Chance(0.4)) return type;
   return IsFloat(type) ? ElementType::kF32 : ElementType::kS32;
 }
@@ -25,8 +25,8 @@ ElementType ResultType(Scope& s, ElementType type) {
 struct Side {
   DimVector dims, batch, contracting;
 };
-Side Arrange(Scope& s, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracting,
-             absl::Span<const int64_t> free) {
+Side Arrange(GeneratedCode& s, absl::Span<const int64_t> batch,
+             absl::Span<const int64_t> contracting, absl::Span<const int64_t> free) {
   std::vector<std::pair<int, int64_t>> parts;  // kind and number, size
   for (size_t i = 0; i < batch.size(); ++i) parts.emplace_back(static_cast<int>(i), batch[i]);
   for (size_t i = 0; i < contracting.size(); ++i)
@@ -45,7 +45,7 @@ Side Arrange(Scope& s, absl::Span<const int64_t> batch, absl::Span<const int64_t
   return side;
 }
 
-DimVector FewDims(Scope& s, int most_rank, int64_t most) {
+DimVector FewDims(GeneratedCode& s, int most_rank, int64_t most) {
   DimVector dims(s.random().Between(0, most_rank));
   for (int64_t& d : dims) d = s.random().Chance(0.02) ? 0 : s.random().Between(1, most);
   return dims;
@@ -57,7 +57,7 @@ RandomValue Symmetric(const RandomValue& x) {
 
 }  // namespace
 
-void DotValues(Scope& s) {
+void DotValues(GeneratedCode& s) {
   const ElementType type = ProductType(s);
   const DimVector batch = FewDims(s, s.random().Chance(0.4) ? 2 : 0, 4);
   const DimVector contracting = FewDims(s, s.random().Chance(0.2) ? 2 : 1, 12);
@@ -77,7 +77,7 @@ void DotValues(Scope& s) {
 }
 
 // Rows, parts of what is contracted, or batches in groups.
-void RaggedDotValues(Scope& s) {
+void RaggedDotValues(GeneratedCode& s) {
   const ElementType type =
       s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF64, ElementType::kS32,
                         ElementType::kBF16, ElementType::kC64});
@@ -103,7 +103,7 @@ void RaggedDotValues(Scope& s) {
 }
 
 // Blocks of narrow floats, each with its scale.
-void ScaledDotValues(Scope& s) {
+void ScaledDotValues(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16, ElementType::kF4E2M1FN});
   const int64_t m = s.random().Between(1, 5), n = s.random().Between(1, 5);
@@ -125,7 +125,7 @@ void ScaledDotValues(Scope& s) {
                    MultiplyBounds(to, y.bounds, y_scale.bounds), blocks * size));
 }
 
-void ConvolutionValues(Scope& s) {
+void ConvolutionValues(GeneratedCode& s) {
   const ElementType type = ProductType(s);
   const int spatial =
       static_cast<int>(s.random().Between(0, 2)) + (s.random().Chance(0.05) ? 1 : 0);
@@ -181,7 +181,7 @@ void ConvolutionValues(Scope& s) {
          SumBounds(type, x.bounds, y.bounds, taps));
 }
 
-void FftValue(Scope& s) {
+void FftValue(GeneratedCode& s) {
   const FftType kind =
       s.random().OneOf({FftType::kFft, FftType::kIfft, FftType::kRfft, FftType::kIrfft});
   const bool wide = s.random().Chance(0.4);
@@ -202,7 +202,7 @@ void FftValue(Scope& s) {
 namespace {
 
 // n times the identity plus something small: far from singular.
-RandomValue WellConditioned(Scope& s, ElementType type, int64_t n, const DimVector& batch) {
+RandomValue WellConditioned(GeneratedCode& s, ElementType type, int64_t n, const DimVector& batch) {
   DimVector dims = batch;
   dims.insert(dims.end(), {n, n});
   const RandomValue small = s.GetTame(type, dims, -0.5, 0.5);
@@ -216,7 +216,7 @@ RandomValue WellConditioned(Scope& s, ElementType type, int64_t n, const DimVect
 
 }  // namespace
 
-void CholeskyValue(Scope& s) {
+void CholeskyValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
   const int64_t n = s.random().Between(1, 5);
   const RandomValue a = WellConditioned(s, type, n, s.NewDims(0, 1));
@@ -236,7 +236,7 @@ void CholeskyValue(Scope& s) {
          {-3, 3, 8 * a.bounds.error + 32 * RoundingError(type, 3)});
 }
 
-void TriangularSolveValue(Scope& s) {
+void TriangularSolveValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
   const int64_t n = s.random().Between(1, 5);
   const DimVector batch = s.NewDims(0, 1);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDeepest = 2;
 
-bool MayNest(Scope& s) { return s.state().options.control_flow && s.depth() < kDeepest; }
+bool MayNest(GeneratedCode& s) { return s.state().options.control_flow && s.depth() < kDeepest; }
 
 Shape TupleOf(const Values& values) {
   std::vector<Shape> shapes;
@@ -17,11 +17,11 @@ Shape TupleOf(const Values& values) {
   return Shape::Tuple(std::move(shapes));
 }
 
-Instruction* MakeTuple(Scope& s, const Values& values) {
+Instruction* MakeTuple(GeneratedCode& s, const Values& values) {
   return s.computation().Add(Opcode::kTuple, TupleOf(values), InstructionsOf(values));
 }
 
-Values SomeValues(Scope& s, int64_t least, int64_t most, bool plain) {
+Values SomeValues(GeneratedCode& s, int64_t least, int64_t most, bool plain) {
   Values values;
   for (int64_t count = s.random().Between(least, most); count > 0; --count)
     values.push_back(plain ? s.Plain(s.Any()) : s.Any());
@@ -29,7 +29,7 @@ Values SomeValues(Scope& s, int64_t least, int64_t most, bool plain) {
 }
 
 // The last values of a body, one or several; its root is made of them.
-Values FinishBody(Scope& body, bool several) {
+Values FinishBody(GeneratedCode& body, bool several) {
   Values results;
   const Values& values = body.values();
   for (int64_t i = static_cast<int64_t>(values.size()) - 1; i >= 0 && results.size() < 3; --i)
@@ -42,10 +42,10 @@ Values FinishBody(Scope& body, bool several) {
 }
 
 // A computation on arguments like `operands`, grown at random.
-Computation* GrowBody(Scope& s, const char* name, Scope::Kind kind, const Values& operands,
-                      int steps, Values& results) {
+Computation* GrowBody(GeneratedCode& s, const char* name, GeneratedCode::Kind kind,
+                      const Values& operands, int steps, Values& results) {
   Computation* made = s.module().AddComputation(name);
-  Scope body(s.state(), *made, kind, s.depth() + 1);
+  GeneratedCode body(s.state(), *made, kind, s.depth() + 1);
   for (const RandomValue& operand : operands) body.AddParameter(operand.shape(), operand.bounds);
   body.Grow(steps);
   results = FinishBody(body, s.random().Chance(0.4));
@@ -54,22 +54,22 @@ Computation* GrowBody(Scope& s, const char* name, Scope::Kind kind, const Values
 
 }  // namespace
 
-std::optional<CallPlan> PlanCall(Scope& s, const char* name, int steps) {
+std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps) {
   if (!MayNest(s)) return std::nullopt;
   const Values operands = SomeValues(s, 1, 3, /*plain=*/false);
   Values results;
-  Computation* body = GrowBody(s, name, Scope::Kind::kBody, operands, steps, results);
+  Computation* body = GrowBody(s, name, GeneratedCode::Kind::kBody, operands, steps, results);
   return CallPlan{InstructionsOf(operands), body, BoundsOf(results)};
 }
 
-void KeepResults(Scope& s, Instruction* result, const CallPlan& plan) {
+void KeepResults(GeneratedCode& s, Instruction* result, const CallPlan& plan) {
   if (result == nullptr) return;
   result->set_shape(plan.body->root()->shape());  // with its layouts
   if (result->shape().IsTuple()) return s.KeepElements(result, plan.results);
   s.Keep(result, plan.results[0]);
 }
 
-void Bundle(Scope& s) {
+void Bundle(GeneratedCode& s) {
   const Values values = SomeValues(s, 1, 3, /*plain=*/false);
   Instruction* tuple = MakeTuple(s, values);
   if (s.random().Chance(0.5)) {
@@ -84,16 +84,16 @@ void Bundle(Scope& s) {
   s.KeepElements(tuple, BoundsOf(values));
 }
 
-void CallValue(Scope& s) {
+void CallValue(GeneratedCode& s) {
   if (const std::optional<CallPlan> plan = PlanCall(s, "called", 4))
     KeepResults(s, s.MakeCalling(Opcode::kCall, plan->operands, {plan->body}, CallAttrs{}), *plan);
 }
 
-void FuseValue(Scope& s) {
+void FuseValue(GeneratedCode& s) {
   if (!s.state().options.control_flow) return;
   const Values operands = SomeValues(s, 1, 4, /*plain=*/true);
   Values results;
-  Computation* body = GrowBody(s, "fused", Scope::Kind::kFused, operands, 5, results);
+  Computation* body = GrowBody(s, "fused", GeneratedCode::Kind::kFused, operands, 5, results);
   const CallPlan plan{InstructionsOf(operands), body, BoundsOf(results)};
   FusionAttrs attributes;
   attributes.kind = s.random().Chance(0.8) ? FusionKind::kLoop : FusionKind::kInput;
@@ -109,7 +109,7 @@ struct LoopPlan {
   std::vector<Bounds> inside;  // what holds in every round
 };
 
-Computation* Condition(Scope& s, const LoopPlan& plan, const Shape& tuple) {
+Computation* Condition(GeneratedCode& s, const LoopPlan& plan, const Shape& tuple) {
   Computation* made = s.module().AddComputation("condition");
   Instruction* state = made->AddParameter(0, tuple);
   const Shape& counter = tuple.elements[0];
@@ -124,8 +124,8 @@ Computation* Condition(Scope& s, const LoopPlan& plan, const Shape& tuple) {
 }
 
 // Grows a body and gives the factor by which a round may enlarge errors.
-double GrowLoopBody(Scope& s, const LoopPlan& plan, Computation& made, const Shape& tuple) {
-  Scope body(s.state(), made, Scope::Kind::kBody, s.depth() + 1);
+double GrowLoopBody(GeneratedCode& s, const LoopPlan& plan, Computation& made, const Shape& tuple) {
+  GeneratedCode body(s.state(), made, GeneratedCode::Kind::kBody, s.depth() + 1);
   Instruction* state = made.AddParameter(0, tuple);
   body.KeepElements(state, plan.inside);
   const Values before = body.values();
@@ -153,7 +153,7 @@ double GrowLoopBody(Scope& s, const LoopPlan& plan, Computation& made, const Sha
 
 }  // namespace
 
-void Loop(Scope& s) {
+void Loop(GeneratedCode& s) {
   if (!MayNest(s)) return;
   LoopPlan plan;
   plan.trips = s.random().OneOf({0, 1, 2, 3, 3, 5});
@@ -184,7 +184,7 @@ void Loop(Scope& s) {
   s.KeepElements(loop, results);
 }
 
-void Choose(Scope& s) {
+void Choose(GeneratedCode& s) {
   if (!MayNest(s)) return;
   const bool by_pred = s.random().Chance(0.5);
   const int64_t branches = by_pred ? 2 : s.random().Between(1, 4);
@@ -198,7 +198,7 @@ void Choose(Scope& s) {
   for (int64_t b = 0; b < branches; ++b) {
     const Values given = SomeValues(s, 1, 3, /*plain=*/true);
     Computation* made = s.module().AddComputation("branch");
-    Scope branch(s.state(), *made, Scope::Kind::kBody, s.depth() + 1);
+    GeneratedCode branch(s.state(), *made, GeneratedCode::Kind::kBody, s.depth() + 1);
     if (given.size() == 1 && s.random().Chance(0.5)) {
       operands.push_back(given[0].instruction);
       branch.AddParameter(given[0].shape(), given[0].bounds);

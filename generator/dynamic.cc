@@ -13,16 +13,16 @@ struct Twins {
   int64_t dimension;  // the dynamic one
 };
 
-Twins Unary(Scope& s, Opcode opcode, const Twins& of) {
+Twins Unary(GeneratedCode& s, Opcode opcode, const Twins& of) {
   return {s.Make(opcode, {of.dynamic}), s.Make(opcode, {of.fixed}), of.dimension};
 }
 
-Twins Doubled(Scope& s, const Twins& of) {
+Twins Doubled(GeneratedCode& s, const Twins& of) {
   return {s.Make(Opcode::kMaximum, {of.dynamic, of.dynamic}),
           s.Make(Opcode::kMaximum, {of.fixed, of.fixed}), of.dimension};
 }
 
-Twins Transposed(Scope& s, const Twins& of) {
+Twins Transposed(GeneratedCode& s, const Twins& of) {
   DimVector order;
   for (int d = 0; d < of.fixed->shape().rank(); ++d) order.push_back(d);
   s.random().Shuffle(order);
@@ -32,7 +32,7 @@ Twins Transposed(Scope& s, const Twins& of) {
 }
 
 // [<=n] as [<=n,1].
-Twins Reshaped(Scope& s, const Twins& of, Instruction* size) {
+Twins Reshaped(GeneratedCode& s, const Twins& of, Instruction* size) {
   const Shape& from = of.fixed->shape();
   if (from.rank() != 1) return of;
   const Shape shape = Shape::Array(from.type, {from.dims[0], 1});
@@ -45,7 +45,7 @@ Twins Reshaped(Scope& s, const Twins& of, Instruction* size) {
 }
 
 // `value` where the index along the dimension is below `size`, else `other`.
-Instruction* Masked(Scope& s, Instruction* value, int64_t dimension, Instruction* size,
+Instruction* Masked(GeneratedCode& s, Instruction* value, int64_t dimension, Instruction* size,
                     Instruction* other) {
   const Shape numbers = value->shape().WithoutLayout().WithType(ElementType::kS32);
   Instruction* index = s.Make(Opcode::kIota, {}, IotaAttrs{dimension}, &numbers);
@@ -55,8 +55,8 @@ Instruction* Masked(Scope& s, Instruction* value, int64_t dimension, Instruction
   return s.Make(Opcode::kSelect, {inside, value, s.Spread(other, value->shape())});
 }
 
-Instruction* ReducedAlong(Scope& s, Instruction* value, Instruction* init, int64_t dimension,
-                          Opcode reducer) {
+Instruction* ReducedAlong(GeneratedCode& s, Instruction* value, Instruction* init,
+                          int64_t dimension, Opcode reducer) {
   return s.MakeCalling(Opcode::kReduce, {value, init},
                        {s.ScalarFunction(reducer, value->shape().type)},
                        DimensionsAttrs{{dimension}});
@@ -65,7 +65,7 @@ Instruction* ReducedAlong(Scope& s, Instruction* value, Instruction* init, int64
 }  // namespace
 
 // Integers and maxima, so that the twins agree bit for bit.
-void DynamicSizes(Scope& s) {
+void DynamicSizes(GeneratedCode& s) {
   if (!s.state().options.dynamic_shapes) return;
   const ElementType type =
       s.random().OneOf({ElementType::kS32, ElementType::kF32, ElementType::kS64, ElementType::kS8});
@@ -100,7 +100,7 @@ void DynamicSizes(Scope& s) {
   s.Keep(read);
 }
 
-void StaticSize(Scope& s) {
+void StaticSize(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (x.shape().rank() == 0) return;
   s.Keep(s.Make(Opcode::kGetDimensionSize, {x.instruction},

@@ -35,7 +35,7 @@ constexpr Function kFunctions[] = {
     {Opcode::kTanh, -8, 8, [](double x) { return std::tanh(x); }},
 };
 
-RandomValue SameDims(Scope& s, const RandomValue& other) {
+RandomValue SameDims(GeneratedCode& s, const RandomValue& other) {
   return s.Get(other.type(), other.shape().dims);
 }
 
@@ -43,7 +43,7 @@ Bounds Either(const Bounds& a, const Bounds& b) { return Join(a, b); }
 
 }  // namespace
 
-void UnaryFloat(Scope& s) {
+void UnaryFloat(GeneratedCode& s) {
   const Function& f = s.random().OneOf(kFunctions);
   const ElementType type = s.FloatType();
   const RandomValue x = s.GetTame(type, s.AnyDims(), f.low, f.high);
@@ -54,7 +54,7 @@ void UnaryFloat(Scope& s) {
   s.Keep(s.Make(f.opcode, {x.instruction}), SmoothBounds(type, f.exact, in));
 }
 
-void UnaryExactFloat(Scope& s) {
+void UnaryExactFloat(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAbs,    Opcode::kNegate,           Opcode::kFloor,
                                  Opcode::kCeil,   Opcode::kRoundNearestAfz,  Opcode::kSign,
                                  Opcode::kNegate, Opcode::kRoundNearestEven, Opcode::kIsFinite};
@@ -66,7 +66,7 @@ void UnaryExactFloat(Scope& s) {
          {opcode == Opcode::kAbs ? 0 : -most, most, x.bounds.error});
 }
 
-void UnaryInteger(Scope& s) {
+void UnaryInteger(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {
       Opcode::kAbs,  Opcode::kNegate,          Opcode::kNot,
       Opcode::kSign, Opcode::kPopulationCount, Opcode::kCountLeadingZeros};
@@ -76,7 +76,7 @@ void UnaryInteger(Scope& s) {
   s.Keep(s.Make(opcode, {s.GetAny(type).instruction}));
 }
 
-void BinaryFloat(Scope& s) {
+void BinaryFloat(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAdd,    Opcode::kSubtract, Opcode::kMultiply,
                                  Opcode::kDivide, Opcode::kMaximum,  Opcode::kMinimum,
                                  Opcode::kPower,  Opcode::kAtan2,    Opcode::kRemainder,
@@ -123,7 +123,7 @@ void BinaryFloat(Scope& s) {
   s.Keep(s.Make(opcode, {x.instruction, y.instruction}), bounds);
 }
 
-void BinaryInteger(Scope& s) {
+void BinaryInteger(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAdd,
                                  Opcode::kSubtract,
                                  Opcode::kMultiply,
@@ -143,7 +143,7 @@ void BinaryInteger(Scope& s) {
   s.Keep(s.Make(s.random().OneOf(kOpcodes), {x.instruction, SameDims(s, x).instruction}));
 }
 
-void PredLogic(Scope& s) {
+void PredLogic(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAnd,     Opcode::kOr,      Opcode::kXor,
                                  Opcode::kAdd,     Opcode::kNot,     Opcode::kMaximum,
                                  Opcode::kMinimum, Opcode::kMultiply};
@@ -153,7 +153,7 @@ void PredLogic(Scope& s) {
   s.Keep(s.Make(opcode, {x.instruction, SameDims(s, x).instruction}));
 }
 
-void CompareValues(Scope& s) {
+void CompareValues(GeneratedCode& s) {
   const ElementType type = s.AnyType();
   if (type == ElementType::kF8E8M0FNU) return;
   const RandomValue x = s.GetAny(type, /*exact=*/true);
@@ -167,7 +167,7 @@ void CompareValues(Scope& s) {
   s.Keep(s.Make(Opcode::kCompare, {x.instruction, y.instruction}, attributes));
 }
 
-void SelectValues(Scope& s) {
+void SelectValues(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const RandomValue y = SameDims(s, x);
   const DimVector dims = s.random().Chance(0.2) ? DimVector() : x.shape().dims;
@@ -176,7 +176,7 @@ void SelectValues(Scope& s) {
          Either(x.bounds, y.bounds));
 }
 
-void ClampValues(Scope& s) {
+void ClampValues(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (IsComplex(x.type()) || x.type() == ElementType::kF8E8M0FNU) return;
   const DimVector dims = s.random().Chance(0.5) ? DimVector() : x.shape().dims;
@@ -186,7 +186,7 @@ void ClampValues(Scope& s) {
          Either(x.bounds, Either(low.bounds, high.bounds)));
 }
 
-void ConvertValue(Scope& s) {
+void ConvertValue(GeneratedCode& s) {
   RandomValue x = s.Any();
   const ElementType to = s.AnyType();
   const Shape shape = x.shape().WithoutLayout().WithType(to);
@@ -214,7 +214,7 @@ void ConvertValue(Scope& s) {
   s.Keep(s.Make(Opcode::kConvert, {x.instruction}, &shape), bounds);
 }
 
-void BitcastConvertValue(Scope& s) {
+void BitcastConvertValue(GeneratedCode& s) {
   // To integers only: the bits of integers may be any float.
   const RandomValue from = s.Any();
   if (IsPred(from.type()) || IsComplex(from.type())) return;
@@ -232,21 +232,21 @@ void BitcastConvertValue(Scope& s) {
   s.Keep(s.Make(Opcode::kBitcastConvert, {x.instruction}, &shape));
 }
 
-void ReducePrecisionValue(Scope& s) {
+void ReducePrecisionValue(GeneratedCode& s) {
   const RandomValue x = s.GetAny(s.FloatType(), /*exact=*/true);
   if (BitWidth(x.type()) < 16) return;
   const ReducePrecisionAttrs attributes{s.random().Between(3, 11), s.random().Between(0, 23)};
   s.Keep(s.Make(Opcode::kReducePrecision, {s.Tame(x, -2, 2).instruction}, attributes), {-4, 4, 0});
 }
 
-void StochasticConvertValue(Scope& s) {
+void StochasticConvertValue(GeneratedCode& s) {
   const RandomValue x = s.GetAny(s.random().OneOf({ElementType::kF32, ElementType::kF16}), true);
   const bool wide = x.type() == ElementType::kF32;
   const RandomValue bits = s.Get(wide ? ElementType::kU32 : ElementType::kU16, x.shape().dims);
   const Shape shape = x.shape().WithoutLayout().WithType(
       s.random().OneOf({ElementType::kS8, ElementType::kS16, ElementType::kS32}));
-  s.Keep(s.Make(Opcode::kStochasticConvert, {s.Tame(x, -2, 2).instruction, bits.instruction},
-                &shape));
+  s.Keep(
+      s.Make(Opcode::kStochasticConvert, {s.Tame(x, -2, 2).instruction, bits.instruction}, &shape));
 }
 
 }  // namespace hlokit

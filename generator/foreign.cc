@@ -13,7 +13,7 @@ CustomCallAttrs Target(const char* target) {
 }  // namespace
 
 // Calls that pass their operand on.
-void MarkerCall(Scope& s) {
+void MarkerCall(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const Shape shape = x.shape().WithoutLayout();
   const char* const target = s.random().OneOf(
@@ -21,7 +21,7 @@ void MarkerCall(Scope& s) {
   s.Keep(s.Make(Opcode::kCustomCall, {x.instruction}, Target(target), &shape), x.bounds);
 }
 
-void TopKCall(Scope& s) {
+void TopKCall(GeneratedCode& s) {
   const ElementType type =
       s.random().OneOf({ElementType::kF32, ElementType::kBF16, ElementType::kS32});
   const RandomValue x = s.GetAny(type, /*exact=*/true);

@@ -18,7 +18,7 @@ constexpr Recipe kRecipes[] = {
 };
 
 // The last values that nothing reads, and some that something does.
-Values PickResults(Scope& scope) {
+Values PickResults(GeneratedCode& scope) {
   Values results;
   const Values& values = scope.values();
   for (auto value = values.rbegin(); value != values.rend() && results.size() < kMostResults;
@@ -47,7 +47,7 @@ RandomModule GenerateModule(const GeneratorOptions& options) {
   GeneratorState state{options, module, Random(options.seed), {}};
   Computation* entry = module.AddComputation("entry");
   module.set_entry(entry);
-  Scope scope(state, *entry, Scope::Kind::kEntry, 0);
+  GeneratedCode scope(state, *entry, GeneratedCode::Kind::kEntry, 0);
   for (int i = 0; i < 3; ++i) scope.GetAny(scope.AnyType());
   scope.Grow(options.instructions);
   const Values results = PickResults(scope);

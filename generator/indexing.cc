@@ -17,7 +17,7 @@ struct Addressing {
   DimVector index_dims;
 };
 
-Addressing PickAddressing(Scope& s, absl::Span<const int64_t> dims) {
+Addressing PickAddressing(GeneratedCode& s, absl::Span<const int64_t> dims) {
   Addressing a;
   const auto rank = static_cast<int64_t>(dims.size());
   for (int64_t d = 0; d < rank; ++d) {
@@ -42,7 +42,7 @@ Addressing PickAddressing(Scope& s, absl::Span<const int64_t> dims) {
 }
 
 // Slice dimensions that stay, and where they go in an array of batch and slice dimensions.
-DimVector PickOffsetDims(Scope& s, const Addressing& a, DimVector& result_dims) {
+DimVector PickOffsetDims(GeneratedCode& s, const Addressing& a, DimVector& result_dims) {
   DimVector kept;
   for (size_t d = 0; d < a.sizes.size(); ++d)
     if (std::find(a.dropped.begin(), a.dropped.end(), static_cast<int64_t>(d)) == a.dropped.end())
@@ -61,14 +61,14 @@ DimVector PickOffsetDims(Scope& s, const Addressing& a, DimVector& result_dims) 
   return offsets;
 }
 
-ElementType IndexType(Scope& s) {
+ElementType IndexType(GeneratedCode& s) {
   return s.random().OneOf({ElementType::kS32, ElementType::kS32, ElementType::kS64,
                            ElementType::kU32, ElementType::kS16, ElementType::kU8});
 }
 
 }  // namespace
 
-void GatherValue(Scope& s) {
+void GatherValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const Addressing a = PickAddressing(s, x.shape().dims);
   DimVector result;
@@ -83,7 +83,7 @@ void GatherValue(Scope& s) {
   s.Keep(s.Make(Opcode::kGather, {x.instruction, indices.instruction}, attributes), x.bounds);
 }
 
-void ScatterValue(Scope& s) {
+void ScatterValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (x.type() == ElementType::kF8E8M0FNU) return;
   const Addressing a = PickAddressing(s, x.shape().dims);
@@ -113,7 +113,8 @@ namespace {
 
 // Orders by the first of `types`, and where those are equal by a second integer: payloads of equal
 // keys may come in any order otherwise.
-Computation* Comparator(Scope& s, absl::Span<const ElementType> types, int64_t tie_breaker) {
+Computation* Comparator(GeneratedCode& s, absl::Span<const ElementType> types,
+                        int64_t tie_breaker) {
   Computation* made = s.module().AddComputation("compare");
   std::vector<Instruction*> parameters;
   for (ElementType type : types)
@@ -139,7 +140,7 @@ Computation* Comparator(Scope& s, absl::Span<const ElementType> types, int64_t t
 
 }  // namespace
 
-void SortValues(Scope& s) {
+void SortValues(GeneratedCode& s) {
   const ElementType type = s.AnyType();
   if (IsComplex(type) || type == ElementType::kF8E8M0FNU) return;
   const RandomValue keys = s.GetAny(type, /*exact=*/true);
@@ -168,7 +169,7 @@ void SortValues(Scope& s) {
   s.KeepElements(sorted, bounds);
 }
 
-void TopKValue(Scope& s) {
+void TopKValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF32, ElementType::kBF16, ElementType::kS32, ElementType::kF64});
   const RandomValue x = s.GetAny(type, /*exact=*/true);

@@ -7,7 +7,7 @@ namespace hlokit {
 namespace {
 
 // A start index: any integer, inside or outside of what the op allows.
-std::vector<Instruction*> StartIndices(Scope& s, Instruction* first, int rank) {
+std::vector<Instruction*> StartIndices(GeneratedCode& s, Instruction* first, int rank) {
   std::vector<Instruction*> operands = {first};
   const ElementType type =
       s.random().OneOf({ElementType::kS32, ElementType::kS64, ElementType::kU32, ElementType::kS8});
@@ -15,14 +15,14 @@ std::vector<Instruction*> StartIndices(Scope& s, Instruction* first, int rank) {
   return operands;
 }
 
-DimVector SizesWithin(Scope& s, absl::Span<const int64_t> dims) {
+DimVector SizesWithin(GeneratedCode& s, absl::Span<const int64_t> dims) {
   DimVector sizes;
   for (int64_t d : dims) sizes.push_back(s.random().Between(std::min<int64_t>(d, 1), d));
   return sizes;
 }
 
 // Dimensions of `count` elements in all.
-DimVector Factored(Scope& s, int64_t count) {
+DimVector Factored(GeneratedCode& s, int64_t count) {
   DimVector dims;
   if (count == 0) return {s.random().Between(0, 3), 0};
   for (int64_t divisor : {2, 3, 5, 7, 2, 3, 2}) {
@@ -38,7 +38,7 @@ DimVector Factored(Scope& s, int64_t count) {
 
 }  // namespace
 
-void BroadcastValue(Scope& s) {
+void BroadcastValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const int rank = x.shape().rank();
   const int64_t result_rank = rank + s.random().Between(rank == 0 ? 1 : 0, 2);
@@ -54,13 +54,13 @@ void BroadcastValue(Scope& s) {
   s.Keep(s.Make(Opcode::kBroadcast, {x.instruction}, BroadcastAttrs{places}, &shape), x.bounds);
 }
 
-void ReshapeValue(Scope& s) {
+void ReshapeValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const Shape shape = Shape::Array(x.type(), Factored(s, x.shape().ElementCount()));
   s.Keep(s.Make(Opcode::kReshape, {x.instruction}, ReshapeAttrs{}, &shape), x.bounds);
 }
 
-void TransposeValue(Scope& s) {
+void TransposeValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   DimVector order;
   for (int d = 0; d < x.shape().rank(); ++d) order.push_back(d);
@@ -68,7 +68,7 @@ void TransposeValue(Scope& s) {
   s.Keep(s.Make(Opcode::kTranspose, {x.instruction}, DimensionsAttrs{order}), x.bounds);
 }
 
-void ReverseValue(Scope& s) {
+void ReverseValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   DimVector dimensions;
   for (int d = 0; d < x.shape().rank(); ++d)
@@ -76,7 +76,7 @@ void ReverseValue(Scope& s) {
   s.Keep(s.Make(Opcode::kReverse, {x.instruction}, DimensionsAttrs{dimensions}), x.bounds);
 }
 
-void SliceValue(Scope& s) {
+void SliceValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   SliceAttrs attributes;
   for (int64_t d : x.shape().dims) {
@@ -89,7 +89,7 @@ void SliceValue(Scope& s) {
   s.Keep(s.Make(Opcode::kSlice, {x.instruction}, attributes), x.bounds);
 }
 
-void PadValue(Scope& s) {
+void PadValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (x.shape().rank() == 0) return;  // its text, `padding=`, cannot be read
   const RandomValue padding = s.Get(x.type(), {});
@@ -109,7 +109,7 @@ void PadValue(Scope& s) {
          Join(x.bounds, padding.bounds));
 }
 
-void ConcatenateValues(Scope& s) {
+void ConcatenateValues(GeneratedCode& s) {
   const RandomValue first = s.Any();
   const int rank = first.shape().rank();
   if (rank == 0) return;
@@ -126,7 +126,7 @@ void ConcatenateValues(Scope& s) {
   s.Keep(s.Make(Opcode::kConcatenate, operands, DimensionsAttrs{{dimension}}), bounds);
 }
 
-void IotaValue(Scope& s) {
+void IotaValue(GeneratedCode& s) {
   const ElementType type = s.AnyType();
   const DimVector dims = s.AnyDims();
   if (dims.empty() || IsPred(type) || type == ElementType::kF8E8M0FNU) return;
@@ -137,16 +137,16 @@ void IotaValue(Scope& s) {
   s.Keep(s.Make(Opcode::kIota, {}, IotaAttrs{d}, &shape), {0, most, 0});
 }
 
-void CopyValue(Scope& s) {
+void CopyValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   Instruction* copy = s.Make(Opcode::kCopy, {x.instruction});
   if (copy == nullptr) return;
-  if (s.kind() != Scope::Kind::kFused && copy->shape().rank() > 1)
+  if (s.kind() != GeneratedCode::Kind::kFused && copy->shape().rank() > 1)
     s.random().Shuffle(copy->mutable_shape().layout.minor_to_major);
   s.Keep(copy, x.bounds);
 }
 
-void BitcastValue(Scope& s) {
+void BitcastValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (!x.shape().IsRowMajor()) return;
   const Shape shape = Shape::Array(x.type(), Factored(s, x.shape().ElementCount()));
@@ -156,7 +156,7 @@ void BitcastValue(Scope& s) {
   s.Keep(bitcast, x.bounds);
 }
 
-void DynamicSliceValue(Scope& s) {
+void DynamicSliceValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const DynamicSliceAttrs attributes{SizesWithin(s, x.shape().dims)};
   s.Keep(
@@ -164,7 +164,7 @@ void DynamicSliceValue(Scope& s) {
       x.bounds);
 }
 
-void DynamicUpdateSliceValue(Scope& s) {
+void DynamicUpdateSliceValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const RandomValue update = s.Get(x.type(), SizesWithin(s, x.shape().dims));
   std::vector<Instruction*> operands = StartIndices(s, x.instruction, x.shape().rank());

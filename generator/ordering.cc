@@ -5,43 +5,43 @@
 namespace hlokit {
 namespace {
 
-Instruction* NewToken(Scope& s) { return s.Make(Opcode::kAfterAll, {}); }
+Instruction* NewToken(GeneratedCode& s) { return s.Make(Opcode::kAfterAll, {}); }
 
 // Now and then several tokens, joined.
-Instruction* SomeToken(Scope& s) {
+Instruction* SomeToken(GeneratedCode& s) {
   if (s.random().Chance(0.7)) return NewToken(s);
   return s.Make(Opcode::kAfterAll, {NewToken(s), NewToken(s)});
 }
 
-Instruction* Element(Scope& s, Instruction* tuple, int64_t index) {
+Instruction* Element(GeneratedCode& s, Instruction* tuple, int64_t index) {
   return s.computation().Add(Opcode::kGetTupleElement, tuple->shape().elements[index], {tuple},
                              GetTupleElementAttrs{index});
 }
 
 // What came in, which nothing bounds but the ranges of random arguments.
-void KeepReceived(Scope& s, Instruction* value) { s.Keep(value, {-1, 1, 0}); }
+void KeepReceived(GeneratedCode& s, Instruction* value) { s.Keep(value, {-1, 1, 0}); }
 
 // The host sees things in the order of the entry's one chain of tokens.
-bool MayTalk(Scope& s) {
-  if (s.kind() != Scope::Kind::kEntry) return false;
+bool MayTalk(GeneratedCode& s) {
+  if (s.kind() != GeneratedCode::Kind::kEntry) return false;
   Instruction*& last = s.state().host_token;
   if (last == nullptr) last = NewToken(s);
   return true;
 }
 
-ElementType HostType(Scope& s) {
+ElementType HostType(GeneratedCode& s) {
   return s.random().OneOf({ElementType::kF32, ElementType::kS32, ElementType::kF64,
                            ElementType::kU8, ElementType::kBF16, ElementType::kPred});
 }
 
 }  // namespace
 
-void OrderByToken(Scope& s) {
+void OrderByToken(GeneratedCode& s) {
   const RandomValue x = s.Any();
   s.Keep(s.Make(Opcode::kAddDependency, {x.instruction, SomeToken(s)}), x.bounds);
 }
 
-void OrderByEdge(Scope& s) {
+void OrderByEdge(GeneratedCode& s) {
   const RandomValue a = s.Any(), b = s.Any();
   Instruction *before = a.instruction, *after = b.instruction;
   if (before->id() > after->id()) std::swap(before, after);
@@ -50,14 +50,14 @@ void OrderByEdge(Scope& s) {
   after->AddControlPredecessor(before);
 }
 
-void MarkDomain(Scope& s) {
+void MarkDomain(GeneratedCode& s) {
   const RandomValue x = s.Any();
   Domain border;
   border.entry.kind = border.exit.kind = Sharding::Kind::kMaximal;
   s.Keep(s.Make(Opcode::kDomain, {x.instruction}, DomainAttrs{std::move(border)}), x.bounds);
 }
 
-void CopyLater(Scope& s) {
+void CopyLater(GeneratedCode& s) {
   const RandomValue x = s.Any();
   Instruction* start = s.Make(Opcode::kCopyStart, {x.instruction});
   if (start == nullptr) return;
@@ -68,7 +68,7 @@ void CopyLater(Scope& s) {
   s.Keep(done, x.bounds);
 }
 
-void CallLater(Scope& s) {
+void CallLater(GeneratedCode& s) {
   Values results;
   const std::optional<CallPlan> plan = PlanCall(s, "async_body", 3);
   if (!plan.has_value()) return;
@@ -93,7 +93,7 @@ void CallLater(Scope& s) {
   KeepResults(s, s.computation().Add(std::move(done)), *plan);
 }
 
-void FeedIn(Scope& s) {
+void FeedIn(GeneratedCode& s) {
   if (!MayTalk(s)) return;
   const Shape item = Shape::Array(HostType(s), s.AnyDims()).WithDefaultLayout();
   const Shape declared = Shape::Tuple({item, Shape::Token()});
@@ -103,7 +103,7 @@ void FeedIn(Scope& s) {
   KeepReceived(s, Element(s, infeed, 0));
 }
 
-void FeedOut(Scope& s) {
+void FeedOut(GeneratedCode& s) {
   if (!MayTalk(s)) return;
   // The host compares what it gets bit for bit.
   const RandomValue x = s.Plain(s.GetAny(HostType(s), /*exact=*/true));
@@ -115,7 +115,7 @@ void FeedOut(Scope& s) {
 }
 
 // A message from the device to itself, or by way of the host's queues.
-void SendAndReceive(Scope& s) {
+void SendAndReceive(GeneratedCode& s) {
   if (!MayTalk(s)) return;
   const bool host = s.random().Chance(0.5);
   const RandomValue x = s.Plain(s.GetAny(HostType(s), /*exact=*/true));

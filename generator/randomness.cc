@@ -5,13 +5,14 @@
 namespace hlokit {
 namespace {
 
-Instruction* Compared(Scope& s, ComparisonDirection direction, Instruction* a, Instruction* b) {
+Instruction* Compared(GeneratedCode& s, ComparisonDirection direction, Instruction* a,
+                      Instruction* b) {
   return s.Make(Opcode::kCompare, {a, b}, CompareAttrs{direction, {}});
 }
 
 }  // namespace
 
-void RandomBits(Scope& s) {
+void RandomBits(GeneratedCode& s) {
   const RngAlgorithm algorithm =
       s.random().OneOf({RngAlgorithm::kThreeFry, RngAlgorithm::kPhilox, RngAlgorithm::kDefault});
   const int64_t words = algorithm == RngAlgorithm::kThreeFry ? 2 : s.random().Between(2, 3);
@@ -25,7 +26,7 @@ void RandomBits(Scope& s) {
 }
 
 // Each execution has its own numbers, but all lie in [-1, 3], or are finite.
-void RandomNumbers(Scope& s) {
+void RandomNumbers(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF32, ElementType::kF64, ElementType::kS32, ElementType::kS64});
   const Shape shape = Shape::Array(type, s.AnyDims());
@@ -44,7 +45,7 @@ void RandomNumbers(Scope& s) {
 }
 
 // The module's own state moves on by at least what it was told to.
-void RandomState(Scope& s) {
+void RandomState(GeneratedCode& s) {
   const RngStateAttrs attributes{s.random().Between(1, 9)};
   Instruction* before = s.Make(Opcode::kRngGetAndUpdateState, {}, attributes);
   Instruction* after = s.Make(Opcode::kRngGetAndUpdateState, {}, attributes);

@@ -8,7 +8,7 @@ namespace hlokit {
 namespace {
 
 // A combiner that may be applied in any order.
-Opcode Reducer(Scope& s, ElementType type) {
+Opcode Reducer(GeneratedCode& s, ElementType type) {
   if (IsComplex(type)) return Opcode::kAdd;
   if (IsPred(type)) return s.random().OneOf({Opcode::kAnd, Opcode::kOr, Opcode::kXor});
   if (IsFloat(type))
@@ -25,7 +25,7 @@ Bounds ReducedBounds(ElementType type, Opcode reducer, const Bounds& x, const Bo
 }
 
 // The value that changes nothing: partial results may each start from it.
-Instruction* Neutral(Scope& s, Opcode reducer, ElementType type) {
+Instruction* Neutral(GeneratedCode& s, Opcode reducer, ElementType type) {
   Literal literal(Shape::Scalar(type));
   const bool largest = reducer == Opcode::kMinimum;
   if (IsFloat(type) || IsComplex(type)) {
@@ -48,7 +48,7 @@ Bounds Widest(ElementType type, Opcode reducer) {
   return {-MostUseful(type), MostUseful(type), 0};
 }
 
-DimVector SomeDimensions(Scope& s, int rank) {
+DimVector SomeDimensions(GeneratedCode& s, int rank) {
   DimVector dimensions;
   for (int d = 0; d < rank; ++d)
     if (s.random().Chance(0.5)) dimensions.push_back(d);
@@ -63,7 +63,7 @@ int64_t CountAlong(const Shape& shape, const DimVector& dimensions) {
 
 }  // namespace
 
-void ReduceValue(Scope& s) {
+void ReduceValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (x.type() == ElementType::kF8E8M0FNU) return;
   const Opcode reducer = Reducer(s, x.type());
@@ -86,7 +86,7 @@ void ReduceValue(Scope& s) {
 namespace {
 
 // (value, index) pairs: the larger value, and of equal ones the smaller index.
-Computation* ArgMax(Scope& s, ElementType type) {
+Computation* ArgMax(GeneratedCode& s, ElementType type) {
   Computation* made = s.module().AddComputation("arg_max");
   const Shape value = Shape::Scalar(type).WithDefaultLayout();
   const Shape index = Shape::Scalar(ElementType::kS32).WithDefaultLayout();
@@ -109,7 +109,7 @@ Computation* ArgMax(Scope& s, ElementType type) {
 
 }  // namespace
 
-void ReduceSeveral(Scope& s) {
+void ReduceSeveral(GeneratedCode& s) {
   const ElementType type = s.random().Chance(0.6) ? s.FloatType() : s.IntegerType();
   const RandomValue x = s.GetAny(type, /*exact=*/true);
   const int rank = x.shape().rank();
@@ -128,7 +128,7 @@ void ReduceSeveral(Scope& s) {
 namespace {
 
 // element and carry to (output, carry): the two combined.
-Computation* ScanStep(Scope& s, Opcode opcode, const Shape& element) {
+Computation* ScanStep(GeneratedCode& s, Opcode opcode, const Shape& element) {
   Computation* made = s.module().AddComputation("scan_step");
   Instruction* x = made->AddParameter(0, element);
   Instruction* carry = made->AddParameter(1, element);
@@ -140,7 +140,7 @@ Computation* ScanStep(Scope& s, Opcode opcode, const Shape& element) {
 
 }  // namespace
 
-void ScanValues(Scope& s) {
+void ScanValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   const ElementType type = x.type();
   if (x.shape().rank() == 0 || type == ElementType::kF8E8M0FNU) return;
@@ -165,7 +165,7 @@ void ScanValues(Scope& s) {
 namespace {
 
 // A window over an array; `taps` is how many elements one result combines.
-Window SomeWindow(Scope& s, const Shape& shape, bool dilations, int64_t& taps) {
+Window SomeWindow(GeneratedCode& s, const Shape& shape, bool dilations, int64_t& taps) {
   Window window;
   taps = 1;
   for (int64_t size : shape.dims) {
@@ -184,7 +184,7 @@ Window SomeWindow(Scope& s, const Shape& shape, bool dilations, int64_t& taps) {
 
 }  // namespace
 
-void ReduceWindowValue(Scope& s) {
+void ReduceWindowValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   if (x.type() == ElementType::kF8E8M0FNU) return;
   const Opcode reducer = Reducer(s, x.type());
@@ -195,7 +195,7 @@ void ReduceWindowValue(Scope& s) {
          ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
 }
 
-void SelectAndScatterValue(Scope& s) {
+void SelectAndScatterValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF32, ElementType::kF64, ElementType::kS32, ElementType::kBF16});
   const RandomValue x = s.GetAny(type, /*exact=*/true);
@@ -222,7 +222,7 @@ void SelectAndScatterValue(Scope& s) {
                    {1, 1, 0}, taps));
 }
 
-void MapValue(Scope& s) {
+void MapValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const ElementType type = x.type();
   if (IsComplex(type) || type == ElementType::kF8E8M0FNU) return;
@@ -235,7 +235,7 @@ void MapValue(Scope& s) {
          Join(x.bounds, y.bounds));
 }
 
-void BatchNorm(Scope& s) {
+void BatchNorm(GeneratedCode& s) {
   const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
   const RandomValue x = s.Tame(s.Get(type, s.NewDims(1, 4)), -2, 2);
   const Shape& shape = x.shape();

@@ -73,17 +73,18 @@ std::vector<Bounds> BoundsOf(const Values& values) {
   return bounds;
 }
 
-std::unique_ptr<Instruction> Scope::Start(Opcode opcode, absl::Span<Instruction* const> operands,
-                                          const Shape* declared) {
+std::unique_ptr<Instruction> GeneratedCode::Start(Opcode opcode,
+                                                  absl::Span<Instruction* const> operands,
+                                                  const Shape* declared) {
   return std::make_unique<Instruction>(opcode, declared != nullptr ? *declared : Shape(), operands);
 }
 
-Instruction* Scope::Make(Opcode opcode, absl::Span<Instruction* const> operands,
-                         const Shape* declared) {
+Instruction* GeneratedCode::Make(Opcode opcode, absl::Span<Instruction* const> operands,
+                                 const Shape* declared) {
   return Finish(Start(opcode, operands, declared));
 }
 
-Instruction* Scope::Finish(std::unique_ptr<Instruction> made) {
+Instruction* GeneratedCode::Finish(std::unique_ptr<Instruction> made) {
   std::vector<const Shape*> shapes;
   for (const Instruction* operand : made->operands()) shapes.push_back(&operand->shape());
   const bool declared = made->shape().type != ElementType::kInvalid;
@@ -98,7 +99,7 @@ Instruction* Scope::Finish(std::unique_ptr<Instruction> made) {
   return nullptr;
 }
 
-Shape Scope::WithSomeLayout(const Shape& shape) {
+Shape GeneratedCode::WithSomeLayout(const Shape& shape) {
   Shape result = shape.WithDefaultLayout();
   if (!shape.IsArray() || shape.rank() < 2 || kind_ == Kind::kFused ||
       !random().Chance(state_.options.odd_layouts))
@@ -107,7 +108,7 @@ Shape Scope::WithSomeLayout(const Shape& shape) {
   return result;
 }
 
-void Scope::Keep(Instruction* instruction, Bounds bounds) {
+void GeneratedCode::Keep(Instruction* instruction, Bounds bounds) {
   if (instruction == nullptr) return;
   const ElementType type = instruction->shape().type;
   RandomValue value{instruction, bounds};
@@ -121,7 +122,7 @@ void Scope::Keep(Instruction* instruction, Bounds bounds) {
   values_.push_back(value);
 }
 
-void Scope::KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds) {
+void GeneratedCode::KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds) {
   if (tuple == nullptr) return;
   for (size_t i = 0; i < bounds.size(); ++i) {
     Instruction* element = computation_.Add(Opcode::kGetTupleElement, tuple->shape().elements[i],
@@ -130,18 +131,18 @@ void Scope::KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds) 
   }
 }
 
-RandomValue Scope::AddParameter(const Shape& shape, const Bounds& bounds) {
+RandomValue GeneratedCode::AddParameter(const Shape& shape, const Bounds& bounds) {
   values_.push_back({computation_.AddParameter(computation_.parameter_count(), shape), bounds});
   return values_.back();
 }
 
-ElementType Scope::AnyType() {
+ElementType GeneratedCode::AnyType() {
   return PickType(random(), [](ElementType) { return true; });
 }
-ElementType Scope::FloatType() { return PickType(random(), IsArithmeticFloat); }
-ElementType Scope::IntegerType() { return PickType(random(), IsInteger); }
+ElementType GeneratedCode::FloatType() { return PickType(random(), IsArithmeticFloat); }
+ElementType GeneratedCode::IntegerType() { return PickType(random(), IsInteger); }
 
-DimVector Scope::NewDims(int least_rank, int most_rank) {
+DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   constexpr int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 64, 130};
   DimVector dims(random().Between(least_rank, most_rank));
   int64_t count = 1;
@@ -155,17 +156,17 @@ DimVector Scope::NewDims(int least_rank, int most_rank) {
   return dims;
 }
 
-DimVector Scope::AnyDims() {
+DimVector GeneratedCode::AnyDims() {
   if (!values_.empty() && random().Chance(0.75)) return random().OneOf(values_).shape().dims;
   return NewDims(0, random().Chance(0.1) ? 6 : 3);
 }
 
-RandomValue Scope::Any() {
+RandomValue GeneratedCode::Any() {
   if (!values_.empty() && random().Chance(0.9)) return random().OneOf(values_);
   return GetAny(AnyType());
 }
 
-RandomValue Scope::Get(ElementType type, absl::Span<const int64_t> dims, bool exact) {
+RandomValue GeneratedCode::Get(ElementType type, absl::Span<const int64_t> dims, bool exact) {
   Values fitting;
   for (const RandomValue& value : values_)
     if (value.type() == type && value.shape().dims == DimVector(dims.begin(), dims.end()) &&
@@ -177,7 +178,7 @@ RandomValue Scope::Get(ElementType type, absl::Span<const int64_t> dims, bool ex
   return made;
 }
 
-RandomValue Scope::MakeValue(ElementType type, absl::Span<const int64_t> dims, bool exact) {
+RandomValue GeneratedCode::MakeValue(ElementType type, absl::Span<const int64_t> dims, bool exact) {
   const Shape shape = Shape::Array(type, dims);
   const bool e8m0 = type == ElementType::kF8E8M0FNU;  // holds no number that is not above 0
   if (kind_ == Kind::kEntry && !e8m0 && computation_.parameter_count() < kMostParameters &&
@@ -208,16 +209,16 @@ RandomValue Scope::MakeValue(ElementType type, absl::Span<const int64_t> dims, b
   return RandomConstant(type, dims);
 }
 
-Instruction* Scope::Spread(Instruction* scalar, const Shape& shape) {
+Instruction* GeneratedCode::Spread(Instruction* scalar, const Shape& shape) {
   const Shape dims = shape.WithoutLayout();
   return Make(Opcode::kBroadcast, {scalar}, &dims);
 }
 
-Instruction* Scope::Constant(Literal literal) {
+Instruction* GeneratedCode::Constant(Literal literal) {
   return computation_.AddConstant(std::move(literal));
 }
 
-Instruction* Scope::ScalarConstant(ElementType type, double value) {
+Instruction* GeneratedCode::ScalarConstant(ElementType type, double value) {
   Literal literal(Shape::Scalar(type));
   if (IsComplex(type)) {
     literal.SetComplex(0, value);
@@ -229,7 +230,7 @@ Instruction* Scope::ScalarConstant(ElementType type, double value) {
   return Constant(std::move(literal));
 }
 
-RandomValue Scope::RandomConstant(ElementType type, absl::Span<const int64_t> dims) {
+RandomValue GeneratedCode::RandomConstant(ElementType type, absl::Span<const int64_t> dims) {
   Literal literal(Shape::Array(type, dims));
   for (int64_t i = 0; i < literal.element_count(); ++i) {
     if (IsComplex(type)) {
@@ -248,7 +249,7 @@ RandomValue Scope::RandomConstant(ElementType type, absl::Span<const int64_t> di
   return {Constant(std::move(literal)), {-most, most, 0}};
 }
 
-RandomValue Scope::Tame(RandomValue value, double low, double high) {
+RandomValue GeneratedCode::Tame(RandomValue value, double low, double high) {
   const Bounds& b = value.bounds;
   if (b.low - b.error >= low && b.high + b.error <= high) return value;
   const ElementType type = value.type();
@@ -257,7 +258,7 @@ RandomValue Scope::Tame(RandomValue value, double low, double high) {
   return {clamped, {low, high, std::min(b.error, high - low)}};
 }
 
-Instruction* Scope::TameInteger(Instruction* value, int64_t low, int64_t high) {
+Instruction* GeneratedCode::TameInteger(Instruction* value, int64_t low, int64_t high) {
   const ElementType type = value->shape().type;
   const int bits = std::min(BitWidth(type), 32);
   const int64_t top = (int64_t{1} << (IsSigned(type) ? bits - 1 : bits)) - 1;
@@ -267,14 +268,14 @@ Instruction* Scope::TameInteger(Instruction* value, int64_t low, int64_t high) {
                ScalarConstant(type, static_cast<double>(std::clamp(high, bottom, top)))});
 }
 
-RandomValue Scope::Plain(RandomValue value) {
+RandomValue GeneratedCode::Plain(RandomValue value) {
   if (value.shape().IsRowMajor()) return value;
   Instruction* copy =
       computation_.Add(Opcode::kCopy, value.shape().WithDefaultLayout(), {value.instruction});
   return {copy, value.bounds};
 }
 
-Computation* Scope::ScalarFunction(Opcode opcode, ElementType type) {
+Computation* GeneratedCode::ScalarFunction(Opcode opcode, ElementType type) {
   Computation* made = module().AddComputation(absl::StrCat(Text(opcode), "_", Text(type)));
   const Shape scalar = Shape::Scalar(type).WithDefaultLayout();
   Instruction* x = made->AddParameter(0, scalar, "x");
@@ -285,7 +286,7 @@ Computation* Scope::ScalarFunction(Opcode opcode, ElementType type) {
   return made;
 }
 
-void Scope::Grow(int steps) {
+void GeneratedCode::Grow(int steps) {
   std::vector<const Recipe*> usable;
   int total = 0;
   for (const Recipe& recipe : Recipes()) {

@@ -36,10 +36,10 @@ struct GeneratorState {
   int64_t channels = 0;               // channel ids given out so far
 };
 
-class Scope {
+class GeneratedCode {
  public:
   enum class Kind : uint8_t { kEntry, kBody, kFused };
-  Scope(GeneratorState& state, Computation& computation, Kind kind, int depth)
+  GeneratedCode(GeneratorState& state, Computation& computation, Kind kind, int depth)
       : state_(state), computation_(computation), kind_(kind), depth_(depth) {}
 
   GeneratorState& state() { return state_; }
@@ -137,20 +137,20 @@ struct CallPlan {
   std::vector<Bounds> results;  // of the root, or its elements
 };
 // Empty where control flow is not wanted or nests deep enough already.
-std::optional<CallPlan> PlanCall(Scope& s, const char* name, int steps);
+std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps);
 // Keeps what a call of the plan's body gives.
-void KeepResults(Scope& s, Instruction* result, const CallPlan& plan);
+void KeepResults(GeneratedCode& s, Instruction* result, const CallPlan& plan);
 
 // One row of recipes.def: adds a step, or does nothing where the scope has no use for it.
 struct Recipe {
   absl::string_view name;
   int weight;
   bool fused;  // may stand in a fusion
-  void (*make)(Scope&);
+  void (*make)(GeneratedCode&);
 };
 absl::Span<const Recipe> Recipes();
 
-#define HLO_RECIPE(function, weight, fused) void function(Scope& s);
+#define HLO_RECIPE(function, weight, fused) void function(GeneratedCode& s);
 #include "generator/recipes.def"
 #undef HLO_RECIPE
 

@@ -92,11 +92,9 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
   for (int64_t device = 1; device < count; ++device) threads.emplace_back(run, device);
   run(0);
   for (std::thread& thread : threads) thread.join();
-  // The error that stopped the run rather than those of devices that were stopped with it.
-  absl::Status failure;
-  for (const auto& result : results)
-    if (!result.ok() && (failure.ok() || absl::IsCancelled(failure))) failure = result.status();
-  RETURN_IF_ERROR(failure);
+  std::vector<absl::Status> ends;
+  for (const auto& result : results) ends.push_back(result.status());
+  RETURN_IF_ERROR(FirstFailure(ends));
   std::vector<Literal> literals;
   for (auto& result : results) literals.push_back(*std::move(result));
   return literals;
@@ -110,27 +108,40 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
   return InterpretDevices(module, {pointers}, options);
 }
 
-struct LoneDevice::State {
-  explicit State(const InterpreterOptions& options)
-      : run(StateFor(options, &exchange)), machine(run, 0, 0, 0) {}
-  Exchange exchange{1, 1};
+struct DeviceGroup::State {
+  State(const InterpreterOptions& options, int64_t replicas, int64_t partitions)
+      : exchange(replicas, partitions), run(StateFor(options, &exchange)) {
+    for (int64_t device = 0; device < replicas * partitions; ++device)
+      machines.push_back(
+          std::make_unique<Machine>(run, device / partitions, device % partitions, device));
+  }
+  Exchange exchange;
   const RunState run;
-  Machine machine;
+  std::vector<std::unique_ptr<Machine>> machines;
 };
 
-LoneDevice::LoneDevice(const InterpreterOptions& options)
-    : state_(std::make_unique<State>(options)) {}
-LoneDevice::~LoneDevice() = default;
+DeviceGroup::DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions)
+    : state_(std::make_unique<State>(options, replicas, partitions)) {}
+DeviceGroup::~DeviceGroup() = default;
 
-absl::StatusOr<Literal> LoneDevice::Evaluate(const Instruction& instruction,
-                                             absl::Span<const Literal* const> operands) {
-  return state_->machine.EvaluateOne(instruction, operands);
+absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction& instruction,
+                                              absl::Span<const Literal* const> operands) {
+  return state_->machines[device]->EvaluateOne(instruction, operands);
+}
+
+void DeviceGroup::Leave(int64_t device, bool failed) { state_->exchange.Leave(device, failed); }
+
+absl::Status FirstFailure(absl::Span<const absl::Status> devices) {
+  absl::Status failure;
+  for (const absl::Status& status : devices)
+    if (!status.ok() && (failure.ok() || absl::IsCancelled(failure))) failure = status;
+  return failure;
 }
 
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands,
                                             const InterpreterOptions& options) {
-  return LoneDevice(options).Evaluate(instruction, operands);
+  return DeviceGroup(options, 1, 1).Evaluate(0, instruction, operands);
 }
 
 }  // namespace hlokit

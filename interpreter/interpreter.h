@@ -49,25 +49,32 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
                                                absl::Span<const Literal> arguments,
                                                const InterpreterOptions& options = {});
 
-// One device by itself, for instructions of a program that runs elsewhere: collectives meet a group
-// of one, receives get what the same device sent. One a run; not for several threads at a time.
-class LoneDevice {
+// Devices for instructions of a program that runs elsewhere, such as the collectives of native
+// code: they meet as those of InterpretDevices do. Each device is for one thread at a time.
+class DeviceGroup {
  public:
-  explicit LoneDevice(const InterpreterOptions& options);  // which outlive it
-  ~LoneDevice();
-  LoneDevice(const LoneDevice&) = delete;
-  LoneDevice& operator=(const LoneDevice&) = delete;
+  // Replicas times partitions, replica-major; `options`, whose counts play no part, outlive it.
+  DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions);
+  ~DeviceGroup();
+  DeviceGroup(const DeviceGroup&) = delete;
+  DeviceGroup& operator=(const DeviceGroup&) = delete;
 
-  // The value of one instruction, with what it calls. Errors as above, without a place.
-  absl::StatusOr<Literal> Evaluate(const Instruction& instruction,
+  // The value of one instruction on a device, with what it calls. Errors as above, without a place.
+  absl::StatusOr<Literal> Evaluate(int64_t device, const Instruction& instruction,
                                    absl::Span<const Literal* const> operands);
+  // A device has ended. Where it failed, those that wait for others get Cancelled.
+  void Leave(int64_t device, bool failed);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// The same, for a single instruction: constant folding.
+// The error that stopped a run, of what each device ended with: not that of one that was stopped
+// with it.
+absl::Status FirstFailure(absl::Span<const absl::Status> devices);
+
+// A single instruction on one device: constant folding.
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands,
                                             const InterpreterOptions& options = {});

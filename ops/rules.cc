@@ -9,7 +9,7 @@
 namespace hlokit {
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr OpRule kRules[] = {
 #define HLO_RULE(owner, number, source, text) {#owner, number, source, text},
 #include "ops/rules.def"
 #undef HLO_RULE
@@ -22,26 +22,26 @@ constexpr std::array<absl::string_view, kOpcodeCount> kInferName = {{
 #undef HLO_OP
 }};
 
-const Rule* Find(absl::string_view owner, int number) {
-  for (const Rule& rule : kRules)
+const OpRule* Find(absl::string_view owner, int number) {
+  for (const OpRule& rule : kRules)
     if (rule.number == number && rule.owner == owner) return &rule;
   return nullptr;
 }
 
 }  // namespace
 
-absl::Span<const Rule> Rules() { return kRules; }
+absl::Span<const OpRule> Rules() { return kRules; }
 
-const Rule* FindRule(absl::string_view label) {
+const OpRule* FindRule(absl::string_view label) {
   const size_t at = label.rfind("-c");
   int number = 0;
   if (at == absl::string_view::npos || !absl::SimpleAtoi(label.substr(at + 2), &number))
     return nullptr;
   const absl::string_view name = label.substr(0, at);
-  if (const Rule* rule = Find(name, number)) return rule;
+  if (const OpRule* rule = Find(name, number)) return rule;
   for (int i = 0; i < kOpcodeCount; ++i) {
     if (Text(static_cast<Opcode>(i)) != name) continue;
-    if (const Rule* rule = Find(kInferName[i], number)) return rule;
+    if (const OpRule* rule = Find(kInferName[i], number)) return rule;
     return Find("Each", number);
   }
   return nullptr;

@@ -20,7 +20,7 @@ TEST(RuleLabelTest, LabelsLeadToRules) {
 
 TEST(RuleLabelTest, RowsAreCompleteAndDistinct) {
   std::set<std::pair<absl::string_view, int>> seen;
-  for (const Rule& rule : Rules()) {
+  for (const OpRule& rule : Rules()) {
     EXPECT_TRUE(seen.insert({rule.owner, rule.number}).second) << rule.owner << rule.number;
     EXPECT_FALSE(rule.source.empty() || rule.text.empty()) << rule.owner << rule.number;
   }

@@ -7,6 +7,8 @@ import pathlib
 import re
 import sys
 
+NAMESPACE = re.compile(r"namespace\s*([\w:]+)?\s*\{")
+TYPE = re.compile(r"(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?:\s*:(?!:)[^;{]*)? \{")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)/([^"]+)"')
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 TEST_ALSO = {"parser", "printer", "generator"}
@@ -62,11 +64,25 @@ def check_file(path, folder, allowed, layers):
             yield number, f"{match[1]}/{match[2]} is not installed, this header is"
 
 
+def types_of(lines):
+    """(line, name) of the types that a file defines for other files too: those in no unnamed namespace."""
+    spaces = []
+    for number, line in enumerate(lines, 1):
+        match = NAMESPACE.match(line)
+        if match:
+            spaces.append(match[1] or "")
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif spaces and all(spaces) and (match := TYPE.match(line)):
+            yield number, "::".join(spaces + [match[1]])
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     layers = read_layers(root / "docs" / "layers.txt")
     allowed = reachable(layers)
     files, wrong = 0, 0
+    types = {}  # each type's first definition; a second one would be another's code, picked by the linker
     for folder in layers:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in (".cc", ".h") or not path.is_file():
@@ -75,6 +91,11 @@ def main():
             for number, message in check_file(path, folder, allowed[folder], layers):
                 wrong += 1
                 print(f"{path.relative_to(root)}:{number}: {message}")
+            for number, name in types_of(path.read_text(encoding="utf-8").splitlines()):
+                place = f"{path.relative_to(root)}:{number}"
+                if types.setdefault(name, place) != place:
+                    wrong += 1
+                    print(f"{place}: {name} is defined in {types[name]} too")
     print(f"{files} files, {wrong} faults")
     sys.exit(1 if wrong or not files else 0)
 

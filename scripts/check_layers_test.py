@@ -40,6 +40,12 @@ class CheckLayers(unittest.TestCase):
         })
         self.assertEqual((status, output), (0, "5 files, 0 faults\n"))
 
+    def test_types_of_one_file_may_share_names(self):
+        files = {name: file_text("namespace hlokit {", "namespace {", "struct Part {", "};", "}  // namespace",
+                                 "struct Whole::State {", "};", "}  // namespace hlokit")
+                 for name in ("support/a.cc", "ir/b.cc")}
+        self.assertEqual(check(files), (0, "2 files, 0 faults\n"))
+
     def test_faults(self):
         self.assert_fault({"ir/b.cc": file_text('#include "parser/p.h"')}, "ir/b.cc:2: ir/ may not include parser/")
         self.assert_fault({"parser/b.cc": file_text('#include "printer/p.h"')}, "may not include printer/")
@@ -49,6 +55,9 @@ class CheckLayers(unittest.TestCase):
         self.assert_fault({"ir/b.h": file_text()}, "no #pragma once")
         self.assert_fault({"ir/b.cc": "// A file.\n"}, "last line")
         self.assert_fault({"ir/b.cc": "int x;\n// SPDX-License-Identifier: Apache-2.0\n"}, "first line")
+        twice = {name: file_text("namespace hlokit {", "struct Part {", "};", "}  // namespace hlokit")
+                 for name in ("support/a.cc", "ir/b.cc")}
+        self.assert_fault(twice, "ir/b.cc:3: hlokit::Part is defined in support/a.cc:3 too")
         self.assert_fault({}, "circle", layers="a: b\nb: a\n")
 
 

@@ -1,373 +1,66 @@
-// Runs: arguments, temporaries and results in place, the code called, reference kernels served.
+// Executables, and runs on one device or on several at once.
 #include "backends/cpu/cpu_executable.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <optional>
+#include <map>
+#include <thread>
 
-#include "absl/strings/str_format.h"
-#include "backends/cpu/flush_denormals_internal.h"
-#include "runtime/kernels.h"
-#include "support/allocate.h"
-#include "support/diagnostics.h"
+#include "backends/cpu/device_run_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// What llvm.readcyclecounter reads.
-uint64_t ReadClock() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return 0;  // profiles are empty
-#endif
-}
-
-// The leaves of a literal, depth first.
-template <typename L>
-void CollectLeaves(L& literal, std::vector<L*>& out) {
-  if (!literal.shape().IsTuple()) {
-    out.push_back(&literal);
-    return;
-  }
-  for (L& e : literal.elements()) CollectLeaves(e, out);
-}
-
-// A literal of `shape` from buffers in its layouts, taken in depth-first order from `next` on.
-Literal FromBuffers(const Shape& shape, const void* const*& next) {
-  if (shape.IsTuple()) {
-    std::vector<Literal> elements;
-    for (const Shape& e : shape.elements) elements.push_back(FromBuffers(e, next));
-    Literal tuple = Literal::Tuple(std::move(elements));
-    return tuple;
-  }
-  const void* from = *next++;
-  if (!shape.IsArray()) return Literal::Token();
-  Literal literal(shape);
-  if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(from), shape, literal);
-  return literal;
-}
-
-void ToBuffers(const Literal& literal, const Shape& shape, void* const*& next) {
-  if (shape.IsTuple()) {
-    for (size_t e = 0; e < shape.elements.size(); ++e)
-      ToBuffers(literal.elements()[e], shape.elements[e], next);
-    return;
-  }
-  void* to = *next++;
-  if (shape.IsArray() && literal.byte_size() > 0)
-    ToLayout(literal, shape, static_cast<uint8_t*>(to));
-}
-
-// What the code's calls of reference kernels find behind their context.
-struct ReferenceCalls {
-  const CpuExecutable* executable;
-  std::optional<LoneDevice> device;  // of this run, made by the first call
-  absl::Status failure;              // of the first call that failed
-};
-
-void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands, void** results) {
-  auto* calls = static_cast<ReferenceCalls*>(ctx->user);
-  const Instruction& i = *calls->executable->instruction(id);
-  std::vector<Literal> values;
-  const void* const* next = operands;
-  for (const Instruction* operand : i.operands())
-    values.push_back(FromBuffers(operand->shape(), next));
-  std::vector<const Literal*> pointers;
-  for (const Literal& v : values) pointers.push_back(&v);
-  if (!calls->device) calls->device.emplace(calls->executable->reference_options());
-  auto result = calls->device->Evaluate(i, pointers);
-  if (!result.ok()) {
-    if (calls->failure.ok())
-      calls->failure = WithPlace(Annotate(result.status(), absl::StrCat("%", i.name())), i.place());
-    hlokit_set_error(ctx, std::string(result.status().message()).c_str());
-    return;
-  }
-  void* const* out = results;
-  ToBuffers(*result, i.shape(), out);
-}
-
 class CpuRun final : public PreparedRun {
  public:
-  explicit CpuRun(CpuExecutable& executable) : e_(executable), calls_{&executable, {}, {}} {}
-
-  // `given`: the same arguments, to be taken where the program wants them (null: not this one); or
-  // empty.
-  absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {}) {
-    RETURN_IF_ERROR(CheckFits());
-    const Computation& entry = *e_.module().entry();
-    const auto sizes = static_cast<int64_t>(e_.dynamic_entry().arguments.size());
-    const int64_t count = entry.parameter_count() - sizes;
-    if (static_cast<int64_t>(arguments.size()) != count)
-      return InvalidArgument("the program takes ", count, " arguments, ", arguments.size(),
-                             " given");
-    for (int64_t p = 0; p < count; ++p) {
-      const Shape& want = entry.parameter(p)->shape();
-      const ValueView& argument = arguments[p];
-      if (!Compatible(want, *argument.shape))
-        return InvalidArgument("argument ", p, " is ", Text(*argument.shape), ", expected ",
-                               Text(want));
-      RETURN_IF_ERROR(argument.literal != nullptr ? AddLiteral(*argument.literal, want)
-                                                  : AddArray(argument, want));
-    }
-    RETURN_IF_ERROR(AddSizes(arguments));
-    table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
-    first_output_ = table_.size();
-    table_.resize(table_.size() + e_.buffers().output_sizes().size());
-    ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
-    std::memset(&context_, 0, sizeof(context_));
-    context_.struct_size = sizeof(context_);
-    context_.num_threads = e_.threads();
-    context_.call_reference = CallReference;
-    context_.user = &calls_;
-    context_.rng_state[0] = 0x853c49e6748fea9bULL;
-    RETURN_IF_ERROR(PlaceDonations(given));
-    RETURN_IF_ERROR(AllocateResults());
-    if (e_.profile()) {
-      counters_.assign(2 * e_.module().id_bound(), 0);
-      table_.push_back(counters_.data());
-    }
-    return absl::OkStatus();
+  CpuRun(CpuExecutable& executable, size_t devices) : e_(executable) {
+    for (size_t device = 0; device < devices; ++device)
+      devices_.push_back(std::make_unique<DeviceRun>(executable, static_cast<int64_t>(device),
+                                                     static_cast<int64_t>(devices)));
   }
+
+  DeviceRun& device(size_t index) { return *devices_[index]; }
 
   absl::Status Run() override {
-    context_.failed = 0;
-    calls_.device.reset();
-    calls_.failure = absl::OkStatus();
-    context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
-    for (const Refill& refill : refills_) std::memcpy(refill.to, refill.from, refill.bytes);
-    const ScopedFlushDenormals flush(e_.flush_denormals());
-    const double start = Now();
-    const uint64_t first = ReadClock();
-    e_.code().entry()(&context_, arena_.get(), table_.data());
-    clock_ticks_ += ReadClock() - first;
-    seconds_ += Now() - start;
-    RETURN_IF_ERROR(calls_.failure);
-    if (context_.failed) return absl::InvalidArgumentError(context_.error);
-    if (e_.dynamic_entry().checked && !SizesAreInRange())
-      return InvalidArgument("set-dimension-size: a size is out of range");
-    if (e_.step_limit() > 0 && context_.steps_left < 0)
-      return ResourceExhausted("more than ", e_.step_limit(), " steps");
-    return absl::OkStatus();
+    if (devices_.size() == 1) return devices_[0]->Run(nullptr);
+    const ModuleHeader& header = e_.module().header();
+    DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions);
+    std::vector<absl::Status> ends(devices_.size());
+    const auto run = [&](size_t device) {
+      ends[device] = devices_[device]->Run(&group);
+      group.Leave(static_cast<int64_t>(device), !ends[device].ok());
+    };
+    std::vector<std::thread> threads;
+    for (size_t device = 1; device < devices_.size(); ++device) threads.emplace_back(run, device);
+    run(0);
+    for (std::thread& thread : threads) thread.join();
+    return FirstFailure(ends);
   }
 
+  // Of several devices the sum.
   std::vector<InstructionTime> Profile() const override {
-    std::vector<InstructionTime> times;
-    if (clock_ticks_ == 0) return times;
-    const double tick = seconds_ / static_cast<double>(clock_ticks_);
-    for (size_t id = 0; 2 * id < counters_.size(); ++id) {
-      const Instruction* i = e_.instruction(static_cast<int64_t>(id));
-      if (i == nullptr || counters_[2 * id + 1] == 0) continue;
-      double ticks = static_cast<double>(counters_[2 * id]);
-      for (const Computation* called : Called(*i)) ticks -= TicksInside(*called);
-      times.push_back(
-          {i, static_cast<int64_t>(counters_[2 * id + 1]), std::max(0.0, ticks) * tick});
-    }
+    std::vector<InstructionTime> times = devices_[0]->Profile();
+    std::map<const Instruction*, size_t> place;
+    for (size_t k = 0; k < times.size(); ++k) place[times[k].instruction] = k;
+    for (size_t device = 1; device < devices_.size(); ++device)
+      for (const InstructionTime& time : devices_[device]->Profile()) {
+        const auto [at, added] = place.emplace(time.instruction, times.size());
+        if (added) times.push_back({time.instruction});
+        times[at->second].calls += time.calls;
+        times[at->second].seconds += time.seconds;
+      }
     return times;
   }
 
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
-    size_t next = 0;
     std::vector<Literal> results;
-    const DynamicEntry& dynamic = e_.dynamic_entry();
-    if (dynamic.results.empty() && !dynamic.checked) {
-      results.push_back(Take(e_.module().entry()->root()->shape(), next));
-      return results;
-    }
-    results.push_back(Take(dynamic.result, next));
-    std::vector<Literal*> leaves;
-    CollectLeaves(results[0], leaves);
-    if (dynamic.checked) ++next;
-    for (const DynamicEntry::Size& size : dynamic.results)
-      leaves[size.array]->set_dynamic_size(size.dimension, *outputs_[next++].as<int32_t>());
+    for (const auto& device : devices_) results.push_back(device->TakeResult());
     return results;
   }
 
  private:
-  // What cannot fit is refused before anything of it is allocated.
-  absl::Status CheckFits() const {
-    const BufferAssignment& buffers = e_.buffers();
-    double arguments = 0, results = 0;  // sums may exceed int64_t
-    for (int64_t size : buffers.parameter_sizes()) arguments += static_cast<double>(size);
-    for (int64_t size : buffers.output_sizes()) results += static_cast<double>(size);
-    for (const Donation& donation : buffers.donations())
-      results -= static_cast<double>(buffers.output_sizes()[donation.result]);
-    const double bytes = arguments + results + static_cast<double>(buffers.arena_size());
-    if (bytes <= static_cast<double>(MemoryLimit())) return absl::OkStatus();
-    const auto mebibytes = [](double b) { return absl::StrFormat("%.1f MiB", b / (1 << 20)); };
-    return ResourceExhausted("the program needs ", mebibytes(bytes), " (arguments ",
-                             mebibytes(arguments), ", results ", mebibytes(results),
-                             ", temporary memory ",
-                             mebibytes(static_cast<double>(buffers.arena_size())),
-                             "); this machine has ", mebibytes(static_cast<double>(MemoryLimit())));
-  }
-
-  absl::Status AddLiteral(const Literal& argument, const Shape& want) {
-    std::vector<const Literal*> leaves;
-    CollectLeaves(argument, leaves);
-    size_t next = 0;
-    for (const ShapeLeaf& leaf : Leaves(want)) {
-      const Literal& value = *leaves[next++];
-      if (!leaf.shape->IsArray() || leaf.shape->IsRowMajor()) {
-        table_.push_back(value.data());
-        continue;
-      }
-      ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(leaf.shape->ByteSize()));
-      if (bytes != nullptr) ToLayout(value, *leaf.shape, bytes);
-    }
-    return absl::OkStatus();
-  }
-
-  bool SizesAreInRange() const {
-    return *outputs_[Leaves(e_.dynamic_entry().result).size()].as<uint8_t>() != 0;
-  }
-
-  // The sizes of dynamic dimensions, which are parameters of their own.
-  absl::Status AddSizes(const DeviceViews& arguments) {
-    for (const DynamicEntry::Size& size : e_.dynamic_entry().arguments) {
-      const ValueView& argument = arguments[size.array];
-      const int64_t value = argument.literal != nullptr
-                                ? argument.literal->dynamic_size(size.dimension)
-                                : argument.shape->dims[size.dimension];
-      ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(sizeof(int32_t)));
-      const auto narrow = static_cast<int32_t>(value);
-      std::memcpy(bytes, &narrow, sizeof narrow);
-    }
-    return absl::OkStatus();
-  }
-
-  // An array of the caller's, where it lies if code can read it there.
-  absl::Status AddArray(const ValueView& array, const Shape& want) {
-    const auto* elements = static_cast<const uint8_t*>(array.elements);
-    const bool same_order = array.shape->MinorToMajor() == want.MinorToMajor();
-    if (same_order && reinterpret_cast<uintptr_t>(elements) % kBlockAlignment == 0) {
-      table_.push_back(elements);
-      return absl::OkStatus();
-    }
-    ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(want.ByteSize()));
-    if (bytes == nullptr) return absl::OkStatus();
-    if (same_order) {
-      std::memcpy(bytes, elements, static_cast<size_t>(want.ByteSize()));
-      return absl::OkStatus();
-    }
-    Literal rows = Literal::Unset(*array.shape);
-    FromLayout(elements, *array.shape, rows);
-    ToLayout(rows, want, bytes);
-    return absl::OkStatus();
-  }
-
-  // Memory of the run's own as the next argument; null for no bytes.
-  absl::StatusOr<uint8_t*> AddBytes(int64_t size) {
-    ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(size));
-    table_.push_back(bytes.get());
-    converted_.push_back(std::move(bytes));
-    return reinterpret_cast<uint8_t*>(converted_.back().get());
-  }
-
-  // Donated arguments become results: as they are where they are given away in the parameter's
-  // layout, else as a copy.
-  absl::Status PlaceDonations(absl::Span<Literal* const> given) {
-    const Computation& entry = *e_.module().entry();
-    const std::vector<ShapeLeaf> results = Leaves(entry.root()->shape());
-    outputs_.resize(results.size());
-    std::vector<Literal*> leaves;  // as parameters are numbered; null: only lent
-    for (int64_t p = 0; p < entry.parameter_count(); ++p) {
-      if (!given.empty() && given[p] != nullptr) {
-        CollectLeaves(*given[p], leaves);
-      } else {
-        leaves.resize(leaves.size() + Leaves(entry.parameter(p)->shape()).size(), nullptr);
-      }
-    }
-    for (const Donation& donation : e_.buffers().donations()) {
-      const Shape& shape = *results[donation.result].shape;
-      Literal* leaf = leaves[donation.parameter];
-      Literal& output = outputs_[donation.result];
-      const void* from = table_[donation.parameter];
-      const auto bytes = static_cast<size_t>(shape.ByteSize());
-      if (leaf != nullptr && from == leaf->data()) {
-        output = std::move(*leaf);
-        output.set_shape(shape);
-        continue;
-      }
-      output = Literal::Unset(shape);
-      if (leaf == nullptr) {
-        refills_.push_back({output.data(), from, bytes});
-      } else {
-        std::memcpy(output.data(), from, bytes);
-        *leaf = Literal();
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status AllocateResults() {
-    size_t k = 0;
-    for (const ShapeLeaf& leaf : Leaves(e_.module().entry()->root()->shape())) {
-      Literal& output = outputs_[k];
-      if (leaf.shape->IsArray() && output.data() == nullptr) {
-        const int64_t size = leaf.shape->ByteSize();
-        if (size > (int64_t{1} << 46)) return ResourceExhausted("a result needs ", size, " bytes");
-        output = Literal(*leaf.shape);
-      }
-      table_[first_output_ + k++] = output.data();
-    }
-    return absl::OkStatus();
-  }
-
-  // Computations that run as code of their own, counted by themselves.
-  static absl::Span<Computation* const> Called(const Instruction& i) {
-    const bool runs = i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
-                      i.opcode() == Opcode::kCall;
-    return runs ? i.called() : absl::Span<Computation* const>();
-  }
-
-  double TicksInside(const Computation& computation) const {
-    double ticks = 0;
-    for (const Instruction* i : computation.Instructions())
-      ticks += static_cast<double>(counters_[2 * i->id()]);
-    return ticks;
-  }
-
-  Literal Take(const Shape& shape, size_t& next) {
-    if (shape.IsTuple()) {
-      std::vector<Literal> elements;
-      for (const Shape& e : shape.elements) elements.push_back(Take(e, next));
-      return Literal::Tuple(std::move(elements));
-    }
-    Literal raw = std::move(outputs_[next++]);
-    if (!shape.IsArray()) return Literal::Token();
-    raw.set_shape(shape);
-    if (shape.IsRowMajor()) return raw;
-    Literal ordered(shape);  // the code wrote in the layout's order
-    FromLayout(raw.data(), shape, ordered);
-    return ordered;
-  }
-
-  // What a donated argument that was not given away becomes before each run.
-  struct Refill {
-    void* to;
-    const void* from;
-    size_t bytes;
-  };
-
-  CpuExecutable& e_;
-  ReferenceCalls calls_;
-  HlokitRunContext context_;
-  Bytes arena_;
-  std::vector<const void*> table_;
-  size_t first_output_ = 0;
-  std::vector<Bytes> converted_;
-  std::vector<Literal> outputs_;
-  std::vector<Refill> refills_;
-  std::vector<uint64_t> counters_;  // of a profile: ticks and calls, by instruction id
-  uint64_t clock_ticks_ = 0;        // of all runs, beside
-  double seconds_ = 0;
+  const CpuExecutable& e_;
+  std::vector<std::unique_ptr<DeviceRun>> devices_;
 };
 
 }  // namespace
@@ -404,18 +97,21 @@ absl::Status CpuExecutable::BindConstants() {
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
     absl::Span<const DeviceViews> arguments) {
-  if (arguments.size() != 1)
-    return Unimplemented("the cpu platform runs one device; ", arguments.size(),
-                         " were asked for (--platform=interpreter runs several)");
-  auto run = std::make_unique<CpuRun>(*this);
-  RETURN_IF_ERROR(run->Prepare(arguments[0]));
+  const ModuleHeader& header = module_->header();
+  const int64_t devices = header.replica_count * header.num_partitions;
+  if (static_cast<int64_t>(arguments.size()) != devices)
+    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
+                           devices);
+  auto run = std::make_unique<CpuRun>(*this, arguments.size());
+  for (size_t device = 0; device < arguments.size(); ++device)
+    RETURN_IF_ERROR(run->device(device).Prepare(arguments[device]));
   return run;
 }
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
     const DeviceViews& arguments, absl::Span<Literal* const> given) {
-  auto run = std::make_unique<CpuRun>(*this);
-  RETURN_IF_ERROR(run->Prepare(arguments, given));
+  auto run = std::make_unique<CpuRun>(*this, 1);
+  RETURN_IF_ERROR(run->device(0).Prepare(arguments, given));
   return run;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <random>
 
@@ -16,6 +17,7 @@
 #include "parser/parser.h"
 #include "passes/manager.h"
 #include "support/file.h"
+#include "support/status.h"
 #include "types/compare.h"
 #include "verifier/verifier.h"
 
@@ -88,14 +90,32 @@ struct Case {
   std::unique_ptr<Module> Parse() const { return ParseVerified(path, text); }
 };
 
+// Random arguments of each device.
+struct Arguments {
+  Arguments(const Module& module, uint64_t seed) {
+    std::mt19937_64 bits(seed);
+    const ModuleHeader& header = module.header();
+    for (int64_t d = 0; d < header.replica_count * header.num_partitions; ++d) {
+      DeviceArguments& device = by_device.emplace_back();
+      for (int64_t p = 0; p < module.entry()->parameter_count(); ++p)
+        device.push_back(
+            &literals.emplace_back(RandomLiteral(module.entry()->parameter(p)->shape(), bits)));
+    }
+  }
+  std::deque<Literal> literals;
+  std::vector<DeviceArguments> by_device;
+};
+
+absl::StatusOr<std::vector<Literal>> RunOn(Executable& executable, const Arguments& arguments) {
+  ASSIGN_OR_RETURN(const auto run, executable.Prepare(arguments.by_device));
+  RETURN_IF_ERROR(run->Run());
+  return run->TakeResults();
+}
+
 // False where the CPU refuses the module.
 bool Check(const Case& test, const Module& module, CompileOptions::Passes passes, uint64_t seed) {
-  std::mt19937_64 bits(seed);
-  std::vector<Literal> arguments;
-  const Computation& entry = *module.entry();
-  for (int64_t p = 0; p < entry.parameter_count(); ++p)
-    arguments.push_back(RandomLiteral(entry.parameter(p)->shape(), bits));
-  auto expected = Interpret(module, arguments);
+  const Arguments arguments(module, seed);
+  auto expected = InterpretDevices(module, arguments.by_device);
   CompileOptions options;
   options.which_passes = passes;
   options.threads = 2;
@@ -107,18 +127,22 @@ bool Check(const Case& test, const Module& module, CompileOptions::Passes passes
   for (const auto& fallback : (*executable)->stats().fallbacks)
     EXPECT_TRUE(!test.must_run || fallback.opcode == "sort")  // by a comparator of no kernel
         << fallback.opcode << " has no native code";
-  auto actual = (*executable)->Run(arguments);
+  auto actual = RunOn(**executable, arguments);
   // What fails on the interpreter may be what the pipeline finds dead.
   if (actual.ok() && !expected.ok() && passes == CompileOptions::Passes::kPipeline) {
     const auto living = test.Parse();
     EXPECT_TRUE(RunPasses(*living, "dce", PassOptions()).ok());
-    expected = Interpret(*living, arguments);
+    expected = InterpretDevices(*living, arguments.by_device);
   }
   EXPECT_EQ(actual.ok(), expected.ok()) << actual.status() << "; " << expected.status();
   if (!actual.ok() || !expected.ok()) return true;
-  const CompareResult result = Compare(expected->front(), *actual, Tolerance(test.text));
-  EXPECT_TRUE(result.equal) << "seed " << seed << ", passes " << static_cast<int>(passes) << "\n"
-                            << result.shape_mismatch << result.Report();
+  for (size_t device = 0; device < expected->size(); ++device) {
+    const CompareResult result =
+        Compare((*expected)[device], (*actual)[device], Tolerance(test.text));
+    EXPECT_TRUE(result.equal) << "device " << device << ", seed " << seed << ", passes "
+                              << static_cast<int>(passes) << "\n"
+                              << result.shape_mismatch << result.Report();
+  }
   return true;
 }
 
@@ -136,8 +160,6 @@ bool IsHuge(const Module& module) {
 std::string CheckOnSeeds(const Case& test) {
   const std::unique_ptr<Module> module = test.Parse();
   if (module == nullptr) return "not a valid module, on purpose";
-  if (module->header().replica_count > 1 || module->header().num_partitions > 1)
-    return "runs on several devices";
   if (!test.must_run && IsHuge(*module)) return "larger than any memory";
   for (const uint64_t seed : {1, 2})
     for (const auto passes : {CompileOptions::Passes::kPipeline, CompileOptions::Passes::kNone})

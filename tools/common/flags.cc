@@ -126,9 +126,9 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     RefuseHugeNumbers(app);
     SetMessages(format == "json" ? MessageFormat::kJson : MessageFormat::kText,
-                colours == "always"  ? Colours::kAlways
-                : colours == "never" ? Colours::kNever
-                                     : Colours::kAuto);
+                colours == "always"  ? UseColours::kAlways
+                : colours == "never" ? UseColours::kNever
+                                     : UseColours::kAuto);
     return true;
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);

@@ -27,10 +27,10 @@ constexpr Kind kKinds[] = {{": internal error: ", "\033[1;31m"},
                            {": note: ", "\033[1;36m"}};
 
 MessageFormat format = MessageFormat::kText;
-Colours colours = Colours::kAuto;
+UseColours colours = UseColours::kAuto;
 
 bool WantsColours() {
-  if (colours != Colours::kAuto) return colours == Colours::kAlways;
+  if (colours != UseColours::kAuto) return colours == UseColours::kAlways;
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const term = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') &&
@@ -95,7 +95,7 @@ std::string AsJson(const Diagnostic& item, const SourceFile& file) {
 
 }  // namespace
 
-void SetMessages(MessageFormat new_format, Colours new_colours) {
+void SetMessages(MessageFormat new_format, UseColours new_colours) {
   format = new_format;
   colours = new_colours;
 }

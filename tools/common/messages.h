@@ -13,14 +13,14 @@ enum class MessageFormat {
   kText,  // FILE:LINE:COL: error: ..., the line and a caret
   kJson,  // an object a line: severity, file, line, column, length, label, message, notes
 };
-enum class Colours {
+enum class UseColours {
   kAuto,  // where standard error is a terminal, NO_COLOR is not set and TERM is not dumb
   kAlways,
   kNever,
 };
 
 // What ShowMessages and ShowStatus do from now on; flags set it (ParseFlags).
-void SetMessages(MessageFormat format, Colours colours);
+void SetMessages(MessageFormat format, UseColours colours);
 // Whether what goes to standard error has colours.
 bool ErrorsHaveColours();
 

@@ -23,7 +23,7 @@ namespace {
 // `in round 2 of %while.3, ` for each call on the way from the entry.
 std::string WhereText(const CallPath& path) {
   std::string text;
-  for (const CallSite& site : path) {
+  for (const CallPathStep& site : path) {
     if (site.round >= 0) absl::StrAppend(&text, "round ", site.round, " of ");
     absl::StrAppend(&text, "%", site.caller->name(), ", ");
   }

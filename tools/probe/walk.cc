@@ -38,7 +38,7 @@ absl::Status ForEachRound(const Side& side, const Instruction& loop, const Liter
 
 std::string Text(const CallPath& path) {
   std::string text;
-  for (const CallSite& site : path) {
+  for (const CallPathStep& site : path) {
     text += site.caller->name();
     if (site.round >= 0) absl::StrAppend(&text, "[", site.round, "]");
     text += '/';

@@ -12,11 +12,11 @@ namespace hlokit {
 
 // A computation's run as seen from the entry: which instruction called it, and in which round of a
 // loop (-1: no loop).
-struct CallSite {
+struct CallPathStep {
   const Instruction* caller = nullptr;
   int64_t round = -1;
 };
-using CallPath = std::vector<CallSite>;
+using CallPath = std::vector<CallPathStep>;
 std::string Text(const CallPath& path);  // `while.3[2]/call.1/`; empty in the entry
 
 // True for the opcodes whose computations ForEachRun can run apart from them.

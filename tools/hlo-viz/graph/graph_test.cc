@@ -195,10 +195,10 @@ TEST(Repeats, NoneInChainsOfOneKindOrInNothing) {
 TEST(Parts, RepeatsAreBlocksWithLetters) {
   PartsInput input = {Layered(40, 70, 25, 0), {}};
   input.crossing.assign(input.tokens.size(), 1);
-  const std::vector<Part> parts = CutIntoParts(input);
+  const std::vector<ScopePart> parts = CutIntoParts(input);
   std::vector<std::string> labels;
   int held = 0;
-  for (const Part& part : parts) {
+  for (const ScopePart& part : parts) {
     labels.push_back(part.label);
     for (const auto [begin, end] : part.items) held += end - begin;
   }

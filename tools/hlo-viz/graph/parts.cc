@@ -22,7 +22,7 @@ class Cutter {
  public:
   explicit Cutter(const PartsInput& input) : input_(input) {}
 
-  std::vector<Part> Run() {
+  std::vector<ScopePart> Run() {
     parts_.push_back({-1, "", {}});
     open_.push_back({0, 0, static_cast<int>(input_.tokens.size())});
     while (!open_.empty()) {
@@ -128,7 +128,7 @@ class Cutter {
   }
 
   const PartsInput& input_;
-  std::vector<Part> parts_;
+  std::vector<ScopePart> parts_;
   std::vector<Stretch> open_;
   int letters_ = 0;
 };
@@ -150,7 +150,7 @@ std::vector<int> CutWhereFewCross(absl::Span<const int> crossing, int target) {
   return counts;
 }
 
-std::vector<Part> CutIntoParts(const PartsInput& input) { return Cutter(input).Run(); }
+std::vector<ScopePart> CutIntoParts(const PartsInput& input) { return Cutter(input).Run(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -16,7 +16,7 @@ struct PartsInput {
   std::vector<int> crossing;     // [k]: values that cross between items k and k + 1
 };
 
-struct Part {
+struct ScopePart {
   struct Range {
     int begin, end;  // of items
   };
@@ -28,7 +28,7 @@ struct Part {
 // Parents before children; none holds more than kMostChildren items and parts. What repeats itself
 // is `block A, 32 times`, in it `block A, 1 of 32` and so on, other stretches are `part 2 of 7`.
 // Parts are cut again while they are too long.
-std::vector<Part> CutIntoParts(const PartsInput& input);
+std::vector<ScopePart> CutIntoParts(const PartsInput& input);
 
 // How many neighbours of a sequence of `crossing.size() + 1` items make each part: cuts are where
 // few values cross, and no part is longer than three halves of `target`.

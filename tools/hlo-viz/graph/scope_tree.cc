@@ -246,13 +246,13 @@ class ScopeBuilder {
   // Puts members into `scope`, in parts where they are many. `enter` is told the scopes inside.
   template <typename Enter>
   void Place(int scope, std::vector<Member>& members, Enter enter) {
-    std::vector<Part> parts = {{-1, "", {{0, static_cast<int>(members.size())}}}};
+    std::vector<ScopePart> parts = {{-1, "", {{0, static_cast<int>(members.size())}}}};
     if (members.size() > static_cast<size_t>(kMostChildren)) {
       MoveToUsers(members);
       parts = CutIntoParts({TokensOf(members), Crossings(members)});
     }
     std::vector<int> scope_of_part = {scope};
-    for (const Part& part : parts) {
+    for (const ScopePart& part : parts) {
       if (part.parent >= 0)
         scope_of_part.push_back(
             NewScope(Scope::Kind::kPart, scope_of_part[part.parent], part.label));

@@ -52,9 +52,11 @@ void OrderByEdge(GeneratedCode& s) {
 
 void MarkDomain(GeneratedCode& s) {
   const RandomValue x = s.Any();
-  Domain border;
+  Instruction* made = s.Make(Opcode::kDomain, {x.instruction});
+  if (made == nullptr) return;
+  Domain& border = made->mutable_attr<DomainAttrs>().domain;
   border.entry.kind = border.exit.kind = Sharding::Kind::kMaximal;
-  s.Keep(s.Make(Opcode::kDomain, {x.instruction}, DomainAttrs{std::move(border)}), x.bounds);
+  s.Keep(made, x.bounds);
 }
 
 void CopyLater(GeneratedCode& s) {

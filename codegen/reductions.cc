@@ -125,6 +125,13 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   for (int64_t d = 0, kept = 0; d < from.rank(); ++d)
     if (!Contains(reduced, d)) multi[d] = full.multi[kept++];
 
+  if (order.empty()) {  // as XLA has it: nothing to fold, the operands themselves
+    Results elements;
+    for (int64_t k = 0; k < i->operand_count() / 2; ++k)
+      elements.push_back(Emit(i->operand(k), ElementIndex::Multi(multi)));
+    return elements;
+  }
+
   const RunningReduction running(*i, *this);
   Values initial;
   running.AppendInitial(initial);

@@ -57,7 +57,7 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
   const DimVector from = Pick(strides, window_dims), to = Pick(out_strides, attrs.offset_dims);
   const std::vector<int64_t> targets = Offsets(
       vectors.batch_sizes, Pick(out_strides, Others(result.shape().rank(), attrs.offset_dims)));
-  if (result.element_count() == 0) return result;
+  if (result.element_count() == 0 || operand.element_count() == 0) return result;  // zeros
   const int width = ByteWidth(shape.type);
   DimVector start(shape.rank(), 0);
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -35,17 +35,18 @@ Instruction* WithInit(const Instruction* op, Instruction* init, Instruction* x, 
   return r.Clone(op, shape, {init, x});
 }
 
-// Over nothing, or over dimensions of size one: the init value joins each element once.
+// Over no dimensions: the operand, as XLA has it. Over dimensions of size one: the init value joins
+// each element once.
 Instruction* ReduceOfOnes(Instruction* i, Rewriter& r) {
   if (i->operand_count() != 2) return nullptr;
+  if (Dims(i).empty()) return i->operand(0);
   const Shape& from = i->operand(0)->shape();
   if (from.HasDynamicDims()) return nullptr;  // of at most one there may be none
   for (int64_t d : Dims(i))
     if (from.dims[d] != 1) return nullptr;
   const Instruction* op = PlainReducer(i);
   if (op == nullptr || op->shape().type != i->shape().type) return nullptr;
-  Instruction* x = Dims(i).empty() ? i->operand(0) : r.Reshape(i->operand(0), i->shape());
-  return WithInit(op, i->operand(1), x, i->shape(), r);
+  return WithInit(op, i->operand(1), r.Reshape(i->operand(0), i->shape()), i->shape(), r);
 }
 
 // The reduced dimensions of a transposed array, where those kept do not change their order.

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -41,7 +42,12 @@ class Bisection {
       return InvalidArgument("the module is bad before any pass: ", fault);
     Attempt last = Try(-1);
     std::string fault = FaultOf(last);
-    if (fault.empty()) return absl::OkStatus();
+    if (fault.empty()) {
+      std::fprintf(stderr, "hlo-opt: none of the %lld steps is bad%s\n",
+                   static_cast<long long>(last.steps),
+                   values_ ? ": results agree before and after" : "");
+      return absl::OkStatus();
+    }
     int64_t good = 0, bad = last.steps;
     while (bad - good > 1) {
       const int64_t middle = good + (bad - good) / 2;
@@ -75,8 +81,10 @@ class Bisection {
     };
     pass_options->rewrite = [&](absl::string_view, absl::string_view rule,
                                 const Instruction& subject, const Instruction& replacement) {
-      attempt.step = absl::StrCat("rule ", rule, "\n  ", Print(subject), "\n  becomes\n  ",
-                                  Print(replacement));
+      attempt.step =
+          absl::StrCat("rule ", rule, "\n  ", Print(subject), "\n  ",
+                       &subject == &replacement ? "is changed in place"
+                                                : absl::StrCat("becomes\n  ", Print(replacement)));
     };
     PassReport report;
     attempt.status = RunPasses(*attempt.module, spec_, *pass_options, &report);

@@ -80,7 +80,8 @@ absl::StatusOr<const DumpStage*> FindStage(const DumpedModule& module, absl::str
     names.push_back(stage.pass.empty() ? stage.Title() : stage.pass);
   }
   const std::vector<absl::string_view> views(names.begin(), names.end());
-  return NotFound(module.name, " has no stage ", wanted, DidYouMean(wanted, views));
+  return NotFound(module.name, " has no stage ", wanted, DidYouMean(wanted, views),
+                  "; hlo-opt FOLDER lists them");
 }
 
 absl::StatusOr<bool> AppendBetween(const DumpedModule& module, const OptOptions& options,

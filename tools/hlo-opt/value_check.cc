@@ -70,6 +70,18 @@ class Values {
   std::map<const Instruction*, Literal> values_;
 };
 
+// What differs, of the first results that do.
+std::string ReportOf(CompareResult compared) {
+  constexpr int64_t kMostResults = 2;
+  if (!compared.shape_mismatch.empty()) return compared.shape_mismatch;
+  std::erase_if(compared.leaves, [](const LeafComparison& leaf) { return leaf.mismatches == 0; });
+  const int64_t more = static_cast<int64_t>(compared.leaves.size()) - kMostResults;
+  if (more <= 0) return compared.Report();
+  compared.leaves.resize(kMostResults);
+  return absl::StrCat(compared.Report(), "and ", more, " more result", more > 1 ? "s" : "",
+                      " differ", more > 1 ? "" : "s", "\n");
+}
+
 }  // namespace
 
 absl::StatusOr<ValueCheck> ValueCheck::Start(const Module& module,
@@ -100,8 +112,7 @@ absl::Status ValueCheck::Check(const Module& module) {
     if (compared.equal) continue;
     return absl::AbortedError(
         absl::StrCat(results->size() > 1 ? absl::StrCat("on device ", d, ": ") : "",
-                     compared.shape_mismatch.empty() ? compared.Report() : compared.shape_mismatch,
-                     FirstDifference(module)));
+                     ReportOf(compared), FirstDifference(module)));
   }
   results_ = *std::move(results);
   before_ = module.Clone();

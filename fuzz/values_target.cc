@@ -69,6 +69,17 @@ constexpr Kind kKinds[] = {
     {"slice", Check<ParseSlice>},
     {"index", Check<ParseShapeIndex>},
     {"aliases", Check<ParseOutputAliases>},
+    {"inout", Check<ParseInputOutputAliases>},
+    {"donors", Check<ParseBufferDonors>},
+    {"sparsity", Check<ParseSparsityConfig>},
+    {"statistics",
+     [](absl::string_view text) {
+       CheckValue(text, ParseStatistics, [](const std::string& value) { return value; });
+     }},
+    {"origin",
+     [](absl::string_view text) {
+       CheckValue(text, ParseOrigin, [](const std::string& value) { return value; });
+     }},
     {"booleans", Check<ParseBooleans>},
     {"frontend", Check<ParseFrontendAttributes>},
 };

@@ -66,6 +66,27 @@ void NormalizeBackendConfig(std::string& config) {
   }
 }
 
+bool ReadStatistics(Reader& r, std::string& text) {
+  text.clear();
+  bool any = false;
+  const bool ok = r.List('{', '}', [&] {
+    absl::string_view name;
+    if (!r.AttributeName(name, "a name")) return false;
+    if (text.empty()) {
+      int64_t index = 0;
+      if (!r.Int(index)) return false;
+      text = absl::StrCat("{visualizing_index=", index);
+      return true;
+    }
+    double value = 0;
+    if (!r.Double(value)) return false;
+    absl::StrAppend(&text, ",", name, "=", value);
+    return any = true;
+  });
+  text = any ? absl::StrCat(text, "}") : std::string();
+  return ok;
+}
+
 bool ReadFrontendAttributes(Reader& r, FrontendAttributes& attributes) {
   const bool ok = r.List('{', '}', [&] {
     absl::string_view key, value;
@@ -109,7 +130,9 @@ ModuleParser::Outcome ModuleParser::ReadCommon(Scope& scope, Instruction& instru
       extras.backend_config = texts_.Get(made);
       return Outcome::kRead;
     case kStatistics:
-      return done(ReadStatistics(extras.statistics));
+      ok = ReadStatistics(reader_, made);
+      extras.statistics = made;
+      return done(ok);
     case kSharding:
       extras.sharding = std::make_unique<Sharding>();
       return done(ReadSharding(reader_, *extras.sharding));
@@ -134,28 +157,6 @@ bool ModuleParser::ReadSharedMetadata(Instruction& instruction) {
   instruction.set_metadata(std::move(metadata));
   if (plain) metadata_.Add(text, instruction.shared_metadata());
   return true;
-}
-
-// `{visualizing_index=0,name=1.5}`, brought to one spelling; empty ones are dropped.
-bool ModuleParser::ReadStatistics(SharedText& statistics) {
-  std::string text;
-  bool any = false;
-  const bool ok = reader_.List('{', '}', [&] {
-    absl::string_view name;
-    if (!reader_.AttributeName(name, "a name")) return false;
-    if (text.empty()) {
-      int64_t index = 0;
-      if (!reader_.Int(index)) return false;
-      text = absl::StrCat("{visualizing_index=", index);
-      return true;
-    }
-    double value = 0;
-    if (!reader_.Double(value)) return false;
-    absl::StrAppend(&text, ",", name, "=", value);
-    return any = true;
-  });
-  statistics = any ? absl::StrCat(text, "}") : std::string();
-  return ok;
 }
 
 bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instruction) {

@@ -199,9 +199,9 @@ bool ModuleParser::ReadConstant(const OpName& op, Instruction& instruction) {
     reader_.MoveTo(end);
   } else {
     Literal literal;
-    bool elided = false;
-    if (!ReadLiteral(reader_, instruction.shape(), literal, elided)) return false;
-    if (!elided) value = std::make_shared<const Literal>(std::move(literal));
+    LiteralForms forms;
+    if (!ReadLiteral(reader_, instruction.shape(), literal, forms)) return false;
+    if (!forms.elided) value = std::make_shared<const Literal>(std::move(literal));
     if (scalar && value != nullptr && reader_.Here() == end) scalars_.Add(text, value);
   }
   return reader_.Eat(')', "after the constant's value");

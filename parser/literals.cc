@@ -293,18 +293,18 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   return ArrayReader(r, literal, elided).Read();
 }
 
-bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
+bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, LiteralForms& forms) {
   const char* at = r.Here();
   if (absl::StartsWith(absl::string_view(at, r.end() - at),
                        "{...}")) {  // as XLA prints every tuple
     r.MoveTo(at + 5);
-    return elided = true;
+    return forms.elided = true;
   }
   std::vector<Literal> elements;
   if (!r.Eat('(', "before the elements of a tuple")) return false;
   for (size_t i = 0; i < shape.elements.size(); ++i) {
     if (i > 0 && !r.Eat(',', "between the elements of a tuple")) return false;
-    if (!ReadLiteral(r, shape.elements[i], elements.emplace_back(), elided)) return false;
+    if (!ReadLiteral(r, shape.elements[i], elements.emplace_back(), forms)) return false;
   }
   literal = Literal::Tuple(std::move(elements));
   return r.Eat(')', absl::StrCat("after the ", shape.elements.size(), " elements of a tuple"));
@@ -312,7 +312,7 @@ bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
 
 }  // namespace
 
-bool ReadLiteral(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
+bool ReadLiteral(Reader& r, const Shape& shape, Literal& literal, LiteralForms& forms) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
   if (TypeFromWord(r.PeekWord()) != ElementType::kInvalid) {  // old text repeats the shape
@@ -322,12 +322,14 @@ bool ReadLiteral(Reader& r, const Shape& shape, Literal& literal, bool& elided) 
     if (!SameIgnoringLayout(given, shape))
       return r.Error(at, "the literal is of ", Text(given), ", not ", Text(shape));
   }
-  if (shape.IsTuple()) return ReadTuple(r, shape, literal, elided);
+  if (shape.IsTuple()) return ReadTuple(r, shape, literal, forms);
   if (!shape.IsArray()) return r.Error(r.Here(), "there are no literals of ", Text(shape));
-  return ReadArray(r, shape, literal, elided);
+  if (forms.sizes && shape.dynamic_mask != 0 && StartsWithSizes(r))
+    return ReadBoundedArray(r, shape, literal, forms);
+  return ReadArray(r, shape, literal, forms.elided);
 }
 
-bool ReadTypedLiteral(Reader& r, Literal& literal, bool& elided) {
+bool ReadTypedLiteral(Reader& r, Literal& literal, LiteralForms& forms) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
   Shape shape;
@@ -340,9 +342,9 @@ bool ReadTypedLiteral(Reader& r, Literal& literal, bool& elided) {
     r.MoveTo(start);
   }
   if (shape_first)
-    return ReadShape(r, shape, MissingLayout::kTight) && ReadLiteral(r, shape, literal, elided);
+    return ReadShape(r, shape, MissingLayout::kTight) && ReadLiteral(r, shape, literal, forms);
   std::vector<Literal> elements;
-  if (!r.List('(', ')', [&] { return ReadTypedLiteral(r, elements.emplace_back(), elided); }))
+  if (!r.List('(', ')', [&] { return ReadTypedLiteral(r, elements.emplace_back(), forms); }))
     return false;
   literal = Literal::Tuple(std::move(elements));
   return true;

@@ -162,8 +162,8 @@ bool ModuleParser::ReadHeaderAttribute(absl::string_view name, const char* at) {
   ModuleHeader& header = module_->header();
   if (name == "is_scheduled") return reader_.Bool(header.is_scheduled);
   if (name == "entry_computation_layout") return ReadEntryLayout();
-  if (name == "input_output_alias") return ReadAliases();
-  if (name == "buffer_donor") return ReadDonors();
+  if (name == "input_output_alias") return ReadAliases(reader_, header.aliases);
+  if (name == "buffer_donor") return ReadDonors(reader_, header.donors);
   if (name == "replica_count") return reader_.Int(header.replica_count);
   if (name == "num_partitions") return reader_.Int(header.num_partitions);
   if (name == "alias_passthrough_params") return reader_.Bool(header.alias_passthrough_params);
@@ -200,21 +200,20 @@ bool ModuleParser::ReadEntryLayout() {
          hlokit::ReadEntryLayout(reader_, layout) && reader_.Eat('}', "after the entry's layout");
 }
 
-bool ModuleParser::ReadAliases() {
-  auto& aliases = module_->header().aliases;
-  const bool ok = reader_.List('{', '}', [&] {
+bool ReadAliases(Reader& r, std::vector<InputOutputAlias>& aliases) {
+  const bool ok = r.List('{', '}', [&] {
     InputOutputAlias& alias = aliases.emplace_back();
-    if (!ReadValue(reader_, alias.output) || !reader_.Eat(':', "after the output index") ||
-        !reader_.Eat('(', "before the parameter") || !reader_.Int(alias.parameter) ||
-        !reader_.Eat(',', "after the parameter") || !ReadValue(reader_, alias.parameter_index))
+    if (!ReadValue(r, alias.output) || !r.Eat(':', "after the output index") ||
+        !r.Eat('(', "before the parameter") || !r.Int(alias.parameter) ||
+        !r.Eat(',', "after the parameter") || !ReadValue(r, alias.parameter_index))
       return false;
-    if (reader_.TryEat(',')) {
-      alias.must_alias = reader_.PeekWord() == "must-alias";
-      if (!alias.must_alias && reader_.PeekWord() != "may-alias")
-        return reader_.Expected("may-alias or must-alias");
-      reader_.Word();
+    if (r.TryEat(',')) {
+      alias.must_alias = r.PeekWord() == "must-alias";
+      if (!alias.must_alias && r.PeekWord() != "may-alias")
+        return r.Expected("may-alias or must-alias");
+      r.Word();
     }
-    return reader_.Eat(')', "after the alias");
+    return r.Eat(')', "after the alias");
   });
   std::stable_sort(aliases.begin(), aliases.end(),
                    [](const auto& a, const auto& b) { return a.output < b.output; });
@@ -224,13 +223,12 @@ bool ModuleParser::ReadAliases() {
   return ok;
 }
 
-bool ModuleParser::ReadDonors() {
-  auto& donors = module_->header().donors;
-  const bool ok = reader_.List('{', '}', [&] {
+bool ReadDonors(Reader& r, std::vector<BufferDonor>& donors) {
+  const bool ok = r.List('{', '}', [&] {
     BufferDonor& donor = donors.emplace_back();
-    return reader_.Eat('(', "before a donor") && reader_.Int(donor.parameter) &&
-           reader_.Eat(',', "after the parameter") && ReadValue(reader_, donor.index) &&
-           reader_.Eat(')', "after a donor");
+    return r.Eat('(', "before a donor") && r.Int(donor.parameter) &&
+           r.Eat(',', "after the parameter") && ReadValue(r, donor.index) &&
+           r.Eat(')', "after a donor");
   });
   std::sort(donors.begin(), donors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.parameter, a.index) < std::tie(b.parameter, b.index);

@@ -80,8 +80,6 @@ class ModuleParser {
   bool ReadHeader();
   bool ReadHeaderAttribute(absl::string_view name, const char* at);
   bool ReadEntryLayout();
-  bool ReadAliases();
-  bool ReadDonors();
   bool ReadTables();
   bool ReadRowFields(absl::Span<const std::pair<absl::string_view, int64_t*>> fields);
   void Finish();
@@ -143,7 +141,6 @@ class ModuleParser {
   Outcome ReadCommon(Scope& scope, Instruction& instruction, absl::string_view name, Seen& seen,
                      const char* at);
   bool ReadSharedMetadata(Instruction& instruction);
-  bool ReadStatistics(SharedText& text);
   bool ReadControlPredecessors(Scope& scope, Instruction& instruction);
   void ShareExtras(const Instruction& from, Instruction& to);
   // `common`: what of it the attribute list has said (Seen).

@@ -57,9 +57,11 @@ absl::StatusOr<Layout> ParseLayout(absl::string_view text);
 // default one.
 absl::StatusOr<EntryLayout> ParseEntryLayout(absl::string_view text);
 
-// `f32[2] {1, 2}`, `(s32[] 1, f32[1] {2})`. Elided values `{...}` are an error.
+// `f32[2] {1, 2}`, `(s32[] 1, f32[1] {2})`. An array with bounded dimensions may say how much of it
+// there is, `f32[<=3](2) {1, 2}`: a size for each dimension; without them all are at their bounds.
+// Elided values `{...}` are an error.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
-// `{1, 2}` of a shape that is known.
+// `{1, 2}` of a shape that is known; `(2) {1, 2}` of a bounded one.
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
 
 // `{devices=[2,1]<=[2]}`, `{replicated}`, `{{manual}, {maximal device=1}}`, braces included.
@@ -81,6 +83,10 @@ absl::StatusOr<SliceSpec> ParseSlice(absl::string_view text);
 absl::StatusOr<ShapeIndex> ParseShapeIndex(absl::string_view text);
 // `{{0}: (1, {})}`, as output_to_operand_aliasing has it.
 absl::StatusOr<std::vector<OutputAlias>> ParseOutputAliases(absl::string_view text);
+// `{{1}: (0, {}, may-alias)}`, as the module's line has input_output_alias; sorted by output.
+absl::StatusOr<std::vector<InputOutputAlias>> ParseInputOutputAliases(absl::string_view text);
+// `{(1, {0})}`, as the module's line has buffer_donor; sorted.
+absl::StatusOr<std::vector<BufferDonor>> ParseBufferDonors(absl::string_view text);
 // `{true,false}`, or a single one without braces.
 absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text);
 
@@ -88,6 +94,14 @@ absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text);
 absl::StatusOr<Domain> ParseDomain(absl::string_view text);
 // `{mode=highest}`, `{tolerance={atol=0,rtol=0.001,ulps=2}}`.
 absl::StatusOr<ResultAccuracy> ParseResultAccuracy(absl::string_view text);
+
+// `{lhs={sparsity=2x4 dimension=1 stride=1}}`, as convolutions have sparsity_config.
+absl::StatusOr<SparsityConfig> ParseSparsityConfig(absl::string_view text);
+
+// `{visualizing_index=0,name=1.5}` and `{{"a" {0}}}`, which the IR keeps as text: checked, and
+// brought to XLA's spelling. No text for statistics without a value.
+absl::StatusOr<std::string> ParseStatistics(absl::string_view text);
+absl::StatusOr<std::string> ParseOrigin(absl::string_view text);
 
 // `{op_name="a" source_line=3}`, braces included.
 absl::StatusOr<OpMetadata> ParseMetadata(absl::string_view text, const ParseOptions& options = {});

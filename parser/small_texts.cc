@@ -3,6 +3,7 @@
 
 #include "parser/extras_internal.h"
 #include "parser/literals_internal.h"
+#include "parser/origins_internal.h"
 #include "parser/parser.h"
 #include "parser/shapes_internal.h"
 #include "parser/shardings_internal.h"
@@ -30,13 +31,13 @@ absl::StatusOr<T> ReadAttributeValue(absl::string_view text) {
   return ReadWhole<T>(text, [](Reader& r, T& value) { return ReadValue(r, value); });
 }
 
-// `read(reader, literal, elided)`; elided values are an error.
+// `read(reader, literal, forms)`; elided values are an error.
 template <typename Fn>
 absl::StatusOr<Literal> ReadWholeLiteral(absl::string_view text, Fn read) {
   return ReadWhole<Literal>(text, [&](Reader& r, Literal& literal) {
-    bool elided = false;
-    return read(r, literal, elided) &&
-           (!elided || r.Error(r.begin(), "the values are elided: {...}"));
+    LiteralForms forms{.sizes = true};
+    return read(r, literal, forms) &&
+           (!forms.elided || r.Error(r.begin(), "the values are elided: {...}"));
   });
 }
 
@@ -73,8 +74,8 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text) {
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {
-  return ReadWholeLiteral(text, [&](Reader& r, Literal& literal, bool& elided) {
-    return ReadLiteral(r, shape, literal, elided);
+  return ReadWholeLiteral(text, [&](Reader& r, Literal& literal, LiteralForms& forms) {
+    return ReadLiteral(r, shape, literal, forms);
   });
 }
 
@@ -115,6 +116,26 @@ absl::StatusOr<ShapeIndex> ParseShapeIndex(absl::string_view text) {
 
 absl::StatusOr<std::vector<OutputAlias>> ParseOutputAliases(absl::string_view text) {
   return ReadAttributeValue<std::vector<OutputAlias>>(text);
+}
+
+absl::StatusOr<std::vector<InputOutputAlias>> ParseInputOutputAliases(absl::string_view text) {
+  return ReadWhole<std::vector<InputOutputAlias>>(text, ReadAliases);
+}
+
+absl::StatusOr<std::vector<BufferDonor>> ParseBufferDonors(absl::string_view text) {
+  return ReadWhole<std::vector<BufferDonor>>(text, ReadDonors);
+}
+
+absl::StatusOr<SparsityConfig> ParseSparsityConfig(absl::string_view text) {
+  return ReadAttributeValue<SparsityConfig>(text);
+}
+
+absl::StatusOr<std::string> ParseStatistics(absl::string_view text) {
+  return ReadWhole<std::string>(text, ReadStatistics);
+}
+
+absl::StatusOr<std::string> ParseOrigin(absl::string_view text) {
+  return ReadWhole<std::string>(text, ReadOrigin);
 }
 
 absl::StatusOr<std::vector<bool>> ParseBooleans(absl::string_view text) {

@@ -3,6 +3,7 @@
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "support/status.h"
+#include "types/literal_text.h"
 
 namespace hlokit {
 namespace {
@@ -20,6 +21,18 @@ std::string RoundTrip(absl::string_view text) {
   const auto value = Parse(text);
   if (!value.ok()) return absl::StrCat("error: ", value.status().message());
   return Text(*value);
+}
+
+template <auto Parse>
+std::string RoundTripText(absl::string_view text) {
+  const auto value = Parse(text);
+  return value.ok() ? *value : absl::StrCat("error: ", value.status().message());
+}
+
+std::string RoundTripLiteral(absl::string_view text) {
+  const auto value = ParseLiteral(text);
+  if (!value.ok()) return absl::StrCat("error: ", value.status().message());
+  return Text(*value, {.with_shape = true});
 }
 
 std::string RoundTripMetadata(absl::string_view text) {
@@ -69,6 +82,35 @@ const Kind kKinds[] = {
      RoundTrip<ParseOutputAliases>,
      {"{}", "{{0}: (1, {}), {1,2}: (0, {3})}"},
      {"", "{{0}: 1}", "{0: (1, {})}"}},
+    {"input-output aliases",
+     RoundTrip<ParseInputOutputAliases>,
+     {"{}", "{{}: (0, {}, must-alias), {1,2}: (3, {0}, may-alias)}"},
+     {"", "{{0}: 1}", "{{0}: (1, {}, alias)}", "{{0}: (1, {})"}},
+    {"buffer donors",
+     RoundTrip<ParseBufferDonors>,
+     {"{}", "{(0, {}), (1, {0})}"},
+     {"", "(0, {})", "{(0)}", "{(a, {})}"}},
+    {"sparsity",
+     RoundTrip<ParseSparsityConfig>,
+     {"{}", "{lhs={sparsity=2x4 dimension=1 stride=3} rhs={sparsity=1x2 dimension=0 stride=1}}"},
+     {"", "{lhs}", "{lhs={sparsity=2}}", "{mhs={sparsity=2x4 dimension=1 stride=3}}"}},
+    {"statistics",
+     RoundTripText<ParseStatistics>,
+     {"{visualizing_index=0,a=1,b=2.5}"},
+     {"", "{visualizing_index}", "{a=b}", "{visualizing_index=0,a=1"}},
+    {"origin",
+     RoundTripText<ParseOrigin>,
+     {"{{\"a\" {0}}}", "{({\"a\"}, ({\"b\"}, {}))}", "{[synthetic_call]}"},
+     {"", "{\"a\"}", "{[call]}", "{{\"a\" {0}}"}},
+    {"literal",
+     RoundTripLiteral,
+     {"f32[<=3]{0}(2) {1, 2}", "s32[<=4,2]{1,0}(1,2) { { 5, 6 } }", "f32[<=3]{0}(0) {}",
+      "c64[2,<=3]{1,0}(2,2) { { (1, 2), (3, 4) }, { (5, 6), (7, 8) } }",
+      "( f32[<=3]{0}(1) {1}, s32[] 7 )", "f32[3]{0} {1, 2, 3}", "pred[] true"},
+     {"", "f32[<=3](4) {1, 2, 3, 4}", "f32[<=3](-1) {}", "f32[<=3](2) {1, 2, 3}",
+      "f32[3](3) {1, 2, 3}", "f32[<=3,2](2) { { 1, 2 }, { 3, 4 } }",
+      "f32[<=3,2](2,1) { { 1 }, { 3 } }", "f32[<=3] {1, 2}", "f32[?](2) {1, 2}", "f32[<=3](x) {}",
+      "f32[<=4611686018427387904](1) {1}"}},
     {"booleans", RoundTrip<ParseBooleans>, {"{true,false}", "{}"}, {"", "{1x}", "{true"}},
     {"metadata",
      RoundTripMetadata,
@@ -95,6 +137,22 @@ TEST(SmallTextsTest, TakesTheFormsThatApisGive) {
   EXPECT_EQ(RoundTrip<ParseWindow>("size=3 pad=1_1"), "{size=3 pad=1_1}");
   EXPECT_EQ(RoundTrip<ParseEntryLayout>("{(f32[2,3])->f32[]}"), "(f32[2,3]{1,0})->f32[]");
   EXPECT_EQ(RoundTrip<ParseBooleans>("true"), "{true}");
+}
+
+TEST(SmallTextsTest, LiteralsOfAKnownShapeMayNameTheirSizes) {
+  const Shape shape = *ParseShape("(f32[<=2,<=3], s32[])");
+  const absl::StatusOr<Literal> value = ParseLiteral("((2,1) {{1}, {2}}, 5)", shape);
+  ASSERT_TRUE(value.ok()) << value.status();
+  const Literal& array = value->elements()[0];
+  EXPECT_EQ(array.shape(), shape.elements[0]);
+  EXPECT_EQ(array.dynamic_size(0), 2);
+  EXPECT_EQ(array.dynamic_size(1), 1);
+  EXPECT_EQ(array.GetDouble(3), 2);  // at {1, 0} of the bounds
+}
+
+// As in XLA, the constant of a module is of its bounds.
+TEST(SmallTextsTest, ConstantsOfModulesNameNoSizes) {
+  EXPECT_FALSE(ParseModule("ENTRY e { ROOT c = f32[<=3] constant((2) {1, 2}) }").ok());
 }
 
 TEST(SmallTextsTest, ErrorsPointAtTheText) {

@@ -268,9 +268,9 @@ bool ReadValue(Reader& r, std::vector<Shape>& shapes) {
 
 bool ReadValue(Reader& r, SharedLiteral& literal) {
   Literal value;
-  bool elided = false;
-  if (!ReadTypedLiteral(r, value, elided)) return false;
-  if (!elided) literal = std::make_shared<const Literal>(std::move(value));
+  LiteralForms forms;
+  if (!ReadTypedLiteral(r, value, forms)) return false;
+  if (!forms.elided) literal = std::make_shared<const Literal>(std::move(value));
   return true;
 }
 

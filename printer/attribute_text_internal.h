@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ir/attribute_holder.h"
-#include "ir/sharding.h"
+#include "ir/module.h"
 #include "printer/print_options.h"
 
 namespace hlokit {
@@ -65,6 +64,12 @@ void AppendFullGroups(std::string& out,
                       const ReplicaGroups& groups);  // as lists, whatever the form
 void AppendValue(std::string& out, const IntPairs& pairs);
 void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases);
+inline void AppendIndex(std::string& out, const ShapeIndex& index) {
+  AppendValue(out, absl::Span<const int64_t>(index));
+}
+// Of the module's line, without the braces around them.
+void AppendAliases(std::string& out, const std::vector<InputOutputAlias>& aliases);
+void AppendDonors(std::string& out, const std::vector<BufferDonor>& donors);
 template <typename E>
 requires std::is_enum_v<E>
 void AppendValue(std::string& out, E value) {

@@ -23,28 +23,6 @@ std::vector<std::vector<Computation*>> Callees(const Computation& computation) {
   return groups;
 }
 
-void AppendIndex(std::string& out, const ShapeIndex& index) {
-  AppendValue(out, absl::Span<const int64_t>(index));
-}
-
-void AppendAliases(std::string& out, const std::vector<InputOutputAlias>& aliases) {
-  for (size_t i = 0; i < aliases.size(); ++i) {
-    if (i > 0) out += ", ";
-    AppendIndex(out, aliases[i].output);
-    absl::StrAppend(&out, ": (", aliases[i].parameter, ", ");
-    AppendIndex(out, aliases[i].parameter_index);
-    out += aliases[i].must_alias ? ", must-alias)" : ", may-alias)";
-  }
-}
-
-void AppendDonors(std::string& out, const std::vector<BufferDonor>& donors) {
-  for (size_t i = 0; i < donors.size(); ++i) {
-    absl::StrAppend(&out, i > 0 ? ", (" : "(", donors[i].parameter, ", ");
-    AppendIndex(out, donors[i].index);
-    out += ')';
-  }
-}
-
 void AppendShapes(std::string& out, absl::Span<const Shape* const> shapes) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i > 0) out += ", ";

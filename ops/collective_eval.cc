@@ -206,10 +206,8 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
       return Permute(instruction, members);
-    case Opcode::kCustomCall: {
-      ASSIGN_OR_RETURN(Literal whole, JoinOperands(instruction, members));
-      return Repeat(whole, members.size());
-    }
+    case Opcode::kCustomCall:
+      return JoinOperands(instruction, members);
     default:
       return Unimplemented("collective ", Text(instruction.opcode()));
   }

@@ -13,10 +13,11 @@ bool LeavesManualRegion(absl::string_view custom_call_target);
 
 // This device's shards of the operands.
 absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context);
-// The whole arrays, of what all partitions bring.
+// The whole arrays, of what all partitions bring. Where they bring copies that differ, which a
+// sound program does not, each has its own, as after partitioning.
 absl::StatusOr<Literal> LeaveManualRegion(const EvalContext& context);
-absl::StatusOr<Literal> JoinOperands(const Instruction& instruction,
-                                     absl::Span<const MemberOperands> members);
+absl::StatusOr<std::vector<Literal>> JoinOperands(const Instruction& instruction,
+                                                  absl::Span<const MemberOperands> members);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

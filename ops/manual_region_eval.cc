@@ -53,26 +53,31 @@ absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context) {
 absl::StatusOr<Literal> LeaveManualRegion(const EvalContext& context) {
   if (context.communicate) return context.communicate(context);
   const MemberOperands own(context.operands.begin(), context.operands.end());
-  return JoinOperands(context.instruction, {own});
+  ASSIGN_OR_RETURN(std::vector<Literal> joined, JoinOperands(context.instruction, {own}));
+  return std::move(joined[0]);
 }
 
-absl::StatusOr<Literal> JoinOperands(const Instruction& instruction,
-                                     absl::Span<const MemberOperands> members) {
+absl::StatusOr<std::vector<Literal>> JoinOperands(const Instruction& instruction,
+                                                  absl::Span<const MemberOperands> members) {
   ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes,
                    ResultArrays(instruction, members[0].size()));
   ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
                    StatedTilings(instruction, "xla.sdy.out_shardings", wholes,
                                  static_cast<int64_t>(members.size())));
-  std::vector<Literal> parts;
+  std::vector<std::vector<Literal>> parts(members.size());
   for (size_t i = 0; i < wholes.size(); ++i) {
     std::vector<const Literal*> shards;
     for (const MemberOperands& member : members) shards.push_back(member[i]);
     if (!SameDims(shards[0]->shape(), ShardShape(*wholes[i], tilings[i])))
       return InvalidArgument("custom-call ", instruction.attr<CustomCallAttrs>().target, ": ",
                              Text(shards[0]->shape()), " is no shard of ", Text(*wholes[i]));
-    parts.push_back(JoinShards(*wholes[i], tilings[i], shards));
+    for (size_t d = 0; d < members.size(); ++d)
+      parts[d].push_back(JoinShards(*wholes[i], tilings[i], shards, static_cast<int64_t>(d)));
   }
-  return TupleIf(instruction.shape(), std::move(parts));
+  std::vector<Literal> joined;
+  for (std::vector<Literal>& own : parts)
+    joined.push_back(TupleIf(instruction.shape(), std::move(own)));
+  return joined;
 }
 
 }  // namespace hlokit

@@ -176,14 +176,16 @@ Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device) {
 }
 
 Literal JoinShards(const Shape& whole, const Tiling& tiling,
-                   absl::Span<const Literal* const> shards) {
+                   absl::Span<const Literal* const> shards, int64_t device) {
   const Shape shape = ShardShape(whole, tiling);
   DimVector starts(shape.rank(), 0), sizes(shape.rank(), 0), origin(shape.rank(), 0);
   Literal joined(whole);
-  for (int64_t device = static_cast<int64_t>(shards.size()) - 1; device >= 0; --device) {
-    Locate(tiling, tiling.tile_of[device], whole.dims, shape.dims, starts, sizes);
-    PlaceBox(SliceBox(*shards[device], origin, sizes), starts, joined);
-  }
+  const auto place = [&](int64_t d) {
+    Locate(tiling, tiling.tile_of[d], whole.dims, shape.dims, starts, sizes);
+    PlaceBox(SliceBox(*shards[d], origin, sizes), starts, joined);
+  };
+  for (int64_t d = static_cast<int64_t>(shards.size()) - 1; d >= 0; --d) place(d);
+  place(device);
   return joined;
 }
 

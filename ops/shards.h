@@ -36,9 +36,10 @@ absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction
 Shape ShardShape(const Shape& whole, const Tiling& tiling);
 // The part of `whole` that a device holds.
 Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device);
-// The array again; shards[d] is device d's, of ShardShape. Of copies the first device's counts.
+// The array again, as `device` has it; shards[d] is device d's, of ShardShape. Of copies its own
+// counts, else the first device's.
 Literal JoinShards(const Shape& whole, const Tiling& tiling,
-                   absl::Span<const Literal* const> shards);
+                   absl::Span<const Literal* const> shards, int64_t device = 0);
 
 // Whether the module has regions that run on shards between markers (SPMDFullToShardShape,
 // xla.sdy.GlobalToLocalShape and their inverses), so that it has a meaning on all devices only.

@@ -209,7 +209,7 @@ int RunHloOpt(const OptOptions& o) {
   const auto passes = PassSpecOf(o);
   if (!passes.ok()) return ReportError(kTool, passes.status());
   if (o.print_pipeline) {
-    const auto text = PipelineText(*passes);
+    const auto text = PipelineText(*passes, o);
     return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());
   }
   if (IsFolder(o.input)) return RunOnDumpFolder(o);

@@ -150,8 +150,27 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
   return Explained(status, spec, options, reload, last);
 }
 
-absl::StatusOr<std::string> PipelineText(const std::string& spec) {
-  ASSIGN_OR_RETURN(const std::vector<PassStep> steps, ParsePassList(spec));
+namespace {
+
+bool Names(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Takes out what the flags leave out, and repetitions of nothing.
+void LeaveOut(const OptOptions& options, std::vector<PassStep>& steps) {
+  for (PassStep& step : steps) LeaveOut(options, step.repeated);
+  std::erase_if(steps, [&](const PassStep& step) {
+    if (step.name.empty()) return step.repeated.empty();
+    return Names(options.disable_passes, step.name) ||
+           (!options.enable_passes_only.empty() && !Names(options.enable_passes_only, step.name));
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PipelineText(const std::string& spec, const OptOptions& options) {
+  ASSIGN_OR_RETURN(std::vector<PassStep> steps, ParsePassList(spec));
+  LeaveOut(options, steps);
   return PassListText(steps, /*indented=*/true);
 }
 

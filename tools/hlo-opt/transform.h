@@ -32,8 +32,8 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
 // A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.
 std::string PassList();
 
-// `spec` with a pass a line, lists that repeat set in.
-absl::StatusOr<std::string> PipelineText(const std::string& spec);
+// `spec` with a pass a line, lists that repeat set in, without what the flags leave out.
+absl::StatusOr<std::string> PipelineText(const std::string& spec, const OptOptions& options);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -11,7 +11,8 @@
                                                                 interpreter's value is that of an array of just that size, and
                                                                 the CPU agrees (needs numpy only)
 
-XLA reads without verifying, and its CPU differs on purpose (docs/differences.md): ALLOWED, here and in peer_values.py, names such differences. Exit status: 0 none but those, 1 others, 77 skipped.
+XLA reads without verifying, and its CPU differs on purpose (docs/differences.md): ALLOWED, here and in peer_values.py,
+names such differences. Exit status: 0 none but those, 1 others, 77 skipped.
 """
 import argparse
 import bisect
@@ -29,7 +30,7 @@ import xla_peer
 ALLOWED = re.compile(
     r"\[(add-dependency-c1|pad-c2|after-all-c1|shift-(left|right-logical|right-arithmetic)-c2|sort-c3|fft-c[34]|topk-c2"
     r"|[a-z-]+-c4)\]$"  # c4 of elementwise operations: the dimensions are the same
-    r"|complex numbers have no order|expects pred or real numbers|operands differ in (type|dimensions)"
+    r"|complex numbers have no order|expects pred or real numbers|expects integers or floats|operands differ in (type|dimensions)"
     r"|batch-norm-[a-z]+: operand \d is ")
 UNKNOWN = "dimension of unknown size"  # XLA infers `?`, which cannot be compiled; hlokit asks for a shape
 SECONDS = 30  # of the real XLA for one question, under load

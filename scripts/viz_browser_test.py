@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Drives hlo-viz's explorer in a headless chromium on modules of 10, 1,000 and 50,000 instructions: opens, searches,
-opens scopes, follows links, goes back, looks at screenshots. With --figures FILE.hlo... prints what each takes.
+opens scopes, follows links, goes back, looks at screenshots. With --figures FILE.hlo... prints what each takes as a table.
 Exit status 77 where there is no chromium."""
 import argparse
 import os
@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser
 import viz_browser_features
+import viz_browser_figures
 from pixels import colours_shown
 from viz_browser_features import check, wait_for_colour
 
@@ -148,47 +149,6 @@ def write_page(tool, source, path, *flags):
     return "file://" + os.path.abspath(path), time.time() - start, os.path.getsize(path)
 
 
-# The scope nearest to 500 drawn instructions, brought into sight.
-HOME = """(async () => {
-  const {model, contents} = hloViz;
-  let best = -1, size = 0;
-  model.scopes.forEach((scope, s) => {
-    const inside = contents.inside(s).length;
-    if (Math.abs(inside - 500) < Math.abs(size - 500)) { best = s; size = inside; }
-  });
-  hloViz.home();
-  await new Promise((done) => setTimeout(done, 500));
-  hloViz.reveal(model.size + best);
-  await hloViz.refresh(model.size + best);
-  window.nearest = [best, size];
-})()"""
-EXPAND_500 = """(async () => {
-  const {model} = hloViz, [best, size] = window.nearest;
-  const start = performance.now();
-  await hloViz.expandAll(model.size + best);
-  return [size, performance.now() - start];
-})()"""
-SEARCH = """(() => { const words = ['dot', 'op:all', 'shape:bf16', 'multiply.12', 'source:model']; hloViz.find('warm');
-  return Math.max(...words.map((word) => { hloViz.find(word); return hloViz.timings.search; })); })()"""
-
-
-def figures(page, tool, source, folder):
-    """Times on the clock and, which a loaded machine does not change, of the page's process on processors."""
-    page.call("Performance.enable", timeDomain="threadTicks")
-    url, written, size = write_page(tool, source, os.path.join(folder, "figures.html"))
-    page.call("Page.navigate", url="about:blank")
-    start = page.processor_ms()
-    page.open(url)
-    opened, first = page.processor_ms(), page.run("hloViz.timings.first")
-    search = page.run(SEARCH)
-    page.run(HOME)
-    before = page.processor_ms()
-    nodes, expand = page.run(EXPAND_500)
-    print(f"{os.path.basename(source)[:40]:40} written {written:6.2f} s {size / 2**20:6.2f} MiB   first paint {first:6.0f} ms"
-          f" (processor {opened - start:.0f})   search {search:5.0f} ms   expanding {nodes} nodes {expand:5.0f} ms"
-          f" (processor {page.processor_ms() - before:.0f})", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
@@ -201,8 +161,7 @@ def main():
     tool = os.path.join(os.path.abspath(arguments.bin), "hlo-viz")
     with tempfile.TemporaryDirectory() as folder, browser.Browser() as page:
         if arguments.figures is not None:
-            for source in arguments.figures:
-                figures(page, tool, source, folder)
+            viz_browser_figures.figures(page, tool, arguments.figures, folder)
             return 0
         if arguments.sweep is not None:
             return sweep(page, tool, arguments.sweep, folder)

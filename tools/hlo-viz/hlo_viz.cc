@@ -57,6 +57,8 @@ absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
   const ModuleIndex index(module);
   ASSIGN_OR_RETURN(const Selection selection, Select(index, o));
   ASSIGN_OR_RETURN(const Overlay overlay, MakeOverlay(index, o.color_by, side.View()));
+  if (const std::string note = ProfileNote(index, side.times); !note.empty())
+    std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
   const Computation* whole = WholeComputation(index, o);
   const bool too_long = selection.instructions.size() > kMostLaidOut && !o.force;
   if (o.overview && whole == nullptr)

@@ -70,6 +70,10 @@ absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o
                    PackModule(o.input, module, side.other.get(), side,
                               o.input == "-" ? MemoryFiles{} : ReadMemoryFiles(o.input)));
   PageBuilder page;
+  if (const std::string note = ProfileNote(ModuleIndex(module), side.times); !note.empty()) {
+    std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
+    page.AddNote(note);
+  }
   page.AddModule(module.name());
   page.AddVersion(version);
   return page.Html(module.name(), revision);

@@ -69,24 +69,32 @@ class DotWriter {
         "digraph G {\n  rankdir=TB; compound=true; newrank=false; ranksep=0.35; nodesep=0.2;\n",
         // Large graphs get fewer rounds of improvement, else dot takes minutes.
         drawing_.nodes.size() > 40 ? "  nslimit=2; nslimit1=2; mclimit=0.5;\n" : "",
-        "  labelloc=t; fontname=\"Roboto,Helvetica,Arial,sans-serif\"; fontsize=14;\n",
-        "  label=<<b>", Html(drawing_.title), "</b>", LegendText(), ">;\n",
+        "  labelloc=t; fontname=\"Roboto,Helvetica,Arial,sans-serif\"; fontsize=14;\n", "  label=<",
+        Heading(), ">;\n",
         "  node [fontname=\"Roboto,Helvetica,Arial,sans-serif\", fontsize=11, style=filled, "
         "shape=box, margin=\"0.09,0.05\"];\n",
         "  edge [fontname=\"Roboto,Helvetica,Arial,sans-serif\", fontsize=8, color=\"#616161\", "
         "fontcolor=\"#757575\", arrowsize=0.6];\n");
   }
 
-  // Squares of colour and what they mean, a line below the title.
-  std::string LegendText() const {
-    if (drawing_.legend_titles.empty()) return "";
-    std::string text = "<br/>";
+  // The title, and below it boxes of colour and what they mean.
+  std::string Heading() const {
+    const std::string title = absl::StrCat("<b>", Html(drawing_.title), "</b>");
+    if (drawing_.legend_titles.empty()) return title;
+    constexpr size_t kInARow = 4;
+    std::string rows;
     for (size_t k = 0; k < drawing_.legend_titles.size(); ++k)
-      absl::StrAppend(&text, k > 0 && k % 4 == 0 ? "<br/>" : "  ", "<font color=\"",
+      absl::StrAppend(&rows,
+                      k % kInARow > 0 ? ""
+                      : k == 0        ? "<tr>"
+                                      : "</tr><tr>",
+                      "<td border=\"1\" fixedsize=\"true\" width=\"12\" height=\"12\" bgcolor=\"",
+                      drawing_.legend_colours[k].fill, "\" color=\"",
                       drawing_.legend_colours[k].stroke,
-                      "\">&#9632;</font> <font point-size=\"10\">", Html(drawing_.legend_titles[k]),
-                      "</font>");
-    return text;
+                      "\"></td><td align=\"left\"><font point-size=\"10\">",
+                      Html(drawing_.legend_titles[k]), "</font></td>");
+    return absl::StrCat("<table border=\"0\" cellborder=\"0\" cellspacing=\"3\"><tr><td colspan=\"",
+                        2 * kInARow, "\">", title, "</td></tr>", rows, "</tr></table>");
   }
 
   // The content of cluster `k` (-1: of the whole), boxes in boxes, with a stack of its own: calls
@@ -130,6 +138,7 @@ class DotWriter {
     for (const std::string& line : node.lines) absl::StrAppend(&label, "<br/>", Html(line));
     absl::StrAppend(&out_, "  n", k, " [label=<", label, ">, id=", Quoted(Shown(node.key, 200)));
     if (node.shape != NodeShape::kBox) absl::StrAppend(&out_, ", shape=", ShapeName(node.shape));
+    if (node.shape == NodeShape::kStack) out_ += ", margin=\"0.12,0.09\"";
     if (node.dashed) out_ += ", style=\"filled,dashed\"";
     absl::StrAppend(&out_, ", fillcolor=\"", node.colours.fill, "\", color=\"", node.colours.stroke,
                     "\"");

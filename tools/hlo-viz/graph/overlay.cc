@@ -83,7 +83,7 @@ Overlay ByHeat(const ModuleIndex& index, const std::function<double(const Instru
       overlay.marks[i->id()].line =
           overlay.total > 0 ? WithShare(text_of(value), value, overlay.total) : text_of(value);
   }
-  for (double share : {0.0, 0.25, 1.0}) {
+  for (double share : kHeatLegendShares) {
     overlay.legend_titles.push_back(text_of(share * most));
     overlay.legend_colours.push_back(Heat(share));
   }

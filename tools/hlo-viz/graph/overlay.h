@@ -37,6 +37,9 @@ struct Overlay {
   Mark OfScope(const std::vector<const Instruction*>& instructions) const;
 };
 
+// What the legend of a heat scale shows, of the largest value.
+inline constexpr double kHeatLegendShares[] = {0, 0.1, 0.4, 1};
+
 // Seconds by an instruction's name.
 using TimeByName = absl::flat_hash_map<std::string, double>;
 
@@ -44,6 +47,10 @@ using TimeByName = absl::flat_hash_map<std::string, double>;
 // and `dur` in microseconds, summed by name), or lines of `name,seconds`. InvalidArgument where no
 // time is found.
 absl::StatusOr<TimeByName> ReadProfile(const std::string& path);
+
+// What to tell of a profile of another module, such as the one after passes: a twentieth of its
+// time or more is of names that `index` does not have. Empty where all is well.
+std::string ProfileNote(const ModuleIndex& index, const TimeByName& times);
 
 struct OverlayInputs {
   const TimeByName* times = nullptr;  // for "time"

@@ -14,6 +14,9 @@
 namespace hlokit {
 namespace {
 
+constexpr int kEnoughToSee = 8;  // nodes
+constexpr int64_t kSmall = 100;  // a hundredth of the whole
+
 // What a collapsed scope says of its instructions.
 struct Summary {
   double flops = 0, bytes = 0;
@@ -54,6 +57,10 @@ class OverviewDrawer {
             ? absl::StrCat("Module ", Shown(index_.module().name(), 120), ": overview")
             : absl::StrCat("Computation ", Shown(computation.name(), 120), ": overview");
     drawing_.legend_titles = overlay_.legend_titles;
+    if (overlay_.kind == Overlay::Kind::kHeat)
+      for (size_t k = 1; k < drawing_.legend_titles.size(); ++k)
+        absl::StrAppend(&drawing_.legend_titles[k], "; of a scope ", 100 * kHeatLegendShares[k],
+                        " % of all");
     drawing_.legend_colours = overlay_.legend_colours;
     Open(tree_.root_of(computation), -1, true);
     OpenLargest();
@@ -112,12 +119,18 @@ class OverviewDrawer {
       const int scope = closed_.top().scope;
       closed_.pop();
       const Scope& s = tree_.scopes()[scope];
+      if (visible_ >= kEnoughToSee && SaysLittle(s)) continue;
       const auto shown = static_cast<int>(
           s.children.size() + std::count_if(s.instructions.begin(), s.instructions.end(),
                                             [](const Instruction* i) { return !IsTrivial(*i); }));
       if (visible_ + shown > most_nodes_) continue;
       Open(scope, s.parent >= 0 ? cluster_of_scope_[s.parent] : caller_cluster_[scope], false);
     }
+  }
+
+  // Of many boxes that look alike one says as much, and small ones hide what is large.
+  bool SaysLittle(const Scope& s) const {
+    return s.kind == Scope::Kind::kRepeats || s.size * kSmall < tree_.scopes()[opened_[0]].size;
   }
 
   std::string TitleOf(const Scope& s) const {

@@ -73,6 +73,7 @@ class Cutter {
         const std::string name = "block " + LetterOf(letters_++);
         const int blocks = static_cast<int>(repeated[k].size()) - 1;
         const int group = NewPart(part, absl::StrCat(name, ", ", blocks, " times"));
+        parts_[group].repeats = true;
         AddBlocks(group, name, repeated[k], 0, blocks);
       }
     }

@@ -23,6 +23,7 @@ struct ScopePart {
   int parent;                // another part; -1: of the first one, which is the whole
   std::string label;         // differs from those of its siblings
   std::vector<Range> items;  // directly inside
+  bool repeats = false;      // what is inside looks alike
 };
 
 // Parents before children; none holds more than kMostChildren items and parts. What repeats itself

@@ -1,10 +1,14 @@
 // Reading profiles: Chrome's trace events, or lines of name,seconds.
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/hlo-viz/graph/describe.h"
 #include "tools/hlo-viz/graph/overlay.h"
 
 namespace hlokit {
@@ -72,6 +76,28 @@ absl::StatusOr<TimeByName> ReadProfile(const std::string& path) {
                            ": no times: neither trace events with a name and a dur nor lines of "
                            "name,seconds");
   return times;
+}
+
+std::string ProfileNote(const ModuleIndex& index, const TimeByName& times) {
+  absl::flat_hash_set<absl::string_view> names;
+  for (const Computation* computation : index.computations())
+    for (const Instruction* i : computation->Instructions()) names.insert(i->name());
+  double all = 0, missing = 0, most = 0;
+  absl::string_view example;
+  for (const auto& [name, seconds] : times) {
+    all += seconds;
+    if (names.contains(name)) continue;
+    missing += seconds;
+    if (seconds < most || (seconds == most && example <= name && !example.empty())) continue;
+    most = seconds;
+    example = name;
+  }
+  constexpr double kMostMissing = 0.05;
+  if (!(missing > kMostMissing * all)) return "";
+  return absl::StrCat(
+      absl::StrFormat("%.0f", 100 * missing / all),
+      " % of the profile's time is of instructions that this module lacks, such as ",
+      Shown(example, 80), ": hlo-run --dump-to DIR writes the module that ran");
 }
 
 }  // namespace hlokit

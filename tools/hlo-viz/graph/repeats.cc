@@ -10,6 +10,7 @@ namespace hlokit {
 namespace {
 
 constexpr int kFewestRepeats = 3, kShortestTogether = 30;
+constexpr int kLongAlone = 30;  // items; two of these are enough
 constexpr size_t kMostPeriods = 60;
 constexpr double kForgiven = 0.2;  // how much of an earlier difference each like item makes good
 constexpr double kMostDifferent = 0.1;  // of a period, at one place
@@ -24,8 +25,10 @@ struct Window {
   int size() const { return end - begin; }
 };
 
+int FewestRepeats(int period) { return period >= kLongAlone ? 2 : kFewestRepeats; }
+
 bool IsWorthwhile(const Window& window) {
-  return window.size() >= std::max(kFewestRepeats * window.period, kShortestTogether);
+  return window.size() >= std::max(FewestRepeats(window.period) * window.period, kShortestTogether);
 }
 
 // The most frequent distances from an item to the next one like it.
@@ -101,7 +104,7 @@ Repeats Aligned(const Window& window, absl::Span<const int> crossing) {
   double least = 0;
   for (int shift = 0; shift < window.period; ++shift) {
     const int begin = window.begin + shift, count = (window.end - begin) / window.period;
-    if (count < kFewestRepeats) break;
+    if (count < FewestRepeats(window.period)) break;
     double sum = 0;
     for (int cut = begin; cut <= begin + count * window.period; cut += window.period)
       if (cut > 0 && cut <= static_cast<int>(crossing.size())) sum += crossing[cut - 1];

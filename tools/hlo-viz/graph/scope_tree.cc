@@ -254,8 +254,8 @@ class ScopeBuilder {
     std::vector<int> scope_of_part = {scope};
     for (const ScopePart& part : parts) {
       if (part.parent >= 0)
-        scope_of_part.push_back(
-            NewScope(Scope::Kind::kPart, scope_of_part[part.parent], part.label));
+        scope_of_part.push_back(NewScope(part.repeats ? Scope::Kind::kRepeats : Scope::Kind::kPart,
+                                         scope_of_part[part.parent], part.label));
       for (const auto [begin, end] : part.items)
         for (int k = begin; k < end; ++k)
           members[k].node < 0 ? AddInstruction(scope_of_part.back(), members[k].position)

@@ -15,6 +15,7 @@ struct Scope {
     kComputation,  // the root of a computation's tree
     kNamed,        // `layer_0/attention`, of op_names
     kPart,         // a stretch of a longer scope, as parts.h cuts it
+    kRepeats,      // one whose children look alike
   };
   Kind kind = Kind::kComputation;
   int parent = -1;  // -1: a computation

@@ -66,7 +66,8 @@ export class Overlay {
     if (this.kind === 'changes') return this.changeLegend();
     if (this.key) {
       const text = {time: secondsText, flops: flopText, bytes: bytesText}[this.key];
-      return [0, 0.1, 0.4, 1].map((share) => ({...heatColours(share), text: text(share * this.most)}));
+      const scopes = (share) => (share > 0 && this.hasScopes() ? `; of a scope ${100 * share} % of all` : '');
+      return [0, 0.1, 0.4, 1].map((share) => ({...heatColours(share), text: text(share * this.most) + scopes(share)}));
     }
     if (this.kind !== 'opcode')
       return [...this.numbers].slice(0, 12).map(([text, k]) => ({...categoryColours(k), text}));
@@ -78,6 +79,8 @@ export class Overlay {
     return [{text: 'added', fill: added, stroke: added}, {text: 'changed', fill: changed, stroke: changed},
             {text: 'removed', fill: paper, stroke: removed}];
   }
+
+  hasScopes() { return this.model.scopes.some(([parent]) => parent >= 0); }
 
   // A line of text for an item, or ''.
   note(item) {

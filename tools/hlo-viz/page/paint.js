@@ -1,7 +1,9 @@
 // Paints a scene with a pen: a canvas, or the writer of an SVG file.
 import {lookColours, palette} from './theme.js';
+import {textWidth} from './measure.js';
 
-const kTextFrom = 0.35, kLinesFrom = 0.5;  // scales below which texts are not painted
+const kTextFrom = 0.35;  // a scale below which texts are not painted
+const kAllLinesFrom = 0.6;  // below this only a title and the line that tells most, larger
 
 export class CanvasPen {
   constructor(context) { this.context = context; }
@@ -137,7 +139,7 @@ function paintGhost(pen, box, marks, scale) {
   const colours = palette(), mark = outline(box.item, marks, colours), middle = box.x + box.w / 2;
   pen.box(box.x, box.y, box.w, box.h, 6, colours.paper, mark ? mark[0] : colours.removed, mark ? mark[1] : 1, [4, 3]);
   if (scale >= kTextFrom) pen.text('− ' + box.face.title, middle, box.y + 18, colours.removed, true, 'center');
-  if (scale >= kLinesFrom) pen.text(box.face.lines[0], middle, box.y + 34, colours.faint, false, 'center', 11);
+  if (scale >= kAllLinesFrom) pen.text(box.face.lines[0], middle, box.y + 34, colours.faint, false, 'center', 11);
 }
 
 function paintClosed(pen, box, marks, overlay, scale) {
@@ -151,11 +153,24 @@ function paintClosed(pen, box, marks, overlay, scale) {
   pen.box(box.x, box.y, box.w, box.h, 6, look.fill, mark ? mark[0] : look.stroke, mark ? mark[1] : 1);
   if (state) pen.box(box.x, box.y, 5, box.h, 2, state === 1 ? colours.added : colours.changed, null, 0);
   if (scale < kTextFrom) return paintBars(pen, box, 0.8);
-  const middle = box.x + box.w / 2;
-  pen.text(face.title, middle, box.y + 18, look.text, true, 'center');
-  if (scale >= kLinesFrom)
-    face.lines.forEach((line, k) => pen.text(line, middle, box.y + 34 + 16 * k, look.text, false, 'center', 11));
+  if (scale < kAllLinesFrom && face.lines.length > 0) paintFewLines(pen, box, look.text, scale, overlay);
+  else paintLines(pen, box, look.text);
   return paintBars(pen, box, 0);
+}
+
+function paintLines(pen, box, colour) {
+  const middle = box.x + box.w / 2;
+  pen.text(box.face.title, middle, box.y + 18, colour, true, 'center');
+  box.face.lines.forEach((line, k) => pen.text(line, middle, box.y + 34 + 16 * k, colour, false, 'center', 11));
+}
+// As large as the box has room for: the title and one more line.
+function paintFewLines(pen, box, colour, scale, overlay) {
+  const {face} = box, middle = box.x + box.w / 2, line = overlay.key ? face.lines[face.lines.length - 1] : face.lines[0];
+  const room = (box.h - (face.bars ? 16 : 6)) / 2.3, wanted = Math.min(7.5 / scale, room, 22);
+  const size = (text, most, bold) => Math.min(most, Math.max(12, 12 * (box.w - 10) / Math.max(textWidth(text, bold), 1)));
+  const titleSize = size(face.title, wanted, true);
+  pen.text(face.title, middle, box.y + 3 + titleSize, colour, true, 'center', titleSize);
+  pen.text(line, middle, box.y + 5 + 2.1 * titleSize, colour, false, 'center', size(line, wanted * 0.9, false));
 }
 
 function scopeState(model, item) {

@@ -1,22 +1,10 @@
 // What is on the canvas: boxes and edges with absolute places, made from the scopes that are open.
 import {composition, tellingOpcodes} from './overlay.js';
 import {countText, flopText, bytesText} from './dom.js';
+import {textWidth} from './measure.js';
 
-const kFont = '12px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
-const kBold = '600 ' + kFont;
 const kHeaderBytes = 80;
 export const kDeepest = 60;  // boxes in boxes; what is deeper stays closed
-
-const ruler = document.createElement('canvas').getContext('2d');
-const widths = new Map();
-export function textWidth(text, bold) {
-  const key = (bold ? 'b' : 'n') + text;
-  if (!widths.has(key)) {
-    ruler.font = bold ? kBold : kFont;
-    widths.set(key, ruler.measureText(text).width);
-  }
-  return widths.get(key);
-}
 export const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + '…' : text);
 
 // Lines of a closed box: {title, lines, bars}.

@@ -203,7 +203,7 @@ TEST(Parts, RepeatsAreBlocksWithLetters) {
     for (const auto [begin, end] : part.items) held += end - begin;
   }
   EXPECT_EQ(held, static_cast<int>(input.tokens.size()));
-  EXPECT_THAT(labels, Contains("part 1 of 1"));
+  EXPECT_THAT(labels, Contains("the rest"));
   EXPECT_THAT(labels, Contains("block A, 70 times"));
   EXPECT_THAT(labels, Contains("block A, 7 to 12 of 70"));
   EXPECT_THAT(labels, Contains("block A, 9 of 70"));

@@ -10,6 +10,7 @@ namespace hlokit {
 namespace {
 
 constexpr int kAtAGlance = 12;   // parts that can be seen at once
+constexpr double kMuch = 0.3;    // of a stretch; smaller blocks are found in its parts
 constexpr int kWorthNoPart = 2;  // items between blocks that stand beside them instead
 
 // A, B, ..., Z, A2, ...
@@ -51,7 +52,9 @@ class Cutter {
 
   void Cut(const Stretch& stretch) {
     const std::vector<Bounds> repeated = Repeated(stretch);
-    if (repeated.empty()) return CutEvenly(stretch);
+    int covered = 0;
+    for (const Bounds& bounds : repeated) covered += bounds.back() - bounds.front();
+    if (covered < kMuch * stretch.size()) return CutEvenly(stretch);
     std::vector<Stretch> between;
     int begin = stretch.begin;
     for (const Bounds& bounds : repeated) {
@@ -67,7 +70,8 @@ class Cutter {
     const auto count = std::count_if(between.begin(), between.end(), is_part);
     for (size_t k = 0, made = 0; k < between.size(); ++k) {
       if (is_part(between[k]))
-        between[k].part = NewPart(part, absl::StrCat("part ", ++made, " of ", count));
+        between[k].part =
+            NewPart(part, count == 1 ? "the rest" : absl::StrCat("part ", ++made, " of ", count));
       open_.push_back(between[k]);
       if (k < repeated.size()) {
         const std::string name = "block " + LetterOf(letters_++);

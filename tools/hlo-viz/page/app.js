@@ -317,7 +317,9 @@ export class App {
   setTextShown(on) {
     byId('text-pane').hidden = !on;
     this.text.first = -1;
-    this.text.draw();
+    const {selected} = this.state;
+    if (on && selected !== null && this.model.isInstruction(selected)) this.text.show(this.model.lineOf(selected));
+    else this.text.draw();
   }
 
   hover(box) {

@@ -22,13 +22,18 @@ export class CanvasView {
     this.draw();
   }
 
+  // A picture that fits is made to fit anew; of another what is in the middle stays there.
   resize() {
     const {clientWidth, clientHeight} = this.canvas.parentElement, ratio = window.devicePixelRatio || 1;
+    const before = [this.width(), this.height()];
     this.canvas.width = Math.max(1, clientWidth * ratio);
     this.canvas.height = Math.max(1, clientHeight * ratio);
     this.canvas.style.width = clientWidth + 'px';
     this.canvas.style.height = clientHeight + 'px';
-    this.draw();
+    if (this.fitted && this.scene.boxes.length > 0) return this.fit(...this.fitted);
+    this.camera.x += (before[0] - clientWidth) / 2 / this.camera.scale;
+    this.camera.y += (before[1] - clientHeight) / 2 / this.camera.scale;
+    return this.draw();
   }
 
   draw() {
@@ -92,6 +97,7 @@ export class CanvasView {
     if (tall) scale = Math.min(Math.max(scale, Math.min(this.width() / wide, 0.8)), most);
     this.camera = {scale, x: (left + right) / 2 - this.width() / 2 / scale,
                    y: tall ? top - 20 : (top + bottom) / 2 - this.height() / 2 / scale};
+    this.fitted = boxes === this.scene.boxes ? [undefined, most] : null;
     this.draw();
   }
   centre(item) {
@@ -100,12 +106,14 @@ export class CanvasView {
     const scale = Math.max(this.camera.scale, 0.7);
     const y = box.open ? box.y + Math.min(box.h / 2, this.height() / scale / 2 - 20) : box.y + box.h / 2;
     this.camera = {scale, x: box.x + box.w / 2 - this.width() / 2 / scale, y: y - this.height() / 2 / scale};
+    this.fitted = null;
     this.draw();
   }
   // Moves the camera so that what was at `before` (a box of the last scene) stays where it was seen.
   keep(before) {
     const now = before && this.boxOf(before.item);
     if (!now) return false;
+    this.fitted = null;
     this.camera.x += now.x + now.w / 2 - (before.x + before.w / 2);
     this.camera.y += now.y - before.y;
     return true;
@@ -119,9 +127,11 @@ export class CanvasView {
     this.camera.x += px / old - px / scale;
     this.camera.y += py / old - py / scale;
     this.camera.scale = scale;
+    this.fitted = null;
     this.draw();
   }
   pan(dx, dy) {
+    this.fitted = null;
     this.camera.x += dx / this.camera.scale;
     this.camera.y += dy / this.camera.scale;
     this.draw();
@@ -130,18 +140,38 @@ export class CanvasView {
   listen() {
     const {canvas} = this;
     let drag = null;
+    const touches = new Map();  // pointers that are down
+    const spread = () => {
+      const [a, b] = [...touches.values()];
+      return {size: Math.hypot(a.x - b.x, a.y - b.y) || 1, x: (a.x + b.x) / 2, y: (a.y + b.y) / 2};
+    };
+    // One of two fingers may stay: it goes on as a drag.
+    const lift = (event) => {
+      touches.delete(event.pointerId);
+      const [left] = touches.values();
+      drag = left ? {...left, moved: true} : null;
+    };
     canvas.addEventListener('wheel', (event) => {
       event.preventDefault();
       if (event.shiftKey) this.pan(event.deltaY, event.deltaX);
       else this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0015)), event.clientX, event.clientY);
     }, {passive: false});
     canvas.addEventListener('pointerdown', (event) => {
-      drag = {x: event.clientX, y: event.clientY, moved: false};
+      touches.set(event.pointerId, {x: event.clientX, y: event.clientY});
+      drag = {x: event.clientX, y: event.clientY, moved: touches.size > 1};
       canvas.setPointerCapture(event.pointerId);
       canvas.focus();
     });
     canvas.addEventListener('pointermove', (event) => {
       if (!drag) return this.handlers.hover(this.boxAt(event.clientX, event.clientY), event);
+      if (touches.size === 2) {
+        const before = spread();
+        touches.set(event.pointerId, {x: event.clientX, y: event.clientY});
+        const now = spread();
+        this.pan(before.x - now.x, before.y - now.y);
+        return this.zoom(now.size / before.size, now.x, now.y);
+      }
+      touches.set(event.pointerId, {x: event.clientX, y: event.clientY});
       const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
       if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return undefined;
       this.pan(-dx, -dy);
@@ -149,8 +179,9 @@ export class CanvasView {
     });
     canvas.addEventListener('pointerup', (event) => {
       if (drag && !drag.moved) this.click(event);
-      drag = null;
+      lift(event);
     });
+    canvas.addEventListener('pointercancel', (event) => lift(event));
     canvas.addEventListener('pointerleave', () => this.handlers.hover(null));
   }
   click(event) {

@@ -241,10 +241,36 @@ def repeated(page, tool, folder):
     check(page.run("document.querySelector('#panel .crumbs').textContent").endswith("block A, 13 of 40"), "each is named where it is")
 
 
+def narrow(page, tool, folder):
+    """On a telephone: the graph as wide as the window, the panel below it, two fingers zoom; panes that open keep what fits fitted."""
+    url = page_of(tool, folder, "narrow", scope_of(20))
+    page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    try:
+        page.open(url)
+        check(page.run("hloViz.view.width() >= 380 && document.documentElement.scrollWidth <= 400"), "all is within the window")
+        check(page.run("document.getElementById('panel').getBoundingClientRect().top >= document.getElementById('graph').getBoundingClientRect().bottom"), "the panel is below")
+        page.run("hloViz.view.fit()")
+        high = page.run("hloViz.view.height()")
+        page.run("hloViz.setTextShown(true)")
+        page.wait(f"hloViz.view.height() < {high} && hloViz.view.camera.y + hloViz.view.height() / 2 / hloViz.view.camera.scale > 0")
+        page.run("hloViz.setTextShown(false)")
+        page.wait(f"hloViz.view.height() === {high}")
+        before = page.run("hloViz.view.camera.scale")
+        top = page.run("document.getElementById('canvas').getBoundingClientRect().top")
+        for kind, apart in (("touchStart", 40), ("touchMove", 80), ("touchMove", 160)):
+            page.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": 200 + side * apart, "y": top + 150, "id": k} for k, side in enumerate((-1, 1))])
+        page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        page.wait(f"hloViz.view.camera.scale > 1.5 * {before}")
+    finally:
+        page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+        page.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
+
+
 def put(folder, name, text):
     with open(os.path.join(folder, name), "w") as file:
         file.write(text)
 
 
-ALL = (expanding, dump, looks, hostile, repeated, served)
+ALL = (expanding, dump, looks, hostile, repeated, narrow, served)
 # SPDX-License-Identifier: Apache-2.0

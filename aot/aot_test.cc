@@ -63,8 +63,10 @@ absl::StatusOr<AotObject> Compile(absl::string_view text, AotOptions options = {
 // The object in this process, linked as a shared library.
 class Loaded {
  public:
-  explicit Loaded(const AotObject& object) {
+  // `linker`: a program that links as a C++ compiler does; the compiler itself where it is empty.
+  explicit Loaded(const AotObject& object, const std::string& linker = "") {
     PackageOptions options;
+    options.linker = linker;
     options.format = AotFormat::kShared;
     options.path = folder_.path() + "/model.so";
     options.name = "model";
@@ -181,6 +183,93 @@ TEST(AotTest, ArgumentsThatAreResultsAreNotCopied) {
   ASSERT_EQ(hlokit_aot_run(run), 0);
   EXPECT_EQ(copy[3], 7);
   EXPECT_EQ(static_cast<const float*>(hlokit_aot_result(run, 1))[3], -7);
+  hlokit_aot_destroy(run);
+}
+
+TEST(AotTest, DonatedArgumentsBecomeResults) {
+  AotOptions options;
+  options.donate = true;
+  const AotObject object = Compile(R"(
+HloModule step, input_output_alias={ {1}: (0, {}, may-alias) }
+ENTRY e {
+  state = f32[4]{0} parameter(0)
+  by = f32[4]{0} parameter(1)
+  sum = f32[4]{0} add(state, by)
+  ROOT r = (f32[4]{0}, f32[4]{0}) tuple(by, sum)
+})",
+                                   options)
+                               .value();
+  EXPECT_THAT(object.donated, testing::ElementsAre(-1, 0));
+  const std::string header = GenerateHeader(object, "model", "step.hlo");
+  EXPECT_THAT(header, HasSubstr("model_set_state(model_run* run, float* data)"));
+  EXPECT_THAT(header, HasSubstr("a run leaves result 1 in"));
+  EXPECT_THAT(header, HasSubstr("model_set_by(model_run* run, const float* data)"));
+  const Loaded loaded(object);
+  HlokitAotRun* run = hlokit_aot_create(loaded.model(), nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  auto* state = static_cast<float*>(hlokit_aot_argument(run, 0));
+  EXPECT_EQ(hlokit_aot_result(run, 1), state);
+  static_cast<float*>(hlokit_aot_argument(run, 1))[3] = 2;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(hlokit_aot_run(run), 0);
+  EXPECT_EQ(state[3], 6);
+  // A result with memory of its own leaves the argument as it is.
+  alignas(HLOKIT_AOT_ALIGNMENT) float apart[4] = {};
+  ASSERT_EQ(hlokit_aot_set_result(run, 1, apart), 0);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(hlokit_aot_run(run), 0);
+  EXPECT_EQ(apart[3], 8);
+  EXPECT_EQ(state[3], 6);
+  hlokit_aot_destroy(run);
+}
+
+TEST(AotTest, CustomCallsAreFunctionsOfTheProgram) {
+  const AotObject object = Compile(R"(
+ENTRY e {
+  x = f32[3] parameter(0)
+  y = f32[3] parameter(1)
+  both = (f32[3], f32[2]) custom-call(x, y), custom_call_target="mix_in_host"
+  mixed = f32[3] get-tuple-element(both), index=0
+  twice = f32[3] add(mixed, mixed)
+  ends = f32[2] get-tuple-element(both), index=1
+  one = f32[3] custom-call(twice), custom_call_target="negate_in_host"
+  ROOT r = (f32[3], f32[2]) tuple(one, ends)
+})")
+                               .value();
+  EXPECT_THAT(object.custom_calls, testing::ElementsAre("mix_in_host", "negate_in_host"));
+  const ScratchFolder folder;
+  ASSERT_TRUE(AtomicWriteFile(folder.path() + "/host.cc", R"(
+extern "C" void mix_in_host(void* out, const void** in) {
+  const float *x = (const float*)in[0], *y = (const float*)in[1];
+  float *sum = ((float**)out)[0], *ends = ((float**)out)[1];
+  for (int i = 0; i < 3; ++i) sum[i] = x[i] + y[i];
+  ends[0] = x[0];
+  ends[1] = y[2];
+}
+extern "C" void negate_in_host(void* out, const void** in) {
+  for (int i = 0; i < 3; ++i) ((float*)out)[i] = -((const float*)in[0])[i];
+}
+)")
+                  .ok());
+  const char* compiler = std::getenv("CXX");
+  const std::string host = folder.path() + "/host.o";
+  const std::string command = absl::StrCat(compiler != nullptr ? compiler : "c++", " -fPIC -c -o ",
+                                           host, " ", folder.path(), "/host.cc");
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  const std::string linker = folder.path() + "/link";
+  ASSERT_TRUE(AtomicWriteFile(
+                  linker, absl::StrCat("#!/bin/sh\nexec ", compiler != nullptr ? compiler : "c++",
+                                       " ", host, " \"$@\"\n"))
+                  .ok());
+  std::filesystem::permissions(linker, std::filesystem::perms::owner_all);
+  const Loaded loaded(object, linker);
+  HlokitAotRun* run = hlokit_aot_create(loaded.model(), nullptr, nullptr, 0);
+  ASSERT_NE(run, nullptr);
+  auto* x = static_cast<float*>(hlokit_aot_argument(run, 0));
+  auto* y = static_cast<float*>(hlokit_aot_argument(run, 1));
+  x[0] = 1, x[2] = 3, y[2] = 4;
+  ASSERT_EQ(hlokit_aot_run(run), 0) << hlokit_aot_error(run);
+  EXPECT_EQ(static_cast<const float*>(hlokit_aot_result(run, 0))[2], -14);
+  EXPECT_EQ(static_cast<const float*>(hlokit_aot_result(run, 1))[0], 1);
+  EXPECT_EQ(static_cast<const float*>(hlokit_aot_result(run, 1))[1], 4);
   hlokit_aot_destroy(run);
 }
 

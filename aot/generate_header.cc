@@ -72,7 +72,8 @@ struct Accessor {
   const AotArray& array;
   std::string id;
   NativeElement native;
-  int64_t elements;  // of the C type
+  int64_t elements;      // of the C type
+  int64_t becomes = -1;  // of a donated argument: the result that takes its memory
 };
 
 std::vector<Accessor> AccessorsOf(const std::vector<AotArray>& arrays, absl::string_view prefix,
@@ -99,6 +100,9 @@ std::string Fill(absl::string_view pattern, const std::string& name, const Acces
                 {"$SHAPE", Text(a.array.shape, true)},
                 {"$COUNT", absl::StrCat(a.elements)},
                 {"$BYTES", absl::StrCat(a.array.shape.IsArray() ? a.array.shape.ByteSize() : 0)},
+                {"$CONST", a.becomes < 0 ? "const " : ""},
+                {"$USE", a.becomes < 0 ? "is only read"
+                                       : absl::StrCat("a run leaves result ", a.becomes, " in")},
                 {"$I", absl::StrCat(i)}});
 }
 
@@ -142,8 +146,8 @@ constexpr char kCArgument[] =
 static inline $TYPE* $NAME_$ID($NAME_run* run) {
   return ($TYPE*)hlokit_aot_argument(run, $I);
 }
-/* The same from the caller's memory, which is only read. 0 where done, 1 where it is not aligned. */
-static inline int $NAME_set_$ID($NAME_run* run, const $TYPE* data) {
+/* The same from the caller's memory, which $USE. 0 where done, 1 where it is not aligned. */
+static inline int $NAME_set_$ID($NAME_run* run, $CONST$TYPE* data) {
   return hlokit_aot_set_argument(run, $I, data);
 }
 )";
@@ -204,8 +208,8 @@ constexpr char kClassArgument[] = R"(
   std::span<$TYPE, $COUNT> $ID() {
     return std::span<$TYPE, $COUNT>(static_cast<$TYPE*>(hlokit_aot_argument(run_, $I)), $COUNT);
   }
-  // The same from the caller's memory, which is only read; false where it is not aligned.
-  bool set_$ID(const $TYPE* data) { return hlokit_aot_set_argument(run_, $I, data) == 0; }
+  // The same from the caller's memory, which $USE; false where it is not aligned.
+  bool set_$ID($CONST$TYPE* data) { return hlokit_aot_set_argument(run_, $I, data) == 0; }
 )";
 
 constexpr char kClassResult[] = R"(
@@ -250,7 +254,9 @@ std::string GenerateHeader(const AotObject& object, const std::string& name,
                            const std::string& source) {
   std::set<std::string> taken = ReservedNames();
   taken.insert(name);
-  const std::vector<Accessor> arguments = AccessorsOf(object.arguments, "", taken);
+  std::vector<Accessor> arguments = AccessorsOf(object.arguments, "", taken);
+  for (size_t i = 0; i < object.donated.size(); ++i)
+    if (object.donated[i] >= 0) arguments[object.donated[i]].becomes = static_cast<int64_t>(i);
   const std::vector<Accessor> results = AccessorsOf(object.results, "", taken);
   const auto frame = [&](absl::string_view pattern) {
     return absl::StrReplaceAll(

@@ -1,6 +1,9 @@
 // The builder itself: errors and their places, sub-builders, return values, constants, scopes.
 #include "builder/builder.h"
 
+#include <functional>
+#include <limits>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parser/parser.h"
@@ -11,6 +14,7 @@ namespace hlokit {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr ElementType kF32 = ElementType::kF32;
 Shape F32(std::initializer_list<int64_t> dims) { return Shape::Array(kF32, dims); }
@@ -51,6 +55,33 @@ TEST(XlaBuilderTest, AxpyIsBuiltWithItsName) {
                               "f32[10]{0})->f32[10]{0}}"));
   EXPECT_THAT(text, HasSubstr("ENTRY %axpy (alpha: f32[], x: f32[10], y: f32[10]) -> f32[10]"));
   EXPECT_THAT(text, HasSubstr("broadcast(%alpha), dimensions={}"));
+}
+
+// What a scheduled module says of order stays where it is an edge; its schedule is that of another
+// module, and goes.
+TEST(XlaBuilderTest, ScheduledComputationsAreCalled) {
+  const XlaComputation scheduled(ParseModule(R"(
+HloModule scheduled, is_scheduled=true
+twice { a = f32[2] parameter(0)
+  ROOT b = f32[2] add(a, a) }
+ENTRY e {
+  x = f32[2]{0} parameter(0)
+  t = token[] after-all()
+  second = f32[2]{0} call(x), to_apply=twice
+  o = token[] outfeed(x, t), outfeed_shape=f32[2]{0}
+  first = f32[2]{0} negate(x), control-predecessors={o, second}
+  ROOT r = f32[2]{0} multiply(first, second)
+})")
+                                     .value());
+  XlaBuilder b("caller");
+  const XlaOp x = Parameter(&b, 0, F32({2}), "x");
+  Add(Call(&b, scheduled, {x}), Call(&b, scheduled, {x}));
+  const absl::StatusOr<XlaComputation> built = b.Build();
+  const std::string text = TextOf(built);
+  EXPECT_THAT(text, HasSubstr("outfeed("));
+  EXPECT_THAT(text, HasSubstr("control-predecessors={%o, %second}"));
+  EXPECT_THAT(text, Not(HasSubstr("is_scheduled")));
+  EXPECT_THAT(TextOf(scheduled), HasSubstr("is_scheduled=true"));
 }
 
 TEST(XlaBuilderTest, FirstErrorIsKeptWithItsPlace) {
@@ -122,6 +153,38 @@ TEST(XlaBuilderDeathTest, DiesAtTheFirstErrorWhereAskedTo) {
         Add(Parameter(sub.get(), 0, F32({2}), "x"), Parameter(sub.get(), 1, F32({3}), "y"));
       },
       "builder sub: .*add: ");
+}
+
+TEST(XlaBuilderTest, ShapesBeyondCountingAreErrors) {
+  const int64_t most = std::numeric_limits<int64_t>::max(), many = int64_t{1} << 40;
+  const auto error_of = [](const std::function<void(XlaBuilder&)>& build) {
+    XlaBuilder b("huge");
+    build(b);
+    return b.Build().status().code();
+  };
+  const absl::StatusCode wrong = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(error_of([&](XlaBuilder& b) { Parameter(&b, 0, F32({many, many}), "x"); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) { Parameter(&b, 0, F32({-1}), "x"); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) { Iota(&b, F32({most}), 0); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) { Broadcast(Zero(&b, kF32), {many, many}); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) { ConstantR1<float>(&b, most, 1); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) {
+              Pad(Parameter(&b, 0, F32({2}), "x"), Zero(&b, kF32), {{most - 1, most - 1, 0}});
+            }),
+            wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) {
+              const XlaOp x = Broadcast(Zero(&b, kF32), {many});
+              Mul(x, Parameter(&b, 0, F32({many, many >> 20}), "y"), {0});
+            }),
+            wrong);
+}
+
+// Sizes that can be counted and not be had are errors of the run, not of the build.
+TEST(XlaBuilderTest, ConstantsBeyondMemoryAreNotComputed) {
+  XlaBuilder b("large");
+  const XlaOp x = Broadcast(Zero(&b, kF32), {int64_t{1} << 45});
+  EXPECT_EQ(b.ComputeConstant(Neg(x)).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(b.Build().ok());
 }
 
 TEST(XlaBuilderTest, ReturnValueMayBeSet) {

@@ -7,6 +7,7 @@
 #include "builder/control.h"
 #include "builder/emit_internal.h"
 #include "builder/movement.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 
@@ -18,9 +19,14 @@ XlaOp Parameter(XlaBuilder* builder, int64_t number, const Shape& shape, const s
 }
 
 XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal, Where where) {
-  if (!literal.shape().IsTuple())
-    return EmitIn(builder, where, Opcode::kConstant, {},
-                  ConstantAttrs{std::make_shared<const Literal>(literal)}, {literal.shape()});
+  if (builder == nullptr) return XlaOp();
+  if (!literal.shape().IsTuple()) {
+    const auto made = WithinMemory("a constant", [&]() -> absl::StatusOr<XlaOp> {
+      return EmitIn(builder, where, Opcode::kConstant, {},
+                    ConstantAttrs{std::make_shared<const Literal>(literal)}, {literal.shape()});
+    });
+    return builder->ReportErrorOrReturn(made, where);
+  }
   std::vector<XlaOp> parts;
   for (const Literal& element : literal.elements())
     parts.push_back(ConstantLiteral(builder, element, where));

@@ -2,6 +2,7 @@
 #include "client/c_api.h"
 
 #include <cstring>
+#include <utility>
 
 #include "client/c_api_internal.h"
 #include "parser/parser.h"
@@ -138,6 +139,15 @@ hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer*
                              size_t count, hlokit_buffer** result) {
   return Give(program->client->Execute(*program->program, hlokit::DataOf(arguments, count)),
               result);
+}
+hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buffer** arguments,
+                                      size_t count, hlokit_buffer** result) {
+  std::vector<std::unique_ptr<GlobalData>> given;
+  for (size_t i = 0; i < count; ++i) {
+    const std::unique_ptr<hlokit_buffer> buffer(std::exchange(arguments[i], nullptr));
+    given.push_back(buffer == nullptr ? nullptr : std::move(buffer->data));
+  }
+  return Give(program->client->ExecuteDonating(*program->program, std::move(given)), result);
 }
 hlokit_error* hlokit_execute_async(const hlokit_program* program,
                                    const hlokit_buffer* const* arguments, size_t count,

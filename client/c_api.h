@@ -52,10 +52,11 @@ typedef struct {
   int32_t opt_level;   /* 0 to 3, of code generation */
   int32_t threads;     /* 0: one a core */
   int32_t run_passes;  /* 0: the module as it stands, such as a scheduled dump */
+  int64_t donate;      /* 1: results may take the memory of arguments: hlokit_execute_donating */
 } hlokit_compile_options;
-/* The defaults: level 2, a thread a core, all passes. */
+/* The defaults: level 2, a thread a core, all passes, no donation. */
 #define HLOKIT_COMPILE_OPTIONS_INIT \
-  { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1 }
+  { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1, 0 }
 
 /* Compiles HLO text, or a protobuf (HloModuleProto, HloProto or a snapshot); options may be NULL.
  */
@@ -106,8 +107,14 @@ hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t i
 /* Runs on one device; arguments are only read. */
 hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer* const* arguments,
                              size_t count, hlokit_buffer** result);
-/* The same in the background: program and arguments must live until hlokit_pending_wait, which
- * waits, frees `pending` and gives what hlokit_execute would have given. */
+/* The same with arguments that are given away: all buffers in `arguments` are freed, also after an
+ * error, and their places set to NULL. Where the module donates an argument (input_output_alias,
+ * buffer_donor), the program was compiled with `donate`, and no other buffer shares the memory, the
+ * result is computed in it. */
+hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buffer** arguments,
+                                      size_t count, hlokit_buffer** result);
+/* As hlokit_execute in the background: program and arguments must live until hlokit_pending_wait,
+ * which waits, frees `pending` and gives what hlokit_execute would have given. */
 hlokit_error* hlokit_execute_async(const hlokit_program* program,
                                    const hlokit_buffer* const* arguments, size_t count,
                                    hlokit_pending** pending);

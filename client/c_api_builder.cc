@@ -9,6 +9,7 @@
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 
 struct hlokit_builder {
   explicit hlokit_builder(const char* name) : builder(name) {}
@@ -184,9 +185,13 @@ hlokit_value hlokit_builder_constant(hlokit_builder* builder, const char* shape,
                                      const void* elements, size_t size) {
   const absl::StatusOr<hlokit::Shape> parsed = hlokit::ShapeOfBytes(shape, size);
   if (!parsed.ok()) return Fail(builder, parsed.status());
-  hlokit::Literal literal = hlokit::Literal::Unset(*parsed);
-  if (size > 0) hlokit::FromLayout(static_cast<const uint8_t*>(elements), *parsed, literal);
-  return Keep(builder, hlokit::ConstantLiteral(&builder->builder, literal, hlokit::kNoPlace));
+  const auto literal = hlokit::WithinMemory("a constant", [&] {
+    hlokit::Literal made = hlokit::Literal::Unset(*parsed);
+    if (size > 0) hlokit::FromLayout(static_cast<const uint8_t*>(elements), *parsed, made);
+    return absl::StatusOr<hlokit::Literal>(std::move(made));
+  });
+  if (!literal.ok()) return Fail(builder, literal.status());
+  return Keep(builder, hlokit::ConstantLiteral(&builder->builder, *literal, hlokit::kNoPlace));
 }
 
 hlokit_value hlokit_builder_constant_text(hlokit_builder* builder, const char* literal) {

@@ -1,4 +1,6 @@
 // Programs of the C API: compiled, described, written and loaded.
+#include <cstddef>
+
 #include "client/c_api_builder.h"
 #include "client/c_api_internal.h"
 #include "proto/proto_file.h"
@@ -6,6 +8,9 @@
 
 namespace hlokit {
 namespace {
+
+// Of the first version of the options, which callers of old may pass.
+constexpr int64_t kLeastOptionsSize = offsetof(hlokit_compile_options, donate);
 
 hlokit_error* Give(absl::StatusOr<ProgramHandle> program, hlokit_client* client,
                    hlokit_program** out) {
@@ -26,14 +31,15 @@ ClientCompileOptions OptionsOf(const hlokit_compile_options* options) {
   if (options == nullptr) return made;
   made.backend.opt_level = options->opt_level;
   made.backend.threads = options->threads;
+  if (options->struct_size > kLeastOptionsSize) made.backend.donate = options->donate != 0;
   if (options->run_passes == 0) made.backend.which_passes = CompileOptions::Passes::kNone;
   return made;
 }
 
 bool AreValid(const hlokit_compile_options* options) {
   if (options == nullptr) return true;
-  return options->struct_size >= static_cast<int64_t>(sizeof(hlokit_compile_options)) &&
-         options->opt_level >= 0 && options->opt_level <= 3 && options->threads >= 0;
+  return options->struct_size >= kLeastOptionsSize && options->opt_level >= 0 &&
+         options->opt_level <= 3 && options->threads >= 0;
 }
 
 hlokit_error* RefuseOptions() {

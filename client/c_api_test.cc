@@ -202,6 +202,45 @@ TEST_F(CApiBuilderTest, WhatIsNoOperationIsRefused) {
   EXPECT_NE(Message(hlokit_computation_from_text("nothing", &none)), "");
 }
 
+TEST_F(CApiBuilderTest, DonatedBuffersBecomeResults) {
+  hlokit_compile_options options = HLOKIT_COMPILE_OPTIONS_INIT;
+  options.donate = 1;
+  hlokit_program* step = nullptr;
+  ASSERT_EQ(Message(hlokit_compile_text(client_, R"(
+HloModule step, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  state = f32[512]{0} parameter(0)
+  by = f32[512]{0} parameter(1)
+  ROOT next = f32[512]{0} add(state, by)
+})",
+                                        &options, &step)),
+            "");
+  const std::vector<float> zeros(512, 0), twos(512, 2);
+  hlokit_buffer *state = nullptr, *by = nullptr;
+  ASSERT_EQ(Message(hlokit_buffer_from_host(client_, "f32[512]", zeros.data(), 2048, &state)), "");
+  const void* const place = hlokit_buffer_data(state);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Message(hlokit_buffer_from_host(client_, "f32[512]", twos.data(), 2048, &by)), "");
+    hlokit_buffer* arguments[] = {state, by};
+    ASSERT_EQ(Message(hlokit_execute_donating(step, arguments, 2, &state)), "");
+    EXPECT_EQ(arguments[0], nullptr);
+    EXPECT_EQ(arguments[1], nullptr);
+  }
+  EXPECT_EQ(hlokit_buffer_data(state), place);
+  EXPECT_EQ(static_cast<const float*>(hlokit_buffer_data(state))[511], 6);
+  hlokit_buffer* missing[] = {state, nullptr};
+  EXPECT_NE(Message(hlokit_execute_donating(step, missing, 2, &state)), "");
+  EXPECT_EQ(missing[0], nullptr);
+  // Options of a program built before there was donation.
+  options.struct_size = 24;
+  hlokit_program* plain = nullptr;
+  EXPECT_EQ(Message(hlokit_compile_text(client_, "ENTRY e { ROOT x = f32[] parameter(0) }",
+                                        &options, &plain)),
+            "");
+  hlokit_program_free(plain);
+  hlokit_program_free(step);
+}
+
 TEST_F(CApiBuilderTest, MemoryIsBorrowedUntilItIsReleased) {
   struct Host {
     alignas(64) float elements[4] = {1, 2, 3, 4};

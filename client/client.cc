@@ -6,6 +6,7 @@
 #include "backends/reference/reference_backend.h"
 #include "parser/parser.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
@@ -151,7 +152,7 @@ absl::Status Client::CheckDevice(int64_t device) const {
 }
 
 DataOr Client::TransferToServer(const Literal& literal, int64_t device) {
-  return TransferToServer(Literal(literal), device);
+  return WithinMemory("a transfer", [&] { return TransferToServer(Literal(literal), device); });
 }
 
 DataOr Client::TransferToServer(Literal&& literal, int64_t device) {
@@ -162,9 +163,11 @@ DataOr Client::TransferToServer(Literal&& literal, int64_t device) {
 DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
   RETURN_IF_ERROR(CheckHostArray(shape, elements));
-  Literal literal = Literal::Unset(shape);
-  if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
-  return std::make_unique<GlobalData>(std::move(literal), device);
+  return WithinMemory("a transfer", [&]() -> DataOr {
+    Literal literal = Literal::Unset(shape);
+    if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
+    return std::make_unique<GlobalData>(std::move(literal), device);
+  });
 }
 
 DataOr Client::BorrowFromHost(const Shape& shape, const void* elements,
@@ -182,7 +185,9 @@ DataOr Client::BorrowFromHost(const Shape& shape, const void* elements,
 }
 
 absl::StatusOr<Literal> Client::Transfer(const GlobalData& data, const Shape* shape_with_layout) {
-  Literal literal = data.literal();
+  ASSIGN_OR_RETURN(Literal literal, WithinMemory("a transfer", [&] {
+                     return absl::StatusOr<Literal>(data.literal());
+                   }));
   if (shape_with_layout == nullptr) return literal;
   if (!Compatible(*shape_with_layout, literal.shape()))
     return InvalidArgument("the value is ", Text(literal.shape()), ", not ",
@@ -195,9 +200,11 @@ absl::Status Client::TransferToHost(const GlobalData& data, const Shape& shape_w
                                     void* out) {
   if (!shape_with_layout.IsArray() || !Compatible(shape_with_layout, data.shape()))
     return InvalidArgument("the value is ", Text(data.shape()), ", not ", Text(shape_with_layout));
-  if (data.literal().byte_size() > 0)
-    ToLayout(data.literal(), shape_with_layout, static_cast<uint8_t*>(out));
-  return absl::OkStatus();
+  return WithinMemory("a transfer", [&] {
+    if (data.literal().byte_size() > 0)
+      ToLayout(data.literal(), shape_with_layout, static_cast<uint8_t*>(out));
+    return absl::OkStatus();
+  });
 }
 
 std::unique_ptr<GlobalData> Client::TransferInProcess(std::shared_ptr<const Literal> literal,

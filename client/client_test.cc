@@ -116,6 +116,19 @@ TEST_P(ClientTest, WhatOthersHoldIsNotWrittenOver) {
   EXPECT_EQ(held->as<float>()[7], 7);
 }
 
+TEST_P(ClientTest, WhatDoesNotFitIntoMemoryIsAnError) {
+  XlaBuilder b("large");
+  const Shape large = Shape::Array(ElementType::kF32, {int64_t{1} << 43});
+  Neg(Broadcast(Parameter(&b, 0, Shape::Scalar(ElementType::kF32), "x"), large.dims));
+  const XlaComputation computation = b.Build().value();
+  const std::unique_ptr<GlobalData> x = Data(Literal::R0<float>(1));
+  EXPECT_EQ(client_->ExecuteAndTransfer(computation, {x.get()}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  const float one = 1;
+  EXPECT_EQ(client_->TransferFromHost(large, &one).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST_P(ClientTest, WrongArgumentsAreErrors) {
   const XlaComputation axpy = Axpy(4);
   EXPECT_THAT(Run(axpy, {}), HasSubstr("takes 3 arguments"));

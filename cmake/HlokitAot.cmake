@@ -1,11 +1,12 @@
 # hlokit_add_aot_library(TARGET MODULE [NAME name] [WEIGHTS file] [TARGET_TRIPLE triple] [TARGET_CPU cpu]
-#                        [TARGET_FEATURES features] [OPT_LEVEL n])
+#                        [TARGET_FEATURES features] [OPT_LEVEL n] [DONATE])
 # A static library of MODULE (HLO text or protobuf) compiled ahead of time, with its header NAME.h (TARGET.h by default)
 # on the include path; programs that link it need hlokit's runtime library, which comes along, and nothing else.
 # TARGET_TRIPLE: that of the toolchain file where there is one, else this machine's.
+# DONATE: results are computed in the memory of the arguments that the module donates to them.
 # WEIGHTS: values of constants go to that file (below the binary folder unless absolute), which the program maps.
 function(hlokit_add_aot_library target module)
-  cmake_parse_arguments(ARG "" "NAME;WEIGHTS;TARGET_TRIPLE;TARGET_CPU;TARGET_FEATURES;OPT_LEVEL" "" ${ARGN})
+  cmake_parse_arguments(ARG "DONATE" "NAME;WEIGHTS;TARGET_TRIPLE;TARGET_CPU;TARGET_FEATURES;OPT_LEVEL" "" ${ARGN})
   if(NOT ARG_NAME)
     set(ARG_NAME ${target})
   endif()
@@ -30,6 +31,9 @@ function(hlokit_add_aot_library target module)
       list(APPEND flags ${name}=${ARG_${flag}})
     endif()
   endforeach()
+  if(ARG_DONATE)
+    list(APPEND flags --donate)
+  endif()
   if(ARG_WEIGHTS)
     cmake_path(ABSOLUTE_PATH ARG_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     list(APPEND flags --weights=${ARG_WEIGHTS})

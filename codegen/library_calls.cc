@@ -107,6 +107,20 @@ class RngCall : public LibraryCall {
   }
 };
 
+class RngStateCall : public LibraryCall {
+ public:
+  bool Matches(const Instruction& i) const override {
+    return i.opcode() == Opcode::kRngGetAndUpdateState && i.shape().type == ElementType::kU64 &&
+           i.shape().ElementCount() == 2;
+  }
+  void Emit(CallSite& site, const Instruction& i) const override {
+    const int64_t delta = i.attr<RngStateAttrs>().delta;
+    site.Call(
+        "hlokit_rng_get_and_update_state",
+        {site.context(), site.builder().getInt64(static_cast<uint64_t>(delta)), site.result()});
+  }
+};
+
 class TopKCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
@@ -139,10 +153,11 @@ const LibraryCall* Find(const Instruction& i) {
   static const StridedCopyCall copy;
   static const RngBitsCall rng_bits;
   static const RngCall rng;
+  static const RngStateCall rng_state;
   static const TopKCall topk;
   static const auto* const calls = [] {
-    auto* all = new std::vector<const LibraryCall*>{&convolution, &copy, &rng_bits,
-                                                    &rng,         &topk, SortLibraryCall()};
+    auto* all = new std::vector<const LibraryCall*>{&convolution, &copy, &rng_bits,        &rng,
+                                                    &rng_state,   &topk, SortLibraryCall()};
     for (const auto& more : {DotCalls(), LinearAlgebraCalls()})
       all->insert(all->end(), more.begin(), more.end());
     return all;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "parser/shapes_internal.h"
+#include "support/within_memory.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -289,7 +290,11 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   if (bytes > kMaxLiteralBytes)
     return r.Error(at, "a constant of ", bytes, " bytes is above the limit of ",
                    kMaxLiteralBytes >> 30, " GiB");
-  literal = Literal(shape);
+  const absl::Status made = WithinMemory("a constant", [&] {
+    literal = Literal(shape);
+    return absl::OkStatus();
+  });
+  if (!made.ok()) return r.Error(at, made.message());
   return ArrayReader(r, literal, elided).Read();
 }
 

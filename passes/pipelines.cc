@@ -13,7 +13,8 @@ struct Pipeline {
 
 constexpr Pipeline kPipelines[] = {
     {"cpu",
-     "vendor-call-expander,qr_expander,eigh_expander,call-inliner,flatten-call-graph,zero_sized_"
+     "vendor-call-expander,qr_expander,eigh_expander,batchnorm_expander,scaled-dot-rewriter,scan_"
+     "expander,stochastic_convert_decomposer,call-inliner,flatten-call-graph,zero_sized_"
      "hlo_elimination,tuple-"
      "simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"

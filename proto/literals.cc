@@ -6,6 +6,7 @@
 
 #include "proto/shapes_internal.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
@@ -124,7 +125,9 @@ absl::StatusOr<Literal> ReadArray(const pb::LiteralProto& in, Shape shape) {
     return InvalidArgument("a literal of ", Text(shape), " with ", bytes.size, " bytes of ",
                            Text(shape.type), "; expected ", shape.ElementCount(), " elements of ",
                            width, " bytes");
-  Literal literal = Literal::Unset(std::move(shape));
+  ASSIGN_OR_RETURN(Literal literal, WithinMemory("a literal", [&] {
+                     return absl::StatusOr<Literal>(Literal::Unset(std::move(shape)));
+                   }));
   if (bytes.size == 0) return literal;
   CopyFromLayout(static_cast<const uint8_t*>(bytes.data), literal.shape(), literal.data());
   if (IsSubByte(literal.type())) ExtendBits(literal);

@@ -78,22 +78,29 @@ struct HlokitAotRun {
     }
     return table[place];
   }
-  // The memory of result `i`, or of the argument that it hands on.
+  void* Argument(int64_t i) { return At(i, model->arguments[i].bytes); }
+  // The memory of result `i`, or of the argument that it hands on or takes the memory of.
   void* Result(int64_t i) {
     void* set = table[first_result() + i];
-    const int64_t argument = model->passed_through[i];
+    const int64_t argument = std::max(model->passed_through[i], model->donated[i]);
     if (set != nullptr || argument < 0) return At(first_result() + i, model->results[i].bytes);
-    return At(argument, model->arguments[argument].bytes);
+    return Argument(argument);
   }
   bool FillTable(void** filled);
 };
 
 bool HlokitAotRun::FillTable(void** filled) {
   for (int64_t i = 0; i < model->argument_count; ++i)
-    if (At(i, model->arguments[i].bytes) == nullptr) return false;
+    if (Argument(i) == nullptr) return false;
   std::copy(table.begin(), table.end(), filled);
-  for (int64_t i = 0; i < model->result_count; ++i)
-    if ((filled[first_result() + i] = Result(i)) == nullptr) return false;
+  for (int64_t i = 0; i < model->result_count; ++i) {
+    void* result = Result(i);
+    if (result == nullptr) return false;
+    filled[first_result() + i] = result;
+    // The code finds a donated argument where the result is to lie.
+    if (const int64_t from = model->donated[i]; from >= 0 && result != Argument(from))
+      std::memcpy(result, Argument(from), static_cast<size_t>(model->results[i].bytes));
+  }
   return true;
 }
 
@@ -159,7 +166,7 @@ void hlokit_aot_destroy(HlokitAotRun* run) { delete run; }
 
 void* hlokit_aot_argument(HlokitAotRun* run, int64_t i) {
   if (i < 0 || i >= run->model->argument_count) return nullptr;
-  return run->At(i, run->model->arguments[i].bytes);
+  return run->Argument(i);
 }
 
 void* hlokit_aot_result(HlokitAotRun* run, int64_t i) {

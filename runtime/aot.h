@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { HLOKIT_AOT_VERSION = 1, HLOKIT_AOT_ALIGNMENT = 64 };
+enum { HLOKIT_AOT_VERSION = 2, HLOKIT_AOT_ALIGNMENT = 64 };
 
 /* An argument or a result: an array, or one array of a tuple. */
 typedef struct {
@@ -35,6 +35,7 @@ typedef struct {
   const HlokitAotArray* results;
   const int64_t* constant_offsets; /* in the weights, bytes */
   const int64_t* passed_through;   /* by result: the argument that it is, or -1 */
+  const int64_t* donated; /* by result: the argument in whose memory it is computed, or -1 */
   int64_t weights_bytes;
   const char* weights;     /* null: they lie in a file */
   uint64_t weights_digest; /* of that file: FNV-1a of its bytes */
@@ -53,11 +54,14 @@ void hlokit_aot_destroy(HlokitAotRun* run);
 
 /* The memory of argument or result `i`, in the array's layout and aligned to HLOKIT_AOT_ALIGNMENT
  * bytes: what was set, else the run's own (zeros at first); a result that is an argument unchanged
- * is that argument's memory unless other memory was set. Null where `i` is out of range. */
+ * is that argument's memory unless other memory was set, and so is a result to which the argument
+ * was donated: a run leaves the result where the argument was, for the next run to go on from. Null
+ * where `i` is out of range. */
 void* hlokit_aot_argument(HlokitAotRun* run, int64_t i);
 void* hlokit_aot_result(HlokitAotRun* run, int64_t i);
 /* Lets the run use the caller's memory, aligned so, which must live until other memory is set; an
- * argument's is only read. 0 where done, 1 where `i` or the alignment is wrong. */
+ * argument's is only read, unless the argument is donated and its result has no memory of its own.
+ * 0 where done, 1 where `i` or the alignment is wrong. */
 int hlokit_aot_set_argument(HlokitAotRun* run, int64_t i, const void* data);
 int hlokit_aot_set_result(HlokitAotRun* run, int64_t i, void* data);
 

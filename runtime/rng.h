@@ -35,8 +35,8 @@ enum HlokitRngDistribution { HLOKIT_RNG_UNIFORM = 0, HLOKIT_RNG_NORMAL = 1 };
 void hlokit_rng(void* ctx, int64_t distribution, int64_t type, int64_t count, const void* a,
                 const void* b, void* out);
 
-// rng-get-and-update-state: copies the context's 128-bit state (low word first) and adds `delta` to
-// it.
+// rng-get-and-update-state: copies the process's 128-bit state (low word first), which starts as
+// XLA's, and adds `delta` to it. Safe in any thread.
 void hlokit_rng_get_and_update_state(void* ctx, int64_t delta, uint64_t* state);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Modules compiled ahead of time for aarch64 compute what they compute here: one program of all, with the whole runtime
 # library, built by a cross compiler and run by qemu-user. Exit status 77 where qemu-aarch64 or aarch64-linux-gnu-g++ is
-# missing.
+# missing. Then a project of its own, examples/aot_application, by hlokit_add_aot_library and the same toolchain file.
 #   scripts/aot_aarch64_test.sh BUILD
 set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/.." && pwd)
@@ -42,4 +42,13 @@ link "${CXX:-g++}" here "$build/lib/libhlokit_runtime.a" -lhwy_contrib -lhwy
 link $cross there runtime/lib/libhlokit_runtime.a -static 2> link.log || { cat link.log; exit 1; }
 qemu-aarch64 there/values > there.txt
 here/values --against there.txt
+
+rm -rf prefix application
+cmake --install runtime --prefix prefix > install.log
+cmake -S "$source_folder/examples/aot_application" -B application -D CMAKE_BUILD_TYPE=Release \
+  -D CMAKE_TOOLCHAIN_FILE="$source_folder/cmake/aarch64-linux-gnu.cmake" -D CMAKE_PREFIX_PATH="$folder/prefix" \
+  -D HLOKIT_AOT="$build/bin/hlo-aot" -D CMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64 \
+  -D CMAKE_EXE_LINKER_FLAGS=-static > application.log || { tail -30 application.log; exit 1; }
+cmake --build application >> application.log 2>&1 || { tail -30 application.log; exit 1; }
+ctest --test-dir application --output-on-failure --no-tests=error
 # SPDX-License-Identifier: Apache-2.0

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "support/allocate.h"
 #include "types/float_convert.h"
@@ -11,9 +12,10 @@
 namespace hlokit {
 namespace {
 
+// Fails as containers do; see support/within_memory.h.
 uint8_t* Allocate(int64_t bytes, bool zeroed) {
   void* const raw = AllocateBlock(static_cast<size_t>(bytes));
-  if (raw == nullptr) std::abort();
+  if (raw == nullptr) throw std::bad_alloc();
   if (zeroed) std::memset(raw, 0, static_cast<size_t>(bytes) + kBlockAlignment);
   return static_cast<uint8_t*>(raw);
 }

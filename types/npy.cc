@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
@@ -204,15 +205,19 @@ absl::StatusOr<Literal> ToLiteral(const NumpyArray& array, const Shape& shape,
     return InvalidArgument(label, ": expected ", Text(shape), ", given ", Describe(array));
   if (shape.HasUnboundedDims()) return InvalidArgument(label, ": ", Text(shape), " has no bound");
   if (shape.HasDynamicDims() && SameDimsUpToBounds(array, shape)) {
-    Literal literal(shape);
-    FillDynamic(array, literal);
-    Normalize(literal);
-    return literal;
+    return WithinMemory(label, [&] {
+      Literal literal(shape);
+      FillDynamic(array, literal);
+      Normalize(literal);
+      return absl::StatusOr<Literal>(std::move(literal));
+    });
   }
-  Literal literal = Literal::Unset(shape);
-  CopyDense(array, shape.type, literal.data());
-  Normalize(literal);
-  return literal;
+  return WithinMemory(label, [&] {
+    Literal literal = Literal::Unset(shape);
+    CopyDense(array, shape.type, literal.data());
+    Normalize(literal);
+    return absl::StatusOr<Literal>(std::move(literal));
+  });
 }
 
 absl::StatusOr<Literal> ToLiteral(const NumpyArray& array) {

@@ -103,14 +103,15 @@ void DefineModel(llvm::Module& module, const AotObject& object, const AotModelPa
   llvm::Constant* weights = inside ? w.Bytes(parts.weights, false, HLOKIT_AOT_ALIGNMENT) : w.Null();
   llvm::Constant* host_calls = parts.host_calls;
   const auto size = [](const auto& list) { return static_cast<int64_t>(list.size()); };
-  w.Global(w.Struct({w.Int(HLOKIT_AOT_VERSION), w.String(parts.name), parts.entry,
-                     host_calls == nullptr ? w.Null() : host_calls, w.Int(object.arena_bytes),
-                     w.Int(size(object.arguments)), w.Int(size(parts.constant_offsets)),
-                     w.Int(size(object.results)), w.Arrays(object.arguments),
-                     w.Arrays(object.results), w.Ints(parts.constant_offsets),
-                     w.Ints(parts.passed_through), w.Int(size(parts.weights)), weights,
-                     w.Int(static_cast<int64_t>(inside ? 0 : Fnv1a(parts.weights)))}),
-           8, parts.name + "_model");
+  w.Global(
+      w.Struct({w.Int(HLOKIT_AOT_VERSION), w.String(parts.name), parts.entry,
+                host_calls == nullptr ? w.Null() : host_calls, w.Int(object.arena_bytes),
+                w.Int(size(object.arguments)), w.Int(size(parts.constant_offsets)),
+                w.Int(size(object.results)), w.Arrays(object.arguments), w.Arrays(object.results),
+                w.Ints(parts.constant_offsets), w.Ints(parts.passed_through),
+                w.Ints(object.donated), w.Int(size(parts.weights)), weights,
+                w.Int(static_cast<int64_t>(inside ? 0 : Fnv1a(parts.weights)))}),
+      8, parts.name + "_model");
 }
 
 absl::StatusOr<llvm::Function*> DefineHostCalls(

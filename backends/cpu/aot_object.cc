@@ -140,7 +140,8 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   CompileOptions compile;
   if (!options.run_passes) compile.which_passes = CompileOptions::Passes::kNone;
   RETURN_IF_ERROR(LowerForCpu(*module, compile));
-  ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(*module));
+  ASSIGN_OR_RETURN(const BufferAssignment buffers,
+                   BufferAssignment::Make(*module, {.donate = options.donate}));
   EmitOptions emit;
   emit.triple = machine->getTargetTriple().str();
   emit.data_layout = machine->createDataLayout().getStringRepresentation();
@@ -153,6 +154,9 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   for (const Instruction* parameter : module->entry()->parameters())
     AddArrays(parameter->name(), parameter->shape(), object.arguments);
   AddArrays("output", module->entry()->root()->shape(), object.results);
+  object.donated.assign(object.results.size(), -1);
+  for (const Donation& donation : buffers.donations())
+    object.donated[donation.result] = donation.parameter;
 
   llvm::Module& code = *emitted.parts[0].module;
   llvm::Function* entry = code.getFunction(kEntrySymbol);

@@ -18,6 +18,8 @@ struct AotOptions {
   // Values of constants in the object, or apart, for a file that is mapped.
   bool weights_in_object = true;
   bool run_passes = true;  // unless the module is scheduled
+  // Results are computed in the memory of the arguments that the module donates to them.
+  bool donate = false;
 };
 
 // One array of the arguments or the result.
@@ -31,6 +33,7 @@ struct AotObject {
   std::string weights;  // what the file of weights must hold; empty where they are in the object
   std::string triple;   // that it is for
   std::vector<AotArray> arguments, results;
+  std::vector<int64_t> donated;  // by result: the argument in whose memory it is computed, or -1
   std::vector<std::string> custom_calls;  // symbols that must be linked
   std::vector<Shape> infeeds, outfeeds;   // of what the program takes from its host and gives it
   int64_t arena_bytes = 0, weights_bytes = 0;

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/device_run_internal.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
@@ -95,6 +96,16 @@ absl::Status CpuExecutable::BindConstants() {
   return absl::OkStatus();
 }
 
+namespace {
+
+absl::Status PrepareDevice(CpuRun& run, size_t device, const DeviceViews& arguments,
+                           absl::Span<Literal* const> given) {
+  return WithinMemory("a run's arrays",
+                      [&] { return run.device(device).Prepare(arguments, given); });
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
     absl::Span<const DeviceViews> arguments) {
   const ModuleHeader& header = module_->header();
@@ -104,14 +115,14 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
                            devices);
   auto run = std::make_unique<CpuRun>(*this, arguments.size());
   for (size_t device = 0; device < arguments.size(); ++device)
-    RETURN_IF_ERROR(run->device(device).Prepare(arguments[device]));
+    RETURN_IF_ERROR(PrepareDevice(*run, device, arguments[device], {}));
   return run;
 }
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
     const DeviceViews& arguments, absl::Span<Literal* const> given) {
   auto run = std::make_unique<CpuRun>(*this, 1);
-  RETURN_IF_ERROR(run->device(0).Prepare(arguments, given));
+  RETURN_IF_ERROR(PrepareDevice(*run, 0, arguments, given));
   return run;
 }
 

@@ -6,6 +6,7 @@
 
 #include "interpreter/interpreter.h"
 #include "support/status.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
@@ -59,7 +60,9 @@ class ReferenceExecutable final : public Executable {
   const CompileStats& stats() const override { return stats_; }
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
       absl::Span<const DeviceViews> arguments) override {
-    return std::make_unique<ReferenceRun>(*module_, options_, arguments);
+    return WithinMemory("a run's arrays", [&]() -> absl::StatusOr<std::unique_ptr<PreparedRun>> {
+      return std::make_unique<ReferenceRun>(*module_, options_, arguments);
+    });
   }
 
  private:

@@ -86,6 +86,8 @@ bool Parse(int argc, const char* const* argv, ToolOptions& o, int& exit_status) 
   app.add_option("--target-features", o.aot.features, "such as +avx2,-fma");
   app.add_option("--opt-level", o.aot.opt_level, "of code generation")->check(CLI::Range(0, 3));
   app.add_flag("!--no-passes", o.aot.run_passes, "compile the module as it stands");
+  app.add_flag("--donate", o.aot.donate,
+               "compute results in the memory of the arguments that the module donates to them");
   app.add_option("--linker", o.package.linker, "the C++ compiler that links a .so; $CXX, else c++");
   app.add_option("--runtime", o.package.runtime, "libhlokit_runtime.a, for a .so");
   return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);

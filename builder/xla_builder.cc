@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "builder/import_internal.h"
+#include "ops/array_shape.h"
 #include "ops/inferred_layout.h"
 #include "ops/op_table.h"
 #include "support/status.h"
@@ -113,6 +114,8 @@ absl::StatusOr<XlaOp> XlaBuilder::AddInstruction(NewOp op) {
   } else {
     shape = WithInferredLayout(shape, op.opcode, shapes, op.attributes.get(), called);
   }
+  const absl::Status sound = CheckArrayShapes(shape, /*allow_unbounded=*/true);
+  if (!sound.ok()) return Annotate(sound, Text(op.opcode));
   auto made = std::make_unique<Instruction>(op.opcode, std::move(shape), operands);
   if (op.attributes != nullptr) TakeAttributes(*op.attributes, *made);
   made->set_called(std::move(called));

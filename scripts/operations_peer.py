@@ -173,7 +173,7 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--count", type=int, default=2000, help="how many seeds")
     parser.add_argument("names", nargs="*", help="of dynamic: only these operations")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     try:
         import numpy  # noqa: F401
         if options.command != "dynamic":

@@ -1,8 +1,8 @@
 // Combination of independent collectives.
 #include "passes/collectives/combiners.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "passes/collectives/device_groups.h"
 #include "support/status.h"
 
@@ -76,33 +76,43 @@ class Combiner final : public ComputationPass {
   absl::string_view name() const override { return name_; }
 
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
-    std::vector<Instruction*> open;
-    for (Instruction* i : c.PostOrder())
-      if (IsCandidate(i, opcode_)) open.push_back(i);
+    absl::flat_hash_set<const Instruction*> open;
+    std::vector<Instruction*> order = c.PostOrder();
+    for (Instruction* i : order)
+      if (IsCandidate(i, opcode_)) open.insert(i);
     bool changed = false;
     while (!open.empty()) {
-      const std::vector<Instruction*> group = TakeGroup(open);
+      const std::vector<Instruction*> group = TakeGroup(order, open);
       if (group.size() < 2 || !control().Permit(name_, *group[0], *group[1])) continue;
       Join(c, group);
+      order = c.PostOrder();
       changed = true;
     }
     return changed;
   }
 
  private:
-  // The first of `open` and those after it that can join; they leave `open`.
-  std::vector<Instruction*> TakeGroup(std::vector<Instruction*>& open) const {
-    std::vector<Instruction*> group, rest;
+  // The first in `order` of `open` and those after it that can join; they leave `open`.
+  std::vector<Instruction*> TakeGroup(absl::Span<Instruction* const> order,
+                                      absl::flat_hash_set<const Instruction*>& open) const {
+    std::vector<Instruction*> group;
+    absl::flat_hash_set<const Instruction*> after;  // the group, and what needs it
     int64_t bytes = 0;
-    for (Instruction* i : open) {
+    for (Instruction* i : order) {
+      const auto is_after = [&after](const Instruction* x) { return after.contains(x); };
+      const bool needs = !group.empty() && (absl::c_any_of(i->operands(), is_after) ||
+                                            absl::c_any_of(i->control_predecessors(), is_after));
+      if (needs) after.insert(i);
+      if (needs || !open.contains(i)) continue;
       const int64_t size = i->shape().ByteSize();
-      const bool fits = group.empty() || (static_cast<int64_t>(group.size()) < limits_.count &&
-                                          bytes + size <= limits_.bytes && CanJoin(*group[0], *i) &&
-                                          !Needs(i, group));
-      (fits ? group : rest).push_back(i);
-      if (fits) bytes += size;
+      if (!group.empty() && (static_cast<int64_t>(group.size()) >= limits_.count ||
+                             bytes + size > limits_.bytes || !CanJoin(*group[0], *i)))
+        continue;
+      group.push_back(i);
+      after.insert(i);
+      open.erase(i);
+      bytes += size;
     }
-    open = std::move(rest);
     return group;
   }
 

@@ -233,7 +233,6 @@ ScalarValue ElementEmitter::EmitFloatConvert(const Instruction* i, ScalarValue x
 
 ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
   CHECK(HasTrait(i->opcode(), kElementwise)) << "no array is bound to %" << i->name();
-  const ElementType type = TypeOf(i->operand(0)->shape());
   switch (i->opcode()) {
     case Opcode::kCopy:
       return Operand(i, 0, index);
@@ -271,8 +270,13 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
       return EmitClamp(b_, TypeOf(i->operand(1)->shape()), low, x, Operand(i, 2, index));
     }
     default:
-      break;
+      return EmitArithmetic(i, index);
   }
+}
+
+// Functions of one or two numbers of the same type.
+ScalarValue ElementEmitter::EmitArithmetic(const Instruction* i, const ElementIndex& index) {
+  const ElementType type = TypeOf(i->operand(0)->shape());
   const ScalarValue x = Operand(i, 0, index);
   if (unroll_ && type == ElementType::kF32 &&
       (i->opcode() == Opcode::kSine || i->opcode() == Opcode::kCosine))

@@ -96,6 +96,7 @@ class ElementEmitter {
   Results Compute(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitFloatConvert(const Instruction* i, ScalarValue x);
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
+  ScalarValue EmitArithmetic(const Instruction* i, const ElementIndex& index);
   // Operand `o` at the same place, or at no place if it is a scalar.
   ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);
   // A loop that carries values, or its steps one after the other.

@@ -48,6 +48,24 @@ bool IsNarrowFloat(ElementType type) {
   return IsFloat(type) && type != ElementType::kF32 && type != ElementType::kF64;
 }
 
+// Sets where a dot's element at `result` lies in the operands, but for the summed dimensions.
+void PlaceInDot(const DotAttrs& dims, const std::vector<llvm::Value*>& result,
+                std::vector<llvm::Value*>& lhs, std::vector<llvm::Value*>& rhs) {
+  int64_t at = 0;
+  for (size_t k = 0; k < dims.lhs_batch_dims.size(); ++k, ++at)
+    lhs[dims.lhs_batch_dims[k]] = rhs[dims.rhs_batch_dims[k]] = result[at];
+  const auto place_others = [&](std::vector<llvm::Value*>& multi, const DimVector& batch,
+                                const DimVector& contracting) {
+    for (size_t d = 0; d < multi.size(); ++d) {
+      const bool used = std::find(batch.begin(), batch.end(), d) != batch.end() ||
+                        std::find(contracting.begin(), contracting.end(), d) != contracting.end();
+      if (!used) multi[d] = result[at++];
+    }
+  };
+  place_others(lhs, dims.lhs_batch_dims, dims.lhs_contracting_dims);
+  place_others(rhs, dims.rhs_batch_dims, dims.rhs_contracting_dims);
+}
+
 }  // namespace
 
 ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const ElementIndex& index) {
@@ -245,22 +263,8 @@ ScalarValue ElementEmitter::EmitDot(const Instruction* i, const ElementIndex& in
   const auto& dims = i->attr<DotAttrs>();
   const Instruction* lhs = i->operand(0);
   const Instruction* rhs = i->operand(1);
-  const ElementIndex full = WithMulti(b_, index, i->shape());
   std::vector<llvm::Value*> l(lhs->shape().rank()), r(rhs->shape().rank());
-  int64_t at = 0;
-  for (size_t k = 0; k < dims.lhs_batch_dims.size(); ++k, ++at)
-    l[dims.lhs_batch_dims[k]] = r[dims.rhs_batch_dims[k]] = full.multi[at];
-  auto free_dims = [&](std::vector<llvm::Value*>& multi, const DimVector& batch,
-                       const DimVector& contracting) {
-    for (size_t d = 0; d < multi.size(); ++d) {
-      const bool used = std::find(batch.begin(), batch.end(), d) != batch.end() ||
-                        std::find(contracting.begin(), contracting.end(), d) != contracting.end();
-      if (!used) multi[d] = full.multi[at++];
-    }
-  };
-  free_dims(l, dims.lhs_batch_dims, dims.lhs_contracting_dims);
-  free_dims(r, dims.rhs_batch_dims, dims.rhs_contracting_dims);
-
+  PlaceInDot(dims, WithMulti(b_, index, i->shape()).multi, l, r);
   ElementType sum_type = TypeOf(i->shape());
   if (IsNarrowFloat(sum_type)) sum_type = ElementType::kF32;
   const ScalarValue zero = EmitConvert(b_, ElementType::kPred, sum_type, {b_.getFalse()});

@@ -8,16 +8,16 @@ namespace {
 
 class GeneratedCounter final : public llvm::FunctionPass {
  public:
-  explicit GeneratedCounter(CompileProgress* progress) : FunctionPass(id), progress_(progress) {}
-  bool runOnFunction(llvm::Function&) override {
-    progress_->Step();
+  explicit GeneratedCounter(FunctionClock* clock) : FunctionPass(id), clock_(clock) {}
+  bool runOnFunction(llvm::Function& function) override {
+    clock_->Done(function);
     return false;
   }
   void getAnalysisUsage(llvm::AnalysisUsage& usage) const override { usage.setPreservesAll(); }
 
  private:
   inline static char id = 0;
-  CompileProgress* progress_;
+  FunctionClock* clock_;
 };
 
 }  // namespace
@@ -42,9 +42,28 @@ void CompileProgress::Step() {
   callback_("compile", fraction);
 }
 
-llvm::FunctionPass* CountGenerated(CompileProgress* progress) {
-  return new GeneratedCounter(progress);
+void FunctionClock::Done(const llvm::Function& function) {
+  const Clock::time_point now = Clock::now();
+  seconds_[function.getName()] += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  if (progress_ != nullptr) progress_->Step();
 }
+
+std::vector<FunctionTime> FunctionClock::Longest(size_t most) const {
+  std::vector<FunctionTime> times;
+  for (const auto& entry : seconds_) times.push_back({entry.getKey().str(), entry.getValue()});
+  return LongestFirst(std::move(times), most);
+}
+
+std::vector<FunctionTime> LongestFirst(std::vector<FunctionTime> times, size_t most) {
+  std::sort(times.begin(), times.end(), [](const FunctionTime& a, const FunctionTime& b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.name < b.name;
+  });
+  if (times.size() > most) times.resize(most);
+  return times;
+}
+
+llvm::FunctionPass* CountGenerated(FunctionClock* clock) { return new GeneratedCounter(clock); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,16 @@
-// How far code generation is, counted in functions by several threads.
+// How far code generation is, counted in functions by several threads, and what each function took.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "backends/cpu/jit.h"
 #include "codegen/llvm.h"
 #include "codegen/module_emitter.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Pass.h"
 #include "support/progress.h"
@@ -28,22 +33,45 @@ class CompileProgress {
   double shown_ = 0;  // guarded by mutex_
 };
 
-// At the end of a function pipeline.
+// Longest first, at most `most`.
+std::vector<FunctionTime> LongestFirst(std::vector<FunctionTime> times, size_t most);
+
+// Times the functions of one part, which one thread works on one after the other.
+class FunctionClock {
+ public:
+  // `progress` may be null, else it counts along.
+  explicit FunctionClock(CompileProgress* progress) : progress_(progress) {}
+
+  // Work begins.
+  void Start() { last_ = Clock::now(); }
+  // What passed since the last call of either was work on `function`.
+  void Done(const llvm::Function& function);
+  // Longest first, at most `most`.
+  std::vector<FunctionTime> Longest(size_t most) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  CompileProgress* progress_;
+  Clock::time_point last_ = Clock::now();
+  llvm::StringMap<double> seconds_;
+};
+
+// At the end of a function pipeline; `clock` may be null.
 class CountOptimized : public llvm::PassInfoMixin<CountOptimized> {
  public:
-  explicit CountOptimized(CompileProgress* progress) : progress_(progress) {}
-  llvm::PreservedAnalyses run(llvm::Function&, llvm::FunctionAnalysisManager&) {
-    if (progress_ != nullptr) progress_->Step();
+  explicit CountOptimized(FunctionClock* clock) : clock_(clock) {}
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (clock_ != nullptr) clock_->Done(function);
     return llvm::PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
 
  private:
-  CompileProgress* progress_;
+  FunctionClock* clock_;
 };
 
 // At the end of code generation.
-llvm::FunctionPass* CountGenerated(CompileProgress* progress);
+llvm::FunctionPass* CountGenerated(FunctionClock* clock);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "analysis/buffer_assignment.h"
 #include "backends/cpu/cpu_executable.h"
 #include "backends/cpu/legalize.h"
@@ -96,6 +97,8 @@ class CpuBackend : public Backend {
     stats.phases.push_back({"LLVM passes (all threads)", jit.optimize_s});
     stats.phases.push_back({"LLVM code generation (all threads)", jit.generate_s});
     stats.phases.push_back({"linking", jit.link_s});
+    for (const FunctionTime& f : jit.slowest)
+      stats.phases.push_back({absl::StrCat("  LLVM for ", f.name), f.seconds});
     stats.objects = jit.objects;
     stats.cached_objects = jit.cached_objects;
     stats.temporary_bytes = buffers.arena_size();

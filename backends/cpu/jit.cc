@@ -115,10 +115,12 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
     RETURN_IF_ERROR(object.status());
     stats.optimize_s += object->optimize_s;
     stats.generate_s += object->generate_s;
+    stats.slowest.insert(stats.slowest.end(), object->slowest.begin(), object->slowest.end());
     stats.cached_objects += object->cached;
     ++stats.objects;
     objects.push_back(std::move(object->code));
   }
+  stats.slowest = LongestFirst(std::move(stats.slowest), kSlowestFunctions);
   const auto start = std::chrono::steady_clock::now();
   auto code = Link(std::move(objects));
   stats.link_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -34,11 +34,20 @@ struct JitOptions {
   ProgressCallback progress;  // of the stage "compile", from any thread; may be empty
 };
 
+// What LLVM took for one function.
+struct FunctionTime {
+  std::string name;
+  double seconds;
+};
+
 // What the parts took, all added up, and how many came from the cache.
 struct JitStats {
   double optimize_s = 0, generate_s = 0, link_s = 0;
+  std::vector<FunctionTime> slowest;  // to compile, longest first; at most kSlowestFunctions
   int64_t objects = 0, cached_objects = 0;
 };
+
+inline constexpr size_t kSlowestFunctions = 20;
 
 // Compiles the parts of `emitted` on as many threads.
 absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,

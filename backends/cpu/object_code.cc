@@ -51,7 +51,7 @@ bool HasCallsToInline(const llvm::Module& module) {
 
 // What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
 // promote in most kernels, so that most of the default pipeline would find nothing to do.
-llvm::ModulePassManager KernelPipeline(bool inlines, CompileProgress* progress) {
+llvm::ModulePassManager KernelPipeline(bool inlines, FunctionClock* clock) {
   llvm::ModulePassManager module;
   if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
   llvm::FunctionPassManager early;
@@ -78,7 +78,7 @@ llvm::ModulePassManager KernelPipeline(bool inlines, CompileProgress* progress) 
   late.addPass(llvm::LICMPass(llvm::LICMOptions()));
   early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
   early.addPass(llvm::DSEPass());
-  if (progress != nullptr) early.addPass(CountOptimized(progress));
+  if (clock != nullptr) early.addPass(CountOptimized(clock));
   module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
   return module;
 }
@@ -100,7 +100,7 @@ bool HasScalarFma(const llvm::TargetMachine& machine) {
 }
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
-              CompileProgress* progress = nullptr) {
+              FunctionClock* clock = nullptr) {
   llvm::PassBuilder builder(&machine, Tuning(opt_level));
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -118,7 +118,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
                                       : llvm::OptimizationLevel::O3;
   llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                      : opt_level == 2
-                                         ? KernelPipeline(HasCallsToInline(module), progress)
+                                         ? KernelPipeline(HasCallsToInline(module), clock)
                                          : builder.buildPerModuleDefaultPipeline(level);
   // Equal kernels (layers of one network) are optimised once.
   llvm::ModulePassManager all;
@@ -132,7 +132,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
 // As TargetMachine::addPassesToEmitMC, less the passes that cost more time here than they save:
 // the loops are short, and the processors that we run on reorder instructions by themselves.
 bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManager& passes,
-                      llvm::raw_pwrite_stream& out, CompileProgress* progress) {
+                      llvm::raw_pwrite_stream& out, FunctionClock* clock) {
   auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
@@ -150,7 +150,7 @@ bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManage
   if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
                             info->getMMI().getContext()))
     return false;
-  if (progress != nullptr) passes.add(CountGenerated(progress));
+  if (clock != nullptr) passes.add(CountGenerated(clock));
   passes.add(llvm::createFreeMachineFunctionPass());
   return true;
 }
@@ -170,11 +170,11 @@ absl::Status DumpAssembly(const llvm::Module& module, llvm::TargetMachine& machi
 }
 
 absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine,
-                                     CompileProgress* progress = nullptr) {
+                                     FunctionClock* clock = nullptr) {
   ObjectBytes bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out, progress))
+  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out, clock))
     return Internal("LLVM emits no objects here");
   passes.run(module);
   return bytes;
@@ -211,11 +211,14 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   if (object.cached) return object;
   ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(options.opt_level));
   const double start = Seconds();
-  Optimize(module, *machine, options.opt_level, progress);
+  FunctionClock clock(progress);
+  Optimize(module, *machine, options.opt_level, &clock);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
   object.optimize_s = Seconds() - start;
   RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));
-  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine, progress));
+  clock.Start();
+  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine, &clock));
+  object.slowest = clock.Longest(kSlowestFunctions);
   object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));

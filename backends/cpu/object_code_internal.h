@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile_progress_internal.h"
@@ -16,6 +17,7 @@ namespace hlokit {
 struct CompiledObject {
   std::unique_ptr<llvm::MemoryBuffer> code;
   double optimize_s = 0, generate_s = 0;
+  std::vector<FunctionTime> slowest;  // as in JitStats
   bool cached = false;
 };
 

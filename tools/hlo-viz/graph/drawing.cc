@@ -176,7 +176,9 @@ class Drawer {
       lines.push_back(absl::StrCat("backend_config: ", Shown(i.backend_config(), 256)));
     lines.push_back(ShapeLine(i.shape()));
     if (const Overlay::Mark* mark = overlay_.Of(i); mark != nullptr && !mark->line.empty())
-      lines.push_back(mark->line);
+      if (const std::string sharding = absl::StrCat("sharding=", mark->line);
+          std::find(lines.begin(), lines.end(), sharding) == lines.end())
+        lines.push_back(mark->line);
     if (lines.size() > kMostLines) {
       lines.resize(kMostLines);
       lines.push_back("...");

@@ -18,6 +18,21 @@ anything; `a{x=1 y}` gives a pass options, which `hlo-opt --list-passes` names. 
 
 """
 
+LEFT_OUT = """
+## Passes of XLA's that are not here
+
+| pass | why |
+|---|---|
+| `hlo-module-splitter`, `hlo-module-stitcher` | a module is one text here; what is split off would have no place |
+| `control-flow-flattening` | changes values: it is for tests of performance |
+| `apply-xla-transforms` | plugins do what its hooks do |
+| `spmd-prepare`, `whole-graph-manual-pass`, `collective-permute-motion`, `all-gather-pad-ds-simplifier` | not written |
+| `latency-hiding-scheduler-preparation`, `scheduler-memory-fencing`, `host-offloading-layout-analysis`, `hlo-cycle-detection`, `unstable-reduction-detector` | not written; the verifier refuses cycles |
+| `cpu-parallel-task-assigner`, `onednn-contraction-rewriter`, `onednn-ops-rewriter` | the CPU deals out work when it compiles, and has products of its own |
+| `test-only-xla-builder` | tests XLA's own builder |
+| those that need a GPU's libraries | see `gpu` below for what does not |
+"""
+
 
 def page():
     rows = re.findall(r'HLO_PASS(?:_WITH_OPTIONS)?\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
@@ -26,6 +41,7 @@ def page():
     pipelines = re.findall(r'\{"([^"]+)",((?:\s*"[^"]*")+)\}', table)
     text = HEAD + "| pass | what it does |\n|---|---|\n"
     text += "".join(f"| `{name}` | {summary} |\n" for name, summary in rows)
+    text += LEFT_OUT
     for name, spec in pipelines:
         passes = "".join(re.findall(r'"([^"]*)"', spec))
         text += f"\n## Pipeline {name}\n\n```\n" + re.sub(r",(?![^<]*>)", "\n", passes) + "\n```\n"

@@ -80,7 +80,7 @@ bool IsOfConstants(const Instruction* i) {
 }
 
 // What lies between two marks.
-struct Block {
+struct MarkedBlock {
   Instruction *before, *after;
   std::vector<Instruction*> inside;  // operands first; each needs `before`, or constants alone
 };
@@ -89,9 +89,9 @@ bool IsPartOf(const Instruction* i, const Instruction* tuple) {
   return i->opcode() == Opcode::kGetTupleElement && i->operand(0) == tuple;
 }
 
-std::optional<Block> BlockOf(Instruction* after, Instruction* before,
-                             const std::vector<Instruction*>& order) {
-  Block block{before, after, {}};
+std::optional<MarkedBlock> BlockOf(Instruction* after, Instruction* before,
+                                   const std::vector<Instruction*>& order) {
+  MarkedBlock block{before, after, {}};
   absl::flat_hash_map<const Instruction*, bool> needs_before;
   for (Instruction* i : order) {
     bool needs = i == before;
@@ -129,7 +129,7 @@ absl::string_view NameFrom(absl::string_view text) {
   return fits ? text : "outlined_computation";
 }
 
-void Outline(const Block& block) {
+void Outline(const MarkedBlock& block) {
   Computation* body =
       block.after->module()->AddComputation(NameFrom(block.after->backend_config()));
   absl::flat_hash_map<const Instruction*, Instruction*> copies;

@@ -157,9 +157,9 @@ Instruction* Narrow(Rewriter& r, Instruction* state, size_t parts) {
   return w.Tuple(narrow);
 }
 
-class Forward {
+class ForwardPipeliner {
  public:
-  Forward(const CountedLoop& loop, std::vector<Delayed> delayed)
+  ForwardPipeliner(const CountedLoop& loop, std::vector<Delayed> delayed)
       : old_(loop.state), delayed_(std::move(delayed)), parts_(old_.root->operand_count()) {}
 
   Instruction* Make(Rewriter& r) {
@@ -247,9 +247,9 @@ Parts Fetchable(const CountedLoop& loop) {
   return found;
 }
 
-class Backward {
+class BackwardPipeliner {
  public:
-  Backward(const CountedLoop& loop, const Parts& fetched)
+  BackwardPipeliner(const CountedLoop& loop, const Parts& fetched)
       : old_(loop.state), count_(loop.count), parts_(old_.root->operand_count()) {
     // Copies of the body whose root gives the collectives too.
     Parts next(old_.root->operands().begin(), old_.root->operands().end());
@@ -413,13 +413,13 @@ absl::StatusOr<bool> Pipeline(Computation& c, RewriteControl& control, absl::str
 absl::StatusOr<bool> PipelineForward(Computation& c, RewriteControl& control) {
   return Pipeline(c, control, "collective-pipeliner-forward", DelayedUpdates,
                   [](Rewriter& r, const CountedLoop& loop, const std::vector<Delayed>& found) {
-                    return Forward(loop, found).Make(r);
+                    return ForwardPipeliner(loop, found).Make(r);
                   });
 }
 absl::StatusOr<bool> PipelineBackward(Computation& c, RewriteControl& control) {
   return Pipeline(c, control, "collective-pipeliner-backward", Fetchable,
                   [](Rewriter& r, const CountedLoop& loop, const Parts& found) {
-                    return Backward(loop, found).Make(r);
+                    return BackwardPipeliner(loop, found).Make(r);
                   });
 }
 absl::StatusOr<bool> SinkForward(Computation& c, RewriteControl& control) {

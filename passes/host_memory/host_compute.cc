@@ -53,9 +53,9 @@ bool MayWrap(const Instruction* i) {
 }
 
 // A call of a computation that holds `root` and all that only it needs and that may be wrapped.
-class Wrapping {
+class HostWrapping {
  public:
-  explicit Wrapping(Instruction* root)
+  explicit HostWrapping(Instruction* root)
       : root_(root), body_(root->module()->AddComputation("host_computation")) {}
 
   Instruction* Wrap() {
@@ -116,7 +116,7 @@ absl::StatusOr<bool> WrapCalls(Computation& c, RewriteControl& control) {
     if (gone.contains(i) || !MayWrap(i) ||
         !control.Permit("hlo_host_device_type_call_wrapper", *i, *i))
       continue;
-    Wrapping wrapping(i);
+    HostWrapping wrapping(i);
     Instruction* call = wrapping.Wrap();
     i->ReplaceAllUsesWith(call);
     for (Instruction* inside : wrapping.Wrapped()) {
@@ -158,8 +158,57 @@ Made MakeAsync(Instruction* i, Rewriter& r) {
   return done;
 }
 
+constexpr absl::string_view kHostExecute = "HostExecute";
+
+// A computation that only has the host run `c`.
+Computation* RunOnHost(Computation& c) {
+  Computation* body = c.module()->AddComputation(c.name());
+  body->set_execution_thread(std::string(kHostThread));
+  std::vector<Instruction*> parameters;
+  for (const Instruction* parameter : c.parameters())
+    parameters.push_back(body->AddParameter(parameter->parameter_number(), parameter->shape()));
+  CustomCallAttrs attrs;
+  attrs.target = std::string(kHostExecute);
+  Instruction* call =
+      body->Add(Opcode::kCustomCall, c.root()->shape(), parameters, std::move(attrs));
+  call->set_called({&c});
+  body->set_root(call);
+  return body;
+}
+
+bool RunsOnHostAlready(const Computation& c) {
+  return c.root()->opcode() == Opcode::kCustomCall &&
+         c.root()->attr<CustomCallAttrs>().target == kHostExecute;
+}
+
+// The start's users that end or continue it run what it runs.
+void SetRunning(Instruction* start, Computation* body) {
+  start->SetCalled(0, body);
+  for (Instruction* user : start->users())
+    if (user->opcode() == Opcode::kAsyncDone || user->opcode() == Opcode::kAsyncUpdate)
+      SetRunning(user, body);
+}
+
+absl::StatusOr<bool> ConvertToCustomCalls(Computation& c, RewriteControl& control) {
+  bool changed = false;
+  for (Instruction* i : c.PostOrder()) {
+    if (i->opcode() != Opcode::kAsyncStart ||
+        i->attr<AsyncAttrs>().async_execution_thread != kHostThread ||
+        RunsOnHostAlready(*i->to_apply()) || i->HasSideEffect() ||
+        !control.Permit("host-offloading-prepare-convert-to-custom-call", *i, *i))
+      continue;
+    SetRunning(i, RunOnHost(*i->to_apply()));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
+std::unique_ptr<Pass> CreateHostOffloadingPrepareConvertToCustomCall() {
+  return MakeComputationPass("host-offloading-prepare-convert-to-custom-call",
+                             ConvertToCustomCalls);
+}
 std::unique_ptr<Pass> CreateAnnotateHostComputeOffload() {
   return MakeModulePass("annotate-host-compute-offload", Annotate);
 }

@@ -18,5 +18,10 @@ std::unique_ptr<Pass> CreateHostDeviceTypeCallWrapper();
 // Calls of computations that others call too get a copy of their own. Exact.
 std::unique_ptr<Pass> CreateHostComputeAsyncifier();
 
+// host-offloading-prepare-convert-to-custom-call: what async-start runs on the thread `host`
+// becomes one custom call HostExecute of the computation it was, so that nothing looks into it.
+// Exact.
+std::unique_ptr<Pass> CreateHostOffloadingPrepareConvertToCustomCall();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

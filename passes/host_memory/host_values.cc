@@ -22,7 +22,7 @@ bool IsHostResult(const Computation& entry, const ShapeIndex& index) {
   return shape != nullptr && shape->has_layout && SpaceOf(*shape) == kHostSpace;
 }
 
-class Walk {
+class PlaceWalk {
  public:
   HostValue Follow(Instruction* array) {
     Visit(array, {});
@@ -146,7 +146,7 @@ class Walk {
 
 }  // namespace
 
-HostValue FollowValue(Instruction* array) { return Walk().Follow(array); }
+HostValue FollowValue(Instruction* array) { return PlaceWalk().Follow(array); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -7,6 +7,7 @@
 namespace hlokit {
 namespace {
 
+constexpr double kPointerBytes = 8;  // of a tuple's parts
 constexpr char kMark[] = "xla_cpu_small_call";
 
 bool IsMarked(const Instruction* i) {
@@ -26,6 +27,8 @@ bool AddBytes(const Computation& c, double& bytes) {
     const bool runs = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
                       i->opcode() == Opcode::kCall;
     if (!runs) bytes += CostOf(*i).bytes;
+    if (i->opcode() == Opcode::kTuple)
+      bytes += kPointerBytes * static_cast<double>(i->operand_count());
     if (bytes > kSmallLoopBytes) return false;
     if (runs)
       for (const Computation* called : i->called())

@@ -5,7 +5,8 @@
 
 namespace hlokit {
 
-// A round of a loop that reads and writes no more than this is short.
+// A round of a loop that reads and writes no more than this is short; tuples count as the pointers
+// that they are, as in XLA's count.
 inline constexpr double kSmallLoopBytes = 1024;
 
 // Matches while loops whose body and condition move few bytes a round, talk to no one and call

@@ -1,10 +1,15 @@
 // Arguments, pasted logs, JSON and differences.
 #include <gtest/gtest.h>
 
+#include <new>
+#include <thread>
+
 #include "tools/common/diff.h"
+#include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
+#include "tools/common/signals.h"
 
 namespace hlokit {
 namespace {
@@ -30,6 +35,14 @@ TEST(Load, BlanksLogPrefixes) {
   std::string plain = "ENTRY e {\nI0521 is a name\n}\n", copy = plain;
   EXPECT_FALSE(BlankLogPrefixes(plain));
   EXPECT_EQ(plain, copy);
+}
+
+TEST(SignalsDeathTest, MemoryThatRunsOutIsTheInputsFault) {
+  const auto run_out = [] {
+    EndOnSignals("tool", 0);
+    std::thread([] { throw std::bad_alloc(); }).join();
+  };
+  EXPECT_EXIT(run_out(), testing::ExitedWithCode(kExitUsage), "tool: error: out of memory");
 }
 
 TEST(Report, WritesJson) {

@@ -8,7 +8,10 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "support/file.h"
 #include "tools/common/exit_status.h"
@@ -16,7 +19,7 @@
 namespace hlokit {
 namespace {
 
-char interrupted[128], out_of_time[160];
+char interrupted[128], out_of_time[160], out_of_memory[128];
 
 void Say(const char* text) {
   if (isatty(STDERR_FILENO) != 0) (void)!write(STDERR_FILENO, "\r\033[K", 4);
@@ -29,12 +32,27 @@ void End(int signal) {
   _exit(signal == SIGALRM ? kExitUsage : 128 + signal);
 }
 
+// Of an exception that nobody catches. All but a lack of memory are faults of ours.
+void EndForLackOfMemory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    RemoveUnfinishedFile();
+    Say(out_of_memory);
+    _exit(kExitUsage);
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 void EndOnSignals(const char* tool, double time_limit_s) {
   std::snprintf(interrupted, sizeof(interrupted), "%s: interrupted\n", tool);
   std::snprintf(out_of_time, sizeof(out_of_time), "%s: error: stopped after %g s (--time-limit)\n",
                 tool, time_limit_s);
+  std::snprintf(out_of_memory, sizeof(out_of_memory), "%s: error: out of memory\n", tool);
+  std::set_terminate(EndForLackOfMemory);
   struct sigaction action = {};
   action.sa_handler = End;
   sigfillset(&action.sa_mask);

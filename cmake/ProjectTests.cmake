@@ -22,7 +22,7 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_sessions project.viz_pictures PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME project.viz_browser
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900)
+  set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
 # Flags with values that make no sense.

@@ -66,7 +66,7 @@ class Socket:
 class Browser:
     """One page of a chromium. `errors` collects exceptions and console errors."""
 
-    def __init__(self, width=1400, height=900, timeout=120):
+    def __init__(self, width=1400, height=900, timeout=300):
         self.folder = tempfile.mkdtemp(prefix="hlo-viz-browser-")
         self.process = subprocess.Popen(
             [find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -135,7 +135,7 @@ class Browser:
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
 
-    def open(self, url, timeout=60):
+    def open(self, url, timeout=120):
         """Loads a page of hlo-viz and waits until it is ready. A link into the page that is open loads it anew."""
         self.call("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank'", timeout)

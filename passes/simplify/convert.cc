@@ -7,7 +7,9 @@ namespace {
 // Every value of `from` is one of `to`.
 bool Holds(ElementType to, ElementType from) {
   if (to == from) return true;
-  if (IsPred(from)) return IsInteger(to) || to == ElementType::kF32 || to == ElementType::kF64;
+  if (IsPred(from))  // s1 has no 1, but -1
+    return (IsInteger(to) && to != ElementType::kS1) || to == ElementType::kF32 ||
+           to == ElementType::kF64;
   const int a = BitWidth(from), b = BitWidth(to);
   if (IsInteger(from) && IsInteger(to)) {
     if (IsSigned(from)) return IsSigned(to) && b >= a;

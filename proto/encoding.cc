@@ -9,9 +9,12 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/wire_internal.h"
 #include "support/diagnostics.h"
@@ -29,10 +32,18 @@ constexpr int kDeepestOwn = 4 * kMaxNesting;  // what text may nest, in messages
 constexpr size_t kMostBytes = std::numeric_limits<int32_t>::max();
 constexpr absl::string_view kExtras = "# hlokit: ";
 
+// What libprotobuf last complained of: it writes texts that are not UTF-8, which nobody reads back,
+// and says so in its log alone.
+std::string& LibraryError() {
+  thread_local std::string error;
+  return error;
+}
+
 // libprotobuf also prints what it returns as an error.
 void SilenceLibrary() {
   static const bool silenced = [] {
-    google::protobuf::SetLogHandler(nullptr);
+    google::protobuf::SetLogHandler([](google::protobuf::LogLevel, const char*, int,
+                                       const std::string& message) { LibraryError() = message; });
     return true;
   }();
   static_cast<void>(silenced);
@@ -105,6 +116,19 @@ absl::StatusOr<std::string> EncodeJson(const Message& message) {
 }
 
 }  // namespace
+
+void ForgetLibraryError() {
+  SilenceLibrary();
+  LibraryError().clear();
+}
+
+absl::Status CheckTextsWritten() {
+  const absl::string_view error = LibraryError();
+  if (!absl::StrContains(error, "UTF-8")) return absl::OkStatus();
+  const std::vector<absl::string_view> quoted = absl::StrSplit(error, '\'');  // around the field
+  return InvalidArgument(quoted.size() > 1 ? quoted[1] : absl::string_view("a text"),
+                         ": not UTF-8, which protobuf asks of texts");
+}
 
 absl::Status CheckSize(absl::string_view bytes) {
   SilenceLibrary();

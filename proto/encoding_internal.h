@@ -35,5 +35,9 @@ absl::StatusOr<std::string> Encode(const google::protobuf::Message& message,
 absl::Status TakeExtrasComment(absl::string_view text, pb::HloModuleProto* module);
 std::string ExtrasComment(const pb::HloModuleProto& module);
 
+// Around writing: InvalidArgument, naming the field, where a text was written that is not UTF-8.
+void ForgetLibraryError();
+absl::Status CheckTextsWritten();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -120,7 +120,9 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
                                              const ProtoRest* rest) {
   const ProtoRest none;
+  ForgetLibraryError();
   ASSIGN_OR_RETURN(std::string bytes, ModuleBytes(module, rest == nullptr ? none : *rest));
+  RETURN_IF_ERROR(CheckTextsWritten());
   if (encoding == ProtoEncoding::kBinary) return bytes;
   Arena arena;
   auto* message = Arena::CreateMessage<pb::HloModuleProto>(&arena);

@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 
 // An HloModuleProto as XLA would write it, with what `rest` kept of the message that the module was
 // read from. Errors: InvalidArgument where an attribute that is kept as text has no form as a
-// message, or for more than 2 GiB.
+// message, for text that is not UTF-8, or for more than 2 GiB.
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
                                              const ProtoRest* rest = nullptr);
 

@@ -46,8 +46,8 @@ NativeElement NativeOf(ElementType type) {
 // `name` with what no identifier holds as `_`, and another ending where it is taken.
 std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
   std::string id;
+  if (name.empty() || absl::ascii_isdigit(name[0])) id += '_';
   for (const char c : name) id += absl::ascii_isalnum(c) ? c : '_';
-  if (id.empty() || absl::ascii_isdigit(id[0])) id.insert(0, "_");
   const std::string stem = id;
   for (int n = 2; !taken.insert(id).second; ++n) id = absl::StrCat(stem, "_", n);
   return id;

@@ -262,6 +262,10 @@ class Padder {
   Instruction* Reduced(Instruction* i) {
     Instruction* x = i->operand(0);
     const DimVector& reduced = i->attr<DimensionsAttrs>().dimensions;
+    const Sizes sizes = SizesOf(x);
+    if (std::none_of(reduced.begin(), reduced.end(),
+                     [&](int64_t d) { return sizes[d] != nullptr; }))
+      return Padded(x);
     return Filled(x, IdentityOf(*i->to_apply(), x->shape().type, w_),
                   [&](int64_t d) { return Contains(reduced, d); });
   }

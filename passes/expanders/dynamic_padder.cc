@@ -115,7 +115,10 @@ class Padder {
 
   void Run() {
     for (Instruction* i : c_.PostOrder()) {
-      if (!TouchesDynamic(*i) && !ReadsPadded(*i)) continue;
+      if (!TouchesDynamic(*i)) {
+        ReadPadded(i);
+        continue;
+      }
       rewriter_.set_subject(i);
       Visit(i);
     }
@@ -125,9 +128,11 @@ class Padder {
  private:
   using Sizes = std::vector<Instruction*>;  // by dimension; null: the bound
 
-  bool ReadsPadded(const Instruction& i) const {
-    return std::any_of(i.operands().begin(), i.operands().end(),
-                       [&](const Instruction* x) { return padded_.contains(x); });
+  // What has no dynamic dimension stays, such as an outfeed, and reads what was made in the places
+  // of its operands.
+  void ReadPadded(Instruction* i) {
+    for (int64_t k = 0; k < i->operand_count(); ++k)
+      if (padded_.contains(i->operand(k))) i->SetOperand(k, Padded(i->operand(k)));
   }
 
   Instruction* Padded(Instruction* x) const {
@@ -262,10 +267,6 @@ class Padder {
   Instruction* Reduced(Instruction* i) {
     Instruction* x = i->operand(0);
     const DimVector& reduced = i->attr<DimensionsAttrs>().dimensions;
-    const Sizes sizes = SizesOf(x);
-    if (std::none_of(reduced.begin(), reduced.end(),
-                     [&](int64_t d) { return sizes[d] != nullptr; }))
-      return Padded(x);
     return Filled(x, IdentityOf(*i->to_apply(), x->shape().type, w_),
                   [&](int64_t d) { return Contains(reduced, d); });
   }

@@ -152,7 +152,7 @@ def write_page(tool, source, path, *flags):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin", help="where hlo-viz is")
-    parser.add_argument("--figures", nargs="*", metavar="FILE", help="measure these modules instead of testing")
+    parser.add_argument("--figures", nargs="+", metavar="FILE", help="measure these modules instead of testing")
     parser.add_argument("--sweep", nargs="*", metavar="PATH", help="open a page of each, of a folder one with all of its modules, and report console errors")
     arguments = parser.parse_args()
     if browser.find() is None:

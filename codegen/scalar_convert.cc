@@ -40,7 +40,7 @@ Val FloatToInteger(ElementType to, Val x) {
   // Bounds are powers of two, so exact; the comparison leaves room for fractions beyond them.
   double above = std::ldexp(1.0, width - is_signed);
   double below = is_signed ? -above : 0;
-  int64_t lowest = is_signed ? -(int64_t{1} << (width - 1)) : 0;
+  int64_t lowest = is_signed ? static_cast<int64_t>(~uint64_t{0} << (width - 1)) : 0;
   int value_bits = width - is_signed;
   uint64_t highest = value_bits == 0 ? 0 : ~uint64_t{0} >> (64 - value_bits);
   // Narrow targets go through 32 bits, which every vector unit converts.

@@ -17,7 +17,9 @@ Val SignExtended(ElementType type, Val x) {
   return spare == 0 ? x : ShiftArithmetic(x << spare, spare);
 }
 
-int64_t Lowest(ElementType type) { return -(int64_t{1} << (BitWidth(type) - 1)); }
+int64_t Lowest(ElementType type) {
+  return static_cast<int64_t>(~uint64_t{0} << (BitWidth(type) - 1));
+}
 
 // x / y for y that is neither 0 nor an overflow. Vector units have no integer division; up to 32
 // bits a float quotient that is truncated is exact, as the distance from the next integer is at

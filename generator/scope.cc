@@ -38,10 +38,11 @@ ElementType PickType(Random& random, bool (*allowed)(ElementType)) {
 
 void SetRandomInteger(Random& random, Literal& literal, int64_t i) {
   const int bits = BitWidth(literal.type());
-  const int64_t top = int64_t{1} << std::max(0, bits - 1);
+  const uint64_t top = uint64_t{1} << std::max(0, bits - 1);
   switch (random.Between(0, 7)) {
     case 0:
-      return literal.SetInt(i, random.OneOf({int64_t{0}, int64_t{-1}, top, top - 1}));
+      return literal.SetInt(
+          i, static_cast<int64_t>(random.OneOf({uint64_t{0}, ~uint64_t{0}, top, top - 1})));
     case 1:
       return literal.SetInt(i, static_cast<int64_t>(random.Bits()));
     default:

@@ -74,7 +74,7 @@ std::vector<T> DotValues(const Operand<T>& lhs, const Operand<T>& rhs, const Dot
   std::vector<T> out(batch * m * n);
   if (k == 0) return out;
   for (int64_t i = 0; i < batch; ++i)
-    MultiplyInto(&a[i * m * k], &b[i * k * n], &out[i * m * n], m, k, n);
+    MultiplyInto(a.data() + i * m * k, b.data() + i * k * n, out.data() + i * m * n, m, k, n);
   return out;
 }
 

@@ -25,7 +25,7 @@ void StoreAs(const T* values, int64_t n, uint8_t* data) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Narrow>(values[i]);
 }
 
-template <typename S8, typename S16, typename S32, typename T>
+template <typename S8, typename S16, typename S32, typename S64, typename T>
 void LoadInteger(ElementType type, const uint8_t* data, int64_t n, T* out) {
   switch (ByteWidth(type)) {
     case 1:
@@ -35,7 +35,7 @@ void LoadInteger(ElementType type, const uint8_t* data, int64_t n, T* out) {
     case 4:
       return LoadAs<S32>(data, n, out);
     default:
-      std::memcpy(out, data, n * 8);
+      return LoadAs<S64>(data, n, out);
   }
 }
 
@@ -57,7 +57,7 @@ void StoreInteger(ElementType type, const uint64_t* values, int64_t n, uint8_t* 
       case 4:
         return StoreAs<uint32_t>(values, n, data);
       default:
-        std::memcpy(data, values, n * 8);
+        return StoreAs<uint64_t>(values, n, data);
     }
   }
 }
@@ -118,8 +118,7 @@ bool Flushes(ElementType type) {
 void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
   switch (type) {
     case ElementType::kF64:
-      std::memcpy(out, data, n * 8);
-      return;
+      return LoadAs<double>(data, n, out);
     case ElementType::kF32:
       return LoadAs<float>(data, n, out);
     case ElementType::kBF16:
@@ -141,8 +140,7 @@ void StoreExact(ElementType type, const double* values, int64_t n, uint8_t* data
   uint16_t* out16 = reinterpret_cast<uint16_t*>(data);
   switch (type) {
     case ElementType::kF64:
-      std::memcpy(data, values, n * 8);
-      return;
+      return StoreAs<double>(values, n, data);
     case ElementType::kF32:
       return StoreAs<float>(values, n, data);
     case ElementType::kBF16:
@@ -185,9 +183,11 @@ Wide WideOf(ElementType type) {
 void LoadWide(ElementType type, const uint8_t* data, int64_t n, void* out) {
   switch (WideOf(type)) {
     case Wide::kSigned:
-      return LoadInteger<int8_t, int16_t, int32_t>(type, data, n, static_cast<int64_t*>(out));
+      return LoadInteger<int8_t, int16_t, int32_t, int64_t>(type, data, n,
+                                                            static_cast<int64_t*>(out));
     case Wide::kUnsigned:
-      return LoadInteger<uint8_t, uint16_t, uint32_t>(type, data, n, static_cast<uint64_t*>(out));
+      return LoadInteger<uint8_t, uint16_t, uint32_t, uint64_t>(type, data, n,
+                                                                static_cast<uint64_t*>(out));
     case Wide::kReal:
       return LoadReal(type, data, n, static_cast<double*>(out));
     case Wide::kComplex:

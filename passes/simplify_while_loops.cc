@@ -1,6 +1,7 @@
 // Loops that do not loop, and state that does not change.
 #include "passes/dce.h"
 #include "passes/inline_body.h"
+#include "passes/post_order_of.h"
 #include "passes/while_loops.h"
 #include "passes/while_state_internal.h"
 #include "support/status.h"
@@ -22,18 +23,11 @@ bool ForwardInvariants(const WhileState& loop) {
   return changed;
 }
 
-// Operands first: what one loop takes away with it lies before it.
-std::vector<Instruction*> Loops(const Computation& computation) {
-  std::vector<Instruction*> loops = computation.PostOrder();
-  std::erase_if(loops, [](const Instruction* i) { return i->opcode() != Opcode::kWhile; });
-  return loops;
-}
-
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
-    for (Instruction* i : Loops(*c)) {
+    for (Instruction* i : PostOrderOf(*c, Opcode::kWhile)) {
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || (i->users().empty() && !i->IsRoot())) continue;
       const std::optional<int64_t> trips = i->HasSideEffect() ? std::nullopt : TripCount(*loop);

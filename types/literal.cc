@@ -1,6 +1,7 @@
 // Literal storage, element access, layout conversion.
 #include "types/literal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -202,7 +203,7 @@ void CopyStrided(const Shape& shape, const uint8_t* from, uint8_t* to) {
 template <bool kToLayout>
 void CopyOrder(const Shape& shape, const uint8_t* from, uint8_t* to) {
   if (shape.IsRowMajor() || shape.rank() < 2) {
-    std::memcpy(to, from, shape.ByteSize());
+    std::copy_n(from, shape.ByteSize(), to);
     return;
   }
   switch (ByteWidth(shape.type)) {

@@ -2,6 +2,7 @@
 #include "passes/calls/conditional_code_motion.h"
 
 #include "passes/dce.h"
+#include "passes/post_order_of.h"
 #include "passes/while_state_internal.h"
 
 namespace hlokit {
@@ -77,8 +78,8 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
-    for (Instruction* i : c->PostOrder()) {
-      if (i->opcode() != Opcode::kConditional || !OnlyTakenApart(i) || i->HasSideEffect()) continue;
+    for (Instruction* i : PostOrderOf(*c, Opcode::kConditional)) {
+      if (!OnlyTakenApart(i) || i->HasSideEffect()) continue;
       bool own = true;
       for (const Computation* branch : i->called()) own &= callers[branch->id()] == 1;
       if (!own || !control.Permit("conditional-code-motion", *i, *i)) continue;

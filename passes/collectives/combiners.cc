@@ -65,8 +65,8 @@ void Join(Computation& c, absl::Span<Instruction* const> group) {
   Instruction* joined = r.Clone(group[0], Shape::Tuple(std::move(shapes)), operands);
   for (size_t k = 0; k < group.size(); ++k) {
     group[k]->ReplaceAllUsesWith(w.Part(joined, k));
-    c.Remove(group[k]);
   }
+  for (Instruction* i : group) c.Remove(i);
 }
 
 class Combiner final : public ComputationPass {

@@ -6,6 +6,7 @@
 
 #include "passes/dce.h"
 #include "passes/hlo_writer.h"
+#include "passes/post_order_of.h"
 #include "passes/while_state_internal.h"
 
 namespace hlokit {
@@ -196,7 +197,7 @@ class Motion final : public Pass {
     bool changed = false;
     const std::vector<int> callers = CountCallers(module);
     for (Computation* c : module.ComputationsPostOrder())
-      for (Instruction* i : c->Instructions()) {
+      for (Instruction* i : PostOrderOf(*c, Opcode::kWhile)) {
         const std::optional<WhileState> loop = WhileState::Of(i);
         if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1 ||
             !OnlyParts(*i) || !i->backend_config().empty())

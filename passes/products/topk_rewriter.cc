@@ -1,6 +1,7 @@
 // Sorts and slices as TopK.
 #include "passes/products/topk_rewriter.h"
 
+#include "passes/post_order_of.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -75,7 +76,7 @@ bool Collect(Instruction* sorted, int64_t operand, TopK& found) {
 }
 
 std::optional<TopK> Match(Instruction* sort) {
-  if (sort->opcode() != Opcode::kSort || sort->operand_count() > 2) return std::nullopt;
+  if (sort->operand_count() > 2) return std::nullopt;
   const Shape& shape = sort->operand(0)->shape();
   const int64_t d = sort->attr<SortAttrs>().dimensions[0];
   if (shape.rank() < 1 || shape.rank() > 2 || d != shape.rank() - 1 || shape.HasDynamicDims() ||
@@ -108,7 +109,7 @@ Instruction* MakeTopK(const Instruction* sort, int64_t k) {
 
 absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
   bool changed = false;
-  for (Instruction* i : computation.PostOrder()) {
+  for (Instruction* i : PostOrderOf(computation, Opcode::kSort)) {
     const std::optional<TopK> found = Match(i);
     if (!found) continue;
     Instruction* made = MakeTopK(i, found->k);

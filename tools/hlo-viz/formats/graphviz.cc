@@ -25,9 +25,12 @@ int Complain(char* text) {
 struct GraphCloser {
   void operator()(Agraph_t* graph) const { agclose(graph); }
 };
-struct ContextCloser {
-  void operator()(GVC_t* context) const { gvFreeContext(context); }
-};
+
+// One for the process, never freed: the pango plugin remembers fonts of a context beyond its end.
+GVC_t* Context() {
+  static GVC_t* const context = gvContext();
+  return context;
+}
 
 // Lines of an edge and a node under the pointer stand out.
 constexpr char kHover[] =
@@ -50,17 +53,17 @@ absl::StatusOr<std::string> Render(const std::string& dot, absl::string_view for
   Complaints().clear();
   agseterrf(Complain);
   agseterr(AGERR);  // warnings, of labels that do not fit and the like, are not for users
-  std::unique_ptr<GVC_t, ContextCloser> context(gvContext());
+  GVC_t* const context = Context();
   std::unique_ptr<Agraph_t, GraphCloser> graph(agmemread(dot.c_str()));
   if (graph == nullptr) return Internal("Graphviz does not read our DOT: ", Complaints());
-  if (gvLayout(context.get(), graph.get(), "dot") != 0)
+  if (gvLayout(context, graph.get(), "dot") != 0)
     return Internal("Graphviz cannot lay the graph out: ", Complaints());
   char* data = nullptr;
   unsigned length = 0;
-  const int failed = gvRenderData(context.get(), graph.get(), name.c_str(), &data, &length);
+  const int failed = gvRenderData(context, graph.get(), name.c_str(), &data, &length);
   std::string result = failed == 0 && data != nullptr ? std::string(data, length) : "";
   if (data != nullptr) gvFreeRenderData(data);
-  gvFreeLayout(context.get(), graph.get());
+  gvFreeLayout(context, graph.get());
   if (result.empty())
     return InvalidArgument("Graphviz does not write '", format, "' here: ", Complaints());
   return format == "svg" ? WithHover(std::move(result)) : result;

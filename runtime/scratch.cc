@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/first_use_internal.h"
 #include "support/allocate.h"
 
 namespace hlokit {
@@ -16,6 +17,8 @@ constexpr size_t kSmall = size_t{512} << 10;    // blocks up to here are as larg
 // Larger ones take address space for more at once: growing bit by bit, the first run of a large
 // program would touch new pages, which the system clears, at each step.
 constexpr size_t kReserved = size_t{32} << 20;
+constexpr size_t kSmallPages = size_t{4} << 20;  // of a block, in a program's first run
+constexpr int kSettled = 4096;                   // uses after which a block is in steady use
 
 struct ThreadBlock {
   char* data = nullptr;
@@ -23,19 +26,23 @@ struct ThreadBlock {
   size_t used = 0;
   size_t wanted = 0;  // the most that was in use at once
   size_t outside = 0;
+  int uses = 0;  // of the idle block
   ~ThreadBlock() { free(data); }
 };
 thread_local ThreadBlock block;
 
 void GrowIdleBlock() {
   const size_t wanted = std::min(block.wanted, kMaxKept);
+  if (block.uses < kSettled && ++block.uses == kSettled)
+    PreferHugePages(block.data, block.capacity);
   if (wanted <= block.capacity) return;
   free(block.data);
+  block.uses = 0;
   block.capacity = wanted <= kSmall ? wanted : std::max(wanted, kReserved);
-  block.data = static_cast<char*>(AllocateBlock(block.capacity));
+  block.data = static_cast<char*>(AllocateForFirstUse(block.capacity, kSmallPages));
   if (block.data == nullptr && block.capacity > wanted) {
     block.capacity = wanted;
-    block.data = static_cast<char*>(AllocateBlock(wanted));
+    block.data = static_cast<char*>(AllocateForFirstUse(wanted, kSmallPages));
   }
   if (block.data == nullptr) block.capacity = 0;
 }

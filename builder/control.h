@@ -59,7 +59,8 @@ struct CustomCallOptions {
   Window window = {};
   std::optional<ConvDims> dimension_numbers = std::nullopt;
 };
-// The function `target` of a library (docs/tools.md, --load), or one that hlokit knows.
+// The function `target` of this program (RegisterCustomCall of ffi/registry.h) or of a library
+// (LoadCustomCalls there), or one that hlokit knows.
 XlaOp CustomCall(XlaBuilder* builder, const std::string& target, OpSpan operands,
                  const Shape& shape, const std::string& opaque = "", bool has_side_effect = false,
                  Where where = Where::current());

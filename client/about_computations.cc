@@ -20,12 +20,11 @@ constexpr std::array kTranscendental = {
 
 }  // namespace
 
-absl::StatusOr<ProgramShape> Client::GetComputationShape(const XlaComputation& computation) const {
+absl::StatusOr<ProgramShape> Client::GetComputationShape(const XlaComputation& computation) {
   return computation.GetProgramShape();
 }
 
-absl::StatusOr<ComputationStats> Client::GetComputationStats(
-    const XlaComputation& computation) const {
+absl::StatusOr<ComputationStats> Client::GetComputationStats(const XlaComputation& computation) {
   if (computation.IsNull()) return InvalidArgument("there is no computation");
   ComputationStats stats;
   for (const Computation* c : computation.module().Computations())

@@ -8,10 +8,6 @@
 #include "parser/parser.h"
 #include "support/status.h"
 
-struct hlokit_buffer {
-  std::unique_ptr<hlokit::GlobalData> data;
-  std::string shape;
-};
 struct hlokit_pending {
   std::future<hlokit::DataOr> result;
 };
@@ -21,7 +17,17 @@ namespace {
 
 hlokit_error* Refuse(absl::string_view what) { return WrapError(InvalidArgument(what)); }
 
-hlokit_error* Give(DataOr data, hlokit_buffer** out) {
+}  // namespace
+
+hlokit_error* WrapError(const absl::Status& status) {
+  if (status.ok()) return nullptr;
+  std::string message(status.message());
+  if (const std::string label = LabelOf(status); !label.empty())
+    absl::StrAppend(&message, "  [", label, "]");
+  return new hlokit_error{status, std::move(message)};
+}
+
+hlokit_error* GiveBuffer(DataOr data, hlokit_buffer** out) {
   if (!data.ok()) return WrapError(data.status());
   std::string shape = Text((*data)->shape());
   *out = new hlokit_buffer{*std::move(data), std::move(shape)};
@@ -33,16 +39,6 @@ std::vector<const GlobalData*> DataOf(const hlokit_buffer* const* arguments, siz
   for (size_t i = 0; i < count; ++i)
     data.push_back(arguments[i] == nullptr ? nullptr : arguments[i]->data.get());
   return data;
-}
-
-}  // namespace
-
-hlokit_error* WrapError(const absl::Status& status) {
-  if (status.ok()) return nullptr;
-  std::string message(status.message());
-  if (const std::string label = LabelOf(status); !label.empty())
-    absl::StrAppend(&message, "  [", label, "]");
-  return new hlokit_error{status, std::move(message)};
 }
 
 char* GiveBytes(absl::string_view bytes, size_t* size) {
@@ -62,7 +58,7 @@ absl::StatusOr<Shape> ShapeOfBytes(const char* text, size_t size) {
 
 }  // namespace hlokit
 
-using hlokit::Give;
+using hlokit::GiveBuffer;
 using hlokit::GlobalData;
 using hlokit::Literal;
 using hlokit::Refuse;
@@ -85,6 +81,11 @@ hlokit_error* hlokit_client_create(const char* platform, hlokit_client** client)
   *client = new hlokit_client{*std::move(made)};
   return nullptr;
 }
+const char* hlokit_platform_name(int64_t index) {
+  static const auto* const names = new std::vector<std::string>(hlokit::Client::Platforms());
+  if (index < 0 || index >= static_cast<int64_t>(names->size())) return nullptr;
+  return (*names)[static_cast<size_t>(index)].c_str();
+}
 void hlokit_client_free(hlokit_client* client) { delete client; }
 int64_t hlokit_client_device_count(const hlokit_client* client) {
   return client->client->device_count();
@@ -96,7 +97,7 @@ hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
                                       const void* elements, size_t size, hlokit_buffer** buffer) {
   const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
   if (!parsed.ok()) return WrapError(parsed.status());
-  return Give(client->client->TransferFromHost(*parsed, elements), buffer);
+  return GiveBuffer(client->client->TransferFromHost(*parsed, elements), buffer);
 }
 hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape,
                                         const void* elements, size_t size, hlokit_release release,
@@ -105,19 +106,26 @@ hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape
   if (!parsed.ok()) return WrapError(parsed.status());
   std::function<void()> released;
   if (release != nullptr) released = [release, user] { release(user); };
-  return Give(client->client->BorrowFromHost(*parsed, elements, std::move(released)), buffer);
+  return GiveBuffer(client->client->BorrowFromHost(*parsed, elements, std::move(released)), buffer);
 }
 hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
                                       hlokit_buffer** buffer) {
   absl::StatusOr<Literal> parsed = hlokit::ParseLiteral(literal);
   if (!parsed.ok()) return WrapError(parsed.status());
-  return Give(client->client->TransferToServer(*std::move(parsed)), buffer);
+  return GiveBuffer(client->client->TransferToServer(*std::move(parsed)), buffer);
 }
 void hlokit_buffer_free(hlokit_buffer* buffer) { delete buffer; }
 const char* hlokit_buffer_shape(const hlokit_buffer* buffer) { return buffer->shape.c_str(); }
 size_t hlokit_buffer_size(const hlokit_buffer* buffer) {
   const Shape& shape = buffer->data->shape();
   return shape.IsArray() ? static_cast<size_t>(shape.ByteSize()) : 0;
+}
+hlokit_error* hlokit_buffer_to_host(hlokit_client* client, const hlokit_buffer* buffer,
+                                    const char* shape, void* elements, size_t size) {
+  const absl::StatusOr<Shape> parsed =
+      hlokit::ShapeOfBytes(shape == nullptr ? buffer->shape.c_str() : shape, size);
+  if (!parsed.ok()) return WrapError(parsed.status());
+  return WrapError(client->client->TransferToHost(*buffer->data, *parsed, elements));
 }
 const void* hlokit_buffer_data(const hlokit_buffer* buffer) { return buffer->data->elements(); }
 int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer) {
@@ -129,7 +137,7 @@ hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t i
   if (index < 0 || index >= hlokit_buffer_tuple_size(buffer))
     return Refuse(absl::StrCat("there is no element ", index, " in ", buffer->shape));
   const auto& whole = buffer->data->shared_literal();
-  return Give(
+  return GiveBuffer(
       std::make_unique<GlobalData>(std::shared_ptr<const Literal>(whole, &whole->elements()[index]),
                                    buffer->data->device()),
       element);
@@ -137,8 +145,8 @@ hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t i
 
 hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer* const* arguments,
                              size_t count, hlokit_buffer** result) {
-  return Give(program->client->Execute(*program->program, hlokit::DataOf(arguments, count)),
-              result);
+  return GiveBuffer(program->client->Execute(*program->program, hlokit::DataOf(arguments, count)),
+                    result);
 }
 hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buffer** arguments,
                                       size_t count, hlokit_buffer** result) {
@@ -147,19 +155,29 @@ hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buff
     const std::unique_ptr<hlokit_buffer> buffer(std::exchange(arguments[i], nullptr));
     given.push_back(buffer == nullptr ? nullptr : std::move(buffer->data));
   }
-  return Give(program->client->ExecuteDonating(*program->program, std::move(given)), result);
+  return GiveBuffer(program->client->ExecuteDonating(*program->program, std::move(given)), result);
+}
+hlokit_error* hlokit_execute_replicated(const hlokit_program* program,
+                                        const hlokit_buffer* const* arguments, size_t count,
+                                        hlokit_buffer** results) {
+  std::vector<std::vector<const GlobalData*>> lists;
+  for (int64_t device = 0; device < program->program->device_count(); ++device)
+    lists.push_back(hlokit::DataOf(arguments + static_cast<size_t>(device) * count, count));
+  auto made = program->client->ExecuteReplicated(*program->program, lists);
+  if (!made.ok()) return WrapError(made.status());
+  for (size_t d = 0; d < made->size(); ++d) GiveBuffer(std::move((*made)[d]), &results[d]);
+  return nullptr;
 }
 hlokit_error* hlokit_execute_async(const hlokit_program* program,
                                    const hlokit_buffer* const* arguments, size_t count,
                                    hlokit_pending** pending) {
-  auto run = [client = program->client, handle = program->program,
-              data = hlokit::DataOf(arguments, count)] { return client->Execute(*handle, data); };
-  *pending = new hlokit_pending{std::async(std::launch::async, std::move(run))};
+  *pending = new hlokit_pending{
+      program->client->ExecuteAsync(program->program, hlokit::DataOf(arguments, count))};
   return nullptr;
 }
 hlokit_error* hlokit_pending_wait(hlokit_pending* pending, hlokit_buffer** result) {
   const std::unique_ptr<hlokit_pending> owned(pending);
-  return Give(owned->result.get(), result);
+  return GiveBuffer(owned->result.get(), result);
 }
 
 hlokit_error* hlokit_transfer_to_infeed(hlokit_client* client, int64_t device,
@@ -170,7 +188,7 @@ hlokit_error* hlokit_transfer_from_outfeed(hlokit_client* client, int64_t device
                                            double timeout_seconds, hlokit_buffer** item) {
   absl::StatusOr<Literal> popped = client->client->TransferFromOutfeed(device, timeout_seconds);
   if (!popped.ok()) return WrapError(popped.status());
-  return Give(client->client->TransferToServer(*std::move(popped), device), item);
+  return GiveBuffer(client->client->TransferToServer(*std::move(popped), device), item);
 }
 
 }  // extern "C"

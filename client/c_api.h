@@ -41,10 +41,23 @@ const char* hlokit_error_message(const hlokit_error* error);
 int32_t hlokit_error_code(const hlokit_error* error);
 void hlokit_error_free(hlokit_error* error);
 
-/* A client of a platform, "cpu" or "interpreter". */
+/* The names of platforms, by index from 0; NULL past the last. */
+const char* hlokit_platform_name(int64_t index);
+
+/* A client of a platform, "cpu" or "interpreter" (NULL: "cpu"). */
 hlokit_error* hlokit_client_create(const char* platform, hlokit_client** client);
 void hlokit_client_free(hlokit_client* client);
+/* How many devices feeds may name. */
 int64_t hlokit_client_device_count(const hlokit_client* client);
+
+/* A function of this program for custom calls of that target, for all of the process: `out` is the
+ * result's memory, `in` the operands', dense and row-major; a tuple is a table of pointers to its
+ * elements. An error where the target has another function. */
+typedef void (*hlokit_custom_call_function)(void* out, const void** in);
+hlokit_error* hlokit_register_custom_call(const char* target, hlokit_custom_call_function function);
+/* The custom calls of a shared library: those that it lists as ffi/hlokit_ffi.h says, and any of
+ * its symbols as functions of the form above. */
+hlokit_error* hlokit_load_custom_calls(const char* path);
 
 /* What to compile with; begin with HLOKIT_COMPILE_OPTIONS_INIT. */
 typedef struct {
@@ -53,10 +66,15 @@ typedef struct {
   int32_t threads;     /* 0: one a core */
   int32_t run_passes;  /* 0: the module as it stands, such as a scheduled dump */
   int64_t donate;      /* 1: results may take the memory of arguments: hlokit_execute_donating */
+  /* The layouts in which arguments (one a parameter) and result lie in compiled code, as shapes in
+   * HLO text, such as "f32[2,3]{0,1}"; NULL: those of the module. */
+  const char* const* argument_layouts;
+  size_t argument_layout_count;
+  const char* result_layout;
 } hlokit_compile_options;
-/* The defaults: level 2, a thread a core, all passes, no donation. */
+/* The defaults: level 2, a thread a core, all passes, no donation, the module's layouts. */
 #define HLOKIT_COMPILE_OPTIONS_INIT \
-  { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1, 0 }
+  { (int64_t)sizeof(hlokit_compile_options), 2, 0, 1, 0, NULL, 0, NULL }
 
 /* Compiles HLO text, or a protobuf (HloModuleProto, HloProto or a snapshot); options may be NULL.
  */
@@ -70,6 +88,10 @@ int64_t hlokit_program_parameter_count(const hlokit_program* program);
  * parameter. */
 const char* hlokit_program_parameter_shape(const hlokit_program* program, int64_t number);
 const char* hlokit_program_result_shape(const hlokit_program* program);
+/* Replicas times partitions. */
+int64_t hlokit_program_device_count(const hlokit_program* program);
+/* The module as it runs, after passes, as HLO text; `*text` is freed with hlokit_bytes_free. */
+hlokit_error* hlokit_program_text(const hlokit_program* program, char** text);
 /* The program as bytes, and back. `*bytes` is freed with hlokit_bytes_free. */
 hlokit_error* hlokit_program_serialize(hlokit_program* program, char** bytes, size_t* size);
 hlokit_error* hlokit_program_load(hlokit_client* client, const void* bytes, size_t size,
@@ -99,6 +121,10 @@ size_t hlokit_buffer_size(const hlokit_buffer* buffer);
 /* The elements of an array in row-major order, where they lie (a result is never copied); valid as
  * long as the buffer. NULL for tuples. */
 const void* hlokit_buffer_data(const hlokit_buffer* buffer);
+/* Copies an array's elements to `size` bytes of memory, in the layout of `shape` (NULL: row-major).
+ */
+hlokit_error* hlokit_buffer_to_host(hlokit_client* client, const hlokit_buffer* buffer,
+                                    const char* shape, void* elements, size_t size);
 /* How many elements a tuple has (-1: an array), and one of them, which shares its memory. */
 int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer);
 hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t index,
@@ -113,6 +139,12 @@ hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer*
  * result is computed in it. */
 hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buffer** arguments,
                                       size_t count, hlokit_buffer** result);
+/* Runs on all of the program's devices at once. `arguments` holds `count` for the first device (all
+ * of its first replica's partitions before the second's), then as many for the next; `results` has
+ * room for one a device. */
+hlokit_error* hlokit_execute_replicated(const hlokit_program* program,
+                                        const hlokit_buffer* const* arguments, size_t count,
+                                        hlokit_buffer** results);
 /* As hlokit_execute in the background: program and arguments must live until hlokit_pending_wait,
  * which waits, frees `pending` and gives what hlokit_execute would have given. */
 hlokit_error* hlokit_execute_async(const hlokit_program* program,

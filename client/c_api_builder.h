@@ -99,6 +99,36 @@ hlokit_error* hlokit_computation_from_text(const char* hlo_text, hlokit_computat
 hlokit_error* hlokit_computation_text(const hlokit_computation* computation, char** text);
 void hlokit_computation_free(hlokit_computation* computation);
 
+/* Parameters and result as HLO text, such as "(x: f32[2]) -> f32[]"; `*text` is freed with
+ * hlokit_bytes_free. */
+hlokit_error* hlokit_computation_shape(const hlokit_computation* computation, char** text);
+/* What one execution takes, told from shapes; loops count once. */
+typedef struct {
+  int64_t struct_size;         /* sizeof(hlokit_computation_stats) */
+  double flop_count;           /* multiplications and additions, and other elementwise steps */
+  double transcendental_count; /* elements of exp, log, tanh, ... */
+  double bytes_accessed;       /* read and written, each array once */
+  int64_t instruction_count;   /* in all computations */
+} hlokit_computation_stats;
+/* Nothing counted yet. */
+#define HLOKIT_COMPUTATION_STATS_INIT \
+  { (int64_t)sizeof(hlokit_computation_stats), 0, 0, 0, 0 }
+/* Fills `stats`, whose struct_size is set. */
+hlokit_error* hlokit_computation_get_stats(const hlokit_computation* computation,
+                                           hlokit_computation_stats* stats);
+
+/* Runs, and gives computation, arguments and result as an HloSnapshot, which hlo-run replays;
+ * `*bytes` is freed with hlokit_bytes_free. */
+hlokit_error* hlokit_snapshot_execution(hlokit_client* client,
+                                        const hlokit_computation* computation,
+                                        const hlokit_buffer* const* arguments, size_t count,
+                                        char** bytes, size_t* size);
+/* What a snapshot holds: its computation, the arguments as the elements of a tuple, and the result;
+ * `*result` becomes NULL where none was recorded. */
+hlokit_error* hlokit_snapshot_load(hlokit_client* client, const void* bytes, size_t size,
+                                   hlokit_computation** computation, hlokit_buffer** arguments,
+                                   hlokit_buffer** result);
+
 /* Compiles a computation; options may be NULL. */
 hlokit_error* hlokit_compile(hlokit_client* client, const hlokit_computation* computation,
                              const hlokit_compile_options* options, hlokit_program** program);

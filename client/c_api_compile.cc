@@ -3,6 +3,9 @@
 
 #include "client/c_api_builder.h"
 #include "client/c_api_internal.h"
+#include "ffi/registry.h"
+#include "parser/parser.h"
+#include "printer/printer.h"
 #include "proto/proto_file.h"
 #include "support/status.h"
 
@@ -26,24 +29,37 @@ hlokit_error* Give(absl::StatusOr<ProgramHandle> program, hlokit_client* client,
   return nullptr;
 }
 
-ClientCompileOptions OptionsOf(const hlokit_compile_options* options) {
+absl::Status SetLayouts(const hlokit_compile_options& options, ClientCompileOptions& made) {
+  if (options.argument_layouts != nullptr) {
+    made.argument_layouts.emplace();
+    for (size_t i = 0; i < options.argument_layout_count; ++i) {
+      ASSIGN_OR_RETURN(Shape shape, ParseShape(options.argument_layouts[i]));
+      made.argument_layouts->push_back(std::move(shape));
+    }
+  }
+  if (options.result_layout != nullptr) {
+    ASSIGN_OR_RETURN(made.result_layout, ParseShape(options.result_layout));
+  }
+  return absl::OkStatus();
+}
+
+bool AreValid(const hlokit_compile_options& options) {
+  return options.struct_size >= kLeastOptionsSize && options.opt_level >= 0 &&
+         options.opt_level <= 3 && options.threads >= 0;
+}
+
+// Errors: InvalidArgument for values that no options have, and for layouts that are none.
+absl::StatusOr<ClientCompileOptions> OptionsOf(const hlokit_compile_options* options) {
   ClientCompileOptions made;
   if (options == nullptr) return made;
+  if (!AreValid(*options)) return InvalidArgument("the compile options are not valid");
   made.backend.opt_level = options->opt_level;
   made.backend.threads = options->threads;
   if (options->struct_size > kLeastOptionsSize) made.backend.donate = options->donate != 0;
+  const auto size_with_layouts = static_cast<int64_t>(sizeof(hlokit_compile_options));
+  if (options->struct_size >= size_with_layouts) RETURN_IF_ERROR(SetLayouts(*options, made));
   if (options->run_passes == 0) made.backend.which_passes = CompileOptions::Passes::kNone;
   return made;
-}
-
-bool AreValid(const hlokit_compile_options* options) {
-  if (options == nullptr) return true;
-  return options->struct_size >= kLeastOptionsSize && options->opt_level >= 0 &&
-         options->opt_level <= 3 && options->threads >= 0;
-}
-
-hlokit_error* RefuseOptions() {
-  return WrapError(InvalidArgument("the compile options are not valid"));
 }
 
 }  // namespace
@@ -54,21 +70,31 @@ using hlokit::WrapError;
 
 extern "C" {
 
+hlokit_error* hlokit_register_custom_call(const char* target,
+                                          hlokit_custom_call_function function) {
+  return WrapError(hlokit::RegisterCustomCall(target, function));
+}
+hlokit_error* hlokit_load_custom_calls(const char* path) {
+  return WrapError(hlokit::LoadCustomCalls(path).status());
+}
+
 hlokit_error* hlokit_compile_text(hlokit_client* client, const char* hlo_text,
                                   const hlokit_compile_options* options, hlokit_program** program) {
-  if (!hlokit::AreValid(options)) return hlokit::RefuseOptions();
-  return Give(client->client->CompileText(hlo_text, hlokit::OptionsOf(options)), client, program);
+  const auto made = hlokit::OptionsOf(options);
+  if (!made.ok()) return WrapError(made.status());
+  return Give(client->client->CompileText(hlo_text, *made), client, program);
 }
 
 hlokit_error* hlokit_compile_proto(hlokit_client* client, const void* bytes, size_t size,
                                    const hlokit_compile_options* options,
                                    hlokit_program** program) {
-  if (!hlokit::AreValid(options)) return hlokit::RefuseOptions();
+  const auto made = hlokit::OptionsOf(options);
+  if (!made.ok()) return WrapError(made.status());
   auto file = hlokit::ReadModuleFile({static_cast<const char*>(bytes), size},
                                      hlokit::ProtoEncoding::kBinary);
   if (!file.ok()) return WrapError(file.status());
   const hlokit::XlaComputation computation(std::move(file->module));
-  return Give(client->client->Compile(computation, hlokit::OptionsOf(options)), client, program);
+  return Give(client->client->Compile(computation, *made), client, program);
 }
 
 void hlokit_program_free(hlokit_program* program) { delete program; }
@@ -81,6 +107,13 @@ const char* hlokit_program_parameter_shape(const hlokit_program* program, int64_
 }
 const char* hlokit_program_result_shape(const hlokit_program* program) {
   return program->result_shape.c_str();
+}
+int64_t hlokit_program_device_count(const hlokit_program* program) {
+  return program->program->device_count();
+}
+hlokit_error* hlokit_program_text(const hlokit_program* program, char** text) {
+  *text = hlokit::GiveBytes(hlokit::Print(program->program->module()), nullptr);
+  return nullptr;
 }
 
 hlokit_error* hlokit_program_serialize(hlokit_program* program, char** bytes, size_t* size) {
@@ -97,9 +130,9 @@ hlokit_error* hlokit_program_load(hlokit_client* client, const void* bytes, size
 
 hlokit_error* hlokit_compile(hlokit_client* client, const hlokit_computation* computation,
                              const hlokit_compile_options* options, hlokit_program** program) {
-  if (!hlokit::AreValid(options)) return hlokit::RefuseOptions();
-  return Give(client->client->Compile(computation->computation, hlokit::OptionsOf(options)), client,
-              program);
+  const auto made = hlokit::OptionsOf(options);
+  if (!made.ok()) return WrapError(made.status());
+  return Give(client->client->Compile(computation->computation, *made), client, program);
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/reference/reference_backend.h"
 #include "parser/parser.h"
+#include "proto/proto_file.h"
 #include "support/status.h"
 #include "support/within_memory.h"
 #include "verifier/verifier.h"
@@ -17,7 +18,7 @@ struct Platform {
   std::unique_ptr<Backend> (*make)();
   int64_t devices;
 };
-constexpr Platform kPlatforms[] = {{"cpu", MakeCpuBackend, 1},
+constexpr Platform kPlatforms[] = {{"cpu", MakeCpuBackend, 64},
                                    {"interpreter", MakeReferenceBackend, 64}};
 
 // The entry's parameters and result with the layouts asked for.
@@ -50,6 +51,13 @@ absl::Status CheckHostArray(const Shape& shape, const void* elements) {
   if (elements == nullptr && shape.ByteSize() > 0)
     return InvalidArgument("there are no elements of ", Text(shape));
   return absl::OkStatus();
+}
+
+bool HasDynamicDims(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->shape().HasDynamicDims()) return true;
+  return false;
 }
 
 }  // namespace
@@ -106,6 +114,10 @@ absl::StatusOr<ProgramHandle> Client::CompileModule(std::unique_ptr<Module> modu
     Diagnostics diagnostics;
     RETURN_IF_ERROR(Verify(*module, diagnostics));
   }
+  std::string source;
+  if (HasDynamicDims(*module)) {
+    ASSIGN_OR_RETURN(source, WriteModuleProto(*module, ProtoEncoding::kBinary));
+  }
   CompileOptions backend = options.backend;
   backend.host.infeed = [this](int64_t device, const Shape& wanted) {
     return queues_.PopInfeed(device, wanted);
@@ -117,7 +129,8 @@ absl::StatusOr<ProgramHandle> Client::CompileModule(std::unique_ptr<Module> modu
   ++compile_count_;
   ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                    backend_->Compile(std::move(module), backend));
-  return std::make_shared<const CompiledProgram>(std::move(executable), std::move(shape));
+  return std::make_shared<const CompiledProgram>(std::move(executable), std::move(shape),
+                                                 options.backend, std::move(source));
 }
 
 absl::StatusOr<ProgramHandle> Client::Compile(const XlaComputation& computation,
@@ -137,12 +150,23 @@ absl::StatusOr<ProgramHandle> Client::CompiledOnce(const XlaComputation& computa
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (programs_.size() >= forget_at_) ForgetUnreachable();
     std::shared_ptr<Entry>& found = programs_[computation.shared_module()];
     if (found == nullptr) found = std::make_shared<Entry>();
     entry = found;
   }
   std::call_once(entry->once, [&] { entry->program = Compile(computation); });
   return entry->program;
+}
+
+void Client::ForgetUnreachable() {
+  for (auto entry = programs_.begin(); entry != programs_.end();)
+    if (entry->first.use_count() == 1) {
+      programs_.erase(entry++);
+    } else {
+      ++entry;
+    }
+  forget_at_ = 2 * programs_.size() + 16;
 }
 
 absl::Status Client::CheckDevice(int64_t device) const {

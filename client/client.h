@@ -39,21 +39,31 @@ struct ClientCompileOptions {
 // A compiled computation; shared by all who run it, and safe to run from several threads at once.
 class CompiledProgram {
  public:
-  // Of a platform's executable; clients make them.
-  CompiledProgram(std::unique_ptr<Executable> executable, ProgramShape shape)
-      : executable_(std::move(executable)), shape_(std::move(shape)) {}
+  // Of a platform's executable; clients make them. `options` are what it was compiled with.
+  // `source`: the module as it was, a binary HloModuleProto, where executable's own has sizes of
+  // dynamic dimensions as parameters and results; else empty.
+  CompiledProgram(std::unique_ptr<Executable> executable, ProgramShape shape,
+                  CompileOptions options = {}, std::string source = "")
+      : executable_(std::move(executable)),
+        shape_(std::move(shape)),
+        options_(std::move(options)),
+        source_(std::move(source)) {}
   // The platform's own, to prepare runs by hand.
   Executable& executable() const { return *executable_; }
   // The module as it runs, after passes.
   const Module& module() const { return executable_->module(); }
   const CompileStats& stats() const { return executable_->stats(); }
   const ProgramShape& program_shape() const { return shape_; }
+  const CompileOptions& options() const { return options_; }
+  const std::string& source() const { return source_; }
   // Replicas times partitions.
   int64_t device_count() const;
 
  private:
   std::unique_ptr<Executable> executable_;
   ProgramShape shape_;
+  CompileOptions options_;
+  std::string source_;
 };
 // Holders share one program.
 using ProgramHandle = std::shared_ptr<const CompiledProgram>;
@@ -94,8 +104,8 @@ class Client {
 
   // The name that it was made with.
   const std::string& platform() const { return platform_; }
-  // How many devices programs may use: 1 on the CPU; the interpreter makes as many as a program
-  // wants, and names 64 for data.
+  // How many devices data and feeds may be of: 64. A program makes as many as it wants, all in the
+  // host's memory.
   int64_t device_count() const { return device_count_; }
 
   // ---- compile ----
@@ -107,8 +117,9 @@ class Client {
                                             const ClientCompileOptions& options = {});
   // How many modules have been compiled; executing a computation again compiles nothing.
   int64_t compile_count() const { return compile_count_; }
-  // Bytes from which LoadExecutable, in another process, has the same program without running
-  // passes or code generation again (on a machine of the same kind; elsewhere code is made anew).
+  // Bytes from which LoadExecutable, in another process, has the same program, with its options,
+  // without running passes or code generation again (on a machine of the same kind; elsewhere code
+  // is made anew; passes run again where the module has dynamic dimensions).
   absl::StatusOr<std::string> SerializeExecutable(const CompiledProgram& program);
   absl::StatusOr<ProgramHandle> LoadExecutable(absl::string_view bytes);
 
@@ -158,9 +169,11 @@ class Client {
                          std::vector<std::unique_ptr<GlobalData>> arguments);
   absl::StatusOr<Literal> ExecuteAndTransfer(const XlaComputation& computation,
                                              absl::Span<const GlobalData* const> arguments);
-  // In a thread of its own; program and arguments must outlive the future's value.
+  // In a thread of its own; the arguments must live until the future has its value. Errors come
+  // through the future, ResourceExhausted where there is no thread to be had.
   std::future<DataOr> ExecuteAsync(const XlaComputation& computation,
                                    std::vector<const GlobalData*> arguments);
+  std::future<DataOr> ExecuteAsync(ProgramHandle program, std::vector<const GlobalData*> arguments);
   // All at the same time, in as many threads; results in the same order. An error is the first
   // one's, after all have ended.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteParallel(
@@ -170,8 +183,8 @@ class Client {
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);
 
   // ---- about computations ----
-  absl::StatusOr<ProgramShape> GetComputationShape(const XlaComputation& computation) const;
-  absl::StatusOr<ComputationStats> GetComputationStats(const XlaComputation& computation) const;
+  static absl::StatusOr<ProgramShape> GetComputationShape(const XlaComputation& computation);
+  static absl::StatusOr<ComputationStats> GetComputationStats(const XlaComputation& computation);
   // Runs, and gives all of it as an HloSnapshot that LoadSnapshot (and hlo-run) reads.
   absl::StatusOr<std::string> SnapshotExecution(const XlaComputation& computation,
                                                 absl::Span<const GlobalData* const> arguments);
@@ -182,6 +195,8 @@ class Client {
   absl::StatusOr<ProgramHandle> CompileModule(std::unique_ptr<Module> module,
                                               const ClientCompileOptions& options);
   absl::StatusOr<ProgramHandle> CompiledOnce(const XlaComputation& computation);
+  // Forgets programs whose computation nobody holds any more; mutex_ is held.
+  void ForgetUnreachable();
   absl::Status CheckDevice(int64_t device) const;
 
   const std::string platform_;
@@ -197,6 +212,7 @@ class Client {
   };
   std::mutex mutex_;
   absl::flat_hash_map<std::shared_ptr<const Module>, std::shared_ptr<Entry>> programs_;
+  size_t forget_at_ = 16;  // so many programs
 };
 
 // The process's own clients, one a platform, made at first use and never destroyed.

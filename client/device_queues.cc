@@ -44,7 +44,8 @@ absl::StatusOr<Literal> DeviceQueues::PopOutfeed(int64_t device, double timeout_
   std::unique_lock<std::mutex> lock(mutex_);
   std::deque<Literal>& queue = outfeed_[device];
   const auto ready = [&] { return closed_ || !queue.empty(); };
-  if (timeout_s < 0) {
+  constexpr double kForEver = 1e8;  // as far as clocks count
+  if (timeout_s < 0 || !(timeout_s < kForEver)) {
     changed_.wait(lock, ready);
   } else {
     changed_.wait_for(lock, std::chrono::duration<double>(timeout_s), ready);

@@ -1,5 +1,5 @@
 // Executions: at once, in parallel, in the background, on several devices.
-#include <thread>
+#include <system_error>
 
 #include "client/client.h"
 #include "support/status.h"
@@ -16,6 +16,17 @@ absl::Status CheckArguments(absl::Span<const GlobalData* const> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i] == nullptr) return InvalidArgument("argument ", i, " is null");
   return absl::OkStatus();
+}
+
+// What `run` will give, in a thread of its own; an error where the system has no more threads.
+std::future<DataOr> InThread(std::function<DataOr()> run) {
+  try {
+    return std::async(std::launch::async, std::move(run));
+  } catch (const std::system_error& error) {
+    std::promise<DataOr> failed;
+    failed.set_value(ResourceExhausted("no thread for a run: ", error.what()));
+    return failed.get_future();
+  }
 }
 
 // Results, one a device.
@@ -97,10 +108,18 @@ absl::StatusOr<Literal> Client::ExecuteAndTransfer(const XlaComputation& computa
 
 std::future<DataOr> Client::ExecuteAsync(const XlaComputation& computation,
                                          std::vector<const GlobalData*> arguments) {
-  return std::async(std::launch::async,
-                    [this, computation, arguments = std::move(arguments)]() -> DataOr {
-                      return Execute(computation, arguments);
-                    });
+  return InThread([this, computation, arguments = std::move(arguments)]() -> DataOr {
+    return Execute(computation, arguments);
+  });
+}
+
+std::future<DataOr> Client::ExecuteAsync(ProgramHandle program,
+                                         std::vector<const GlobalData*> arguments) {
+  return InThread(
+      [this, program = std::move(program), arguments = std::move(arguments)]() -> DataOr {
+        if (program == nullptr) return InvalidArgument("there is no program to run");
+        return Execute(*program, arguments);
+      });
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteParallel(

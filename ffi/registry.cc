@@ -14,6 +14,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::map<std::string, hlokit_ffi_function, std::less<>> functions;
+  std::map<std::string, PlainCustomCall, std::less<>> plain;
   std::vector<void*> libraries;  // handles of dlopen
 };
 
@@ -22,15 +23,34 @@ Registry& TheRegistry() {
   return *registry;
 }
 
+// Puts a function into one table of two; a target stands once in both.
+template <typename Function, typename Other>
+absl::Status AddFunction(absl::string_view target, Function function,
+                         std::map<std::string, Function, std::less<>>& table,
+                         const std::map<std::string, Other, std::less<>>& other) {
+  if (function == nullptr)
+    return InvalidArgument("there is no function for custom-call target \"", target, "\"");
+  const auto at = table.find(AsStd(target));
+  if (at != table.end() && at->second == function) return absl::OkStatus();
+  if (at != table.end() || other.find(AsStd(target)) != other.end())
+    return absl::AlreadyExistsError(
+        absl::StrCat("custom-call target \"", target, "\" is registered twice"));
+  table.emplace(std::string(target), function);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RegisterCustomCall(absl::string_view target, hlokit_ffi_function function) {
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
-  const auto [at, is_new] = registry.functions.emplace(std::string(target), function);
-  if (is_new || at->second == function) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrCat("custom-call target \"", target, "\" is registered twice"));
+  return AddFunction(target, function, registry.functions, registry.plain);
+}
+
+absl::Status RegisterCustomCall(absl::string_view target, PlainCustomCall function) {
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  return AddFunction(target, function, registry.plain, registry.functions);
 }
 
 absl::StatusOr<std::vector<std::string>> LoadCustomCalls(const std::string& library) {
@@ -69,6 +89,8 @@ hlokit_ffi_function FindCustomCall(absl::string_view target) {
 PlainCustomCall FindCustomCallSymbol(absl::string_view target) {
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto at = registry.plain.find(AsStd(target));
+  if (at != registry.plain.end()) return at->second;
   const std::string name(target);
   for (void* library : registry.libraries)
     if (void* symbol = dlsym(library, name.c_str()))

@@ -25,7 +25,10 @@ hlokit_ffi_function FindCustomCall(absl::string_view target);
 // XLA's first interface: `extern "C" void target(void* out, const void** in)`. Buffers are
 // row-major and dense; a tuple is a table of pointers to its elements.
 using PlainCustomCall = void (*)(void* out, const void** in);
-// The symbol of a loaded library; null where none has it.
+// Registers a function of this program for all of the process. AlreadyExists where the target has
+// another one, in either interface.
+absl::Status RegisterCustomCall(absl::string_view target, PlainCustomCall function);
+// What was registered so, else the symbol of a loaded library; null where there is neither.
 PlainCustomCall FindCustomCallSymbol(absl::string_view target);
 
 }  // namespace hlokit

@@ -19,16 +19,16 @@
 namespace hlokit {
 namespace {
 
-// What of the examples needs several devices, or sizes that only the run knows:
-// folders of testdata/ops.
+// What of the examples needs several devices, or sizes that only the run knows: folders of
+// testdata/ops.
 const std::set<std::string> kRefused = {
     // several devices
     "all-gather", "all-gather-done", "all-gather-start", "all-reduce", "all-reduce-done",
     "all-reduce-start", "all-to-all", "collective-broadcast", "collective-permute",
     "collective-permute-done", "collective-permute-start", "ragged-all-to-all", "recv", "recv-done",
     "reduce-scatter", "send", "send-done", "partition-id", "replica-id",
-    // dynamic dimensions
-    "dynamic-reshape", "get-dimension-size", "set-dimension-size"};
+    // sizes that dynamic_padder does not know
+    "dynamic-reshape"};
 
 struct Model {
   std::string operation, text;
@@ -65,7 +65,8 @@ void ExpectSameBits(const Model& model, const HlokitAotModel& description) {
                static_cast<uint8_t*>(hlokit_aot_argument(run, static_cast<int64_t>(i))));
   ASSERT_EQ(hlokit_aot_run(run), 0) << hlokit_aot_error(run);
   const std::vector<const Literal*> wanted = LeavesOf(expected);
-  ASSERT_EQ(wanted.size(), model.object.results.size());
+  // Behind them stand sizes and whether they are in range.
+  ASSERT_LE(wanted.size(), model.object.results.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Shape& shape = model.object.results[i].shape;
     if (!shape.IsArray() || shape.ByteSize() == 0) continue;

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
+#include "backends/cpu/c_names.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -43,29 +45,29 @@ NativeElement NativeOf(ElementType type) {
   }
 }
 
-// `name` with what no identifier holds as `_`, and another ending where it is taken.
+// `name` with what no identifier holds as `_`, and another ending where it, or NAME_set_ before it,
+// would be taken.
 std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
   std::string id;
-  if (name.empty() || absl::ascii_isdigit(name[0])) id += '_';
+  if (name.empty() || absl::ascii_isdigit(name[0]) || absl::StartsWithIgnoreCase(name, "hlokit"))
+    id += '_';
   for (const char c : name) id += absl::ascii_isalnum(c) ? c : '_';
   const std::string stem = id;
-  for (int n = 2; !taken.insert(id).second; ++n) id = absl::StrCat(stem, "_", n);
+  const auto is_free = [&] {
+    return IsCName(id) && taken.count(id) == 0 && taken.count("set_" + id) == 0;
+  };
+  for (int n = 2; !is_free(); ++n) id = absl::StrCat(stem, "_", n);
+  taken.insert(id);
+  taken.insert("set_" + id);
   return id;
 }
 
-// Words of C and C++, and the members of the class.
+// The functions and members of every program.
 std::set<std::string> ReservedNames() {
-  return {"alignas",  "alignof",  "and",      "auto",      "bool",        "break",    "case",
-          "catch",    "char",     "class",    "const",     "continue",    "default",  "delete",
-          "do",       "double",   "else",     "enum",      "error",       "explicit", "export",
-          "extern",   "false",    "float",    "for",       "friend",      "goto",     "if",
-          "inline",   "int",      "long",     "mutable",   "namespace",   "new",      "not",
-          "operator", "or",       "private",  "protected", "public",      "register", "restrict",
-          "return",   "run",      "Run",      "short",     "signed",      "sizeof",   "static",
-          "struct",   "switch",   "template", "this",      "throw",       "true",     "try",
-          "typedef",  "typename", "union",    "unsigned",  "using",       "virtual",  "void",
-          "volatile", "while",    "xor",      "ok",        "set_threads", "queues",   "description",
-          "argument", "result"};
+  return {"argument", "argument_count", "create",  "description",    "destroy",      "entry",
+          "error",    "error_",         "execute", "kArgumentCount", "kResultCount", "model",
+          "ok",       "queues",         "result",  "result_count",   "run",          "run_",
+          "Run",      "set_threads"};
 }
 
 struct Accessor {
@@ -74,6 +76,7 @@ struct Accessor {
   NativeElement native;
   int64_t elements;      // of the C type
   int64_t becomes = -1;  // of a donated argument: the result that takes its memory
+  std::string meaning;   // of a size
 };
 
 std::vector<Accessor> AccessorsOf(const std::vector<AotArray>& arrays, absl::string_view prefix,
@@ -81,14 +84,28 @@ std::vector<Accessor> AccessorsOf(const std::vector<AotArray>& arrays, absl::str
   std::vector<Accessor> accessors;
   for (const AotArray& array : arrays) {
     if (!array.shape.IsArray()) {
-      accessors.push_back({array, "", {"void"}, 0});
+      accessors.push_back({array, "", {"void"}, 0, -1, ""});
       continue;
     }
     const NativeElement native = NativeOf(array.shape.type);
     accessors.push_back({array, Identifier(absl::StrCat(prefix, array.name), taken), native,
-                         array.shape.ElementCount() * native.count});
+                         array.shape.ElementCount() * native.count, -1, ""});
   }
   return accessors;
+}
+
+// In memory there are no tiles, paddings or packed elements.
+Shape WithoutExtras(Shape shape) {
+  shape.layout.extras = nullptr;
+  return shape;
+}
+
+// What sizes are sizes of.
+void ExplainSizes(const std::vector<AotSize>& sizes, std::vector<Accessor>& accessors) {
+  for (const AotSize& size : sizes)
+    accessors[size.place].meaning =
+        absl::StrCat(" How much there is of dimension ", size.dimension, " of ",
+                     accessors[size.array].array.name, ", 0 to ", size.bound, ".");
 }
 
 // `$name$`-style patterns keep the templates readable.
@@ -97,7 +114,8 @@ std::string Fill(absl::string_view pattern, const std::string& name, const Acces
       pattern, {{"$NAME", name},
                 {"$ID", a.id},
                 {"$TYPE", a.native.type},
-                {"$SHAPE", Text(a.array.shape, true)},
+                {"$SHAPE", Text(WithoutExtras(a.array.shape), true)},
+                {"$MEANING", a.meaning},
                 {"$COUNT", absl::StrCat(a.elements)},
                 {"$BYTES", absl::StrCat(a.array.shape.IsArray() ? a.array.shape.ByteSize() : 0)},
                 {"$CONST", a.becomes < 0 ? "const " : ""},
@@ -110,7 +128,8 @@ constexpr char kTop[] = R"(/* $NAME, compiled by hlo-aot from $SOURCE for $TRIPL
  *
  * Needs the object beside this header, and hlokit's runtime library. Temporary memory of a run:
  * $ARENA bytes; values of constants: $WEIGHTS bytes$WHERE.
- * All arrays lie in the layout that their shape names, aligned to HLOKIT_AOT_ALIGNMENT bytes.
+ * All arrays lie in the layout that their shape names, aligned to HLOKIT_AOT_ALIGNMENT bytes, with
+ * the bits of bf16, f16 and f8 in unsigned integers, and a byte for each element of a type below one.
 $CALLS */
 #ifndef HLOKIT_AOT_$NAME_H_
 #define HLOKIT_AOT_$NAME_H_
@@ -142,7 +161,7 @@ enum { $NAME_argument_count = $ARGS, $NAME_result_count = $RESULTS };
 )";
 
 constexpr char kCArgument[] =
-    R"(/* Argument $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; to be written before a run. */
+    R"(/* Argument $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; to be written before a run.$MEANING */
 static inline $TYPE* $NAME_$ID($NAME_run* run) {
   return ($TYPE*)hlokit_aot_argument(run, $I);
 }
@@ -153,7 +172,7 @@ static inline int $NAME_set_$ID($NAME_run* run, $CONST$TYPE* data) {
 )";
 
 constexpr char kCResult[] =
-    R"(/* Result $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; valid until the next run. */
+    R"(/* Result $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; valid until the next run.$MEANING */
 static inline const $TYPE* $NAME_$ID($NAME_run* run) {
   return (const $TYPE*)hlokit_aot_result(run, $I);
 }
@@ -204,7 +223,7 @@ class $NAME {
 )";
 
 constexpr char kClassArgument[] = R"(
-  // Argument $I: $SHAPE, to be written before a run.
+  // Argument $I: $SHAPE, to be written before a run.$MEANING
   std::span<$TYPE, $COUNT> $ID() {
     return std::span<$TYPE, $COUNT>(static_cast<$TYPE*>(hlokit_aot_argument(run_, $I)), $COUNT);
   }
@@ -213,7 +232,7 @@ constexpr char kClassArgument[] = R"(
 )";
 
 constexpr char kClassResult[] = R"(
-  // Result $I: $SHAPE.
+  // Result $I: $SHAPE.$MEANING
   std::span<const $TYPE, $COUNT> $ID() {
     return std::span<const $TYPE, $COUNT>(
         static_cast<const $TYPE*>(hlokit_aot_result(run_, $I)), $COUNT);
@@ -257,11 +276,14 @@ std::string GenerateHeader(const AotObject& object, const std::string& name,
   std::vector<Accessor> arguments = AccessorsOf(object.arguments, "", taken);
   for (size_t i = 0; i < object.donated.size(); ++i)
     if (object.donated[i] >= 0) arguments[object.donated[i]].becomes = static_cast<int64_t>(i);
-  const std::vector<Accessor> results = AccessorsOf(object.results, "", taken);
+  std::vector<Accessor> results = AccessorsOf(object.results, "", taken);
+  ExplainSizes(object.argument_sizes, arguments);
+  ExplainSizes(object.result_sizes, results);
+  if (object.check_result >= 0) results[object.check_result].id.clear();
   const auto frame = [&](absl::string_view pattern) {
     return absl::StrReplaceAll(
         pattern, {{"$NAME", name},
-                  {"$SOURCE", source},
+                  {"$SOURCE", absl::StrReplaceAll(source, {{"*/", "* /"}})},
                   {"$TRIPLE", object.triple},
                   {"$ARENA", absl::StrCat(object.arena_bytes)},
                   {"$WEIGHTS", absl::StrCat(object.weights_bytes)},

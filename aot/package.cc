@@ -52,8 +52,9 @@ std::string MakeArchive(const AotObject& object, const std::string& name) {
   return archive;
 }
 
-// Runs a program and waits. Errors: FailedPrecondition with its standard error.
-absl::Status Run(const std::vector<std::string>& command, const std::string& log) {
+// Runs a linker for `triple` and waits. Errors: FailedPrecondition with its standard error.
+absl::Status Link(const std::vector<std::string>& command, const std::string& triple,
+                  const std::string& log) {
   std::vector<char*> argv;
   for (const std::string& part : command) argv.push_back(const_cast<char*>(part.c_str()));
   argv.push_back(nullptr);
@@ -65,10 +66,11 @@ absl::Status Run(const std::vector<std::string>& command, const std::string& log
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (failed != 0 || waitpid(child, &status, 0) < 0)
-    return FailedPrecondition("cannot run ", command[0]);
+    return FailedPrecondition("cannot run the linker ", command[0]);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   const absl::StatusOr<std::string> said = ReadFile(log);
-  return FailedPrecondition(command[0], " failed: ", said.ok() ? *said : "");
+  return FailedPrecondition(command[0], " does not link for ", triple,
+                            " (--linker and --runtime name others):\n", said.ok() ? *said : "");
 }
 
 absl::Status LinkShared(const AotObject& object, const PackageOptions& options) {
@@ -80,9 +82,9 @@ absl::Status LinkShared(const AotObject& object, const PackageOptions& options) 
   const char* from_environment = std::getenv("CXX");
   if (linker.empty()) linker = from_environment != nullptr ? from_environment : "c++";
   RETURN_IF_ERROR(
-      Run({linker, "-shared", "-o", linked, code, "-Wl,-u,hlokit_aot_create", options.runtime,
-           "-Wl,--gc-sections", "-lhwy_contrib", "-lhwy", "-pthread", "-ldl"},
-          folder.path() + "/log"));
+      Link({linker, "-shared", "-o", linked, code, "-Wl,-u,hlokit_aot_create", options.runtime,
+            "-Wl,--gc-sections", "-lhwy_contrib", "-lhwy", "-pthread", "-ldl"},
+           object.triple, folder.path() + "/log"));
   ASSIGN_OR_RETURN(const std::string library, ReadFile(linked));
   return AtomicWriteFile(options.path, library);
 }

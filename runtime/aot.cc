@@ -14,18 +14,40 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/first_use_internal.h"
 #include "support/allocate.h"
 
 static_assert(HLOKIT_AOT_ALIGNMENT == hlokit::kBlockAlignment);
 
 namespace {
 
+// Of the arena, in a program's first run.
+constexpr size_t kSmallPages = size_t{16} << 20;
+
 struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 using Memory = std::unique_ptr<void, Free>;
 
-Memory Allocate(int64_t bytes) { return Memory(hlokit::AllocateBlock(static_cast<size_t>(bytes))); }
+// An array's memory, zeros at first: pages that are fresh from the system are so already.
+class ZeroedBlock {
+ public:
+  // Null where memory is short.
+  void* Allocate(int64_t bytes) {
+    const size_t size = static_cast<size_t>(bytes) + hlokit::kBlockAlignment;
+    const bool large = size >= hlokit::kHugePage;
+    const size_t alignment = large ? hlokit::kHugePage : hlokit::kBlockAlignment;
+    base_.reset(std::calloc(size + alignment, 1));
+    void* data = base_.get();
+    size_t space = size + alignment;
+    if (data == nullptr || std::align(alignment, size, data, space) == nullptr) return nullptr;
+    hlokit::PreferHugePages(data, size);
+    return data;
+  }
+
+ private:
+  Memory base_;
+};
 
 // A file's bytes, mapped as long as the object lives.
 class Mapping {
@@ -66,16 +88,14 @@ struct HlokitAotRun {
   Mapping weights;
   Memory arena;
   std::vector<void*> table;  // arguments, constants, results
-  std::vector<Memory> own;   // arguments and results of the run itself, by their place in the table
+  bool settled = false;      // has run
+  std::vector<ZeroedBlock>
+      own;  // arguments and results of the run itself, by their place in the table
   std::vector<void*> filled;  // the table of a run
 
   int64_t first_result() const { return model->argument_count + model->constant_count; }
   void* At(int64_t place, int64_t bytes) {
-    if (table[place] == nullptr) {
-      own[place] = Allocate(bytes);
-      if (own[place] != nullptr) std::memset(own[place].get(), 0, static_cast<size_t>(bytes));
-      table[place] = own[place].get();
-    }
+    if (table[place] == nullptr) table[place] = own[place].Allocate(bytes);
     return table[place];
   }
   void* Argument(int64_t i) { return At(i, model->arguments[i].bytes); }
@@ -130,6 +150,31 @@ bool BindWeights(HlokitAotRun& run, const char* path, char* error, int64_t error
   return true;
 }
 
+// Of dynamic arguments, before anything sets them.
+bool SetSizes(HlokitAotRun& run) {
+  for (int64_t i = 0; i < run.model->argument_size_count; ++i) {
+    const HlokitAotSize& size = run.model->argument_sizes[i];
+    auto* value = static_cast<int32_t*>(run.Argument(size.place));
+    if (value == nullptr) return false;
+    *value = static_cast<int32_t>(size.bound);
+  }
+  return true;
+}
+
+// Refuses a run whose arguments say that there is more of them than their memory holds.
+bool SizesAreInRange(HlokitAotRun& run) {
+  for (int64_t i = 0; i < run.model->argument_size_count; ++i) {
+    const HlokitAotSize& size = run.model->argument_sizes[i];
+    const int64_t value = *static_cast<const int32_t*>(run.Argument(size.place));
+    if (value >= 0 && value <= size.bound) continue;
+    hlokit::SetKernelError(&run.context, "argument %s is %lld, which is not from 0 to %lld",
+                           run.model->arguments[size.place].name, static_cast<long long>(value),
+                           static_cast<long long>(size.bound));
+    return false;
+  }
+  return true;
+}
+
 bool IsAligned(const void* data) {
   return reinterpret_cast<uintptr_t>(data) % HLOKIT_AOT_ALIGNMENT == 0;
 }
@@ -153,8 +198,9 @@ HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights
   run->table.resize(run->first_result() + model->result_count);
   run->own.resize(run->table.size());
   run->filled.resize(run->table.size());
-  run->arena = Allocate(model->arena_bytes);
-  if (run->arena == nullptr) {
+  run->arena.reset(
+      hlokit::AllocateForFirstUse(static_cast<size_t>(model->arena_bytes), kSmallPages));
+  if (run->arena == nullptr || !SetSizes(*run)) {
     Explain(error, error_size, "there is not enough memory for the model's temporaries", "");
     return nullptr;
   }
@@ -200,7 +246,15 @@ int hlokit_aot_run(HlokitAotRun* run) {
     hlokit_set_error(&run->context, "there is not enough memory for arguments and results");
     return 1;
   }
+  if (!SizesAreInRange(*run)) return 1;
   run->model->entry(&run->context, static_cast<char*>(run->arena.get()), run->filled.data());
+  if (!run->settled) {
+    run->settled = true;
+    hlokit::PreferHugePages(run->arena.get(), static_cast<size_t>(run->model->arena_bytes));
+  }
+  const int64_t check = run->model->check_result;
+  if (check >= 0 && *static_cast<const uint8_t*>(run->Result(check)) == 0)
+    hlokit_set_error(&run->context, "set-dimension-size: a size is out of range");
   return run->context.failed;
 }
 

@@ -12,14 +12,21 @@
 extern "C" {
 #endif
 
-enum { HLOKIT_AOT_VERSION = 2, HLOKIT_AOT_ALIGNMENT = 64 };
+enum { HLOKIT_AOT_VERSION = 3, HLOKIT_AOT_ALIGNMENT = 64 };
 
 /* An argument or a result: an array, or one array of a tuple. */
 typedef struct {
   const char* name;  /* the parameter's, or output, with indices into tuples */
   const char* shape; /* HLO text, such as "f32[2,3]{1,0}" */
-  int64_t bytes;     /* of all elements */
+  int64_t bytes;     /* of all elements; of a dynamic array, at its bounds */
 } HlokitAotArray;
+
+/* How much there is of a dynamic dimension: an s32 of the arguments or results, by its number,
+ * from 0 to `bound`. The array itself lies at its bounds, whatever the size. */
+typedef struct {
+  int64_t place; /* of the size */
+  int64_t array, dimension, bound;
+} HlokitAotSize;
 
 /* What the object defines, as NAME_model. */
 typedef struct {
@@ -39,6 +46,11 @@ typedef struct {
   int64_t weights_bytes;
   const char* weights;     /* null: they lie in a file */
   uint64_t weights_digest; /* of that file: FNV-1a of its bytes */
+  int64_t argument_size_count;
+  const HlokitAotSize* argument_sizes; /* each is its bound until it is set */
+  int64_t result_size_count;
+  const HlokitAotSize* result_sizes;
+  int64_t check_result; /* a pred of its own: whether sizes are in range; -1 where none are set */
 } HlokitAotModel;
 
 /* One run after another of a model, with its memory. Several runs of one model, in several threads,
@@ -53,10 +65,11 @@ HlokitAotRun* hlokit_aot_create(const HlokitAotModel* model, const char* weights
 void hlokit_aot_destroy(HlokitAotRun* run);
 
 /* The memory of argument or result `i`, in the array's layout and aligned to HLOKIT_AOT_ALIGNMENT
- * bytes: what was set, else the run's own (zeros at first); a result that is an argument unchanged
+ * bytes: what was set, else the run's own (zeros at first); types below a byte take a byte an
+ * element. A result that is an argument unchanged
  * is that argument's memory unless other memory was set, and so is a result to which the argument
  * was donated: a run leaves the result where the argument was, for the next run to go on from. Null
- * where `i` is out of range. */
+ * where `i` is out of range or memory does not suffice. */
 void* hlokit_aot_argument(HlokitAotRun* run, int64_t i);
 void* hlokit_aot_result(HlokitAotRun* run, int64_t i);
 /* Lets the run use the caller's memory, aligned so, which must live until other memory is set; an

@@ -34,6 +34,13 @@ class ModelWriter {
     return Global(llvm::ConstantArray::get(type, rows), 8);
   }
 
+  llvm::Constant* Sizes(const std::vector<AotSize>& sizes) {
+    std::vector<int64_t> fields;
+    for (const AotSize& size : sizes)
+      fields.insert(fields.end(), {size.place, size.array, size.dimension, size.bound});
+    return Ints(fields);
+  }
+
   llvm::Constant* Ints(const std::vector<int64_t>& values) {
     if (values.empty()) return Null();
     const std::vector<uint64_t> bits(values.begin(), values.end());
@@ -103,15 +110,28 @@ void DefineModel(llvm::Module& module, const AotObject& object, const AotModelPa
   llvm::Constant* weights = inside ? w.Bytes(parts.weights, false, HLOKIT_AOT_ALIGNMENT) : w.Null();
   llvm::Constant* host_calls = parts.host_calls;
   const auto size = [](const auto& list) { return static_cast<int64_t>(list.size()); };
-  w.Global(
-      w.Struct({w.Int(HLOKIT_AOT_VERSION), w.String(parts.name), parts.entry,
-                host_calls == nullptr ? w.Null() : host_calls, w.Int(object.arena_bytes),
-                w.Int(size(object.arguments)), w.Int(size(parts.constant_offsets)),
-                w.Int(size(object.results)), w.Arrays(object.arguments), w.Arrays(object.results),
-                w.Ints(parts.constant_offsets), w.Ints(parts.passed_through),
-                w.Ints(object.donated), w.Int(size(parts.weights)), weights,
-                w.Int(static_cast<int64_t>(inside ? 0 : Fnv1a(parts.weights)))}),
-      8, parts.name + "_model");
+  w.Global(w.Struct({w.Int(HLOKIT_AOT_VERSION),
+                     w.String(parts.name),
+                     parts.entry,
+                     host_calls == nullptr ? w.Null() : host_calls,
+                     w.Int(object.arena_bytes),
+                     w.Int(size(object.arguments)),
+                     w.Int(size(parts.constant_offsets)),
+                     w.Int(size(object.results)),
+                     w.Arrays(object.arguments),
+                     w.Arrays(object.results),
+                     w.Ints(parts.constant_offsets),
+                     w.Ints(parts.passed_through),
+                     w.Ints(object.donated),
+                     w.Int(size(parts.weights)),
+                     weights,
+                     w.Int(static_cast<int64_t>(inside ? 0 : Fnv1a(parts.weights))),
+                     w.Int(size(object.argument_sizes)),
+                     w.Sizes(object.argument_sizes),
+                     w.Int(size(object.result_sizes)),
+                     w.Sizes(object.result_sizes),
+                     w.Int(object.check_result)}),
+           8, parts.name + "_model");
 }
 
 absl::StatusOr<llvm::Function*> DefineHostCalls(

@@ -3,9 +3,13 @@
 
 #include <set>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "analysis/buffer_assignment.h"
 #include "backends/cpu/aot_model_internal.h"
+#include "backends/cpu/c_names.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/dynamic_entry.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_code_internal.h"
 #include "codegen/module_emitter.h"
@@ -18,12 +22,24 @@
 namespace hlokit {
 namespace {
 
-bool IsIdentifier(absl::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  for (const char c : name)
-    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      return false;
-  return true;
+absl::Status CheckName(const std::string& name) {
+  if (!IsCName(name) || absl::StartsWithIgnoreCase(name, "hlokit"))
+    return InvalidArgument("\"", name, "\" is no name for a program in C and C++");
+  return absl::OkStatus();
+}
+
+// LLVM would pass over what it does not know.
+absl::Status CheckFeatures(const llvm::MCSubtargetInfo& known, const AotOptions& options) {
+  for (const absl::string_view feature : absl::StrSplit(options.features, ',', absl::SkipEmpty())) {
+    if (feature[0] != '+' && feature[0] != '-')
+      return InvalidArgument("target feature \"", feature, "\" begins with neither + nor -");
+    const auto is_it = [&](const llvm::SubtargetFeatureKV& f) {
+      return feature.substr(1) == f.Key;
+    };
+    if (!llvm::any_of(known.getAllProcessorFeatures(), is_it))
+      return InvalidArgument("the target has no feature ", feature.substr(1));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions& options) {
@@ -48,6 +64,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions
   const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
   if (!cpu.empty() && known != nullptr && !known->isCPUStringValid(cpu))
     return InvalidArgument("target ", triple, " has no processor ", cpu);
+  if (known != nullptr) RETURN_IF_ERROR(CheckFeatures(*known, options));
   const auto level = options.opt_level == 0   ? llvm::CodeGenOptLevel::None
                      : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
                                               : llvm::CodeGenOptLevel::Default;
@@ -55,6 +72,10 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions
       target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, level));
   if (machine == nullptr) return Unimplemented("LLVM has no machine for ", triple);
+  const llvm::DataLayout layout = machine->createDataLayout();
+  if (layout.isBigEndian() || layout.getPointerSizeInBits() != 64)
+    return Unimplemented("target ", triple,
+                         ": the runtime is for little-endian machines of 64 bits");
   return machine;
 }
 
@@ -65,6 +86,38 @@ void AddArrays(const std::string& name, const Shape& shape, std::vector<AotArray
     for (const int64_t i : leaf.index) absl::StrAppend(&full, "_", i);
     out.push_back({std::move(full), *leaf.shape});
   }
+}
+
+// Marks the dynamic dimensions of `arrays`, and names the sizes behind them, which begin at
+// `place`.
+std::vector<AotSize> DescribeSizes(const std::vector<DynamicEntry::Size>& sizes, int64_t place,
+                                   std::vector<AotArray>& arrays) {
+  std::vector<AotSize> out;
+  for (const DynamicEntry::Size& size : sizes) {
+    AotArray& array = arrays[size.array];
+    array.shape.SetDynamic(size.dimension, true);
+    arrays[place].name = absl::StrCat(array.name, "_size_", size.dimension);
+    out.push_back({place++, size.array, size.dimension, array.shape.dims[size.dimension]});
+  }
+  return out;
+}
+
+// Arguments and results, with the sizes of dynamic dimensions behind those of the module.
+void DescribeBorders(const Computation& entry, const DynamicEntry& dynamic, AotObject& object) {
+  std::vector<int64_t> first_leaf;  // by parameter
+  for (const Instruction* parameter : entry.parameters()) {
+    first_leaf.push_back(static_cast<int64_t>(object.arguments.size()));
+    AddArrays(parameter->name(), parameter->shape(), object.arguments);
+  }
+  AddArrays("output", entry.root()->shape(), object.results);
+  std::vector<DynamicEntry::Size> arguments = dynamic.arguments;
+  for (DynamicEntry::Size& size : arguments) size.array = first_leaf[size.array];
+  const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+  object.argument_sizes =
+      DescribeSizes(arguments, count(object.arguments) - count(arguments), object.arguments);
+  const int64_t sizes = count(object.results) - count(dynamic.results);
+  object.result_sizes = DescribeSizes(dynamic.results, sizes, object.results);
+  if (dynamic.checked) object.check_result = sizes - 1;
 }
 
 // The values of constants, each in its layout and aligned, one after another.
@@ -102,11 +155,15 @@ absl::Status CheckDevices(const Module& module) {
 }
 
 // Only custom calls and feeds may be left to others; `object` names them.
-absl::Status CheckCalls(const EmittedModule& emitted, AotObject& object) {
+absl::Status CheckCalls(const EmittedModule& emitted, const std::string& name, AotObject& object) {
   std::set<std::string> targets;
   for (const Instruction* i : emitted.reference_calls) {
     if (i->opcode() == Opcode::kCustomCall) {
-      targets.insert(i->attr<CustomCallAttrs>().target);
+      const std::string& target = i->attr<CustomCallAttrs>().target;
+      if (!IsCName(target) || target == name + "_model" || target == name + "_entry")
+        return InvalidArgument("custom call %", i->name(), ": \"", target,
+                               "\" is no name for a function in C and C++");
+      targets.insert(target);
     } else if (i->opcode() == Opcode::kInfeed) {
       object.infeeds.push_back(i->shape().elements[0]);
     } else if (i->opcode() == Opcode::kOutfeed) {
@@ -133,13 +190,13 @@ void KeepToItself(llvm::Module& code, const std::string& name) {
 }  // namespace
 
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options) {
-  if (!IsIdentifier(options.name))
-    return InvalidArgument("\"", options.name, "\" is no name for a program");
+  RETURN_IF_ERROR(CheckName(options.name));
   RETURN_IF_ERROR(CheckDevices(*module));
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MachineFor(options));
   CompileOptions compile;
   if (!options.run_passes) compile.which_passes = CompileOptions::Passes::kNone;
-  RETURN_IF_ERROR(LowerForCpu(*module, compile));
+  DynamicEntry dynamic;
+  RETURN_IF_ERROR(LowerForCpu(*module, compile, &dynamic));
   ASSIGN_OR_RETURN(const BufferAssignment buffers,
                    BufferAssignment::Make(*module, {.donate = options.donate}));
   EmitOptions emit;
@@ -148,12 +205,10 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   emit.parts = 1;
   ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
   AotObject object;
-  RETURN_IF_ERROR(CheckCalls(emitted, object));
+  RETURN_IF_ERROR(CheckCalls(emitted, options.name, object));
   object.triple = emit.triple;
   object.arena_bytes = buffers.arena_size();
-  for (const Instruction* parameter : module->entry()->parameters())
-    AddArrays(parameter->name(), parameter->shape(), object.arguments);
-  AddArrays("output", module->entry()->root()->shape(), object.results);
+  DescribeBorders(*module->entry(), dynamic, object);
   object.donated.assign(object.results.size(), -1);
   for (const Donation& donation : buffers.donations())
     object.donated[donation.result] = donation.parameter;

@@ -11,8 +11,10 @@
 namespace hlokit {
 
 struct AotOptions {
-  std::string name;  // a C identifier; the object defines NAME_model
+  // An identifier of C and C++ that does not begin with hlokit; the object defines NAME_model.
+  std::string name;
   // Empty: this machine, with all that it can do. With a triple alone: any machine of that kind.
+  // Features are of LLVM's, each with its + or -: "+avx2,-fma".
   std::string triple, cpu, features;
   int opt_level = 2;  // 0 to 3
   // Values of constants in the object, or apart, for a file that is mapped.
@@ -28,11 +30,21 @@ struct AotArray {
   Shape shape;
 };
 
+// An s32[] of arguments or results: how much there is of a dynamic dimension, whose array lies at
+// its bounds.
+struct AotSize {
+  int64_t place;  // of the s32[]; the array's follows
+  int64_t array, dimension, bound;
+};
+
 struct AotObject {
   std::string code;     // an object file
   std::string weights;  // what the file of weights must hold; empty where they are in the object
   std::string triple;   // that it is for
   std::vector<AotArray> arguments, results;
+  // Arguments and results for dynamic dimensions, behind those of the module.
+  std::vector<AotSize> argument_sizes, result_sizes;
+  int64_t check_result = -1;     // a pred[]: whether sizes that the program sets are in range
   std::vector<int64_t> donated;  // by result: the argument in whose memory it is computed, or -1
   std::vector<std::string> custom_calls;  // symbols that must be linked
   std::vector<Shape> infeeds, outfeeds;   // of what the program takes from its host and gives it
@@ -42,9 +54,10 @@ struct AotObject {
 // The object needs the runtime library alone (runtime/aot.h). A custom call is a call of
 // `extern "C" void TARGET(void* out, const void** in)`, arrays only, in the layouts of the
 // instruction's shapes; infeed and outfeed go through the queues of a run. Errors: Unimplemented
-// for machines that LLVM lacks, for modules of several devices, for dynamic dimensions, and for
-// instructions without code of their own, which need the interpreter; each names what it refuses.
-// InvalidArgument for a name that is no identifier.
+// for machines that LLVM or the runtime lacks (it wants 64 bits, little-endian), for modules of
+// several devices, for dynamic dimensions inside tuples or loops, and for instructions without code
+// of their own, which need the interpreter; each names what it refuses. InvalidArgument for names
+// that a C program cannot use, and for processors and features that the target has not got.
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options);
 
 }  // namespace hlokit

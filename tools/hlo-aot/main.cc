@@ -52,7 +52,17 @@ absl::Status Write(const ToolOptions& o, const AotObject& object) {
   return WritePackage(object, o.package);
 }
 
+// A file written twice would hold what came last.
+absl::Status CheckFiles(const ToolOptions& o) {
+  if (o.header == o.output || (!o.weights.empty() && o.weights == o.output))
+    return InvalidArgument("two files would be written to ", o.output);
+  if (!o.weights.empty() && o.weights == o.header)
+    return InvalidArgument("two files would be written to ", o.header);
+  return absl::OkStatus();
+}
+
 int Run(ToolOptions& o) {
+  if (const absl::Status files = CheckFiles(o); !files.ok()) return ReportError(kTool, files);
   EndOnSignals(kTool, /*time_limit_s=*/0);
   int exit_status = kExitDone;
   std::optional<LoadedModule> loaded = LoadFile(kTool, o.input, {}, exit_status);

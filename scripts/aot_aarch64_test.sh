@@ -38,7 +38,8 @@ link() {  # link COMPILER OBJECTS RUNTIME LIBRARIES...
     "$objects"/*.o "$runtime" "$@" -pthread -ldl -Wl,--gc-sections
 }
 rm -f here/values there/values
-link "${CXX:-g++}" here "$build/lib/libhlokit_runtime.a" -lhwy_contrib -lhwy
+sanitizers=$(sed -n 's/^HLOKIT_SANITIZE:STRING=//p' "$build/CMakeCache.txt")  # that the runtime library is built with
+link "${CXX:-g++}" here "$build/lib/libhlokit_runtime.a" -lhwy_contrib -lhwy ${sanitizers:+"-fsanitize=$sanitizers"}
 link $cross there runtime/lib/libhlokit_runtime.a -static 2> link.log || { cat link.log; exit 1; }
 qemu-aarch64 there/values > there.txt
 here/values --against there.txt

@@ -1,6 +1,8 @@
 // Errors in units of the last place, over chunks of inputs.
 #include "testdata/accuracy/measure.h"
 
+#include <mpfr.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -101,6 +103,7 @@ void InParallel(int threads, int64_t n, const std::function<void(int64_t)>& body
   for (int t = 0; t < threads; ++t)
     pool.emplace_back([=] {
       for (int64_t i = n * t / threads; i < n * (t + 1) / threads; ++i) body(i);
+      mpfr_free_cache();  // a thread has its own
     });
   for (std::thread& thread : pool) thread.join();
 }

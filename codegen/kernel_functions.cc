@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/module_emitter_internal.h"
+#include "runtime/parallel.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -119,12 +120,19 @@ const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
     b.CreateCall(Declare(*b.GetInsertBlock()->getModule(), *function), pointers);
     return unsupported;
   }
-  llvm::Function* body = EmitRangeFunction(*function, slices.size());
   LibrarySite site(*this, f, i);
-  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost));
-  llvm::Value* env = site.Pointers(pointers);
-  site.Call("hlokit_parallel_for", {f.context(), Declare(*b.GetInsertBlock()->getModule(), *body),
-                                    env, b.getInt64(kernel.units), b.getInt64(grain)});
+  llvm::Module& caller = *b.GetInsertBlock()->getModule();
+  llvm::Value* arrays = site.Pointers(pointers);
+  llvm::Value* units = b.getInt64(kernel.units);
+  llvm::Value* grain =
+      b.getInt64(std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost)));
+  if (slices.size() <= kHlokitMostKernelArrays) {
+    site.Call("hlokit_parallel_kernel", {f.context(), Declare(caller, *function), arrays,
+                                         b.getInt64(slices.size()), units, grain});
+  } else {
+    llvm::Function* body = EmitRangeFunction(*function, slices.size());
+    site.Call("hlokit_parallel_for", {f.context(), Declare(caller, *body), arrays, units, grain});
+  }
   return unsupported;
 }
 
@@ -160,7 +168,8 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
   return function;
 }
 
-// void range(void** slices, begin, end): what hlokit_parallel_for calls.
+// void range(void** slices, begin, end): what hlokit_parallel_for calls, for kernels of more arrays
+// than the runtime passes on.
 llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);

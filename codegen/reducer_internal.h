@@ -16,10 +16,15 @@ class RunningReduction {
   // new ones to `next`.
   void AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
                   Values& next) const;
+  // Of a reduction to one array by addition, multiplication, minimum or maximum of floats: the
+  // scalar that changes nothing, and two partial results (scalars or vectors) as one.
+  llvm::Value* Neutral() const;
+  llvm::Value* Combine(llvm::Value* x, llvm::Value* y) const;
   // The reduction's results, in its own types, from what the loops left.
   std::vector<ScalarValue> Results(const Values& carried, size_t& used) const;
 
  private:
+  Values Fold(absl::Span<const ScalarValue> arguments) const;
   std::vector<ScalarValue> Take(const Values& carried, size_t& used) const;
 
   const Instruction* reduce_;

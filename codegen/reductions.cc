@@ -99,12 +99,36 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
   std::vector<ScalarValue> arguments = Take(carried, used);
   for (int64_t k = 0; k < reduce_->operand_count() / 2; ++k)
     arguments.push_back(emitter_->Emit(reduce_->operand(k), index));
+  const Values flat = Fold(arguments);
+  next.insert(next.end(), flat.begin(), flat.end());
+}
+
+Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
   const bool was_wide = emitter_->wide();
   emitter_->set_wide(true);
   const Reassociate flags(emitter_->builder(), reassociate_);
-  const Values flat = Flatten(emitter_->Apply(*reduce_->to_apply(), arguments));
+  Values flat = Flatten(emitter_->Apply(*reduce_->to_apply(), arguments));
   emitter_->set_wide(was_wide);
-  next.insert(next.end(), flat.begin(), flat.end());
+  return flat;
+}
+
+llvm::Value* RunningReduction::Neutral() const {
+  llvm::Type* type = initial_[0].re->getType();
+  switch (reduce_->to_apply()->root()->opcode()) {
+    case Opcode::kMultiply:
+      return llvm::ConstantFP::get(type, 1);
+    case Opcode::kMaximum:
+      return llvm::ConstantFP::getInfinity(type, /*Negative=*/true);
+    case Opcode::kMinimum:
+      return llvm::ConstantFP::getInfinity(type);
+    default:
+      return llvm::ConstantFP::getNegativeZero(type);
+  }
+}
+
+llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
+  const ScalarValue arguments[] = {{x}, {y}};
+  return Fold(arguments)[0];
 }
 
 // Running values of narrow floats are f32 and rounded once, as XLA's CPU does by widening the whole

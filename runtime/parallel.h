@@ -16,6 +16,12 @@ typedef void (*HlokitLoopBody)(void* env, int64_t begin, int64_t end);
 // failed run skips the ranges that have not begun.
 void hlokit_parallel_for(void* ctx, HlokitLoopBody fn, void* env, int64_t total, int64_t grain);
 
+// The same for a generated kernel, void kernel(void* array, ..., int64_t begin, int64_t end), which
+// takes each of the `count` arrays as an argument; count: 0 to kHlokitMostKernelArrays.
+enum { kHlokitMostKernelArrays = 16 };
+void hlokit_parallel_kernel(void* ctx, void* kernel, void* const* arrays, int64_t count,
+                            int64_t total, int64_t grain);
+
 // How many threads a loop of this run may use, at least 1.
 int32_t hlokit_num_threads(const void* ctx);
 

@@ -3,14 +3,12 @@
 
 #include <chrono>
 
+#include "backends/cpu/code_generator_internal.h"
 #include "backends/cpu/fuse_products_internal.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/CodeGen/MachineModuleInfo.h"
-#include "llvm/CodeGen/Passes.h"
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -127,32 +125,6 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   if (opt_level >= 2 && HasScalarFma(machine))
     all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
   all.run(module, modules);
-}
-
-// As TargetMachine::addPassesToEmitMC, less the passes that cost more time here than they save:
-// the loops are short, and the processors that we run on reorder instructions by themselves.
-bool AddCodeGenerator(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManager& passes,
-                      llvm::raw_pwrite_stream& out, FunctionClock* clock) {
-  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
-  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
-  config->setDisableVerify(true);
-  for (const char* id : {static_cast<const char*>(&llvm::MachineSchedulerID),
-                         static_cast<const char*>(&llvm::PostRASchedulerID),
-                         static_cast<const char*>(&llvm::PostMachineSchedulerID),
-                         static_cast<const char*>(&llvm::EarlyIfConverterID),
-                         static_cast<const char*>(&llvm::ShrinkWrapID)})
-    config->disablePass(id);
-  passes.add(config);
-  passes.add(info);
-  if (config->addISelPasses()) return false;
-  config->addMachinePasses();
-  config->setInitialized();
-  if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
-                            info->getMMI().getContext()))
-    return false;
-  if (clock != nullptr) passes.add(CountGenerated(clock));
-  passes.add(llvm::createFreeMachineFunctionPass());
-  return true;
 }
 
 // STEM.s, of a copy: generating code changes the module.

@@ -165,6 +165,12 @@ TEST(XlaBuilderTest, ShapesBeyondCountingAreErrors) {
   const absl::StatusCode wrong = absl::StatusCode::kInvalidArgument;
   EXPECT_EQ(error_of([&](XlaBuilder& b) { Parameter(&b, 0, F32({many, many}), "x"); }), wrong);
   EXPECT_EQ(error_of([&](XlaBuilder& b) { Parameter(&b, 0, F32({-1}), "x"); }), wrong);
+  EXPECT_EQ(error_of([&](XlaBuilder& b) {
+              Shape unbounded = F32({-1, kUnbounded});
+              unbounded.SetDynamic(1, true);
+              CustomCall(&b, "target", {}, unbounded);
+            }),
+            wrong);
   EXPECT_EQ(error_of([&](XlaBuilder& b) { Iota(&b, F32({most}), 0); }), wrong);
   EXPECT_EQ(error_of([&](XlaBuilder& b) { Broadcast(Zero(&b, kF32), {many, many}); }), wrong);
   EXPECT_EQ(error_of([&](XlaBuilder& b) { ConstantR1<float>(&b, most, 1); }), wrong);
@@ -177,6 +183,31 @@ TEST(XlaBuilderTest, ShapesBeyondCountingAreErrors) {
               Mul(x, Parameter(&b, 0, F32({many, many >> 20}), "y"), {0});
             }),
             wrong);
+}
+
+TEST(XlaBuilderTest, WhatIsNoValueIsAnErrorAndNoCrash) {
+  const auto error_of = [](const std::function<void(XlaBuilder&)>& build) {
+    XlaBuilder b("wrong");
+    build(b);
+    return std::string(b.Build().status().message());
+  };
+  for (const ElementType type :
+       {ElementType::kToken, ElementType::kTuple, ElementType::kOpaque, ElementType::kInvalid}) {
+    EXPECT_THAT(error_of([&](XlaBuilder& b) { MinValue(&b, type); }), HasSubstr("type"));
+    EXPECT_THAT(error_of([&](XlaBuilder& b) { MaxValue(&b, type); }), HasSubstr("type"));
+    EXPECT_THAT(error_of([&](XlaBuilder& b) { Zero(&b, type); }), HasSubstr("type"));
+    EXPECT_THAT(error_of([&](XlaBuilder& b) { One(&b, type); }), HasSubstr("type"));
+  }
+  EXPECT_THAT(error_of([](XlaBuilder& b) { MinValue(&b, ElementType::kC64); }), HasSubstr("c64"));
+  EXPECT_THAT(error_of([](XlaBuilder& b) {
+                const XlaComputation* const none = nullptr;
+                Conditional(Zero(&b, ElementType::kS32), {none}, {Zero(&b, kF32)});
+              }),
+              HasSubstr("not built"));
+  EXPECT_THAT(error_of([](XlaBuilder& b) {
+                CustomCallWithLayout(&b, "target", {Zero(&b, kF32)}, F32({}), {});
+              }),
+              HasSubstr("1 operands"));
 }
 
 // Sizes that can be counted and not be had are errors of the run, not of the build.

@@ -7,6 +7,7 @@
 #include "builder/control.h"
 #include "builder/emit_internal.h"
 #include "builder/movement.h"
+#include "support/status.h"
 #include "support/within_memory.h"
 
 namespace hlokit {
@@ -92,14 +93,32 @@ Literal MaxValueLiteral(ElementType type) {
   return literal;
 }
 
+namespace {
+
+// A scalar of `type` as `make` has it; an error for what is no type of arrays, or has no order
+// where `bound` says that it must.
+template <typename Make>
+XlaOp ScalarOf(XlaBuilder* builder, ElementType type, bool bound, const Where& where, Make make) {
+  if (builder == nullptr) return XlaOp();
+  if (!IsArrayType(type) || (bound && IsComplex(type)))
+    return builder->ReportError(
+        InvalidArgument("constant: there is no ", bound ? "lowest or highest value" : "number",
+                        " of type ", Text(type)),
+        where);
+  return ConstantLiteral(builder, make(type), where);
+}
+
+}  // namespace
+
 XlaOp ScalarLike(XlaBuilder* builder, ElementType type, double value, Where where) {
-  return ConstantLiteral(builder, NumberLiteral(type, value), where);
+  return ScalarOf(builder, type, false, where,
+                  [value](ElementType t) { return NumberLiteral(t, value); });
 }
 XlaOp MinValue(XlaBuilder* builder, ElementType type, Where where) {
-  return ConstantLiteral(builder, MinValueLiteral(type), where);
+  return ScalarOf(builder, type, true, where, MinValueLiteral);
 }
 XlaOp MaxValue(XlaBuilder* builder, ElementType type, Where where) {
-  return ConstantLiteral(builder, MaxValueLiteral(type), where);
+  return ScalarOf(builder, type, true, where, MaxValueLiteral);
 }
 XlaOp Zero(XlaBuilder* builder, ElementType type, Where where) {
   return ScalarLike(builder, type, 0, where);

@@ -86,7 +86,8 @@ XlaOp ConstantR4FromArray4D(XlaBuilder* builder, const Array4D<T>& values,
 }
 
 // Scalars of any array type: a number rounded to it; its lowest and highest value (infinities of
-// floats that have them, whole numbers' bounds, false and true). Not for complex types' bounds.
+// floats that have them, whole numbers' bounds, false and true). Complex types have no bounds:
+// errors in the builder, and not to be asked of the literals.
 Literal NumberLiteral(ElementType type, double value);
 Literal MinValueLiteral(ElementType type);
 Literal MaxValueLiteral(ElementType type);

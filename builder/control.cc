@@ -63,6 +63,13 @@ XlaOp OptimizationBarrier(XlaOp operand, Where where) {
 
 XlaOp CustomCall(XlaBuilder* builder, const std::string& target, OpSpan operands,
                  const Shape& shape, CustomCallOptions options, Where where) {
+  if (builder == nullptr) return XlaOp();
+  const auto& layouts = options.operand_shapes_with_layout;
+  if (layouts && layouts->size() != operands.size())
+    return builder->ReportError(
+        InvalidArgument("custom-call: ", layouts->size(), " shapes with layouts for ",
+                        operands.size(), " operands"),
+        where);
   CustomCallAttrs attributes;
   attributes.target = target;
   attributes.window = std::move(options.window);

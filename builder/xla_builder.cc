@@ -100,7 +100,8 @@ absl::StatusOr<XlaOp> XlaBuilder::AddInstruction(NewOp op) {
   }
   std::vector<Computation*> called;
   for (const XlaComputation* computation : op.called) {
-    const absl::StatusOr<Computation*> imported = Import(*computation);
+    const absl::StatusOr<Computation*> imported =
+        Import(computation == nullptr ? XlaComputation() : *computation);
     if (!imported.ok()) return Annotate(imported.status(), Text(op.opcode));
     called.push_back(*imported);
   }

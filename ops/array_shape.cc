@@ -16,11 +16,14 @@ constexpr int64_t kMostBytesOfAnElement = 16;
 
 absl::Status CheckArrayShape(const Shape& array, bool allow_unbounded) {
   if (!array.IsArray()) return absl::OkStatus();
-  if (array.HasUnboundedDims()) {
-    if (allow_unbounded) return absl::OkStatus();
+  const bool unbounded = array.HasUnboundedDims();
+  if (unbounded && !allow_unbounded)
     return LabeledError("shape-c1", "dimension of unknown size in ", Text(array));
-  }
-  if (array.ElementCount() > std::numeric_limits<int64_t>::max() / kMostBytesOfAnElement)
+  for (const int64_t size : array.dims)
+    if (size < 0 && size != kUnbounded)
+      return LabeledError("shape-c2", "dimension of negative size in ", Text(array));
+  if (!unbounded &&
+      array.ElementCount() > std::numeric_limits<int64_t>::max() / kMostBytesOfAnElement)
     return LabeledError("shape-c2", "too many elements in ", Text(array));
   if (!array.has_layout) return absl::OkStatus();
   const DimVector order(array.layout.minor_to_major.begin(), array.layout.minor_to_major.end());

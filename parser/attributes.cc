@@ -33,17 +33,36 @@ constexpr CallName kCallNames[] = {
     {CallForm::kCustomCalls, "to_apply", 0},
 };
 
+constexpr absl::string_view kReplication = "parameter_replication";
+
 constexpr absl::string_view kCommonNames[] = {
     "metadata",   "sharding", "backend_config", "frontend_attributes", "control-predecessors",
     "statistics", "origin"};
 
 // Written by some versions, without a meaning (any more).
 bool IsIgnored(Opcode opcode, absl::string_view name) {
-  if (name == "mode" || name == "is_cross_program_prefetch" || name == "async_group_id" ||
-      name == "barrier")
-    return true;
-  return name == "parameter_replication" ||
-         (opcode == Opcode::kRaggedAllToAll && name == "dimensions");
+  constexpr std::pair<absl::string_view, Opcode> kFormer[] = {
+      {"mode", Opcode::kAllReduce},
+      {"mode", Opcode::kAllReduceStart},
+      {"mode", Opcode::kReduceScatter},
+      {"barrier", Opcode::kAllReduce},
+      {"async_group_id", Opcode::kAsyncStart},
+      {"async_group_id", Opcode::kAsyncUpdate},
+      {"async_group_id", Opcode::kAsyncDone},
+      {"is_cross_program_prefetch", Opcode::kCopyStart},
+      {"dimensions", Opcode::kRaggedAllToAll}};
+  return name == kReplication ||
+         std::find(std::begin(kFormer), std::end(kFormer), std::pair(name, opcode)) !=
+             std::end(kFormer);
+}
+
+// Of the one attribute without a meaning whose values XLA looks at.
+bool CheckMode(Reader& r, absl::string_view value) {
+  constexpr absl::string_view kModes[] = {"cross_replica", "cross_partition",
+                                          "cross_replica_and_partition", "flattened_id"};
+  return std::find(std::begin(kModes), std::end(kModes), value) != std::end(kModes) ||
+         r.Error(value.data(), "unknown mode '", value, "', expected one of ",
+                 absl::StrJoin(kModes, ", "), DidYouMean(value, kModes));
 }
 
 // Of newer text than the XLA that hlokit is held to; kept as text.
@@ -162,6 +181,8 @@ bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& i
 
 ModuleParser::Outcome ModuleParser::ReadOwnField(Instruction& instruction, absl::string_view name,
                                                  uint64_t& seen, const char* at) {
+  if (instruction.IsParameter() && name == kReplication && reader_.Peek() != '{')
+    return reader_.ExpectedChar('{', "before an entry for each array"), Outcome::kFailed;
   const FieldResult result = VisitAttributes(
       instruction.opcode(), instruction.mutable_attributes(),
       [&](auto& attributes) { return ReadFieldOf(reader_, attributes, name, seen); });
@@ -191,6 +212,9 @@ ModuleParser::Outcome ModuleParser::ReadCalls(Instruction& instruction, absl::st
 }
 
 bool ModuleParser::CheckRequired(Instruction& instruction, uint64_t seen, const char* at) {
+  if (instruction.IsParameter() && seen != 0 &&
+      instruction.attr<ParameterAttrs>().replicated.empty() && !Leaves(instruction.shape()).empty())
+    return reader_.RuleError(at, "parameter-c10", kReplication, " has no entries");
   const std::string missing =
       VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
         return MissingField<std::decay_t<decltype(attributes)>>(seen);
@@ -244,7 +268,7 @@ bool ModuleParser::UnknownAttribute(Instruction& instruction, absl::string_view 
   }
   absl::string_view value;
   if (!reader_.AnyValue(value)) return false;
-  if (ignored) return true;
+  if (ignored) return name != "mode" || CheckMode(reader_, value);
   auto& unknown = instruction.mutable_extras().unknown;
   if (static_cast<int64_t>(unknown.size()) >= kMaxUnknownAttributes)
     return reader_.Error(at, "more than ", kMaxUnknownAttributes, " unknown attributes");

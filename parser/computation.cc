@@ -134,7 +134,7 @@ bool ModuleParser::ReadInstructions(Scope& scope) {
     if (body_open_ && ReadInstruction(scope)) continue;
     scope.broken = true;
     if (body_open_) {
-      if (SkipToInstruction(scope)) continue;
+      if (SkipToInstruction(scope, start)) continue;
       return false;
     }
     reader_.MoveTo(start);

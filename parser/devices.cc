@@ -40,7 +40,7 @@ bool ReadMeshGroups(Reader& r, ReplicaGroups& groups) {
   Mesh mesh;
   std::vector<AxisRef> refs;
   if (!ReadMesh(r, mesh)) return false;
-  r.TryEat(',');
+  if (mesh.devices.empty()) r.TryEat(',');
   if (!ReadAxes(r, mesh, refs) || !CheckAxes(r, start, mesh, {refs})) return false;
   int64_t size = 1;
   for (const AxisRef& ref : refs) size *= ref.size;
@@ -114,7 +114,10 @@ bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& perm) {
   const char* start = r.Here();
   if (!r.List('[', ']', [&] { return r.Int(reshape_dims.emplace_back()); })) return false;
   if (DeviceCount(reshape_dims) < 1) return r.Error(start, "no devices, or too many");
-  if (r.TryEatWord("T")) {
+  const bool transposed = r.PeekWord() == "T";
+  if (transposed && reshape_dims.size() == 1) return r.Error(r.Here(), "T(..) needs several dimensions before it");
+  if (transposed) {
+    r.Word();
     const char* at = r.Here();
     if (!r.List('(', ')', [&] { return r.Int(perm.emplace_back()); })) return false;
     DimVector sorted = perm;

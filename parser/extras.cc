@@ -2,6 +2,7 @@
 #include "parser/extras_internal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -79,7 +80,9 @@ bool ReadStatistics(Reader& r, std::string& text) {
       return true;
     }
     double value = 0;
+    const char* at = r.Here();
     if (!r.Double(value)) return false;
+    if (std::isinf(value)) return r.Error(at, "a statistic cannot be infinite");
     absl::StrAppend(&text, ",", name, "=", value);
     return any = true;
   });
@@ -160,7 +163,8 @@ bool ModuleParser::ReadSharedMetadata(Instruction& instruction) {
 }
 
 bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instruction) {
-  return reader_.List('{', '}', [&] {
+  const char* start = reader_.Here();
+  const bool ok = reader_.List('{', '}', [&] {
     const char* at = reader_.Here();
     absl::string_view name;
     if (!reader_.Name(name, "an instruction")) return false;
@@ -171,19 +175,29 @@ bool ModuleParser::ReadControlPredecessors(Scope& scope, Instruction& instructio
     instruction.AddControlPredecessor(entry->instruction);
     return true;
   });
+  return ok && (!instruction.control_predecessors().empty() ||
+                reader_.Error(start, "control-predecessors names no instruction"));
 }
 
-// As in XLA, these two attributes of an asynchronous operation are also those of what it runs.
+// As in XLA, these attributes of an asynchronous operation are also those of what it runs.
 void ModuleParser::GiveToWrapped(const Instruction& async, uint32_t common) {
-  if ((common & (kFrontend | kStatistics)) == 0) return;
+  if ((common & ~(kSharding | kControl)) == 0) return;
   const Instruction* start = &async;
   while (start->called().empty() && start->operand_count() > 0 &&
          Info(start->opcode()).calls == CallForm::kAsyncCalls)
     start = start->operand(0);
   if (start->opcode() != Opcode::kAsyncStart || start->called().empty()) return;
-  InstructionExtras& wrapped = start->called(0)->root()->mutable_extras();
-  if ((common & kFrontend) != 0) wrapped.frontend_attributes = async.extras().frontend_attributes;
-  if ((common & kStatistics) != 0) wrapped.statistics = async.extras().statistics;
+  Instruction& wrapped = *start->called(0)->root();
+  if ((common & kMetadata) != 0) wrapped.set_metadata(async.shared_metadata());
+  if ((common & ~kMetadata) == 0) return;
+  const InstructionExtras& from = async.extras();
+  InstructionExtras& to = wrapped.mutable_extras();
+  if ((common & kFrontend) != 0) to.frontend_attributes = from.frontend_attributes;
+  if ((common & kStatistics) != 0) to.statistics = from.statistics;
+  if ((common & kOrigin) != 0) to.origin = from.origin;
+  if ((common & kBackendConfig) == 0) return;
+  to.backend_config = from.backend_config;
+  to.backend_config_is_raw = from.backend_config_is_raw;
 }
 
 void ModuleParser::ShareExtras(const Instruction& from, Instruction& to) {

@@ -49,9 +49,11 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
     return false;
   }
   entry.broken = true;
-  if (absl::StartsWith(name, "__") ||
+  const bool internal = absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_");
+  if (internal ||
       (percent ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
-    return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction");
+    return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction; ",
+                         internal ? "x" : "", name, internal ? "" : "_", " could");
   if (is_root && scope.root_place.valid()) {
     diagnostics()
         .Error(reader_.PlaceAt(start), "", "a second ROOT")

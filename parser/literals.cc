@@ -130,10 +130,7 @@ bool ReadFloatBits(Reader& r, ElementType type, uint64_t& bits) {
   if (StartsNan(r)) return ReadNan(r, type, bits);
   const char* at = r.Here();
   double value = 0;
-  if (*at == '.') return r.Expected("a number (with a digit before the point)");
   if (!r.Double(value)) return false;
-  const absl::string_view text(at, r.raw_position() - at);
-  if (text == "-0") value = 0;  // an integer to XLA, which has no negative zero
   if (type == ElementType::kF32) {
     const float rounded = static_cast<float>(value);
     if (std::isinf(rounded) && !std::isinf(value)) return OutOfRange(r, at, type);

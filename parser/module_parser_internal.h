@@ -148,7 +148,8 @@ class ModuleParser {
 
   // recovery.cc
   bool StartsInstruction();
-  bool SkipToInstruction(Scope& scope);  // false where the computation seems to be over
+  // Past the instruction that starts at `broken`; false where the computation seems to be over.
+  bool SkipToInstruction(Scope& scope, const char* broken);
   void PoisonNames(Scope& scope, const char* from, const char* to);
   absl::string_view FindDefinition(absl::string_view name, const char* at,
                                    absl::string_view followers);

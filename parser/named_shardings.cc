@@ -19,6 +19,7 @@ struct NamedSharding {
   Mesh mesh;
   std::vector<Dim> dims;
   AxisRefs replicated, unreduced, manual;
+  bool one_word = false;  // which says everything about the axes
 };
 
 struct AxisList {
@@ -62,7 +63,7 @@ bool ReadDims(Reader& r, NamedSharding& s) {
   for (const AxisList& list : kLists) {
     if (!r.TryEatWord(list.name)) continue;
     if (list.name != "replicated") s.*list.axes = AllAxes(s.mesh);
-    return true;
+    return s.one_word = true;
   }
   return r.List('[', ']', [&] {
     Dim& dim = s.dims.emplace_back();
@@ -141,7 +142,7 @@ bool ReadNamedSharding(Reader& r, Sharding& sharding) {
   while (r.TryEat(',')) {
     if (r.TryEatWord("metadata")) {
       if (!r.Eat('=', "after metadata") || !ReadMetadataList(r, sharding.metadata)) return false;
-    } else if (maximal) {
+    } else if (maximal || s.one_word) {
       return r.Expected("metadata=");
     } else if (!ReadList(r, s)) {
       return false;

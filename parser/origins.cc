@@ -31,7 +31,8 @@ std::string TextOf(const OriginalArray& array) {
   return absl::StrCat("{\"", array.instruction, "\" {", absl::StrJoin(array.index, ","), "}}");
 }
 
-// Tuples without a value in them leave nothing in `text`.
+// Places without a value leave nothing in `text`; in a tuple, such are `()` in front of others and
+// left out behind them.
 bool ReadTree(Reader& r, std::string& text) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
@@ -42,14 +43,12 @@ bool ReadTree(Reader& r, std::string& text) {
     return true;
   }
   if (!r.Eat('(', "or '{' before an original value")) return false;
-  std::string inside;
+  std::vector<std::string> elements;
   do {
-    if (r.Peek() == ',' || r.Peek() == ')') continue;
-    std::string element;
-    if (!ReadTree(r, element)) return false;
-    if (!element.empty()) absl::StrAppend(&inside, inside.empty() ? "" : ", ", element);
+    std::string& element = elements.emplace_back();
+    if (r.Peek() != ',' && r.Peek() != ')' && !ReadTree(r, element)) return false;
   } while (r.TryEat(','));
-  if (!inside.empty()) text = absl::StrCat("(", inside, ")");
+  text = OriginTuple(std::move(elements));
   return r.Eat(')', "after the original values of a tuple");
 }
 
@@ -108,6 +107,14 @@ void Normalize(std::vector<OriginRecovery>& table) {
                    [](const auto& a, const auto& b) { return KeyOf(a) < KeyOf(b); });
   const auto same = [](const auto& a, const auto& b) { return KeyOf(a) == KeyOf(b); };
   table.erase(std::unique(table.begin(), table.end(), same), table.end());
+}
+
+std::string OriginTuple(std::vector<std::string> elements) {
+  while (!elements.empty() && elements.back().empty()) elements.pop_back();
+  if (elements.empty()) return "";
+  for (std::string& element : elements)
+    if (element.empty()) element = "()";
+  return absl::StrCat("(", absl::StrJoin(elements, ", "), ")");
 }
 
 bool ReadOrigin(Reader& r, std::string& text) {

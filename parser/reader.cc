@@ -99,6 +99,7 @@ bool Reader::Int(int64_t& value) {
 
 bool Reader::Double(double& value) {
   const char* start = Here();
+  if (*start == '.') return Expected("a number (with a digit before the point)");
   const bool negative = *start == '-';
   at_ += negative;
   if (IsClass(*at_, kWordStart)) {
@@ -117,6 +118,9 @@ bool Reader::Double(double& value) {
     return Expected("a number");
   }
   at_ = result.ptr;
+  // Without a point or an exponent it is an integer to XLA, which has no negative zero.
+  if (value == 0 && std::all_of(start + negative, at_, [](char c) { return IsClass(c, kDigit); }))
+    value = 0;
   if (result.ec != std::errc::result_out_of_range) return true;
   // from_chars leaves value alone on overflow and on underflow; the latter is no error.
   value = std::strtod(std::string(start, result.ptr).c_str(), nullptr);

@@ -76,7 +76,7 @@ class Reader {
   bool AttributeName(absl::string_view& name, absl::string_view what);
 
   bool Int(int64_t& value);    // 64 bits, signed
-  bool Double(double& value);  // also inf and nan
+  bool Double(double& value);  // also inf and nan; -0 is an integer, so 0
   bool Bool(bool& value);
   bool String(std::string& value);  // "..." or '...', unescaped
   // The same as a view: of the source text, or of `unescaped` where there are escapes.

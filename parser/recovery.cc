@@ -158,8 +158,11 @@ bool ModuleParser::StartsInstruction() {
   return LooksLikeInstruction(LineFrom(reader_.Here(), reader_.end()));
 }
 
-bool ModuleParser::SkipToInstruction(Scope& scope) {
+bool ModuleParser::SkipToInstruction(Scope& scope, const char* broken) {
   const char* from = reader_.raw_position();
+  // One that was found wrong when all of it had been read: the next line is not part of it.
+  const char* line_end = from > broken ? reader_.LineEndBefore(from) : nullptr;
+  if (line_end != nullptr) from = line_end;
   PoisonNames(scope, from, NextLine(from, reader_.end()));
   const char* at = NextLine(from, reader_.end());
   while (at < reader_.end()) {

@@ -72,7 +72,7 @@ bool ReadInParentheses(Reader& r, int64_t& value) {
 bool ReadPointerType(Reader& r, ElementType& type) {
   if (!r.Eat('(', "in the layout")) return false;
   type = TypeFromWord(r.PeekWord());
-  if (!IsUnsigned(type)) return r.Expected("an unsigned integer type");
+  if (!IsInteger(type)) return r.Expected("an integer type");
   r.Word();
   return r.Eat(')', "in the layout");
 }
@@ -112,10 +112,18 @@ bool ReadPhysical(Reader& r, LayoutExtras& extras) {
   return r.Eat(')', "after the physical shape");
 }
 
-// Dimension level types mean nothing any more; XLA drops them too.
+// Dimension level types (`D(D,C+~)`: dense, compressed, ... ) mean nothing any more; XLA drops them
+// too.
 bool SkipLevels(Reader& r, LayoutExtras&) {
-  absl::string_view ignored;
-  return r.Balanced(ignored);
+  return r.List('(', ')', [&] {
+    const absl::string_view word = r.PeekWord();
+    if (word != "D" && word != "C" && word != "S" && word != "H")
+      return r.Expected("D, C, S or H in the layout");
+    r.Word();
+    r.TryEat('+');
+    r.TryEat('~');
+    return true;
+  });
 }
 
 struct LayoutPart {

@@ -2,6 +2,7 @@
 #include "parser/values_internal.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -61,8 +62,8 @@ bool ReadTolerance(Reader& r, ResultAccuracy& accuracy) {
     if (name != "atol" && name != "rtol" && name != "ulps")
       return r.Error(at, "a tolerance has atol, rtol and ulps");
     if (!r.Double(value)) return false;
-    if (!(value >= 0 && value < 1e18))
-      return r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0 to 1e18");
+    if (!(value >= 0) || (name == "ulps" && value > 1e18))
+      return r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0, in ulps up to 1e18");
     if (name == "ulps") accuracy.ulps = static_cast<int64_t>(value);
     if (name != "ulps") (name == "atol" ? accuracy.atol : accuracy.rtol) = value;
     return true;
@@ -189,12 +190,19 @@ bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
                  absl::StrJoin(spellings, ", "), hint);
 }
 
+bool ReadValue(Reader& r, double& value) {
+  const char* at = r.Here();
+  if (!r.Double(value)) return false;
+  return std::isnan(value) || std::isfinite(static_cast<float>(value)) ||
+         r.Error(at, "the number is out of the range of f32");
+}
+
 bool ReadValue(Reader& r, RawText& algorithm) {
-  const absl::string_view word = r.PeekWord();
+  const std::string word = absl::AsciiStrToLower(r.PeekWord());
   if (std::find(std::begin(kAlgorithms), std::end(kAlgorithms), word) == std::end(kAlgorithms))
     return UnknownSpelling(r, kAlgorithms);
   r.Word();
-  if (word != "unset") algorithm.text = std::string(word);
+  if (word != "unset") algorithm.text = word;
   return true;
 }
 
@@ -237,7 +245,9 @@ bool ReadValue(Reader& r, ShapeIndex& index) {
 }
 
 bool ReadValue(Reader& r, std::vector<DimVector>& lists) {
-  return r.List('{', '}', [&] { return ReadValue(r, lists.emplace_back()); });
+  const char* at = r.Here();
+  return r.List('{', '}', [&] { return ReadValue(r, lists.emplace_back()); }) &&
+         (!lists.empty() || r.Error(at, "there must be a list for each array"));
 }
 
 bool ReadValue(Reader& r, std::vector<bool>& values) {
@@ -251,13 +261,7 @@ bool ReadValue(Reader& r, std::vector<bool>& values) {
 }
 
 bool ReadValue(Reader& r, std::vector<Precision>& values) {
-  return r.List('{', '}', [&] {
-    const std::string word = absl::AsciiStrToLower(r.PeekWord());
-    if (!EnumFromText(word, values.emplace_back()))
-      return UnknownSpelling(r, SpellingsOf(Precision()));
-    r.Word();
-    return true;
-  });
+  return r.List('{', '}', [&] { return ReadValue(r, values.emplace_back()); });
 }
 
 bool ReadValue(Reader& r, Shape& shape) { return ReadShape(r, shape); }
@@ -281,6 +285,7 @@ bool ReadValue(Reader& r, Window& window) {
 
 bool ReadWindowParts(Reader& r, Window& window) {
   uint32_t seen = 0;
+  const char* first = nullptr;
   while (r.Peek() != '}' && !r.AtEnd()) {
     const char* at = r.Here();
     absl::string_view name;
@@ -294,6 +299,7 @@ bool ReadWindowParts(Reader& r, Window& window) {
     }
     const uint32_t bit = 1u << (known - kNames);
     if ((seen & bit) != 0) return r.Error(at, "the window gives ", name, " twice");
+    first = first == nullptr ? at : first;
     const size_t before = window.size();
     size_t count = 0;
     if (!ReadWindowPart(r, name, window, count)) return false;
@@ -301,7 +307,9 @@ bool ReadWindowParts(Reader& r, Window& window) {
       return r.Error(at, name, " has ", count, " dimensions, the parts before it ", before);
     seen |= bit;
   }
-  return true;
+  constexpr uint32_t kSize = 1;  // the first name
+  return seen == 0 || (seen & kSize) != 0 ||
+         r.Error(first, "a window needs size=, as in {size=3x3 stride=2x2}");
 }
 
 bool ReadValue(Reader& r, ConvDims& dims) {

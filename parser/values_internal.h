@@ -6,13 +6,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "ir/attributes.h"
 #include "parser/reader_internal.h"
 
 namespace hlokit {
 
 inline bool ReadValue(Reader& r, int64_t& value) { return r.Int(value); }
-inline bool ReadValue(Reader& r, double& value) { return r.Double(value); }
+bool ReadValue(Reader& r, double& value);  // in the range of f32
 inline bool ReadValue(Reader& r, bool& value) { return r.Bool(value); }
 inline bool ReadValue(Reader& r, std::string& value) { return r.String(value); }
 bool ReadValue(Reader& r, RawText& algorithm);  // of a dot
@@ -43,11 +44,22 @@ HLOKIT_ENUMS(HLOKIT_DECLARE_TEXTS)
 
 bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings);
 
+// Whether XLA reads an enumeration's words in letters of either case.
+template <typename E>
+inline constexpr bool kAnyCase =
+    std::is_same_v<E, Precision> || std::is_same_v<E, RngDistribution> ||
+    std::is_same_v<E, RngAlgorithm> || std::is_same_v<E, CustomCallSchedule> ||
+    std::is_same_v<E, CustomCallApiVersion>;
+
 template <typename E>
 requires std::is_enum_v<E>
 bool ReadValue(Reader& r, E& value) {
   const absl::string_view word = r.PeekWord();
-  if (word.empty() || !EnumFromText(word, value)) return UnknownSpelling(r, SpellingsOf(value));
+  bool known = !word.empty() && EnumFromText(word, value);
+  if (kAnyCase<E> && !known && !word.empty())
+    known = EnumFromText(absl::AsciiStrToLower(word), value) ||
+            EnumFromText(absl::AsciiStrToUpper(word), value);
+  if (!known) return UnknownSpelling(r, SpellingsOf(value));
   r.Word();
   return true;
 }

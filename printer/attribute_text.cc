@@ -103,6 +103,14 @@ void AppendQuoted(std::string& out, absl::string_view text) {
   out += '"';
 }
 
+void AppendQuotedRaw(std::string& out, absl::string_view text) {
+  constexpr absl::string_view kEnding("\"\\\0", 3);
+  if (text.find_first_of(kEnding) != absl::string_view::npos) return AppendQuoted(out, text);
+  out += '"';
+  out.append(text.data(), text.size());
+  out += '"';
+}
+
 void AppendValue(std::string& out, double value) {
   absl::StrAppend(&out, static_cast<float>(value));
 }

@@ -13,6 +13,8 @@ namespace hlokit {
 
 void AppendInt(std::string& out, int64_t value);
 void AppendQuoted(std::string& out, absl::string_view text);
+// As it stands, as XLA writes some texts; escaped only where it would not read back.
+void AppendQuotedRaw(std::string& out, absl::string_view text);
 
 // Appends what `append(item)` writes for each item, with `separator` between.
 template <typename List, typename Fn>
@@ -102,6 +104,9 @@ AttributeStage StageOf(absl::string_view field_name);
 inline bool IsReplication(absl::string_view field_name) {
   return field_name == "parameter_replication";
 }
+inline bool IsThread(absl::string_view field_name) {
+  return field_name == "async_execution_thread";
+}
 inline bool IsFeedConfig(absl::string_view field_name) {
   return field_name == "infeed_config" || field_name == "outfeed_config";
 }
@@ -123,6 +128,8 @@ void AppendAttributes(std::string& out, const A& attributes, AttributeStage stag
     out += '=';
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ReplicaGroups>) {
       options.full_groups ? AppendFullGroups(out, value) : AppendValue(out, value);
+    } else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+      IsThread(field.name) ? AppendQuotedRaw(out, value) : AppendValue(out, value);
     } else {
       AppendValue(out, value);
     }

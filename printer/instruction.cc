@@ -39,9 +39,15 @@ bool IsAll(const Literal& literal, int value) {
   return true;
 }
 
+// Whether all arrays of a tuple are of integers.
+bool HoldsIntegers(const Literal& literal) {
+  if (!literal.shape().IsTuple()) return IsInteger(literal.type());
+  return std::all_of(literal.elements().begin(), literal.elements().end(), HoldsIntegers);
+}
+
 // What a fingerprint holds of a constant.
 std::string EssentialText(const Literal& literal) {
-  if (!literal.shape().IsArray()) return "{...}";
+  if (!literal.shape().IsArray()) return HoldsIntegers(literal) ? Text(literal) : "{...}";
   if (IsAll(literal, 0)) return "0";
   if (IsAll(literal, 1)) return "1";
   return IsInteger(literal.type()) ? Text(literal) : "{...}";

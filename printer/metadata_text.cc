@@ -43,7 +43,10 @@ void AppendMetadataValue(std::string& out, const OpMetadata& m, int64_t frame) {
   AppendMetadataNumber(out, "source_end_column=", m.source_end_column);
   AppendMetadataRaw(out, "profile_type=", m.profile_type);
   AppendMetadataText(out, "deduplicated_name=", m.deduplicated_name);
-  AppendMetadataText(out, "scheduling_name=", m.scheduling_name);
+  if (!m.scheduling_name.empty()) {
+    AppendPart(out, "scheduling_name=");
+    AppendQuotedRaw(out, m.scheduling_name);
+  }
   AppendMetadataText(out, "metadata_payload=", m.metadata_payload);
   AppendMetadataNumber(out, "stack_frame_id=", frame);
   AppendMetadataRaw(out, "", m.others);

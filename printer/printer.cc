@@ -258,8 +258,10 @@ void Writer::AppendBody(const Computation& computation, int indent, bool in_plac
   out_.append(indent, ' ');
   out_ += '}';
   const std::string& thread = computation.execution_thread();
-  if (options_.ids && !thread.empty() && thread != "main")
-    absl::StrAppend(&out_, ", execution_thread=\"", thread, "\"");
+  if (options_.ids && !thread.empty() && thread != "main") {
+    out_ += ", execution_thread=";
+    AppendQuotedRaw(out_, thread);
+  }
   numbers_ = outer;
   indent_ = outer_indent;
 }

@@ -1,7 +1,10 @@
 // Statistics and original values, which the IR keeps as text.
-#include "absl/container/flat_hash_map.h"
+#include <map>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "parser/normalize.h"
 #include "proto/metadata_internal.h"
 #include "proto/scanner_internal.h"
 #include "support/status.h"
@@ -9,8 +12,9 @@
 namespace hlokit {
 namespace {
 
-// An original value's tuples are no deeper than this.
+// An original value's tuples are no deeper than this, and all of them have no more places.
 constexpr int kDeepestOrigin = 64;
+constexpr int64_t kMostOriginPlaces = int64_t{1} << 20;
 
 bool ScanIndex(Scanner& scanner, google::protobuf::RepeatedField<int64_t>* index) {
   return scanner.List("{", "}", [&] {
@@ -50,24 +54,33 @@ std::string LeafText(const pb::OriginalArrayProto& array) {
   return text + "}";
 }
 
-using Place = std::vector<int64_t>;
-using OriginLeaves = absl::flat_hash_map<Place, const pb::OriginalValueElementProto*>;
+// Original values by their places in a tuple.
+struct OriginTree {
+  const pb::OriginalValueElementProto* leaf = nullptr;
+  std::map<int64_t, OriginTree> elements;
+};
 
-// OriginLeaves that the message does not name, and tuples of none but them, have no text.
-std::string TreeText(const OriginLeaves& leaves, const Shape& shape, Place& place) {
-  if (shape.IsTuple()) {
-    std::string inside;
-    for (size_t i = 0; i < shape.elements.size(); ++i) {
-      place.push_back(static_cast<int64_t>(i));
-      const std::string element = TreeText(leaves, shape.elements[i], place);
-      place.pop_back();
-      if (!element.empty()) absl::StrAppend(&inside, inside.empty() ? "" : ", ", element);
-    }
-    return inside.empty() ? "" : absl::StrCat("(", inside, ")");
+// False for a place that no tuple has.
+bool AddLeaf(const pb::OriginalValueElementProto& element, OriginTree* tree) {
+  if (element.shape_index_size() > kDeepestOrigin) return false;
+  for (const int64_t index : element.shape_index()) {
+    if (index < 0 || index >= kMostOriginPlaces) return false;
+    tree = &tree->elements[index];
   }
-  const auto found = leaves.find(place);
-  if (found == leaves.end()) return "";
-  return found->second->has_original_array() ? LeafText(found->second->original_array()) : "{}";
+  if (tree->leaf == nullptr) tree->leaf = &element;
+  return true;
+}
+
+// `places` counts down how many more the text may have.
+std::string TreeText(const OriginTree& tree, int64_t& places) {
+  if (tree.leaf != nullptr)
+    return tree.leaf->has_original_array() ? LeafText(tree.leaf->original_array()) : "{}";
+  if (tree.elements.empty()) return "";
+  const int64_t size = tree.elements.rbegin()->first + 1;
+  if ((places -= size) < 0) return "";
+  std::vector<std::string> texts(size);
+  for (const auto& [index, element] : tree.elements) texts[index] = TreeText(element, places);
+  return OriginTuple(std::move(texts));
 }
 
 }  // namespace
@@ -113,18 +126,18 @@ absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out) {
   return ok ? absl::OkStatus() : InvalidArgument("no original value: ", text);
 }
 
-std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen) {
+std::string OriginText(const pb::OriginalValueProto& in, Seen& seen) {
   seen.Note(in);
   if (in.is_synthetic_call()) return "{[synthetic_call]}";
-  OriginLeaves leaves;
+  OriginTree tree;
   for (const pb::OriginalValueElementProto& element : in.elements()) {
     seen.Note(element);
     seen.Note(element.original_array());
-    leaves.try_emplace(Place(element.shape_index().begin(), element.shape_index().end()), &element);
+    if (!AddLeaf(element, &tree)) seen.NoteRest();
   }
-  Place place;
-  const std::string tree = TreeText(leaves, shape, place);
-  return absl::StrCat("{", tree.empty() ? "()" : tree, "}");
+  int64_t places = kMostOriginPlaces;
+  const std::string text = TreeText(tree, places);
+  return absl::StrCat("{", text.empty() ? "()" : text, "}");
 }
 
 }  // namespace hlokit

@@ -222,7 +222,7 @@ absl::Status ReadLiteralOf(const Message& in, Seen& seen, SharedLiteral& literal
 }
 
 absl::Status WriteLiteralOf(const SharedLiteral& literal, const Instruction&, Message* out) {
-  if (literal != nullptr) Write(*literal, out->mutable_literal());
+  if (literal != nullptr) RETURN_IF_ERROR(Write(*literal, out->mutable_literal()));
   return absl::OkStatus();
 }
 

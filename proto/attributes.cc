@@ -44,7 +44,7 @@ absl::Status ForEachRow(Fn fn) {
 absl::Status WriteAttributes(const Instruction& instruction, pb::HloInstructionProto* out) {
   if (instruction.IsParameter()) out->set_parameter_number(instruction.parameter_number());
   if (instruction.IsConstant() && instruction.literal() != nullptr)
-    Write(*instruction.literal(), out->mutable_literal());
+    RETURN_IF_ERROR(Write(*instruction.literal(), out->mutable_literal()));
   return VisitAttributes(instruction.opcode(), instruction.attributes(),
                          [&](const auto& attributes) {
                            return ForEachRow<std::decay_t<decltype(attributes)>>(

@@ -88,7 +88,7 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
     instruction.mutable_extras().statistics = StatisticsText(in.statistics_viz(), seen);
   if (in.has_original_value())
     instruction.mutable_extras().origin =
-        OriginText(in.original_value(), instruction.shape(), seen);
+        OriginText(in.original_value(), seen);
   for (const pb::TextAttribute& attribute : in.hlokit_attributes())
     instruction.mutable_extras().unknown.emplace_back(attribute.name(), attribute.text());
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "proto/encoding_internal.h"
 #include "proto/shapes_internal.h"
 #include "support/status.h"
 #include "support/within_memory.h"
@@ -157,16 +158,19 @@ absl::StatusOr<Literal> ReadTuple(const pb::LiteralProto& in, Seen& seen, Shape 
 
 }  // namespace
 
-void Write(const Literal& literal, pb::LiteralProto* out) {
+absl::Status Write(const Literal& literal, pb::LiteralProto* out) {
   const Shape& shape = literal.shape();
   Write(shape, out->mutable_shape());
-  for (const Literal& element : literal.elements()) Write(element, out->add_tuple_literals());
-  if (!shape.IsArray()) return;
+  for (const Literal& element : literal.elements())
+    RETURN_IF_ERROR(Write(element, out->add_tuple_literals()));
+  if (!shape.IsArray()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckWrittenSize(literal.byte_size()));
   if (literal.byte_size() > 0)
     ToLayout(literal, shape, RoomFor(out, shape.type, literal.byte_size()));
-  if (!shape.HasDynamicDims()) return;
+  if (!shape.HasDynamicDims()) return absl::OkStatus();
   for (int d = 0; d < shape.rank(); ++d)
     out->add_dynamic_sizes(static_cast<int32_t>(literal.dynamic_size(d)));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Literal> Read(const pb::LiteralProto& in, Seen& seen) {

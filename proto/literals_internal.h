@@ -7,7 +7,8 @@
 
 namespace hlokit {
 
-void Write(const Literal& literal, pb::LiteralProto* out);
+// Errors: InvalidArgument for an array of more than 2 GiB.
+absl::Status Write(const Literal& literal, pb::LiteralProto* out);
 
 // Memory follows what the message holds: a shape that promises more elements is an error.
 // Errors: InvalidArgument where the shape is wrong or the lists do not fit it.

@@ -28,10 +28,9 @@ void Read(const pb::FrontendAttributes& in, Seen& seen, FrontendAttributes& attr
 absl::Status WriteStatistics(absl::string_view text, pb::StatisticsViz* out);
 std::string StatisticsText(const pb::StatisticsViz& in, Seen& seen);
 
-// `{{"a" {0}}}`, `{({"a"}, ({"b"}, {}))}`, `{[synthetic_call]}`. The nesting of tuples is the
-// shape's.
+// `{{"a" {0}}}`, `{({"a"}, ({"b"}, {}))}`, `{[synthetic_call]}`.
 absl::Status WriteOrigin(absl::string_view text, pb::OriginalValueProto* out);
-std::string OriginText(const pb::OriginalValueProto& in, const Shape& shape, Seen& seen);
+std::string OriginText(const pb::OriginalValueProto& in, Seen& seen);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -135,6 +135,7 @@ absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding
 }
 
 absl::StatusOr<LiteralFile> ReadLiteralFile(absl::string_view bytes, ProtoEncoding encoding) {
+  RETURN_IF_ERROR(CheckSize(bytes));
   Arena arena;
   switch (SniffKind(bytes, encoding, /*want_literals=*/true)) {
     case MessageKind::kLiteral: {
@@ -167,7 +168,7 @@ absl::StatusOr<LiteralFile> ReadLiteralFile(absl::string_view bytes, ProtoEncodi
 
 absl::StatusOr<std::string> WriteLiteralProto(const Literal& literal, ProtoEncoding encoding) {
   pb::LiteralProto message;
-  Write(literal, &message);
+  RETURN_IF_ERROR(Write(literal, &message));
   return Encode(message, encoding);
 }
 
@@ -178,8 +179,9 @@ absl::StatusOr<std::string> WriteSnapshotProto(const Module& module,
   ASSIGN_OR_RETURN(const std::string bytes, WriteModuleProto(module, ProtoEncoding::kBinary));
   pb::HloSnapshot message;
   RETURN_IF_ERROR(DecodeOwn(bytes, message.mutable_hlo()->mutable_hlo_module()));
-  for (const Literal* argument : arguments) Write(*argument, message.add_arguments());
-  if (result != nullptr) Write(*result, message.mutable_result());
+  for (const Literal* argument : arguments)
+    RETURN_IF_ERROR(Write(*argument, message.add_arguments()));
+  if (result != nullptr) RETURN_IF_ERROR(Write(*result, message.mutable_result()));
   message.set_execution_platform(std::string(platform));
   return Encode(message, encoding);
 }
@@ -188,8 +190,9 @@ absl::StatusOr<std::string> WriteLiteralsProto(const LiteralFile& literals,
                                                ProtoEncoding encoding) {
   pb::RunHloModuleLiterals message;
   pb::RunHloModuleIterationLiterals* iteration = message.add_iterations();
-  for (const Literal& argument : literals.arguments) Write(argument, iteration->add_arguments());
-  if (literals.result) Write(*literals.result, iteration->mutable_result());
+  for (const Literal& argument : literals.arguments)
+    RETURN_IF_ERROR(Write(argument, iteration->add_arguments()));
+  if (literals.result) RETURN_IF_ERROR(Write(*literals.result, iteration->mutable_result()));
   return Encode(message, encoding);
 }
 

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "parser/normalize.h"
+#include "proto/computation_parts_internal.h"
 #include "proto/instruction_ids_internal.h"
 #include "proto/instructions_internal.h"
 #include "proto/metadata_internal.h"
@@ -61,19 +62,16 @@ class ModuleReader {
   absl::Status ReadComputations(absl::Span<const absl::string_view> messages);
   absl::Status RestoreNames();
   absl::Status ReadComputation(absl::string_view bytes);
-  absl::Status ReadBody(absl::Span<const absl::string_view> messages, Body& body);
+  absl::Status ReadBody(absl::string_view bytes, int64_t count, Body& body);
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
-  absl::Status ReadWhole(absl::string_view bytes, const InstructionIds& by_id, Made& made);
   absl::Status ReadParts(const InstructionIds& by_id, Made& made);
   absl::StatusOr<std::unique_ptr<Instruction>> ReadOthers(
       const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata);
-  absl::Status Finish(const InstructionLinks& links, int32_t id, InstructionIds& by_id,
-                      Instruction& instruction);
-  absl::Status FindOperands(const InstructionLinks& links, const InstructionIds& by_id);
+  absl::Status Finish(int32_t id, InstructionIds& by_id, Instruction& instruction);
+  absl::Status FindOperands(const InstructionIds& by_id);
   void AppendOperands(Instruction& made);
-  absl::Status Connect(const InstructionLinks& links, const InstructionIds& by_id,
-                       Instruction& instruction);
-  absl::Status SetCalled(const InstructionLinks& links, Instruction& instruction);
+  absl::Status Connect(const InstructionIds& by_id, Instruction& instruction);
+  absl::Status SetCalled(Instruction& instruction);
   absl::Status SetEntry();
   absl::Status ReadSchedule();
   absl::Status KeepRests();
@@ -88,10 +86,22 @@ class ModuleReader {
   // Parses bytes into a message that is used again and again.
   template <typename M>
   absl::Status Parse(absl::string_view bytes, M& message) {
-    if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-      return absl::OkStatus();
+    return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? absl::OkStatus()
+                                                                                : Broken();
+  }
+  absl::Status Broken() {
     broken_ = true;
     return InvalidArgument("broken");
+  }
+  // Calls read(id) for each number while it returns an OK status.
+  template <typename Fn>
+  absl::Status ForEachId(const WireField& packed, Fn read) {
+    WireReader reader(packed);
+    for (uint64_t id = 0; !reader.AtEnd();) {
+      if (!reader.Varint(id)) return Broken();
+      RETURN_IF_ERROR(read(static_cast<int64_t>(id)));
+    }
+    return absl::OkStatus();
   }
 
   const absl::string_view bytes_;
@@ -99,14 +109,13 @@ class ModuleReader {
   Seen seen_;
   bool broken_ = false;  // some bytes are no message
   bool header_has_rest_ = false;
-  pb::HloModuleProto header_;   // without computations
-  ComputationMessage message_;  // without instructions
+  pb::HloModuleProto header_;  // without computations
   pb::ProgramShapeProto program_shape_;
   char first_block_[size_t{16} << 10];  // of arena_
   google::protobuf::Arena arena_{first_block_, sizeof(first_block_)};
   InstructionMessage* instruction_ = nullptr;  // the one that is read, in arena_
   absl::string_view name_;                     // of the instruction that is read
-  InstructionLinks links_;                     // of one that is not read in parts
+  absl::string_view computation_name_;         // of the computation that is read
   std::string header_bytes_;                   // all but the computations; parts_ looks at it
   RecurringParts parts_;
   std::vector<Instruction*> operands_;
@@ -159,7 +168,7 @@ absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> 
   bodies_.reserve(messages.size());
   for (size_t c = 0; c < messages.size(); ++c) {
     const absl::Status read = ReadComputation(messages[c]);
-    if (!read.ok()) return Annotate(read, PathOf("computations", c, message_.name()));
+    if (!read.ok()) return Annotate(read, PathOf("computations", c, computation_name_));
   }
   std::vector<Body*> order;
   for (Body& body : bodies_) order.push_back(&body);
@@ -198,52 +207,50 @@ absl::Status ModuleReader::RestoreNames() {
 }
 
 absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
-  std::vector<absl::string_view> instructions, program_shapes;
-  std::string others, without_shape;
-  broken_ = !TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others) ||
-            !TakeField(others, ComputationMessage::kProgramShapeFieldNumber, program_shapes,
-                       without_shape);
-  if (broken_) return InvalidArgument("broken");
-  RETURN_IF_ERROR(Parse(without_shape, message_));
-  if (message_.name().empty()) return InvalidArgument("name: is missing");
-  if (!computation_names_.insert(message_.name()).second)
+  ComputationParts parts;
+  if (!hlokit::ReadParts(bytes, parts)) return Broken();
+  computation_name_ = parts.name;
+  if (parts.name.empty()) return InvalidArgument("name: is missing");
+  if (!computation_names_.emplace(parts.name).second)
     return InvalidArgument("name: another computation has it");
   Body body;
-  body.id = ProtoIds::Local(message_.id());
-  body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(message_.name()));
-  if (message_.execution_thread() != "main")
-    body.computation->set_execution_thread(message_.execution_thread());
-  seen_.Note(message_);
-  bool has_rest = seen_.TakeRest();
-  RETURN_IF_ERROR(ReadBody(instructions, body));
-  for (const absl::string_view shape : program_shapes) {
+  body.id = ProtoIds::Local(parts.id);
+  body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(parts.name));
+  if (parts.execution_thread != "main")
+    body.computation->set_execution_thread(std::string(parts.execution_thread));
+  bool has_rest = parts.has_others;
+  RETURN_IF_ERROR(ReadBody(bytes, parts.instruction_count, body));
+  for (const absl::string_view shape : parts.program_shapes) {
     if (parts_.Knows(shape)) continue;
     RETURN_IF_ERROR(Parse(shape, program_shape_));
     NoteAll(program_shape_, seen_);
     has_rest |= seen_.TakeRest();
   }
   if (has_rest) computations_with_rest_.emplace_back(body.computation.get(), bytes);
-  Instruction* root = body.by_id.Find(message_.root_id());
+  Instruction* root = body.by_id.Find(parts.root_id);
   if (root == nullptr)
-    return InvalidArgument("root_id: no instruction has the id ", message_.root_id());
+    return InvalidArgument("root_id: no instruction has the id ", parts.root_id);
   body.computation->set_root(root);
   RETURN_IF_ERROR(CheckParameters(*body.computation));
   if (!by_id_.try_emplace(body.id, bodies_.size()).second)
-    return InvalidArgument("id: another computation has ", message_.id());
+    return InvalidArgument("id: another computation has ", parts.id);
   bodies_.push_back(std::move(body));
   return absl::OkStatus();
 }
 
 // Instructions come with operands first and are kept in the order of their ids.
-absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages, Body& body) {
-  if (messages.empty()) return InvalidArgument("instructions: a computation cannot be empty");
+absl::Status ModuleReader::ReadBody(absl::string_view bytes, int64_t count, Body& body) {
+  if (count == 0) return InvalidArgument("instructions: a computation cannot be empty");
   std::vector<Made> made;
-  made.reserve(messages.size());
-  body.by_id.Reserve(messages.size());
-  for (size_t i = 0; i < messages.size(); ++i) {
-    const absl::Status read = ReadOne(messages[i], body.by_id, made.emplace_back());
-    if (!read.ok()) return Annotate(read, PathOf("instructions", i, name_));
-  }
+  made.reserve(count);
+  body.by_id = InstructionIds(count);
+  absl::Status status;
+  ForEachInstruction(bytes, [&](size_t index, absl::string_view instruction) {
+    status = ReadOne(instruction, body.by_id, made.emplace_back());
+    if (!status.ok()) status = Annotate(status, PathOf("instructions", index, name_));
+    return status.ok();
+  });
+  RETURN_IF_ERROR(status);
   auto by_id = [](const Made& a, const Made& b) { return a.id < b.id; };
   if (!std::is_sorted(made.begin(), made.end(), by_id)) std::sort(made.begin(), made.end(), by_id);
   for (Made& each : made) {
@@ -254,11 +261,10 @@ absl::Status ModuleReader::ReadBody(absl::Span<const absl::string_view> messages
 }
 
 absl::Status ModuleReader::ReadParts(const InstructionIds& by_id, Made& made) {
-  RETURN_IF_ERROR(FindOperands(parts_.links(), by_id));
+  RETURN_IF_ERROR(FindOperands(by_id));
   absl::StatusOr<Shared<Shape>> shape = parts_.ReadShape(seen_);
   absl::StatusOr<Shared<OpMetadata>> metadata = parts_.ReadMetadata(seen_);
-  broken_ = absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status());
-  if (broken_) return InvalidArgument("broken");
+  if (absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status())) return Broken();
   RETURN_IF_ERROR(metadata.status());
   ASSIGN_OR_RETURN(made.instruction, ReadOthers(shape, *std::move(metadata)));
   made.instruction->set_name(SanitizedName(name_));
@@ -277,61 +283,37 @@ absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
   Seen own;
   ASSIGN_OR_RETURN(auto made, ReadInstruction(*instruction_, shape, std::move(metadata), own));
   AppendOperands(*made);
-  // What goes by the shape or the operands, or has a rest, is read each time.
-  const bool own_shape =
-      instruction_->has_original_value() || instruction_->dynamic_slice_sizes_size() > 0;
+  // What goes by the operands, or has a rest, is read each time.
+  const bool by_operands = instruction_->dynamic_slice_sizes_size() > 0;
   if (own.TakeRest()) {
     seen_.NoteRest();
-  } else if (!own_shape) {
+  } else if (!by_operands) {
     parts_.Keep(*made);
   }
   return made;
 }
 
-absl::Status ModuleReader::ReadWhole(absl::string_view bytes, const InstructionIds& by_id,
-                                     Made& made) {
-  RETURN_IF_ERROR(ParseInstruction(bytes));
-  name_ = FirstContent(bytes, InstructionMessage::kNameFieldNumber);
-  links_.id = instruction_->id();
-  Assign(instruction_->operand_ids(), links_.operands);
-  Assign(instruction_->control_predecessor_ids(), links_.predecessors);
-  Assign(instruction_->called_computation_ids(), links_.called);
-  Shape shape;
-  const absl::Status status = Read(instruction_->shape(), seen_, shape);
-  OpMetadata metadata;
-  if (instruction_->has_metadata()) Read(instruction_->metadata(), seen_, metadata);
-  absl::StatusOr<Shared<Shape>> shared = Shared<Shape>(std::move(shape));
-  if (!status.ok()) shared = status;
-  ASSIGN_OR_RETURN(made.instruction,
-                   ReadInstruction(*instruction_, std::move(shared), std::move(metadata), seen_));
-  RETURN_IF_ERROR(FindOperands(links_, by_id));
-  AppendOperands(*made.instruction);
-  return absl::OkStatus();
-}
-
 absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made) {
-  const bool in_parts = parts_.Split(bytes);
+  const bool is_message = parts_.Split(bytes);
   name_ = parts_.name();
-  if (in_parts && name_.empty()) return InvalidArgument("name: is missing");
-  RETURN_IF_ERROR(in_parts ? ReadParts(by_id, made) : ReadWhole(bytes, by_id, made));
+  if (!is_message) return Broken();
   if (name_.empty()) return InvalidArgument("name: is missing");
-  const InstructionLinks& links = in_parts ? parts_.links() : links_;
-  made.id = ProtoIds::Local(links.id);
+  RETURN_IF_ERROR(ReadParts(by_id, made));
+  made.id = ProtoIds::Local(parts_.links().id);
   names_.emplace_back(made.instruction.get(), name_);
-  RETURN_IF_ERROR(Finish(links, made.id, by_id, *made.instruction));
+  RETURN_IF_ERROR(Finish(made.id, by_id, *made.instruction));
   if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::FindOperands(const InstructionLinks& links,
-                                        const InstructionIds& by_id) {
+absl::Status ModuleReader::FindOperands(const InstructionIds& by_id) {
   operands_.clear();
-  for (const int64_t id : links.operands) {
+  return ForEachId(parts_.links().operands, [&](int64_t id) {
     operands_.push_back(by_id.Find(id));
-    if (operands_.back() == nullptr)
-      return InvalidArgument("operand_ids: no instruction before this one has the id ", id);
-  }
-  return absl::OkStatus();
+    return operands_.back() != nullptr
+               ? absl::OkStatus()
+               : InvalidArgument("operand_ids: no instruction before this one has the id ", id);
+  });
 }
 
 // After instruction_ was read into `made`.
@@ -342,41 +324,41 @@ void ModuleReader::AppendOperands(Instruction& made) {
 }
 
 // What takes the instructions and computations before this one.
-absl::Status ModuleReader::Finish(const InstructionLinks& links, int32_t id, InstructionIds& by_id,
-                                  Instruction& instruction) {
-  RETURN_IF_ERROR(Connect(links, by_id, instruction));
-  RETURN_IF_ERROR(SetCalled(links, instruction));
+absl::Status ModuleReader::Finish(int32_t id, InstructionIds& by_id, Instruction& instruction) {
+  RETURN_IF_ERROR(Connect(by_id, instruction));
+  RETURN_IF_ERROR(SetCalled(instruction));
   RETURN_IF_ERROR(CheckOperands(instruction));
   RETURN_IF_ERROR(CheckCalled(instruction));
   RETURN_IF_ERROR(CheckAsyncShape(instruction));
   Normalize(instruction);
   if (by_id.Add(id, &instruction)) return absl::OkStatus();
-  return InvalidArgument("id: another instruction has ", links.id);
+  return InvalidArgument("id: another instruction has ", parts_.links().id);
 }
 
-absl::Status ModuleReader::Connect(const InstructionLinks& links, const InstructionIds& by_id,
-                                   Instruction& instruction) {
-  for (const int64_t id : links.predecessors) {
+absl::Status ModuleReader::Connect(const InstructionIds& by_id, Instruction& instruction) {
+  return ForEachId(parts_.links().predecessors, [&](int64_t id) {
     Instruction* before = by_id.Find(id);
     if (before == nullptr)
       return InvalidArgument("control_predecessor_ids: no instruction before this one has the id ",
                              id);
     instruction.AddControlPredecessor(before);
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  });
 }
 
-absl::Status ModuleReader::SetCalled(const InstructionLinks& links, Instruction& instruction) {
+absl::Status ModuleReader::SetCalled(Instruction& instruction) {
   const CallForm form = Info(instruction.opcode()).calls;
-  if (form == CallForm::kNoCalls || links.called.empty()) return absl::OkStatus();
+  const WireField& ids = parts_.links().called;
+  if (form == CallForm::kNoCalls || ids.content.empty()) return absl::OkStatus();
   std::vector<Computation*> called;
-  for (const int64_t id : links.called) {
+  RETURN_IF_ERROR(ForEachId(ids, [&](int64_t id) {
     const auto found = by_id_.find(ProtoIds::Local(id));
     if (found == by_id_.end())
       return InvalidArgument("called_computation_ids: no computation before this one has the id ",
                              id);
     called.push_back(bodies_[found->second].computation.get());
-  }
+    return absl::OkStatus();
+  }));
   if (form == CallForm::kCondBody) std::reverse(called.begin(), called.end());
   instruction.set_called(std::move(called));
   return absl::OkStatus();
@@ -430,17 +412,15 @@ absl::Status ModuleReader::ReadSchedule() {
 absl::Status ModuleReader::KeepRests() {
   RETURN_IF_ERROR(KeepInstructionRests());
   for (const auto& [computation, bytes] : computations_with_rest_) {
-    std::vector<absl::string_view> instructions;
-    std::string others;
-    TakeField(bytes, ComputationMessage::kInstructionsFieldNumber, instructions, others);
-    RETURN_IF_ERROR(Parse(others, message_));
-    ComputationMessage written;
+    constexpr int kInstructions[] = {ComputationMessage::kInstructionsFieldNumber};
+    ComputationMessage message, written;
+    RETURN_IF_ERROR(Parse(FieldsBeyond(bytes, kInstructions), message));
     WriteProgramShape(*computation, written.mutable_program_shape());
     constexpr int kOwn[] = {
         ComputationMessage::kNameFieldNumber, ComputationMessage::kIdFieldNumber,
         ComputationMessage::kRootIdFieldNumber, ComputationMessage::kIsFusionComputationFieldNumber,
         ComputationMessage::kExecutionThreadFieldNumber};
-    rest_.Keep(*computation, RestOf(message_, written, kOwn));
+    rest_.Keep(*computation, RestOf(message, written, kOwn));
   }
   return KeepModuleRest();
 }
@@ -460,14 +440,15 @@ absl::Status ModuleReader::KeepModuleRest() {
                             M::kOriginalValueRecoveryTableFieldNumber,
                             M::kHlokitFieldNumber};
   constexpr size_t kNeverWritten = 2;  // the first ones
-  pb::HloModuleProto written;
-  if (header_has_rest_) {
-    RETURN_IF_ERROR(WriteHeader(*module_, &written));
-    WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
-  }
   const absl::Span<const int> taken(kTaken);
-  rest_.KeepOfModule(
-      RestOf(header_, written, header_has_rest_ ? taken.first(kNeverWritten) : taken));
+  if (!header_has_rest_) {
+    rest_.KeepOfModule(FieldsBeyond(header_bytes_, taken));
+    return absl::OkStatus();
+  }
+  pb::HloModuleProto written;
+  RETURN_IF_ERROR(WriteHeader(*module_, &written));
+  WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
+  rest_.KeepOfModule(RestOf(header_, written, taken.first(kNeverWritten)));
   return absl::OkStatus();
 }
 

@@ -63,63 +63,92 @@ bool VisitProgramShape(absl::string_view program_shape, Fn shape) {
 
 }  // namespace
 
-inline RecurringParts::Taken RecurringParts::Take(const WireField& field) {
-  const auto done = [](bool ok) { return ok ? Taken::kTaken : Taken::kUnusual; };
-  const auto take = [&](absl::string_view& part) {
-    if (field.type != WireType::kBytes || part.data() != nullptr) return false;
-    part = field.content;
+bool RecurringParts::Join(const WireField& field, InstructionPart& part) {
+  if (field.type != WireType::kBytes) return false;
+  if (part.content.data() == nullptr) {
+    static_cast<WireField&>(part) = field;
     return true;
-  };
-  const auto number = [&](int64_t& value, bool& has_value) {
+  }
+  if (part.joined == nullptr)
+    part.joined = &joined_.emplace_back(part.content.data(), part.content.size());
+  part.joined->append(field.content.data(), field.content.size());
+  part.content = *part.joined;
+  part.readable = part.content.data() + part.content.size();
+  return true;
+}
+
+// Numbers may stand in fields of their own.
+bool RecurringParts::JoinNumbers(const WireField& field, InstructionPart& part) {
+  if (field.type != WireType::kVarint) return Join(field, part);
+  std::string number;
+  AppendVarint(number, field.varint);
+  WireField packed;
+  packed.type = WireType::kBytes;
+  packed.content = number;
+  if (part.content.data() == nullptr) part.content = "";
+  return Join(packed, part);
+}
+
+inline bool RecurringParts::Take(const WireField& field) {
+  const auto number = [&](int64_t& value) {
+    if (field.type != WireType::kVarint) return false;
     value = static_cast<int64_t>(field.varint);
-    return field.type == WireType::kVarint && !std::exchange(has_value, true);
+    return true;
   };
   switch (field.number) {
     case Fields::kNameFieldNumber:
-      return done(take(name_) && IsAscii(name_));
+      if (field.type != WireType::kBytes) return false;
+      name_ = field.content;
+      return true;
     case Fields::kShapeFieldNumber:
-      return done(take(shape_bytes_));
+      return Join(field, shape_bytes_);
     case Fields::kMetadataFieldNumber:
-      return done(take(metadata_bytes_));
+      return Join(field, metadata_bytes_);
     case Fields::kIdFieldNumber:
-      return done(number(links_.id, has_id_));
+      return number(links_.id);
     case Fields::kParameterNumberFieldNumber:
-      return done(number(links_.parameter_number, has_number_));
+      return number(links_.parameter_number);
     case Fields::kTupleIndexFieldNumber:
-      return done(number(links_.tuple_index, has_index_));
+      return number(links_.tuple_index);
     case Fields::kOperandIdsFieldNumber:
-      return done(AppendNumbers(field, links_.operands));
+      return JoinNumbers(field, links_.operands);
     case Fields::kControlPredecessorIdsFieldNumber:
-      return done(AppendNumbers(field, links_.predecessors));
+      return JoinNumbers(field, links_.predecessors);
     case Fields::kCalledComputationIdsFieldNumber:
-      return done(AppendNumbers(field, links_.called));
+      return JoinNumbers(field, links_.called);
     default:
-      return Taken::kOther;
+      return false;
   }
 }
 
+// Most messages have them in one piece, which is not copied.
+void RecurringParts::AppendOthers(absl::string_view fields) {
+  if (others_.empty()) {
+    others_ = fields;
+    return;
+  }
+  if (others_.data() != others_buffer_.data())
+    others_buffer_.assign(others_.data(), others_.size());
+  others_buffer_.append(fields.data(), fields.size());
+  others_ = others_buffer_;
+}
+
 bool RecurringParts::Split(absl::string_view instruction) {
-  name_ = shape_bytes_ = metadata_bytes_ = {};
-  links_.id = links_.parameter_number = links_.tuple_index = 0;
-  has_id_ = has_number_ = has_index_ = false;
-  links_.operands.clear();
-  links_.predecessors.clear();
-  links_.called.clear();
-  others_.clear();
+  name_ = others_ = {};
+  shape_bytes_ = metadata_bytes_ = {};
+  links_ = {};
   WireReader reader(instruction);
   WireField field;
   size_t kept = 0;  // up to here, bytes are in others_ or taken out
   while (!reader.AtEnd()) {
     const size_t start = reader.offset();
     if (!reader.Next(field)) return false;
-    const Taken taken = Take(field);
-    if (taken == Taken::kOther) continue;
-    if (taken == Taken::kUnusual) return false;
-    if (start > kept) others_.append(instruction.data() + kept, start - kept);
+    if (!Take(field)) continue;
+    if (start > kept) AppendOthers(instruction.substr(kept, start - kept));
     kept = reader.offset();
   }
-  others_.append(instruction.data() + kept, instruction.size() - kept);
-  return true;
+  if (instruction.size() > kept) AppendOthers(instruction.substr(kept));
+  return IsAscii(name_) || IsUtf8(name_);
 }
 
 std::unique_ptr<Instruction> RecurringParts::MakeKnown(
@@ -148,10 +177,11 @@ absl::StatusOr<Shared<Shape>> RecurringParts::ReadShape(absl::string_view bytes,
 }
 
 absl::StatusOr<Shared<OpMetadata>> RecurringParts::ReadMetadata(Seen& seen) {
-  if (metadata_bytes_.empty()) return Shared<OpMetadata>();
+  if (metadata_bytes_.content.empty()) return Shared<OpMetadata>();
+  const absl::string_view bytes = metadata_bytes_.content;
   return ReadOnce(
-      metadata_bytes_, metadatas_, metadata_, seen,
-      [&](OpMetadata& metadata) { return ReadFromWire(metadata_bytes_, texts_, metadata); },
+      bytes, metadatas_, metadata_, seen,
+      [&](OpMetadata& metadata) { return ReadFromWire(bytes, texts_, metadata); },
       [](const pb::OpMetadata& in, Seen& own, OpMetadata& metadata) {
         Read(in, own, metadata);
         return absl::OkStatus();

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "proto/messages_internal.h"
@@ -17,22 +16,27 @@
 
 namespace hlokit {
 
+// A field that is read from its bytes: a message, or a list of numbers, packed.
+struct InstructionPart : WireField {
+  std::string* joined = nullptr;  // holds the content that the message gave in pieces
+};
+
 // What an instruction's message says of it and its neighbours in numbers.
 struct InstructionLinks {
   int64_t id = 0;
   int64_t parameter_number = 0, tuple_index = 0;
-  absl::InlinedVector<int64_t, 8> operands, predecessors, called;
+  InstructionPart operands, predecessors, called;
 };
 
 class RecurringParts {
  public:
-  // Takes the message of an instruction apart; the bytes must live as long as this. False, and
-  // nothing to be read, where they are broken, hold a part twice, or a name beyond ASCII.
+  // Takes the message of an instruction apart, as libprotobuf would read it; the bytes must live as
+  // long as this. False where they are no message.
   bool Split(absl::string_view instruction);
   absl::string_view name() const { return name_; }
   const InstructionLinks& links() const { return links_; }
   // The message without name, links, shape and metadata, after Split.
-  const std::string& others() const { return others_; }
+  absl::string_view others() const { return others_; }
   // An instruction of the shape and operands, made of what equal others() were read as; null where
   // none were.
   std::unique_ptr<Instruction> MakeKnown(const Shared<Shape>& shape,
@@ -40,7 +44,9 @@ class RecurringParts {
   // Keeps a copy of what others() were just read as, for MakeKnown().
   void Keep(const Instruction& read);
   // Errors: DataLoss for bytes that are no message; else as Read in shapes_internal.h.
-  absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen) { return ReadShape(shape_bytes_, seen); }
+  absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen) {
+    return ReadShape(shape_bytes_.content, seen);
+  }
   // The same; nothing where there is none.
   absl::StatusOr<Shared<OpMetadata>> ReadMetadata(Seen& seen);
   // What a ProgramShapeProto says. False, with any value in the layout, where libprotobuf has to
@@ -51,15 +57,19 @@ class RecurringParts {
   bool Knows(absl::string_view program_shape) const;
 
  private:
-  enum class Taken : uint8_t { kTaken, kOther, kUnusual };
-  // Takes a field unless it is one of the others; unusual: broken, or it has been there before.
-  [[gnu::always_inline]] inline Taken Take(const WireField& field);
+  // Takes a field unless it is one of the others.
+  [[gnu::always_inline]] inline bool Take(const WireField& field);
+  // Takes the content of a part, joined to what the message gave of it before.
+  bool Join(const WireField& field, InstructionPart& part);
+  bool JoinNumbers(const WireField& field, InstructionPart& part);
+  void AppendOthers(absl::string_view fields);
   absl::StatusOr<Shared<Shape>> ReadShape(absl::string_view bytes, Seen& seen);
 
-  absl::string_view name_, shape_bytes_, metadata_bytes_;
+  absl::string_view name_, others_;
+  InstructionPart shape_bytes_, metadata_bytes_;
   InstructionLinks links_;
-  bool has_id_ = false, has_number_ = false, has_index_ = false;
-  std::string others_;
+  std::string others_buffer_;       // where others_ is not in one piece
+  std::deque<std::string> joined_;  // parts that messages gave in pieces
   pb::ShapeProto shape_;
   pb::OpMetadata metadata_;
   SharedTextCache texts_;

@@ -26,6 +26,16 @@ Message Slice() {
   return message;
 }
 
+std::vector<int64_t> NumbersIn(const WireField& packed) {
+  std::vector<int64_t> numbers;
+  EXPECT_TRUE(AppendNumbers(packed, numbers));
+  return numbers;
+}
+
+std::vector<int64_t> NumbersIn(const google::protobuf::RepeatedField<int64_t>& repeated) {
+  return {repeated.begin(), repeated.end()};
+}
+
 TEST(RecurringParts, SplitWhatLibprotobufReads) {
   const Message message = Slice();
   const std::string bytes = message.SerializeAsString();
@@ -34,47 +44,69 @@ TEST(RecurringParts, SplitWhatLibprotobufReads) {
   EXPECT_EQ(parts.name(), "slice.1");
   const InstructionLinks& links = parts.links();
   EXPECT_EQ(links.id, message.id());
-  EXPECT_EQ(links.operands, decltype(links.operands)({message.operand_ids(0), 2}));
-  EXPECT_EQ(links.predecessors, decltype(links.predecessors)({5}));
-  EXPECT_EQ(links.called, decltype(links.called)({9}));
+  EXPECT_EQ(NumbersIn(links.operands), NumbersIn(message.operand_ids()));
+  EXPECT_EQ(NumbersIn(links.predecessors), std::vector<int64_t>({5}));
+  EXPECT_EQ(NumbersIn(links.called), std::vector<int64_t>({9}));
   Message others;
-  ASSERT_TRUE(others.ParseFromString(parts.others()));
+  ASSERT_TRUE(others.ParseFromString(std::string(parts.others())));
   EXPECT_EQ(others.opcode(), "slice");
   EXPECT_EQ(others.slice_dimensions(0).limit(), 3);
   EXPECT_FALSE(others.has_shape() || others.has_metadata());
   EXPECT_EQ(others.id(), 0);
 }
 
-TEST(RecurringParts, TakeNumbersThatAreNotPacked) {
+// Of a name, id, number or index given twice the last one counts; lists and messages are joined.
+TEST(RecurringParts, JoinWhatMessagesGiveInPieces) {
   std::string bytes = Slice().SerializeAsString();
-  AppendVarint(bytes, Message::kOperandIdsFieldNumber << 3);
-  AppendVarint(bytes, 11);
+  Message more;
+  more.set_name("\xc3\xa4");
+  more.set_id(5);
+  more.mutable_shape()->add_dimensions(4);
+  more.add_operand_ids(10);
+  for (int i = 0; i < 3; ++i) bytes += more.SerializeAsString();
+  for (const int number : {Message::kOperandIdsFieldNumber, Message::kCalledComputationIdsFieldNumber}) {
+    AppendVarint(bytes, static_cast<uint64_t>(number) << 3);  // not packed
+    AppendVarint(bytes, 1000);
+  }
   Message message;
   ASSERT_TRUE(message.ParseFromString(bytes));
   RecurringParts parts;
   ASSERT_TRUE(parts.Split(bytes));
-  ASSERT_EQ(parts.links().operands.size(), 3);
-  EXPECT_EQ(parts.links().operands[2], message.operand_ids(2));
+  EXPECT_EQ(parts.name(), message.name());
+  EXPECT_EQ(parts.links().id, message.id());
+  EXPECT_EQ(NumbersIn(parts.links().operands), NumbersIn(message.operand_ids()));
+  EXPECT_EQ(NumbersIn(parts.links().called), NumbersIn(message.called_computation_ids()));
+  Seen seen;
+  const auto shape = parts.ReadShape(seen);
+  ASSERT_TRUE(shape.ok()) << shape.status();
+  EXPECT_EQ(Text(**shape), "f32[3,4,4,4]");
+  Message others;
+  ASSERT_TRUE(others.ParseFromString(std::string(parts.others())));
+  EXPECT_EQ(others.slice_dimensions_size(), 1);
 }
 
-TEST(RecurringParts, LeaveUnusualMessagesToLibprotobuf) {
+TEST(RecurringParts, KnowBrokenMessages) {
   RecurringParts parts;
   const std::string usual = Slice().SerializeAsString();
-  std::string twice = usual;
-  AppendVarint(twice, Message::kIdFieldNumber << 3);
-  AppendVarint(twice, 1);
-  EXPECT_FALSE(parts.Split(twice));
-  std::string renamed = usual;
-  AppendField(renamed, Message::kNameFieldNumber, "b");
-  EXPECT_FALSE(parts.Split(renamed));
-  Message beyond_ascii = Slice();
-  beyond_ascii.set_name("\xc3\xa4");
-  EXPECT_FALSE(parts.Split(beyond_ascii.SerializeAsString()));
-  std::string broken = usual;
-  AppendField(broken, Message::kOperandIdsFieldNumber, "\x80");  // a number goes on after its end
-  EXPECT_FALSE(parts.Split(broken));
   EXPECT_FALSE(parts.Split(usual.substr(0, usual.size() - 1)));
+  std::string no_text = usual;
+  AppendField(no_text, Message::kNameFieldNumber, "\xc3");
+  EXPECT_FALSE(parts.Split(no_text));
   EXPECT_TRUE(parts.Split(usual));
+}
+
+// A field of another wire type is an unknown one.
+TEST(RecurringParts, LeaveFieldsOfOtherTypes) {
+  std::string bytes = Slice().SerializeAsString();
+  AppendField(bytes, Message::kIdFieldNumber, "x");
+  AppendVarint(bytes, Message::kNameFieldNumber << 3);
+  AppendVarint(bytes, 7);
+  RecurringParts parts;
+  ASSERT_TRUE(parts.Split(bytes));
+  EXPECT_EQ(parts.name(), "slice.1");
+  Message others;
+  ASSERT_TRUE(others.ParseFromString(std::string(parts.others())));
+  EXPECT_TRUE(UnknownFields::In(others));
 }
 
 TEST(RecurringParts, MakeWhatWasKeptInAnyShape) {
@@ -99,12 +131,14 @@ TEST(RecurringParts, TakeNumbersOutOfWhatIsKept) {
   RecurringParts parts;
   Message message = Slice();
   message.set_parameter_number(7);
-  ASSERT_TRUE(parts.Split(message.SerializeAsString()));
+  const std::string first = message.SerializeAsString();
+  ASSERT_TRUE(parts.Split(first));
   EXPECT_EQ(parts.links().parameter_number, 7);
   EXPECT_EQ(parts.links().tuple_index, 0);
-  const std::string others = parts.others();
+  const std::string others(parts.others());
   message.set_parameter_number(8);
-  ASSERT_TRUE(parts.Split(message.SerializeAsString()));
+  const std::string second = message.SerializeAsString();
+  ASSERT_TRUE(parts.Split(second));
   EXPECT_EQ(parts.links().parameter_number, 8);
   EXPECT_EQ(parts.others(), others);
 }

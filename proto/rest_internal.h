@@ -47,7 +47,8 @@ class ProtoRest {
     return at < static_cast<int64_t>(ids.size()) ? ids[at] : -1;
   }
   static void Set(std::vector<int32_t>& ids, int64_t at, int32_t id) {
-    if (at >= static_cast<int64_t>(ids.size())) ids.resize(at + 1, -1);
+    if (at == static_cast<int64_t>(ids.size())) return ids.push_back(id);
+    if (at > static_cast<int64_t>(ids.size())) ids.resize(at + 1, -1);
     ids[at] = id;
   }
   static const std::string& Find(const Rests& rests, int64_t id) {

@@ -42,9 +42,9 @@ bool HasExtras(const pb::LayoutProto& in) {
 absl::Status ReadPointerType(pb::PrimitiveType number, ElementType& type) {
   if (number == 0) return absl::OkStatus();
   RETURN_IF_ERROR(ReadType(number, type));
-  if (IsUnsigned(type)) return absl::OkStatus();
+  if (IsInteger(type)) return absl::OkStatus();
   return InvalidArgument("an index or pointer type of the layout is ", Text(type),
-                         ", not an unsigned integer");
+                         ", not an integer");
 }
 
 absl::Status ReadExtras(const pb::LayoutProto& in, Seen& seen, Layout& layout) {

@@ -136,6 +136,21 @@ bool HasField(absl::string_view bytes, int number, WireType type) {
   return false;
 }
 
+std::string FieldsBeyond(absl::string_view bytes, absl::Span<const int> numbers) {
+  std::string others;
+  WireReader reader(bytes);
+  WireField field;
+  for (size_t start = 0; !reader.AtEnd() && reader.Next(field); start = reader.offset()) {
+    if (std::find(numbers.begin(), numbers.end(), field.number) != numbers.end()) continue;
+    others.append(bytes.data() + start, reader.offset() - start);
+  }
+  return others;
+}
+
+bool IsUtf8(absl::string_view text) {
+  return FindInvalidUtf8(text) == absl::string_view::npos;
+}
+
 void AppendVarint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace google::protobuf {
 class Descriptor;
@@ -147,6 +148,11 @@ bool TakeField(absl::string_view bytes, int number, std::vector<absl::string_vie
 // fields before it are broken.
 absl::string_view FirstContent(absl::string_view bytes, int number);
 bool HasField(absl::string_view bytes, int number, WireType type);
+
+// All fields but those of these numbers, as they stand. The bytes must be a message.
+std::string FieldsBeyond(absl::string_view bytes, absl::Span<const int> numbers);
+
+bool IsUtf8(absl::string_view text);
 
 void AppendVarint(std::string& out, uint64_t value);
 // Appends a field of bytes: a text, or a message.

@@ -137,6 +137,7 @@ absl::Status ByteWriter::AppendComputation(const Computation& computation, bool 
     instruction_.clear();
     RETURN_IF_ERROR(AppendInstruction(*i, instruction_));
     AppendField(out, Parts::kInstructionsFieldNumber, instruction_);
+    RETURN_IF_ERROR(CheckWrittenSize(out.size()));
   }
   Parts tail;
   tail.set_id(ids_.Of(computation));
@@ -233,6 +234,7 @@ absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& r
     part.clear();
     RETURN_IF_ERROR(writer.AppendComputation(*computation, fused.contains(computation), part));
     AppendField(out, Parts::kComputationsFieldNumber, part);
+    RETURN_IF_ERROR(CheckWrittenSize(out.size()));
   }
   out += after;
   RETURN_IF_ERROR(CheckWrittenSize(out.size()));

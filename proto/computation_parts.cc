@@ -1,0 +1,59 @@
+// Messages of computations taken apart.
+#include "proto/computation_parts_internal.h"
+
+#include "proto/messages_internal.h"
+
+namespace hlokit {
+namespace {
+
+using Fields = pb::HloComputationProto;
+static_assert(Fields::kInstructionsFieldNumber == 2, "as ForEachInstruction has it");
+
+// False for a field that is not known.
+bool Take(const WireField& field, ComputationParts& parts) {
+  const auto text = [&](absl::string_view& to) {
+    if (field.type != WireType::kBytes) return false;
+    to = field.content;
+    return true;
+  };
+  const auto number = [&](int64_t& to) {
+    if (field.type != WireType::kVarint) return false;
+    to = static_cast<int64_t>(field.varint);
+    return true;
+  };
+  int64_t is_fusion = 0;  // which its caller says too
+  switch (field.number) {
+    case Fields::kInstructionsFieldNumber:
+      parts.instruction_count += field.type == WireType::kBytes;
+      return field.type == WireType::kBytes;
+    case Fields::kNameFieldNumber:
+      return text(parts.name);
+    case Fields::kExecutionThreadFieldNumber:
+      return text(parts.execution_thread);
+    case Fields::kProgramShapeFieldNumber:
+      return field.type == WireType::kBytes && text(parts.program_shapes.emplace_back());
+    case Fields::kIdFieldNumber:
+      return number(parts.id);
+    case Fields::kRootIdFieldNumber:
+      return number(parts.root_id);
+    case Fields::kIsFusionComputationFieldNumber:
+      return number(is_fusion);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool ReadParts(absl::string_view bytes, ComputationParts& parts) {
+  WireReader reader(bytes);
+  WireField field;
+  while (!reader.AtEnd()) {
+    if (!reader.Next(field)) return false;
+    parts.has_others |= !Take(field, parts);
+  }
+  return IsUtf8(parts.name) && IsUtf8(parts.execution_thread);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -51,9 +51,8 @@ bool IsIgnored(Opcode opcode, absl::string_view name) {
       {"async_group_id", Opcode::kAsyncDone},
       {"is_cross_program_prefetch", Opcode::kCopyStart},
       {"dimensions", Opcode::kRaggedAllToAll}};
-  return name == kReplication ||
-         std::find(std::begin(kFormer), std::end(kFormer), std::pair(name, opcode)) !=
-             std::end(kFormer);
+  return name == kReplication || std::find(std::begin(kFormer), std::end(kFormer),
+                                           std::pair(name, opcode)) != std::end(kFormer);
 }
 
 // Of the one attribute without a meaning whose values XLA looks at.

@@ -115,7 +115,8 @@ bool ReadIota(Reader& r, DimVector& reshape_dims, DimVector& perm) {
   if (!r.List('[', ']', [&] { return r.Int(reshape_dims.emplace_back()); })) return false;
   if (DeviceCount(reshape_dims) < 1) return r.Error(start, "no devices, or too many");
   const bool transposed = r.PeekWord() == "T";
-  if (transposed && reshape_dims.size() == 1) return r.Error(r.Here(), "T(..) needs several dimensions before it");
+  if (transposed && reshape_dims.size() == 1)
+    return r.Error(r.Here(), "T(..) needs several dimensions before it");
   if (transposed) {
     r.Word();
     const char* at = r.Here();

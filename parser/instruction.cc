@@ -50,8 +50,7 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = true;
   const bool internal = absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_");
-  if (internal ||
-      (percent ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
+  if (internal || (percent ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction; ",
                          internal ? "x" : "", name, internal ? "" : "_", " could");
   if (is_root && scope.root_place.valid()) {

@@ -62,8 +62,7 @@ bool ReadMesh(Reader& r, Mesh& mesh) {
   const bool ok = r.List('[', ']', [&] {
     const char* name_at = r.Here();
     std::string name;
-    if (!r.String(name) || !r.Eat('=', "after the axis name") ||
-        !r.Int(mesh.sizes.emplace_back()))
+    if (!r.String(name) || !r.Eat('=', "after the axis name") || !r.Int(mesh.sizes.emplace_back()))
       return false;
     if (std::find(mesh.names.begin(), mesh.names.end(), name) != mesh.names.end())
       return r.Error(name_at, "the mesh has two axes '", name, "'");

@@ -12,8 +12,8 @@ namespace hlokit {
 struct Mesh {
   std::vector<std::string> names;
   DimVector sizes;
-  std::vector<int64_t> devices;   // in row-major order of the axes; empty: 0, 1, ...
-  DimVector reshape_dims, perm;   // where the text counts the devices up; else empty
+  std::vector<int64_t> devices;  // in row-major order of the axes; empty: 0, 1, ...
+  DimVector reshape_dims, perm;  // where the text counts the devices up; else empty
 };
 
 // `'x'`, or part of it: `'x':(4)2` is the 2 positions that follow a factor of 4.

@@ -32,8 +32,8 @@ struct PrintOptions {
   bool canonical_names = false;
   bool canonical_order = false;
   bool full_bodies = false;
-  int64_t indent_amount = 0;         // levels of two blanks before every line
-  int64_t operand_index_every = 5;   // `/*index=5*/` before each such operand; 0: none
+  int64_t indent_amount = 0;        // levels of two blanks before every line
+  int64_t operand_index_every = 5;  // `/*index=5*/` before each such operand; 0: none
 
   // --format=short, canonical and fingerprint: what XLA calls ShortParsable, Canonical and
   // Fingerprint.

@@ -180,6 +180,7 @@ absl::Status DecodeOwn(absl::string_view bytes, Message* message) {
 void AppendBytes(const Message& message, std::string& out) {
   const size_t start = out.size();
   const size_t size = message.ByteSizeLong();  // which the writing below goes by
+  if (size == 0) return;
   out.resize(start + size);
   google::protobuf::io::ArrayOutputStream stream(&out[start], static_cast<int>(size));
   google::protobuf::io::CodedOutputStream coded(&stream);

@@ -17,8 +17,8 @@ class InstructionIds {
   // False where the number is taken.
   bool Add(int32_t id, Instruction* instruction) {
     if (near_.empty()) {
-      near_.resize(4 * size_t(count_) + 64, nullptr);
-      first_ = id - std::min(id, count_);
+      near_.resize(2 * size_t(count_) + 16, nullptr);
+      first_ = id - std::min(id, count_ / 2);
     }
     const size_t at = At(id);
     if (at >= near_.size()) return far_.try_emplace(id, instruction).second;

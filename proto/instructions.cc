@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/shardings_internal.h"
+#include "proto/wire_internal.h"
 #include "support/status.h"
 #include "support/text.h"
 
@@ -50,18 +53,21 @@ absl::Status WriteExtras(const Instruction& instruction, Message* out) {
   return absl::OkStatus();
 }
 
-void WriteEdges(const Instruction& instruction, const ProtoIds& ids, Message* out) {
-  out->set_id(ids.Of(instruction));
-  for (const Instruction* operand : instruction.operands())
-    if (operand != nullptr) out->add_operand_ids(ids.Of(*operand));
-  for (const Instruction* before : instruction.control_predecessors())
-    out->add_control_predecessor_ids(ids.Of(*before));
-  for (const Computation* called : instruction.called())
-    out->add_called_computation_ids(ids.Of(*called));
-  // A loop's body stands before its condition.
-  auto* called = out->mutable_called_computation_ids();
-  if (Info(instruction.opcode()).calls == CallForm::kCondBody)
-    std::reverse(called->begin(), called->end());
+size_t VarintSize(int64_t value) {
+  return (static_cast<size_t>(std::bit_width(static_cast<uint64_t>(value) | 1)) + 6) / 7;
+}
+
+// A packed list of the ids of `things`, some of which may be null before verification.
+template <typename Things>
+void AppendIds(std::string& out, int field, const Things& things, const ProtoIds& ids) {
+  size_t size = 0;
+  for (const auto* thing : things)
+    if (thing != nullptr) size += VarintSize(ids.Of(*thing));
+  if (size == 0) return;
+  AppendVarint(out, WireTag(field, WireType::kBytes));
+  AppendVarint(out, size);
+  for (const auto* thing : things)
+    if (thing != nullptr) AppendVarint(out, ids.Of(*thing));
 }
 
 absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
@@ -87,8 +93,7 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
   if (in.statistics_viz().statistics_size() > 0)
     instruction.mutable_extras().statistics = StatisticsText(in.statistics_viz(), seen);
   if (in.has_original_value())
-    instruction.mutable_extras().origin =
-        OriginText(in.original_value(), seen);
+    instruction.mutable_extras().origin = OriginText(in.original_value(), seen);
   for (const pb::TextAttribute& attribute : in.hlokit_attributes())
     instruction.mutable_extras().unknown.emplace_back(attribute.name(), attribute.text());
   return absl::OkStatus();
@@ -125,8 +130,23 @@ ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest)
   }
 }
 
-absl::Status WriteOthers(const Instruction& instruction, const ProtoIds& ids, Message* out) {
-  WriteEdges(instruction, ids, out);
+void AppendEdges(const Instruction& instruction, const ProtoIds& ids, std::string& out) {
+  if (const int64_t id = ids.Of(instruction); id != 0) {
+    AppendVarint(out, WireTag(Message::kIdFieldNumber, WireType::kVarint));
+    AppendVarint(out, id);
+  }
+  AppendIds(out, Message::kOperandIdsFieldNumber, instruction.operands(), ids);
+  AppendIds(out, Message::kControlPredecessorIdsFieldNumber, instruction.control_predecessors(),
+            ids);
+  absl::InlinedVector<const Computation*, 4> called(instruction.called().begin(),
+                                                    instruction.called().end());
+  // A loop's body stands before its condition.
+  if (Info(instruction.opcode()).calls == CallForm::kCondBody)
+    std::reverse(called.begin(), called.end());
+  AppendIds(out, Message::kCalledComputationIdsFieldNumber, called, ids);
+}
+
+absl::Status WriteOthers(const Instruction& instruction, Message* out) {
   absl::Status status = WriteAttributes(instruction, out);
   if (status.ok()) status = WriteExtras(instruction, out);
   return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
@@ -146,7 +166,10 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
   out->set_opcode(opcode.data(), opcode.size());
   Write(instruction.shape(), out->mutable_shape());
   WriteMetadata(instruction, frames, out->mutable_metadata());
-  return WriteOthers(instruction, ids, out);
+  std::string edges;
+  AppendEdges(instruction, ids, edges);
+  if (!out->MergeFromString(edges)) return Internal("edges that do not read back");
+  return WriteOthers(instruction, out);
 }
 
 absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,
@@ -166,11 +189,16 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,
 }
 
 std::string SanitizedName(absl::string_view name) {
+  bool fits = true, has_point = false;
+  for (const char c : name) {
+    fits &= kFitsName[static_cast<unsigned char>(c)];
+    has_point |= c == '.';
+  }
   std::string result(name);
+  // No rule touches what most names are like, `add.17`.
+  if (fits && has_point && absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) return result;
   if (result.empty()) return result;
-  bool all_fit = true;
-  for (const char c : name) all_fit &= kFitsName[static_cast<unsigned char>(c)];
-  if (!all_fit)
+  if (!fits)
     for (char& c : result)
       if (!kFitsName[static_cast<unsigned char>(c)]) c = '_';
   if (!absl::ascii_isalpha(static_cast<unsigned char>(result[0]))) result[0] = '_';

@@ -32,11 +32,12 @@ class ProtoIds {
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
                               const StackFrameNumbering& frames, pb::HloInstructionProto* out);
 
-// Parts of it: the metadata, and all but name, opcode, shape and metadata.
+// Parts of it: the metadata; the fields from the id to the called computations, as bytes; and all
+// but these, name, opcode and shape.
 void WriteMetadata(const Instruction& instruction, const StackFrameNumbering& frames,
                    pb::OpMetadata* out);
-absl::Status WriteOthers(const Instruction& instruction, const ProtoIds& ids,
-                         pb::HloInstructionProto* out);
+void AppendEdges(const Instruction& instruction, const ProtoIds& ids, std::string& out);
+absl::Status WriteOthers(const Instruction& instruction, pb::HloInstructionProto* out);
 
 // An instruction with its name, attributes and annotations, and with the shape and metadata, which
 // were read before. Errors: InvalidArgument with the path of the field, that of the shape among

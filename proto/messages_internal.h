@@ -21,9 +21,7 @@ class UnknownFields : private google::protobuf::MessageLite {
 class Seen {
  public:
   // Every reader of a message notes it, so that no unknown field is lost unseen.
-  void Note(const google::protobuf::MessageLite& message) {
-    rest_ |= UnknownFields::In(message);
-  }
+  void Note(const google::protobuf::MessageLite& message) { rest_ |= UnknownFields::In(message); }
   // A known field that the module has no place for.
   void NoteRest() { rest_ = true; }
   // True if something noted since the last call wants a Rest (rest_internal.h).

@@ -2,8 +2,8 @@
 #include "proto/read_checks_internal.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -76,11 +76,11 @@ void SplitSliceSizes(const google::protobuf::RepeatedField<int64_t>& sizes,
 }
 
 absl::Status CheckParameters(Computation& computation) {
-  std::vector<const Instruction*> parameters;
+  absl::InlinedVector<const Instruction*, 8> parameters;
   computation.ForEach([&](const Instruction* i) {
     if (i->IsParameter()) parameters.push_back(i);
   });
-  std::vector<bool> taken(parameters.size(), false);
+  absl::InlinedVector<bool, 16> taken(parameters.size(), false);
   for (const Instruction* parameter : parameters) {
     const int64_t number = parameter->parameter_number();
     if (number < 0 || number >= static_cast<int64_t>(taken.size()) || taken[number])

@@ -228,8 +228,7 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
   }
   if (has_rest) computations_with_rest_.emplace_back(body.computation.get(), bytes);
   Instruction* root = body.by_id.Find(parts.root_id);
-  if (root == nullptr)
-    return InvalidArgument("root_id: no instruction has the id ", parts.root_id);
+  if (root == nullptr) return InvalidArgument("root_id: no instruction has the id ", parts.root_id);
   body.computation->set_root(root);
   RETURN_IF_ERROR(CheckParameters(*body.computation));
   if (!by_id_.try_emplace(body.id, bodies_.size()).second)

@@ -63,61 +63,74 @@ bool VisitProgramShape(absl::string_view program_shape, Fn shape) {
 
 }  // namespace
 
-bool RecurringParts::Join(const WireField& field, InstructionPart& part) {
-  if (field.type != WireType::kBytes) return false;
-  if (part.content.data() == nullptr) {
-    static_cast<WireField&>(part) = field;
-    return true;
-  }
+void RecurringParts::Join(absl::string_view bytes, InstructionPart& part) {
   if (part.joined == nullptr)
     part.joined = &joined_.emplace_back(part.content.data(), part.content.size());
-  part.joined->append(field.content.data(), field.content.size());
+  part.joined->append(bytes.data(), bytes.size());
   part.content = *part.joined;
   part.readable = part.content.data() + part.content.size();
+}
+
+bool RecurringParts::JoinNext(WireReader& reader, InstructionPart& part) {
+  WireField field;
+  if (!reader.Bytes(field)) return false;
+  Join(field.content, part);
   return true;
 }
 
-// Numbers may stand in fields of their own.
-bool RecurringParts::JoinNumbers(const WireField& field, InstructionPart& part) {
-  if (field.type != WireType::kVarint) return Join(field, part);
-  std::string number;
-  AppendVarint(number, field.varint);
-  WireField packed;
-  packed.type = WireType::kBytes;
-  packed.content = number;
-  if (part.content.data() == nullptr) part.content = "";
-  return Join(packed, part);
+// A number in a field of its own.
+bool RecurringParts::JoinNumber(WireReader& reader, InstructionPart& part) {
+  uint64_t number = 0;
+  if (!reader.Varint(number)) return false;
+  std::string packed;
+  AppendVarint(packed, number);
+  Join(packed, part);
+  return true;
 }
 
-inline bool RecurringParts::Take(const WireField& field) {
+inline RecurringParts::Taken RecurringParts::TakeNext(WireReader& reader) {
+  constexpr auto bytes = [](int number) { return WireTag(number, WireType::kBytes); };
+  constexpr auto varint = [](int number) { return WireTag(number, WireType::kVarint); };
+  const auto done = [](bool ok) { return ok ? Taken::kTaken : Taken::kBroken; };
   const auto number = [&](int64_t& value) {
-    if (field.type != WireType::kVarint) return false;
-    value = static_cast<int64_t>(field.varint);
-    return true;
+    uint64_t read = 0;
+    const bool ok = reader.Varint(read);
+    value = static_cast<int64_t>(read);
+    return done(ok);
   };
-  switch (field.number) {
-    case Fields::kNameFieldNumber:
-      if (field.type != WireType::kBytes) return false;
+  const char* const start = reader.at();
+  uint64_t tag = 0;
+  if (!reader.Tag(tag)) return Taken::kBroken;
+  WireField field;
+  switch (tag) {
+    case bytes(Fields::kNameFieldNumber):
+      if (!reader.Bytes(field)) return Taken::kBroken;
       name_ = field.content;
-      return true;
-    case Fields::kShapeFieldNumber:
-      return Join(field, shape_bytes_);
-    case Fields::kMetadataFieldNumber:
-      return Join(field, metadata_bytes_);
-    case Fields::kIdFieldNumber:
+      return Taken::kTaken;
+    case bytes(Fields::kShapeFieldNumber):
+      return done(TakePart(reader, shape_bytes_));
+    case bytes(Fields::kMetadataFieldNumber):
+      return done(TakePart(reader, metadata_bytes_));
+    case varint(Fields::kIdFieldNumber):
       return number(links_.id);
-    case Fields::kParameterNumberFieldNumber:
+    case varint(Fields::kParameterNumberFieldNumber):
       return number(links_.parameter_number);
-    case Fields::kTupleIndexFieldNumber:
+    case varint(Fields::kTupleIndexFieldNumber):
       return number(links_.tuple_index);
-    case Fields::kOperandIdsFieldNumber:
-      return JoinNumbers(field, links_.operands);
-    case Fields::kControlPredecessorIdsFieldNumber:
-      return JoinNumbers(field, links_.predecessors);
-    case Fields::kCalledComputationIdsFieldNumber:
-      return JoinNumbers(field, links_.called);
+    case bytes(Fields::kOperandIdsFieldNumber):
+      return done(TakePart(reader, links_.operands));
+    case varint(Fields::kOperandIdsFieldNumber):
+      return done(JoinNumber(reader, links_.operands));
+    case bytes(Fields::kControlPredecessorIdsFieldNumber):
+      return done(TakePart(reader, links_.predecessors));
+    case varint(Fields::kControlPredecessorIdsFieldNumber):
+      return done(JoinNumber(reader, links_.predecessors));
+    case bytes(Fields::kCalledComputationIdsFieldNumber):
+      return done(TakePart(reader, links_.called));
+    case varint(Fields::kCalledComputationIdsFieldNumber):
+      return done(JoinNumber(reader, links_.called));
     default:
-      return false;
+      return reader.After(tag, start, field) ? Taken::kOther : Taken::kBroken;
   }
 }
 
@@ -138,12 +151,12 @@ bool RecurringParts::Split(absl::string_view instruction) {
   shape_bytes_ = metadata_bytes_ = {};
   links_ = {};
   WireReader reader(instruction);
-  WireField field;
   size_t kept = 0;  // up to here, bytes are in others_ or taken out
   while (!reader.AtEnd()) {
     const size_t start = reader.offset();
-    if (!reader.Next(field)) return false;
-    if (!Take(field)) continue;
+    const Taken taken = TakeNext(reader);
+    if (taken == Taken::kBroken) return false;
+    if (taken == Taken::kOther) continue;
     if (start > kept) AppendOthers(instruction.substr(kept, start - kept));
     kept = reader.offset();
   }

@@ -57,11 +57,16 @@ class RecurringParts {
   bool Knows(absl::string_view program_shape) const;
 
  private:
-  // Takes a field unless it is one of the others.
-  [[gnu::always_inline]] inline bool Take(const WireField& field);
-  // Takes the content of a part, joined to what the message gave of it before.
-  bool Join(const WireField& field, InstructionPart& part);
-  bool JoinNumbers(const WireField& field, InstructionPart& part);
+  enum class Taken : uint8_t { kTaken, kOther, kBroken };
+  // Takes the next field unless it is one of the others.
+  [[gnu::always_inline]] inline Taken TakeNext(WireReader& reader);
+  // Takes the content of a part; after the first time it is joined to what there is.
+  bool TakePart(WireReader& reader, InstructionPart& part) {
+    return part.content.data() == nullptr ? reader.Bytes(part) : JoinNext(reader, part);
+  }
+  bool JoinNext(WireReader& reader, InstructionPart& part);
+  bool JoinNumber(WireReader& reader, InstructionPart& part);
+  void Join(absl::string_view bytes, InstructionPart& part);
   void AppendOthers(absl::string_view fields);
   absl::StatusOr<Shared<Shape>> ReadShape(absl::string_view bytes, Seen& seen);
 

@@ -64,7 +64,8 @@ TEST(RecurringParts, JoinWhatMessagesGiveInPieces) {
   more.mutable_shape()->add_dimensions(4);
   more.add_operand_ids(10);
   for (int i = 0; i < 3; ++i) bytes += more.SerializeAsString();
-  for (const int number : {Message::kOperandIdsFieldNumber, Message::kCalledComputationIdsFieldNumber}) {
+  for (const int number :
+       {Message::kOperandIdsFieldNumber, Message::kCalledComputationIdsFieldNumber}) {
     AppendVarint(bytes, static_cast<uint64_t>(number) << 3);  // not packed
     AppendVarint(bytes, 1000);
   }

@@ -147,13 +147,14 @@ std::string FieldsBeyond(absl::string_view bytes, absl::Span<const int> numbers)
   return others;
 }
 
-bool IsUtf8(absl::string_view text) {
-  return FindInvalidUtf8(text) == absl::string_view::npos;
-}
+bool IsUtf8(absl::string_view text) { return FindInvalidUtf8(text) == absl::string_view::npos; }
 
 void AppendVarint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
+  char bytes[10];
+  size_t size = 0;
+  for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
+  bytes[size++] = static_cast<char>(value);
+  out.append(bytes, size);
 }
 
 void AppendField(std::string& out, int number, absl::string_view content) {

@@ -38,8 +38,30 @@ class WireReader {
   }
   bool AtEnd() const { return at_ == end_; }
   size_t offset() const { return static_cast<size_t>(at_ - begin_); }
+  const char* at() const { return at_; }
   // False where the bytes are no field; error() says why, and offset() is where.
   bool Next(WireField& field);
+  // The same in two steps, for readers that know what they look for: the number and type of the
+  // next field (WireTag), and what comes after, which Next would read.
+  bool Tag(uint64_t& tag) {
+    // Most are of two bytes at most.
+    const auto byte = [&](size_t i) { return static_cast<unsigned char>(at_[i]); };
+    if (end_ - at_ < 2 || byte(0) < 0x80 || byte(1) >= 0x80) return Varint(tag);
+    tag = static_cast<uint64_t>(byte(1)) << 7 | (byte(0) & 0x7f);
+    at_ += 2;
+    return true;
+  }
+  bool After(uint64_t tag, const char* start, WireField& field);
+  bool Bytes(WireField& field) {
+    uint64_t size = 0;
+    if (!Varint(size)) return false;
+    const char* const content = at_;
+    if (!Skip(size, "the field is longer than what holds it")) return false;
+    field.type = WireType::kBytes;
+    field.content = absl::string_view(content, size);
+    field.readable = readable_;
+    return true;
+  }
   bool Varint(uint64_t& value) {
     if (at_ == end_ || static_cast<unsigned char>(*at_) >= 0x80) return LongVarint(value);
     value = static_cast<unsigned char>(*at_++);
@@ -48,14 +70,6 @@ class WireReader {
   const char* error() const { return error_; }
 
  private:
-  // Most are of two bytes at most.
-  bool Tag(uint64_t& tag) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(at_[i]); };
-    if (end_ - at_ < 2 || byte(0) < 0x80 || byte(1) >= 0x80) return Varint(tag);
-    tag = static_cast<uint64_t>(byte(1)) << 7 | (byte(0) & 0x7f);
-    at_ += 2;
-    return true;
-  }
   bool LongVarint(uint64_t& value);
   bool AnyVarint(uint64_t& value);
   bool Skip(size_t size, const char* error) {
@@ -97,7 +111,11 @@ class WireReader {
 [[gnu::always_inline]] inline bool WireReader::Next(WireField& field) {
   const char* const start = at_;
   uint64_t tag = 0;
-  if (!Tag(tag)) return false;
+  return Tag(tag) && After(tag, start, field);
+}
+
+[[gnu::always_inline]] inline bool WireReader::After(uint64_t tag, const char* start,
+                                                     WireField& field) {
   field.number = static_cast<int>(tag >> 3);
   field.type = static_cast<WireType>(tag & 7);
   if (tag > 0xffffffff || field.number == 0) return Fail(start, "no field has this tag");
@@ -109,17 +127,14 @@ class WireReader {
       return Skip(8, kEnds);
     case WireType::kFixed32:
       return Skip(4, kEnds);
-    case WireType::kBytes: {
-      uint64_t size = 0;
-      if (!Varint(size)) return false;
-      const char* const content = at_;
-      if (!Skip(size, "the field is longer than what holds it")) return false;
-      field.content = absl::string_view(content, size);
-      field.readable = readable_;
-      return true;
-    }
+    case WireType::kBytes:
+      return Bytes(field);
   }
   return Fail(start, "no field is of this wire type");
+}
+
+constexpr uint64_t WireTag(int number, WireType type) {
+  return static_cast<uint64_t>(number) << 3 | static_cast<uint64_t>(type);
 }
 
 // Appends the numbers of a field of numbers, packed or not; false where the bytes are broken.

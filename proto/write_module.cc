@@ -56,6 +56,17 @@ absl::flat_hash_set<const Computation*> Fused(const Module& module) {
   return fused;
 }
 
+// Where the fields of numbers from this one on start, which stand in order.
+size_t OffsetAfter(absl::string_view message, int number) {
+  WireReader reader(message);
+  WireField field;
+  while (!reader.AtEnd()) {
+    const size_t start = reader.offset();
+    if (!reader.Next(field) || field.number >= number) return start;
+  }
+  return message.size();
+}
+
 // The bytes of messages; equal shapes and metadata, which most instructions share, are made once.
 class ByteWriter {
  public:
@@ -111,8 +122,13 @@ absl::Status ByteWriter::AppendInstruction(const Instruction& instruction, std::
   AppendField(out, Fields::kOpcodeFieldNumber, Text(instruction.opcode()));
   AppendField(out, Fields::kShapeFieldNumber, ShapeBytes(instruction.shape()));
   AppendField(out, Fields::kMetadataFieldNumber, MetadataBytes(instruction));
-  RETURN_IF_ERROR(WriteOthers(instruction, ids_, &others_));
-  AppendBytes(others_, out);
+  RETURN_IF_ERROR(WriteOthers(instruction, &others_));
+  part_.clear();
+  AppendBytes(others_, part_);
+  const size_t before = OffsetAfter(part_, Fields::kIdFieldNumber);
+  out.append(part_, 0, before);
+  AppendEdges(instruction, ids_, out);
+  out.append(part_, before, part_.size() - before);
   return absl::OkStatus();
 }
 
@@ -183,17 +199,6 @@ void SettleCounts(const ModuleHeader& header, pb::HloModuleProto* out) {
   out->mutable_hlokit()->clear_replica_count();
   out->mutable_hlokit()->clear_num_partitions();
   if (out->hlokit().ByteSizeLong() == 0) out->clear_hlokit();
-}
-
-// Where the fields of numbers from this one on start, which stand in order.
-size_t OffsetAfter(absl::string_view message, int number) {
-  WireReader reader(message);
-  WireField field;
-  while (!reader.AtEnd()) {
-    const size_t start = reader.offset();
-    if (!reader.Next(field) || field.number >= number) return start;
-  }
-  return message.size();
 }
 
 }  // namespace

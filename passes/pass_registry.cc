@@ -1,9 +1,10 @@
 // The table of passes, behind a lock.
 #include "passes/pass_registry.h"
 
+#include <mutex>
+
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
-#include "absl/synchronization/mutex.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -17,7 +18,7 @@ namespace hlokit {
 namespace {
 
 struct Registry {
-  absl::Mutex mutex;
+  std::mutex mutex;
   std::vector<PassRow> rows = {
 #define HLO_PASS(flag, factory, summary) {flag, summary, [](PassArguments&) { return factory(); }},
 #define HLO_PASS_WITH_OPTIONS(flag, factory, summary) {flag, summary, &factory},
@@ -42,13 +43,13 @@ bool IsPassName(absl::string_view name) {
 
 std::vector<PassRow> PassRows() {
   Registry& registry = TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  const std::lock_guard lock(registry.mutex);
   return registry.rows;
 }
 
 absl::Status AddPassRows(absl::Span<const PassRow> rows) {
   Registry& registry = TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  const std::lock_guard lock(registry.mutex);
   absl::flat_hash_set<std::string> taken;
   for (const PassRow& row : registry.rows) taken.insert(row.name);
   for (const PassRow& row : rows) {

@@ -19,7 +19,9 @@ check() {
       grep -m 20 "warning:" "$build/build.log"
       exit 1
     fi
-    ctest --test-dir "$build" --output-on-failure -j "$jobs" -L quick > "$build/test.log" 2>&1 && exit
+    # ThreadSanitizer delivers signals at calls only, of which an endless loop of compiled code has none.
+    [[ $1 == tsan ]] && without=(-E tools/run_limits) || without=()
+    ctest --test-dir "$build" --output-on-failure -j "$jobs" -L quick "${without[@]}" > "$build/test.log" 2>&1 && exit
     grep -E "\(Failed\)|\(Timeout\)|tests passed" "$build/test.log"
     exit 1
   )

@@ -2,6 +2,7 @@
 #include "passes/calls/conditional_to_select.h"
 
 #include "passes/dce.h"
+#include "passes/hlo_writer.h"
 #include "passes/inline_body.h"
 
 namespace hlokit {
@@ -17,10 +18,8 @@ Instruction* Selected(Instruction* i) {
   Computation& c = *i->parent();
   Instruction* branches[2];
   for (int k : {0, 1}) branches[k] = CopyBody(*i->called(k), {i->operand(k + 1)}, c);
-  Instruction* which = i->operand(0);
-  if (!i->shape().IsScalar())
-    which = c.Add(Opcode::kBroadcast, i->shape().WithType(ElementType::kPred), {which},
-                  BroadcastAttrs{});
+  Rewriter rewriter(c);
+  Instruction* which = HloWriter(rewriter).Fill(i->shape(), i->operand(0));
   return c.Add(Opcode::kSelect, i->shape(), {which, branches[0], branches[1]});
 }
 

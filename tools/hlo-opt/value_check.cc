@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <map>
+#include <mutex>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "analysis/module_match.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
@@ -53,7 +53,7 @@ std::vector<std::vector<const Literal*>> PointersTo(
 class Values {
  public:
   absl::Status Keep(int64_t device, const Instruction& instruction, const Literal& value) {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     if (device != 0 || values_.contains(&instruction)) return absl::OkStatus();
     bytes_ += TotalBytes(value.shape());
     if (bytes_ <= kMostKeptBytes) values_.emplace(&instruction, value);
@@ -65,7 +65,7 @@ class Values {
   }
 
  private:
-  absl::Mutex mutex_;
+  std::mutex mutex_;
   int64_t bytes_ = 0;
   std::map<const Instruction*, Literal> values_;
 };

@@ -25,19 +25,19 @@ Interest::Interest(const InterestOptions& options)
     : options_(options), message_(options.message, re2::RE2::Quiet) {}
 
 std::string Interest::last_output() const {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   return last_output_;
 }
 
 absl::StatusOr<bool> Interest::Holds(const std::string& text) {
   const size_t hash = absl::HashOf(text);
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     if (dull_.contains(hash)) return false;
   }
   ASSIGN_OR_RETURN(const bool holds, Run(text));
   if (!holds) {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     dull_.insert(hash);
   }
   return holds;
@@ -58,7 +58,7 @@ absl::StatusOr<bool> Interest::Run(const std::string& text) {
                                            : result->exit_status == options_.exit_status) &&
                      (options_.message.empty() || re2::RE2::PartialMatch(result->output, message_));
   if (!holds) {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     last_output_ = result->timed_out ? "it took longer than the time limit\n"
                                      : absl::StrCat("exit status ", result->exit_status, "\n",
                                                     result->output.substr(0, 2000));

@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "ir/module.h"
 #include "re2/re2.h"
 
@@ -44,7 +44,7 @@ class Interest {
   InterestOptions options_;
   const re2::RE2 message_;
   std::atomic<int64_t> runs_ = 0;
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
   absl::flat_hash_set<size_t> dull_;  // hashes of texts that were not interesting
   std::string last_output_;
 };

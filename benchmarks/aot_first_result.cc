@@ -1,6 +1,6 @@
 // How long a program compiled ahead of time takes from its start to its first result, beside
-// reading its arguments: built by scripts/aot_first_result.sh with the model's object, MODEL being
-// its name.
+// reading its arguments: built by benchmarks/aot_first_result.sh with the model's object, MODEL
+// being its name.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

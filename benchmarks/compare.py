@@ -48,11 +48,11 @@ def ours(a, module, inputs):
 
 
 def xla(a, module, inputs):
-    return json.loads(run([a.python, HERE / "xla_peer.py", module, inputs, a.seconds], 600).splitlines()[-1])
+    return json.loads(run([a.python, HERE / "time_xla.py", module, inputs, a.seconds], 600).splitlines()[-1])
 
 
 def iree(a, module, inputs):
-    return json.loads(run([a.python, HERE / "iree_peer.py", module, inputs, a.seconds], 600).splitlines()[-1])
+    return json.loads(run([a.python, HERE / "time_iree.py", module, inputs, a.seconds], 600).splitlines()[-1])
 
 
 def measure(a, module):

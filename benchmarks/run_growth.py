@@ -1,6 +1,6 @@
 """Prints how run time grows with the size of arrays, and compile time with the number of instructions, as Markdown tables.
 
-growth.py --bin BUILD/bin [--seconds 0.2] [--largest-size 1000] [--most-instructions 100000]
+run_growth.py --bin BUILD/bin [--seconds 0.2] [--largest-size 1000] [--most-instructions 100000]
 All times are processor times, of all threads together. Run time: each operation at 1, 10, 100, 1000 times its smallest size, as
 nanoseconds an element (dot: a multiply-add); level columns are linear. Compile time, with reading: chains of elementwise operations, and of layers (dot, bias, tanh, row sums), as microseconds
 an instruction. Exit status 1 where the largest is more than four times as dear as the one before.

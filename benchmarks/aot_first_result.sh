@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How soon a module compiled ahead of time gives its first result, and how large program and runtime are.
-#   scripts/aot_first_result.sh BUILD MODULE.hlo [hlo-aot's flags...]
+#   benchmarks/aot_first_result.sh BUILD MODULE.hlo [hlo-aot's flags...]
 # RUNS: how often (3).
 set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/.." && pwd)

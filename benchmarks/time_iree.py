@@ -1,6 +1,6 @@
 """Compiles and runs one HLO module with IREE, for benchmarks/compare.py.
 
-iree_peer.py MODULE INPUTS.npz SECONDS: takes the inputs that xla_peer.py made, and jaxlib's StableHLO for the module; prints a
+time_iree.py MODULE INPUTS.npz SECONDS: takes the inputs that time_xla.py made, and jaxlib's StableHLO for the module; prints a
 line of JSON: compile_s, run_s (the fastest, less what a module that does nothing takes through Python), cpu_s (processor time
 of a run, likewise), peak_rss_mib.
 Needs pip install jax iree-base-compiler iree-base-runtime.

@@ -1,6 +1,6 @@
 """Compiles and runs one HLO module with the XLA inside jaxlib, for benchmarks/compare.py.
 
-xla_peer.py MODULE INPUTS.npz SECONDS: makes random inputs where INPUTS.npz is not there yet (in0, in1, ...), prints a line
+time_xla.py MODULE INPUTS.npz SECONDS: makes random inputs where INPUTS.npz is not there yet (in0, in1, ...), prints a line
 of JSON: compile_s, run_s (the fastest, less what a module that does nothing takes through Python), cpu_s (processor time of a
 run, likewise), peak_rss_mib.
 Needs pip install jax.

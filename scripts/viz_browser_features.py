@@ -241,6 +241,63 @@ def repeated(page, tool, folder):
     check(page.run("document.querySelector('#panel .crumbs').textContent").endswith("block A, 13 of 40"), "each is named where it is")
 
 
+DIAMOND = """ENTRY e {
+  x = f32[64] parameter(0)
+  left = f32[64] negate(x)
+  right = f32[64] cosine(x)
+  aside = f32[64] sine(x)
+  join = f32[64] add(left, right)
+  ROOT out = (f32[64], f32[64]) tuple(join, aside)
+}
+"""
+
+
+def text_to_graph(page, tool, folder):
+    """A click on a line of the text leads to its instruction."""
+    page.open(page_of(tool, folder, "text", DIAMOND))
+    page.run("hloViz.showText(hloViz.model.byName.get('x'))")
+    page.wait("document.querySelector('.text-line.marked')?.textContent.includes('parameter')")
+    line = """[...document.querySelectorAll('.text-line')].find((l) => l.textContent.includes('cosine'))"""
+    at = page.run(f"(() => {{ const r = {line}.querySelector('.text-number').getBoundingClientRect(); return {{x: r.left + r.width / 2, y: r.top + r.height / 2}}; }})()")
+    page.click(at["x"], at["y"])
+    page.wait("hloViz.state.selected === hloViz.model.byName.get('right')")
+    page.wait("document.querySelector('#panel h2').textContent === 'right'")
+
+
+def all_paths(page, tool, folder):
+    """All paths between two instructions, by the panel's button and a click, and again by the link."""
+    page.open(page_of(tool, folder, "paths", DIAMOND))
+    page.run("hloViz.go(hloViz.model.byName.get('x'))")
+    page.wait("document.querySelector('#panel h2').textContent === 'x'")
+    page.run("[...document.querySelectorAll('#panel button')].find((b) => /path/i.test(b.textContent)).click()")
+    at = page.run("hloViz.view.clientPlace(hloViz.model.byName.get('join'))")
+    page.click(at["x"], at["y"])
+    names = "[...(hloViz.state.set?.items ?? [])].map((i) => hloViz.model.names[i]).sort().join(' ')"
+    page.wait(f"{names} === 'join left right x'")
+    page.wait("hloViz.view.boxOf(hloViz.model.byName.get('aside')) === null")
+    link = page.run("location.href")
+    page.call("Page.navigate", url="about:blank")
+    page.open(link)
+    check(page.run(names) == "join left right x", "a link to paths restores them")
+
+
+def time_overlay(page, tool, folder):
+    """With a profile the page colours by time; what took longest is hottest, and the panel tells how long."""
+    source, profile, out = (os.path.join(folder, "time" + end) for end in (".hlo", ".csv", ".html"))
+    put(folder, "time.hlo", DIAMOND)
+    put(folder, "time.csv", "join,0.5\nleft,0.125\n")
+    subprocess.run([tool, source, "--profile", profile, "-o", out], check=True)
+    page.open("file://" + out)
+    page.run("(() => { const s = document.getElementById('colours'); s.value = 'time'; s.dispatchEvent(new Event('change')); })()")
+    page.wait("hloViz.overlay.kind === 'time' && document.getElementById('legend').textContent.includes('500')")
+    fills = page.run("['join', 'left', 'right'].map((n) => hloViz.overlay.colours(hloViz.model.byName.get(n)).fill)")
+    check(len(set(fills)) == 3, f"each time has its colour: {fills}")
+    hottest = page.run("[...document.getElementById('legend').querySelectorAll('.legend-row')].length")
+    check(hottest == 4, "the scale is explained")
+    page.run("hloViz.go(hloViz.model.byName.get('join'))")
+    page.wait("/500\\S* ?ms/.test(document.querySelector('#panel').textContent)")
+
+
 def narrow(page, tool, folder):
     """On a telephone: the graph as wide as the window, the panel below it, two fingers zoom; panes that open keep what fits fitted."""
     url = page_of(tool, folder, "narrow", scope_of(20))
@@ -272,5 +329,5 @@ def put(folder, name, text):
         file.write(text)
 
 
-ALL = (expanding, dump, looks, hostile, repeated, narrow, served)
+ALL = (expanding, dump, looks, text_to_graph, all_paths, time_overlay, hostile, repeated, narrow, served)
 # SPDX-License-Identifier: Apache-2.0

@@ -124,8 +124,9 @@ double BytesWritten(const Instruction& i) {
   return Bytes(i.shape());
 }
 
-// Names for what is there already, and what others pay for.
-bool IsFree(Opcode opcode) {
+}  // namespace
+
+bool CostsNothing(Opcode opcode) {
   switch (opcode) {
     case Opcode::kAddDependency:
     case Opcode::kAfterAll:
@@ -145,10 +146,8 @@ bool IsFree(Opcode opcode) {
   }
 }
 
-}  // namespace
-
 InstructionCost CostOf(const Instruction& i) {
-  if (IsFree(i.opcode())) return {};
+  if (CostsNothing(i.opcode())) return {};
   InstructionCost cost = {Flops(i), Transcendentals(i), BytesWritten(i)};
   for (int64_t o = 0; o < i.operand_count(); ++o) cost.bytes += BytesRead(i, o);
   return cost;

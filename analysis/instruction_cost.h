@@ -11,9 +11,13 @@ struct InstructionCost {
   double bytes = 0;            // read and written in memory, each array once
 };
 
+// Whether an instruction costs nothing itself: it names what is there already (tuples, bitcasts,
+// constants, parameters), or others pay for it (calls, loops, conditionals).
+bool CostsNothing(Opcode opcode);
+
 // Of one execution. A fusion computes what its body does and moves its own operands and results;
-// slices and gathers read what they give, updates write their window. Control flow counts nothing
-// itself: its bodies' instructions do; nor do tuples, bitcasts, constants and parameters.
+// slices and gathers read what they give, updates write their window. Nothing is counted where
+// CostsNothing.
 InstructionCost CostOf(const Instruction& instruction);
 
 }  // namespace hlokit

@@ -9,6 +9,7 @@
 #include "builder/movement.h"
 #include "support/status.h"
 #include "support/within_memory.h"
+#include "types/number_literal.h"
 
 namespace hlokit {
 
@@ -32,18 +33,6 @@ XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal, Where where) 
   for (const Literal& element : literal.elements())
     parts.push_back(ConstantLiteral(builder, element, where));
   return Tuple(builder, parts, where);
-}
-
-Literal NumberLiteral(ElementType type, double value) {
-  Literal literal(Shape::Scalar(type));
-  if (IsComplex(type)) {
-    literal.SetComplex(0, value);
-  } else if (IsFloat(type)) {
-    literal.SetDouble(0, value);
-  } else {
-    literal.SetInt(0, static_cast<int64_t>(value));
-  }
-  return literal;
 }
 
 namespace {

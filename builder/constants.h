@@ -85,10 +85,9 @@ XlaOp ConstantR4FromArray4D(XlaBuilder* builder, const Array4D<T>& values,
   return ConstantLiteral(builder, ArrayLiteral(values), where);
 }
 
-// Scalars of any array type: a number rounded to it; its lowest and highest value (infinities of
-// floats that have them, whole numbers' bounds, false and true). Complex types have no bounds:
-// errors in the builder, and not to be asked of the literals.
-Literal NumberLiteral(ElementType type, double value);
+// The lowest and the highest value of a type, as scalars: infinities of floats that have them,
+// whole numbers' bounds, false and true. Complex types have no bounds: errors in the builder, and
+// not to be asked of the literals.
 Literal MinValueLiteral(ElementType type);
 Literal MaxValueLiteral(ElementType type);
 XlaOp ScalarLike(XlaBuilder* builder, ElementType type, double value,

@@ -6,6 +6,7 @@
 
 #include "ops/op_table.h"
 #include "support/status.h"
+#include "types/number_literal.h"
 
 namespace hlokit {
 namespace {
@@ -220,15 +221,7 @@ Instruction* GeneratedCode::Constant(Literal literal) {
 }
 
 Instruction* GeneratedCode::ScalarConstant(ElementType type, double value) {
-  Literal literal(Shape::Scalar(type));
-  if (IsComplex(type)) {
-    literal.SetComplex(0, value);
-  } else if (IsFloat(type)) {
-    literal.SetDouble(0, value);
-  } else {
-    literal.SetInt(0, static_cast<int64_t>(value));
-  }
-  return Constant(std::move(literal));
+  return Constant(NumberLiteral(type, value));
 }
 
 RandomValue GeneratedCode::RandomConstant(ElementType type, absl::Span<const int64_t> dims) {

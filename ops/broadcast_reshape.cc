@@ -36,14 +36,7 @@ absl::StatusOr<Shape> InferBroadcast(const OpView& op) {
 // is one of its own.
 absl::StatusOr<Shape> InferReshape(const OpView& op) {
   RETURN_IF_ERROR(ExpectArray(op, 0));
-  ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
-  const Shape& operand = op.operand(0);
-  if (result.type != operand.type)
-    return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
-  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() &&
-      result.ElementCount() != operand.ElementCount())
-    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ",
-                Text(result));
+  ASSIGN_OR_RETURN(Shape result, ExpectReshaped(op));
   const std::optional<int64_t> inferred = op.attr<ReshapeAttrs>().inferred_dimension;
   if (inferred && (*inferred < -1 || *inferred >= result.rank()))
     return Fail(op, 4, "inferred_dimension=", *inferred, " is no dimension of ", Text(result));

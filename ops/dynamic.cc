@@ -39,14 +39,7 @@ absl::StatusOr<Shape> InferSetDimensionSize(const OpView& op) {
 // each dimension.
 absl::StatusOr<Shape> InferDynamicReshape(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
-  ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
-  const Shape& operand = op.operand(0);
-  if (result.type != operand.type)
-    return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
-  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() &&
-      result.ElementCount() != operand.ElementCount())
-    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ",
-                Text(result));
+  ASSIGN_OR_RETURN(Shape result, ExpectReshaped(op));
   if (op.operand_count() != result.rank() + 1)
     return Fail(op, 4, "expects a size for each dimension of ", Text(result), ", found ",
                 op.operand_count() - 1);

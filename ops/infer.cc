@@ -45,6 +45,18 @@ absl::StatusOr<Shape> ExpectDeclaredArray(const OpView& op, int rule) {
   return declared;
 }
 
+absl::StatusOr<Shape> ExpectReshaped(const OpView& op) {
+  ASSIGN_OR_RETURN(Shape result, ExpectDeclaredArray(op, 2));
+  const Shape& operand = op.operand(0);
+  if (result.type != operand.type)
+    return Fail(op, 2, "operand and result differ in type: ", Text(operand), " and ", Text(result));
+  if (!result.HasUnboundedDims() && !operand.HasUnboundedDims() &&
+      result.ElementCount() != operand.ElementCount())
+    return Fail(op, 3, "operand and result differ in element count: ", Text(operand), " and ",
+                Text(result));
+  return result;
+}
+
 absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions,
                                        int64_t rank, int rule) {
   if (dimensions.size() != 1)

@@ -45,6 +45,8 @@ absl::Status ExpectToken(const OpView& op, int64_t i);
 absl::StatusOr<Shape> ExpectDeclared(const OpView& op);
 // The stated shape is an array.
 absl::StatusOr<Shape> ExpectDeclaredArray(const OpView& op, int rule);
+// A stated array of the operand's type (rule 2) with as many elements (rule 3).
+absl::StatusOr<Shape> ExpectReshaped(const OpView& op);
 // The single entry of dimensions={d}, in [0, rank).
 absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_t> dimensions,
                                        int64_t rank, int rule);

@@ -184,7 +184,8 @@ Literal JoinShards(const Shape& whole, const Tiling& tiling,
     Locate(tiling, tiling.tile_of[d], whole.dims, shape.dims, starts, sizes);
     PlaceBox(SliceBox(*shards[d], origin, sizes), starts, joined);
   };
-  for (int64_t d = static_cast<int64_t>(shards.size()) - 1; d >= 0; --d) place(d);
+  for (int64_t d = static_cast<int64_t>(shards.size()) - 1; d >= 0; --d)
+    if (d != device) place(d);
   place(device);
   return joined;
 }

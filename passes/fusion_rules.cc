@@ -39,30 +39,21 @@ bool CanFuse(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kConstant:
       return i.shape().IsScalar() && i.literal() != nullptr;
+    case Opcode::kDynamicReshape:
     case Opcode::kStochasticConvert:
       return false;
     case Opcode::kReduce:
       return IsScalarFunction(*i.to_apply());
     case Opcode::kBitcast:
       return IsReshape(i);
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
     case Opcode::kIota:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-    case Opcode::kSlice:
-    case Opcode::kDynamicSlice:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kGather:
       return true;
     case Opcode::kBitcastConvert:
       return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type) &&
              !IsSubByte(i.shape().type) && !IsComplex(i.shape().type) &&
              !IsComplex(i.operand(0)->shape().type);
     default:
-      return HasTrait(i.opcode(), kElementwise);
+      return HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData);
   }
 }
 

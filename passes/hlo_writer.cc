@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
 #include "types/float_convert.h"
+#include "types/number_literal.h"
 
 namespace hlokit {
 namespace {
@@ -48,15 +49,7 @@ Instruction* HloWriter::Integer(ElementType type, int64_t value) {
 }
 
 Instruction* HloWriter::Number(ElementType type, double value) {
-  Literal scalar(Shape::Scalar(type));
-  if (IsComplex(type)) {
-    scalar.SetComplex(0, value);
-  } else if (IsFloat(type)) {
-    scalar.SetDouble(0, value);
-  } else {
-    scalar.SetInt(0, static_cast<int64_t>(value));
-  }
-  return r_.Constant(std::move(scalar));
+  return r_.Constant(NumberLiteral(type, value));
 }
 
 Instruction* HloWriter::List(ElementType type, absl::Span<const int64_t> values) {
@@ -98,6 +91,22 @@ Instruction* HloWriter::Highest(ElementType type) {
   if (IsPred(type)) return Integer(type, 1);
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   return Integer(type, static_cast<int64_t>(~uint64_t{0} >> (64 - bits)));
+}
+Instruction* HloWriter::Identity(Opcode opcode, ElementType type) {
+  switch (opcode) {
+    case Opcode::kAdd:
+      return IsFloat(type) ? Number(type, -0.0) : Integer(type, 0);
+    case Opcode::kMultiply:
+      return Integer(type, 1);
+    case Opcode::kMaximum:
+      return Lowest(type);
+    case Opcode::kMinimum:
+      return Highest(type);
+    case Opcode::kAnd:
+      return Integer(type, IsPred(type) ? 1 : -1);
+    default:  // or, xor
+      return Integer(type, 0);
+  }
 }
 
 Instruction* HloWriter::Iota(ElementType type, absl::Span<const int64_t> dims, int64_t dimension) {
@@ -265,13 +274,11 @@ Computation* MakeReducer(Module& module, Opcode opcode, ElementType type) {
   return c;
 }
 
-std::optional<Opcode> ReducerOpcode(const Computation& computation) {
-  const Instruction* root = computation.root();
-  if (computation.parameter_count() != 2 || root->operand_count() != 2) return std::nullopt;
-  if (!root->operand(0)->IsParameter() || !root->operand(1)->IsParameter() ||
-      root->operand(0) == root->operand(1))
+std::optional<Opcode> CombiningOpcode(const Instruction& i) {
+  if (i.operand_count() != 2 || !i.operand(0)->IsParameter() || !i.operand(1)->IsParameter() ||
+      i.operand(0) == i.operand(1))
     return std::nullopt;
-  switch (root->opcode()) {
+  switch (i.opcode()) {
     case Opcode::kAdd:
     case Opcode::kMultiply:
     case Opcode::kMaximum:
@@ -279,10 +286,15 @@ std::optional<Opcode> ReducerOpcode(const Computation& computation) {
     case Opcode::kAnd:
     case Opcode::kOr:
     case Opcode::kXor:
-      return root->opcode();
+      return i.opcode();
     default:
       return std::nullopt;
   }
+}
+
+std::optional<Opcode> ReducerOpcode(const Computation& computation) {
+  if (computation.parameter_count() != 2) return std::nullopt;
+  return CombiningOpcode(*computation.root());
 }
 
 bool IsIdentity(const Instruction* value, Opcode opcode) {

@@ -27,6 +27,9 @@ class HloWriter {
   // The least and the greatest value of the type (infinities of floats that have them).
   Instruction* Lowest(ElementType type);
   Instruction* Highest(ElementType type);
+  // The scalar that changes nothing when a CombiningOpcode combines another with it. For sums of
+  // floats that is -0: 0 would turn -0 into 0.
+  Instruction* Identity(Opcode opcode, ElementType type);
   Instruction* Iota(ElementType type, absl::Span<const int64_t> dims, int64_t dimension);
 
   // Elementwise; the shape is the first operand's.
@@ -74,7 +77,10 @@ class HloWriter {
 
 // A new computation of `module` that combines two scalars with `opcode`: a reducer.
 Computation* MakeReducer(Module& module, Opcode opcode, ElementType type);
-// The binary opcode of a computation that is one instruction over its two parameters, if it is.
+// The opcode of an instruction that combines two different parameters and has an identity: add,
+// multiply, maximum, minimum, and, or, xor.
+std::optional<Opcode> CombiningOpcode(const Instruction& i);
+// That of the root of a computation of two parameters.
 std::optional<Opcode> ReducerOpcode(const Computation& computation);
 // The least (`low`) or greatest value of a float type: infinite where it has infinities.
 double EndOf(ElementType type, bool low);

@@ -13,37 +13,7 @@ std::optional<Opcode> ScannedOpcode(const Computation& f) {
   if (root->opcode() != Opcode::kTuple || root->operand_count() != 2 ||
       root->operand(0) != root->operand(1) || f.parameter_count() != 2)
     return std::nullopt;
-  const Instruction* made = root->operand(0);
-  const bool both = made->operand_count() == 2 && made->operand(0)->IsParameter() &&
-                    made->operand(1)->IsParameter() && made->operand(0) != made->operand(1);
-  if (!both) return std::nullopt;
-  switch (made->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-      return made->opcode();
-    default:
-      return std::nullopt;
-  }
-}
-
-// What changes nothing.
-Instruction* Neutral(HloWriter& w, Opcode opcode, ElementType type) {
-  switch (opcode) {
-    case Opcode::kMultiply:
-      return w.Integer(type, 1);
-    case Opcode::kMaximum:
-      return w.Lowest(type);
-    case Opcode::kMinimum:
-      return w.Highest(type);
-    case Opcode::kAnd:
-      return w.rewriter().Splat(Shape::Scalar(type), -1);
-    default:
-      return w.Integer(type, 0);
-  }
+  return CombiningOpcode(*root->operand(0));
 }
 
 class BlockedScan {
@@ -68,7 +38,7 @@ class BlockedScan {
     DimVector split = x->shape().dims;
     split[dim_] = block_;
     split.insert(split.begin() + dim_, blocks);
-    Instruction* neutral = Neutral(w_, opcode_, type_);
+    Instruction* neutral = w_.Identity(opcode_, type_);
     Instruction* parts = w_.Reshape(w_.Pad(x, neutral, padding), split);
     DimVector slice = Without(split, dim_ + 1);
     Instruction* inner = Scan(parts, dim_ + 1, w_.Fill(RowMajor(type_, slice), neutral), 0);

@@ -28,43 +28,9 @@ Shape AtBounds(Shape shape) {
   return shape;
 }
 
-// The identity of what a reduce computes, as a scalar; null where it is not known.
-Instruction* IdentityOf(const Computation& reducer, ElementType type, HloWriter& w) {
-  const auto opcode = ReducerOpcode(reducer);
-  if (!opcode) return nullptr;
-  switch (*opcode) {
-    case Opcode::kAdd:
-      // -0 is the identity of floats.
-      return IsFloat(type) ? w.Number(type, -0.0) : w.Integer(type, 0);
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return w.Integer(type, 0);
-    case Opcode::kMultiply:
-      return w.Integer(type, 1);
-    case Opcode::kMaximum:
-      return w.Lowest(type);
-    case Opcode::kMinimum:
-      return w.Highest(type);
-    default:
-      return nullptr;
-  }
-}
-
 bool HasKnownIdentity(const Instruction& reduce) {
-  const auto opcode = ReducerOpcode(*reduce.to_apply());
-  const ElementType type = reduce.shape().type;
-  if (!opcode || !reduce.shape().IsArray() || IsComplex(type)) return false;
-  switch (*opcode) {
-    case Opcode::kAdd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-      return true;
-    default:
-      return false;
-  }
+  return reduce.shape().IsArray() && !IsComplex(reduce.shape().type) &&
+         ReducerOpcode(*reduce.to_apply()).has_value();
 }
 
 // Whether each dynamic dimension of each operand goes along with one of the result.
@@ -267,7 +233,7 @@ class Padder {
   Instruction* Reduced(Instruction* i) {
     Instruction* x = i->operand(0);
     const DimVector& reduced = i->attr<DimensionsAttrs>().dimensions;
-    return Filled(x, IdentityOf(*i->to_apply(), x->shape().type, w_),
+    return Filled(x, w_.Identity(*ReducerOpcode(*i->to_apply()), x->shape().type),
                   [&](int64_t d) { return Contains(reduced, d); });
   }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
+#include "analysis/instruction_cost.h"
 #include "passes/host_memory/memory_spaces.h"
 
 namespace hlokit {
@@ -21,27 +22,11 @@ struct Life {
 
 // Neither control flow nor anything that hands its operands or results on as they are.
 bool IsPlainInstruction(const Instruction* i) {
-  switch (i->opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kBitcast:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kAddDependency:
-    case Opcode::kDomain:
-    case Opcode::kWhile:
-    case Opcode::kCall:
-    case Opcode::kConditional:
-    case Opcode::kCustomCall:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kScatter:
-      return false;
-    default:
-      return !HasTrait(i->opcode(), kCollective) && !HasTrait(i->opcode(), kAsyncStart) &&
-             !HasTrait(i->opcode(), kAsyncDone) && !i->HasSideEffect() && i->shape().IsArray() &&
-             i->shape().has_layout && SpaceOf(i->shape()) == 0;
-  }
+  const Opcode op = i->opcode();
+  return !CostsNothing(op) && op != Opcode::kCustomCall && op != Opcode::kDynamicUpdateSlice &&
+         op != Opcode::kScatter && !HasTrait(op, kCollective) && !HasTrait(op, kAsyncStart) &&
+         !HasTrait(op, kAsyncDone) && !i->HasSideEffect() && i->shape().IsArray() &&
+         i->shape().has_layout && SpaceOf(i->shape()) == 0;
 }
 
 class Assignment {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "types/number_literal.h"
+
 namespace hlokit {
 
 namespace {
@@ -58,15 +60,7 @@ Instruction* Rewriter::FillInt(const Shape& shape, int64_t value) {
 }
 
 Instruction* Rewriter::Splat(const Shape& shape, int value) {
-  Literal scalar(Shape::Scalar(shape.type));
-  if (IsFloat(shape.type)) {
-    scalar.SetDouble(0, value);
-  } else if (IsComplex(shape.type)) {
-    scalar.SetComplex(0, value);
-  } else {
-    scalar.SetInt(0, IsPred(shape.type) ? value != 0 : value);
-  }
-  return Fill(shape, std::move(scalar));
+  return Fill(shape, NumberLiteral(shape.type, IsPred(shape.type) ? value != 0 : value));
 }
 
 const Literal* SplatValue(const Instruction* i) {

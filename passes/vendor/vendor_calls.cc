@@ -6,6 +6,7 @@
 #include "ir/module.h"
 #include "ops/dim_lists.h"
 #include "passes/vendor/vendor_calls_internal.h"
+#include "types/number_literal.h"
 
 namespace hlokit {
 namespace {
@@ -99,15 +100,7 @@ Instruction* VendorCall::Do(Opcode opcode, Instruction* a) {
 }
 
 Instruction* VendorCall::Number(double value, const Shape& shape) {
-  Literal scalar(Shape::Scalar(shape.type));
-  if (IsFloat(shape.type)) {
-    scalar.SetDouble(0, value);
-  } else if (IsComplex(shape.type)) {
-    scalar.SetComplex(0, value);
-  } else {
-    scalar.SetInt(0, static_cast<int64_t>(value));
-  }
-  Instruction* constant = r_.Constant(std::move(scalar));
+  Instruction* constant = r_.Constant(NumberLiteral(shape.type, value));
   return shape.IsScalar() ? constant : r_.Broadcast(constant, shape.WithDefaultLayout(), {});
 }
 

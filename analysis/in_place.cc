@@ -134,8 +134,11 @@ bool IsBitcast(const Shape& from, const Shape& to) {
 
 bool IsPassThrough(const Instruction& i) {
   switch (i.opcode()) {
-    case Opcode::kBitcast:
-      return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
+    case Opcode::kBitcast: {
+      // Types below a byte differ in the bits that fill it: those of s4 repeat the sign.
+      const ElementType from = i.operand(0)->shape().type, to = i.shape().type;
+      return from == to || (BitWidth(from) == BitWidth(to) && !IsSubByte(to));
+    }
     case Opcode::kOptimizationBarrier:
     case Opcode::kDomain:
     case Opcode::kAddDependency:

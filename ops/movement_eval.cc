@@ -263,6 +263,8 @@ absl::StatusOr<Literal> EvaluateBitcast(const EvalContext& context) {
   std::vector<uint8_t> memory(operand.byte_size());
   ToLayout(operand, from, memory.data());
   FromLayout(memory.data(), result.shape(), result);
+  if (IsSubByte(result.type()) && result.type() != operand.type())
+    for (int64_t i = 0; i < result.element_count(); ++i) result.SetInt(i, result.GetInt(i));
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -97,8 +98,18 @@ bool HasScalarFma(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+fma");
 }
 
+// Keeps remarks off standard error: LLVM says there why it did not vectorize a loop for which
+// LimitLanesPass names a width.
+class ErrorsOnly : public llvm::DiagnosticHandler {
+ public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    return info.getSeverity() != llvm::DS_Error;
+  }
+};
+
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               FunctionClock* clock = nullptr) {
+  module.getContext().setDiagnosticHandler(std::make_unique<ErrorsOnly>());
   llvm::PassBuilder builder(&machine, Tuning(opt_level));
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

@@ -52,6 +52,7 @@ bool CanEmitElement(const Instruction& i) {
       return true;
     case Opcode::kConstant:
       return i.shape().IsScalar() && i.literal() != nullptr;
+    case Opcode::kDynamicReshape:
     case Opcode::kStochasticConvert:
       return false;
     case Opcode::kMap:
@@ -64,23 +65,14 @@ bool CanEmitElement(const Instruction& i) {
       return ArraysOnly(i) && BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
     case Opcode::kOptimizationBarrier:
       return i.shape().IsArray();
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
     case Opcode::kIota:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-    case Opcode::kSlice:
-    case Opcode::kDynamicSlice:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kGather:
       return ArraysOnly(i);
     case Opcode::kBitcastConvert:
       return ArraysOnly(i) &&
              (i.shape().type == i.operand(0)->shape().type || !IsComplex(i.shape().type));
     default:
-      return HasTrait(i.opcode(), kElementwise) && ArraysOnly(i);
+      return (HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData)) &&
+             ArraysOnly(i);
   }
 }
 
@@ -213,9 +205,40 @@ ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand,
   return ElementIndex::Multi(index.multi);
 }
 
+bool ElementEmitter::HasExcess(const Instruction* i) const {
+  for (;; i = i->operand(0)) {
+    if (TypeOf(i->shape()) == i->shape().type || arrays_.contains(i)) return false;
+    switch (i->opcode()) {
+      case Opcode::kAbs:
+      case Opcode::kClamp:
+      case Opcode::kConstant:
+      case Opcode::kConvert:
+      case Opcode::kCopy:
+      case Opcode::kMaximum:
+      case Opcode::kMinimum:
+      case Opcode::kNegate:
+      case Opcode::kSelect:
+        return false;  // exact on rounded operands
+      case Opcode::kBitcast:
+      case Opcode::kBroadcast:
+      case Opcode::kReshape:
+      case Opcode::kReverse:
+      case Opcode::kSlice:
+      case Opcode::kTranspose:
+        continue;
+      default:
+        return true;
+    }
+  }
+}
+
 ScalarValue ElementEmitter::Operand(const Instruction* i, int64_t o, const ElementIndex& index) {
   const Instruction* operand = i->operand(o);
-  return Emit(operand, Convey(i, operand->shape(), index));
+  const ElementIndex at = Convey(i, operand->shape(), index);
+  const bool widens = i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32 &&
+                      HasTrait(operand->opcode(), kElementwise);
+  if (!excess_ || wide_ || widens || !HasExcess(operand)) return Emit(operand, at);
+  return EmitConvert(b_, operand->shape().type, TypeOf(operand->shape()), EmitRounded(operand, at));
 }
 
 ScalarValue ElementEmitter::RoundedOperand(const Instruction* i, int64_t o,

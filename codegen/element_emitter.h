@@ -59,8 +59,8 @@ class ElementEmitter {
   // whose running values are rounded once at the end).
   void set_wide(bool wide) { wide_ = wide; }
   bool wide() const { return wide_; }
-  // With `excess` set, bf16 values inside an expression are such f32 values, as XLA computes them
-  // (xla_allow_excess_precision): rounded where they are stored, compared or made integers.
+  // With `excess` set, bf16 values inside an expression are f32 values, rounded wherever anything
+  // but a conversion to f32 takes them: what XLA's CPU makes of xla_allow_excess_precision.
   void set_excess(bool excess) { excess_ = excess; }
   // Whether NaNs of bf16 expressions have no more bits than bf16: where nothing is read but bf16.
   void set_plain_nans(bool plain) { plain_nans_ = plain; }
@@ -97,6 +97,9 @@ class ElementEmitter {
   ScalarValue EmitFloatConvert(const Instruction* i, ScalarValue x);
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitArithmetic(const Instruction* i, const ElementIndex& index);
+  // Whether a value may have more digits than its type: a result of bf16 arithmetic, or of moving
+  // one.
+  bool HasExcess(const Instruction* i) const;
   // Operand `o` at the same place, or at no place if it is a scalar.
   ScalarValue Operand(const Instruction* i, int64_t o, const ElementIndex& index);
   // A loop that carries values, or its steps one after the other.

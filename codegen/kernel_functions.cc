@@ -151,6 +151,7 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::NoInline);
+  if (kernel.in_vectors) function->addFnAttr(kInVectors);
   bool distinct = true;
   for (size_t x = 0; x < slices.size(); ++x)
     for (size_t y = 0; y < x; ++y) distinct &= !Overlap(slices[x], slices[y]);

@@ -25,6 +25,7 @@ struct Kernel {
   int64_t units = 0;
   double unit_cost = 0;  // rough, in simple float operations
   std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
+  bool in_vectors = false;  // emit writes vectors: LLVM has none to look for
 };
 
 // The kernels that compute `instruction`, to run one after the other; empty if it cannot be written

@@ -37,6 +37,9 @@ struct EmittedModule {
 
 inline constexpr char kEntrySymbol[] = "hlokit_entry";
 
+// The attribute of functions whose loops are written in vectors.
+inline constexpr char kInVectors[] = "hlokit-in-vectors";
+
 // Preconditions: as BufferAssignment::Make, whose result for `module` this is. Errors:
 // Unimplemented names the instruction that has neither code nor a reference kernel.
 absl::StatusOr<EmittedModule> EmitModule(const Module& module, const BufferAssignment& buffers,

@@ -24,6 +24,10 @@ Divisor PrepareDivisor(llvm::IRBuilderBase& b, llvm::Value* divisor) {
   return {value, b.CreateFDiv(number(1), value), scale};
 }
 
+llvm::Value* EmitRoughQuotient(llvm::IRBuilderBase& b, llvm::Value* x, const Divisor& divisor) {
+  return b.CreateFMul(b.CreateFMul(x, divisor.scale), divisor.reciprocal);
+}
+
 llvm::Value* EmitQuotient(llvm::IRBuilderBase& b, llvm::Value* x, const Divisor& divisor) {
   x = b.CreateFMul(x, divisor.scale);
   llvm::Value* first = b.CreateFMul(x, divisor.reciprocal);

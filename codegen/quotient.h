@@ -18,5 +18,9 @@ Divisor PrepareDivisor(llvm::IRBuilderBase& builder, llvm::Value* divisor);
 // that are one unit in the last place off; infinities, zeros and NaN as of a division.
 llvm::Value* EmitQuotient(llvm::IRBuilderBase& builder, llvm::Value* x, const Divisor& divisor);
 
+// The product alone, within two units in the last place: for what is rounded to far fewer bits.
+llvm::Value* EmitRoughQuotient(llvm::IRBuilderBase& builder, llvm::Value* x,
+                               const Divisor& divisor);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -91,7 +91,7 @@ class RowEmitter {
   ElementEmitter emitter_;
   std::vector<ArrayRef> rooms_;                                // of plan_.kept
   absl::flat_hash_map<const Instruction*, Divisor> divisors_;  // by the division
-  llvm::Value* row_ = nullptr;
+  llvm::Value* row_start_ = nullptr;                           // of the row that is being written
   std::vector<llvm::Value*> multi_;
   // Vectors of what is the same along a row, by broadcast.
   absl::flat_hash_map<const Instruction*, llvm::Value*> splats_;

@@ -29,7 +29,7 @@ void RowEmitter::MakeRooms() {
 }
 
 void RowEmitter::EmitRow(llvm::Value* row) {
-  row_ = row;
+  row_start_ = Scale(b_, row, form_.length);
   multi_ = RowIndex(row);
   divisors_.clear();
   splats_.clear();
@@ -92,7 +92,10 @@ void RowEmitter::BindQuotients() {
   for (const Instruction* i : plan_.body) {
     if (!DividesByRowValue(i)) continue;
     emitter_.Bind(i, [this, i](const ElementIndex& index) {
-      return ScalarValue{EmitQuotient(b_, emitter_.Emit(i->operand(0), index).re, divisors_.at(i))};
+      llvm::Value* x = emitter_.Emit(i->operand(0), index).re;
+      const Divisor& divisor = divisors_.at(i);
+      return ScalarValue{i->shape().type == ElementType::kBF16 ? EmitRoughQuotient(b_, x, divisor)
+                                                               : EmitQuotient(b_, x, divisor)};
     });
   }
 }
@@ -109,8 +112,7 @@ Values RowEmitter::EmitElements(int pass, const std::vector<RunningReduction>& r
   Values carried;
   for (const RunningReduction& r : running) r.AppendInitial(carried);
   return EmitLoops(0, b_.getInt64(0), carried, [&](llvm::Value* at, const Values& values) {
-    const ElementIndex index =
-        ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row_, form_.length), at));
+    const ElementIndex index = ElementIndex::Multi(multi_, b_.CreateNSWAdd(row_start_, at));
     for (size_t k = 0; k < plan_.kept.size(); ++k)
       if (plan_.kept[k].pass == pass)
         StoreTo(b_, rooms_[k], ElementIndex::Linear(at),
@@ -135,10 +137,9 @@ void RowEmitter::Finish(int pass, const std::vector<RunningReduction>& running,
     if (plan_.kept[k].pass != pass) continue;
     emitter_.Bind(plan_.kept[k].instruction, [this, k](const ElementIndex& index) {
       if (plan_.lanes > 0) return LoadLanes(rooms_[k], at_);
-      llvm::Value* start = Scale(b_, row_, form_.length);
       return LoadFrom(
           b_, rooms_[k],
-          ElementIndex::Linear(b_.CreateNSWSub(LinearOffset(b_, index, form_.full), start)));
+          ElementIndex::Linear(b_.CreateNSWSub(LinearOffset(b_, index, form_.full), row_start_)));
     });
   }
 }
@@ -186,6 +187,7 @@ bool AddRowKernels(const Expression& e, std::vector<Kernel>& out) {
     RowEmitter rows(plan, b, arrays);
     EmitLoop(b, begin, end, [&](llvm::Value* row) { rows.EmitRow(row); });
   };
+  kernel.in_vectors = plan->lanes > 0;
   if (kernel.units > 0) out.push_back(std::move(kernel));
   return true;
 }

@@ -152,7 +152,7 @@ Values RowEmitter::EmitLanes(int pass, const std::vector<RunningReduction>& runn
 
 void RowEmitter::EmitStep(int pass, const std::vector<RunningReduction>& running,
                           const Values& carried, size_t& used, Values& next) {
-  place_ = b_.CreateNSWAdd(Scale(b_, row_, form_.length), at_);
+  place_ = b_.CreateNSWAdd(row_start_, at_);
   words_.clear();
   std::vector<llvm::Value*> low(plan_.full_roots.size());
   for (odd_ = 0; odd_ < (plan_.pairs ? 2 : 1); ++odd_) {

@@ -211,6 +211,7 @@ bool AddSmallDotKernels(const Expression& e, std::vector<Kernel>& out) {
                             arrays.result(0).base);
     EmitLoop(b, begin, end, [&](llvm::Value* unit) { emitter.Emit(unit); });
   };
+  kernel.in_vectors = true;
   out.push_back(std::move(kernel));
   return true;
 }

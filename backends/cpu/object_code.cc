@@ -48,11 +48,32 @@ bool HasCallsToInline(const llvm::Module& module) {
   return false;
 }
 
+// Runs a pipeline on functions with loops to work on, another on the rest: those that are one
+// block, and those whose loops are written in vectors.
+class WhereLoops : public llvm::PassInfoMixin<WhereLoops> {
+ public:
+  WhereLoops(llvm::FunctionPassManager loops, llvm::FunctionPassManager rest)
+      : loops_(std::move(loops)), rest_(std::move(rest)) {}
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    const bool rest = function.size() == 1 || function.hasFnAttribute(kInVectors);
+    return (rest ? rest_ : loops_).run(function, analyses);
+  }
+  static bool isRequired() { return true; }
+
+ private:
+  llvm::FunctionPassManager loops_, rest_;
+};
+
+llvm::FunctionPassManager PlainPipeline() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(false));
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
+
 // What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
 // promote in most kernels, so that most of the default pipeline would find nothing to do.
-llvm::ModulePassManager KernelPipeline(bool inlines, FunctionClock* clock) {
-  llvm::ModulePassManager module;
-  if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
+llvm::FunctionPassManager LoopPipeline() {
   llvm::FunctionPassManager early;
   early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   early.addPass(llvm::EarlyCSEPass(true));
@@ -77,8 +98,16 @@ llvm::ModulePassManager KernelPipeline(bool inlines, FunctionClock* clock) {
   late.addPass(llvm::LICMPass(llvm::LICMOptions()));
   early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
   early.addPass(llvm::DSEPass());
-  if (clock != nullptr) early.addPass(CountOptimized(clock));
-  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
+  return early;
+}
+
+llvm::ModulePassManager KernelPipeline(bool inlines, FunctionClock* clock) {
+  llvm::ModulePassManager module;
+  if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
+  llvm::FunctionPassManager passes;
+  passes.addPass(WhereLoops(LoopPipeline(), PlainPipeline()));
+  if (clock != nullptr) passes.addPass(CountOptimized(clock));
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   return module;
 }
 

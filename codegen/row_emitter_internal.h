@@ -48,6 +48,9 @@ std::optional<RowPlan> PlanRows(const Expression& expression);
 // What the last pass and the reductions of each pass read, down to reductions.
 absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass);
 
+// True for functions of many steps.
+bool IsCostly(const Instruction& i);
+
 // True if all of the plan's work on elements of rows can be written in vectors; sets lanes and
 // pairs then.
 bool PlanLanes(RowPlan& plan);

@@ -7,9 +7,10 @@
 namespace hlokit {
 namespace {
 
-// How many steps go beside each other where one is so little work (in HLO instructions) that the
-// next would wait for its sum.
-constexpr size_t kShortStep = 4, kMediumStep = 8;
+// Steps of so little work (in instructions of the machine, roughly) that the next one would wait
+// for their sums go four or two beside each other.
+constexpr int64_t kShortStep = 3, kMediumStep = 8;
+constexpr int64_t kWorkOfExtreme = 4;  // NaN and the signs of zeros are looked at
 
 llvm::Type* VectorOf(llvm::Type* element, int64_t lanes) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
@@ -115,9 +116,18 @@ void RowEmitter::EmitSplats(int pass) {
 }
 
 int64_t RowEmitter::Unrolled(int pass) const {
-  size_t work = 0;
-  for (const Instruction* i : NeededIn(plan_, pass))
-    if (plan_.IsFull(i->shape()) && i->opcode() != Opcode::kBroadcast) ++work;
+  int64_t work = 0;
+  for (const RowForm::Reduction& r : form_.reductions) {
+    if (r.pass != pass) continue;
+    const Opcode reducer = r.reduce->to_apply()->root()->opcode();
+    const bool extreme = reducer == Opcode::kMaximum || reducer == Opcode::kMinimum;
+    work += extreme ? kWorkOfExtreme : 1;
+  }
+  for (const Instruction* i : NeededIn(plan_, pass)) {
+    if (IsCostly(*i)) return 1;
+    const bool moves = i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kConvert;
+    if (plan_.IsFull(i->shape()) && !moves) ++work;
+  }
   int64_t steps = work <= kShortStep ? 4 : work <= kMediumStep ? 2 : 1;
   if (plan_.pairs) steps = std::max<int64_t>(1, steps / 2);
   if (pass + 1 == form_.passes && !plan_.full_roots.empty()) steps = 1;

@@ -14,24 +14,6 @@ constexpr int64_t kMostKeptBytes = 32 << 10;
 // A vector register of the widest machines in f32; narrower ones take two or four.
 constexpr int64_t kLanes = 16;
 
-bool IsCostly(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return !IsComplex(i.shape().type);
-    default:
-      return false;
-  }
-}
-
 void PlanKept(RowPlan& plan) {
   std::vector<absl::flat_hash_set<const Instruction*>> needed;
   for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
@@ -155,6 +137,24 @@ bool GoesInPairs(const RowPlan& plan) {
 }
 
 }  // namespace
+
+bool IsCostly(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+    case Opcode::kPower:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return !IsComplex(i.shape().type);
+    default:
+      return false;
+  }
+}
 
 bool RowPlan::IsFull(const Shape& shape) const {
   return shape.IsArray() && shape.IsRowMajor() && shape.ElementCount() == form.full.ElementCount();

@@ -145,8 +145,7 @@ std::vector<OpCase> MovementCases() {
          const XlaOp rows = ConstantR0<int32_t>(&b, 4);
          DynamicReshape(P(b, 0, F32({12})), {rows, ConstantR0<int32_t>(&b, 3)}, {4, 3},
                         {true, false});
-       },
-       RunsOn::kInterpreter},
+       }},
       HLOKIT_CASE("Rev", Rev(P(b, 0, F32({2, 3})), {0, 1})),
       HLOKIT_CASE("Trans", Trans(P(b, 0, F32({2, 3})))),
       HLOKIT_CASE("Transpose", Transpose(P(b, 0, F32({2, 3, 4})), {2, 0, 1})),
@@ -168,14 +167,12 @@ std::vector<OpCase> MovementCases() {
        [](XlaBuilder& b) {
          const XlaOp size = ConstantR0<int32_t>(&b, 5);
          GetDimensionSize(SetDimensionSize(P(b, 0, F32({10})), size, 0), 0);
-       },
-       RunsOn::kInterpreter},
+       }},
       {"SetDimensionSize",
        [](XlaBuilder& b) {
          const XlaOp five = SetDimensionSize(P(b, 0, F32({10})), ConstantR0<int32_t>(&b, 5), 0);
          Reduce(five, ConstantR0<float>(&b, 0), AddF32(), {0});
-       },
-       RunsOn::kInterpreter},
+       }},
       HLOKIT_CASE("Tuple", Tuple(&b, {P(b, 0, F32({10})), P(b, 1, S32({}))})),
       HLOKIT_CASE("GetTupleElement",
                   GetTupleElement(P(b, 0, Shape::Tuple({F32({10}), S32({})})), 1)),

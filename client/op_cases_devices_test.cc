@@ -23,22 +23,20 @@ void SendAndReceive(XlaBuilder& b) {
 
 std::vector<OpCase> TransferCases() {
   return {
-      {"Infeed", [](XlaBuilder& b) { Infeed(&b, F32({3}), "config"); }, RunsOn::kBoth,
-       HostSide::kFeeds},
+      {"Infeed", [](XlaBuilder& b) { Infeed(&b, F32({3}), "config"); }, HostSide::kFeeds},
       {"Infeed", [](XlaBuilder& b) { InfeedWithToken(CreateToken(&b), F32({3}), "config"); },
-       RunsOn::kBoth, HostSide::kFeeds},
+       HostSide::kFeeds},
       {"Outfeed", [](XlaBuilder& b) { Outfeed(P(b, 0, F32({3})), F32({3}), "config"); },
-       RunsOn::kBoth, HostSide::kIsFed},
+       HostSide::kIsFed},
       HLOKIT_CASE("Send", SendAndReceive(b)),
       HLOKIT_CASE("SendDone", SendAndReceive(b)),
       HLOKIT_CASE("Recv", SendAndReceive(b)),
       HLOKIT_CASE("RecvDone", SendAndReceive(b)),
       {"SendWithTokens / SendToHost",
        [](XlaBuilder& b) { SendToHost(P(b, 0, F32({4})), CreateToken(&b), F32({4}), {2}); },
-       RunsOn::kBoth, HostSide::kIsFed},
+       HostSide::kIsFed},
       {"RecvWithTokens / RecvToHost",
-       [](XlaBuilder& b) { RecvFromHost(CreateToken(&b), F32({3}), {3}); }, RunsOn::kBoth,
-       HostSide::kFeeds},
+       [](XlaBuilder& b) { RecvFromHost(CreateToken(&b), F32({3}), {3}); }, HostSide::kFeeds},
   };
 }
 

@@ -9,16 +9,12 @@
 
 namespace hlokit {
 
-// Where a case runs. Sizes that only the run knows have no native code (kInterpreter).
-enum class RunsOn : uint8_t { kBoth, kInterpreter };
-
 // What a case needs of its host while it runs.
 enum class HostSide : uint8_t { kNothing, kFeeds, kIsFed };
 
 struct OpCase {
   const char* row;  // of the catalogue of operations
   void (*build)(XlaBuilder& b);
-  RunsOn runs = RunsOn::kBoth;
   HostSide host = HostSide::kNothing;
 };
 

@@ -130,9 +130,7 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
   const size_t position = std::find(group.begin(), group.end(), device) - group.begin();
   std::unique_lock<std::mutex> lock(mutex_);
   const MeetingKey key(&instruction, group);
-  std::shared_ptr<Meeting>& slot = meetings_[key];
-  if (slot == nullptr) slot = std::make_shared<Meeting>();
-  const std::shared_ptr<Meeting> meeting = slot;
+  const std::shared_ptr<Meeting> meeting = MeetingAt(key);
   meeting->operands.resize(group.size());
   meeting->operands[position].assign(context.operands.begin(), context.operands.end());
   if (++meeting->arrived < group.size()) {
@@ -149,6 +147,33 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
   }
   RETURN_IF_ERROR(meeting->status);
   return WrapStart(instruction, context.operands, std::move(meeting->results[position]));
+}
+
+std::shared_ptr<Exchange::Meeting> Exchange::MeetingAt(const MeetingKey& key) {
+  std::shared_ptr<Meeting>& slot = meetings_[key];
+  if (slot == nullptr) slot = std::make_shared<Meeting>();
+  return slot;
+}
+
+absl::StatusOr<std::vector<const void*>> Exchange::Meet(int64_t device,
+                                                        const Instruction& instruction,
+                                                        const void* own, size_t& place) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupOf(device, instruction));
+  if (group.empty()) return InvalidArgument("device ", device, " is in no replica group");
+  place = std::find(group.begin(), group.end(), device) - group.begin();
+  std::unique_lock<std::mutex> lock(mutex_);
+  const MeetingKey key(&instruction, group);
+  const std::shared_ptr<Meeting> meeting = MeetingAt(key);
+  meeting->brought.resize(group.size());
+  meeting->brought[place] = own;
+  if (++meeting->arrived < group.size()) {
+    RETURN_IF_ERROR(Wait(lock, meeting->done, device, instruction));
+  } else {
+    meetings_.erase(key);
+    meeting->done = true;
+    Release(group.size() - 1);
+  }
+  return meeting->brought;
 }
 
 absl::Status Exchange::Send(int64_t device, const Instruction& instruction, const Literal& data) {

@@ -27,6 +27,10 @@ class Exchange {
   // The result of a collective on one device, as soon as all of its group have come.
   // FailedPrecondition where that can never be.
   absl::StatusOr<Literal> Collective(int64_t device, const EvalContext& context);
+  // What each of the group of a collective brought, as soon as all have come; `place`: which of
+  // them the device is. Errors as above.
+  absl::StatusOr<std::vector<const void*>> Meet(int64_t device, const Instruction& instruction,
+                                                const void* own, size_t& place);
   absl::Status Send(int64_t device, const Instruction& instruction, const Literal& data);
   absl::StatusOr<Literal> Receive(int64_t device, const Instruction& instruction);
 
@@ -38,6 +42,7 @@ class Exchange {
  private:
   struct Meeting {
     std::vector<MemberOperands> operands;
+    std::vector<const void*> brought;
     std::vector<Literal> results;
     absl::Status status;
     size_t arrived = 0;
@@ -52,6 +57,8 @@ class Exchange {
 
   absl::StatusOr<std::vector<int64_t>> GroupOf(int64_t device,
                                                const Instruction& instruction) const;
+  // The meeting of a group at an instruction that has not begun yet.
+  std::shared_ptr<Meeting> MeetingAt(const MeetingKey& key);
   // Blocks until `done`, counted as waiting. The one who makes it true calls Release.
   absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done, int64_t device,
                     const Instruction& instruction);

@@ -129,6 +129,14 @@ absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction&
   return state_->machines[device]->EvaluateOne(instruction, operands);
 }
 
+absl::StatusOr<DeviceGroup::Members> DeviceGroup::Meet(int64_t device,
+                                                       const Instruction& instruction,
+                                                       const void* own) {
+  Members members;
+  ASSIGN_OR_RETURN(members.brought, state_->exchange.Meet(device, instruction, own, members.place));
+  return members;
+}
+
 void DeviceGroup::Leave(int64_t device, bool failed) { state_->exchange.Leave(device, failed); }
 
 absl::Status FirstFailure(absl::Span<const absl::Status> devices) {

@@ -254,7 +254,7 @@ int hlokit_aot_run(HlokitAotRun* run) {
   }
   const int64_t check = run->model->check_result;
   if (check >= 0 && *static_cast<const uint8_t*>(run->Result(check)) == 0)
-    hlokit_set_error(&run->context, "set-dimension-size: a size is out of range");
+    hlokit_set_error(&run->context, "the size of a dynamic dimension is out of range");
   return run->context.failed;
 }
 

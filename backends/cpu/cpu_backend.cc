@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/buffer_assignment.h"
 #include "backends/cpu/cpu_executable.h"
+#include "backends/cpu/direct_exchange.h"
 #include "backends/cpu/legalize.h"
 #include "backends/cpu/warm_up.h"
 #include "codegen/module_emitter.h"
@@ -50,7 +51,8 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
   if (entry != nullptr) {
     ASSIGN_OR_RETURN(*entry, TakeDynamicEntry(module));
   } else {
-    RETURN_IF_ERROR(RunPasses(module, "call-inliner,dynamic_padder{keep-unknown},dce"));
+    RETURN_IF_ERROR(ExposeDynamic(module));
+    RETURN_IF_ERROR(RunPasses(module, "dynamic_padder{keep-unknown},dce"));
   }
   const Instruction* i = FindDynamic(module);
   if (i == nullptr) return absl::OkStatus();
@@ -86,7 +88,8 @@ class CpuBackend : public Backend {
     emit.count_steps = options.limits.steps > 0;
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
-      stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
+      if (!HasDirectExchange(*i))
+        stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", Now() - emission});
     JitStats jit;
     ASSIGN_OR_RETURN(

@@ -39,6 +39,8 @@ class CpuExecutable final : public Executable {
   void set_flush_denormals(bool flush) { flush_denormals_ = flush; }
   // Of a program with dynamic dimensions: how its entry stands for the module's.
   const DynamicEntry& dynamic_entry() const { return dynamic_entry_; }
+  // Whether results carry sizes, or say whether sizes are in range.
+  bool is_dynamic() const { return dynamic_entry_.checked || !dynamic_entry_.results.empty(); }
   void set_dynamic_entry(DynamicEntry entry) { dynamic_entry_ = std::move(entry); }
   // For instructions on reference kernels: the host's queues.
   const InterpreterOptions& reference_options() const { return reference_options_; }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "backends/cpu/direct_exchange.h"
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
 #include "support/allocate.h"
@@ -80,22 +81,26 @@ void DeviceRun::CallReference(HlokitRunContext* ctx, int64_t id, const void** op
 }
 
 void DeviceRun::Reference(const Instruction& i, const void** operands, void** results) {
+  if (group_ == nullptr) group_ = &alone_.emplace(e_.reference_options(), 1, 1);
+  const absl::Status status = HasDirectExchange(i)
+                                  ? ExchangeDirectly(*group_, device_, i, operands, results)
+                                  : Interpret(i, operands, results);
+  if (status.ok()) return;
+  if (failure_.ok()) failure_ = WithPlace(Annotate(status, absl::StrCat("%", i.name())), i.place());
+  hlokit_set_error(&context_, std::string(status.message()).c_str());
+}
+
+absl::Status DeviceRun::Interpret(const Instruction& i, const void* const* operands,
+                                  void* const* results) {
   std::vector<Literal> values;
   const void* const* next = operands;
   for (const Instruction* operand : i.operands())
     values.push_back(FromBuffers(operand->shape(), next));
   std::vector<const Literal*> pointers;
   for (const Literal& v : values) pointers.push_back(&v);
-  if (group_ == nullptr) group_ = &alone_.emplace(e_.reference_options(), 1, 1);
-  auto result = group_->Evaluate(device_, i, pointers);
-  if (!result.ok()) {
-    if (failure_.ok())
-      failure_ = WithPlace(Annotate(result.status(), absl::StrCat("%", i.name())), i.place());
-    hlokit_set_error(&context_, std::string(result.status().message()).c_str());
-    return;
-  }
-  void* const* out = results;
-  ToBuffers(*result, i.shape(), out);
+  ASSIGN_OR_RETURN(const Literal result, group_->Evaluate(device_, i, pointers));
+  ToBuffers(result, i.shape(), results);
+  return absl::OkStatus();
 }
 
 absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given) {
@@ -153,8 +158,8 @@ absl::Status DeviceRun::Run(DeviceGroup* group) {
   seconds_ += Now() - start;
   RETURN_IF_ERROR(failure_);
   if (context_.failed) return absl::InvalidArgumentError(context_.error);
-  if (e_.dynamic_entry().checked && !SizesAreInRange())
-    return InvalidArgument("set-dimension-size: a size is out of range");
+  if (e_.is_dynamic() && !SizesAreInRange())
+    return InvalidArgument("the size of a dynamic dimension is out of range");
   if (e_.step_limit() > 0 && context_.steps_left < 0)
     return ResourceExhausted("more than ", e_.step_limit(), " steps");
   return absl::OkStatus();
@@ -177,8 +182,7 @@ std::vector<InstructionTime> DeviceRun::Profile() const {
 Literal DeviceRun::TakeResult() {
   size_t next = 0;
   const DynamicEntry& dynamic = e_.dynamic_entry();
-  if (dynamic.results.empty() && !dynamic.checked)
-    return Take(e_.module().entry()->root()->shape(), next);
+  if (!e_.is_dynamic()) return Take(e_.module().entry()->root()->shape(), next);
   Literal result = Take(dynamic.result, next);
   std::vector<Literal*> leaves;
   CollectLeaves(result, leaves);
@@ -223,7 +227,15 @@ absl::Status DeviceRun::AddLiteral(const Literal& argument, const Shape& want) {
 }
 
 bool DeviceRun::SizesAreInRange() const {
-  return *outputs_[Leaves(e_.dynamic_entry().result).size()].as<uint8_t>() != 0;
+  const DynamicEntry& dynamic = e_.dynamic_entry();
+  const std::vector<ShapeLeaf> leaves = Leaves(dynamic.result);
+  size_t next = leaves.size();
+  if (dynamic.checked && *outputs_[next++].as<uint8_t>() == 0) return false;
+  for (const DynamicEntry::Size& size : dynamic.results) {
+    const int32_t value = *outputs_[next++].as<int32_t>();
+    if (value < 0 || value > leaves[size.array].shape->dims[size.dimension]) return false;
+  }
+  return true;
 }
 
 absl::Status DeviceRun::AddSizes(const DeviceViews& arguments) {

@@ -47,6 +47,7 @@ class DeviceRun {
   static void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands,
                             void** results);
   void Reference(const Instruction& i, const void** operands, void** results);
+  absl::Status Interpret(const Instruction& i, const void* const* operands, void* const* results);
 
   // What a donated argument that was not given away becomes before each run.
   struct Refill {

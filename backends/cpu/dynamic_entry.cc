@@ -26,24 +26,19 @@ class EntryTaker {
   void AddCheck() {
     Rewriter rewriter(c_);
     HloWriter w(rewriter);
-    Instruction* all = nullptr;
     for (Instruction* i : c_.PostOrder()) {
-      if (i->opcode() != Opcode::kSetDimensionSize) continue;
-      const int64_t bound = i->operand(0)->shape().dims[i->attr<DimensionsAttrs>().dimensions[0]];
-      Instruction* size = i->operand(1);
-      const ElementType type = size->shape().type;
       rewriter.set_subject(i);
-      Instruction* inside =
-          w.Binary(Opcode::kAnd, w.Compare(size, w.Integer(type, 0), ComparisonDirection::kGe),
-                   w.Compare(size, w.Integer(type, bound), ComparisonDirection::kLe));
-      all = all == nullptr ? inside : w.Binary(Opcode::kAnd, all, inside);
+      if (i->opcode() == Opcode::kSetDimensionSize)
+        CheckSize(w, i->operand(1),
+                  i->operand(0)->shape().dims[i->attr<DimensionsAttrs>().dimensions[0]]);
+      if (i->opcode() == Opcode::kDynamicReshape) CheckReshape(w, *i);
     }
-    if (all == nullptr) return;
+    if (all_ == nullptr) return;
     out_.checked = true;
     Instruction* root = c_.root();
     std::vector<Instruction*> parts = {root};
     if (splits_) parts.assign(root->operands().begin(), root->operands().end());
-    parts.push_back(all);
+    parts.push_back(all_);
     c_.set_root(Tuple(parts));
     if (splits_ && root->users().empty()) c_.Remove(root);
   }
@@ -66,6 +61,37 @@ class EntryTaker {
   }
 
  private:
+  void Require(HloWriter& w, Instruction* holds) {
+    all_ = all_ == nullptr ? holds : w.Binary(Opcode::kAnd, all_, holds);
+  }
+
+  void CheckSize(HloWriter& w, Instruction* size, int64_t bound) {
+    const ElementType type = size->shape().type;
+    Require(w, w.Compare(size, w.Integer(type, 0), ComparisonDirection::kGe));
+    Require(w, w.Compare(size, w.Integer(type, bound), ComparisonDirection::kLe));
+  }
+
+  // Each size is in range, and together they name as many elements as there are.
+  void CheckReshape(HloWriter& w, const Instruction& i) {
+    const auto times = [&](Instruction* product, Instruction* size) {
+      return w.Binary(Opcode::kMultiply, product, w.Convert(size, ElementType::kS64));
+    };
+    Instruction* x = i.operand(0);
+    Instruction* given = w.Integer(ElementType::kS64, 1);
+    Instruction* wanted = given;
+    for (int d = 0; d < x->shape().rank(); ++d)
+      given =
+          times(given, x->shape().IsDynamic(d) ? w.rewriter().Add(Opcode::kGetDimensionSize,
+                                                                  RowMajor(ElementType::kS32, {}),
+                                                                  {x}, DimensionsAttrs{{d}})
+                                               : w.Integer(ElementType::kS64, x->shape().dims[d]));
+    for (int d = 0; d < i.shape().rank(); ++d) {
+      CheckSize(w, i.operand(d + 1), i.shape().dims[d]);
+      wanted = times(wanted, i.operand(d + 1));
+    }
+    Require(w, w.Compare(given, wanted, ComparisonDirection::kEq));
+  }
+
   void AddSizeParameters() {
     const int64_t count = c_.parameter_count();
     for (int64_t p = 0; p < count; ++p) {
@@ -140,15 +166,46 @@ class EntryTaker {
   DynamicEntry& out_;
   const bool splits_;  // the result is a tuple made at the end, part by part
   std::vector<Instruction*> sizes_;
+  Instruction* all_ = nullptr;  // of the check: what must hold
 };
+
+// A root that gives a tuple becomes a tuple of its parts.
+void SplitRoot(Computation& c) {
+  Instruction* root = c.root();
+  if (!root->shape().IsTuple() || root->opcode() == Opcode::kTuple) return;
+  Rewriter rewriter(c);
+  HloWriter w(rewriter);
+  rewriter.set_subject(root);
+  std::vector<Instruction*> parts;
+  for (size_t k = 0; k < root->shape().elements.size(); ++k) parts.push_back(w.Part(root, k));
+  c.set_root(w.Tuple(parts));
+}
+
+bool HasDynamicFusion(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->opcode() == Opcode::kFusion &&
+          (i->shape().HasDynamicDims() ||
+           std::any_of(i->operands().begin(), i->operands().end(),
+                       [](const Instruction* x) { return x->shape().HasDynamicDims(); })))
+        return true;
+  return false;
+}
 
 }  // namespace
 
+absl::Status ExposeDynamic(Module& module) {
+  RemoveUncalled(module);
+  RETURN_IF_ERROR(RunPasses(module, "call-inliner"));
+  return HasDynamicFusion(module) ? RunPasses(module, "defuser") : absl::OkStatus();
+}
+
 absl::StatusOr<DynamicEntry> TakeDynamicEntry(Module& module) {
   DynamicEntry taken;
-  RETURN_IF_ERROR(RunPasses(module, "call-inliner"));
+  RETURN_IF_ERROR(ExposeDynamic(module));
   for (const Instruction* p : module.entry()->parameters()) taken.parameters.push_back(p->shape());
   taken.result = module.entry()->root()->shape();
+  SplitRoot(*module.entry());
   EntryTaker taker(module, taken);
   taker.AddCheck();
   RETURN_IF_ERROR(RunPasses(module, "dynamic_padder{keep-unknown},dce"));

@@ -23,6 +23,10 @@ struct DynamicEntry {
   std::vector<Size> results;  // what the s32[] leaves behind that are
 };
 
+// Removes what hides dynamic dimensions from dynamic_padder: what nothing calls, calls, and fusions
+// if any of them is over such dimensions. Errors: those of passes.
+absl::Status ExposeDynamic(Module& module);
+
 // Takes dynamic dimensions out of a module that has some: arguments and results then lie at their
 // bounds, and sizes are parameters and results of their own. What dynamic_padder does not know
 // stays dynamic. Errors: those of passes.

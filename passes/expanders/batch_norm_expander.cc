@@ -10,9 +10,11 @@ namespace {
 // Arithmetic on an array and on what each of its features has.
 class FeatureWriter {
  public:
-  FeatureWriter(HloWriter& w, const Instruction& i)
+  FeatureWriter(HloWriter& w, const Instruction& i, const Shape& shape,
+                const BatchNormExtent& extent)
       : w_(w),
-        shape_(i.operand(0)->shape()),
+        extent_(extent),
+        shape_(shape),
         feature_(i.attr<BatchNormAttrs>().feature_index),
         epsilon_(i.attr<BatchNormAttrs>().epsilon),
         type_(BitWidth(shape_.type) < 32 ? ElementType::kF32 : shape_.type) {
@@ -29,9 +31,13 @@ class FeatureWriter {
   }
   Instruction* Sum(Instruction* x) {
     if (add_ == nullptr) add_ = MakeReducer(*module_, Opcode::kAdd, type_);
+    if (extent_.inside != nullptr) x = w_.Select(extent_.inside, x, w_.FillNumber(x->shape(), 0));
     return w_.Reduce(x, w_.Number(type_, 0), others_, add_);
   }
   Instruction* Mean(Instruction* sum) {
+    if (extent_.count != nullptr)
+      return w_.Binary(Opcode::kDivide, sum,
+                       w_.Fill(sum->shape(), w_.Convert(extent_.count, type_)));
     return w_.WithNumber(Opcode::kDivide, sum, static_cast<double>(count_));
   }
   // 1 / sqrt(variance + epsilon)
@@ -51,6 +57,7 @@ class FeatureWriter {
 
  private:
   HloWriter& w_;
+  const BatchNormExtent extent_;
   const Shape shape_;
   int64_t feature_;
   double epsilon_;
@@ -81,22 +88,31 @@ std::vector<Instruction*> Grad(FeatureWriter& f, absl::Span<Instruction* const> 
 }
 
 absl::StatusOr<Instruction*> ExpandBatchNorm(Instruction* i, Rewriter& r) {
-  const bool inference = i->opcode() == Opcode::kBatchNormInference;
-  const bool training = i->opcode() == Opcode::kBatchNormTraining;
-  if (!inference && !training && i->opcode() != Opcode::kBatchNormGrad) return nullptr;
+  if (i->opcode() != Opcode::kBatchNormInference && i->opcode() != Opcode::kBatchNormTraining &&
+      i->opcode() != Opcode::kBatchNormGrad)
+    return nullptr;
   if (i->operand(0)->shape().HasDynamicDims()) return nullptr;
   HloWriter w(r);
-  FeatureWriter f(w, *i);
-  std::vector<Instruction*> in;
-  for (Instruction* operand : i->operands()) in.push_back(f.Wide(operand));
-  if (inference) return w.Convert(f.Normalize(in[0], in[1], in[2], in[3], in[4]), i->shape().type);
-  std::vector<Instruction*> parts = training ? Training(f, in) : Grad(f, in);
-  for (size_t k = 0; k < parts.size(); ++k)
-    parts[k] = w.Convert(parts[k], i->shape().elements[k].type);
-  return w.Tuple(parts);
+  const std::vector<Instruction*> parts = WriteBatchNorm(w, *i, i->operands());
+  return i->shape().IsTuple() ? w.Tuple(parts) : parts[0];
 }
 
 }  // namespace
+
+std::vector<Instruction*> WriteBatchNorm(HloWriter& w, const Instruction& i,
+                                         absl::Span<Instruction* const> operands,
+                                         const BatchNormExtent& extent) {
+  FeatureWriter f(w, i, operands[0]->shape(), extent);
+  std::vector<Instruction*> in;
+  for (Instruction* operand : operands) in.push_back(f.Wide(operand));
+  if (i.opcode() == Opcode::kBatchNormInference)
+    return {w.Convert(f.Normalize(in[0], in[1], in[2], in[3], in[4]), i.shape().type)};
+  std::vector<Instruction*> parts =
+      i.opcode() == Opcode::kBatchNormTraining ? Training(f, in) : Grad(f, in);
+  for (size_t k = 0; k < parts.size(); ++k)
+    parts[k] = w.Convert(parts[k], i.shape().elements[k].type);
+  return parts;
+}
 
 std::unique_ptr<Pass> CreateBatchNormExpander() {
   return MakeExpander("batchnorm_expander", ExpandBatchNorm);

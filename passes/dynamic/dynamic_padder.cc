@@ -1,0 +1,219 @@
+// Sizes beside arrays, computation by computation.
+#include "passes/dynamic/dynamic_padder.h"
+
+#include <algorithm>
+
+#include "passes/dce.h"
+#include "passes/dynamic/dynamic_arrays_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Hands values on as they are, in tuples too.
+bool CarriesValues(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCall:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool RunsComputations(const Instruction& i) {
+  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+         i.opcode() == Opcode::kCall;
+}
+
+const PadRule* FindRule(Opcode opcode) {
+  for (const absl::Span<const PadRule> rules :
+       {PadSumRules(), PadOrderRules(), PadMovementRules(), PadIndexRules(), PadSolverRules()})
+    for (const PadRule& rule : rules)
+      if (rule.opcode == opcode) return &rule;
+  return nullptr;
+}
+
+// What needs no rule of its own: elements go along with those of the operands.
+bool GoesAlong(const Instruction& i) {
+  return i.shape().IsArray() && i.called().empty() && !i.HasSideEffect() && AllGoAlong(i);
+}
+
+bool CanPad(const Instruction& i) {
+  if (i.shape().HasUnboundedDims()) return false;
+  if (i.IsParameter()) return !i.parent()->IsEntry() || i.shape().IsArray();
+  if (CarriesValues(i)) return true;
+  const PadRule* rule = FindRule(i.opcode());
+  return rule != nullptr ? rule->can(i) : GoesAlong(i);
+}
+
+class Padder {
+ public:
+  explicit Padder(Computation& c) : c_(c), a_(c) {}
+
+  void Run() {
+    for (Instruction* i : c_.PostOrder()) {
+      if (!TouchesDynamic(*i)) {
+        ReadPadded(i);
+        continue;
+      }
+      a_.rewriter().set_subject(i);
+      Visit(i);
+    }
+    c_.set_root(c_.IsEntry() ? a_.Left(c_.root()) : a_.Carry(c_.root()));
+    RemoveReplaced();
+    for (const auto& [parameter, stands] : parameters_) {
+      stands->ReplaceAllUsesWith(parameter);
+      c_.Remove(stands);
+      parameter->set_shape(Carried(parameter->shape()));
+    }
+  }
+
+ private:
+  // What has no dynamic dimension stays, such as an outfeed, and reads what was made in the places
+  // of its operands.
+  void ReadPadded(Instruction* i) {
+    for (int64_t k = 0; k < i->operand_count(); ++k)
+      if (a_.Stands(i->operand(k))) i->SetOperand(k, a_.Padded(i->operand(k)));
+  }
+
+  void Visit(Instruction* i) {
+    if (i->IsParameter()) return c_.IsEntry() ? Enter(i) : EnterInner(i);
+    if (i->opcode() == Opcode::kGetTupleElement)
+      return a_.NoteCarried(
+          i, a_.w().Part(a_.Padded(i->operand(0)), i->attr<GetTupleElementAttrs>().index));
+    if (CarriesValues(*i)) return Carry(i);
+    const PadRule* rule = FindRule(i->opcode());
+    rule != nullptr ? rule->pad(a_, i) : a_.NoteAlong(i, a_.CloneAtBounds(i));
+  }
+
+  void Carry(Instruction* i) {
+    std::vector<Instruction*> operands;
+    for (Instruction* x : i->operands()) operands.push_back(a_.Carry(x));
+    a_.NoteCarried(i, a_.rewriter().Clone(i, Carried(i->shape()), operands));
+    if (RunsComputations(*i)) replaced_.push_back(i);
+  }
+
+  // Of the entry: the border between sizes as XLA has them and sizes beside.
+  void Enter(Instruction* parameter) {
+    if (parameter->IsRoot()) return;
+    Instruction* x = parameter;
+    DynamicArrays::Sizes sizes(x->shape().rank(), nullptr);
+    for (int d = 0; d < parameter->shape().rank(); ++d) {
+      if (!parameter->shape().IsDynamic(d)) continue;
+      sizes[d] = a_.rewriter().Add(Opcode::kGetDimensionSize, RowMajor(ElementType::kS32, {}),
+                                   {parameter}, DimensionsAttrs{{d}});
+      x = a_.Sized(x, d, a_.Int(x->shape().dims[d]), /*dynamic=*/false);
+    }
+    a_.Note(parameter, x, std::move(sizes));
+  }
+
+  // Takes its new shape at the end: until then rules look at the old one.
+  void EnterInner(Instruction* parameter) {
+    Instruction* stands =
+        a_.rewriter().Add(Opcode::kCopy, Carried(parameter->shape()), {parameter});
+    parameters_.push_back({parameter, stands});
+    a_.NoteCarried(parameter, stands);
+  }
+
+  // Loops and branches may have side effects, which dead code keeps.
+  void RemoveReplaced() {
+    RemoveDead(c_);
+    for (auto i = replaced_.rbegin(); i != replaced_.rend(); ++i) {
+      if (!Lives(*i)) continue;
+      c_.Remove(*i);
+      RemoveDead(c_);
+    }
+  }
+
+  bool Lives(const Instruction* i) const {
+    bool lives = false;
+    c_.ForEach([&](const Instruction* other) { lives |= other == i; });
+    return lives;
+  }
+
+  Computation& c_;
+  DynamicArrays a_;
+  std::vector<Instruction*> replaced_;
+  std::vector<std::pair<Instruction*, Instruction*>> parameters_;
+};
+
+// The entry, and what its loops, branches and calls run; callees before callers.
+std::vector<Computation*> Running(const Module& module) {
+  std::vector<Computation*> found = {module.entry()};
+  for (size_t k = 0; k < found.size(); ++k)
+    found[k]->ForEach([&](const Instruction* i) {
+      if (!RunsComputations(*i)) return;
+      for (Computation* c : i->called())
+        if (std::find(found.begin(), found.end(), c) == found.end()) found.push_back(c);
+    });
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+class DynamicPadder final : public Pass {
+ public:
+  explicit DynamicPadder(bool keep_unknown) : keep_unknown_(keep_unknown) {}
+  absl::string_view name() const override { return "dynamic_padder"; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    std::vector<Computation*> dynamic;
+    for (Computation* c : Running(module)) {
+      bool touches = false;
+      for (const Instruction* i : c->Instructions()) {
+        if (!TouchesDynamic(*i)) continue;
+        touches = true;
+        if (CanPad(*i)) continue;
+        if (keep_unknown_) return false;
+        return Unimplemented(i->name(), " = ", Text(i->opcode()), " over a dynamic dimension");
+      }
+      if (touches && !(c->IsEntry() && IsDone(*c))) dynamic.push_back(c);
+    }
+    for (Computation* c : dynamic) Padder(*c).Run();
+    return !dynamic.empty();
+  }
+
+ private:
+  // Only sizes at the borders are left.
+  static bool IsDone(const Computation& entry) {
+    for (const Instruction* i : entry.Instructions()) {
+      if (!TouchesDynamic(*i) || i->IsParameter()) continue;
+      const bool border =
+          i->opcode() == Opcode::kSetDimensionSize ||
+          (i->opcode() == Opcode::kTuple && (i->IsRoot() || IsPartOfRoot(*i))) ||
+          (i->opcode() == Opcode::kGetDimensionSize && i->operand(0)->IsParameter());
+      if (!border) return false;
+      if (i->opcode() != Opcode::kSetDimensionSize) continue;
+      const bool enters = !i->shape().HasDynamicDims();
+      if (enters) continue;
+      for (const Instruction* user : i->users())
+        if (user->opcode() != Opcode::kSetDimensionSize && !user->IsRoot() && !IsPartOfRoot(*user))
+          return false;
+    }
+    return true;
+  }
+
+  // A tuple within the tuple that the entry gives.
+  static bool IsPartOfRoot(const Instruction& i) {
+    if (i.opcode() != Opcode::kTuple) return false;
+    return std::all_of(i.users().begin(), i.users().end(), [](const Instruction* user) {
+      return user->opcode() == Opcode::kTuple && (user->IsRoot() || IsPartOfRoot(*user));
+    });
+  }
+
+  bool keep_unknown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateDynamicPadder(PassArguments& arguments) {
+  return std::make_unique<DynamicPadder>(
+      arguments.Flag("keep-unknown", "leave modules alone that hold what is not known"));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -152,14 +152,14 @@ class BufferPlanner {
       const auto& results = flow_.by_instruction[i->id()];
       if (results.empty() || i->operand_count() == 0) continue;
       if (!HasOwnValues(i)) continue;
+      BufferSharing sharing(*i);
       for (int64_t o = 0; o < i->operand_count(); ++o) {
         const auto& operands = flow_.by_instruction[i->operand(o)->id()];
         for (size_t ol = 0; ol < operands.size(); ++ol) {
           if (operands[ol] < 0 || flow_.values[operands[ol]].end != flow_.time[i->id()]) continue;
           for (size_t rl = 0; rl < results.size(); ++rl) {
             bool wanted = false;
-            if (results[rl] < 0 || !MayShareBuffer(*i, o, ol, rl, &wanted) ||
-                (wanted_only && !wanted))
+            if (results[rl] < 0 || !sharing.May(o, ol, rl, &wanted) || (wanted_only && !wanted))
               continue;
             // The same value through another operand would be read at other places.
             if (UsedElsewhere(i, o, operands[ol])) continue;

@@ -85,33 +85,6 @@ bool ReadOnlyAtOwnIndex(const Instruction* p, const Instruction* root, const Sha
   return true;
 }
 
-// A dynamic-update-slice root elsewhere fed by the parameter would read it at other indices: only
-// the plain forms.
-bool FusionMayShare(const Instruction& fusion, int64_t operand, int64_t operand_leaf,
-                    int64_t result_leaf, bool* wanted) {
-  if (operand_leaf != 0 || !fusion.operand(operand)->shape().IsArray()) return false;
-  const Computation* body = fusion.to_apply();
-  const Instruction* root = body->root();
-  const Instruction* p = body->parameter(operand);
-  const Instruction* part = root;
-  if (root->opcode() == Opcode::kTuple) {
-    part = root->operand(result_leaf);
-    for (const Instruction* other : root->operands())
-      if (!other->shape().IsArray() || other->shape().dims != part->shape().dims ||
-          !SameMemoryOrder(other->shape(), part->shape()) ||
-          !HasTrait(other->opcode(), kElementwise))
-        return false;
-  }
-  if (!SameStorage(p->shape(), part->shape())) return false;
-  if (root->opcode() == Opcode::kDynamicUpdateSlice) {
-    if (root->operand(0) != p) return false;
-    *wanted = true;
-  } else if (!HasTrait(part->opcode(), kElementwise)) {
-    return false;
-  }
-  return ReadOnlyAtOwnIndex(p, root, part->shape());
-}
-
 bool OutputAliases(const std::vector<OutputAlias>& aliases, const Instruction& instruction,
                    int64_t operand, int64_t operand_leaf, int64_t result_leaf) {
   const auto result_leaves = Leaves(instruction.shape());
@@ -165,12 +138,57 @@ bool IsPassThrough(const Instruction& i) {
   }
 }
 
+// Whether the results that have arrays in common with that of `result_leaf` are computed in one
+// loop, element by element, and the operand is one of theirs: parts of a fusion run one after the
+// other.
+bool BufferSharing::IsOneLoop(int64_t operand, int64_t result_leaf) {
+  const Computation& body = *i_.to_apply();
+  if (!parts_) parts_ = FindFusionParts(body);
+  const int own = parts_->of_result[result_leaf];
+  if (parts_->count > 1 && parts_->of_parameter[operand] != own) return false;
+  const Instruction* root = body.root();
+  const Shape& shape = root->operand(result_leaf)->shape();
+  for (int64_t k = 0; k < root->operand_count(); ++k) {
+    const Instruction* other = root->operand(k);
+    if (parts_->of_result[k] == own &&
+        (!SameMemoryOrder(other->shape(), shape) || !HasTrait(other->opcode(), kElementwise)))
+      return false;
+  }
+  return true;
+}
+
+// A dynamic-update-slice root elsewhere fed by the parameter would read it at other indices: only
+// the plain forms.
+bool BufferSharing::FusionMay(int64_t operand, int64_t operand_leaf, int64_t result_leaf,
+                              bool* wanted) {
+  if (operand_leaf != 0 || !i_.operand(operand)->shape().IsArray()) return false;
+  const Computation* body = i_.to_apply();
+  const Instruction* root = body->root();
+  const Instruction* p = body->parameter(operand);
+  const bool tuple = root->opcode() == Opcode::kTuple;
+  const Instruction* part = tuple ? root->operand(result_leaf) : root;
+  if (!SameStorage(p->shape(), part->shape())) return false;
+  if (tuple && !IsOneLoop(operand, result_leaf)) return false;
+  if (root->opcode() == Opcode::kDynamicUpdateSlice) {
+    if (root->operand(0) != p) return false;
+    *wanted = true;
+  } else if (!HasTrait(part->opcode(), kElementwise)) {
+    return false;
+  }
+  return ReadOnlyAtOwnIndex(p, root, part->shape());
+}
+
 bool MayShareBuffer(const Instruction& i, int64_t operand, int64_t operand_leaf,
                     int64_t result_leaf, bool* wanted) {
+  return BufferSharing(i).May(operand, operand_leaf, result_leaf, wanted);
+}
+
+bool BufferSharing::May(int64_t operand, int64_t operand_leaf, int64_t result_leaf, bool* wanted) {
   *wanted = false;
+  const Instruction& i = i_;
   switch (i.opcode()) {
     case Opcode::kFusion:
-      return FusionMayShare(i, operand, operand_leaf, result_leaf, wanted);
+      return FusionMay(operand, operand_leaf, result_leaf, wanted);
     case Opcode::kDynamicUpdateSlice:
       *wanted = operand == 0;
       return operand == 0 && SameStorage(i.operand(0)->shape(), i.shape());

@@ -1,6 +1,9 @@
 // Which results may be written over an operand that dies there, and which ops move no data at all.
 #pragma once
 
+#include <optional>
+
+#include "analysis/fusion_parts.h"
 #include "ir/instruction.h"
 
 namespace hlokit {
@@ -20,6 +23,20 @@ bool IsBitcast(const Shape& from, const Shape& to);
 // saves a copy (dynamic-update-slice, scatter, sort).
 bool MayShareBuffer(const Instruction& instruction, int64_t operand, int64_t operand_leaf,
                     int64_t result_leaf, bool* wanted);
+
+// The same for all operands and results of one instruction, whose parts are found once.
+class BufferSharing {
+ public:
+  explicit BufferSharing(const Instruction& instruction) : i_(instruction) {}
+  bool May(int64_t operand, int64_t operand_leaf, int64_t result_leaf, bool* wanted);
+
+ private:
+  bool FusionMay(int64_t operand, int64_t operand_leaf, int64_t result_leaf, bool* wanted);
+  bool IsOneLoop(int64_t operand, int64_t result_leaf);
+
+  const Instruction& i_;
+  std::optional<FusionParts> parts_;  // of a fusion of several results, once asked for
+};
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

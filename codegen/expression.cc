@@ -2,6 +2,7 @@
 #include "codegen/expression.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/fusion_parts.h"
 #include "analysis/in_place.h"
 
 namespace hlokit {
@@ -22,6 +23,35 @@ Expression Expression::Of(const Instruction* subject) {
     ++leaf;
   }
   return e;
+}
+
+std::vector<ExpressionPart> PartsOf(const Expression& whole) {
+  const Instruction* subject = whole.subject;
+  FusionParts found;
+  if (subject->opcode() == Opcode::kFusion && whole.roots.size() > 1)
+    found = FindFusionParts(*subject->to_apply());
+  std::vector<ExpressionPart> parts(found.count);
+  for (int64_t leaf = 0; leaf < static_cast<int64_t>(whole.roots.size()); ++leaf) {
+    ExpressionPart& part = parts[found.count == 1 ? 0 : found.of_result[leaf]];
+    part.expression.subject = subject;
+    part.expression.roots.push_back(whole.roots[leaf]);
+    part.expression.root_leaves.push_back(whole.root_leaves[leaf]);
+    part.expression.shapes.push_back(whole.shapes[leaf]);
+    part.results.push_back(leaf);
+  }
+  if (parts.size() == 1) {
+    parts[0].expression.leaves = whole.leaves;
+    return parts;
+  }
+  for (ExpressionPart& part : parts) {
+    absl::flat_hash_set<const Instruction*> read(part.expression.roots.begin(),
+                                                 part.expression.roots.end());
+    for (const Instruction* i : Body(part.expression))
+      read.insert(i->operands().begin(), i->operands().end());
+    for (const Expression::Leaf& leaf : whole.leaves)
+      if (read.contains(leaf.instruction)) part.expression.leaves.push_back(leaf);
+  }
+  return parts;
 }
 
 std::vector<const Instruction*> Body(const Expression& e) {

@@ -25,6 +25,15 @@ struct Expression {
   static Expression Of(const Instruction* subject);
 };
 
+// What one part of a fusion computes (analysis/fusion_parts): an expression over the arrays that
+// this part reads, and which result leaves its roots are.
+struct ExpressionPart {
+  Expression expression;
+  std::vector<int64_t> results;
+};
+// The parts of an expression; itself, with all results, where it has only one.
+std::vector<ExpressionPart> PartsOf(const Expression& expression);
+
 // Every instruction that the roots need, leaves left out; operands before users.
 std::vector<const Instruction*> Body(const Expression& expression);
 

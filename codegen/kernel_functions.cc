@@ -8,22 +8,30 @@
 namespace hlokit {
 namespace {
 
-// Work (in simple float operations) below which a kernel stands in its caller, and above which
-// threads share it.
+// Work (in simple float operations) below which a kernel stands in its caller.
 constexpr double kInlineWork = 256;
-constexpr double kParallelWork = 150000;
-constexpr double kChunkWork = 40000;
+
+double WorkOf(const Kernel& kernel) { return static_cast<double>(kernel.units) * kernel.unit_cost; }
 
 bool IsReadOnly(const Slice& slice) {
   return slice.kind == Slice::Kind::kParameter || slice.kind == Slice::Kind::kConstant;
 }
 
-std::string LooksOf(const Instruction& i) {
-  std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
-  for (const Instruction* operand : i.operands())
-    absl::StrAppend(&looks, " ", Text(operand->shape(), true));
-  if (i.opcode() == Opcode::kFusion)
-    absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
+// Part of a fusion: what its own arrays look like.
+std::string LooksOf(const Instruction& i, const Kernel& kernel) {
+  if (kernel.results.empty()) {
+    std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
+    for (const Instruction* operand : i.operands())
+      absl::StrAppend(&looks, " ", Text(operand->shape(), true));
+    if (i.opcode() == Opcode::kFusion)
+      absl::StrAppend(&looks, " ", i.to_apply()->instruction_count());
+    return looks;
+  }
+  std::string looks = "part";
+  for (int64_t leaf : kernel.results)
+    absl::StrAppend(&looks, " ", Text(LeafShape(i.shape(), leaf), true));
+  for (int64_t o : kernel.operands)
+    absl::StrAppend(&looks, ", ", Text(i.operand(o)->shape(), true));
   return looks;
 }
 
@@ -60,6 +68,10 @@ ArrayRef ModuleEmitter::InlineArrays::operand(int64_t o) {
   return {e_.Pointer(f_, slice), i_.operand(o)->shape(), IsReadOnly(slice)};
 }
 
+int64_t GrainOf(const Kernel& kernel) {
+  return std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost));
+}
+
 absl::Status NoCode(const Instruction& unsupported) {
   return Unimplemented(Text(unsupported.opcode()), " of ", Text(unsupported.operand(0)->shape()),
                        " has no code on the CPU (instruction %", unsupported.name(), ")");
@@ -70,47 +82,67 @@ absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
     const auto operand = buffers_.slices(i.operand(o));
     return !operand.empty() && operand[0] == buffers_.slice(&i, leaf);
   };
-  for (const Kernel& kernel : MakeKernels(i, in_place)) {
+  std::vector<Kernel> together;
+  double work = 0;
+  for (Kernel& kernel : MakeKernels(i, in_place)) {
     if (kernel.units == 0) continue;
-    const double work = static_cast<double>(kernel.units) * kernel.unit_cost;
     const Instruction* unsupported = nullptr;
-    if (work <= kInlineWork) {
+    if (WorkOf(kernel) <= kInlineWork) {
       InlineArrays arrays(*this, f, i);
       kernel.emit(f.b, arrays, f.b.getInt64(0), f.b.getInt64(kernel.units));
       unsupported = arrays.unsupported;
+    } else if (kernel.whole_part) {
+      work += WorkOf(kernel);
+      together.push_back(std::move(kernel));
     } else {
-      unsupported = EmitKernelCall(f, i, kernel, work);
+      unsupported = EmitKernelCall(f, i, kernel);
     }
     if (unsupported != nullptr) return NoCode(*unsupported);
   }
+  if (together.size() > 1 && options_.parallel && work > kParallelWork)
+    return EmitKernelGroup(f, i, together);
+  for (const Kernel& kernel : together)
+    if (const Instruction* unsupported = EmitKernelCall(f, i, kernel)) return NoCode(*unsupported);
   return absl::OkStatus();
 }
 
-// Distinct slices of an instruction's operands and results.
-std::vector<Slice> ModuleEmitter::SlicesOf(const Instruction& i) const {
+// Distinct slices of an instruction's operands and results, or of those that the kernel is about.
+std::vector<Slice> ModuleEmitter::SlicesOf(const Instruction& i, const Kernel& kernel) const {
   std::vector<Slice> slices;
   auto add = [&](const Slice& s) {
     if (s.kind != Slice::Kind::kNone && std::find(slices.begin(), slices.end(), s) == slices.end())
       slices.push_back(s);
   };
+  if (!kernel.results.empty()) {
+    for (int64_t o : kernel.operands) add(buffers_.slice(i.operand(o)));
+    for (int64_t leaf : kernel.results) add(buffers_.slice(&i, leaf));
+    return slices;
+  }
   for (const Instruction* operand : i.operands())
     for (const Slice& s : buffers_.slices(operand)) add(s);
   for (const Slice& s : buffers_.slices(&i)) add(s);
   return slices;
 }
 
-const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
-                                                 const Kernel& kernel, double work) {
-  const std::vector<Slice> slices = SlicesOf(i);
+// In the part where kernels that look alike are: there equal ones are compiled once.
+llvm::Function* ModuleEmitter::EmitKernelFunction(const Instruction& i, const Kernel& kernel,
+                                                  const std::vector<Slice>& slices,
+                                                  const Instruction** unsupported) {
   const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
-  // Kernels that look alike go to one part, where equal ones are compiled once.
-  const auto [place, fresh] = part_of_.try_emplace(LooksOf(i), lightest);
+  const auto [place, fresh] = part_of_.try_emplace(LooksOf(i, kernel), lightest);
   const size_t part = place->second;
   const std::string name = absl::StrCat("kernel_", next_kernel_++, "_", i.name());
-  const Instruction* unsupported = nullptr;
-  llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, &unsupported);
+  llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, unsupported);
   if (fresh) work_[part] += static_cast<double>(function->getInstructionCount());
-  const bool parallel = options_.parallel && work > kParallelWork && kernel.units > 1;
+  return function;
+}
+
+const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
+                                                 const Kernel& kernel) {
+  const std::vector<Slice> slices = SlicesOf(i, kernel);
+  const Instruction* unsupported = nullptr;
+  llvm::Function* function = EmitKernelFunction(i, kernel, slices, &unsupported);
+  const bool parallel = options_.parallel && WorkOf(kernel) > kParallelWork && kernel.units > 1;
   std::vector<llvm::Value*> pointers;
   for (const Slice& s : slices) pointers.push_back(Pointer(f, s));
   Builder& b = f.b;
@@ -124,8 +156,7 @@ const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
   llvm::Module& caller = *b.GetInsertBlock()->getModule();
   llvm::Value* arrays = site.Pointers(pointers);
   llvm::Value* units = b.getInt64(kernel.units);
-  llvm::Value* grain =
-      b.getInt64(std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost)));
+  llvm::Value* grain = b.getInt64(GrainOf(kernel));
   if (slices.size() <= kHlokitMostKernelArrays) {
     site.Call("hlokit_parallel_kernel", {f.context(), Declare(caller, *function), arrays,
                                          b.getInt64(slices.size()), units, grain});

@@ -1,6 +1,8 @@
 // Choice of kernels, element loops, updates in place, concatenation.
 #include "codegen/kernels.h"
 
+#include <algorithm>
+
 #include "analysis/in_place.h"
 #include "codegen/kernels_internal.h"
 
@@ -175,6 +177,17 @@ bool AddConcatenateKernels(const Expression& e, std::vector<Kernel>& out) {
   return true;
 }
 
+namespace {
+
+// Of one element of a loop that LLVM makes vectors of: either memory or arithmetic sets its pace.
+double VectorCost(const Expression& e) {
+  constexpr double kArray = 0.67, kStep = 0.3;
+  const auto arrays = static_cast<double>(e.roots.size() + e.leaves.size());
+  return std::max(kArray * arrays, kStep * ElementCost(e));
+}
+
+}  // namespace
+
 void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
   std::vector<bool> done(e.roots.size(), false);
   for (size_t first = 0; first < e.roots.size(); ++first) {
@@ -187,8 +200,9 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
       done[r] = true;
       together.push_back(r);
     }
-    const double cost = ElementCost(e);
-    const DomainLoop loop(e.shapes[first], IsLinear(e), cost);
+    const bool linear = IsLinear(e);
+    const double cost = linear ? VectorCost(e) : ElementCost(e);
+    const DomainLoop loop(e.shapes[first], linear, cost);
     Kernel kernel;
     kernel.units = loop.units();
     kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
@@ -233,14 +247,57 @@ bool CanEmitKernels(const Instruction& i) {
   }
 }
 
-std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place) {
+namespace {
+
+// The arrays of an instruction as one part of it sees them, which counts its results from 0.
+class PartArrays final : public KernelArrays {
+ public:
+  PartArrays(KernelArrays& whole, const std::vector<int64_t>& results)
+      : whole_(whole), results_(results) {}
+  ~PartArrays() override {
+    if (unsupported != nullptr) whole_.unsupported = unsupported;
+  }
+  ArrayRef operand(int64_t o) override { return whole_.operand(o); }
+  ArrayRef result(int64_t leaf) override { return whole_.result(results_[leaf]); }
+  std::optional<std::vector<ScalarValue>> known(int64_t o) override { return whole_.known(o); }
+
+ private:
+  KernelArrays& whole_;
+  const std::vector<int64_t>& results_;
+};
+
+std::vector<Kernel> KernelsOf(const Expression& e, const InPlace& in_place) {
   std::vector<Kernel> out;
-  const Expression e = Expression::Of(&i);
   if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
       AddConcatenateKernels(e, out) || AddScanKernels(e, out) || AddSmallDotKernels(e, out) ||
       AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place) {
+  const std::vector<ExpressionPart> parts = PartsOf(Expression::Of(&i));
+  if (parts.size() == 1) return KernelsOf(parts[0].expression, in_place);
+  std::vector<Kernel> out;
+  for (const ExpressionPart& part : parts) {
+    const auto own_place = [&](int64_t o, int64_t leaf) { return in_place(o, part.results[leaf]); };
+    std::vector<Kernel> kernels = KernelsOf(part.expression, own_place);
+    for (Kernel& kernel : kernels) {
+      for (const Expression::Leaf& leaf : part.expression.leaves)
+        kernel.operands.push_back(leaf.operand);
+      kernel.results = part.results;
+      kernel.whole_part = kernels.size() == 1;
+      kernel.emit = [emit = std::move(kernel.emit), results = part.results](
+                        Builder& b, KernelArrays& whole, llvm::Value* begin, llvm::Value* end) {
+        PartArrays arrays(whole, results);
+        emit(b, arrays, begin, end);
+      };
+      out.push_back(std::move(kernel));
+    }
+  }
   return out;
 }
 

@@ -26,6 +26,10 @@ struct Kernel {
   double unit_cost = 0;  // rough, in simple float operations
   std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
   bool in_vectors = false;  // emit writes vectors: LLVM has none to look for
+  // Of one part of a fusion (analysis/fusion_parts): the operands and result leaves that it is
+  // about, and whether the part is this kernel alone. No results: all of the instruction.
+  std::vector<int64_t> operands, results;
+  bool whole_part = false;
 };
 
 // The kernels that compute `instruction`, to run one after the other; empty if it cannot be written

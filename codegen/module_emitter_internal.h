@@ -14,6 +14,8 @@
 
 namespace hlokit {
 
+struct GroupMember;
+
 class ModuleEmitter {
  public:
   ModuleEmitter(const Module& module, const BufferAssignment& buffers, const EmitOptions& options)
@@ -55,13 +57,22 @@ class ModuleEmitter {
 
   // ---- kernel_functions.cc: loops as functions, or inline ----
   absl::Status EmitKernels(Frame& f, const Instruction& i);
-  std::vector<Slice> SlicesOf(const Instruction& i) const;
-  const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel,
-                                    double work);
+  std::vector<Slice> SlicesOf(const Instruction& i, const Kernel& kernel) const;
+  // Gives the instruction that has no code; null where all is well.
+  const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel);
+  llvm::Function* EmitKernelFunction(const Instruction& i, const Kernel& kernel,
+                                     const std::vector<Slice>& slices,
+                                     const Instruction** unsupported);
   llvm::Function* EmitKernelFunction(size_t part, const std::string& name, const Instruction& i,
                                      const std::vector<Slice>& slices, const Kernel& kernel,
                                      const Instruction** unsupported);
   llvm::Function* EmitRangeFunction(llvm::Function& kernel, size_t count);
+  // ---- kernel_groups.cc ----
+  // The kernels of a fusion's parts, which may run side by side, as one loop over all their chunks.
+  absl::Status EmitKernelGroup(Frame& f, const Instruction& i, absl::Span<const Kernel> kernels);
+  llvm::Function* EmitGroupFunction(llvm::Module& module, const std::string& name,
+                                    absl::Span<const GroupMember> members);
+  llvm::Function* EmitEnvironmentFunction(llvm::Function& group);
   llvm::Function* Declare(llvm::Module& module, llvm::Function& function);
 
   // ---- small_instructions.cc: results in registers ----
@@ -114,6 +125,11 @@ class ModuleEmitter {
 // Instructions that are more than names for others' results, in order of execution.
 std::vector<Instruction*> WithCode(const Computation& computation);
 absl::Status NoCode(const Instruction& unsupported);
+
+// Work (in simple float operations) above which threads share a kernel, in chunks.
+inline constexpr double kParallelWork = 150000, kChunkWork = 40000;
+// Units in a chunk.
+int64_t GrainOf(const Kernel& kernel);
 // Whether EmitSmall takes the instruction.
 bool IsSmallInstruction(const Instruction& instruction);
 const Shape& LeafShape(const Shape& shape, int64_t leaf);

@@ -23,7 +23,8 @@ constexpr Pipeline kPipelines[] = {
      "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
      "folding,layout-assignment,"
      "fix<tuple-simplifier,algsimp,cse,dce>,"
-     "fusion,cse,dce,multi_output_fusion,hlo-memory-scheduler"},
+     "fusion,cse,dce,multi_output_fusion,horizontal_loop_fusion,horizontal_input_fusion,"
+     "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs before it asks what the device is, in its order.
     {"gpu",
      "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,conditional-canonicalizer,"

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <climits>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "passes/cse.h"
 #include "passes/fusion_rules.h"
+#include "passes/fusions/merged_fusion.h"
 #include "support/dense_map.h"
 #include "types/shape_bytes.h"
 
@@ -17,7 +16,6 @@ namespace {
 
 constexpr int64_t kLeastBytes = 1024;
 constexpr size_t kMostResults = 8, kMostOperands = 24, kMostBody = 200;
-constexpr size_t kMostUsers = 64;     // of an array, that are looked at
 constexpr size_t kMostVisited = 256;  // in one search for a way
 
 using Members = std::vector<Instruction*>;
@@ -42,16 +40,6 @@ bool IsLoop(const Instruction& i) {
   bool all = true;
   body.ForEach([&](const Instruction* part) { all &= IsPointwise(*part); });
   return all && body.instruction_count() <= static_cast<int64_t>(kMostBody);
-}
-
-bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
-  const Instruction* does = user.opcode() == Opcode::kFusion ? user.to_apply()->root() : &user;
-  if (does->opcode() != Opcode::kDynamicUpdateSlice && does->opcode() != Opcode::kScatter &&
-      does->opcode() != Opcode::kSort)
-    return false;
-  for (const Instruction* operand : user.operands())
-    if (operand == array) return true;
-  return false;
 }
 
 class Fuser {
@@ -126,19 +114,10 @@ class Fuser {
     return false;
   }
 
-  bool ReadsUpdated(const Instruction* i) const {
-    for (const Instruction* operand : i->operands()) {
-      if (operand->shape().IsScalar() || operand->users().size() > kMostUsers) continue;
-      for (const Instruction* user : operand->users())
-        if (UpdatesInPlace(*user, operand)) return true;
-    }
-    return false;
-  }
-
   // `first`, what reads the same arrays, and what reads their results.
   Members SiblingsOf(Instruction* first) {
     Members members = {first};
-    if (ReadsUpdated(first)) return members;
+    if (ReadsUpdated(*first)) return members;
     absl::flat_hash_set<const Instruction*> operands(first->operands().begin(),
                                                      first->operands().end());
     Members arrays(first->operands().begin(), first->operands().end());
@@ -146,7 +125,7 @@ class Fuser {
     for (size_t k = 0; k < arrays.size() && members.size() < kMostResults; ++k) {
       const Instruction* array = arrays[k];
       if (!array->shape().IsArray() || array->shape().rank() == 0 ||
-          array->users().size() > kMostUsers)
+          array->users().size() > kMostUsersSeen)
         continue;
       const Members users(array->users().begin(), array->users().end());
       for (Instruction* user : users) {
@@ -171,7 +150,7 @@ class Fuser {
       return false;
     size_t count = operands.size();
     for (const Instruction* operand : user->operands()) count += !operands.contains(operand);
-    if (count > kMostOperands || ReadsUpdated(user)) return false;
+    if (count > kMostOperands || ReadsUpdated(*user)) return false;
     Members inside = members;
     inside.push_back(user);
     return !HasWay({user}, members, inside) && !HasWay(members, {user}, inside);
@@ -182,67 +161,12 @@ class Fuser {
   }
 
   void Merge(const Members& members) {
-    Computation* body = c_.module()->AddComputation("fused_computation");
-    std::vector<Instruction*> operands, roots;
-    std::vector<Shape> shapes;
-    absl::flat_hash_map<const Instruction*, Instruction*> parameters;
-    const auto inside = [&](Instruction* operand) {
-      const auto member = std::find(members.begin(), members.end(), operand);
-      if (member != members.end()) return roots[member - members.begin()];
-      Instruction*& parameter = parameters[operand];
-      if (parameter != nullptr) return parameter;
-      const auto number = static_cast<int64_t>(operands.size());
-      operands.push_back(operand);
-      return parameter =
-                 body->AddParameter(number, operand->shape(), absl::StrCat("param_", number));
-    };
-    for (Instruction* member : members) {
-      roots.push_back(CopyOf(member, inside, *body));
-      shapes.push_back(member->shape());
-    }
-    body->set_root(body->Add(Opcode::kTuple, Shape::Tuple(shapes), roots));
-    MergeEqual(*body);
-    FusionAttrs attrs;
-    attrs.kind = FusionKind::kLoop;
-    Instruction* fusion = c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands, std::move(attrs),
-                                 absl::StrCat(members[0]->name(), "_siblings"));
-    fusion->set_called({body});
-    fusion->CopyExtrasFrom(*members[0]);
-    fusion->set_place(members[0]->place());
-    SetDepth(fusion);
-    for (size_t k = members.size(); k-- > 0;) Deepen(Replace(members[k], fusion, k));
-  }
-
-  // The member's work in the body of the whole; gives its result.
-  template <typename Inside>
-  static Instruction* CopyOf(Instruction* member, const Inside& inside, Computation& body) {
-    std::vector<Instruction*> operands;
-    if (member->opcode() != Opcode::kFusion) {
-      for (Instruction* operand : member->operands()) operands.push_back(inside(operand));
-      return body.Add(member->CloneWith(member->shape(), operands), member->name());
-    }
-    absl::flat_hash_map<const Instruction*, Instruction*> copies;
-    for (Instruction* i : member->to_apply()->PostOrder()) {
-      if (i->IsParameter()) {
-        copies[i] = inside(member->operand(i->parameter_number()));
-        continue;
-      }
-      operands.clear();
-      for (Instruction* operand : i->operands()) operands.push_back(copies.at(operand));
-      copies[i] = body.Add(i->CloneWith(i->shape(), operands), i->name());
-    }
-    return copies.at(member->to_apply()->root());
-  }
-
-  Instruction* Replace(Instruction* member, Instruction* fusion, size_t k) {
-    Instruction* part = c_.Add(Opcode::kGetTupleElement, member->shape(), {fusion},
-                               GetTupleElementAttrs{static_cast<int64_t>(k)},
-                               absl::StrCat(member->name(), "_part"));
-    SetDepth(part);
-    member->ReplaceAllUsesWith(part);
-    loops_.erase(member);
-    c_.Remove(member);
-    return part;
+    for (const Instruction* member : members) loops_.erase(member);
+    const std::vector<Instruction*> parts =
+        MergeIntoFusion(c_, members, absl::StrCat(members[0]->name(), "_siblings"));
+    SetDepth(parts[0]->operand(0));
+    for (Instruction* part : parts) SetDepth(part);
+    for (size_t k = parts.size(); k-- > 0;) Deepen(parts[k]);
   }
 
   Computation& c_;

@@ -1,0 +1,127 @@
+// Bodies copied into one.
+#include "passes/fusions/merged_fusion.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "passes/cse.h"
+
+namespace hlokit {
+namespace {
+
+bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
+  const Instruction* does = user.opcode() == Opcode::kFusion ? user.to_apply()->root() : &user;
+  if (does->opcode() != Opcode::kDynamicUpdateSlice && does->opcode() != Opcode::kScatter &&
+      does->opcode() != Opcode::kSort)
+    return false;
+  return std::find(user.operands().begin(), user.operands().end(), array) != user.operands().end();
+}
+
+class Merger {
+ public:
+  Merger(Computation& c, absl::Span<Instruction* const> members)
+      : c_(c), members_(members), body_(*c.module()->AddComputation("fused_computation")) {}
+
+  std::vector<Instruction*> Run(const std::string& name) {
+    std::vector<Shape> shapes;
+    for (Instruction* member : members_) {
+      Instruction* root = CopyOf(member);
+      first_result_[member] = roots_.size();
+      if (member->shape().IsArray()) {
+        roots_.push_back(root);
+      } else {
+        roots_.insert(roots_.end(), root->operands().begin(), root->operands().end());
+        body_.Remove(root);
+      }
+    }
+    for (const Instruction* root : roots_) shapes.push_back(root->shape());
+    body_.set_root(body_.Add(Opcode::kTuple, Shape::Tuple(shapes), roots_));
+    MergeEqual(body_);
+    FusionAttrs attrs;
+    attrs.kind = FusionKind::kLoop;
+    Instruction* fusion =
+        c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands_, std::move(attrs), name);
+    fusion->set_called({&body_});
+    fusion->CopyExtrasFrom(*members_[0]);
+    fusion->set_place(members_[0]->place());
+    std::vector<Instruction*> parts;
+    for (size_t k = 0; k < shapes.size(); ++k)
+      parts.push_back(c_.Add(Opcode::kGetTupleElement, shapes[k], {fusion},
+                             GetTupleElementAttrs{static_cast<int64_t>(k)}));
+    for (size_t m = members_.size(); m-- > 0;) Replace(members_[m], parts);
+    return parts;
+  }
+
+ private:
+  // What stands in the body for an array outside.
+  Instruction* Inside(Instruction* operand) {
+    const auto member = first_result_.find(operand);
+    if (member != first_result_.end()) return roots_[member->second];
+    Instruction*& parameter = parameters_[operand];
+    if (parameter != nullptr) return parameter;
+    const auto number = static_cast<int64_t>(operands_.size());
+    operands_.push_back(operand);
+    return parameter = body_.AddParameter(number, operand->shape(), absl::StrCat("param_", number));
+  }
+
+  // The member's work in the body of the whole; gives its result.
+  Instruction* CopyOf(Instruction* member) {
+    std::vector<Instruction*> operands;
+    if (member->opcode() != Opcode::kFusion) {
+      for (Instruction* operand : member->operands()) operands.push_back(Inside(operand));
+      return body_.Add(member->CloneWith(member->shape(), operands), member->name());
+    }
+    absl::flat_hash_map<const Instruction*, Instruction*> copies;
+    for (Instruction* i : member->to_apply()->PostOrder()) {
+      if (i->IsParameter()) {
+        copies[i] = Inside(member->operand(i->parameter_number()));
+        continue;
+      }
+      operands.clear();
+      for (Instruction* operand : i->operands()) operands.push_back(copies.at(operand));
+      copies[i] = body_.Add(i->CloneWith(i->shape(), operands), i->name());
+    }
+    return copies.at(member->to_apply()->root());
+  }
+
+  void Replace(Instruction* member, absl::Span<Instruction* const> parts) {
+    const size_t first = first_result_.at(member);
+    if (member->shape().IsArray()) {
+      member->ReplaceAllUsesWith(parts[first]);
+    } else {
+      const std::vector<Instruction*> users(member->users().begin(), member->users().end());
+      for (Instruction* user : users) {
+        user->ReplaceAllUsesWith(parts[first + user->attr<GetTupleElementAttrs>().index]);
+        c_.Remove(user);
+      }
+    }
+    c_.Remove(member);
+  }
+
+  Computation& c_;
+  const absl::Span<Instruction* const> members_;
+  Computation& body_;
+  std::vector<Instruction*> operands_, roots_;
+  absl::flat_hash_map<const Instruction*, Instruction*> parameters_;
+  absl::flat_hash_map<const Instruction*, size_t> first_result_;
+};
+
+}  // namespace
+
+bool ReadsUpdated(const Instruction& i) {
+  for (const Instruction* operand : i.operands()) {
+    if (operand->shape().IsScalar() || operand->users().size() > kMostUsersSeen) continue;
+    for (const Instruction* user : operand->users())
+      if (UpdatesInPlace(*user, operand)) return true;
+  }
+  return false;
+}
+
+std::vector<Instruction*> MergeIntoFusion(Computation& c, absl::Span<Instruction* const> members,
+                                          const std::string& name) {
+  return Merger(c, members).Run(name);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

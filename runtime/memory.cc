@@ -25,6 +25,8 @@ struct Wide {
   uint64_t words[2];
 };  // a 16-byte element
 
+// Bytes of a result that would drive all else out of the caches.
+constexpr int64_t kPastCache = 8 << 20;
 constexpr int64_t kTileSquares = 4;  // edge, in squares, of a tile of a crossed copy
 
 // Elements of one cache line.
@@ -74,19 +76,29 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
 }
 
 template <typename T>
-MoveSquare FindMoveSquare() {
+MoveSquare FindMoveSquare(bool past_cache) {
   constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  return HLOKIT_OF_BEST_ISA(kSquares).by_width[kWidth];
+  const SquareKernels& kernels = HLOKIT_OF_BEST_ISA(kSquares);
+  if (past_cache && kernels.past_cache[kWidth] != nullptr) return kernels.past_cache[kWidth];
+  return kernels.by_width[kWidth];
+}
+
+// What was written past the caches is there before other threads are told of it.
+void Fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 // Crosses a square of one cache line a side: lines are read whole and written whole, through a
 // buffer, so that lines whose addresses fall together in the cache do no harm.
 template <typename T>
-void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
+void CopySquare(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+                const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>();
   alignas(64) T square[kEdge][kEdge];
   if (rows.size == kEdge && cols.size == kEdge && cols.to == 1) {
-    if constexpr (sizeof(T) <= 8) return FindMoveSquare<T>()(from, cols.from, to, rows.to);
+    if constexpr (sizeof(T) <= 8) return move(from, cols.from, to, rows.to);
     for (int64_t j = 0; j < kEdge; ++j) memcpy(square[j], from + j * cols.from, sizeof(square[j]));
     for (int64_t i = 0; i < kEdge; ++i) {
       for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = square[j][i];
@@ -101,14 +113,15 @@ void CopySquare(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCop
 // A plane whose rows are dense in the source (rows.from == 1) and whose columns are dense in the
 // destination, in tiles of few pages on either side.
 template <typename T>
-void CopyPlane(const T* from, T* to, const HlokitCopyDim& rows, const HlokitCopyDim& cols) {
+void CopyPlane(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+               const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>(), kTile = kTileSquares * kEdge;
   for (int64_t tile = 0; tile < cols.size; tile += kTile) {
     const int64_t tile_end = std::min(tile + kTile, cols.size);
     for (int64_t c = tile; c < tile_end; c += kEdge) {
       for (int64_t r = 0; r < rows.size; r += kEdge) {
-        CopySquare(from + r + c * cols.from, to + r * rows.to + c * cols.to, Part(rows, r, kEdge),
-                   Part(cols, c, kEdge));
+        CopySquare(move, from + r + c * cols.from, to + r * rows.to + c * cols.to,
+                   Part(rows, r, kEdge), Part(cols, c, kEdge));
       }
     }
   }
@@ -143,16 +156,28 @@ class StridedCopy {
                                : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
     const int64_t stripes = (rows_.size + stripe - 1) / stripe;
     const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
+    const bool past_cache = crossed_ && HasOwnLines(to) &&
+                            planes_ * rows_.size * cols_.size * int64_t{sizeof(T)} >= kPastCache;
+    const MoveSquare move = FindMoveSquare<T>(past_cache);
     ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
-                    CopyStripe(from, to, i / stripes, i % stripes * stripe, stripe);
+                    CopyStripe(move, from, to, i / stripes, i % stripes * stripe, stripe);
                   }
+                  if (past_cache) Fence();
                 });
   }
 
  private:
-  void CopyStripe(const T* from, T* to, int64_t plane, int64_t row, int64_t height) const {
+  // Whether the squares of a crossed copy begin on cache lines.
+  bool HasOwnLines(const T* to) const {
+    const auto whole = [](int64_t elements) { return elements * int64_t{sizeof(T)} % 64 == 0; };
+    return reinterpret_cast<uintptr_t>(to) % 64 == 0 && whole(rows_.to) &&
+           std::all_of(dims_.begin(), dims_.end(), [&](const auto& d) { return whole(d.to); });
+  }
+
+  void CopyStripe(MoveSquare move, const T* from, T* to, int64_t plane, int64_t row,
+                  int64_t height) const {
     for (size_t i = dims_.size(); i-- > 0;) {
       const int64_t index = plane % dims_[i].size;
       plane /= dims_[i].size;
@@ -163,7 +188,7 @@ class StridedCopy {
     from += row * rows.from;
     to += row * rows.to;
     rows.size = std::min(height, rows.size - row);
-    if (crossed_) return CopyPlane(from, to, rows, cols_);
+    if (crossed_) return CopyPlane(move, from, to, rows, cols_);
     for (int64_t r = 0; r < rows.size; ++r) CopyLine(from + r * rows.from, to + r * rows.to, cols_);
   }
 

@@ -76,6 +76,29 @@ TEST(CopyTest, LargeTranspose) {
   CheckTranspose<uint64_t>(300, 517);
 }
 
+// Results of 8 MiB and more that begin on cache lines are written past the caches; one plane at an
+// odd size and one that begins in the middle of a line are not.
+template <typename T>
+void CheckLongTranspose(int64_t rows, int64_t cols, size_t shift) {
+  std::vector<T> from(rows * cols);
+  std::iota(from.begin(), from.end(), T());
+  std::vector<T> memory(rows * cols + 64 / sizeof(T) + shift);
+  const size_t ahead = (-reinterpret_cast<uintptr_t>(memory.data()) & 63) / sizeof(T) + shift;
+  HlokitCopyDesc d = {sizeof(T), 2, {{rows, cols, 1}, {cols, 1, rows}}};
+  HlokitRunContext ctx = {};
+  hlokit_copy_strided(&ctx, &d, from.data(), memory.data() + ahead);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c)
+      ASSERT_EQ(memory[ahead + c * rows + r], from[r * cols + c]) << r << " " << c;
+}
+
+TEST(CopyTest, LongTransposes) {
+  CheckLongTranspose<uint32_t>(1536, 1392, 0);
+  CheckLongTranspose<uint32_t>(1536, 1392, 3);
+  CheckLongTranspose<uint32_t>(1541, 1399, 0);
+  CheckLongTranspose<uint64_t>(1032, 1031, 0);
+}
+
 TEST(CopyTest, RefusesOddElements) {
   HlokitRunContext ctx = {};
   const HlokitCopyDesc d = {3, 0, {}};

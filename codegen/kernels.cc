@@ -179,6 +179,8 @@ bool AddConcatenateKernels(const Expression& e, std::vector<Kernel>& out) {
 
 namespace {
 
+constexpr int64_t kLongLoop = 1024;  // shorter ones are not for threads anyway
+
 // Of one element of a loop that LLVM makes vectors of: either memory or arithmetic sets its pace.
 double VectorCost(const Expression& e) {
   constexpr double kArray = 0.67, kStep = 0.3;
@@ -201,7 +203,8 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
       together.push_back(r);
     }
     const bool linear = IsLinear(e);
-    const double cost = linear ? VectorCost(e) : ElementCost(e);
+    const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
+    const double cost = vectors ? VectorCost(e) : ElementCost(e);
     const DomainLoop loop(e.shapes[first], linear, cost);
     Kernel kernel;
     kernel.units = loop.units();

@@ -1,6 +1,8 @@
 // Values of a client's own, and in memory that was lent to it.
 #include "client/global_data.h"
 
+#include <atomic>
+
 namespace hlokit {
 
 GlobalData::GlobalData(Literal value, int64_t device)
@@ -24,6 +26,13 @@ const std::shared_ptr<const Literal>& GlobalData::shared_literal() const {
     value_ = std::make_shared<Literal>(std::move(copy));
   });
   return value_;
+}
+
+Literal* GlobalData::unshared_literal() {
+  if (own_ == nullptr || own_.use_count() != 2) return nullptr;
+  // What holders in other threads read before they let go comes before what is written now.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return own_.get();
 }
 
 const void* GlobalData::elements() const {

@@ -35,9 +35,7 @@ class GlobalData {
   // lie so. Null for tuples.
   const void* elements() const;
   // The value to be written over, where this made it and nobody else holds it; else null.
-  Literal* unshared_literal() {
-    return own_ != nullptr && own_.use_count() == 2 ? own_.get() : nullptr;
-  }
+  Literal* unshared_literal();
   // The memory that was borrowed, in the layout of shape(); null where the value is hlokit's own.
   const void* borrowed() const { return borrowed_.get(); }
 

@@ -7,6 +7,9 @@
 # WEIGHTS: values of constants go to that file (below the binary folder unless absolute), which the program maps.
 function(hlokit_add_aot_library target module)
   cmake_parse_arguments(ARG "DONATE" "NAME;WEIGHTS;TARGET_TRIPLE;TARGET_CPU;TARGET_FEATURES;OPT_LEVEL" "" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS OR ARG_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "hlokit_add_aot_library(${target}): what is ${ARG_UNPARSED_ARGUMENTS}${ARG_KEYWORDS_MISSING_VALUES}?")
+  endif()
   if(NOT ARG_NAME)
     set(ARG_NAME ${target})
   endif()

@@ -1,6 +1,7 @@
 // From a module to an object: the pipeline of the JIT, for a target machine of the caller's choice.
 #include "backends/cpu/aot_object.h"
 
+#include <mutex>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -42,11 +43,19 @@ absl::Status CheckFeatures(const llvm::MCSubtargetInfo& known, const AotOptions&
   return absl::OkStatus();
 }
 
+// LLVM's table of targets is not for several threads.
+void RegisterTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions& options) {
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargets();
-  llvm::InitializeAllTargetMCs();
-  llvm::InitializeAllAsmPrinters();
+  RegisterTargets();
   std::string triple = options.triple, cpu = options.cpu, features = options.features;
   if (triple.empty() || cpu == "native") {
     if (!Host().ok()) return Host().status();

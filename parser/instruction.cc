@@ -22,6 +22,13 @@ const char* ScalarEnd(const char* at) {
 constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
     {"cross-replica-sum", Opcode::kAllReduce}, {"generate-token", Opcode::kAfterAll}};
 
+// As in XLA, what runs is of the thread that the start names; two names are left to the verifier.
+void SettleThread(Instruction& start) {
+  const std::string& named = start.attr<AsyncAttrs>().async_execution_thread;
+  Computation& runs = *start.called(0);
+  if (named.empty() || runs.execution_thread().empty()) runs.set_execution_thread(named);
+}
+
 }  // namespace
 
 bool ModuleParser::ReadInstruction(Scope& scope) {
@@ -101,6 +108,7 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
   if (wrapped != nullptr && op.opcode == Opcode::kAsyncStart) Wrap(*made, std::move(wrapped));
   TakeLayoutOfOperand(*made);
   Normalize(*made);
+  if (op.opcode == Opcode::kAsyncStart && !made->called().empty()) SettleThread(*made);
   if (Info(op.opcode).calls == CallForm::kAsyncCalls) GiveToWrapped(*made, seen.common);
   return scope.last = scope.computation->Adopt(std::move(made));
 }

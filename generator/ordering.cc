@@ -55,7 +55,8 @@ void MarkDomain(GeneratedCode& s) {
   Instruction* made = s.Make(Opcode::kDomain, {x.instruction});
   if (made == nullptr) return;
   Domain& border = made->mutable_attr<DomainAttrs>().domain;
-  border.entry.kind = border.exit.kind = Sharding::Kind::kMaximal;
+  // As XLA writes neighbours without shardings.
+  border.entry.kind = border.exit.kind = Sharding::Kind::kTuple;
   s.Keep(made, x.bounds);
 }
 

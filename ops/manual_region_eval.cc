@@ -24,6 +24,20 @@ absl::StatusOr<std::vector<const Shape*>> ResultArrays(const Instruction& instru
   return arrays;
 }
 
+// Where the region is manual on some axes only, its arrays are those of all devices that share
+// them: `tiling` without the cut that `local`, on the region's side of the marker, names as well.
+absl::StatusOr<Tiling> RegionTiling(const Tiling& tiling, const Instruction& local,
+                                    int64_t devices) {
+  const Sharding* sharding = local.sharding();
+  if (sharding == nullptr || !local.shape().IsArray() || ManualGroupsOf(*sharding, devices).empty())
+    return tiling;
+  ASSIGN_OR_RETURN(const Tiling finer, TilingOf(*sharding, local.shape(), devices));
+  for (size_t d = 0; d < tiling.tiles.size(); ++d)
+    if (tiling.tiles[d] % finer.tiles[d] != 0)
+      return InvalidArgument(local.name(), ": cut finer inside a manual region than outside");
+  return CoarserBy(tiling, finer);
+}
+
 }  // namespace
 
 bool EntersManualRegion(absl::string_view target) {
@@ -45,8 +59,11 @@ absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context) {
                    StatedTilings(sdy ? instruction : *instruction.operand(0),
                                  sdy ? "xla.sdy.in_shardings" : "", wholes, context.partitions));
   std::vector<Literal> parts;
-  for (size_t i = 0; i < wholes.size(); ++i)
-    parts.push_back(ShardOf(*context.operands[i], tilings[i], context.partition));
+  for (size_t i = 0; i < wholes.size(); ++i) {
+    ASSIGN_OR_RETURN(const Tiling tiling,
+                     sdy ? tilings[i] : RegionTiling(tilings[i], instruction, context.partitions));
+    parts.push_back(ShardOf(*context.operands[i], tiling, context.partition));
+  }
   return TupleIf(instruction.shape(), std::move(parts));
 }
 
@@ -61,9 +78,12 @@ absl::StatusOr<std::vector<Literal>> JoinOperands(const Instruction& instruction
                                                   absl::Span<const MemberOperands> members) {
   ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes,
                    ResultArrays(instruction, members[0].size()));
-  ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
-                   StatedTilings(instruction, "xla.sdy.out_shardings", wholes,
-                                 static_cast<int64_t>(members.size())));
+  const auto devices = static_cast<int64_t>(members.size());
+  ASSIGN_OR_RETURN(std::vector<Tiling> tilings,
+                   StatedTilings(instruction, "xla.sdy.out_shardings", wholes, devices));
+  if (instruction.attr<CustomCallAttrs>().target == "SPMDShardToFullShape") {
+    ASSIGN_OR_RETURN(tilings[0], RegionTiling(tilings[0], *instruction.operand(0), devices));
+  }
   std::vector<std::vector<Literal>> parts(members.size());
   for (size_t i = 0; i < wholes.size(); ++i) {
     std::vector<const Literal*> shards;

@@ -159,6 +159,68 @@ absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction
   return tilings;
 }
 
+std::vector<int64_t> ManualGroupsOf(const Sharding& sharding, int64_t devices) {
+  const auto& kinds = sharding.last_tile_dims;
+  const size_t rank = sharding.tile_dims.size() - std::min(kinds.size(), sharding.tile_dims.size());
+  const std::vector<int64_t> order = DevicesOf(sharding);
+  if (std::find(kinds.begin(), kinds.end(), "manual") == kinds.end() ||
+      static_cast<int64_t>(order.size()) != devices)
+    return {};
+  std::vector<int64_t> groups(devices, 0);
+  for (int64_t i = 0; i < devices; ++i) {
+    int64_t rest = i, group = 0, scale = 1;
+    for (size_t k = kinds.size(); k-- > 0; rest /= sharding.tile_dims[rank + k]) {
+      if (kinds[k] != "manual") continue;
+      group += rest % sharding.tile_dims[rank + k] * scale;
+      scale *= sharding.tile_dims[rank + k];
+    }
+    if (order[i] < 0 || order[i] >= devices) return {};
+    groups[order[i]] = group;
+  }
+  return groups;
+}
+
+absl::StatusOr<std::vector<std::string>> StatedManualAxes(const Instruction& marker) {
+  const std::string* text = Attribute(marker, "xla.sdy.manual_axes");
+  if (text == nullptr) return std::vector<std::string>();
+  return ReadSdyManualAxes(*text);
+}
+
+absl::StatusOr<std::vector<int64_t>> ManualGroupsOf(const Instruction& marker,
+                                                    absl::string_view key,
+                                                    const std::vector<std::string>& axes,
+                                                    int64_t devices) {
+  ASSIGN_OR_RETURN(const std::vector<SdyMesh> meshes, MeshesOf(*marker.module()));
+  const std::string* text = Attribute(marker, key);
+  if (text == nullptr) return InvalidArgument(marker.name(), ": no ", key);
+  ASSIGN_OR_RETURN(auto shardings, ReadSdyShardings(*text, meshes));
+  // Without operands the marker names no mesh; there is but one then.
+  SdySharding by_axes;
+  if (!shardings.empty()) by_axes.mesh = shardings[0].mesh;
+  if (shardings.empty() && !meshes.empty()) by_axes.mesh = meshes[0];
+  by_axes.dimensions.emplace_back();
+  for (const auto& [name, size] : by_axes.mesh.axes)
+    if (axes.empty() || std::find(axes.begin(), axes.end(), name) != axes.end())
+      by_axes.dimensions[0].push_back({name});
+  ASSIGN_OR_RETURN(Tiling tiling, TilingOf(by_axes, Shape::Array(ElementType::kPred, {devices}),
+                                           devices, nullptr));
+  return std::move(tiling.tile_of);
+}
+
+Tiling CoarserBy(const Tiling& tiling, const Tiling& finer) {
+  Tiling coarse = tiling;
+  for (size_t d = 0; d < tiling.tiles.size(); ++d) coarse.tiles[d] /= finer.tiles[d];
+  for (int64_t& tile : coarse.tile_of) {
+    int64_t rest = tile, number = 0, scale = 1;
+    for (size_t d = tiling.tiles.size(); d-- > 0; rest /= tiling.tiles[d]) {
+      number += rest % tiling.tiles[d] / finer.tiles[d] * scale;
+      scale *= coarse.tiles[d];
+    }
+    tile = number;
+  }
+  return coarse;
+}
+
 Shape ShardShape(const Shape& whole, const Tiling& tiling) {
   Shape part = whole;
   for (int64_t d = 0; d < whole.rank(); ++d)
@@ -218,13 +280,41 @@ absl::StatusOr<std::vector<Tiling>> ParameterTilings(const Instruction& paramete
   return StatedTilings(parameter, key, ArraysOf(parameter.shape()), devices);
 }
 
+namespace {
+
+bool IsMarker(const Instruction& i, absl::string_view target) {
+  return i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().target == target;
+}
+
+// What the maker of a result states of it: its sharding, Shardy's text, or, of what a manual region
+// gives, how the region's arrays make it up.
+absl::StatusOr<std::vector<Tiling>> MadeTilings(const Instruction& maker,
+                                                absl::Span<const Shape* const> arrays,
+                                                int64_t devices) {
+  constexpr absl::string_view kLeave = "xla.sdy.LocalToGlobalShape";
+  if (maker.sharding() != nullptr) return StatedTilings(maker, "", arrays, devices);
+  if (IsMarker(maker, kLeave))
+    return StatedTilings(maker, "xla.sdy.out_shardings", arrays, devices);
+  if (maker.opcode() == Opcode::kGetTupleElement && IsMarker(*maker.operand(0), kLeave) &&
+      Attribute(maker, "xla.sdy.sharding") == nullptr) {
+    const Instruction& marker = *maker.operand(0);
+    ASSIGN_OR_RETURN(std::vector<Tiling> all, StatedTilings(marker, "xla.sdy.out_shardings",
+                                                            ArraysOf(marker.shape()), devices));
+    const auto index = static_cast<size_t>(maker.tuple_index());
+    if (maker.shape().IsArray() && index < all.size())
+      return std::vector<Tiling>{std::move(all[index])};
+  }
+  return StatedTilings(maker, "xla.sdy.sharding", arrays, devices);
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int64_t devices) {
   const Instruction& root = *entry.root();
   const std::vector<const Shape*> arrays = ArraysOf(root.shape());
   if (root.sharding() != nullptr || !root.shape().IsTuple() || root.opcode() != Opcode::kTuple) {
     const Instruction& maker = root.shape().IsArray() ? *MakerOf(&root, 0) : root;
-    return StatedTilings(maker, maker.sharding() != nullptr ? "" : "xla.sdy.sharding", arrays,
-                         devices);
+    return MadeTilings(maker, arrays, devices);
   }
   std::vector<Tiling> tilings;
   for (int64_t i = 0; i < root.operand_count(); ++i) {

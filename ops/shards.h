@@ -1,6 +1,7 @@
 // How an array is cut over the devices of a module that has not been partitioned, and its shards.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,20 @@ absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction
                                                   absl::string_view key,
                                                   absl::Span<const Shape* const> shapes,
                                                   int64_t devices);
+
+// Regions that are manual on some axes of the mesh only: devices with equal numbers share the
+// arrays inside, which the other axes may cut. By device; empty where `sharding` has no manual
+// subgroup.
+std::vector<int64_t> ManualGroupsOf(const Sharding& sharding, int64_t devices);
+// The axes that a marker of such a region names.
+absl::StatusOr<std::vector<std::string>> StatedManualAxes(const Instruction& marker);
+// The numbers where these axes (none: all) are manual, of the mesh that its attribute `key` names.
+absl::StatusOr<std::vector<int64_t>> ManualGroupsOf(const Instruction& marker,
+                                                    absl::string_view key,
+                                                    const std::vector<std::string>& axes,
+                                                    int64_t devices);
+// The cut into larger tiles that `finer` cuts into those of `tiling`.
+Tiling CoarserBy(const Tiling& tiling, const Tiling& finer);
 
 Shape ShardShape(const Shape& whole, const Tiling& tiling);
 // The part of `whole` that a device holds.

@@ -24,7 +24,7 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
     Computation* c = work.back();
     work.pop_back();
     for (Instruction* i : c->Instructions()) {
-      if (!Runs(i)) continue;
+      if (running_only_ && !Runs(i)) continue;
       for (size_t k = 0; k < i->called().size(); ++k) {
         Computation* called = i->called(k);
         if (taken[called->id()]) {
@@ -45,7 +45,10 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
   return changed;
 }
 
-std::unique_ptr<Pass> CreateFlattenCallGraph() { return std::make_unique<FlattenCallGraph>(); }
+std::unique_ptr<Pass> CreateFlattenCallGraph(PassArguments& arguments) {
+  return std::make_unique<FlattenCallGraph>(
+      arguments.Flag("running", "let functions of reduce and the like be shared"));
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

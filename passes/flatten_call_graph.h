@@ -1,8 +1,8 @@
-// flatten-call-graph: every computation that while, conditional, call or async-start runs gets one
-// caller.
+// flatten-call-graph: every computation gets one caller.
 #pragma once
 
 #include "passes/pass.h"
+#include "passes/pass_arguments.h"
 
 namespace hlokit {
 
@@ -11,13 +11,19 @@ namespace hlokit {
 // kMaxFlattenedInstructions).
 inline constexpr int64_t kMaxFlattenedInstructions = 500'000;
 
+// Functions of reduce and the like stay shared where `running_only`: then it is those that while,
+// conditional, call and async-start run that get one caller (option `running`).
 class FlattenCallGraph : public Pass {
  public:
+  explicit FlattenCallGraph(bool running_only = true) : running_only_(running_only) {}
   absl::string_view name() const override { return "flatten-call-graph"; }
   absl::StatusOr<bool> Run(Module& module) override;
+
+ private:
+  const bool running_only_;
 };
 
-std::unique_ptr<Pass> CreateFlattenCallGraph();
+std::unique_ptr<Pass> CreateFlattenCallGraph(PassArguments& arguments);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -48,7 +48,8 @@ absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
   if (PipelineSpec(step.name).ok())
     return InvalidArgument("'", step.name,
                            "' is no pass but a pipeline (hlo-opt --pipeline=", step.name, ")");
-  return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names));
+  return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names),
+                         "; hlo-opt --list-passes names them");
 }
 
 absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list,

@@ -14,7 +14,7 @@ struct Pipeline {
 constexpr Pipeline kPipelines[] = {
     {"cpu",
      "vendor-call-expander,qr_expander,eigh_expander,batchnorm_expander,scaled-dot-rewriter,scan_"
-     "expander,stochastic_convert_decomposer,call-inliner,flatten-call-graph,zero_sized_"
+     "expander,stochastic_convert_decomposer,call-inliner,flatten-call-graph{running},zero_sized_"
      "hlo_elimination,tuple-"
      "simplifier,dce,"
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,"
@@ -27,7 +27,8 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs before it asks what the device is, in its order.
     {"gpu",
-     "call-inliner,flatten-call-graph,zero_sized_hlo_elimination,conditional-canonicalizer,"
+     "call-inliner,flatten-call-graph{running},zero_sized_hlo_elimination,conditional-"
+     "canonicalizer,"
      "topk-decomposer,comparison-expander,logistic-expander,batchnorm_expander,cholesky_expander,"
      "qr_expander,eigh_expander,triangular_solve_expander,rng-bit-generator-expander,stochastic_"
      "convert_decomposer,scan_expander,dynamic-index-splitter,all_to_all_decomposer,"

@@ -23,12 +23,9 @@ LEFT_OUT = """
 
 | pass | why |
 |---|---|
-| `hlo-module-splitter`, `hlo-module-stitcher` | a module is one text here; what is split off would have no place |
-| `control-flow-flattening` | changes values: it is for tests of performance |
 | `apply-xla-transforms` | plugins do what its hooks do |
-| `spmd-prepare`, `whole-graph-manual-pass`, `collective-permute-motion`, `all-gather-pad-ds-simplifier` | not written |
-| `latency-hiding-scheduler-preparation`, `scheduler-memory-fencing`, `host-offloading-layout-analysis`, `hlo-cycle-detection`, `unstable-reduction-detector` | not written; the verifier refuses cycles |
-| `cpu-parallel-task-assigner`, `onednn-contraction-rewriter`, `onednn-ops-rewriter` | the CPU deals out work when it compiles, and has products of its own |
+| `spmd-prepare`, `latency-hiding-scheduler-preparation`, `scheduler-memory-fencing`, `host-offloading-layout-analysis` | what they do is written nowhere but in XLA's source |
+| `onednn-contraction-rewriter`, `onednn-ops-rewriter` | make calls of a library of the CPU's, which has products of its own here; `vendor-call-expander` reads them |
 | `test-only-xla-builder` | tests XLA's own builder |
 | those that need a GPU's libraries | see `gpu` below for what does not |
 """

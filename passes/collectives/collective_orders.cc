@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "passes/collectives/device_groups.h"
@@ -55,6 +56,72 @@ Made PermuteInstead(Instruction* i, Rewriter& r) {
   if (attrs.source_target_pairs.empty()) return nullptr;
   attrs.channel_id = gather->attr<AllGatherAttrs>().channel_id;
   return r.Add(Opcode::kCollectivePermute, i->shape(), {gather->operand(0)}, std::move(attrs));
+}
+
+// Whether the padding is of dimension `dim` alone, at its ends.
+bool PadsOnly(const PaddingConfig& padding, int64_t dim) {
+  for (int64_t d = 0; d < static_cast<int64_t>(padding.size()); ++d)
+    if (d == dim ? padding[d].interior != 0 : padding[d] != PaddingDim()) return false;
+  return true;
+}
+
+// Of each device that reads one whole part of what is gathered and padded, who sends it; `padded`
+// becomes 0 for it and is 1 for devices that read padding alone. Nothing where one reads anything
+// else, or two read the same.
+std::optional<IntPairs> SendersBesidePadding(absl::Span<const int64_t> starts,
+                                             const Instruction& pad, int64_t dim, int64_t size,
+                                             std::vector<int64_t>& padded) {
+  const Instruction& gather = *pad.operand(0);
+  const int64_t low = pad.attr<PadAttrs>().padding[dim].low;
+  IntPairs pairs;
+  std::set<int64_t> senders;
+  for (const auto& group : GroupsOf(gather))
+    for (const int64_t device : group) {
+      if (device >= static_cast<int64_t>(starts.size()) || starts[device] < 0 ||
+          starts[device] + size > pad.shape().dims[dim])
+        return std::nullopt;
+      const int64_t at = starts[device] - low;
+      if (at + size <= 0 || at >= gather.shape().dims[dim]) continue;
+      if (at < 0 || at % size != 0 || at / size >= static_cast<int64_t>(group.size()) ||
+          !senders.insert(group[at / size]).second)
+        return std::nullopt;
+      padded[device] = 0;
+      pairs.emplace_back(group[at / size], device);
+    }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+Made PermuteOrPad(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice || i->operand(0)->opcode() != Opcode::kPad ||
+      !IsPlain(i->operand(0)->operand(0), Opcode::kAllGather))
+    return nullptr;
+  const Instruction* pad = i->operand(0);
+  const Instruction* gather = pad->operand(0);
+  const auto facts = FactsOf(*gather);
+  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  const int64_t size = i->shape().dims[dim];
+  if (!SameShape(gather->operand(0)->shape(), i->shape()) || facts->global || size == 0 ||
+      facts->ids == CollectiveFacts::Ids::kReplicasWhole ||
+      i->operand_count() != 1 + i->shape().rank() || !PadsOnly(pad->attr<PadAttrs>().padding, dim))
+    return nullptr;
+  const auto starts = ByDevice(i->operand(1 + dim), *gather);
+  if (!starts) return nullptr;
+  std::vector<int64_t> padded(starts->size(), 1);
+  auto pairs = SendersBesidePadding(*starts, *pad, dim, size, padded);
+  if (!pairs || pairs->empty()) return nullptr;
+  CollectivePermuteAttrs attrs;
+  attrs.source_target_pairs = *std::move(pairs);
+  attrs.channel_id = facts->channel;
+  Instruction* sent = r.Add(Opcode::kCollectivePermute, i->shape(), {gather->operand(0)}, attrs);
+  HloWriter w(r);
+  Instruction* id = r.Add(facts->channel ? Opcode::kPartitionId : Opcode::kReplicaId,
+                          RowMajor(ElementType::kU32, {}), {});
+  Instruction* flag = w.Reshape(w.DynamicSlice(w.List(ElementType::kS32, padded), {id}, {1}), {});
+  Instruction* is_padding =
+      w.Compare(flag, w.Integer(ElementType::kS32, 0), ComparisonDirection::kNe);
+  return w.Select(r.Broadcast(is_padding, i->shape().WithType(ElementType::kPred), {}),
+                  w.Fill(i->shape(), pad->operand(1)), sent);
 }
 
 using Groups = std::vector<std::vector<int64_t>>;
@@ -178,6 +245,10 @@ std::unique_ptr<Pass> CreateSubByteCollectiveNormalization() {
 }
 std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse() {
   return MakeExpander("canon-all-gather-for-cse", GatherBeforeReshape);
+}
+
+std::unique_ptr<Pass> CreateAllGatherPadDsSimplifier() {
+  return MakeExpander("all-gather-pad-ds-simplifier", PermuteOrPad);
 }
 
 }  // namespace hlokit

@@ -22,5 +22,9 @@ std::unique_ptr<Pass> CreateSubByteCollectiveNormalization();
 // array become alike. Exact.
 std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse();
 
+// all-gather-pad-ds-simplifier: of a padded all-gather each device reads one other device's part,
+// or padding alone: the part is sent, and a choice by the device takes padding. Exact.
+std::unique_ptr<Pass> CreateAllGatherPadDsSimplifier();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

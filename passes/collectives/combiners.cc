@@ -146,5 +146,15 @@ std::unique_ptr<Pass> CreateCollectivePermuteCombiner(PassArguments& arguments) 
   return Make("collective-permute-combiner", Opcode::kCollectivePermute, arguments);
 }
 
+std::unique_ptr<Pass> CreateGpuAllReduceCombiner(PassArguments& arguments) {
+  return Make("gpu-all-reduce-combiner", Opcode::kAllReduce, arguments);
+}
+std::unique_ptr<Pass> CreateGpuAllGatherCombiner(PassArguments& arguments) {
+  return Make("gpu-all-gather-combiner", Opcode::kAllGather, arguments);
+}
+std::unique_ptr<Pass> CreateGpuReduceScatterCombiner(PassArguments& arguments) {
+  return Make("gpu-reduce-scatter-combiner", Opcode::kReduceScatter, arguments);
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -17,5 +17,10 @@ std::unique_ptr<Pass> CreateCollectivePermuteCombiner(PassArguments& arguments);
 // The all-reduce-combiner under the name it has on XLA's CPU.
 std::unique_ptr<Pass> CreateCpuAllReduceCombiner(PassArguments& arguments);
 
+// Combiners under the names that they have on XLA's GPUs, which choose `bytes` by the device.
+std::unique_ptr<Pass> CreateGpuAllReduceCombiner(PassArguments& arguments);
+std::unique_ptr<Pass> CreateGpuAllGatherCombiner(PassArguments& arguments);
+std::unique_ptr<Pass> CreateGpuReduceScatterCombiner(PassArguments& arguments);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -169,6 +169,31 @@ Made CanonicalizeType(Instruction* i, Rewriter& r) {
   return same ? nullptr : ComputedIn(i, r, type);
 }
 
+bool IsLegal(const WindowDim& window) {
+  return window.pad_low == window.pad_high && window.pad_low >= 0;
+}
+
+Made LegalizePadding(Instruction* i, Rewriter& r) {
+  if (!IsConvolution(i)) return nullptr;
+  ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
+  if (std::all_of(attrs.window.begin(), attrs.window.end(), IsLegal)) return nullptr;
+  HloWriter w(r);
+  Instruction* x = i->operand(0);
+  PaddingConfig padding(x->shape().rank());
+  for (size_t s = 0; s < attrs.window.size(); ++s) {
+    WindowDim& window = attrs.window[s];
+    if (IsLegal(window)) continue;
+    padding[attrs.dim_labels.input_spatial[s]] = {window.pad_low, window.pad_high,
+                                                  window.base_dilation - 1};
+    window.pad_low = window.pad_high = 0;
+    window.base_dilation = 1;
+  }
+  x = w.Pad(x, w.Integer(x->shape().type, 0), std::move(padding));
+  Instruction* made = r.Clone(i, i->shape(), {x, i->operand(1)});
+  made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);
+  return made;
+}
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateConvolutionGroupConverter(PassArguments& arguments) {
@@ -185,6 +210,10 @@ std::unique_ptr<Pass> CreateConvolutionPredExpander() {
 }
 std::unique_ptr<Pass> CreateConvolutionTypeCanonicalizer() {
   return MakeExpander("ConvolutionTypeCanonicalizer", CanonicalizeType);
+}
+
+std::unique_ptr<Pass> CreateConvPaddingLegalization() {
+  return MakeExpander("conv-padding-legalization", LegalizePadding);
 }
 
 }  // namespace hlokit

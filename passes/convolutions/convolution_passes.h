@@ -22,5 +22,9 @@ std::unique_ptr<Pass> CreateConvolutionPredExpander();
 // ConvolutionTypeCanonicalizer: operands get the type of the result.
 std::unique_ptr<Pass> CreateConvolutionTypeCanonicalizer();
 
+// conv-padding-legalization: windows that pad a dimension by less than nothing, or its ends
+// differently, get an input that is padded and cropped before. Exact.
+std::unique_ptr<Pass> CreateConvPaddingLegalization();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

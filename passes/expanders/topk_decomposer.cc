@@ -1,6 +1,8 @@
 // TopK in terms of sort.
 #include "passes/expanders/topk_decomposer.h"
 
+#include <algorithm>
+
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
 
@@ -50,7 +52,49 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
       {w.SliceOf(w.Part(sort, 0), last, 0, attrs.k), w.SliceOf(w.Part(sort, 1), last, 0, attrs.k)});
 }
 
+// The largest number of parts, at most kMostParts, that `size` divides into; each holds at least k.
+int64_t PartsOf(int64_t size, int64_t k) {
+  constexpr int64_t kMostParts = 1024;
+  for (int64_t parts = std::min(kMostParts, size / std::max<int64_t>(k, 1)); parts > 1; --parts)
+    if (size % parts == 0) return parts;
+  return 1;
+}
+
+// The best of each part, then the best of those: sorting keeps equal values in order.
+absl::StatusOr<Instruction*> Split(Instruction* i, Rewriter& r, int64_t least) {
+  if (i->opcode() != Opcode::kTopK || i->shape().HasDynamicDims()) return nullptr;
+  const auto attrs = i->attr<TopKAttrs>();
+  Instruction* x = i->operand(0);
+  const int64_t last = x->shape().rank() - 1, size = x->shape().dims[last], k = attrs.k;
+  const int64_t parts = PartsOf(size, k);
+  if (size < least || parts < 2 || k == 0) return nullptr;
+  HloWriter w(r);
+  DimVector dims = x->shape().dims;
+  dims[last] = parts;
+  dims.push_back(size / parts);
+  Instruction* cut = w.Reshape(x, dims);
+  dims.back() = k;
+  const ElementType type = x->shape().type, index = i->shape().elements[1].type;
+  Instruction* best =
+      r.Clone(i, Shape::Tuple({RowMajor(type, dims), RowMajor(index, dims)}), {cut});
+  Instruction* starts = w.WithInteger(Opcode::kMultiply, w.Iota(index, dims, last), size / parts);
+  Instruction* places = w.Binary(Opcode::kAdd, w.Part(best, 1), starts);
+  dims.pop_back();
+  dims[last] = parts * k;
+  Instruction *values = w.Reshape(w.Part(best, 0), dims), *at = w.Reshape(places, dims);
+  Instruction* sort = r.Add(Opcode::kSort, Shape::Tuple({values->shape(), at->shape()}),
+                            {values, at}, SortAttrs{{last}, true});
+  sort->set_called({MakeComparator(*x->module(), {type, index}, attrs.largest)});
+  return w.Tuple({w.SliceOf(w.Part(sort, 0), last, 0, k), w.SliceOf(w.Part(sort, 1), last, 0, k)});
+}
+
 }  // namespace
+
+std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
+  const int64_t least = arguments.Int("least", 1 << 20, "elements from which on a row is split");
+  return MakeExpander("topk-splitter",
+                      [least](Instruction* i, Rewriter& r) { return Split(i, r, least); });
+}
 
 std::unique_ptr<Pass> CreateTopKDecomposer() { return MakeExpander("topk-decomposer", Decompose); }
 

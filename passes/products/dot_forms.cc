@@ -108,7 +108,55 @@ Made AddUp(Instruction* i, Rewriter& r) {
   return w.Convert(w.Transpose(sum, order), type);
 }
 
+// `x` with dimension d as two, of which the outer one, of `parts`, comes first of all.
+Instruction* CutInFront(HloWriter& w, Instruction* x, int64_t d, int64_t parts) {
+  DimVector dims = x->shape().dims, order = {d};
+  dims[d] /= parts;
+  dims.insert(dims.begin() + d, parts);
+  for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k)
+    if (k != d) order.push_back(k);
+  return w.Transpose(w.Reshape(x, dims), order);
+}
+
+Made SplitContracted(Instruction* i, Rewriter& r, int64_t least, int64_t parts) {
+  constexpr int64_t kLargestResult = 65'536;
+  const ElementType type = i->shape().type;
+  if (!IsStaticDot(i) || parts < 2 || IsComplex(type) || IsPred(type) || BitWidth(type) < 32)
+    return nullptr;
+  DotAttrs attrs = i->attr<DotAttrs>();
+  if (attrs.lhs_contracting_dims.size() != 1 || i->shape().ElementCount() > kLargestResult)
+    return nullptr;
+  const int64_t a = attrs.lhs_contracting_dims[0], b = attrs.rhs_contracting_dims[0];
+  const int64_t size = i->operand(0)->shape().dims[a];
+  if (size < least || size % parts != 0) return nullptr;
+  HloWriter w(r);
+  Instruction* x = CutInFront(w, i->operand(0), a, parts);
+  Instruction* y = CutInFront(w, i->operand(1), b, parts);
+  for (DimVector* dims : {&attrs.lhs_batch_dims, &attrs.lhs_contracting_dims, &attrs.rhs_batch_dims,
+                          &attrs.rhs_contracting_dims})
+    for (int64_t& d : *dims) ++d;
+  attrs.lhs_batch_dims.insert(attrs.lhs_batch_dims.begin(), 0);
+  attrs.rhs_batch_dims.insert(attrs.rhs_batch_dims.begin(), 0);
+  DimVector dims = i->shape().dims;
+  dims.insert(dims.begin(), parts);
+  Instruction* dot = r.Clone(i, RowMajor(type, dims), {x, y});
+  dot->mutable_attr<DotAttrs>() = std::move(attrs);
+  Instruction* sum =
+      w.Reduce(dot, w.Integer(type, 0), {0}, MakeReducer(*i->module(), Opcode::kAdd, type));
+  if (SameShape(sum->shape(), i->shape())) return sum;
+  return r.Add(Opcode::kCopy, i->shape(), {sum});
+}
+
 }  // namespace
+
+std::unique_ptr<Pass> CreateSplitKRewriter(PassArguments& arguments) {
+  const int64_t least =
+      arguments.Int("least", 8192, "elements from which on they are contracted in parts");
+  const int64_t parts = arguments.Int("parts", 16, "how many");
+  return MakeExpander("splitk-rewriter", [least, parts](Instruction* i, Rewriter& r) {
+    return SplitContracted(i, r, std::max<int64_t>(least, 1), parts);
+  });
+}
 
 std::unique_ptr<Pass> CreateDotNormalizer() { return MakeExpander("dot_normalizer", ContractOne); }
 

@@ -65,6 +65,24 @@ absl::StatusOr<bool> AliasDonors(Module& module) {
   return MatchDonors(*module.entry(), module.header());
 }
 
+// The array result `value`, at `output`, takes its parameter's memory where neither is taken.
+bool AliasPassedOn(const Instruction* value, ShapeIndex output, ModuleHeader& header) {
+  if (!value->IsParameter() || !value->shape().IsArray()) return false;
+  for (const InputOutputAlias& alias : header.aliases)
+    if (alias.output == output || alias.parameter == value->parameter_number()) return false;
+  header.aliases.push_back({std::move(output), value->parameter_number(), {}});
+  return true;
+}
+
+absl::StatusOr<bool> AliasPassthrough(Module& module) {
+  const Instruction* root = module.entry()->root();
+  if (root->opcode() != Opcode::kTuple) return AliasPassedOn(root, {}, module.header());
+  bool changed = false;
+  for (int64_t k = 0; k < root->operand_count(); ++k)
+    changed |= AliasPassedOn(root->operand(k), {k}, module.header());
+  return changed;
+}
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateLiteralCanonicalizer() {
@@ -81,6 +99,10 @@ std::unique_ptr<Pass> CreateHloConstantSplitter() {
 
 std::unique_ptr<Pass> CreateOptimizeInputOutputBufferAlias() {
   return MakeModulePass("optimize_input_output_buffer_alias", AliasDonors);
+}
+
+std::unique_ptr<Pass> CreateAliasPassthroughParams() {
+  return MakeModulePass("alias_passthrough_params", AliasPassthrough);
 }
 
 }  // namespace hlokit

@@ -1,5 +1,6 @@
-// literal-canonicalizer, shape-canonicalizer, hlo-constant-splitter and
-// optimize_input_output_buffer_alias: memory of constants, and of arguments given away.
+// literal-canonicalizer, shape-canonicalizer, hlo-constant-splitter,
+// optimize_input_output_buffer_alias and alias_passthrough_params: memory of constants, and of
+// arguments given away.
 #pragma once
 
 #include "passes/pass.h"
@@ -21,6 +22,10 @@ std::unique_ptr<Pass> CreateHloConstantSplitter();
 // same shape that nothing aliases yet; leaves aliases of the two, each donated once. Cost: donors
 // times results.
 std::unique_ptr<Pass> CreateOptimizeInputOutputBufferAlias();
+
+// alias_passthrough_params. Results that are arguments as they came take their memory; leaves
+// aliases, one for each argument. Cost: linear.
+std::unique_ptr<Pass> CreateAliasPassthroughParams();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

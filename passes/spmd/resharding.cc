@@ -2,15 +2,18 @@
 #include "passes/spmd/resharding.h"
 
 #include <map>
+#include <utility>
 
 namespace hlokit {
 
 ReplicaGroups Resharder::GroupsAlong(const Tiling& tiling, const std::vector<bool>& dims) const {
-  // By the parts along the other dimensions, and by which of the holders of its tile a device is.
+  // By manual group, by the parts along the other dimensions, and by which of the holders of its
+  // tile a device is.
   std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, int64_t>> groups;
-  std::map<int64_t, int64_t> holders;
+  std::map<std::pair<int64_t, int64_t>, int64_t> holders;
   for (int64_t device = 0; device < devices_; ++device) {
-    std::vector<int64_t> key = {holders[tiling.tile_of[device]]++}, place;
+    const int64_t manual = groups_ == nullptr ? 0 : (*groups_)[device];
+    std::vector<int64_t> key = {manual, holders[{manual, tiling.tile_of[device]}]++}, place;
     for (size_t d = 0; d < tiling.tiles.size(); ++d)
       (dims[d] ? place : key).push_back(PartAlong(tiling, device, d));
     groups[key][place] = device;
@@ -43,7 +46,7 @@ Part Resharder::GatherAlong(Part part, int64_t d) {
   shape.dims[d] *= part.tiling.tiles[d];
   Instruction* all = w_.rewriter().Add(Opcode::kAllGather, shape, {part.value}, std::move(attrs));
   if (shape.dims[d] != part.whole.dims[d]) all = w_.SliceOf(all, d, 0, part.whole.dims[d]);
-  return {all, part.whole, Restricted(part.tiling, others)};
+  return {all, part.whole, Restricted(part.tiling, others), /*manual=*/false, part.groups};
 }
 
 Part Resharder::CutAlong(Part part, const Tiling& tiling, int64_t d) {

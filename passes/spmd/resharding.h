@@ -12,6 +12,9 @@ struct Part {
   Shape whole;
   Tiling tiling;
   bool manual = false;  // no part of an array: what each device holds by itself
+  // Of a region that is manual on some axes only: devices of one group share the array. Null: all
+  // do.
+  const std::vector<int64_t>* groups = nullptr;
 };
 
 // Writes collectives over the partitions of a module.
@@ -19,6 +22,9 @@ class Resharder {
  public:
   Resharder(HloWriter& w, int64_t devices, int64_t& next_channel)
       : w_(w), devices_(devices), next_channel_(next_channel) {}
+
+  // Collectives stay within these groups of devices from now on; null: all are one.
+  void set_groups(const std::vector<int64_t>* groups) { groups_ = groups; }
 
   // The part under another tiling: gathers what is cut otherwise, then cuts.
   Part To(Part part, const Tiling& tiling);
@@ -39,6 +45,7 @@ class Resharder {
   HloWriter& w_;
   int64_t devices_;
   int64_t& next_channel_;
+  const std::vector<int64_t>* groups_ = nullptr;
 };
 
 }  // namespace hlokit

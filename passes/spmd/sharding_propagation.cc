@@ -10,30 +10,41 @@ namespace {
 constexpr int kMaxRounds = 16;
 constexpr int64_t kMostDevices = 4096;  // every array's cut names each of them
 
-using Known = std::vector<std::optional<Tiling>>;  // by instruction id
+// How an array is cut, within which groups of devices (ManualGroupsOf; empty: there is one).
+struct Cut {
+  Tiling tiling;
+  std::vector<int64_t> groups;
+};
+using Known = std::vector<std::optional<Cut>>;  // by instruction id
 
-bool Cuts(const std::optional<Tiling>& tiling) { return tiling && !tiling->IsTrivial(); }
+bool Cuts(const std::optional<Cut>& cut) { return cut && !cut->tiling.IsTrivial(); }
+
+std::optional<Cut> OwnCut(const Instruction& i, int64_t devices) {
+  auto tiling = OwnTiling(i, devices);
+  if (!tiling) return std::nullopt;
+  return Cut{*std::move(tiling), ManualGroupsOf(*i.sharding(), devices)};
+}
 
 // What the operands' cuts say of the result.
-std::optional<Tiling> FromOperands(const Instruction& i, const Known& known) {
-  std::optional<Tiling> found;
+std::optional<Cut> FromOperands(const Instruction& i, const Known& known) {
+  std::optional<Cut> found;
   for (int64_t k = 0; k < i.operand_count(); ++k) {
     const auto& own = known[i.operand(k)->id()];
     const DimVector map = DimensionMap(i, k);
     if (!Cuts(own) || map.empty()) continue;
-    const Tiling moved = Moved(*own, map, i.shape().rank());
+    Tiling moved = Moved(own->tiling, map, i.shape().rank());
     if (moved.IsTrivial()) continue;
     if (!found) {
-      found = moved;
-    } else if (auto both = Merged(*found, moved)) {
-      found = std::move(both);
+      found = Cut{std::move(moved), own->groups};
+    } else if (auto both = Merged(found->tiling, moved)) {
+      found->tiling = *std::move(both);
     }
   }
   return found;
 }
 
 // What a user's cut says of the instruction.
-std::optional<Tiling> FromUsers(const Instruction& i, const Known& known) {
+std::optional<Cut> FromUsers(const Instruction& i, const Known& known) {
   for (const Instruction* user : i.users()) {
     const auto& theirs = known[user->id()];
     if (!Cuts(theirs)) continue;
@@ -44,8 +55,8 @@ std::optional<Tiling> FromUsers(const Instruction& i, const Known& known) {
       DimVector back(user->shape().rank(), -1);
       for (size_t d = 0; d < map.size(); ++d)
         if (map[d] >= 0) back[map[d]] = d;
-      Tiling moved = Moved(*theirs, back, i.shape().rank());
-      if (!moved.IsTrivial()) return moved;
+      Tiling moved = Moved(theirs->tiling, back, i.shape().rank());
+      if (!moved.IsTrivial()) return Cut{std::move(moved), theirs->groups};
     }
   }
   return std::nullopt;
@@ -61,15 +72,16 @@ absl::StatusOr<bool> Propagate(Computation& c) {
   if (devices < 2 || devices > kMostDevices) return false;
   Known known(c.module()->id_bound());
   std::vector<Instruction*> order = c.PostOrder();
-  for (const Instruction* i : order) known[i->id()] = OwnTiling(*i, devices);
+  for (const Instruction* i : order) known[i->id()] = OwnCut(*i, devices);
   bool changed = false, more = true;
   for (int round = 0; round < kMaxRounds && more; ++round) {
     more = false;
     for (Instruction* i : order) {
       if (!Wants(*i, known)) continue;
       auto found = round % 2 == 0 ? FromOperands(*i, known) : FromUsers(*i, known);
-      if (!found || !IsEven(*found, i->shape())) continue;
-      i->mutable_extras().sharding = std::make_unique<Sharding>(ShardingOf(*found));
+      if (!found || !IsEven(found->tiling, i->shape())) continue;
+      i->mutable_extras().sharding =
+          std::make_unique<Sharding>(ShardingOf(found->tiling, found->groups));
       known[i->id()] = std::move(found);
       changed = more = true;
     }

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "absl/strings/strip.h"
 #include "ir/frontend_attributes.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/hlo_writer.h"
+#include "passes/spmd/manual_regions.h"
 #include "passes/spmd/sharding_passes.h"
 #include "passes/spmd/tilings.h"
 #include "passes/tuple_simplifier.h"
@@ -36,27 +36,6 @@ bool HasShardyAttributes(const Instruction& i) {
   return false;
 }
 
-// The value of an attribute; empty where there is none.
-absl::string_view AttributeOf(const FrontendAttributes& attributes, absl::string_view wanted) {
-  for (const auto& [name, value] : attributes)
-    if (name == wanted) return value;
-  return "";
-}
-
-// Names between quotes, as axes stand in meshes and lists of axes.
-std::vector<std::string> QuotedNames(absl::string_view text) {
-  std::vector<std::string> names;
-  for (size_t open = text.find('"'); open != text.npos; open = text.find('"', open)) {
-    const size_t close = text.find('"', open + 1);
-    if (close == text.npos) break;
-    absl::string_view name = text.substr(open + 1, close - open - 1);
-    absl::ConsumeSuffix(&name, "\\");  // escaped once more in some dumps
-    names.emplace_back(name.data(), name.size());
-    open = close + 1;
-  }
-  return names;
-}
-
 absl::string_view TargetOf(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall) return "";
   return i.attr<CustomCallAttrs>().target;
@@ -81,11 +60,14 @@ std::vector<const Shape*> ArraysOf(const Shape& shape) {
 class Import {
  public:
   explicit Import(Module& module)
-      : module_(module), devices_(std::max(module.header().num_partitions, DevicesNamed(module))) {}
+      : module_(module),
+        devices_(std::max(module.header().num_partitions, DevicesNamed(module))),
+        regions_(module, devices_) {}
 
   absl::StatusOr<bool> Run() {
     if (devices_ > kMostDevices)
       return Unimplemented("shardy-xla: ", devices_, " devices, at most ", kMostDevices);
+    RETURN_IF_ERROR(regions_.Find());
     for (Computation* c : module_.ComputationsPostOrder())
       for (Instruction* i : c->PostOrder()) RETURN_IF_ERROR(Visit(c, i));
     FrontendAttributes& attributes = module_.header().frontend_attributes;
@@ -94,7 +76,8 @@ class Import {
     changed_ |= attributes.size() != before;
     if (!changed_) return false;
     for (Computation* body : manual_) {
-      MarkManual(*body);
+      Rename(*body);
+      if (regions_.Of(body).IsWholly(devices_)) MarkManual(*body);
       for (Instruction* call : body->Callers()) DropAttribute(*call, "inlineable");
     }
     MoveRootSharding();
@@ -113,9 +96,8 @@ class Import {
     if (target == "xla.sdy.LocalToGlobalShape") return Leave(c, i);
     if (!HasShardyAttributes(*i)) return absl::OkStatus();
     if (i->sharding() == nullptr && i->shape().IsArray()) {
-      ASSIGN_OR_RETURN(const auto tilings,
-                       StatedTilings(*i, "xla.sdy.sharding", {&i->shape()}, devices_));
-      SetSharding(i, ShardingOf(tilings[0]));
+      ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.sharding", {&i->shape()}));
+      SetSharding(i, shardings[0]);
     }
     DropShardyAttributes(i->mutable_extras().frontend_attributes);
     changed_ = true;
@@ -126,8 +108,25 @@ class Import {
                                                absl::Span<const Shape* const> shapes) {
     ASSIGN_OR_RETURN(const auto tilings, StatedTilings(i, key, shapes, devices_));
     std::vector<Sharding> shardings;
-    for (const Tiling& tiling : tilings) shardings.push_back(ShardingOf(tiling));
+    const std::vector<int64_t>& groups = regions_.Of(i.parent()).groups;
+    for (const Tiling& tiling : tilings) shardings.push_back(ShardingOf(tiling, groups));
     return shardings;
+  }
+
+  // The sharding of an array that lies whole in a region.
+  static Sharding Inside(const Region& region, const Shape& shape, int64_t devices) {
+    if (region.IsWholly(devices)) return Manual();
+    return ShardingOf(WholeOn(shape, devices), region.groups);
+  }
+
+  // Within a region, dimensions that are left open say nothing.
+  bool SaysNothing(const Instruction& i, const Sharding& sharding) const {
+    if (regions_.Of(i.parent()).groups.empty()) return false;
+    const auto tiling = TilingOf(sharding, i.shape(), devices_);
+    if (!tiling.ok() || !tiling->IsTrivial()) return false;
+    for (const auto& [name, value] : i.extras().frontend_attributes)
+      if (name == "xla.sdy.sharding" && absl::StrContains(value, "?")) return true;
+    return i.shape().rank() == 0;
   }
 
   // The operand takes the sharding over, or a copy of it where it has another.
@@ -138,7 +137,8 @@ class Import {
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.sharding", {&i->shape()}));
-    const bool same = x->sharding() != nullptr && *x->sharding() == shardings[0];
+    const bool same = (x->sharding() != nullptr && *x->sharding() == shardings[0]) ||
+                      SaysNothing(*i, shardings[0]);
     const bool is_result = TargetOf(*i) == "xla.sdy.FuncResultSharding";
     const bool cut = shardings[0].kind != Sharding::Kind::kReplicated;
     if (x->sharding() == nullptr && !x->IsParameter() && is_result) {
@@ -165,30 +165,19 @@ class Import {
     return marker;
   }
 
-  // Regions must be manual on every axis: what the others cut would need a subgroup of the marker.
-  absl::Status CheckAxes(const Instruction& i) const {
-    const std::vector<std::string> manual =
-        QuotedNames(AttributeOf(i.extras().frontend_attributes, "xla.sdy.manual_axes"));
-    const FrontendAttributes& header = module_.header().frontend_attributes;
-    for (const std::string& axis : QuotedNames(AttributeOf(header, "xla.sdy.meshes")))
-      if (std::find(manual.begin(), manual.end(), axis) == manual.end())
-        return Unimplemented("shardy-xla: ", i.name(), ": a region that is not manual on axis ",
-                             axis);
-    return absl::OkStatus();
-  }
-
   absl::Status Enter(Computation* c, Instruction* i) {
-    RETURN_IF_ERROR(CheckAxes(*i));
     std::vector<const Shape*> wholes;
     for (const Instruction* operand : i->operands()) wholes.push_back(&operand->shape());
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.in_shardings", wholes));
     const auto locals = ArraysOf(i->shape());
     if (locals.size() != wholes.size())
       return InvalidArgument(i->name(), ": ", wholes.size(), " arrays become ", locals.size());
+    ASSIGN_OR_RETURN(const Region region, regions_.BehindMarker(*i));
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < wholes.size(); ++k) {
       Instruction* whole = Copy(c, i->operand(k), shardings[k]);
-      parts.push_back(Marker(c, whole, *locals[k], "SPMDFullToShardShape", Manual()));
+      parts.push_back(Marker(c, whole, *locals[k], "SPMDFullToShardShape",
+                             Inside(region, *locals[k], devices_)));
     }
     NoteBodies(i);
     Replace(c, i, OneOrTuple(c, i, parts));
@@ -200,9 +189,10 @@ class Import {
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.out_shardings", wholes));
     if (static_cast<int64_t>(wholes.size()) != i->operand_count())
       return InvalidArgument(i->name(), ": ", i->operand_count(), " arrays become ", wholes.size());
+    ASSIGN_OR_RETURN(const Region region, regions_.BehindMarker(*i));
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < wholes.size(); ++k) {
-      Instruction* local = Copy(c, i->operand(k), Manual());
+      Instruction* local = Copy(c, i->operand(k), Inside(region, i->operand(k)->shape(), devices_));
       parts.push_back(Marker(c, local, *wholes[k], "SPMDShardToFullShape", shardings[k]));
     }
     for (Instruction* operand : i->operands()) NoteCall(operand);
@@ -221,7 +211,8 @@ class Import {
   void NoteCall(Instruction* i) {
     if (i->opcode() == Opcode::kGetTupleElement) i = i->operand(0);
     if (i->opcode() != Opcode::kCall) return;
-    if (i->shape().IsArray()) SetSharding(i, Manual());
+    const Region& region = regions_.Of(i->to_apply());
+    if (i->shape().IsArray()) SetSharding(i, Inside(region, i->shape(), devices_));
     if (std::find(manual_.begin(), manual_.end(), i->to_apply()) == manual_.end())
       manual_.push_back(i->to_apply());
   }
@@ -235,14 +226,22 @@ class Import {
     }
   }
 
-  static void MarkManual(Computation& body) {
+  static void Rename(Computation& body) {
     constexpr absl::string_view kGiven = "xla.sdy.manual_computation_body";
     if (absl::StartsWith(body.name(), kGiven))
       body.set_name(
           body.module()->UniqueComputationName("xla.sdy.inlinable_manual_computation_body"));
+  }
+
+  // What the body's own functions of scalars compute is manual as well.
+  static void MarkManual(Computation& body) {
     for (Instruction* i : body.Instructions()) {
-      if (i->sharding() != nullptr || !i->shape().IsArray()) continue;
-      SetSharding(i, Manual());
+      if (i->sharding() == nullptr && i->shape().IsArray()) SetSharding(i, Manual());
+      const bool applies = HasTrait(i->opcode(), kCollective) && i->to_apply() != nullptr;
+      if (!applies) continue;
+      for (Instruction* step : i->to_apply()->Instructions())
+        if (!step->IsParameter() && step->sharding() == nullptr && step->shape().IsArray())
+          SetSharding(step, Manual());
     }
   }
 
@@ -265,6 +264,7 @@ class Import {
 
   Module& module_;
   int64_t devices_;
+  ManualRegions regions_;
   bool changed_ = false;
   std::vector<Computation*> manual_;
 };

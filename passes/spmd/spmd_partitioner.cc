@@ -2,6 +2,7 @@
 #include "passes/spmd/spmd_partitioner.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -25,16 +26,30 @@ absl::string_view TargetOf(const Instruction& i) {
 
 // What all computations of a module share.
 struct Context {
+  using Groups = std::vector<int64_t>;
+
   int64_t devices;
   int64_t next_channel = 1;
+  int64_t depth = 0;        // of calls that are being written
+  std::set<Groups> groups;  // of regions that are manual on some axes; addresses are stable
+
+  // The groups of a sharding with a manual subgroup; null for others.
+  const Groups* GroupsOf(const Sharding* sharding) {
+    if (sharding == nullptr || sharding->kind != Sharding::Kind::kTiled) return nullptr;
+    Groups found = ManualGroupsOf(*sharding, devices);
+    return found.empty() ? nullptr : &*groups.insert(std::move(found)).first;
+  }
 };
 
 class Partitioner {
  public:
-  Partitioner(const Computation& from, Computation& to, Context& context)
+  // `groups`: of the region that calls the computation.
+  Partitioner(const Computation& from, Computation& to, Context& context,
+              const Context::Groups* groups = nullptr)
       : from_(from),
         to_(to),
         context_(context),
+        outer_groups_(groups),
         rewriter_(to),
         w_(rewriter_),
         resharder_(w_, context.devices, context.next_channel) {}
@@ -77,7 +92,7 @@ class Partitioner {
   }
 
   Part WholePart(Instruction* value) {
-    return {value, value->shape(), WholeOn(value->shape(), context_.devices)};
+    return {value, value->shape(), WholeOn(value->shape(), context_.devices), false, groups_};
   }
   Parts WholeParts(Instruction* value) {
     if (!value->shape().IsTuple()) return {WholePart(value)};
@@ -98,9 +113,24 @@ class Partitioner {
     return false;
   }
 
+  // The groups within which the instruction is computed: those of its operands, its own, or those
+  // of the computation.
+  void EnterGroupsOf(const Instruction& i) {
+    groups_ = nullptr;
+    for (const Instruction* operand : i.operands())
+      for (const Part& part : Of(operand))
+        if (part.groups != nullptr) groups_ = part.groups;
+    const bool marks =
+        TargetOf(i) == "SPMDFullToShardShape" || TargetOf(i) == "SPMDShardToFullShape";
+    if (groups_ == nullptr && !marks) groups_ = context_.GroupsOf(i.sharding());
+    if (groups_ == nullptr && !marks) groups_ = outer_groups_;
+    resharder_.set_groups(groups_);
+  }
+
   absl::StatusOr<Parts> Visit(const Instruction& i) {
     if (i.shape().HasDynamicDims())
       return Unimplemented("spmd-partitioning: ", i.name(), " has dynamic dimensions");
+    EnterGroupsOf(i);
     if (TargetOf(i) == "SPMDFullToShardShape") return Enter(i);
     if (TargetOf(i) == "SPMDShardToFullShape") return Leave(i);
     if (TargetOf(i) == "Sharding" && !IsManual(i) && i.shape().IsArray()) return Recut(i);
@@ -111,6 +141,8 @@ class Partitioner {
         return Parts{Of(i.operand(0))[i.tuple_index()]};
       case Opcode::kWhile:
         return IsManual(i) ? Verbatim(i) : While(i);
+      case Opcode::kCall:
+        return IsManual(i) ? Verbatim(i) : Call(i);
       default:
         break;
     }
@@ -141,9 +173,18 @@ class Partitioner {
     Part part = Of(i.operand(0))[0];
     if (auto stated = OwnTiling(*i.operand(0), context_.devices))
       part = resharder_.To(std::move(part), *stated);
+    return {OtherSide(i, std::move(part))};
+  }
+
+  // What each device holds, seen from the other side of a marker, whose sharding says what it is
+  // there.
+  Part OtherSide(const Instruction& i, Part part) {
     part.whole = i.shape();
-    part.manual = true;
-    return {part};
+    part.groups = context_.GroupsOf(i.sharding());
+    part.manual = TargetOf(i) == "SPMDFullToShardShape" && part.groups == nullptr;
+    part.tiling = WholeOn(i.shape(), context_.devices);
+    if (!part.manual) part.tiling = OwnTiling(i, context_.devices).value_or(part.tiling);
+    return part;
   }
 
   // A mark that only says how an array is to be cut.
@@ -154,10 +195,12 @@ class Partitioner {
 
   Parts Leave(const Instruction& i) {
     Part part = Of(i.operand(0))[0];
-    part.manual = false;
-    part.whole = i.shape();
-    part.tiling = OwnTiling(i, context_.devices).value_or(WholeOn(i.shape(), context_.devices));
-    return {part};
+    if (!part.manual) {
+      const Tiling whole = WholeOn(part.whole, context_.devices);
+      part = resharder_.To(std::move(part),
+                           OwnTiling(*i.operand(0), context_.devices).value_or(whole));
+    }
+    return {OtherSide(i, std::move(part))};
   }
 
   // A tuple operand in one piece, arrays as they are.
@@ -178,7 +221,7 @@ class Partitioner {
   }
 
   absl::StatusOr<Parts> OnWholes(const Instruction& i) {
-    if (i.HasSideEffect())
+    if (i.HasSideEffect() && groups_ == nullptr)
       return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
     std::vector<Instruction*> operands;
     for (const Instruction* operand : i.operands()) {
@@ -227,7 +270,7 @@ class Partitioner {
     }
     Instruction* made = rewriter_.Clone(&i, ShardShape(i.shape(), tiling), operands);
     ShrinkAttributes(*made);
-    return {{made, i.shape(), tiling}};
+    return {{made, i.shape(), tiling, /*manual=*/false, groups_}};
   }
 
   // Attributes that repeat sizes of operands or results.
@@ -271,7 +314,8 @@ class Partitioner {
     const Tiling tiling = Moved(x.tiling, DimensionMap(i, 0), i.shape().rank());
     Instruction* own = rewriter_.Clone(&i, ShardShape(i.shape(), tiling),
                                        {x.value, resharder_.Whole(Of(i.operand(1))[0]).value});
-    return Part{resharder_.AllReduce(own, x.tiling, reduced, i.to_apply()), i.shape(), tiling};
+    return Part{resharder_.AllReduce(own, x.tiling, reduced, i.to_apply()), i.shape(), tiling,
+                /*manual=*/false, groups_};
   }
 
   // A dot whose contracted dimension is cut in both operands alike.
@@ -293,7 +337,38 @@ class Partitioner {
         &i, i.shape(), {resharder_.To(x, left).value, resharder_.To(y, right).value});
     Computation* add = MakeReducer(*to_.module(), Opcode::kAdd, i.shape().type);
     return Part{resharder_.AllReduce(own, left, only, add), i.shape(),
-                WholeOn(i.shape(), context_.devices)};
+                WholeOn(i.shape(), context_.devices), /*manual=*/false, groups_};
+  }
+
+  // The computation for the parts that this call gives it; its result's parts are the call's.
+  absl::StatusOr<Parts> Call(const Instruction& i) {
+    constexpr int64_t kDeepest = 500;
+    if (context_.depth >= kDeepest)
+      return Unimplemented("spmd-partitioning: ", i.name(), ": calls nested deeper than ",
+                           kDeepest);
+    Computation& callee = *i.to_apply();
+    std::vector<Parts> parameters;
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : i.operands()) {
+      Parts parts = Of(operand);
+      for (Part& part : parts)
+        if (!part.manual && !IsEven(part.tiling, part.whole)) part = resharder_.Whole(part);
+      operands.push_back(Joined(parts, operand->shape()));
+      parameters.push_back(std::move(parts));
+    }
+    Computation* made = to_.module()->AddComputation(absl::StrCat(callee.name(), "_spmd"));
+    Partitioner inner(callee, *made, context_, groups_);
+    ++context_.depth;
+    ASSIGN_OR_RETURN(Parts root, inner.Run(parameters));
+    --context_.depth;
+    made->set_root(inner.Joined(root, callee.root()->shape()));
+    RemoveDead(*made);
+    Instruction* call = rewriter_.Add(Opcode::kCall, made->root()->shape(), operands);
+    call->CopyExtrasFrom(i);
+    call->set_called({made});
+    for (size_t k = 0; k < root.size(); ++k)
+      root[k].value = i.shape().IsTuple() ? w_.Part(call, k) : call;
+    return root;
   }
 
   absl::StatusOr<Parts> While(const Instruction& i) {
@@ -304,8 +379,9 @@ class Partitioner {
     std::vector<Computation*> called;
     for (Computation* c : i.called()) {
       Computation* made = to_.module()->AddComputation(absl::StrCat(c->name(), "_spmd"));
-      Partitioner inner(*c, *made, context_);
+      Partitioner inner(*c, *made, context_, groups_);
       ASSIGN_OR_RETURN(Parts root, inner.Run(absl::MakeConstSpan(&state, 1)));
+      inner.resharder_.set_groups(groups_);
       RETURN_IF_ERROR(inner.SetRoot(root, called.empty() ? Parts() : state, c->root()->shape()));
       called.push_back(made);
     }
@@ -333,6 +409,8 @@ class Partitioner {
   const Computation& from_;
   Computation& to_;
   Context& context_;
+  const Context::Groups* const outer_groups_;
+  const Context::Groups* groups_ = nullptr;  // of what is being written
   Rewriter rewriter_;
   HloWriter w_;
   Resharder resharder_;
@@ -377,6 +455,7 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
   Computation* made = module.AddComputation(absl::StrCat(entry.name(), "_spmd"));
   Partitioner partitioner(entry, *made, context);
   ASSIGN_OR_RETURN(Parts root, partitioner.Run(parameters));
+  partitioner.resharder().set_groups(nullptr);
   if (root.size() != results.size())
     return Unimplemented("spmd-partitioning: nested tuples in the result");
   Parts like(results.size());

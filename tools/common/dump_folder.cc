@@ -57,6 +57,13 @@ std::string DumpStage::Title() const {
   return absl::StrFormat("%04d %s", number, pass.empty() ? pipeline : pass);
 }
 
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? InvalidArgument("cannot make folder ", path, ": ", error.message())
+               : absl::OkStatus();
+}
+
 bool IsFolder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);

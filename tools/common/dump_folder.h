@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -31,6 +32,8 @@ struct DumpedModule {
 
 // True for a folder.
 bool IsFolder(const std::string& path);
+// Makes a folder, and those above it, where they are missing.
+absl::Status MakeFolder(const std::string& path);
 
 // The modules below a folder by name, each with its stages by number. Other files (graphs, LLVM IR,
 // buffer assignments) are left out; of one stage in several forms the text counts. Errors: NotFound

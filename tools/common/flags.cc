@@ -100,6 +100,11 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
     const absl::string_view argument = argv[i];
     flags = flags && argument != "--";
     arguments.push_back(flags ? Normalize(argument) : std::string(argument));
+    if (flags && argument.size() > 3 && argument[0] == '-' && argument[1] != '-' &&
+        argument[2] == '=') {  // -o=FILE, which CLI11 reads as -o of the file "=FILE"
+      arguments.back() = std::string(argument.substr(0, 2));
+      arguments.emplace_back(argument.substr(3));
+    }
     if (!flags || !absl::StartsWith(argument, "-") || argument.back() != '=') continue;
     arguments.back().pop_back();  // CLI11 would take the next argument for the value of `--flag=`
     arguments.emplace_back();

@@ -36,7 +36,7 @@ class Bisection {
 
   absl::Status Run() {
     if (options_.bisect == "interp") {
-      ASSIGN_OR_RETURN(values_, ValueCheck::Start(module_, {options_.seed, options_.bounds}));
+      ASSIGN_OR_RETURN(values_, ValueCheck::Start(module_, {options_.inputs, options_.bounds}));
     }
     if (const std::string fault = FaultOf(Try(0)); !fault.empty())
       return InvalidArgument("the module is bad before any pass: ", fault);
@@ -59,11 +59,11 @@ class Bisection {
       fault = found;
     }
     last = Try(bad);
-    const std::string made = WriteReproducer(
-        *Try(good).module,
-        absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, last.pass)),
-                     " --bisect-limit=2 --verify-each=interp --seed=", options_.seed),
-        absl::StrCat("step ", bad, " is the first bad one"), options_);
+    const std::string made =
+        WriteReproducer(*Try(good).module,
+                        absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, last.pass)),
+                                     " --bisect-limit=2 ", ValueFlags(options_)),
+                        absl::StrCat("step ", bad, " is the first bad one"), options_);
     return absl::AbortedError(absl::StrCat("step ", bad, " is the first bad one, in ", last.pass,
                                            made, ": ", last.step, "\n", fault));
   }

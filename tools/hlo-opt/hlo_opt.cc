@@ -5,6 +5,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "passes/calls/module_splitter.h"
 #include "passes/extract.h"
 #include "passes/plugin.h"
 #include "printer/printer.h"
@@ -14,6 +16,7 @@
 #include "support/text.h"
 #include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/inputs.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
@@ -129,9 +132,36 @@ std::string TextOf(const Module& module, const OptOptions& o, PrintOptions optio
   return Print(module, options);
 }
 
+// What evaluations need of a module that has just been read: values of elided constants, and the
+// arguments that a snapshot holds where no others are given.
+absl::Status PrepareToEvaluate(OptOptions& o, LoadedModule& loaded) {
+  if (!o.evaluates()) return absl::OkStatus();
+  if (loaded.is_snapshot && o.inputs.inputs.empty() && o.input != "-") {
+    o.inputs.inputs = {o.input};
+    o.inputs.input_format = "pb";
+  }
+  return FillElidedConstants(*loaded.module, o.inputs).status();
+}
+
+// --split-to: FOLDER/NAME.hlo for each call that hlo-module-splitter marked.
+absl::Status WriteParts(const Module& module, const std::string& folder) {
+  if (folder.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(MakeFolder(folder));
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      for (const auto& [key, name] : i->extras().frontend_attributes) {
+        if (key != kModuleMark || i->opcode() != Opcode::kCall) continue;
+        ASSIGN_OR_RETURN(const auto part, ExtractComputation(*i->to_apply()));
+        part->set_name(name);
+        const std::string file = absl::StrReplaceAll(name, {{"/", "_"}});
+        RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(folder, "/", file, ".hlo"), WholeText(*part)));
+      }
+  return absl::OkStatus();
+}
+
 // Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
 // printed.
-int Process(const OptOptions& o, const std::string& passes, const OutputFormat& format,
+int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
             const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
   CrashWatch::AtModule(*source);
   LoadOptions load;
@@ -145,6 +175,8 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
   Stopwatch watch;
+  if (absl::Status status = PrepareToEvaluate(o, *loaded); !status.ok())
+    return ReportError(kTool, status, source.get());
   if (absl::Status status = CutOut(o, loaded->module); !status.ok())
     return ReportError(kTool, status, source.get());
   if (!o.reproduce.empty()) return ReportError(kTool, Reproduce(*loaded->module, passes, o));
@@ -154,6 +186,7 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
     LoadOptions again = load;
     again.quiet = true;
     ASSIGN_OR_RETURN(LoadedModule fresh, LoadModule(source, again));
+    if (o.evaluates()) RETURN_IF_ERROR(FillElidedConstants(*fresh.module, o.inputs).status());
     RETURN_IF_ERROR(CutOut(o, fresh.module));
     return std::move(fresh.module);
   };
@@ -161,6 +194,8 @@ int Process(const OptOptions& o, const std::string& passes, const OutputFormat& 
       !status.ok())
     return ReportError(kTool, status, source.get());
   times.passes_s += watch.Take();
+  if (absl::Status status = WriteParts(*loaded->module, o.split_to); !status.ok())
+    return ReportError(kTool, status);
   cpu = CpuSeconds();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (o.hash) {

@@ -30,22 +30,33 @@ std::string Heading(absl::string_view text) {
 }  // namespace
 
 Observer::Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
-    : options_(options), spec_(spec), values_(values), explanation_(options.explain) {}
+    : options_(options), spec_(spec), values_(values), explanation_(options.explain) {
+  if (!options.dump_to.empty()) dump_.emplace(options.dump_to);
+}
 
 bool Observer::wants_before() const {
-  return options_.print_changed || !options_.print_before.empty() || !options_.explain.empty();
+  return dump_ || options_.print_changed || !options_.print_before.empty() ||
+         !options_.explain.empty();
 }
 
 bool Observer::wants_after() const {
-  return options_.print_changed || options_.print_after_all || !options_.print_after.empty() ||
-         !options_.explain.empty() || options_.stats || values_ != nullptr;
+  return dump_ || options_.print_changed || options_.print_after_all ||
+         !options_.print_after.empty() || !options_.explain.empty() || options_.stats ||
+         values_ != nullptr;
 }
 
-void Observer::Start(const Module& module) {
+absl::Status Observer::Start(const Module& module) {
   if (options_.stats) stats_.Start(module);
+  return dump_ ? dump_->Start() : absl::OkStatus();
+}
+
+absl::Status Observer::End(const Module& module) {
+  if (dump_) dump_->Before("pipeline-end", module);
+  return dump_ ? dump_->status() : absl::OkStatus();
 }
 
 void Observer::Before(absl::string_view pass, const Module& module) {
+  if (dump_) dump_->Before(pass, module);
   if (Holds(options_.print_before, pass))
     PrintError(absl::StrCat(Heading(absl::StrCat("// before ", pass)), Print(module)));
   if (options_.print_changed && !text_) text_ = Print(module);
@@ -53,6 +64,7 @@ void Observer::Before(absl::string_view pass, const Module& module) {
 }
 
 absl::Status Observer::After(const PassRun& run, const Module& module) {
+  if (dump_) RETURN_IF_ERROR(dump_->After(run));
   if (options_.print_after_all || Holds(options_.print_after, run.name))
     PrintError(absl::StrCat(
         Heading(absl::StrCat("// after ", run.name, run.changed ? "" : ", which changed nothing")),
@@ -79,11 +91,10 @@ void Observer::PrintChange(const PassRun& run, const Module& module) {
 absl::Status Observer::CheckValues(absl::string_view pass, const Module& module) {
   const absl::Status status = values_->Check(module);
   if (status.ok()) return status;
-  const std::string made =
-      WriteReproducer(values_->before(),
-                      absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, pass)),
-                                   " --verify-each=interp --seed=", options_.seed),
-                      absl::StrCat(pass, " changed values"), options_);
+  const std::string made = WriteReproducer(
+      values_->before(),
+      absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, pass)), " ", ValueFlags(options_)),
+      absl::StrCat(pass, " changed values"), options_);
   return Annotate(status, absl::StrCat(pass, " changed values", made));
 }
 

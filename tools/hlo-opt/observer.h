@@ -8,6 +8,7 @@
 #include "passes/manager.h"
 #include "tools/hlo-opt/explain.h"
 #include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/pass_dump.h"
 #include "tools/hlo-opt/stats.h"
 #include "tools/hlo-opt/value_check.h"
 
@@ -20,11 +21,12 @@ class Observer {
   // `spec`: the list of passes. `values` and the options outlive it; `values` may be null.
   Observer(const OptOptions& options, const std::string& spec, ValueCheck* values);
 
-  // Before the first pass.
-  void Start(const Module& module);
+  // Before the first pass, and after the last. Errors: where --dump-to cannot be written.
+  absl::Status Start(const Module& module);
+  absl::Status End(const Module& module);
 
   void Before(absl::string_view pass, const Module& module);
-  // Errors: Aborted where the pass changed values.
+  // Errors: Aborted where the pass changed values; of files.
   absl::Status After(const PassRun& run, const Module& module);
   void Rewrite(absl::string_view pass, absl::string_view rule, const Instruction& subject,
                const Instruction& replacement) {
@@ -48,6 +50,7 @@ class Observer {
   ValueCheck* const values_;
   Explanation explanation_;
   ModuleStats stats_;
+  std::optional<PassDump> dump_;     // --dump-to
   std::optional<std::string> text_;  // of the module as it stands; nullopt: not printed yet
 };
 

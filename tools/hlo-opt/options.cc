@@ -6,7 +6,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "tools/common/command.h"
+#include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
+#include "tools/common/inputs.h"
 
 namespace hlokit {
 namespace {
@@ -16,6 +18,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-opt module.hlo --passes=algsimp,dce     transform
   hlo-opt module.hlo --extract=add.5 --height=2  an instruction and what feeds it
   hlo-opt dump.txt --pipeline=cpu --print-changed -o out.hlo
+  hlo-opt module.hlo --pipeline=cpu --verify-each=interp --input=in.npz  which pass changes values
   some-dump | hlo-opt - --no-verify --format=short
   hlo-opt dump.hlo.pb --format=pbtxt          protobuf in and out
 
@@ -62,12 +65,26 @@ void AddPassFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--xla-enable-hlo-passes-only", o.enable_passes_only, "leave all other passes out")
       ->delimiter(',')
       ->type_name("P");
+  app.add_flag("--xla-disable-all-hlo-passes", o.disable_all_passes, "leave all passes out");
   app.add_option("--bisect-limit", o.bisect_limit,
                  "stop after so many steps: passes run and rewrites made; --stats counts them")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--xla-fuel", o.fuel, "let a pass make at most N rewrites")
       ->delimiter(',')
       ->type_name("PASS=N");
+}
+
+// On what --verify-each=interp and --bisect evaluate, and what may differ.
+void AddEvaluationFlags(CLI::App& app, OptOptions& o) {
+  constexpr char kGroup[] = "What --verify-each=interp and --bisect evaluate on, as in hlo-run";
+  const size_t before = app.get_options().size();
+  AddInputFlags(app, o.inputs);
+  app.add_option("--abs-error", o.bounds.abs_error, "two floats agree where one bound holds")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(CLI::NonNegativeNumber);
+  app.add_option("--ulps", o.bounds.ulps, "of floats")->check(CLI::NonNegativeNumber);
+  const std::vector<CLI::Option*> options = app.get_options();
+  for (size_t k = before; k < options.size(); ++k) options[k]->group(kGroup);
 }
 
 // What is told and checked about them.
@@ -79,11 +96,6 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
                "name the first step after which values differ (or, =COMMAND: after which the "
                "command, given the module's file, fails)")
       ->type_name("COMMAND");
-  app.add_option("--seed", o.seed, "of the random inputs of --verify-each=interp and --bisect");
-  app.add_option("--abs-error", o.bounds.abs_error, "two floats agree where one bound holds")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(CLI::NonNegativeNumber);
-  app.add_option("--ulps", o.bounds.ulps, "of floats")->check(CLI::NonNegativeNumber);
   app.add_option(
          "--reproducer", o.reproducer,
          "where the module goes that a pass fails on or breaks; a temporary file by default")
@@ -94,6 +106,10 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--print-after", o.print_after, "print the module after these passes")
       ->delimiter(',')
       ->type_name("P");
+  app.add_option("--dump-to,--xla-dump-to", o.dump_to,
+                 "a folder: write the module before the first pass and after each that changed it, "
+                 "named as XLA names them")
+      ->type_name("FOLDER");
   app.add_flag("--print-after-all", o.print_after_all, "print the module after each pass");
   app.add_flag("--print-changed", o.print_changed, "print what each pass changed, as a diff");
   app.add_option("--explain", o.explain,
@@ -129,7 +145,7 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
                  "how many operands deep --extract reaches; -1: up to the parameters")
       ->check(CLI::Range(-1, 1000000));
   app.add_option("--platform", o.platform, "what --stage compiles for")
-      ->check(CLI::IsMember({"cpu", "gpu", "interpreter", "transforms"}));
+      ->transform(CLI::IsMember({"cpu", "gpu", "interpreter", "transforms"}, CLI::ignore_case));
   app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")
       ->type_name("NAME");
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
@@ -151,6 +167,9 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
+  app.add_option("--split-to", o.split_to,
+                 "a folder: write each part that hlo-module-splitter marked there, as a module")
+      ->type_name("FOLDER");
   app.add_flag("--split-input-file", o.split_input_file,
                "the file holds several modules between `// -----` lines");
   app.add_option(
@@ -159,13 +178,19 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->type_name("FILE");
   AddPassFlags(app, o);
   AddPassDebuggingFlags(app, o);
+  AddEvaluationFlags(app, o);
   AddPrintFlags(app, o);
   app.add_option("--reproduce", o.reproduce)->group("");
   app.add_option("--reproduce-note", o.reproduce_note)->group("");
   std::vector<std::string> words = {"hlo-opt"};
   for (int i = 1; i < argc; ++i) words.push_back(ShellWord(argv[i]));
   o.command = absl::StrJoin(words, " ");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  if (const absl::Status status = CheckInputOptions(o.inputs); !status.ok()) {
+    exit_status = ReportError("hlo-opt", status);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace hlokit

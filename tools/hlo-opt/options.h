@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "printer/print_options.h"
+#include "tools/common/inputs.h"
 #include "types/compare.h"
 
 namespace hlokit {
@@ -34,24 +35,29 @@ struct OptOptions {
   bool verify = true;
   std::string verify_each;  // empty, structure or interp
   // Of the evaluations of --verify-each=interp and --bisect.
-  uint64_t seed = 0;
+  InputOptions inputs;
   CompareOptions bounds = {.abs_error = 1e-5, .rel_error = 1e-4, .ulps = 2};
   std::string reproducer;  // file; empty: one in the folder for temporary files
   std::string command;     // the whole command line, for reproducers to name
   // Not for users: PASS@STEPS, to write a reproducer of that moment and end; its note.
   std::string reproduce, reproduce_note;
-  std::string bisect;  // empty, interp, or a command that fails on bad modules
+  std::string split_to;  // folder for the parts that hlo-module-splitter marked
+  std::string bisect;    // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
   bool hash = false;
   bool list_passes = false, list_stages = false, print_pipeline = false;
   bool time_passes = false, stats = false;
+  bool disable_all_passes = false;
+  std::string dump_to;  // folder for the module after each pass; empty: none
   bool print_after_all = false, print_changed = false;
   std::vector<std::string> print_before, print_after;
   std::vector<std::string> disable_passes, enable_passes_only;
   std::vector<std::string> fuel;  // PASS=N
   int64_t bisect_limit = -1;
   std::string explain;  // name of an instruction
+  // Whether anything is evaluated.
+  bool evaluates() const { return verify_each == "interp" || bisect == "interp"; }
   // Where the input is a folder of dumps.
   std::vector<std::string> between;  // two stages
   bool replay = false;

@@ -41,11 +41,18 @@ std::vector<std::string> PassFlags(const OptOptions& options) {
   return flags;
 }
 
+std::string ValueFlags(const OptOptions& options) {
+  std::vector<std::string> flags = InputFlags(options.inputs);
+  if (options.inputs.seed == 0) flags.insert(flags.begin(), "--seed=0");
+  return absl::StrCat("--verify-each=interp ", absl::StrJoin(flags, " "));
+}
+
 OptOptions QuietOptions(OptOptions options) {
   options.print_before.clear();
   options.print_after.clear();
   options.print_after_all = options.print_changed = options.stats = options.time_passes = false;
   options.explain.clear();
+  options.dump_to.clear();
   if (options.verify_each == "interp") options.verify_each = "structure";
   return options;
 }

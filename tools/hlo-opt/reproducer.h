@@ -35,6 +35,9 @@ std::string ReproducerPath(const OptOptions& options);
 // and limits are left out.
 std::vector<std::string> PassFlags(const OptOptions& options);
 
+// --verify-each=interp, and on what it evaluates, as a shell takes them.
+std::string ValueFlags(const OptOptions& options);
+
 // `options` without what prints, checks values or limits steps.
 OptOptions QuietOptions(OptOptions options);
 

@@ -70,6 +70,7 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
                             &options.enable_passes_only})
     RETURN_IF_ERROR(CheckNames(*names));
   if (!spec.empty()) RETURN_IF_ERROR(CheckPassSpec(spec));
+  if (options.disable_all_passes) spec.clear();
   return spec;
 }
 
@@ -88,7 +89,7 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
                          PassMoment& last, PassReport& report) {
   std::optional<ValueCheck> values;
   if (options.verify_each == "interp") {
-    ASSIGN_OR_RETURN(values, ValueCheck::Start(module, {options.seed, options.bounds}));
+    ASSIGN_OR_RETURN(values, ValueCheck::Start(module, {options.inputs, options.bounds}));
   }
   Observer observer(options, spec, values ? &*values : nullptr);
   ASSIGN_OR_RETURN(PassOptions pass_options, ManagerOptions(options));
@@ -106,8 +107,9 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
                                const Instruction& subject, const Instruction& replacement) {
       observer.Rewrite(pass, rule, subject, replacement);
     };
-  observer.Start(module);
+  RETURN_IF_ERROR(observer.Start(module));
   absl::Status status = RunPasses(module, spec, pass_options, &report);
+  if (status.ok()) status = observer.End(module);
   CrashWatch::AfterPasses();
   for (const std::string& cycle : report.cycles)
     ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("fix<...> was left: ", cycle)));

@@ -3,13 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
 #include "analysis/module_match.h"
-#include "generator/generator.h"
-#include "interpreter/interpreter.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"
@@ -41,12 +40,14 @@ int64_t DevicesOf(const Module& module) {
   return module.header().replica_count * module.header().num_partitions;
 }
 
-std::vector<std::vector<const Literal*>> PointersTo(
-    const std::vector<std::vector<Literal>>& arguments) {
-  std::vector<std::vector<const Literal*>> pointers(arguments.size());
-  for (size_t d = 0; d < arguments.size(); ++d)
-    for (const Literal& argument : arguments[d]) pointers[d].push_back(&argument);
-  return pointers;
+// Whether the entry takes or gives other shapes than before, as it does after partitioning.
+bool HasOtherShapes(const Module& before, const Module& after) {
+  if (!Compatible(before.entry()->root()->shape(), after.entry()->root()->shape())) return true;
+  const auto old = before.entry()->parameters(), now = after.entry()->parameters();
+  if (old.size() != now.size()) return false;
+  for (size_t k = 0; k < old.size(); ++k)
+    if (!Compatible(old[k]->shape(), now[k]->shape())) return true;
+  return false;
 }
 
 // The first values of device 0's instructions.
@@ -86,25 +87,48 @@ std::string ReportOf(CompareResult compared) {
 
 absl::StatusOr<ValueCheck> ValueCheck::Start(const Module& module,
                                              const ValueCheckOptions& options) {
-  RETURN_IF_ERROR(CheckArguments(module, DevicesOf(module)));
   ValueCheck check(options);
-  std::vector<std::vector<Literal>> arguments;
-  for (int64_t d = 0; d < DevicesOf(module); ++d)
-    arguments.push_back(RandomArguments(module, options.seed + d));
-  check.arguments_ = std::make_shared<const decltype(arguments)>(std::move(arguments));
   check.before_ = module.Clone();
+  ASSIGN_OR_RETURN(const bool by_device, InputsDifferByDevice(options.inputs));
+  ShardedEntry sharded;
+  check.devices_ = DevicesOf(module);
+  if (RunsSharded(module, /*devices_asked=*/0, by_device)) {
+    check.partitions_ = std::max(module.header().num_partitions, DevicesNamed(module));
+    check.devices_ = check.partitions_;
+    ASSIGN_OR_RETURN(sharded, ShardedEntry::Of(module, check.devices_));
+  }
+  RETURN_IF_ERROR(CheckArguments(module, sharded.active() ? 1 : check.devices_));
+  ASSIGN_OR_RETURN(Arguments arguments,
+                   Arguments::Make(module, options.inputs, check.devices_, sharded));
+  check.arguments_ = std::make_shared<const Arguments>(std::move(arguments));
   ASSIGN_OR_RETURN(check.results_, check.Evaluate(*check.before_));
   return check;
 }
 
-absl::StatusOr<std::vector<Literal>> ValueCheck::Evaluate(const Module& module) const {
+InterpreterOptions ValueCheck::Limits() const {
   InterpreterOptions options;
+  options.partitions = partitions_;
   options.time_limit_s = options_.time_limit_s;
   options.memory_limit_bytes = MemoryLimit();
-  return InterpretDevices(module, PointersTo(*arguments_), options);
+  return options;
+}
+
+absl::StatusOr<std::vector<Literal>> ValueCheck::Evaluate(const Module& module) const {
+  return InterpretDevices(module, arguments_->Pointers(devices_), Limits());
+}
+
+// The module before is run once more, on one list of whole arrays for all devices.
+absl::Status ValueCheck::Partition() {
+  ASSIGN_OR_RETURN(const ShardedEntry sharded, ShardedEntry::Of(*before_, devices_));
+  const std::vector<std::vector<const Literal*>> whole(devices_, arguments_->Pointers(devices_)[0]);
+  ASSIGN_OR_RETURN(results_, InterpretDevices(*before_, whole, Limits()));
+  results_ = sharded.CutResults(results_);
+  arguments_ = std::make_shared<const Arguments>(arguments_->CutFor(sharded, devices_));
+  return absl::OkStatus();
 }
 
 absl::Status ValueCheck::Check(const Module& module) {
+  if (devices_ > 1 && HasOtherShapes(*before_, module)) RETURN_IF_ERROR(Partition());
   auto results = Evaluate(module);
   if (!results.ok()) return Annotate(results.status(), "the module cannot be evaluated any more");
   for (size_t d = 0; d < results->size(); ++d) {
@@ -122,13 +146,11 @@ absl::Status ValueCheck::Check(const Module& module) {
 std::string ValueCheck::FirstDifference(const Module& after) const {
   const ModuleMatch match(*before_, after);
   Values values;
-  InterpreterOptions options;
-  options.time_limit_s = options_.time_limit_s;
-  options.memory_limit_bytes = MemoryLimit();
+  InterpreterOptions options = Limits();
   options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
     return match.AfterOf(&i) == nullptr ? absl::OkStatus() : values.Keep(device, i, value);
   };
-  if (!InterpretDevices(*before_, PointersTo(*arguments_), options).ok()) return "";
+  if (!InterpretDevices(*before_, arguments_->Pointers(devices_), options).ok()) return "";
   std::string found;
   options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
     const Instruction* partner = device == 0 ? match.BeforeOf(&i) : nullptr;
@@ -140,7 +162,7 @@ std::string ValueCheck::FirstDifference(const Module& after) const {
                            Print(*partner), "\n  ", Print(i), "\n", compared.Report());
     return absl::OkStatus();
   };
-  (void)InterpretDevices(after, PointersTo(*arguments_), options);
+  (void)InterpretDevices(after, arguments_->Pointers(devices_), options);
   return found;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "ir/module.h"
+#include "types/literal.h"
 
 namespace hlokit {
 
@@ -33,6 +34,10 @@ std::vector<Candidate> Inlinings(const Module& module);
 
 // Each dimension's size made 1, 2 or its half wherever it stands, alone or with its multiples.
 std::vector<Candidate> SmallerShapes(const Module& module);
+
+// The first elements of each dimension: `shape` has the literal's type and rank and no larger
+// sizes.
+Literal Corner(const Literal& literal, const Shape& shape);
 
 // With every size of more than a few elements as small as leaves the module valid.
 std::unique_ptr<Module> WithLeastShapes(std::unique_ptr<Module> module);

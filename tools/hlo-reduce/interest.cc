@@ -29,13 +29,13 @@ std::string Interest::last_output() const {
   return last_output_;
 }
 
-absl::StatusOr<bool> Interest::Holds(const std::string& text) {
+absl::StatusOr<bool> Interest::Holds(const Module& module, const std::string& text) {
   const size_t hash = absl::HashOf(text);
   {
     const std::lock_guard lock(mutex_);
     if (dull_.contains(hash)) return false;
   }
-  ASSIGN_OR_RETURN(const bool holds, Run(text));
+  ASSIGN_OR_RETURN(const bool holds, Run(module, text));
   if (!holds) {
     const std::lock_guard lock(mutex_);
     dull_.insert(hash);
@@ -43,15 +43,21 @@ absl::StatusOr<bool> Interest::Holds(const std::string& text) {
   return holds;
 }
 
-absl::StatusOr<bool> Interest::Run(const std::string& text) {
+absl::StatusOr<bool> Interest::Run(const Module& module, const std::string& text) {
   const std::string path = TemporaryPath("hlo-reduce", "hlo");
+  const std::string inputs = TemporaryPath("hlo-reduce", "npz");
   RETURN_IF_ERROR(AtomicWriteFile(path, text));
-  const std::string command = absl::StrContains(options_.command, "{}")
-                                  ? absl::StrReplaceAll(options_.command, {{"{}", path}})
-                                  : absl::StrCat(options_.command, " ", path);
+  std::string command = absl::StrContains(options_.command, "{}")
+                            ? absl::StrReplaceAll(options_.command, {{"{}", path}})
+                            : absl::StrCat(options_.command, " ", path);
+  if (options_.write_inputs != nullptr) {
+    RETURN_IF_ERROR(options_.write_inputs(module, inputs));
+    command = absl::StrReplaceAll(command, {{"{inputs}", inputs}});
+  }
   ++runs_;
   const auto result = RunCommand(command, options_.time_limit_s);
   unlink(path.c_str());
+  if (options_.write_inputs != nullptr) unlink(inputs.c_str());
   RETURN_IF_ERROR(result.status());
   const bool holds = !result->timed_out &&
                      (options_.any_failure ? result->exit_status != 0

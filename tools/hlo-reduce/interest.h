@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,7 +15,10 @@
 namespace hlokit {
 
 struct InterestOptions {
-  std::string command;       // `{}` stands for the module's file; without one it comes last
+  // `{}` stands for the module's file, which comes last where there is none; `{inputs}` for one of
+  // arguments, which `write_inputs` writes.
+  std::string command;
+  std::function<absl::Status(const Module& module, const std::string& path)> write_inputs;
   bool any_failure = false;  // interesting: every exit status but 0, and crashes
   int exit_status = 0;       // else this one; 128 + a signal's number
   std::string message;       // and the output matches this expression, where it is not empty
@@ -27,8 +31,8 @@ class Interest {
   // InvalidArgument for a bad expression.
   static absl::StatusOr<std::unique_ptr<Interest>> Make(const InterestOptions& options);
 
-  // Of a module's WholeText. Texts that were not interesting before are not run again.
-  absl::StatusOr<bool> Holds(const std::string& text);
+  // `text` is the module's WholeText. Texts that were not interesting before are not run again.
+  absl::StatusOr<bool> Holds(const Module& module, const std::string& text);
 
   // From now on; modules shrink, so a run that takes much longer than the first one hangs.
   void set_time_limit(double seconds) { options_.time_limit_s = seconds; }
@@ -39,7 +43,7 @@ class Interest {
 
  private:
   explicit Interest(const InterestOptions& options);
-  absl::StatusOr<bool> Run(const std::string& text);
+  absl::StatusOr<bool> Run(const Module& module, const std::string& text);
 
   InterestOptions options_;
   const re2::RE2 message_;

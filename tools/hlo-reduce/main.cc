@@ -12,9 +12,11 @@
 #include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
+#include "tools/common/inputs.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
+#include "tools/hlo-reduce/given_values.h"
 #include "tools/hlo-reduce/reducer.h"
 
 namespace hlokit {
@@ -25,7 +27,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-reduce crash.hlo --test='./still-crashes.sh'           exit status 0: the fault shows
   hlo-reduce crash.hlo --script='my-compiler'                any failure of it is the fault
   hlo-reduce a.hlo --run='hlo-run --platform=cpu' --exit=2 --message='is not known'
-  hlo-reduce a.hlo --mismatch=cpu,interpreter
+  hlo-reduce a.hlo --mismatch=cpu,interpreter --input=in.npz
   hlo-reduce a.hlo --passes='my-pass,dce'                    passes that break the module or its values
 
 The smallest module so far stands in the output file at any time.
@@ -38,6 +40,7 @@ struct ReduceFlags {
   std::string input, output;
   std::string test, script, run, mismatch, passes;
   std::vector<std::string> plugins;  // for the tools that --passes and --mismatch run
+  InputOptions values;               // what --passes and --mismatch evaluate on
   LoadOptions load;
   InterestOptions interest;
   ReduceOptions reduce;
@@ -61,6 +64,7 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
       ->type_name("A,B");
   what->require_option(1);
   AddPluginFlag(app, o.plugins);
+  AddInputFlags(app, o.values);
   app.add_option("--exit", o.interest.exit_status, "the exit status of --run that is the fault");
   app.add_option("--message", o.interest.message, "and what the command prints matches this")
       ->type_name("REGEX");
@@ -74,7 +78,23 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   app.add_flag("-q,--quiet", o.quiet, "do not tell of each step");
   app.add_flag("--allow-unknown-attributes", o.load.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  if (const absl::Status status = CheckInputOptions(o.values); !status.ok()) {
+    exit_status = ReportError(kTool, status);
+    return false;
+  }
+  return true;
+}
+
+// The flags of inputs for the tools that --passes and --mismatch run; each module has a file of its
+// own of those that are given.
+std::string InputWords(const ReduceFlags& o) {
+  InputOptions others = o.values;
+  others.inputs.clear();
+  std::string words;
+  for (const std::string& flag : InputFlags(others)) absl::StrAppend(&words, " ", flag);
+  if (!o.values.inputs.empty()) words += " --input={inputs}";
+  return words;
 }
 
 absl::Status ChooseTest(ReduceFlags& o) {
@@ -93,28 +113,51 @@ absl::Status ChooseTest(ReduceFlags& o) {
   } else if (!o.passes.empty()) {
     interest.command =
         absl::StrCat(folder, "/hlo-opt {}", plugins, " ", ShellWord("--passes=" + o.passes),
-                     " --verify-each=interp --reproducer=/dev/null -o /dev/null");
+                     InputWords(o), " --verify-each=interp --reproducer=/dev/null -o /dev/null");
     interest.any_failure = true;
     if (interest.message.empty()) interest.message = "changed values|internal error|is broken";
   } else {
     const std::vector<std::string> platforms = SplitCommas(o.mismatch);
     if (platforms.size() != 2) return InvalidArgument("--mismatch takes two platforms, A,B");
-    interest.command = absl::StrCat(folder, "/hlo-run {}", plugins, " --platform=", platforms[0],
-                                    " --reference-platform=", platforms[1]);
+    interest.command =
+        absl::StrCat(folder, "/hlo-run {}", plugins, InputWords(o), " --platform=", platforms[0],
+                     " --reference-platform=", platforms[1]);
     interest.exit_status = kExitCheckFailed;
   }
   return absl::OkStatus();
 }
 
+// --input: values for the parameters of what is left of the module. Null where none are given.
+absl::StatusOr<std::unique_ptr<const GivenValues>> RecordInputs(ReduceFlags& o,
+                                                                const Module& module) {
+  if (o.values.inputs.empty()) return nullptr;
+  ASSIGN_OR_RETURN(GivenValues recorded, GivenValues::Record(module, o.values));
+  auto given = std::make_unique<const GivenValues>(std::move(recorded));
+  o.interest.write_inputs = [values = given.get()](const Module& part, const std::string& path) {
+    return values->Write(part, path);
+  };
+  return given;
+}
+
+// The smallest module so far, and beside it the inputs that show its fault.
+absl::Status WriteOut(const ReduceFlags& o, const Module& module) {
+  RETURN_IF_ERROR(AtomicWriteFile(o.output, WholeText(module)));
+  if (o.interest.write_inputs == nullptr) return absl::OkStatus();
+  return o.interest.write_inputs(module, o.output + ".npz");
+}
+
 absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
+  if (o.values.elided_constants != "refuse")
+    RETURN_IF_ERROR(FillElidedConstants(*module, o.values).status());
   RETURN_IF_ERROR(ChooseTest(o));
+  ASSIGN_OR_RETURN(const std::unique_ptr<const GivenValues> given, RecordInputs(o, *module));
   ASSIGN_OR_RETURN(const std::unique_ptr<Interest> interest, Interest::Make(o.interest));
   const bool chosen_limit = o.interest.time_limit_s > 0;
   // The built-in tests compute values, which large modules have too many of.
   const bool computes = !o.passes.empty() || !o.mismatch.empty();
   if (computes && !chosen_limit) interest->set_time_limit(o.reduce.time_limit_s / 5);
   const Stopwatch watch;
-  ASSIGN_OR_RETURN(const bool shows, interest->Holds(WholeText(*module)));
+  ASSIGN_OR_RETURN(const bool shows, interest->Holds(*module, WholeText(*module)));
   const double limit = shows ? 10 * watch.Seconds() : kPartTimeLimit;
   if (!chosen_limit) interest->set_time_limit(std::max(kLeastTimeLimit, limit));
   const std::string refusal =
@@ -129,7 +172,7 @@ absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
                    static_cast<long long>(InstructionCount(smaller)),
                    static_cast<long long>(interest->runs()), static_cast<int>(what.size()),
                    what.data());
-    return AtomicWriteFile(o.output, WholeText(smaller));
+    return WriteOut(o, smaller);
   };
   if (!shows && !o.quiet)
     std::fprintf(stderr, "%s: the whole does not show the fault; looking at parts\n", kTool);
@@ -139,7 +182,7 @@ absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
   std::fprintf(stderr, "%s: %lld of %lld instructions are left, after %lld runs: %s\n", kTool,
                static_cast<long long>(InstructionCount(*reduced)), static_cast<long long>(before),
                static_cast<long long>(interest->runs()), o.output.c_str());
-  return AtomicWriteFile(o.output, WholeText(*reduced));
+  return WriteOut(o, *reduced);
 }
 
 int Run(ReduceFlags& o) {

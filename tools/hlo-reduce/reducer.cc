@@ -212,7 +212,7 @@ class Reducer {
     if (made.text == best_text_) return false;
     Diagnostics diagnostics;
     if (!Verify(*made.module, diagnostics).ok()) return false;
-    return interest_.Holds(made.text);
+    return interest_.Holds(*made.module, made.text);
   }
 
   std::unique_ptr<Module> best_;

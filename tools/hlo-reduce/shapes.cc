@@ -23,22 +23,6 @@ void ShrinkShape(Shape& shape, const Shrink& shrink) {
   for (Shape& element : shape.elements) ShrinkShape(element, shrink);
 }
 
-// The first elements of each dimension.
-Literal Corner(const Literal& literal, const Shape& shape) {
-  Literal small(shape);
-  const int64_t width = ByteWidth(shape.type);
-  DimVector strides(shape.dims.size(), 1);
-  for (int64_t d = static_cast<int64_t>(strides.size()) - 2; d >= 0; --d)
-    strides[d] = strides[d + 1] * literal.shape().dims[d + 1];
-  int64_t to = 0;
-  ForEachIndex(shape.dims, [&](absl::Span<const int64_t> index) {
-    int64_t from = 0;
-    for (size_t d = 0; d < index.size(); ++d) from += index[d] * strides[d];
-    std::copy_n(literal.data() + from * width, width, small.data() + to++ * width);
-  });
-  return small;
-}
-
 void ShrinkAttributes(Instruction* i, const Shrink& shrink) {
   switch (i->opcode()) {
     case Opcode::kConstant: {
@@ -111,6 +95,21 @@ std::unique_ptr<Module> WithLess(const Module& module, int64_t from) {
 }
 
 }  // namespace
+
+Literal Corner(const Literal& literal, const Shape& shape) {
+  Literal small(shape);
+  const int64_t width = ByteWidth(shape.type);
+  DimVector strides(shape.dims.size(), 1);
+  for (int64_t d = static_cast<int64_t>(strides.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * literal.shape().dims[d + 1];
+  int64_t to = 0;
+  ForEachIndex(shape.dims, [&](absl::Span<const int64_t> index) {
+    int64_t from = 0;
+    for (size_t d = 0; d < index.size(); ++d) from += index[d] * strides[d];
+    std::copy_n(literal.data() + from * width, width, small.data() + to++ * width);
+  });
+  return small;
+}
 
 std::unique_ptr<Module> WithLeastShapes(std::unique_ptr<Module> module) {
   constexpr int64_t kSmall = 4;

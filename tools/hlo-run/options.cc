@@ -1,12 +1,10 @@
 // Flags of hlo-run; second names are those of XLA's run_hlo_module and hlo_runner_main.
 #include "tools/hlo-run/options.h"
 
-#include <cstdio>
-#include <limits>
-
 #include "CLI/CLI.hpp"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
+#include "tools/common/inputs.h"
 
 namespace hlokit {
 namespace {
@@ -33,51 +31,14 @@ CLI::Validator AtLeast(int64_t least) {
       "");
 }
 
-// Empty where both ends are finite and in order; else what is wrong.
-template <typename T>
-std::string RangeProblem(const char* flag, const std::vector<T>& range) {
-  const auto low = static_cast<double>(range[0]), high = static_cast<double>(range[1]);
-  if (range[0] <= range[1] && high - low <= std::numeric_limits<double>::max() && low == low)
-    return "";
-  return std::string(flag) + ": expected two finite numbers, the lower one first";
-}
-
-void AddInputFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--input,--input-literals-file", o.inputs,
-                 "npz, npy, txt (an HLO literal), pb (LiteralProto, RunHloModuleLiterals) or bin "
-                 "(raw); repeatable, in parameter order")
-      ->type_name("FILE");
+void AddFeedFlags(CLI::App& app, RunOptions& o) {
+  AddInputFlags(app, o);
+  app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
+      ->check(CLI::IsMember({"npz", "npy", "txt", "bin", "pb", "pbtxt"}));
   app.add_option(
          "--infeed", o.infeed,
          "npz (item0, item1, ...) or txt (a literal a line) to feed in, else random; repeatable")
       ->type_name("FILE");
-  app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
-      ->check(CLI::IsMember({"npz", "npy", "txt", "bin", "pb", "pbtxt"}));
-  app.add_flag("--use-large-float-range", o.large_floats,
-               "random floats of all magnitudes that their type has");
-  app.add_flag("--random-init-input-literals", o.random_inputs, "false: inputs are zeros");
-  app.add_option_function<std::string>(
-         "--hlo-argument-mode",
-         [&o](const std::string& mode) {
-           o.random_inputs = mode == "use_random_inputs" || mode == "use_shared_random_inputs";
-           o.shared_inputs = mode == "use_shared_random_inputs";
-         },
-         "use_random_inputs, use_shared_random_inputs (the same on each device) or "
-         "use_zeros_as_input")
-      ->check(CLI::IsMember({"use_random_inputs", "use_shared_random_inputs", "use_zeros_as_input",
-                             "uninitialized"}));
-  app.add_option("--seed,--random-seed", o.seed, "of random inputs, the same for every platform");
-  app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")
-      ->delimiter(',')
-      ->expected(2);
-  app.add_option("--random-int-range", o.int_range, "random integers lie in [a, b]")
-      ->delimiter(',')
-      ->expected(2);
-  app.add_option(
-         "--elided-constants", o.elided_constants,
-         "what constant({...}) stands for: refuse, zeros, random, or what XLA's reader takes (xla)")
-      ->check(CLI::IsMember({"refuse", "zeros", "random", "xla"}))
-      ->envname("HLOKIT_ELIDED_CONSTANTS");
 }
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
@@ -192,17 +153,14 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
       ->type_name("FILE")
       ->required();
   AddCompileFlags(app, o);
-  AddInputFlags(app, o);
+  AddFeedFlags(app, o);
   AddResultFlags(app, o);
   AddExecutionFlags(app, o);
   AddProbeFlags(app, o);
   AddLimitFlags(app, o);
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
-  for (const std::string& problem : {RangeProblem("--random-float-range", o.float_range),
-                                     RangeProblem("--random-int-range", o.int_range)}) {
-    if (problem.empty()) continue;
-    std::fprintf(stderr, "hlo-run: error: %s\n", problem.c_str());
-    exit_status = kExitUsage;
+  if (const absl::Status status = CheckInputOptions(o); !status.ok()) {
+    exit_status = ReportError("hlo-run", status);
     return false;
   }
   return true;

@@ -5,25 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/inputs.h"
+
 namespace hlokit {
 
-struct RunOptions {
+struct RunOptions : InputOptions {
   std::vector<std::string> files;
   std::string platform = "cpu";
   std::string reference_platform;  // empty: no comparison
   std::string expected;            // a file of recorded results to compare with
 
-  // Inputs.
-  std::vector<std::string> inputs;
   std::vector<std::string> infeed;  // files of items; empty: random
-  std::string input_format;         // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
-  uint64_t seed = 0;
-  std::vector<double> float_range = {-1, 1};
-  std::vector<int64_t> int_range = {0, 7};  // both ends included
-  bool large_floats = false;                // of all magnitudes, instead of float_range
-  bool random_inputs = true;                // else zeros
-  bool shared_inputs = false;               // every device the same
-  std::string elided_constants = "refuse";
 
   // Results.
   std::string output, json, outfeed;

@@ -1,14 +1,12 @@
 // Names of results, and the files they go to.
 #include "tools/hlo-run/outputs.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "support/file.h"
 #include "support/status.h"
-#include "tools/hlo-run/literal_files.h"
+#include "tools/common/dump_folder.h"
+#include "tools/common/literal_files.h"
 #include "types/literal_text.h"
 #include "types/npz.h"
 
@@ -36,13 +34,6 @@ absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral
 }
 
 }  // namespace
-
-absl::Status MakeFolder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  return error ? InvalidArgument("cannot make folder ", path, ": ", error.message())
-               : absl::OkStatus();
-}
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
   if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));

@@ -19,9 +19,6 @@ absl::Status WriteResults(const std::string& path, const std::vector<Literal>& r
 absl::StatusOr<std::vector<Literal>> ReadResults(const std::string& path,
                                                  const std::vector<Literal>& like);
 
-// Makes a folder, and those above it, where they are missing.
-absl::Status MakeFolder(const std::string& path);
-
 // A line an array: its name and shape, and its values where there are few or `in_full`.
 // ` = f32[2] {1, 2}` and a line's end; big arrays without their elements.
 std::string DescribeItem(const Literal& item);

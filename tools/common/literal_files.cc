@@ -1,5 +1,5 @@
 // Literals in protobuf files.
-#include "tools/hlo-run/literal_files.h"
+#include "tools/common/literal_files.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

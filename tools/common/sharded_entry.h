@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ir/module.h"
 #include "ops/shards.h"
 
@@ -16,6 +17,8 @@ struct ShardedEntry {
   bool active() const { return !parameters.empty() || !results.empty(); }
 
   static absl::StatusOr<ShardedEntry> Of(const Module& module, int64_t devices);
+  // A device's shards of whole arguments, one a parameter.
+  std::vector<Literal> CutParameters(absl::Span<const Literal* const> wholes, int64_t device) const;
   // Each device's shards of whole results.
   std::vector<Literal> CutResults(const std::vector<Literal>& wholes) const;
 };

@@ -1,5 +1,5 @@
 // Tilings of entry parameters and results, and results cut into shards.
-#include "tools/hlo-run/sharded.h"
+#include "tools/common/sharded_entry.h"
 
 #include <utility>
 
@@ -32,6 +32,14 @@ absl::StatusOr<ShardedEntry> ShardedEntry::Of(const Module& module, int64_t devi
   if (!results.ok()) return WithPlace(results.status(), module.entry()->root()->place());
   entry.results = *std::move(results);
   return entry;
+}
+
+std::vector<Literal> ShardedEntry::CutParameters(absl::Span<const Literal* const> wholes,
+                                                 int64_t device) const {
+  std::vector<Literal> shards;
+  size_t next = 0;
+  for (const Literal* whole : wholes) shards.push_back(CutAll(*whole, parameters, next, device));
+  return shards;
 }
 
 std::vector<Literal> ShardedEntry::CutResults(const std::vector<Literal>& wholes) const {

@@ -1,0 +1,188 @@
+// Rewrites of all-gathers, all-reduces and collective-permutes.
+#include "passes/collectives/gather_forms.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "ops/dim_lists.h"
+#include "passes/collectives/device_groups.h"
+#include "passes/expander.h"
+
+namespace hlokit {
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
+using Lists = std::vector<std::vector<int64_t>>;
+
+bool IsPlainGather(const Instruction* i) {
+  return i->opcode() == Opcode::kAllGather && i->shape().IsArray() && i->operand_count() == 1;
+}
+
+bool IsOnlyReadBy(const Instruction* x, const Instruction* user) {
+  return x->users().size() == 1 && x->users()[0] == user && !x->IsRoot() &&
+         x->control_successors().empty() && x->control_predecessors().empty();
+}
+
+// Channels tell collectives apart and play no part here.
+bool SameForm(const Instruction& a, const Instruction& b) {
+  AllGatherAttrs x = a.attr<AllGatherAttrs>(), y = b.attr<AllGatherAttrs>();
+  if (x.channel_id.has_value() != y.channel_id.has_value()) return false;
+  x.channel_id = y.channel_id;
+  return x == y && a.operand(0)->shape().dims == b.operand(0)->shape().dims;
+}
+
+Made GatherTogether(Instruction* i, Rewriter& r) {
+  if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() != 2 || !i->shape().IsArray())
+    return nullptr;
+  Instruction *a = i->operand(0), *b = i->operand(1);
+  if (!IsPlainGather(a) || !IsPlainGather(b) || !IsOnlyReadBy(a, i) || !IsOnlyReadBy(b, i) ||
+      !SameForm(*a, *b))
+    return nullptr;
+  Shape part = i->shape();
+  part.dims = a->operand(0)->shape().dims;
+  return r.Clone(a, i->shape(), {r.Clone(i, part, {a->operand(0), b->operand(0)})});
+}
+
+Made GatherAlongMajor(Instruction* i, Rewriter& r) {
+  if (!IsPlainGather(i)) return nullptr;
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  if (dim == 0) return nullptr;
+  HloWriter w(r);
+  DimVector first = {dim}, back;
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    if (d != dim) first.push_back(d);
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    back.push_back(std::find(first.begin(), first.end(), d) - first.begin());
+  Instruction* x = w.Transpose(i->operand(0), first);
+  Shape shape = x->shape();
+  shape.dims[0] = i->shape().dims[dim];
+  Instruction* all = r.Clone(i, shape, {x});
+  all->mutable_attr<AllGatherAttrs>().dimensions = {0};
+  Instruction* result = w.Transpose(all, back);
+  if (SameShape(result->shape(), i->shape())) return result;
+  return r.Add(Opcode::kCopy, i->shape(), {result});
+}
+
+// Each group by hosts: those of one host, and those of one place within the hosts. Nothing where a
+// host has more of a group than another.
+struct ByHost {
+  Lists within, between;
+};
+std::optional<ByHost> SplitByHost(const Lists& groups, int64_t devices_per_host) {
+  ByHost split;
+  size_t each = 0;
+  for (const std::vector<int64_t>& group : groups) {
+    std::map<int64_t, std::vector<int64_t>> hosts;
+    for (int64_t device : group) hosts[device / devices_per_host].push_back(device);
+    if (hosts.size() < 2) return std::nullopt;
+    if (each == 0) each = hosts.begin()->second.size();
+    const size_t first_place = split.between.size();
+    split.between.resize(first_place + each);
+    for (const auto& [host, devices] : hosts) {
+      if (devices.size() != each) return std::nullopt;
+      split.within.push_back(devices);
+      for (size_t k = 0; k < each; ++k) split.between[first_place + k].push_back(devices[k]);
+    }
+  }
+  if (each < 2) return std::nullopt;
+  return split;
+}
+
+// Groups written out, on channels of their own.
+template <typename Attrs>
+Attrs Over(const Lists& groups, const AllReduceAttrs& like, int64_t& next_channel) {
+  Attrs attrs;
+  if (like.channel_id) attrs.channel_id = next_channel++;
+  attrs.replica_groups.lists = groups;
+  attrs.use_global_device_ids = like.use_global_device_ids;
+  return attrs;
+}
+
+Made ReduceByHost(Instruction* i, Rewriter& r, int64_t devices_per_host) {
+  if (i->opcode() != Opcode::kAllReduce || !i->shape().IsArray() || i->operand_count() != 1 ||
+      FactsOf(*i)->ids == CollectiveFacts::Ids::kReplicasWhole)
+    return nullptr;
+  const auto split = SplitByHost(GroupsOf(*i), devices_per_host);
+  const int64_t elements = i->shape().ElementCount();
+  if (!split || elements == 0) return nullptr;
+  const auto each = static_cast<int64_t>(split->within[0].size());
+  if (elements % each != 0) return nullptr;
+  const auto& attrs = i->attr<AllReduceAttrs>();
+  int64_t channel = LargestChannel(*i->module()) + 1;
+  HloWriter w(r);
+  Instruction* line = w.Reshape(i->operand(0), {elements});
+  auto scatter = Over<ReduceScatterAttrs>(split->within, attrs, channel);
+  scatter.dimensions = {0};
+  const ElementType type = i->shape().type;
+  Instruction* own =
+      r.Add(Opcode::kReduceScatter, RowMajor(type, {elements / each}), {line}, std::move(scatter));
+  own->set_called({i->to_apply()});
+  Instruction* sum = r.Add(Opcode::kAllReduce, own->shape(), {own},
+                           Over<AllReduceAttrs>(split->between, attrs, channel));
+  sum->set_called({i->to_apply()});
+  auto gather = Over<AllGatherAttrs>(split->within, attrs, channel);
+  gather.dimensions = {0};
+  Instruction* all = r.Add(Opcode::kAllGather, line->shape(), {sum}, std::move(gather));
+  Instruction* result = w.Reshape(all, i->shape().dims);
+  if (SameShape(result->shape(), i->shape())) return result;
+  return r.Add(Opcode::kCopy, i->shape(), {result});
+}
+
+// The devices for which a predicate `id == constant` or `id != constant` is true; nothing for
+// others. Only of permutations among partitions of one replica, or among replicas of one partition.
+std::optional<int64_t> ComparedId(const Instruction* predicate, const Instruction& permute) {
+  if (predicate->opcode() == Opcode::kBroadcast) predicate = predicate->operand(0);
+  if (predicate->opcode() != Opcode::kCompare) return std::nullopt;
+  const bool by_partition = permute.attr<CollectivePermuteAttrs>().channel_id.has_value();
+  const Opcode wanted = by_partition ? Opcode::kPartitionId : Opcode::kReplicaId;
+  const int constant = predicate->operand(0)->opcode() == wanted ? 1 : 0;
+  if (predicate->operand(1 - constant)->opcode() != wanted) return std::nullopt;
+  return IntegerSplat(predicate->operand(constant));
+}
+
+Made FoldSelect(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kCollectivePermute || i->operand_count() != 1 || !i->shape().IsArray())
+    return nullptr;
+  const Instruction* select = i->operand(0);
+  if (select->opcode() != Opcode::kSelect) return nullptr;
+  const auto id = ComparedId(select->operand(0), *i);
+  const auto& pairs = i->attr<CollectivePermuteAttrs>().source_target_pairs;
+  if (!id || pairs.empty()) return nullptr;
+  const Instruction* compare = select->operand(0)->opcode() == Opcode::kBroadcast
+                                   ? select->operand(0)->operand(0)
+                                   : select->operand(0);
+  const ComparisonDirection direction = compare->attr<CompareAttrs>().direction;
+  if (direction != ComparisonDirection::kEq && direction != ComparisonDirection::kNe)
+    return nullptr;
+  int chosen = -1;
+  for (const auto& [source, target] : pairs) {
+    const bool holds = (source == *id) == (direction == ComparisonDirection::kEq);
+    const int choice = holds ? 1 : 2;
+    if (chosen >= 0 && choice != chosen) return nullptr;
+    chosen = choice;
+  }
+  return r.Clone(i, i->shape(), {select->operand(chosen)});
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateAllGatherOptimizer() {
+  return MakeExpander("all-gather-optimizer", GatherTogether);
+}
+std::unique_ptr<Pass> CreateAllGatherMajorDimensionRewriter() {
+  return MakeExpander("all-gather-major-dimension-rewriter", GatherAlongMajor);
+}
+std::unique_ptr<Pass> CreateAllReduceBlueConnect(PassArguments& arguments) {
+  const int64_t devices = arguments.Int("devices-per-host", 8, "devices that share a host");
+  return MakeExpander("all-reduce-blueconnect", [devices](Instruction* i, Rewriter& r) -> Made {
+    if (devices < 1) return nullptr;
+    return ReduceByHost(i, r, devices);
+  });
+}
+std::unique_ptr<Pass> CreateCollectiveSelectFolder() {
+  return MakeExpander("collective-select-folder", FoldSelect);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,73 @@
+// Loops of fixed length, and zeros for what comes from elsewhere.
+#include "passes/loops/control_flow_flattening.h"
+
+#include "passes/expander.h"
+#include "passes/hlo_writer.h"
+#include "passes/while_state_internal.h"
+
+namespace hlokit {
+namespace {
+
+struct Wishes {
+  int64_t rounds = 1;
+  bool keep_feeds = false, keep_comm = false;
+};
+
+// Zeros, and tokens for tokens; null for what is neither.
+Instruction* Zeros(const Shape& shape, Rewriter& r) {
+  if (shape.IsToken()) return r.Add(Opcode::kAfterAll, shape, {});
+  if (shape.IsArray()) return shape.HasDynamicDims() ? nullptr : r.Splat(shape, 0);
+  if (!shape.IsTuple()) return nullptr;
+  std::vector<Instruction*> parts;
+  for (const Shape& element : shape.elements) {
+    parts.push_back(Zeros(element, r));
+    if (parts.back() == nullptr) return nullptr;
+  }
+  return r.Add(Opcode::kTuple, shape, parts);
+}
+
+bool IsCommunication(Opcode opcode) {
+  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllGather ||
+         opcode == Opcode::kReduceScatter || opcode == Opcode::kAllToAll ||
+         opcode == Opcode::kCollectivePermute || opcode == Opcode::kCollectiveBroadcast ||
+         opcode == Opcode::kRaggedAllToAll;
+}
+
+Instruction* Flatten(Instruction* loop, int64_t rounds, Rewriter& r) {
+  const auto state = WhileState::Of(loop);
+  if (state && TripCount(*state) == rounds) return nullptr;
+  Computation* body = loop->called(1);
+  if (rounds < 1) return loop->operand(0);
+  HloWriter w(r);
+  return CountedLoop(w, loop->name(), rounds, {loop->operand(0)},
+                     [&](HloWriter& inner, Instruction*, absl::Span<Instruction* const> parts) {
+                       return std::vector<Instruction*>{inner.Call(body, {parts[0]})};
+                     })[0];
+}
+
+absl::StatusOr<Instruction*> Visit(Instruction* i, Rewriter& r, const Wishes& wishes) {
+  switch (i->opcode()) {
+    case Opcode::kWhile:
+      return Flatten(i, wishes.rounds, r);
+    case Opcode::kInfeed:
+      return wishes.keep_feeds ? nullptr : Zeros(i->shape(), r);
+    case Opcode::kOutfeed:
+      return wishes.keep_feeds ? nullptr : i->operand(i->operand_count() - 1);
+    default:
+      return IsCommunication(i->opcode()) && !wishes.keep_comm ? Zeros(i->shape(), r) : nullptr;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateControlFlowFlattening(PassArguments& arguments) {
+  Wishes wishes;
+  wishes.rounds = arguments.Int("while-execution-count", 1, "rounds of each loop");
+  wishes.keep_feeds = arguments.Flag("keep-infeed-outfeed", "leave infeeds and outfeeds");
+  wishes.keep_comm = arguments.Flag("keep-comm", "leave collectives");
+  return MakeExpander("control-flow-flattening",
+                      [wishes](Instruction* i, Rewriter& r) { return Visit(i, r, wishes); });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,152 @@
+// Arguments of modules, and elided constants.
+#include "tools/common/inputs.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "support/status.h"
+#include "tools/common/input_files.h"
+#include "tools/common/literal_files.h"
+#include "types/random_literal.h"
+
+namespace hlokit {
+namespace {
+
+RandomRanges RangesOf(const InputOptions& options) {
+  return {options.float_range[0], options.float_range[1], options.int_range[0],
+          options.int_range[1], options.large_floats};
+}
+
+std::vector<Literal> RandomArguments(const Computation& entry, const InputOptions& options,
+                                     int64_t device) {
+  std::vector<Literal> leaves;
+  for (const ParameterLeaf& leaf : LeavesOfParameters(entry)) {
+    leaves.push_back(options.random_inputs ? Literal::Unset(leaf.shape) : Literal(leaf.shape));
+    if (!options.random_inputs) continue;
+    FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number,
+               RangesOf(options));
+  }
+  return AssembleParameters(entry, std::move(leaves));
+}
+
+// Arguments and results must fit into memory, and every size must be known.
+absl::Status CheckParameters(const Computation& entry) {
+  std::vector<const Shape*> shapes;
+  for (const Instruction* parameter : entry.parameters()) {
+    if (parameter == nullptr)
+      return InvalidArgument("a number among the entry's parameters is missing");
+    if (parameter->shape().HasUnboundedDims())
+      return Unimplemented("parameter ", parameter->parameter_number(), " (", parameter->name(),
+                           ") has a dimension without bound: ", Text(parameter->shape()));
+    shapes.push_back(&parameter->shape());
+  }
+  if (entry.root() != nullptr) shapes.push_back(&entry.root()->shape());
+  return CheckFits(shapes);
+}
+
+}  // namespace
+
+absl::StatusOr<bool> InputsDifferByDevice(const InputOptions& options) {
+  ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options.inputs, options.input_format));
+  return files.DiffersByDevice(2);
+}
+
+absl::StatusOr<Arguments> Arguments::Make(const Module& module, const InputOptions& options,
+                                          int64_t devices, const ShardedEntry& sharded) {
+  if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
+  const Computation& entry = *module.entry();
+  RETURN_IF_ERROR(CheckParameters(entry));
+  Arguments arguments;
+  if (options.inputs.empty()) {
+    for (int64_t d = 0; d < (sharded.active() || options.shared_inputs ? 1 : devices); ++d)
+      arguments.by_device_.push_back(RandomArguments(entry, options, d));
+    return arguments;
+  }
+  ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options.inputs, options.input_format));
+  if (sharded.active() && files.DiffersByDevice(devices)) {
+    ASSIGN_OR_RETURN(std::vector<Literal> wholes, files.ReadShards(entry, sharded, devices));
+    arguments.by_device_.push_back(std::move(wholes));
+    return arguments;
+  }
+  const int64_t lists = devices > 1 && files.DiffersByDevice(devices) ? devices : 1;
+  for (int64_t d = 0; d < lists; ++d) {
+    ASSIGN_OR_RETURN(std::vector<Literal> list, files.Read(entry, d));
+    arguments.by_device_.push_back(std::move(list));
+  }
+  return arguments;
+}
+
+absl::StatusOr<Arguments> Arguments::OfSnapshot(const Module& module,
+                                                std::vector<std::vector<Literal>> by_device,
+                                                int64_t devices) {
+  if (by_device.size() != 1 && static_cast<int64_t>(by_device.size()) != devices)
+    return InvalidArgument("the snapshot holds arguments for ", by_device.size(),
+                           " devices, the module runs on ", devices);
+  Arguments arguments;
+  ASSIGN_OR_RETURN(arguments.by_device_, FitArguments(module, std::move(by_device)));
+  return arguments;
+}
+
+Arguments Arguments::CutFor(const ShardedEntry& sharded, int64_t devices) const {
+  Arguments cut;
+  for (int64_t d = 0; d < devices; ++d)
+    cut.by_device_.push_back(sharded.CutParameters(Pointers(devices)[0], d));
+  return cut;
+}
+
+std::vector<std::vector<const Literal*>> Arguments::Pointers(int64_t devices) const {
+  std::vector<std::vector<const Literal*>> pointers(devices);
+  for (int64_t d = 0; d < devices; ++d)
+    for (const Literal& literal : by_device_[by_device_.size() == 1 ? 0 : d])
+      pointers[d].push_back(&literal);
+  return pointers;
+}
+
+std::vector<Literal*> Arguments::Given() {
+  std::vector<Literal*> given;
+  if (by_device_.size() != 1) return given;
+  for (Literal& literal : by_device_[0]) given.push_back(&literal);
+  return given;
+}
+
+namespace {
+
+// What XLA's own reader stands in for a value that the text leaves out: 32-bit words that count on
+// from constant to constant (bytes of pred keep their lowest bit).
+void FillAsXla(Literal& literal, uint32_t& next) {
+  const uint32_t mask = IsPred(literal.type()) ? 0x01010101 : 0xffffffff;
+  uint8_t* bytes = literal.data();
+  for (int64_t at = 0; at + 4 <= literal.byte_size(); at += 4) {
+    const uint32_t word = next++ & mask;
+    std::memcpy(bytes + at, &word, sizeof(word));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> FillElidedConstants(Module& module, const InputOptions& options) {
+  int64_t filled = 0;
+  uint32_t next_word = 0;
+  for (Computation* computation : module.Computations()) {
+    for (Instruction* i : computation->Instructions()) {
+      if (!i->IsConstant() || i->literal() != nullptr) continue;
+      if (options.elided_constants == "refuse" || !i->shape().IsArray())
+        return WithPlace(
+            InvalidArgument("the text leaves out the value of constant %", i->name(), " (",
+                            Text(i->shape()),
+                            "); --elided-constants=zeros, random or xla stands one in"),
+            i->place());
+      RETURN_IF_ERROR(CheckFits({&i->shape()}));
+      auto literal = std::make_shared<Literal>(i->shape());
+      if (options.elided_constants == "random")
+        FillRandom(*literal, options.seed + ~filled, RangesOf(options));
+      if (options.elided_constants == "xla") FillAsXla(*literal, next_word);
+      i->mutable_attr<ConstantAttrs>().literal = std::move(literal);
+      ++filled;
+    }
+  }
+  return filled;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/report.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/profile.h"

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
 #include "parser/parser.h"
+#include "passes/calls/checks.h"
 #include "printer/printer.h"
 #include "support/status.h"
 
@@ -40,6 +41,20 @@ struct Case {
   const char* expected;  // in the text afterwards
   const char* gone;      // not in it; empty: no such check
 };
+
+// No text can say so: what an instruction needs stands before it.
+TEST(HloCycleDetection, NamesWhatNeedsItself) {
+  auto module =
+      Read(Text("p = f32[4] parameter(0)\na = f32[4] sine(p)\nb = f32[4] cosine(a)\n"
+                "ROOT c = f32[4] add(b, p)"));
+  ASSERT_NE(module, nullptr);
+  EXPECT_TRUE(RunPasses(*module, "hlo-cycle-detection").ok());
+  const Computation& entry = *module->entry();
+  entry.root()->operand(0)->operand(0)->AddControlPredecessor(entry.root()->operand(0));
+  const absl::Status found = CreateHloCycleDetection()->Run(*module).status();
+  EXPECT_THAT(std::string(found.message()), HasSubstr("needs itself: %"));
+  entry.root()->operand(0)->DropControlEdges();
+}
 
 class PassCase : public testing::TestWithParam<Case> {};
 

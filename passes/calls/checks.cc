@@ -87,10 +87,9 @@ absl::StatusOr<bool> FindUnstable(Module& module) {
                            i->opcode() == Opcode::kReduceScatter;
       if (!reduces || i->to_apply() == nullptr) continue;
       if (const Instruction* step = RoundsIn(*i->to_apply()))
-        return WithPlace(
-            InvalidArgument("unstable-reduction-detector: %", i->name(), " rounds to ",
-                            Text(step->shape().type), " at each ", Text(step->opcode())),
-            i->place());
+        return WithPlace(InvalidArgument("%", i->name(), " rounds to ", Text(step->shape().type),
+                                         " at each ", Text(step->opcode())),
+                         i->place());
     }
   return false;
 }

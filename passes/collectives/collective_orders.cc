@@ -38,13 +38,19 @@ IntPairs SendersOf(absl::Span<const int64_t> starts, const Instruction& gather, 
   return pairs;
 }
 
+// Whether the groups number the devices as a permutation does: of several replicas and partitions
+// they may not.
+bool NumbersPartnersAlike(const Instruction& gather) {
+  const auto facts = FactsOf(gather);
+  return facts->ids != CollectiveFacts::Ids::kReplicasWhole &&
+         (!facts->global || gather.module()->header().replica_count == 1);
+}
+
 Made PermuteInstead(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kDynamicSlice || !IsPlain(i->operand(0), Opcode::kAllGather))
     return nullptr;
   const Instruction* gather = i->operand(0);
-  const auto facts = FactsOf(*gather);
-  if (!SameShape(gather->operand(0)->shape(), i->shape()) || facts->global ||
-      facts->ids == CollectiveFacts::Ids::kReplicasWhole ||
+  if (!SameShape(gather->operand(0)->shape(), i->shape()) || !NumbersPartnersAlike(*gather) ||
       i->operand_count() != 1 + i->shape().rank())
     return nullptr;
   const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
@@ -101,9 +107,9 @@ Made PermuteOrPad(Instruction* i, Rewriter& r) {
   const auto facts = FactsOf(*gather);
   const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
   const int64_t size = i->shape().dims[dim];
-  if (!SameShape(gather->operand(0)->shape(), i->shape()) || facts->global || size == 0 ||
-      facts->ids == CollectiveFacts::Ids::kReplicasWhole ||
-      i->operand_count() != 1 + i->shape().rank() || !PadsOnly(pad->attr<PadAttrs>().padding, dim))
+  if (!SameShape(gather->operand(0)->shape(), i->shape()) || size == 0 ||
+      !NumbersPartnersAlike(*gather) || i->operand_count() != 1 + i->shape().rank() ||
+      !PadsOnly(pad->attr<PadAttrs>().padding, dim))
     return nullptr;
   const auto starts = ByDevice(i->operand(1 + dim), *gather);
   if (!starts) return nullptr;

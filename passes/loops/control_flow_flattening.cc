@@ -3,7 +3,9 @@
 
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
+#include "passes/post_order_of.h"
 #include "passes/while_state_internal.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -39,6 +41,7 @@ Instruction* Flatten(Instruction* loop, int64_t rounds, Rewriter& r) {
   Computation* body = loop->called(1);
   if (rounds < 1) return loop->operand(0);
   HloWriter w(r);
+  if (rounds == 1) return w.Call(body, {loop->operand(0)});
   return CountedLoop(w, loop->name(), rounds, {loop->operand(0)},
                      [&](HloWriter& inner, Instruction*, absl::Span<Instruction* const> parts) {
                        return std::vector<Instruction*>{inner.Call(body, {parts[0]})};
@@ -51,12 +54,40 @@ absl::StatusOr<Instruction*> Visit(Instruction* i, Rewriter& r, const Wishes& wi
       return Flatten(i, wishes.rounds, r);
     case Opcode::kInfeed:
       return wishes.keep_feeds ? nullptr : Zeros(i->shape(), r);
-    case Opcode::kOutfeed:
-      return wishes.keep_feeds ? nullptr : i->operand(i->operand_count() - 1);
     default:
       return IsCommunication(i->opcode()) && !wishes.keep_comm ? Zeros(i->shape(), r) : nullptr;
   }
 }
+
+bool RemoveOutfeeds(Module& module) {
+  bool changed = false;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : PostOrderOf(*c, Opcode::kOutfeed)) {
+      i->DropControlEdges();
+      i->ReplaceAllUsesWith(i->operand(i->operand_count() - 1));
+      c->Remove(i);
+      changed = true;
+    }
+  return changed;
+}
+
+class ControlFlowFlattening final : public Pass {
+ public:
+  explicit ControlFlowFlattening(const Wishes& wishes) : wishes_(wishes) {}
+  absl::string_view name() const override { return "control-flow-flattening"; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    const bool fed = !wishes_.keep_feeds && RemoveOutfeeds(module);
+    const auto others =
+        MakeExpander(name(), [this](Instruction* i, Rewriter& r) { return Visit(i, r, wishes_); });
+    others->set_control(&control());
+    ASSIGN_OR_RETURN(const bool changed, others->Run(module));
+    return changed || fed;
+  }
+
+ private:
+  const Wishes wishes_;
+};
 
 }  // namespace
 
@@ -65,8 +96,7 @@ std::unique_ptr<Pass> CreateControlFlowFlattening(PassArguments& arguments) {
   wishes.rounds = arguments.Int("while-execution-count", 1, "rounds of each loop");
   wishes.keep_feeds = arguments.Flag("keep-infeed-outfeed", "leave infeeds and outfeeds");
   wishes.keep_comm = arguments.Flag("keep-comm", "leave collectives");
-  return MakeExpander("control-flow-flattening",
-                      [wishes](Instruction* i, Rewriter& r) { return Visit(i, r, wishes); });
+  return std::make_unique<ControlFlowFlattening>(wishes);
 }
 
 }  // namespace hlokit

@@ -443,7 +443,7 @@ Shape LocalLayout(const Shape& given, const Shape& local) {
 
 absl::Status PartitionEntry(Module& module, int64_t devices) {
   const Computation& entry = *module.entry();
-  Context context{devices, LargestChannel(module) + 1};
+  Context context{devices, LargestChannel(module) + 1, 0, {}};
   std::vector<Parts> parameters;
   for (const Instruction* parameter : entry.parameters()) {
     if (!parameter->shape().IsArray())

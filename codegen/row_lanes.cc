@@ -10,7 +10,6 @@ namespace {
 // Steps of so little work (in instructions of the machine, roughly) that the next one would wait
 // for their sums go four or two beside each other.
 constexpr int64_t kShortStep = 3, kMediumStep = 8;
-constexpr int64_t kWorkOfExtreme = 4;  // NaN and the signs of zeros are looked at
 
 llvm::Type* VectorOf(llvm::Type* element, int64_t lanes) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
@@ -117,12 +116,7 @@ void RowEmitter::EmitSplats(int pass) {
 
 int64_t RowEmitter::Unrolled(int pass) const {
   int64_t work = 0;
-  for (const RowForm::Reduction& r : form_.reductions) {
-    if (r.pass != pass) continue;
-    const Opcode reducer = r.reduce->to_apply()->root()->opcode();
-    const bool extreme = reducer == Opcode::kMaximum || reducer == Opcode::kMinimum;
-    work += extreme ? kWorkOfExtreme : 1;
-  }
+  for (const RowForm::Reduction& r : form_.reductions) work += r.pass == pass ? 1 : 0;
   for (const Instruction* i : NeededIn(plan_, pass)) {
     if (IsCostly(*i)) return 1;
     const bool moves = i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kConvert;

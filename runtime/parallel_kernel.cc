@@ -1,6 +1,7 @@
 // Kernels with arrays for arguments as bodies of parallel loops: one caller for each number of
 // them, so that no kernel needs a function of its own that unpacks them.
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "runtime/parallel.h"

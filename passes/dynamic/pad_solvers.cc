@@ -108,7 +108,8 @@ void PadFft(DynamicArrays& a, Instruction* i) {
       if (sizes[d] != nullptr)
         sizes[d] = w.Binary(Opcode::kMultiply, line.n, a.AtMost(a.SizeOf(x, d), 1));
     } else if (d == rank - 1 && attrs.fft_type == FftType::kRfft && sizes[d] != nullptr) {
-      sizes[d] = a.Plus(a.Over(sizes[d], 2), 1);
+      // No numbers have no transform.
+      sizes[d] = w.Binary(Opcode::kAdd, a.Over(sizes[d], 2), a.AtMost(sizes[d], 1));
     }
     made = Transformed(a, made, d, line);
   };

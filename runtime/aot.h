@@ -24,8 +24,10 @@ typedef struct {
 /* How much there is of a dynamic dimension: an s32 of the arguments or results, by its number,
  * from 0 to `bound`. The array itself lies at its bounds, whatever the size. */
 typedef struct {
-  int64_t place; /* of the size */
-  int64_t array, dimension, bound;
+  int64_t place;     /* of the size among the arguments or results */
+  int64_t array;     /* whose dimension it is, by its number among the same */
+  int64_t dimension; /* of that array, from 0 */
+  int64_t bound;     /* the most it can be, in elements */
 } HlokitAotSize;
 
 /* What the object defines, as NAME_model. */

@@ -182,6 +182,13 @@ TEST(ConvTest, Images) {
   CheckConv<float>(first, sizes, random);
   const HlokitConvDesc depthwise = Image(2, 9, 70, 70, 3, 2, 1, 70, sizes);
   CheckConv<float>(depthwise, sizes, random);
+  for (const int64_t out :
+       {1, 3, 8, 12, 40}) {  // few features of many: windows in whole vectors, or not
+    const HlokitConvDesc few = Image(1, 13, 64, out, 3, 1, 1, 1, sizes);
+    CheckConv<float>(few, sizes, random);
+    const HlokitConvDesc odd = Image(2, 11, 46, out, 3, 2, 1, 1, sizes);
+    CheckConv<float>(odd, sizes, random);
+  }
 }
 
 }  // namespace

@@ -178,6 +178,19 @@ TEST(DotTest, FewRowsPackAsTheyGo) {
   CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 7, 0}}, 0, 1, 1, 3);
 }
 
+// Columns that lie along the summed dimension: read where they lie by few rows, else transposed.
+TEST(DotTest, ColumnsAlongTheSum) {
+  for (const int64_t m : {1, 3, 7, 8, 9, 20, 61, 64, 65}) {
+    for (const int64_t k : {64, 77, 1040}) {
+      const int64_t n = 75;
+      CheckDot<float, float>({{m, k, 0, n}, {n, 0, k, 1}, {k, 1, 1, 0}}, 0, 1, 1, 3);
+      CheckDot<double, double>({{m, k, 0, n}, {n, 0, k, 1}, {k, 1, 1, 0}}, 0, 1, 1, 3);
+      CheckDot<Bfloat16, float>({{m, k, 0, n}, {n, 0, k + 2, 1}, {k, 1, 1, 0}}, 0, 1, 1, 3);
+      CheckDot<Half, float>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1, 3);
+    }
+  }
+}
+
 TEST(DotTest, ManySmallBatches) {
   CheckDot<float, float>({{1000, 12, 20, 15}, {3, 4, 0, 5}, {5, 0, 1, 1}, {4, 1, 5, 0}}, 1, 1, 1,
                          3);

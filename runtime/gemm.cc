@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
 constexpr int64_t kPackedTogether = 8;      // panels of B, and
-constexpr int64_t kRowsTogether = 4;        // rows of it
+constexpr int64_t kRowsTogether = 4;        // rows of it, or
+constexpr int64_t kTurnedTogether = 16;     // rows that are transposed
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 constexpr int64_t kWideRows = 256;          // of a wide product at most
 constexpr int64_t kPartDepth = 512;         // positions of k that are summed up one by one
@@ -38,7 +39,9 @@ class Product {
     cols_ = c_.cols.size;
     depth_ = a_.k.size;
     store_ = kernels_.store(c_.type);
-    if (RowDotKernel<T> dots = FindRowDots()) return RunRowDots(dots);
+    if constexpr (T(0.5) != T(0)) {
+      if (RunRowDots(ctx_, kernels_, a_, b_, c_)) return;
+    }
     ChooseShape();
     serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
     direct_b_ = BReadable();
@@ -104,37 +107,6 @@ class Product {
     return kernels_.pack_b(b_.type) == kernels_.pack_b(kOwnType) ||
            (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
            (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
-  }
-
-  // The kernel for a few rows with columns of B that lie along k, or null.
-  RowDotKernel<T> FindRowDots() const {
-    if (rows_ > kGemmDotRows || depth_ < 4 * kernels_.lanes || b_.negate_from < depth_)
-      return nullptr;
-    if (b_.k.table != nullptr || b_.k.stride != 1 || b_.outer.table != nullptr ||
-        a_.negate_from < depth_) {
-      return nullptr;
-    }
-    if (b_.type == HLOKIT_BF16) return kernels_.row_dots_bf16[rows_];
-    return b_.type == kOwnType ? kernels_.row_dots[rows_] : nullptr;
-  }
-
-  void RunRowDots(RowDotKernel<T> dots) const {
-    Scratch scratch(rows_ * depth_ * sizeof(T));
-    if (scratch.data() == nullptr) return ReportMemory();
-    T* a = scratch.as<T>();
-    kernels_.pack_a(a_.type)(a_, 0, rows_, 0, depth_, depth_, a);
-    const int64_t grain = std::max<int64_t>(8, CeilDiv(1 << 16, rows_ * depth_) * 8);
-    ParallelFor(ctx_, cols_, grain, [&](int64_t begin, int64_t end) {
-      constexpr int64_t kChunk = 64;
-      T tile[kGemmDotRows * kChunk];
-      for (int64_t col = begin; col < end; col += kChunk) {
-        const int64_t count = std::min(kChunk, end - col);
-        const char* b =
-            static_cast<const char*>(b_.data) + col * b_.outer.stride * ElementBytes(b_.type);
-        dots(depth_, a, depth_, b, b_.outer.stride, count, tile, kChunk);
-        store_(tile, kChunk, rows_, count, c_, 0, col);
-      }
-    });
   }
 
   int64_t SlabDepth() const { return packed_depth_ * kernels_.depth_unit; }
@@ -304,14 +276,16 @@ class Product {
                              to);
   }
 
-  // Panels [first, end), a few rows of B at a time: those of a row lie together in memory.
+  // Panels [first, end), a few rows of B at a time: those of a row lie together in memory, or as
+  // many as lie together in a column.
   void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
-    for (int64_t k = 0; k < slab.depth; k += kRowsTogether) {
+    const int64_t together = LiesAlongK(b_) ? kTurnedTogether * kernels_.depth_unit : kRowsTogether;
+    for (int64_t k = 0; k < slab.depth; k += together) {
       for (int64_t n = first; n < end; ++n) {
         if (PanelIsDirect(n)) continue;
         T* panel = direct_b_ ? packed_b : packed_b + n * PanelB();
         kernels_.pack_b(b_.type)(b_, n * width_, std::min(width_, cols_ - n * width_), slab.k0 + k,
-                                 std::min(kRowsTogether, slab.depth - k), width_,
+                                 std::min(together, slab.depth - k), width_,
                                  panel + k / kernels_.depth_unit * width_);
       }
     }

@@ -97,8 +97,7 @@ void PackPairsAlongK(const GemmSource& source, int64_t x0, int64_t count, int64_
 
 void PackPairsOfB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
                   int64_t width, float* to) {
-  const bool along_k = HasRuns(source.k) && !HasRuns(source.outer);
-  (along_k ? PackPairsAlongK : PackPairsB)(source, x0, count, k0, depth, width, to);
+  (LiesAlongK(source) ? PackPairsAlongK : PackPairsB)(source, x0, count, k0, depth, width, to);
 }
 
 PackKernel<float> ChoosePackPairsA(int32_t type) {

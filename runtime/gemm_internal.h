@@ -56,11 +56,22 @@ HLOKIT_INLINE int64_t RunFrom(const IndexMap& map, int64_t x) {
   return map.run - x % map.run;
 }
 
+// Whether positions lie side by side, a few of them at least.
+HLOKIT_INLINE bool HasRuns(const IndexMap& map) {
+  return map.table != nullptr ? map.run >= 4 : map.stride == 1;
+}
+
+// Whether an operand lies along the summed dimension, and across its rows or columns does not.
+HLOKIT_INLINE bool LiesAlongK(const GemmSource& source) {
+  return HasRuns(source.k) && !HasRuns(source.outer);
+}
+
 // --- the kernels of one instruction set ---
 
 constexpr int kGemmShapes = 3;  // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
 constexpr int kGemmDotRows = 8;                     // that row-dot kernels take at most
+constexpr int kGemmDotCols = 8;                     // that they work on together at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
 
 // c[rows][vectors] = or += a[rows][k] * b[k][vectors]; rows are lda, ldb and ldc elements apart.
@@ -74,11 +85,23 @@ template <typename T>
 using PackingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
                                T* packed, T* c, int64_t ldc, bool accumulate);
 
-// c[rows][cols] = products of rows of a (pitch lda) with columns of b, each contiguous along k and
-// ldb apart.
+// Products of rows of A, packed, with columns of B that lie along k in runs of elements side by
+// side: c[r * ldc + j] = sum over runs i and p < run of a[r * lda + i * run + p] *
+// b[columns[j] + runs[i] + p].
 template <typename T>
-using RowDotKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
-                              int64_t cols, T* c, int64_t ldc);
+struct RowDotTask {
+  const T* a;
+  int64_t lda;
+  const void* b;
+  const int64_t* columns;  // offsets in elements
+  int64_t cols;
+  const int64_t* runs;  // offsets in elements
+  int64_t run_count, run;
+  T* c;
+  int64_t ldc;
+};
+template <typename T>
+using RowDotKernel = void (*)(const RowDotTask<T>& task);
 
 // Copies positions [x0, x0 + count) x [k0, k0 + depth) of a source into rows that are `pitch`
 // elements apart. A: row-major. B: k-major, with zeros from `count` to `pitch`.
@@ -115,6 +138,13 @@ struct GemmIsa {
   GemmKernels<uint32_t> u32;
   GemmKernels<uint64_t> u64;
 };
+
+// Computes C by row-dot kernels if A has few rows, B is made for them (it lies along k in runs that
+// fill vectors) and they need no packing that would pay; else returns false.
+bool RunRowDots(void* ctx, const GemmKernels<float>& kernels, const GemmSource& a,
+                const GemmSource& b, const GemmTarget& c);
+bool RunRowDots(void* ctx, const GemmKernels<double>& kernels, const GemmSource& a,
+                const GemmSource& b, const GemmTarget& c);
 
 // Kernels for this machine; those of floats and of integers up to 32 bits depend on the operands.
 const GemmIsa& BestGemmKernels();

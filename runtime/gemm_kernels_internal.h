@@ -6,41 +6,10 @@
 
 #include "runtime/gemm_internal.h"
 #include "runtime/lanes_internal.h"
+#include "runtime/row_dots_internal.h"
+#include "runtime/vectors_internal.h"
 
 namespace hlokit::HLOKIT_ISA {
-
-template <typename T>
-struct VectorOf {
-  typedef T Type __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
-  typedef T Unaligned __attribute__((vector_size(HLOKIT_VECTOR_BYTES), aligned(1), may_alias));
-  static constexpr int kLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
-};
-template <>
-struct VectorOf<Bfloat16> {};  // no vector of its own: loading widens it
-
-template <typename T>
-HLOKIT_INLINE typename VectorOf<T>::Type Load(const T* from) {
-  return *reinterpret_cast<const typename VectorOf<T>::Unaligned*>(from);
-}
-template <typename T>
-HLOKIT_INLINE void Store(T* to, typename VectorOf<T>::Type value) {
-  *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to) = value;
-}
-
-// bf16 widens to f32 by a shift.
-HLOKIT_INLINE VectorOf<float>::Type Load(const Bfloat16* from) {
-  typedef uint16_t Narrow
-      __attribute__((vector_size(HLOKIT_VECTOR_BYTES / 2), aligned(1), may_alias));
-  typedef uint32_t Wide __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
-  const Wide wide = __builtin_convertvector(*reinterpret_cast<const Narrow*>(from), Wide) << 16;
-  return reinterpret_cast<VectorOf<float>::Type>(wide);
-}
-
-// Written so that it is one instruction: x + 0 would be an addition, for the sake of -0.
-template <typename T>
-HLOKIT_INLINE typename VectorOf<T>::Type Broadcast(T x) {
-  return x - typename VectorOf<T>::Type{};
-}
 
 constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory for
 
@@ -100,66 +69,6 @@ static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int6
                                         accumulate);
 }
 
-// --- products of few rows with columns of B that lie along k ---
-
-template <typename T>
-HLOKIT_INLINE T SumLanes(typename VectorOf<T>::Type v) {
-  T sum = v[0];
-  for (int i = 1; i < VectorOf<T>::kLanes; ++i) sum += v[i];
-  return sum;
-}
-
-HLOKIT_INLINE float Widened(const float* x) { return *x; }
-HLOKIT_INLINE double Widened(const double* x) { return *x; }
-HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
-
-// c[r * ldc + j] = sum over p of a[r * lda + p] * b[j * ldb + p]
-template <typename T, typename B, int kRows, int kCols>
-static void RowDots(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* c,
-                    int64_t ldc) {
-  using Vector = typename VectorOf<T>::Type;
-  constexpr int kLanes = VectorOf<T>::kLanes;
-  Vector sum[kRows][kCols] = {};
-  int64_t p = 0;
-  for (; p + kLanes <= k; p += kLanes) {
-    Vector row[kRows];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) row[r] = Load(a + r * lda + p);
-#pragma GCC unroll 8
-    for (int j = 0; j < kCols; ++j) {
-      const Vector column = Load(b + j * ldb + p);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) sum[r][j] += row[r] * column;
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int j = 0; j < kCols; ++j) {
-      T total = SumLanes<T>(sum[r][j]);
-      for (int64_t q = p; q < k; ++q) total += a[r * lda + q] * Widened(b + j * ldb + q);
-      c[r * ldc + j] = total;
-    }
-  }
-}
-
-template <typename T, typename B, int kRows>
-static void ManyRowDots(int64_t k, const T* a, int64_t lda, const void* b_data, int64_t ldb,
-                        int64_t cols, T* c, int64_t ldc) {
-  constexpr int kCols = HLOKIT_ACCUMULATORS / kRows >= 8   ? 8
-                        : HLOKIT_ACCUMULATORS / kRows >= 4 ? 4
-                                                           : 2;
-  const B* b = static_cast<const B*>(b_data);
-  int64_t j = 0;
-  for (; j + kCols <= cols; j += kCols)
-    RowDots<T, B, kRows, kCols>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
-  for (; j < cols; ++j) RowDots<T, B, kRows, 1>(k, a, lda, b + j * ldb, ldb, c + j, ldc);
-}
-
-template <typename T, typename B, int kRows = kGemmDotRows>
-constexpr void FillRowDots(RowDotKernel<T>* row) {
-  row[kRows] = &ManyRowDots<T, B, kRows>;
-  if constexpr (kRows > 1) FillRowDots<T, B, kRows - 1>(row);
-}
-
 // --- packing ---
 
 template <typename T, typename S>
@@ -184,9 +93,6 @@ inline __attribute__((always_inline)) double Convert<double, Half>(Half value) {
 }
 
 HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-template <typename T, typename S>
-constexpr bool kLoadsAsVector = __is_same(T, S) || (__is_same(T, float) && __is_same(S, Bfloat16));
 
 // Copies elements that lie side by side; the last vector overlaps the one before it.
 template <typename T, typename S>
@@ -240,10 +146,6 @@ static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_
   }
 }
 
-HLOKIT_INLINE bool HasRuns(const IndexMap& map) {
-  return map.table != nullptr ? map.run >= 4 : map.stride == 1;
-}
-
 template <typename T>
 HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
   constexpr int kLanes = VectorOf<T>::kLanes;
@@ -253,30 +155,49 @@ HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, 
   for (int i = 0; i < kLanes; ++i) StoreLanes<kLanes>(to + i * pitch, rows[i]);
 }
 
+// Reads a square of `points` as rows, each along `lines` from position l on; what is missing of
+// it is zero.
+template <typename T, typename S>
+HLOKIT_INLINE void LoadSquare(const S* from, const IndexMap& lines, int64_t l, int64_t height,
+                              const IndexMap& points, int64_t p, int64_t width,
+                              typename Lanes<T, VectorOf<T>::kLanes>::Type* rows) {
+  constexpr int kEdge = VectorOf<T>::kLanes;
+  if constexpr (kLoadsAsVector<T, S>) {
+    if (height == kEdge && width == kEdge && RunFrom(lines, l) >= kEdge) {
+      from += OffsetAt(lines, l);
+#pragma GCC unroll 16
+      for (int j = 0; j < kEdge; ++j) rows[j] = Load(from + OffsetAt(points, p + j));
+      return;
+    }
+  }
+  alignas(64) T square[kEdge][kEdge] = {};
+  for (int64_t j = 0; j < width; ++j) {
+    Gather(from + OffsetAt(points, p + j), lines, l, height, square[j]);
+  }
+  for (int j = 0; j < kEdge; ++j) rows[j] = LoadLanes<kEdge>(square[j]);
+}
+
 // As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's
 // lanes.
 template <typename T, typename S>
 static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
                              const IndexMap& points, int64_t p0, int64_t point_count, T* to,
                              int64_t pitch) {
-  constexpr int64_t kEdge = VectorOf<T>::kLanes;
-  alignas(64) T square[kEdge][kEdge] = {};
-  alignas(64) T turned[kEdge * kEdge];
+  constexpr int kEdge = VectorOf<T>::kLanes;
+  typename Lanes<T, kEdge>::Type rows[kEdge];
   for (int64_t l = 0; l < line_count; l += kEdge) {
     const int64_t height = Least(kEdge, line_count - l);
     for (int64_t p = 0; p < point_count; p += kEdge) {
       const int64_t width = Least(kEdge, point_count - p);
-      for (int64_t j = 0; j < width; ++j) {
-        Gather(from + OffsetAt(points, p0 + p + j), lines, l0 + l, height, square[j]);
-      }
+      LoadSquare<T>(from, lines, l0 + l, height, points, p0 + p, width, rows);
+      TransposeRows<T, kEdge>(rows);
       T* corner = to + l * pitch + p;
-      if (height == kEdge && width == kEdge) {
-        TransposeSquare<T>(square, corner, pitch);
-        continue;
-      }
-      TransposeSquare<T>(square, turned, kEdge);
       for (int64_t i = 0; i < height; ++i) {
-        for (int64_t j = 0; j < width; ++j) corner[i * pitch + j] = turned[i * kEdge + j];
+        if (width == kEdge) {
+          StoreLanes<kEdge>(corner + i * pitch, rows[i]);
+        } else {
+          for (int64_t j = 0; j < width; ++j) corner[i * pitch + j] = rows[i][j];
+        }
       }
     }
   }
@@ -299,9 +220,9 @@ template <typename T, typename S>
 static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
                   int64_t pitch, T* to) {
   const S* from = static_cast<const S*>(source.data);
-  const bool transposed = HasRuns(source.k) && !HasRuns(source.outer);
-  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth, source.outer,
-                                                            x0, count, to, pitch);
+  (LiesAlongK(source) ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth,
+                                                                    source.outer, x0, count, to,
+                                                                    pitch);
   for (int64_t p = 0; p < depth; ++p) {
     const bool negative = k0 + p >= source.negate_from;
     T* row = to + p * pitch;

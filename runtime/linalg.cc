@@ -1,5 +1,5 @@
-// Blocked Cholesky factorization and substitution on row-major copies; hlokit_dot does the bulk of
-// the work.
+// Blocked Cholesky factorization and substitution on row-major copies, for small matrices, unusual
+// layouts and machines without OpenBLAS; hlokit_dot does the bulk of the work.
 #include "runtime/linalg.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "runtime/blas_internal.h"
 #include "runtime/context.h"
 #include "runtime/dot.h"
 #include "runtime/parallel.h"
@@ -255,6 +256,7 @@ extern "C" {
 
 void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from, void* to,
                      int32_t* info) {
+  if (hlokit::CholeskyByLibrary(ctx, *desc, from, to, info)) return;
   switch (desc->type) {
     case HLOKIT_F32:
       return hlokit::CholeskyBatch<float>(ctx, *desc, from, to, info);
@@ -271,6 +273,7 @@ void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from
 
 void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, const void* a,
                              const void* b, void* x) {
+  if (hlokit::SolveByLibrary(ctx, *desc, a, b, x)) return;
   switch (desc->type) {
     case HLOKIT_F32:
       return hlokit::SolveBatch<float>(ctx, *desc, a, b, x);

@@ -1,4 +1,5 @@
-// Cholesky factors and triangular systems, in code of our own.
+// Cholesky factors and triangular systems: by OpenBLAS where it is installed and matrices repay the
+// call, else in code of our own.
 #pragma once
 
 #include <stdint.h>

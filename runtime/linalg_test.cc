@@ -152,7 +152,9 @@ TYPED_TEST(LinalgTest, Cholesky) {
       hlokit_cholesky(&this->ctx, &rows, turned.data.data(), turned.data.data(), nullptr);
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j) same(i, j) = turned(j, i);
-      EXPECT_EQ(same.data, l.data);
+      ExpectNear(same, l, "by rows");
+      EXPECT_EQ(same.data,
+                same.Where([&](int64_t i, int64_t j) { return lower ? i >= j : i <= j; }).data);
     }
   }
 }
@@ -170,6 +172,68 @@ TYPED_TEST(LinalgTest, CholeskyOfIndefiniteMatrix) {
   hlokit_cholesky(&this->ctx, &d, a.data(), l.data(), info);
   EXPECT_EQ(info[0], 2);
   EXPECT_EQ(info[1], 0);
+}
+
+TYPED_TEST(LinalgTest, CholeskyMeetsNan) {
+  using T = TypeParam;
+  const int64_t n = 40;
+  std::vector<T> a(n * n), l(n * n);
+  for (int64_t i = 0; i < n; ++i) a[i * n + i] = T(1);
+  a[30 * n + 7] = T(NAN);  // by rows, in the lower triangle
+  const HlokitCholeskyDesc d = {TypeOf<T>::kType, 1, n, 1, {n, 1}, {n, 1}};
+  hlokit_cholesky(&this->ctx, &d, a.data(), l.data(), nullptr);
+  for (const T& x : l) ASSERT_TRUE(std::isnan(std::real(x)));
+  int32_t info = -1;
+  hlokit_cholesky(&this->ctx, &d, a.data(), l.data(), &info);
+  EXPECT_EQ(info, 31);
+}
+
+// By columns or by rows, many systems, two of them in a batch.
+TYPED_TEST(LinalgTest, TriangularSolveTakesAnyLayout) {
+  using T = TypeParam;
+  const int64_t batch = 2, m = 33, n = 130;
+  for (int variant = 0; variant < 96; ++variant) {
+    const int64_t left = variant & 1, lower = variant >> 1 & 1, op = variant / 4 % 3;
+    const bool a_rows = variant / 12 & 1, b_rows = variant / 24 & 1, x_rows = variant / 48 & 1;
+    const int64_t order = left ? m : n;
+    const auto layout = [](bool by_rows, int64_t rows, int64_t cols) {
+      return by_rows ? HlokitMatrixLayout{cols, 1} : HlokitMatrixLayout{1, rows};
+    };
+    const HlokitTriangularSolveDesc d = {TypeOf<T>::kType,
+                                         batch,
+                                         m,
+                                         n,
+                                         left,
+                                         lower,
+                                         0,
+                                         op,
+                                         layout(a_rows, order, order),
+                                         layout(b_rows, m, n),
+                                         layout(x_rows, m, n)};
+    Matrix<T> a = Matrix<T>::Random(order, order * batch, 1),
+              b = Matrix<T>::Random(m, n * batch, 2);
+    for (T& x : a.data) x *= T(0.5 / std::sqrt(static_cast<double>(order)));
+    for (int64_t i = 0; i < order * batch; ++i) a(i % order, i) += T(2);
+    std::vector<T> x(b.data.size());
+    hlokit_triangular_solve(&this->ctx, &d, a.data.data(), b.data.data(), x.data());
+    const auto read = [](const std::vector<T>& from, int64_t which, int64_t rows, int64_t cols,
+                         const HlokitMatrixLayout& at) {
+      Matrix<T> part(rows, cols);
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < cols; ++j)
+          part(i, j) = from[which * rows * cols + i * at.row_stride + j * at.col_stride];
+      return part;
+    };
+    for (int64_t which = 0; which < batch; ++which) {
+      Matrix<T> t = read(a.data, which, order, order, d.a).Where([&](int64_t i, int64_t j) {
+        return lower ? i >= j : i <= j;
+      });
+      if (op != HLOKIT_NO_TRANSPOSE) t = t.Adjoint();
+      for (T& v : t.data) v = op == HLOKIT_TRANSPOSE ? Conj(v) : v;
+      const Matrix<T> solved = read(x, which, m, n, d.x);
+      ExpectNear(left ? t * solved : solved * t, read(b.data, which, m, n, d.b), "product");
+    }
+  }
 }
 
 TYPED_TEST(LinalgTest, TriangularSolve) {

@@ -1,0 +1,18 @@
+// Cholesky factors and triangular systems by OpenBLAS, where it is installed.
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/linalg.h"
+
+namespace hlokit {
+
+// As hlokit_cholesky and hlokit_triangular_solve, for matrices large enough to repay the call.
+// False (and nothing done) if the library is not there, or takes no such layout or element type.
+bool CholeskyByLibrary(void* ctx, const HlokitCholeskyDesc& d, const void* from, void* to,
+                       int32_t* info);
+bool SolveByLibrary(void* ctx, const HlokitTriangularSolveDesc& d, const void* a, const void* b,
+                    void* x);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,7 @@ namespace {
 // Steps of so little work (in instructions of the machine, roughly) that the next one would wait
 // for their sums go four or two beside each other.
 constexpr int64_t kShortStep = 3, kMediumStep = 8;
+constexpr int64_t kRounding = 5;  // to bf16
 
 llvm::Type* VectorOf(llvm::Type* element, int64_t lanes) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
@@ -120,7 +121,8 @@ int64_t RowEmitter::Unrolled(int pass) const {
   for (const Instruction* i : NeededIn(plan_, pass)) {
     if (IsCostly(*i)) return 1;
     const bool moves = i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kConvert;
-    if (plan_.IsFull(i->shape()) && !moves) ++work;
+    if (!plan_.IsFull(i->shape()) || moves) continue;
+    work += i->shape().type == ElementType::kBF16 ? 1 + kRounding : 1;
   }
   int64_t steps = work <= kShortStep ? 4 : work <= kMediumStep ? 2 : 1;
   if (plan_.pairs) steps = std::max<int64_t>(1, steps / 2);

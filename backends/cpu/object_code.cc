@@ -8,6 +8,7 @@
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
+#include "backends/cpu/quick_selection_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -55,6 +56,7 @@ class WhereLoops : public llvm::PassInfoMixin<WhereLoops> {
   WhereLoops(llvm::FunctionPassManager loops, llvm::FunctionPassManager rest)
       : loops_(std::move(loops)), rest_(std::move(rest)) {}
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    if (function.hasOptNone()) return llvm::PreservedAnalyses::all();
     const bool rest = function.size() == 1 || function.hasFnAttribute(kInVectors);
     return (rest ? rest_ : loops_).run(function, analyses);
   }
@@ -158,12 +160,14 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
                                      : opt_level == 2
                                          ? KernelPipeline(HasCallsToInline(module), clock)
                                          : builder.buildPerModuleDefaultPipeline(level);
+  if (opt_level == 2) MarkGlue(module);
   // Equal kernels (layers of one network) are optimised once.
   llvm::ModulePassManager all;
   all.addPass(llvm::MergeFunctionsPass());
   all.addPass(std::move(pipeline));
   if (opt_level >= 2 && HasScalarFma(machine))
     all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
+  if (opt_level >= 2) all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));
   all.run(module, modules);
 }
 

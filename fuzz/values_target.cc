@@ -74,7 +74,8 @@ constexpr Kind kKinds[] = {
     {"sparsity", Check<ParseSparsityConfig>},
     {"statistics",
      [](absl::string_view text) {
-       CheckValue(text, ParseStatistics, [](const std::string& value) { return value; });
+       CheckValue(text, ParseStatistics,
+                  [](const std::string& value) { return value.empty() ? "{}" : value; });
      }},
     {"origin",
      [](absl::string_view text) {

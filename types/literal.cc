@@ -202,6 +202,7 @@ void CopyStrided(const Shape& shape, const uint8_t* from, uint8_t* to) {
 
 template <bool kToLayout>
 void CopyOrder(const Shape& shape, const uint8_t* from, uint8_t* to) {
+  if (shape.ByteSize() == 0) return;  // the other dimensions may be as long as they like
   if (shape.IsRowMajor() || shape.rank() < 2) {
     std::copy_n(from, shape.ByteSize(), to);
     return;

@@ -104,6 +104,12 @@ TEST(Npy, Headers) {
   EXPECT_EQ(Read(second, shape), "npy format version 4 is not supported");
 }
 
+// An array of no elements costs nothing, however long its other dimensions.
+TEST(Npy, NoElementsInColumns) {
+  const std::string file = Npy("<f4", "99999999999, 0, 7", "", /*fortran=*/true);
+  EXPECT_EQ(Read(file, Shape::Array(T::kF32, {99999999999, 0, 7})), "{...}");
+}
+
 TEST(Npy, WhatFitsWhichShape) {
   const std::string four = Bytes<uint8_t>({0x38, 0x0f, 0xb8, 0x01}),
                     eight = Bytes<uint16_t>({0x3f80, 0xc000, 0, 0x4040});

@@ -128,17 +128,14 @@ ScalarValue EmitBitcastConvert(llvm::IRBuilderBase& builder, ElementType from, E
 ScalarValue EmitReducePrecision(llvm::IRBuilderBase& builder, ElementType type,
                                 int64_t exponent_bits, int64_t mantissa_bits,
                                 const ScalarValue& value) {
-  // Formats without infinities are reduced as floats and rounded once more.
-  bool as_float = !FormatOf(type).has_infinity;
-  ElementType format = as_float ? ElementType::kF32 : type;
-  if (exponent_bits >= FormatOf(type).exponent_bits) exponent_bits = FormatOf(format).exponent_bits;
+  const ElementType format = ReducePrecisionFormat(type);
   Val x(builder, value.re);
   Val memory = x.With(ToMemoryForm(builder, format, value));
   Val bits = memory.is_float() ? ToBits(memory) : memory;
   Val reduced = ReduceBits(FormatOf(format), exponent_bits, mantissa_bits, bits);
   llvm::Value* back = builder.CreateBitCast(reduced.get(), memory.type());
   Val result = Select(Unordered(x, x), x, x.With(FromMemoryForm(builder, format, back).re));
-  return {(as_float ? RoundFloat(type, result) : result).get()};
+  return {(format != type ? RoundFloat(type, result) : result).get()};
 }
 
 ScalarValue EmitStochasticConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,

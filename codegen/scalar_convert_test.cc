@@ -195,8 +195,13 @@ TEST(Convert, ReducePrecisionFollowsTheExample) {
             (std::vector<double>{subnormal, -3 * subnormal, 1.5}));
   EXPECT_EQ(reduce(T::kBF16, 5, 3, {1.0625, 1.1875, 1e6}),
             (std::vector<double>{1, 1.25, INFINITY}));
-  EXPECT_EQ(reduce(T::kF8E4M3FN, 4, 1, {1.25, 1.75, 384, 0.0078125}),
-            (std::vector<double>{1, 2, 384, 0.0078125}));
+  // As half floats: what is too large for four bits of exponent, or below their normal range.
+  EXPECT_EQ(reduce(T::kF8E4M3FN, 4, 1, {1.25, 1.75, 192, 0.0078125}),
+            (std::vector<double>{1, 2, 192, 0}));
+  EXPECT_TRUE(std::isnan(reduce(T::kF8E4M3FN, 4, 1, {384})[0]));
+  EXPECT_EQ(reduce(T::kF8E3M4, 4, 1, {0.015625, 0.046875}),
+            (std::vector<double>{0.015625, 0.046875}));
+  EXPECT_EQ(reduce(T::kF4E2M1FN, 2, 1, {0.5, 4, 1.5}), (std::vector<double>{0, 6, 1.5}));
   EXPECT_TRUE(std::isnan(reduce(T::kF32, 4, 3, {NAN})[0]));
 }
 

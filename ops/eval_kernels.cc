@@ -123,7 +123,7 @@ void RunBitcast(const KernelCall& call, const void* const* in, void* out, int64_
   LoadWide(call.out, raw, n, out);
 }
 
-// reduce-precision works on the bit pattern of the element's own type.
+// reduce-precision works on the bit pattern of a type that holds the element.
 uint64_t ReduceBits(uint64_t x, const FloatFormat& from, int exponent_bits, int mantissa_bits) {
   const int width = 1 + from.exponent_bits + from.mantissa_bits;
   const uint64_t sign = x & (uint64_t{1} << (width - 1));
@@ -144,12 +144,14 @@ uint64_t ReduceBits(uint64_t x, const FloatFormat& from, int exponent_bits, int 
 
 void RunReducePrecision(const KernelCall& call, const void* const* in, void* out, int64_t n) {
   const double* x = static_cast<const double*>(in[0]);
-  const FloatFormat& format = FormatOf(call.in);
+  const ElementType wide = ReducePrecisionFormat(call.in);
+  const FloatFormat& format = FormatOf(wide);
   for (int64_t i = 0; i < n; ++i) {
     double& r = static_cast<double*>(out)[i];
     r = x[i];
-    if (std::isfinite(x[i]))
-      r = FloatFromBits(call.in, ReduceBits(FloatToBits(call.in, x[i]), format, call.a, call.b));
+    if (!std::isfinite(x[i])) continue;
+    r = FloatFromBits(wide, ReduceBits(FloatToBits(wide, x[i]), format, call.a, call.b));
+    if (wide != call.in) r = FloatFromBits(call.in, FloatToBits(call.in, r));
   }
 }
 

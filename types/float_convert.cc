@@ -165,6 +165,13 @@ uint64_t FloatToBits(ElementType type, double value) {
 
 #undef HLOKIT_FOR_SMALL_FLOAT
 
+ElementType ReducePrecisionFormat(ElementType type) {
+  if (BitWidth(type) > 8) return type;
+  return FormatOf(type).exponent_bits > FormatOf(ElementType::kF16).exponent_bits
+             ? ElementType::kF32
+             : ElementType::kF16;
+}
+
 const FloatFormat& FormatOf(ElementType type) {
   static const auto* const formats = [] {
     auto* all = new FloatFormat[kElementTypeCount];

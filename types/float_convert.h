@@ -29,5 +29,9 @@ struct FloatFormat {
 };
 const FloatFormat& FormatOf(ElementType type);
 
+// The type on whose bits reduce-precision of `type` works; the result is then rounded to `type`.
+// Types of a byte and less are widened, as XLA's CPU does.
+ElementType ReducePrecisionFormat(ElementType type);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

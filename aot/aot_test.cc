@@ -1,11 +1,9 @@
 // Programs compiled ahead of time give the bits that the JIT gives; headers, formats and refusals.
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 
 #include "aot/generate_header.h"
-#include "aot/package.h"
+#include "aot/loaded_internal.h"
 #include "backends/cpu/cpu_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,46 +52,6 @@ ENTRY e {
   ROOT t = (f32[8], f32[16,8]{0,1}) tuple(best, columns)
 })";
 
-absl::StatusOr<AotObject> Compile(absl::string_view text, AotOptions options = {}) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ParseModule(text));
-  if (options.name.empty()) options.name = "model";
-  return CompileAhead(std::move(module), options);
-}
-
-// The object in this process, linked as a shared library.
-class Loaded {
- public:
-  // `linker`: a program that links as a C++ compiler does; the compiler itself where it is empty.
-  explicit Loaded(const AotObject& object, const std::string& linker = "") {
-    PackageOptions options;
-    options.linker = linker;
-    options.format = AotFormat::kShared;
-    options.path = folder_.path() + "/model.so";
-    options.name = "model";
-    options.runtime = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
-                      "lib/libhlokit_runtime.a";
-    const absl::Status written = WritePackage(object, options);
-    EXPECT_TRUE(written.ok()) << written;
-    library_ = dlopen(options.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    EXPECT_NE(library_, nullptr) << dlerror();
-    EXPECT_TRUE(AtomicWriteFile(weights_path(), object.weights).ok());
-  }
-  ~Loaded() { dlclose(library_); }
-  const HlokitAotModel* model() const {
-    return static_cast<const HlokitAotModel*>(dlsym(library_, "model_model"));
-  }
-  // A function of the library.
-  template <typename Function>
-  Function* Find(const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(library_, name));
-  }
-  std::string weights_path() const { return folder_.path() + "/weights"; }
-
- private:
-  ScratchFolder folder_;
-  void* library_;
-};
-
 std::vector<Literal> RandomArguments(const Module& module) {
   std::vector<Literal> arguments;
   for (const Instruction* parameter : module.entry()->parameters()) {
@@ -135,13 +93,6 @@ void ExpectSameBits(absl::string_view text, bool weights_in_object) {
 TEST(AotTest, GivesTheBitsOfTheJit) { ExpectSameBits(kNetwork, true); }
 
 TEST(AotTest, WeightsMayLieInAFile) { ExpectSameBits(kNetwork, false); }
-
-// Any module of arrays that gives a tuple of arrays: HLOKIT_AOT_MODULE=FILE.hlo.
-TEST(AotTest, GivesTheBitsOfTheJitForAModuleOfOnesChoice) {
-  const char* path = std::getenv("HLOKIT_AOT_MODULE");
-  if (path == nullptr) GTEST_SKIP() << "HLOKIT_AOT_MODULE names no module";
-  ExpectSameBits(ReadFile(path).value(), true);
-}
 
 TEST(AotTest, MissingWeightsAreExplained) {
   AotOptions options;
@@ -522,15 +473,14 @@ TEST(AotTest, RefusesByName) {
     EXPECT_EQ(object.status().code(), absl::StatusCode::kUnimplemented) << text;
     return std::string(object.status().message());
   };
-  EXPECT_THAT(refusal("HloModule m, replica_count=2\nENTRY e { ROOT r = u32[] replica-id() }"),
-              HasSubstr("for 2 devices"));
   EXPECT_THAT(refusal("ENTRY e { x = (f32[<=4], f32[]) parameter(0)\n"
                       " ROOT d = f32[<=4] get-tuple-element(x), index=0 }"),
               HasSubstr("dynamic dimensions"));
-  EXPECT_THAT(refusal("ENTRY e { t = token[] after-all()\n x = f32[4] parameter(0)\n"
-                      " s = (f32[4], u32[], token[]) send(x, t), channel_id=1\n"
-                      " ROOT d = token[] send-done(s), channel_id=1 }"),
-              HasSubstr("(send)"));
+  EXPECT_THAT(refusal("HloModule m, num_partitions=2\nENTRY e { x = f32[4] parameter(0)\n"
+                      " p = f32[2] custom-call(x), custom_call_target=\"SPMDFullToShardShape\"\n"
+                      " ROOT w = f32[4] custom-call(p), "
+                      "custom_call_target=\"SPMDShardToFullShape\" }"),
+              HasSubstr("manual region"));
   EXPECT_THAT(refusal("ENTRY e { x = (f32[4], f32[]) parameter(0)\n"
                       " ROOT c = f32[4] custom-call(x), custom_call_target=\"mine\" }"),
               HasSubstr("only arrays"));

@@ -64,10 +64,35 @@ std::string Identifier(absl::string_view name, std::set<std::string>& taken) {
 
 // The functions and members of every program.
 std::set<std::string> ReservedNames() {
-  return {"argument", "argument_count", "create",  "description",    "destroy",      "entry",
-          "error",    "error_",         "execute", "kArgumentCount", "kResultCount", "model",
-          "ok",       "queues",         "result",  "result_count",   "run",          "run_",
-          "Run",      "set_threads"};
+  return {"argument",
+          "argument_count",
+          "cancel",
+          "Cancel",
+          "create",
+          "description",
+          "destroy",
+          "device",
+          "device_count",
+          "entry",
+          "error",
+          "error_",
+          "execute",
+          "kArgumentCount",
+          "kDeviceCount",
+          "kPartitionCount",
+          "kResultCount",
+          "kReplicaCount",
+          "model",
+          "ok",
+          "queues",
+          "result",
+          "partition_count",
+          "replica_count",
+          "result_count",
+          "run",
+          "run_",
+          "Run",
+          "set_threads"};
 }
 
 struct Accessor {
@@ -108,6 +133,17 @@ void ExplainSizes(const std::vector<AotSize>& sizes, std::vector<Accessor>& acce
                      accessors[size.array].array.name, ", 0 to ", size.bound, ".");
 }
 
+// Which of several devices a function is about: as a parameter behind others, alone and before
+// others; as an argument behind others and alone; in the names of the runtime's functions.
+std::string FillDevice(absl::string_view pattern, bool several) {
+  return absl::StrReplaceAll(pattern, {{"$AND_DEVICE", several ? ", int64_t device" : ""},
+                                       {"$DEVICE_AND", several ? "int64_t device, " : ""},
+                                       {"$DEVICE", several ? "int64_t device" : ""},
+                                       {"$AT", several ? ", device" : ""},
+                                       {"$PASS", several ? "device" : ""},
+                                       {"$OF", several ? "device_" : ""}});
+}
+
 // `$name$`-style patterns keep the templates readable.
 std::string Fill(absl::string_view pattern, const std::string& name, const Accessor& a, size_t i) {
   return absl::StrReplaceAll(
@@ -127,10 +163,10 @@ std::string Fill(absl::string_view pattern, const std::string& name, const Acces
 constexpr char kTop[] = R"(/* $NAME, compiled by hlo-aot from $SOURCE for $TRIPLE.
  *
  * Needs the object beside this header, and hlokit's runtime library. Temporary memory of a run:
- * $ARENA bytes; values of constants: $WEIGHTS bytes$WHERE.
+ * $ARENA bytes$EACH; values of constants: $WEIGHTS bytes$WHERE.
  * All arrays lie in the layout that their shape names, aligned to HLOKIT_AOT_ALIGNMENT bytes, with
  * the bits of bf16, f16 and f8 in unsigned integers, and a byte for each element of a type below one.
-$CALLS */
+$DEVICES$CALLS */
 #ifndef HLOKIT_AOT_$NAME_H_
 #define HLOKIT_AOT_$NAME_H_
 
@@ -155,26 +191,32 @@ static inline const char* $NAME_error(const $NAME_run* run) { return hlokit_aot_
 static inline void $NAME_set_threads($NAME_run* run, int32_t threads) {
   hlokit_aot_set_threads(run, threads);
 }
+/* Ends the run that is under way, as an error; from any thread. */
+static inline void $NAME_cancel($NAME_run* run) { hlokit_aot_cancel(run); }
 /* For the functions of runtime/queues.h. */
-static inline HlokitQueues* $NAME_queues($NAME_run* run) { return hlokit_aot_queues(run); }
+static inline HlokitQueues* $NAME_queues($NAME_run* run$AND_DEVICE) {
+  return hlokit_aot_$OFqueues(run$AT);
+}
 enum { $NAME_argument_count = $ARGS, $NAME_result_count = $RESULTS };
+enum { $NAME_replica_count = $REPLICAS, $NAME_partition_count = $PARTITIONS };
+enum { $NAME_device_count = $NAME_replica_count * $NAME_partition_count };
 )";
 
 constexpr char kCArgument[] =
     R"(/* Argument $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; to be written before a run.$MEANING */
-static inline $TYPE* $NAME_$ID($NAME_run* run) {
-  return ($TYPE*)hlokit_aot_argument(run, $I);
+static inline $TYPE* $NAME_$ID($NAME_run* run$AND_DEVICE) {
+  return ($TYPE*)hlokit_aot_$OFargument(run$AT, $I);
 }
 /* The same from the caller's memory, which $USE. 0 where done, 1 where it is not aligned. */
-static inline int $NAME_set_$ID($NAME_run* run, $CONST$TYPE* data) {
-  return hlokit_aot_set_argument(run, $I, data);
+static inline int $NAME_set_$ID($NAME_run* run$AND_DEVICE, $CONST$TYPE* data) {
+  return hlokit_aot_set_$OFargument(run$AT, $I, data);
 }
 )";
 
 constexpr char kCResult[] =
     R"(/* Result $I: $SHAPE, $COUNT elements of this type, $BYTES bytes; valid until the next run.$MEANING */
-static inline const $TYPE* $NAME_$ID($NAME_run* run) {
-  return (const $TYPE*)hlokit_aot_result(run, $I);
+static inline const $TYPE* $NAME_$ID($NAME_run* run$AND_DEVICE) {
+  return (const $TYPE*)hlokit_aot_$OFresult(run$AT, $I);
 }
 )";
 
@@ -209,33 +251,41 @@ class $NAME {
   const std::string& error() const { return error_; }
   // 0: all cores. Results do not depend on it.
   void set_threads(int threads) { hlokit_aot_set_threads(run_, threads); }
+  // Ends the run that is under way, as an error; from any thread.
+  void Cancel() { hlokit_aot_cancel(run_); }
   // Infeed and outfeed, for the functions of runtime/queues.h; from any thread.
-  HlokitQueues* queues() { return hlokit_aot_queues(run_); }
+  HlokitQueues* queues($DEVICE) { return hlokit_aot_$OFqueues(run_$AT); }
   static const HlokitAotModel& description() { return $NAME_model; }
 
   static constexpr int kArgumentCount = $ARGS;
   static constexpr int kResultCount = $RESULTS;
+  static constexpr int kReplicaCount = $REPLICAS;
+  static constexpr int kPartitionCount = $PARTITIONS;
+  static constexpr int kDeviceCount = kReplicaCount * kPartitionCount;
   // Argument or result `I`, of its own type.
   template <int I>
-  auto argument();
+  auto argument($DEVICE);
   template <int I>
-  auto result();
+  auto result($DEVICE);
 )";
 
 constexpr char kClassArgument[] = R"(
   // Argument $I: $SHAPE, to be written before a run.$MEANING
-  std::span<$TYPE, $COUNT> $ID() {
-    return std::span<$TYPE, $COUNT>(static_cast<$TYPE*>(hlokit_aot_argument(run_, $I)), $COUNT);
+  std::span<$TYPE, $COUNT> $ID($DEVICE) {
+    return std::span<$TYPE, $COUNT>(
+        static_cast<$TYPE*>(hlokit_aot_$OFargument(run_$AT, $I)), $COUNT);
   }
   // The same from the caller's memory, which $USE; false where it is not aligned.
-  bool set_$ID($CONST$TYPE* data) { return hlokit_aot_set_argument(run_, $I, data) == 0; }
+  bool set_$ID($DEVICE_AND$CONST$TYPE* data) {
+    return hlokit_aot_set_$OFargument(run_$AT, $I, data) == 0;
+  }
 )";
 
 constexpr char kClassResult[] = R"(
   // Result $I: $SHAPE.$MEANING
-  std::span<const $TYPE, $COUNT> $ID() {
+  std::span<const $TYPE, $COUNT> $ID($DEVICE) {
     return std::span<const $TYPE, $COUNT>(
-        static_cast<const $TYPE*>(hlokit_aot_result(run_, $I)), $COUNT);
+        static_cast<const $TYPE*>(hlokit_aot_$OFresult(run_$AT, $I)), $COUNT);
   }
 )";
 
@@ -250,6 +300,16 @@ constexpr char kBottom[] = R"(#endif /* __cplusplus */
 
 #endif /* HLOKIT_AOT_$NAME_H_ */
 )";
+
+// What devices there are.
+std::string DevicesText(const AotObject& object) {
+  const int64_t devices = object.replica_count * object.partition_count;
+  if (devices == 1) return "";
+  return absl::StrCat(" * Runs on ", devices, " devices at once, ", object.replica_count,
+                      " replicas of ", object.partition_count,
+                      " partitions, in a thread each: accessors take the device,\n * replica * ",
+                      object.partition_count, " + partition, from 0 to ", devices - 1, ".\n");
+}
 
 // What the program wants of its host, a line each.
 std::string CallsText(const AotObject& object) {
@@ -280,32 +340,40 @@ std::string GenerateHeader(const AotObject& object, const std::string& name,
   ExplainSizes(object.argument_sizes, arguments);
   ExplainSizes(object.result_sizes, results);
   if (object.check_result >= 0) results[object.check_result].id.clear();
+  const bool several = object.replica_count * object.partition_count > 1;
   const auto frame = [&](absl::string_view pattern) {
     return absl::StrReplaceAll(
-        pattern, {{"$NAME", name},
-                  {"$SOURCE", absl::StrReplaceAll(source, {{"*/", "* /"}})},
-                  {"$TRIPLE", object.triple},
-                  {"$ARENA", absl::StrCat(object.arena_bytes)},
-                  {"$WEIGHTS", absl::StrCat(object.weights_bytes)},
-                  {"$WHERE", object.weights.empty() ? ", in the object" : ", in a file beside it"},
-                  {"$CALLS", CallsText(object)},
-                  {"$ARGS", absl::StrCat(arguments.size())},
-                  {"$RESULTS", absl::StrCat(results.size())}});
+        FillDevice(absl::StrReplaceAll(pattern, {{"$DEVICES", DevicesText(object)}}), several),
+        {{"$NAME", name},
+         {"$SOURCE", absl::StrReplaceAll(source, {{"*/", "* /"}})},
+         {"$TRIPLE", object.triple},
+         {"$ARENA", absl::StrCat(object.arena_bytes)},
+         {"$WEIGHTS", absl::StrCat(object.weights_bytes)},
+         {"$WHERE", object.weights.empty() ? ", in the object" : ", in a file beside it"},
+         {"$CALLS", CallsText(object)},
+         {"$EACH", several ? " on each device" : ""},
+         {"$REPLICAS", absl::StrCat(object.replica_count)},
+         {"$PARTITIONS", absl::StrCat(object.partition_count)},
+         {"$ARGS", absl::StrCat(arguments.size())},
+         {"$RESULTS", absl::StrCat(results.size())}});
   };
   std::string text = frame(kTop), members, specializations;
   const auto add = [&](const std::vector<Accessor>& accessors, const char* in_c,
                        const char* in_class, const char* by_index) {
     for (size_t i = 0; i < accessors.size(); ++i) {
       if (accessors[i].id.empty()) continue;
-      text += Fill(in_c, name, accessors[i], i);
-      members += Fill(in_class, name, accessors[i], i);
-      specializations += Fill(by_index, name, accessors[i], i);
+      const auto fill = [&](const char* pattern) {
+        return Fill(FillDevice(pattern, several), name, accessors[i], i);
+      };
+      text += fill(in_c);
+      members += fill(in_class);
+      specializations += fill(by_index);
     }
   };
   add(arguments, kCArgument, kClassArgument,
-      "template <>\ninline auto $NAME::argument<$I>() {\n  return $ID();\n}\n");
+      "template <>\ninline auto $NAME::argument<$I>($DEVICE) {\n  return $ID($PASS);\n}\n");
   add(results, kCResult, kClassResult,
-      "template <>\ninline auto $NAME::result<$I>() {\n  return $ID();\n}\n");
+      "template <>\ninline auto $NAME::result<$I>($DEVICE) {\n  return $ID($PASS);\n}\n");
   return absl::StrCat(text, frame(kClassTop), members, kClassEnd, specializations, frame(kBottom));
 }
 

@@ -46,6 +46,18 @@ absl::Status CheckInfeedOrder(const Computation& computation) {
   return absl::OkStatus();
 }
 
+// What is in flight is taken by somebody: the second half, or a loop that pipelines a transfer.
+// That it is the right one is for the verifier, who sees whole modules.
+absl::Status CheckHalves(const Computation& computation) {
+  for (const Instruction* i : computation.Instructions()) {
+    if (!HasTrait(i->opcode(), kAsyncStart) || !i->users().empty()) continue;
+    const bool transfer = i->opcode() == Opcode::kSend || i->opcode() == Opcode::kRecv;
+    return LabeledError(transfer ? "async-c4" : "async-c1", Text(i->opcode()), " %", i->name(),
+                        " is a first half without its second");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Instruction* XlaBuilder::RootOrLast() const {
@@ -84,6 +96,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::BuildWithRoot(Instruction* root) {
   entry_->set_root(root);
   const absl::StatusOr<ProgramShape> shape = ProgramShapeOf(*entry_);
   if (!shape.ok()) return Annotate(shape.status(), "Build");
+  RETURN_IF_ERROR(CheckHalves(*entry_));
   if (require_ordered_infeeds_) RETURN_IF_ERROR(CheckInfeedOrder(*entry_));
   EntryLayout& layout = module_->header().entry_layout.emplace();
   layout.parameters = shape->parameters;

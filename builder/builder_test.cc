@@ -432,6 +432,25 @@ TEST(ImplicitBroadcastTest, ValuesOfTheWorkedExamples) {
             "{ { 7, 7, 7 }, { 8, 8, 8 }, { 9, 9, 9 } }");
 }
 
+TEST(XlaBuilderTest, HalvesAndPairsAreReportedHere) {
+  XlaBuilder alone("alone");
+  const XlaOp token = CreateToken(&alone);
+  const XlaOp sent = SendStart(Parameter(&alone, 0, F32({2}), "x"), token, ChannelHandle{1}, false);
+  EXPECT_THAT(std::string(alone.Build().status().message()), HasSubstr("send %send"));
+  SendDone(sent, ChannelHandle{1}, false);
+  EXPECT_TRUE(alone.Build().ok());
+  RecvStart(token, F32({2}), ChannelHandle{1}, false);
+  EXPECT_THAT(std::string(alone.Build().status().message()), HasSubstr("without its second"));
+
+  for (const IntPairs& pairs :
+       {IntPairs{{0, 1}, {0, 2}}, IntPairs{{0, 1}, {2, 1}}, IntPairs{{-1, 0}}}) {
+    XlaBuilder permutes("permutes");
+    CollectivePermute(Parameter(&permutes, 0, F32({2}), "x"), pairs);
+    EXPECT_THAT(std::string(permutes.Build().status().message()),
+                HasSubstr("collective-permute: source_target_pairs"));
+  }
+}
+
 TEST(OpMethodsTest, InfeedsAreOrderedOrRefused) {
   XlaBuilder ordered("ordered");
   const XlaOp first = Infeed(&ordered, F32({2}));

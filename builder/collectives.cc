@@ -6,6 +6,7 @@
 #include "builder/emit_internal.h"
 #include "builder/movement.h"
 #include "builder/reductions.h"
+#include "ops/device_groups.h"
 
 namespace hlokit {
 namespace {
@@ -195,6 +196,10 @@ XlaOp CollectivePermute(XlaOp operand, const IntPairs& source_target_pairs,
   CollectivePermuteAttrs attributes;
   if (channel) attributes.channel_id = channel->handle;
   attributes.source_target_pairs = source_target_pairs;
+  if (const std::vector<std::string> faults = PairFaults(attributes);
+      !faults.empty() && operand.builder() != nullptr)
+    return operand.builder()->ReportError(
+        LabeledError("collective-permute-c10", "collective-permute: ", faults[0]), where);
   return Emit(where, Opcode::kCollectivePermute, {operand}, std::move(attributes));
 }
 

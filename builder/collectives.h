@@ -60,7 +60,8 @@ XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp o
 // The first member's operand to all of its group.
 XlaOp CollectiveBroadcast(XlaOp operand, CollectiveOptions options = {},
                           Where where = Where::current());
-// From source to target for each pair; devices that are no target get zeros.
+// From source to target for each pair; devices that are no target get zeros. Errors: a negative
+// device, or one twice as source or as target [collective-permute-c10].
 XlaOp CollectivePermute(XlaOp operand, const IntPairs& source_target_pairs,
                         std::optional<ChannelHandle> channel = std::nullopt,
                         Where where = Where::current());

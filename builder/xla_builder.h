@@ -87,7 +87,9 @@ class XlaBuilder : public OpMethods {
   // The computation returns `op` rather than the last operation. Errors: as GetShape.
   absl::Status SetReturnValue(XlaOp op);
   // The computation so far. The builder can go on and build again. Errors: the first error kept; no
-  // operation at all; parameters whose numbers have gaps.
+  // operation at all; parameters whose numbers have gaps; a first half that nothing takes (a send,
+  // a start) [async-c1, async-c4]. What only a whole module shows, such as who receives or how many
+  // devices there are, the verifier finds (Client::Compile runs it).
   absl::StatusOr<XlaComputation> Build();
   absl::StatusOr<XlaComputation> Build(XlaOp root);
   // The same for a sub-builder: an error is kept in the parent, and the result is empty, so that

@@ -1,8 +1,10 @@
 // Executions: at once, in parallel, in the background, on several devices.
+#include <string>
 #include <system_error>
 
 #include "client/client.h"
 #include "support/status.h"
+#include "support/threads.h"
 
 namespace hlokit {
 namespace {
@@ -20,13 +22,15 @@ absl::Status CheckArguments(absl::Span<const GlobalData* const> arguments) {
 
 // What `run` will give, in a thread of its own; an error where the system has no more threads.
 std::future<DataOr> InThread(std::function<DataOr()> run) {
+  std::string reason = "the system starts no more";
   try {
-    return std::async(std::launch::async, std::move(run));
+    if (MayStartThread()) return std::async(std::launch::async, std::move(run));
   } catch (const std::system_error& error) {
-    std::promise<DataOr> failed;
-    failed.set_value(ResourceExhausted("no thread for a run: ", error.what()));
-    return failed.get_future();
+    reason = error.what();
   }
+  std::promise<DataOr> failed;
+  failed.set_value(ResourceExhausted("no thread for a run: ", reason));
+  return failed.get_future();
 }
 
 // Results, one a device.

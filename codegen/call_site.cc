@@ -1,17 +1,12 @@
 // Descriptors, pointer arrays and runtime calls as IR.
 #include "codegen/call_site.h"
 
+#include "codegen/constant_data.h"
+
 namespace hlokit {
 
 llvm::Value* CallSite::Words(absl::Span<const int64_t> words) {
-  llvm::Module* module = builder().GetInsertBlock()->getModule();
-  llvm::Constant* data = llvm::ConstantDataArray::get(
-      module->getContext(),
-      llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t*>(words.data()), words.size()));
-  auto* global = new llvm::GlobalVariable(*module, data->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, data, "desc");
-  global->setAlignment(llvm::Align(8));
-  return global;
+  return ConstantData(*builder().GetInsertBlock()->getModule()).Ints(words);
 }
 
 llvm::Value* CallSite::Pointers(absl::Span<llvm::Value* const> pointers) {

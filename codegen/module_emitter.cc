@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/in_place.h"
+#include "codegen/exchange_call.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -23,6 +24,8 @@ bool MakesNoCode(const Instruction& i) {
     case Opcode::kTuple:
     case Opcode::kGetTupleElement:
     case Opcode::kAfterAll:
+    case Opcode::kRecv:      // what comes is taken by recv-done
+    case Opcode::kSendDone:  // nobody waits for the taker
       return true;
     default:
       return IsPassThrough(i);
@@ -186,6 +189,11 @@ absl::Status ModuleEmitter::EmitInstruction(Frame& f, const Instruction& i) {
   }
   if (MakesNoCode(i) || NothingToDo(i)) return absl::OkStatus();
   LibrarySite site(*this, f, i);
+  if (options_.exchanges && IsExchange(i)) {
+    out_.exchanges = true;
+    const Instruction* unsupported = EmitExchange(site, i, module_.header());
+    return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
+  }
   if (EmitLibraryCall(site, i)) return absl::OkStatus();
   if (CanEmitKernels(i)) {
     const Instruction* unsupported = nullptr;

@@ -19,6 +19,9 @@ struct EmitOptions {
   bool profile = false;             // count the time of each instruction
   // Loops take the instructions of each round from steps_left of the context, and end below 0.
   bool count_steps = false;
+  // Exchanges between devices are calls of the runtime (exchange_call.h), not of the reference
+  // kernel.
+  bool exchanges = false;
 };
 
 // The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table
@@ -33,6 +36,7 @@ struct EmittedModule {
   std::vector<Part> parts;
   // Instructions that call the reference kernel, for want of code of their own.
   std::vector<const Instruction*> reference_calls;
+  bool exchanges = false;  // whether runs need hlokit::Devices
 };
 
 inline constexpr char kEntrySymbol[] = "hlokit_entry";

@@ -2,141 +2,34 @@
 #include "interpreter/exchange_internal.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
+#include "ops/device_groups.h"
 #include "support/status.h"
 
 namespace hlokit {
-namespace {
-
-// What a collective says of its group, whichever struct says it.
-struct GroupAttrs {
-  bool has_channel = false;
-  bool has_global_flag = false;  // ops that may carry use_global_device_ids
-  bool use_global_device_ids = false;
-  bool permutes = false;  // source-target pairs instead of groups: all devices meet
-  ReplicaGroups groups;
-};
-
-template <typename A>
-GroupAttrs From(const A& attrs) {
-  GroupAttrs group;
-  group.has_channel = attrs.channel_id.has_value();
-  if constexpr (requires { attrs.use_global_device_ids; }) {
-    group.has_global_flag = true;
-    group.use_global_device_ids = attrs.use_global_device_ids;
-  }
-  if constexpr (requires { attrs.replica_groups; })
-    group.groups = attrs.replica_groups;
-  else
-    group.permutes = true;
-  return group;
-}
-
-absl::StatusOr<GroupAttrs> GroupAttrsOf(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-      return From(instruction.attr<AllReduceAttrs>());
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-      return From(instruction.attr<AllGatherAttrs>());
-    case Opcode::kReduceScatter:
-      return From(instruction.attr<ReduceScatterAttrs>());
-    case Opcode::kAllToAll:
-      return From(instruction.attr<AllToAllAttrs>());
-    case Opcode::kRaggedAllToAll:
-      return From(instruction.attr<RaggedAllToAllAttrs>());
-    case Opcode::kCollectiveBroadcast:
-      return From(instruction.attr<CollectiveBroadcastAttrs>());
-    case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
-      return From(instruction.attr<CollectivePermuteAttrs>());
-    default:
-      return Unimplemented("communication by ", Text(instruction.opcode()));
-  }
-}
-
-// {{0,1},{1,2}} of a send's or receive's frontend attribute.
-std::vector<std::pair<int64_t, int64_t>> TransferPairs(const Instruction& instruction) {
-  std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (const auto& [key, value] : instruction.extras().frontend_attributes) {
-    if (key != "_xla_send_recv_source_target_pairs") continue;
-    const std::string plain =
-        absl::StrReplaceAll(value, {{"{", ""}, {"}", ""}, {"\"", ""}, {" ", ""}});
-    std::vector<int64_t> numbers;
-    for (absl::string_view text : absl::StrSplit(plain, ',', absl::SkipEmpty())) {
-      int64_t number = 0;
-      if (absl::SimpleAtoi(text, &number)) numbers.push_back(number);
-    }
-    for (size_t i = 0; i + 1 < numbers.size(); i += 2)
-      pairs.push_back({numbers[i], numbers[i + 1]});
-  }
-  return pairs;
-}
-
-}  // namespace
-
-// Ids in groups are replicas (no channel), partitions (a channel, and no flag to say otherwise),
-// replicas each with all of its partitions (a channel, flag false), or devices replica * partitions
-// + partition (flag true).
-absl::StatusOr<std::vector<int64_t>> Exchange::GroupOf(int64_t device,
-                                                       const Instruction& instruction) const {
-  const int64_t replica = device / partitions_, partition = device % partitions_;
-  if (instruction.opcode() == Opcode::kCustomCall) {  // out of a manual region: all partitions
-    std::vector<int64_t> partitions(partitions_);
-    std::iota(partitions.begin(), partitions.end(), replica * partitions_);
-    return partitions;
-  }
-  ASSIGN_OR_RETURN(const GroupAttrs attrs, GroupAttrsOf(instruction));
-  enum { kReplicas, kPartitions, kReplicasWhole, kDevices } mode = kReplicas;
-  if (attrs.has_channel) mode = !attrs.has_global_flag ? kPartitions : kReplicasWhole;
-  if (attrs.use_global_device_ids) mode = kDevices;
-  const int64_t ids = mode == kPartitions ? partitions_
-                      : mode == kDevices  ? device_count()
-                                          : replicas_;
-  const int64_t own = mode == kPartitions ? partition : mode == kDevices ? device : replica;
-  std::vector<int64_t> group;
-  for (const std::vector<int64_t>& candidate : attrs.groups.Expand())
-    if (std::find(candidate.begin(), candidate.end(), own) != candidate.end()) group = candidate;
-  if (attrs.permutes || attrs.groups.empty()) {
-    group.resize(ids);
-    std::iota(group.begin(), group.end(), 0);
-  }
-  std::vector<int64_t> devices;
-  for (int64_t id : group) {
-    if (id < 0 || id >= ids)
-      return InvalidArgument("replica group names ", id, ", which is no device of ", ids);
-    if (mode == kReplicas) devices.push_back(id * partitions_ + partition);
-    if (mode == kPartitions) devices.push_back(replica * partitions_ + id);
-    if (mode == kDevices) devices.push_back(id);
-    for (int64_t p = 0; mode == kReplicasWhole && p < partitions_; ++p)
-      devices.push_back(id * partitions_ + p);
-  }
-  return devices;
-}
 
 absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& context) {
   const Instruction& instruction = context.instruction;
-  ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupOf(device, instruction));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> group,
+                   DeviceGroupOf(instruction, device, replicas_, partitions_));
   if (group.empty()) {  // in no group: zeros of the result's shape
     if (instruction.opcode() == Opcode::kCollectiveBroadcast) return Literal(instruction.shape());
     return InvalidArgument("device ", device, " is in no replica group");
   }
   const size_t position = std::find(group.begin(), group.end(), device) - group.begin();
   std::unique_lock<std::mutex> lock(mutex_);
+  // Whoever waited for this device may be gone, with what it brought.
+  RETURN_IF_ERROR(End());
   const MeetingKey key(&instruction, group);
   const std::shared_ptr<Meeting> meeting = MeetingAt(key);
   meeting->operands.resize(group.size());
   meeting->operands[position].assign(context.operands.begin(), context.operands.end());
   if (++meeting->arrived < group.size()) {
-    RETURN_IF_ERROR(Wait(lock, meeting->done, device, instruction));
+    RETURN_IF_ERROR(Wait(lock, meeting->done, meeting->begun, device, instruction));
   } else {
     meetings_.erase(key);
+    meeting->begun = true;
     lock.unlock();  // the others wait; nobody else knows of this meeting
     auto results = EvaluateGroup(instruction, meeting->operands, context.call);
     lock.lock();
@@ -153,27 +46,6 @@ std::shared_ptr<Exchange::Meeting> Exchange::MeetingAt(const MeetingKey& key) {
   std::shared_ptr<Meeting>& slot = meetings_[key];
   if (slot == nullptr) slot = std::make_shared<Meeting>();
   return slot;
-}
-
-absl::StatusOr<std::vector<const void*>> Exchange::Meet(int64_t device,
-                                                        const Instruction& instruction,
-                                                        const void* own, size_t& place) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupOf(device, instruction));
-  if (group.empty()) return InvalidArgument("device ", device, " is in no replica group");
-  place = std::find(group.begin(), group.end(), device) - group.begin();
-  std::unique_lock<std::mutex> lock(mutex_);
-  const MeetingKey key(&instruction, group);
-  const std::shared_ptr<Meeting> meeting = MeetingAt(key);
-  meeting->brought.resize(group.size());
-  meeting->brought[place] = own;
-  if (++meeting->arrived < group.size()) {
-    RETURN_IF_ERROR(Wait(lock, meeting->done, device, instruction));
-  } else {
-    meetings_.erase(key);
-    meeting->done = true;
-    Release(group.size() - 1);
-  }
-  return meeting->brought;
 }
 
 absl::Status Exchange::Send(int64_t device, const Instruction& instruction, const Literal& data) {
@@ -211,7 +83,7 @@ absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& ins
       return FailedPrecondition("two devices wait for one message at ", instruction.name());
     bool came = false;
     box.awaited = &came;
-    const absl::Status status = Wait(lock, came, device, instruction);
+    const absl::Status status = Wait(lock, came, came, device, instruction);
     if (box.awaited == &came) box.awaited = nullptr;
     RETURN_IF_ERROR(status);
   }
@@ -220,18 +92,21 @@ absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& ins
   return message;
 }
 
-absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done, int64_t device,
-                            const Instruction& instruction) {
+absl::Status Exchange::End() const {
+  if (stopped_) return absl::CancelledError("stopped with the other devices");
+  if (deadlocked_) return FailedPrecondition("devices wait for one another for ever: ", deadlock_);
+  return absl::OkStatus();
+}
+
+absl::Status Exchange::Wait(std::unique_lock<std::mutex>& lock, const bool& done, const bool& begun,
+                            int64_t device, const Instruction& instruction) {
   ++waiting_;
   waits_at_[device] = &instruction;
   CheckDeadlock();
-  changed_.wait(lock, [&] { return done || stopped_ || deadlocked_; });
-  if (done) {
-    waits_at_[device] = nullptr;
-    return absl::OkStatus();
-  }
-  if (stopped_) return absl::CancelledError("stopped with the other devices");
-  return FailedPrecondition("devices wait for one another for ever: ", deadlock_);
+  changed_.wait(lock, [&] { return done || (!begun && !End().ok()); });
+  if (!done) return End();
+  waits_at_[device] = nullptr;
+  return absl::OkStatus();
 }
 
 std::string Exchange::WaitingText() const {

@@ -27,10 +27,6 @@ class Exchange {
   // The result of a collective on one device, as soon as all of its group have come.
   // FailedPrecondition where that can never be.
   absl::StatusOr<Literal> Collective(int64_t device, const EvalContext& context);
-  // What each of the group of a collective brought, as soon as all have come; `place`: which of
-  // them the device is. Errors as above.
-  absl::StatusOr<std::vector<const void*>> Meet(int64_t device, const Instruction& instruction,
-                                                const void* own, size_t& place);
   absl::Status Send(int64_t device, const Instruction& instruction, const Literal& data);
   absl::StatusOr<Literal> Receive(int64_t device, const Instruction& instruction);
 
@@ -42,10 +38,10 @@ class Exchange {
  private:
   struct Meeting {
     std::vector<MemberOperands> operands;
-    std::vector<const void*> brought;
     std::vector<Literal> results;
     absl::Status status;
     size_t arrived = 0;
+    bool begun = false;  // all have come: none leaves before the results are there
     bool done = false;
   };
   using MeetingKey =
@@ -55,13 +51,14 @@ class Exchange {
     bool* awaited = nullptr;  // the flag of the receiver that waits for a message
   };
 
-  absl::StatusOr<std::vector<int64_t>> GroupOf(int64_t device,
-                                               const Instruction& instruction) const;
   // The meeting of a group at an instruction that has not begun yet.
   std::shared_ptr<Meeting> MeetingAt(const MeetingKey& key);
-  // Blocks until `done`, counted as waiting. The one who makes it true calls Release.
-  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done, int64_t device,
-                    const Instruction& instruction);
+  // Why no device may wait any longer.
+  absl::Status End() const;
+  // Blocks until `done`, counted as waiting; an End counts unless `begun`. The one who makes it
+  // true calls Release.
+  absl::Status Wait(std::unique_lock<std::mutex>& lock, const bool& done, const bool& begun,
+                    int64_t device, const Instruction& instruction);
   void Release(int64_t waiters);
   void CheckDeadlock();
   // The messages for `device` on the instruction's channel: its own, or where the instruction names

@@ -3,11 +3,10 @@
 
 #include <unistd.h>
 
-#include <thread>
-
 #include "interpreter/machine_internal.h"
 #include "ops/eval_values.h"
 #include "support/status.h"
+#include "support/threads.h"
 
 namespace hlokit {
 namespace {
@@ -88,10 +87,8 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
     results[device] = RunDevice(module, arguments[device], state, device, partitions);
     exchange.Leave(device, !results[device].ok());
   };
-  std::vector<std::thread> threads;
-  for (int64_t device = 1; device < count; ++device) threads.emplace_back(run, device);
-  run(0);
-  for (std::thread& thread : threads) thread.join();
+  if (!RunTogether(count, run))
+    return ResourceExhausted("the system starts no thread for each of ", count, " devices");
   std::vector<absl::Status> ends;
   for (const auto& result : results) ends.push_back(result.status());
   RETURN_IF_ERROR(FirstFailure(ends));
@@ -127,14 +124,6 @@ DeviceGroup::~DeviceGroup() = default;
 absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction& instruction,
                                               absl::Span<const Literal* const> operands) {
   return state_->machines[device]->EvaluateOne(instruction, operands);
-}
-
-absl::StatusOr<DeviceGroup::Members> DeviceGroup::Meet(int64_t device,
-                                                       const Instruction& instruction,
-                                                       const void* own) {
-  Members members;
-  ASSIGN_OR_RETURN(members.brought, state_->exchange.Meet(device, instruction, own, members.place));
-  return members;
 }
 
 void DeviceGroup::Leave(int64_t device, bool failed) { state_->exchange.Leave(device, failed); }

@@ -62,13 +62,6 @@ class DeviceGroup {
   // The value of one instruction on a device, with what it calls. Errors as above, without a place.
   absl::StatusOr<Literal> Evaluate(int64_t device, const Instruction& instruction,
                                    absl::Span<const Literal* const> operands);
-  // Waits for the group of a collective, which may meet at it several times: what each member
-  // brought, in the group's order, and which of them this device is. Errors as Evaluate.
-  struct Members {
-    std::vector<const void*> brought;
-    size_t place = 0;
-  };
-  absl::StatusOr<Members> Meet(int64_t device, const Instruction& instruction, const void* own);
   // A device has ended. Where it failed, those that wait for others get Cancelled.
   void Leave(int64_t device, bool failed);
 

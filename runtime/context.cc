@@ -55,6 +55,8 @@ void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** opera
   if (run == nullptr || run->call_reference == nullptr) {
     return ReportMissing(ctx, "reference platform", instruction_id);
   }
+  // A failed run takes nothing more from its host and gives it nothing.
+  if (hlokit_cancelled(run)) return;
   run->call_reference(run, instruction_id, operands, results);
 }
 

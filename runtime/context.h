@@ -45,7 +45,8 @@ struct HlokitRunContext {
   HlokitCustomCall custom_call;        // by the client's number of the call
   HlokitCollective collective;         // by the client's number of the instruction
   void* user;                          // the owner's own data
-  void* queues;  // HlokitQueues of infeed and outfeed, see queues.h; may be null
+  void* queues;   // HlokitQueues of infeed and outfeed, see queues.h; may be null
+  void* devices;  // hlokit::Devices of the run, see devices.h; null: exchanges are errors
 };
 
 // Sets the error of a run; the first one wins. Any thread may call it. `message` is copied (and cut
@@ -55,7 +56,8 @@ void hlokit_set_error(void* ctx, const char* message);
 // 1 if the run failed or was cancelled: loops of compiled code test it now and then.
 int32_t hlokit_cancelled(const void* ctx);
 
-// Compiled code calls these for what it has no code for; without a callback they set an error.
+// Compiled code calls these for what it has no code for; without a callback they set an error. A
+// run that failed or was cancelled makes no more calls of reference kernels.
 void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands,
                            void** results);
 void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results);

@@ -10,6 +10,7 @@
 #include "runtime/conv.h"
 #include "runtime/dot.h"
 #include "runtime/element.h"
+#include "runtime/exchange.h"
 #include "runtime/fft.h"
 #include "runtime/lapack.h"
 #include "runtime/linalg.h"

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "runtime/context.h"
+#include "support/threads.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -104,15 +106,9 @@ class Pool {
   bool Run(Loop& loop) {
     std::unique_lock<std::mutex> hold(mutex_, std::try_to_lock);
     if (!hold.owns_lock()) return false;
-    while (size_ < loop.threads - 1) {
-      try {
-        std::thread([this] { Work(); }).detach();
-      } catch (...) {
-        return false;
-      }
-      ++size_;
-    }
-    seats_.store(loop.threads - 1, std::memory_order_relaxed);
+    Grow(loop.threads - 1);
+    if (size_ == 0) return false;
+    seats_.store(std::min(size_, loop.threads - 1), std::memory_order_relaxed);
     loop_.store(&loop);
     epoch_.fetch_add(1);
     if (sleepers_.load() > 0) epoch_.notify_all();
@@ -126,6 +122,21 @@ class Pool {
 
  private:
   static constexpr int kSpins = 3000;
+  static constexpr int kPatience = 1000;  // loops
+
+  // To so many threads, or as many as the system gives; refused, it waits before it asks again.
+  void Grow(int size) {
+    if (refused_ > 0 && --refused_ > 0) return;
+    while (size_ < size) {
+      std::optional<std::thread> thread = StartThread([this] { Work(); });
+      if (!thread.has_value()) {
+        refused_ = kPatience;
+        return;
+      }
+      thread->detach();
+      ++size_;
+    }
+  }
 
   void Work() {
     in_parallel_loop = true;
@@ -158,6 +169,7 @@ class Pool {
 
   std::mutex mutex_;  // one loop at a time
   int size_ = 0;
+  int refused_ = 0;
   alignas(64) std::atomic<uint32_t> epoch_{0};
   alignas(64) std::atomic<Loop*> loop_{nullptr};
   std::atomic<int> seats_{0};

@@ -58,6 +58,11 @@ class Queue {
     return true;
   }
 
+  void Drop() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!items_.empty()) items_.pop_front();
+  }
+
   int64_t FrontSizes(int64_t room, int64_t* bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (items_.empty()) return -1;
@@ -116,6 +121,7 @@ void hlokit_infeed(void* ctx, int64_t count, void* const* results, const int64_t
     if (hlokit_cancelled(ctx)) return hlokit_set_error(ctx, "cancelled while waiting for infeed");
   }
   if (!queues->infeed.Take(count, results, bytes)) {
+    queues->infeed.Drop();  // or all later runs would find it too
     hlokit_set_error(
         ctx, "the infeed item's arrays differ in number or size from the instruction's shape");
   }
@@ -123,7 +129,8 @@ void hlokit_infeed(void* ctx, int64_t count, void* const* results, const int64_t
 
 void hlokit_outfeed(void* ctx, int64_t count, const void* const* operands, const int64_t* bytes) {
   HlokitQueues* queues = hlokit::QueuesOf(ctx, "outfeed");
-  if (queues != nullptr) queues->outfeed.Push(hlokit::MakeItem(count, operands, bytes));
+  if (queues != nullptr && !hlokit_cancelled(ctx))
+    queues->outfeed.Push(hlokit::MakeItem(count, operands, bytes));
 }
 
 }  // extern "C"

@@ -27,7 +27,8 @@ int32_t hlokit_outfeed_pop(HlokitQueues* queues, int64_t count, void* const* arr
 int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t room, int64_t* bytes);
 
 // Program side: infeed waits for an item, outfeed never waits. Errors (in the context): no queues;
-// an item of other sizes than the instruction's; the run was cancelled while it waited.
+// an item of other sizes than the instruction's, which is dropped; the run was cancelled while it
+// waited.
 void hlokit_infeed(void* ctx, int64_t count, void* const* results, const int64_t* bytes);
 void hlokit_outfeed(void* ctx, int64_t count, const void* const* operands, const int64_t* bytes);
 

@@ -15,7 +15,7 @@ import sys
 
 from operations_table import ROOT, labels, ops, read
 
-SUBJECTS = 87  # of the catalogue that docs/coverage.md goes through
+NUMBERED = {"S": 87, "C": 30}  # subjects and contradictions of the catalogue that docs/coverage.md goes through
 # Edits keep both sides of use lists, so that only a fault of ours breaks this one.
 UNREACHABLE = {"computation-c3"}
 REASONS = {"(history)", "(builder)", "(freedom)", "(run-time)", "(reference)", "(reading)"}
@@ -82,22 +82,23 @@ def check_rows(tests):
             yield f"ops_rows.tsv, {row}: no test at all"
 
 
-def elsewhere(page):
-    """The subjects after `Not here:`, single ones and `S1 to S7`."""
-    text = page[page.index("Not here:"):]
-    for first, last in re.findall(r"S(\d+)(?: to S(\d+))?", text):
+def elsewhere(page, letter):
+    """The numbers of lines that begin with `Not here:`, single ones and `S1 to S7`."""
+    text = " ".join(re.findall(r"^Not here:.*", page, re.M))
+    for first, last in re.findall(rf"{letter}(\d+)(?: to {letter}(\d+))?", text):
         yield from range(int(first), int(last or first) + 1)
 
 
 def check_coverage(tests):
     page = read("docs/coverage.md")
-    here = {int(number) for number in re.findall(r"^\| S(\d+) \|", page, re.M)}
-    for number in range(1, SUBJECTS + 1):
-        if (number in here) == (number in set(elsewhere(page))):
-            yield f"docs/coverage.md: S{number} is " + ("in both lists" if number in here else "missing")
+    for letter, count in NUMBERED.items():
+        here = {int(number) for number in re.findall(rf"^\| {letter}(\d+) \|", page, re.M)}
+        for number in range(1, count + 1):
+            if (number in here) == (number in set(elsewhere(page, letter))):
+                yield f"docs/coverage.md: {letter}{number} is " + ("in both lists" if number in here else "missing")
     for line in page.split("\n"):
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) > 3 and re.fullmatch(r"S\d+", cells[1]):
+        if len(cells) > 3 and re.fullmatch(r"[SC]\d+", cells[1]):
             if not re.search(r"`[^`]+`", cells[3]):
                 yield f"docs/coverage.md, {cells[1]}: names no test"
             for problem in filter(None, map(tests.problem, re.findall(r"`([^`]+)`", cells[3]))):

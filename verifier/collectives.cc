@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/device_groups.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
 
@@ -156,28 +157,20 @@ class GroupCheck {
 // may repeat them); [collective-permute-c11] they exist.
 void CheckPairs(VerifyRun& run, const Instruction& i) {
   const auto& attr = i.attr<CollectivePermuteAttrs>();
-  std::vector<int64_t> sources, targets;
-  for (const auto& [source, target] : attr.source_target_pairs) {
-    sources.push_back(source);
-    targets.push_back(target);
-  }
+  for (const std::string& fault : PairFaults(attr))
+    run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), fault);
   const ModuleHeader& header = run.module.header();
   const int64_t count = IdCount(header, ModeOf(PartsOf(i)));
   const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
-  for (std::vector<int64_t>* ids : {&sources, &targets}) {
-    if (ids->empty()) continue;
-    std::sort(ids->begin(), ids->end());
-    const auto twice = std::adjacent_find(ids->begin(), ids->end());
-    if (ids->front() < 0)
-      run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "source_target_pairs names ",
-                ids->front());
-    if (twice != ids->end() && attr.slice_sizes.empty())
-      run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "source_target_pairs has ", *twice,
-                " twice as ", ids == &sources ? "source" : "target");
-    if (counts_stated && ids->back() >= count)
-      run.Error(i, absl::StrCat(Text(i.opcode()), "-c11"), "source_target_pairs names ",
-                ids->back(), " of ", count, " devices");
+  int64_t last_source = -1, last_target = -1;
+  for (const auto& [source, target] : attr.source_target_pairs) {
+    last_source = std::max(last_source, source);
+    last_target = std::max(last_target, target);
   }
+  for (const int64_t last : {last_source, last_target})
+    if (counts_stated && last >= count)
+      run.Error(i, absl::StrCat(Text(i.opcode()), "-c11"), "source_target_pairs names ", last,
+                " of ", count, " devices");
 }
 
 // Members of the groups that an op gathers from or scatters to; nothing where neither the op nor

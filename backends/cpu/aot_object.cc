@@ -13,6 +13,7 @@
 #include "backends/cpu/dynamic_entry.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_code_internal.h"
+#include "codegen/exchange_call.h"
 #include "codegen/module_emitter.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -156,13 +157,6 @@ std::vector<int64_t> PassedThrough(const BufferAssignment& buffers) {
   return arguments;
 }
 
-absl::Status CheckDevices(const Module& module) {
-  const int64_t devices = module.header().replica_count * module.header().num_partitions;
-  if (devices == 1) return absl::OkStatus();
-  return Unimplemented("the module is for ", devices,
-                       " devices; ahead of time code is made for one");
-}
-
 // Only custom calls and feeds may be left to others; `object` names them.
 absl::Status CheckCalls(const EmittedModule& emitted, const std::string& name, AotObject& object) {
   std::set<std::string> targets;
@@ -173,9 +167,9 @@ absl::Status CheckCalls(const EmittedModule& emitted, const std::string& name, A
         return InvalidArgument("custom call %", i->name(), ": \"", target,
                                "\" is no name for a function in C and C++");
       targets.insert(target);
-    } else if (i->opcode() == Opcode::kInfeed) {
+    } else if (i->opcode() == Opcode::kInfeed || i->opcode() == Opcode::kRecvDone) {
       object.infeeds.push_back(i->shape().elements[0]);
-    } else if (i->opcode() == Opcode::kOutfeed) {
+    } else if (i->opcode() == Opcode::kOutfeed || i->opcode() == Opcode::kSend) {
       object.outfeeds.push_back(i->operand(0)->shape());
     } else {
       return Unimplemented("instruction %", i->name(), " (", Text(i->opcode()),
@@ -200,7 +194,6 @@ void KeepToItself(llvm::Module& code, const std::string& name) {
 
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options) {
   RETURN_IF_ERROR(CheckName(options.name));
-  RETURN_IF_ERROR(CheckDevices(*module));
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MachineFor(options));
   CompileOptions compile;
   if (!options.run_passes) compile.which_passes = CompileOptions::Passes::kNone;
@@ -212,11 +205,16 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   emit.triple = machine->getTargetTriple().str();
   emit.data_layout = machine->createDataLayout().getStringRepresentation();
   emit.parts = 1;
+  RETURN_IF_ERROR(CheckExchanges(*module));
+  emit.exchanges = true;
   ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
   AotObject object;
   RETURN_IF_ERROR(CheckCalls(emitted, options.name, object));
   object.triple = emit.triple;
   object.arena_bytes = buffers.arena_size();
+  object.replica_count = module->header().replica_count;
+  object.partition_count = module->header().num_partitions;
+  object.exchanges = emitted.exchanges;
   DescribeBorders(*module->entry(), dynamic, object);
   object.donated.assign(object.results.size(), -1);
   for (const Donation& donation : buffers.donations())

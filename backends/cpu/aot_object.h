@@ -48,16 +48,20 @@ struct AotObject {
   std::vector<int64_t> donated;  // by result: the argument in whose memory it is computed, or -1
   std::vector<std::string> custom_calls;  // symbols that must be linked
   std::vector<Shape> infeeds, outfeeds;   // of what the program takes from its host and gives it
-  int64_t arena_bytes = 0, weights_bytes = 0;
+  int64_t arena_bytes = 0, weights_bytes = 0;  // of each device; of all
+  // Devices are replica * partition_count + partition; each has arguments and results of its own.
+  int64_t replica_count = 1, partition_count = 1;
+  bool exchanges = false;  // whether devices meet
 };
 
 // The object needs the runtime library alone (runtime/aot.h). A custom call is a call of
 // `extern "C" void TARGET(void* out, const void** in)`, arrays only, in the layouts of the
 // instruction's shapes; infeed and outfeed go through the queues of a run. Errors: Unimplemented
-// for machines that LLVM or the runtime lacks (it wants 64 bits, little-endian), for modules of
-// several devices, for dynamic dimensions inside tuples or loops, and for instructions without code
-// of their own, which need the interpreter; each names what it refuses. InvalidArgument for names
-// that a C program cannot use, and for processors and features that the target has not got.
+// for machines that LLVM or the runtime lacks (it wants 64 bits, little-endian), for dynamic
+// dimensions inside tuples or loops, and for instructions without code of their own, which need the
+// interpreter; each names what it refuses. InvalidArgument for names that a C program cannot use,
+// for processors and features that the target has not got, and for groups of devices that the
+// module does not run on.
 absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const AotOptions& options);
 
 }  // namespace hlokit

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/buffer_assignment.h"
 #include "backends/cpu/cpu_executable.h"
-#include "backends/cpu/direct_exchange.h"
 #include "backends/cpu/legalize.h"
 #include "backends/cpu/warm_up.h"
+#include "codegen/exchange_call.h"
 #include "codegen/module_emitter.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
@@ -86,11 +86,14 @@ class CpuBackend : public Backend {
     emit.parallel = options.threads != 1;
     emit.profile = options.profile;
     emit.count_steps = options.limits.steps > 0;
+    // Else all of them meet in the interpreter: devices that wait know only of those who wait at
+    // the same place.
+    emit.exchanges = CheckExchanges(*module).ok();
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
-      if (!HasDirectExchange(*i))
-        stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
+      stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", Now() - emission});
+    const bool exchanges = emitted.exchanges;
     JitStats jit;
     ASSIGN_OR_RETURN(
         std::unique_ptr<JitCode> code,
@@ -118,6 +121,7 @@ class CpuBackend : public Backend {
     executable->set_host(options.host);
     executable->set_profile(options.profile);
     executable->set_step_limit(options.limits.steps);
+    executable->set_exchanges(exchanges);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

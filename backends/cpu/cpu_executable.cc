@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <thread>
+#include <optional>
 
 #include "backends/cpu/device_run_internal.h"
+#include "runtime/devices.h"
 #include "support/status.h"
+#include "support/threads.h"
 #include "support/within_memory.h"
 
 namespace hlokit {
@@ -23,18 +25,22 @@ class CpuRun final : public PreparedRun {
   DeviceRun& device(size_t index) { return *devices_[index]; }
 
   absl::Status Run() override {
-    if (devices_.size() == 1) return devices_[0]->Run(nullptr);
+    const auto count = static_cast<int64_t>(devices_.size());
+    std::optional<Devices> meetings;
+    if (e_.exchanges()) meetings.emplace(count);
+    Devices* const devices = meetings ? &*meetings : nullptr;
+    if (count == 1) return devices_[0]->Run(nullptr, devices);
     const ModuleHeader& header = e_.module().header();
     DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions);
     std::vector<absl::Status> ends(devices_.size());
-    const auto run = [&](size_t device) {
-      ends[device] = devices_[device]->Run(&group);
-      group.Leave(static_cast<int64_t>(device), !ends[device].ok());
+    const auto run = [&](int64_t device) {
+      absl::Status& end = ends[static_cast<size_t>(device)];
+      end = devices_[static_cast<size_t>(device)]->Run(&group, devices);
+      group.Leave(device, !end.ok());
+      if (devices != nullptr) devices->Leave(device, !end.ok());
     };
-    std::vector<std::thread> threads;
-    for (size_t device = 1; device < devices_.size(); ++device) threads.emplace_back(run, device);
-    run(0);
-    for (std::thread& thread : threads) thread.join();
+    if (!RunTogether(count, run))
+      return ResourceExhausted("the system starts no thread for each of ", count, " devices");
     return FirstFailure(ends);
   }
 

@@ -51,6 +51,9 @@ class CpuExecutable final : public Executable {
   // Instructions that one run may take, those of loops in every round; 0: no limit, and no count.
   int64_t step_limit() const { return step_limit_; }
   void set_step_limit(int64_t limit) { step_limit_ = limit; }
+  // Whether runs need hlokit::Devices to meet.
+  bool exchanges() const { return exchanges_; }
+  void set_exchanges(bool exchanges) { exchanges_ = exchanges; }
   // Whether the code counts the time of instructions.
   bool profile() const { return profile_; }
   void set_profile(bool profile) { profile_ = profile; }
@@ -65,6 +68,7 @@ class CpuExecutable final : public Executable {
   DynamicEntry dynamic_entry_;
   InterpreterOptions reference_options_;
   int64_t step_limit_ = 0;
+  bool exchanges_ = false;
   bool profile_ = false;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major

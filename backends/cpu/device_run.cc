@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
-#include "backends/cpu/direct_exchange.h"
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
 #include "support/allocate.h"
@@ -82,9 +81,7 @@ void DeviceRun::CallReference(HlokitRunContext* ctx, int64_t id, const void** op
 
 void DeviceRun::Reference(const Instruction& i, const void** operands, void** results) {
   if (group_ == nullptr) group_ = &alone_.emplace(e_.reference_options(), 1, 1);
-  const absl::Status status = HasDirectExchange(i)
-                                  ? ExchangeDirectly(*group_, device_, i, operands, results)
-                                  : Interpret(i, operands, results);
+  const absl::Status status = Interpret(i, operands, results);
   if (status.ok()) return;
   if (failure_.ok()) failure_ = WithPlace(Annotate(status, absl::StrCat("%", i.name())), i.place());
   hlokit_set_error(&context_, std::string(status.message()).c_str());
@@ -143,7 +140,16 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   return absl::OkStatus();
 }
 
-absl::Status DeviceRun::Run(DeviceGroup* group) {
+absl::Status DeviceRun::Failure(const Devices* devices) const {
+  if (devices == nullptr || devices->end(device_) == Devices::End::kByItself)
+    return absl::InvalidArgumentError(context_.error);
+  if (devices->end(device_) == Devices::End::kStopped) return absl::CancelledError(context_.error);
+  return WithPlace(FailedPrecondition(context_.error),
+                   e_.instruction(devices->ended_at(device_))->place());
+}
+
+absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {
+  context_.devices = devices;
   context_.failed = 0;
   group_ = group;
   alone_.reset();
@@ -157,7 +163,7 @@ absl::Status DeviceRun::Run(DeviceGroup* group) {
   clock_ticks_ += ReadClock() - first;
   seconds_ += Now() - start;
   RETURN_IF_ERROR(failure_);
-  if (context_.failed) return absl::InvalidArgumentError(context_.error);
+  if (context_.failed) return Failure(devices);
   if (e_.is_dynamic() && !SizesAreInRange())
     return InvalidArgument("the size of a dynamic dimension is out of range");
   if (e_.step_limit() > 0 && context_.steps_left < 0)

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/cpu_executable.h"
 #include "runtime/context.h"
+#include "runtime/devices.h"
 
 namespace hlokit {
 
@@ -20,8 +21,9 @@ class DeviceRun {
   // `given`: the same arguments, to be taken where the program wants them (null: not this one); or
   // empty.
   absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {});
-  // With `group`, the devices of this run; null for a device that is alone.
-  absl::Status Run(DeviceGroup* group);
+  // With `group`, the devices of this run; null for a device that is alone. `devices`: where
+  // compiled code meets the others; null where it does not.
+  absl::Status Run(DeviceGroup* group, Devices* devices);
   std::vector<InstructionTime> Profile() const;
   // The entry computation's result after the last run; to be called once.
   Literal TakeResult();
@@ -41,6 +43,8 @@ class DeviceRun {
   // layout, else as a copy.
   absl::Status PlaceDonations(absl::Span<Literal* const> given);
   absl::Status AllocateResults();
+  // The status of code that reported an error.
+  absl::Status Failure(const Devices* devices) const;
   double TicksInside(const Computation& computation) const;
   Literal Take(const Shape& shape, size_t& next);
   // What the code's calls of reference kernels come to.

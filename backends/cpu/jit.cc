@@ -2,7 +2,6 @@
 #include "backends/cpu/jit.h"
 
 #include <chrono>
-#include <thread>
 
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_code_internal.h"
@@ -10,6 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "runtime/kernels.h"
 #include "support/status.h"
+#include "support/threads.h"
 
 namespace hlokit {
 namespace {
@@ -103,13 +103,12 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
   for (size_t p = 0; p < emitted.parts.size(); ++p) compiled.emplace_back(CompiledObject());
   CompileProgress progress(options.progress, emitted.parts);
   CompileProgress* const counts = options.progress ? &progress : nullptr;
-  const auto compile = [&](size_t p) {
+  const auto compile = [&](int64_t part) {
+    const auto p = static_cast<size_t>(part);
     compiled[p] = CompileObject(emitted.parts[p], options, p, counts);
   };
-  std::vector<std::thread> threads;
-  for (size_t p = 1; p < compiled.size(); ++p) threads.emplace_back(compile, p);
-  compile(0);
-  for (std::thread& t : threads) t.join();
+  const auto parts = static_cast<int64_t>(compiled.size());
+  RunOnThreads(parts, parts, compile);
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   for (Object& object : compiled) {
     RETURN_IF_ERROR(object.status());

@@ -50,12 +50,18 @@ class Legalizer {
         case Opcode::kCollectiveBroadcast:
         case Opcode::kCollectivePermute:
         case Opcode::kReduceScatter:
-          if (one_device_ && NamesDeviceZero(*i)) Replace(i, Received(i, i));
+          if (one_device_ && NamesDeviceZero(*i))
+            Replace(i, Received(i, i));
+          else
+            MatchResult(i);
           break;
         case Opcode::kAllGatherStart:
         case Opcode::kAllReduceStart:
         case Opcode::kCollectivePermuteStart:
-          if (one_device_ && NamesDeviceZero(*i)) ReceiveAtDone(i);
+          if (one_device_ && NamesDeviceZero(*i))
+            ReceiveAtDone(i);
+          else
+            JoinHalves(i);
           break;
         case Opcode::kCustomCall:
           ConstrainLayouts(i);
@@ -246,6 +252,45 @@ class Legalizer {
     for (Instruction* done : users) Replace(done, Received(start, done));
     dead_.push_back(start);
     gone_.insert(start);
+  }
+
+  // A collective in two halves as one, where nothing but its other half takes the first.
+  void JoinHalves(Instruction* start) {
+    if (!IsTakenByItsOwnOnly(*start) || start->users().empty()) return;
+    const std::vector<Instruction*> users(start->users().begin(), start->users().end());
+    const auto of_kind = [&](Opcode opcode, const auto& attributes) {
+      auto whole = std::make_unique<Instruction>(opcode, users[0]->shape(), start->operands());
+      whole->mutable_attr<std::decay_t<decltype(attributes)>>() = attributes;
+      return whole;
+    };
+    std::unique_ptr<Instruction> whole =
+        start->opcode() == Opcode::kAllGatherStart
+            ? of_kind(Opcode::kAllGather, start->attr<AllGatherAttrs>())
+        : start->opcode() == Opcode::kAllReduceStart
+            ? of_kind(Opcode::kAllReduce, start->attr<AllReduceAttrs>())
+            : of_kind(Opcode::kCollectivePermute, start->attr<CollectivePermuteAttrs>());
+    whole->set_called({start->called().begin(), start->called().end()});
+    whole->set_place(start->place());
+    Instruction* made = c_.Add(std::move(whole), start->name());
+    inserted_[start].push_back(made);
+    MatchResult(made);
+    for (Instruction* done : users) Replace(done, made);
+    dead_.push_back(start);
+    gone_.insert(start);
+  }
+
+  // Collectives move blocks of memory: operands lie as results do.
+  void MatchResult(Instruction* collective) {
+    const Shape& shape = collective->shape();
+    for (int64_t o = 0; o < collective->operand_count(); ++o) {
+      if (shape.IsTuple() && o >= static_cast<int64_t>(shape.elements.size())) return;
+      const Shape& result = shape.IsTuple() ? shape.elements[o] : shape;
+      Shape wanted = collective->operand(o)->shape();
+      if (!result.IsArray() || result.rank() != wanted.rank()) continue;
+      wanted.has_layout = result.has_layout;
+      wanted.layout = result.layout;
+      MatchOperand(collective, o, wanted);
+    }
   }
 
   // What passes an array on, such as a tuple, may name another layout for it: it takes a copy then.

@@ -10,6 +10,7 @@
 
 #include "backends/cpu/jit.h"
 #include "codegen/loops.h"
+#include "support/threads.h"
 
 namespace hlokit {
 namespace {
@@ -29,10 +30,7 @@ double Fastest(int threads, const std::function<void(int)>& work) {
   double best = 1e30;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     const double start = Now();
-    std::vector<std::thread> running;
-    for (int t = 1; t < threads; ++t) running.emplace_back(work, t);
-    work(0);
-    for (std::thread& thread : running) thread.join();
+    RunOnThreads(threads, threads, [&](int64_t t) { work(static_cast<int>(t)); });
     best = std::min(best, Now() - start);
   }
   return best;

@@ -7,6 +7,7 @@
 #include "codegen/loops.h"
 #include "codegen/scalar_convert.h"
 #include "codegen/scalar_type.h"
+#include "support/threads.h"
 
 namespace hlokit {
 namespace {
@@ -59,7 +60,8 @@ void CompileSample() {
 WarmUp::WarmUp() {
   static std::atomic<bool> done = false;
   if (std::thread::hardware_concurrency() > 1 && !done.exchange(true))
-    thread_ = std::thread(CompileSample);
+    if (std::optional<std::thread> thread = StartThread(CompileSample))
+      thread_ = *std::move(thread);
 }
 
 WarmUp::~WarmUp() {

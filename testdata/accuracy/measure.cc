@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
-#include <thread>
 
 #include "parser/parser.h"
 #include "support/status.h"
+#include "support/threads.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -99,13 +99,10 @@ absl::StatusOr<std::unique_ptr<Executable>> Compile(Backend& platform, const cha
 
 // Calls body(i) for 0 <= i < n on several threads.
 void InParallel(int threads, int64_t n, const std::function<void(int64_t)>& body) {
-  std::vector<std::thread> pool;
-  for (int t = 0; t < threads; ++t)
-    pool.emplace_back([=] {
-      for (int64_t i = n * t / threads; i < n * (t + 1) / threads; ++i) body(i);
-      mpfr_free_cache();  // a thread has its own
-    });
-  for (std::thread& thread : pool) thread.join();
+  RunOnThreads(threads, threads, [&](int64_t t) {
+    for (int64_t i = n * t / threads; i < n * (t + 1) / threads; ++i) body(i);
+    mpfr_free_cache();  // a thread has its own
+  });
 }
 
 ElementType PartType(ElementType type) {

@@ -98,8 +98,10 @@ int64_t Visit(const HlokitAotModel& model, std::FILE* against, int64_t& values) 
   HlokitAotRun* run = hlokit_aot_create(&model, nullptr, error, sizeof(error));
   if (run == nullptr) return std::fprintf(stderr, "%s: %s\n", model.name, error), -1;
   hlokit_aot_set_threads(run, 1);
-  for (int64_t a = 0; a < model.argument_count; ++a)
-    Fill(model.arguments[a], static_cast<uint32_t>(a + 1), hlokit_aot_argument(run, a));
+  for (int64_t device = 0; device < hlokit_aot_device_count(run); ++device)
+    for (int64_t a = 0; a < model.argument_count; ++a)
+      Fill(model.arguments[a], static_cast<uint32_t>(100 * device + a + 1),
+           hlokit_aot_device_argument(run, device, a));
   if (hlokit_aot_run(run) != 0)
     return std::fprintf(stderr, "%s: %s\n", model.name, hlokit_aot_error(run)), -1;
   int64_t different = 0;

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "printer/whole_text.h"
 #include "support/status.h"
+#include "support/threads.h"
 #include "tools/hlo-reduce/edits.h"
 #include "verifier/verifier.h"
 
@@ -184,10 +184,11 @@ class Reducer {
       const size_t count = std::min(width, candidates.size() - k);
       std::vector<Attempt> made(count);
       std::vector<absl::StatusOr<bool>> holds(count, false);
-      std::vector<std::thread> threads;
-      for (size_t j = 0; j < count; ++j)
-        threads.emplace_back([&, j] { holds[j] = Try(candidates[k + j], made[j]); });
-      for (std::thread& thread : threads) thread.join();
+      const auto tries = static_cast<int64_t>(count);
+      RunOnThreads(tries, tries, [&](int64_t number) {
+        const auto j = static_cast<size_t>(number);
+        holds[j] = Try(candidates[k + j], made[j]);
+      });
       for (size_t j = 0; j < count; ++j) {
         RETURN_IF_ERROR(holds[j].status());
         if (!*holds[j]) continue;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <thread>
 
 #include "support/status.h"
+#include "support/threads.h"
 
 namespace hlokit {
 
@@ -24,7 +24,7 @@ absl::Status OpenWith(const std::string& program, const std::string& what) {
   const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return NotFound(program, " cannot be started: ", std::strerror(error));
-  std::thread([child] { waitpid(child, nullptr, 0); }).detach();
+  if (auto waiter = StartThread([child] { waitpid(child, nullptr, 0); })) waiter->detach();
   return absl::OkStatus();
 }
 

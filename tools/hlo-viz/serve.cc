@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "absl/strings/ascii.h"
@@ -22,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "support/status.h"
+#include "support/threads.h"
 #include "tools/hlo-viz/dump.h"
 #include "tools/hlo-viz/open_with.h"
 
@@ -135,11 +137,16 @@ void HandleApart(Server& server, int fd, std::atomic<int>& busy) {
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   ++busy;
-  std::thread([&server, fd, &busy] {
+  const auto handle = [&server, fd, &busy] {
     const Descriptor connection(fd);
     server.Handle(fd);
     --busy;
-  }).detach();
+  };
+  std::optional<std::thread> thread = StartThread(handle);
+  if (thread.has_value())
+    thread->detach();
+  else
+    handle();
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+// Work on as many threads as there are.
+#include "support/threads.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gtest/gtest.h"
+
+namespace hlokit {
+namespace {
+
+// In a process of its own, where so many threads may be started.
+template <typename Test>
+bool HoldsWith(const char* threads, const Test& test) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("HLOKIT_TEST_THREADS", threads, 1);
+    _exit(test() ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool EachOnce(int threads) {
+  std::vector<std::atomic<int>> calls(100);
+  RunOnThreads(threads, 100, [&](int64_t i) { ++calls[static_cast<size_t>(i)]; });
+  for (const auto& count : calls)
+    if (count != 1) return false;
+  return true;
+}
+
+// Each waits until all have come.
+bool AllMeet(int64_t count) {
+  std::atomic<int64_t> here = 0;
+  return RunTogether(count, [&](int64_t) {
+    ++here;
+    while (here < count) std::this_thread::yield();
+  });
+}
+
+TEST(ThreadsTest, WorkIsDoneOnceOnAnyNumberOfThreads) {
+  for (const char* most : {"0", "1", "3", "1000"})
+    for (const int threads : {1, 2, 8, 200})
+      EXPECT_TRUE(HoldsWith(most, [&] { return EachOnce(threads); })) << most << " " << threads;
+}
+
+TEST(ThreadsTest, TogetherOrNotAtAll) {
+  EXPECT_TRUE(HoldsWith("7", [] { return AllMeet(8); }));
+  EXPECT_TRUE(HoldsWith("0", [] { return AllMeet(1); }));
+  EXPECT_TRUE(HoldsWith("6", [] {
+    int calls = 0;
+    return !RunTogether(8, [&](int64_t) { ++calls; }) && calls == 0;
+  }));
+}
+
+// What the system itself refuses: no room for another stack.
+TEST(ThreadsTest, TheSystemMayRefuse) {
+  EXPECT_TRUE(HoldsWith("100000", [] {
+    const rlimit nothing_more = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &nothing_more);
+    ThreadTeam team;
+    return !team.Start([] {}) && EachOnce(4);
+  }));
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -10,13 +10,24 @@ namespace {
 constexpr int64_t kWantedInner = 64;
 constexpr double kLongUnit = 65536;  // of work
 constexpr int64_t kLongInner = 8192;
+// Elements of a unit of linear loops, at most and at least.
+constexpr int64_t kMostInRow = 1024, kLeastInRow = 64;
+
+// The length of rows of which `count` elements can be made, where it is one that vectors of all
+// widths divide: LLVM then writes no second and third loop for what is left over.
+int64_t RowLength(int64_t count) {
+  int64_t length = kMostInRow;
+  while (length >= kLeastInRow && count % length != 0) length /= 2;
+  return length >= kLeastInRow ? length : 1;
+}
 
 }  // namespace
 
 DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
     : shape_(shape), linear_(linear) {
   if (linear_) {
-    units_ = shape.ElementCount();
+    inner_ = RowLength(shape.ElementCount());
+    units_ = shape.ElementCount() / inner_;
     return;
   }
   for (int64_t d : shape.MinorToMajor()) {
@@ -44,7 +55,12 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
 void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
                       absl::FunctionRef<void(const ElementIndex&)> body) const {
   if (linear_) {
-    EmitLoop(b, begin, end, [&](llvm::Value* at) { body(ElementIndex::Linear(at)); });
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) {
+      llvm::Value* base = Scale(b, unit, inner_);
+      EmitLoop(b, inner_, [&](llvm::Value* at) {
+        body(ElementIndex::Linear(inner_ == 1 ? unit : b.CreateNSWAdd(base, at)));
+      });
+    });
     return;
   }
   EmitLoop(b, begin, end, [&](llvm::Value* unit) {

@@ -9,7 +9,8 @@ namespace hlokit {
 // long.
 class DomainLoop {
  public:
-  // linear: one unit an element, indices carry positions only. Otherwise the fastest dimensions are
+  // linear: indices carry positions only; a unit is one element, or a row of up to 1024 where the
+  // number of elements is a multiple of 64. Otherwise the fastest dimensions are
   // loops of their own inside each unit. element_cost (in simple float operations): elements that
   // are much work, as those of a reduction, make shorter units.
   DomainLoop(const Shape& shape, bool linear, double element_cost = 1);

@@ -2,7 +2,7 @@
 #include "runtime/dot.h"
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 #include "runtime/context.h"
 #include "runtime/element.h"
@@ -13,20 +13,21 @@
 namespace hlokit {
 namespace {
 
-using Dims = std::vector<HlokitDotDim>;
+using Dims = DimList<HlokitDotDim>;
 
 // Drops sizes of one, sorts by `key` (largest stride first) and merges neighbours that form one
 // dimension everywhere.
 Dims Simplified(const HlokitDotDim* dims, int64_t rank, int64_t HlokitDotDim::*key) {
   Dims sorted;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (dims[i].size != 1) sorted.push_back(dims[i]);
+  for (const HlokitDotDim& d : std::span(dims, rank)) {
+    if (d.size == 1) continue;
+    sorted.push_back(d);
+    for (HlokitDotDim* at = sorted.last(); at > sorted.begin() && at[-1].*key < at->*key; --at)
+      std::swap(at[-1], at[0]);
   }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const HlokitDotDim& a, const HlokitDotDim& b) { return a.*key > b.*key; });
   Dims merged;
   for (const HlokitDotDim& d : sorted) {
-    HlokitDotDim* last = merged.empty() ? nullptr : &merged.back();
+    HlokitDotDim* last = merged.last();
     if (last != nullptr && last->lhs == d.lhs * d.size && last->rhs == d.rhs * d.size &&
         last->out == d.out * d.size) {
       *last = {last->size * d.size, d.lhs, d.rhs, d.out};
@@ -44,9 +45,9 @@ int64_t Size(const Dims& dims) {
 }
 
 OwnedIndexMap MapOf(const Dims& dims, int64_t HlokitDotDim::*stride, int64_t scale = 1) {
-  std::vector<StridedDim> list;
+  DimList<StridedDim> list;
   for (const HlokitDotDim& d : dims) list.push_back({d.size, d.*stride * scale});
-  return OwnedIndexMap(list);
+  return OwnedIndexMap({list.begin(), list.end()});
 }
 
 struct DotPlan {
@@ -68,6 +69,7 @@ struct DotPlan {
 void RunBatches(void* ctx, const Dims& batch, const DotPlan& plan, const HlokitDotDesc& desc,
                 const char* lhs, const char* rhs, char* out, int64_t negate_from) {
   const int64_t count = Size(batch);
+  if (count == 1) return plan.Run(ctx, lhs, rhs, out, negate_from);
   const OwnedIndexMap l = MapOf(batch, &HlokitDotDim::lhs, ElementBytes(desc.lhs_type));
   const OwnedIndexMap r = MapOf(batch, &HlokitDotDim::rhs, ElementBytes(desc.rhs_type));
   const OwnedIndexMap o = MapOf(batch, &HlokitDotDim::out, ElementBytes(desc.out_type));
@@ -92,9 +94,10 @@ void RunComplex(void* ctx, const Dims& batch, DotPlan plan, const Dims& sums,
   const int64_t bytes = ElementBytes(part);
   plan.lhs_type = plan.rhs_type = plan.out_type = part;
   auto with_parts = [&](int64_t HlokitDotDim::*stride, int64_t part_stride) {
-    std::vector<StridedDim> list = {{2, part_stride}};
+    DimList<StridedDim> list;
+    list.push_back({2, part_stride});
     for (const HlokitDotDim& d : sums) list.push_back({d.size, 2 * (d.*stride)});
-    return OwnedIndexMap(list);
+    return OwnedIndexMap({list.begin(), list.end()});
   };
   const int64_t depth = Size(sums);
   plan.lhs_sums = with_parts(&HlokitDotDim::lhs, 1);

@@ -4,12 +4,13 @@
 namespace hlokit {
 namespace {
 
-std::vector<StridedDim> Merged(const std::vector<StridedDim>& dims) {
-  std::vector<StridedDim> merged;
+DimList<StridedDim> Merged(std::span<const StridedDim> dims) {
+  DimList<StridedDim> merged;
   for (const StridedDim& d : dims) {
     if (d.size == 1) continue;
-    if (!merged.empty() && merged.back().stride == d.stride * d.size) {
-      merged.back() = {merged.back().size * d.size, d.stride};
+    StridedDim* last = merged.last();
+    if (last != nullptr && last->stride == d.stride * d.size) {
+      *last = {last->size * d.size, d.stride};
     } else {
       merged.push_back(d);
     }
@@ -19,13 +20,13 @@ std::vector<StridedDim> Merged(const std::vector<StridedDim>& dims) {
 
 }  // namespace
 
-OwnedIndexMap::OwnedIndexMap(const std::vector<StridedDim>& dims) {
-  const std::vector<StridedDim> merged = Merged(dims);
-  if (merged.empty()) return;
-  map_ = {1, merged.back().stride, nullptr, 1};
+OwnedIndexMap::OwnedIndexMap(std::span<const StridedDim> dims) {
+  DimList<StridedDim> merged = Merged(dims);
+  if (merged.size() == 0) return;
+  map_ = {1, merged.last()->stride, nullptr, 1};
   for (const StridedDim& d : merged) map_.size *= d.size;
   if (merged.size() == 1 || map_.size == 0) return;
-  if (merged.back().stride == 1) map_.run = merged.back().size;
+  if (merged.last()->stride == 1) map_.run = merged.last()->size;
   table_.reserve(map_.size);
   table_.push_back(0);
   for (const StridedDim& d : merged) {  // each dimension multiplies the list before it

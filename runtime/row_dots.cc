@@ -55,7 +55,9 @@ class FewRows {
         rows_(c.rows.size),
         depth_(a.k.size),
         run_(RunOf(b.k)) {
-    for (int64_t k = 0; k < depth_; k += run_) runs_.push_back(OffsetAt(b_.k, k));
+    for (int64_t k = run_; k < depth_; k += run_) runs_.push_back(OffsetAt(b_.k, k));
+    first_run_ = OffsetAt(b_.k, 0);
+    if (!runs_.empty()) runs_.insert(runs_.begin(), first_run_);
     const int64_t groups = rows_ > kGemmDotRows ? CeilDiv(rows_, kRowsAmongMany) : 1;
     height_ = CeilDiv(rows_, groups);
     const int64_t column = depth_ * int64_t{sizeof(T)};
@@ -85,8 +87,10 @@ class FewRows {
     T tile[kGemmDotRows * kMostColumns];
     for (int64_t row = 0; row < rows_; row += height_) {
       const int64_t rows = std::min(height_, rows_ - row);
-      by_rows_[rows]({a + row * depth_, depth_, b_.data, columns, count, runs_.data(),
-                      static_cast<int64_t>(runs_.size()), run_, tile, kMostColumns});
+      by_rows_[rows]({a + row * depth_, depth_, b_.data, columns, count,
+                      runs_.empty() ? &first_run_ : runs_.data(),
+                      std::max<int64_t>(1, static_cast<int64_t>(runs_.size())), run_, tile,
+                      kMostColumns});
       kernels_.store(c_.type)(tile, kMostColumns, rows, count, c_, row, col);
     }
   }
@@ -96,8 +100,9 @@ class FewRows {
   const GemmSource &a_, &b_;
   const GemmTarget& c_;
   int64_t rows_, depth_;
-  int64_t run_;  // elements of a column that lie side by side
-  std::vector<int64_t> runs_;
+  int64_t run_;                // elements of a column that lie side by side
+  std::vector<int64_t> runs_;  // where they begin; nothing for the one
+  int64_t first_run_;
   int64_t height_;  // rows that are worked on together
   int64_t chunk_;   // columns that all rows meet, one group after the other
 };

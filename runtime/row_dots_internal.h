@@ -18,7 +18,7 @@ HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
 template <typename T, int kCount>
 HLOKIT_INLINE void AddLaneSums(const typename VectorOf<T>::Type* sums, T* to) {
   constexpr int kLanes = VectorOf<T>::kLanes;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int first = 0; first < kCount; first += kLanes) {
     typename Lanes<T, kLanes>::Type rows[kLanes];
 #pragma GCC unroll 16
@@ -31,6 +31,8 @@ HLOKIT_INLINE void AddLaneSums(const typename VectorOf<T>::Type* sums, T* to) {
     for (int i = 0; i < kLanes && first + i < kCount; ++i) to[first + i] += rows[0][i];
   }
 }
+
+constexpr int64_t kShortColumn = 256;
 
 // kRows rows with the kCols columns from `col` on.
 template <typename T, typename B, int kRows, int kCols>
@@ -49,7 +51,7 @@ static void RowDots(const RowDotTask<T>& task, int64_t col) {
       Vector row[kRows];
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) row[r] = Load(a + r * task.lda + p);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int j = 0; j < kCols; ++j) {
         const Vector column = Load(columns[j] + p);
 #pragma GCC unroll 8
@@ -74,6 +76,12 @@ static void ManyRowDots(const RowDotTask<T>& task) {
   constexpr int kFit = HLOKIT_ACCUMULATORS / kRows;
   constexpr int kCols = kFit >= kGemmDotCols ? kGemmDotCols : kFit >= 4 ? 4 : 2;
   int64_t col = 0;
+  // Short columns cost more to add up at their ends than to multiply: a whole square of sums then.
+  constexpr int kSquare = VectorOf<T>::kLanes;
+  if constexpr (kRows == 1 && kSquare > kCols && kSquare <= HLOKIT_ACCUMULATORS) {
+    if (task.run_count * task.run <= kShortColumn)
+      for (; col + kSquare <= task.cols; col += kSquare) RowDots<T, B, 1, kSquare>(task, col);
+  }
   for (; col + kCols <= task.cols; col += kCols) RowDots<T, B, kRows, kCols>(task, col);
   for (; col < task.cols; ++col) RowDots<T, B, kRows, 1>(task, col);
 }

@@ -102,6 +102,46 @@ Made SplitReduce(Instruction* i, Rewriter& r) {
   return made;
 }
 
+constexpr int64_t kShortRow = 64, kManyRows = 8;
+
+// The dimensions at the end, in order, that a reduction takes away; none where all before are taken
+// away too.
+DimVector ReducedAtEnd(const Instruction& reduce) {
+  const DimVector& along = reduce.attr<DimensionsAttrs>().dimensions;
+  DimVector at_end;
+  for (int64_t d = reduce.operand(0)->shape().rank() - 1; d >= 0 && Contains(along, d); --d)
+    at_end.insert(at_end.begin(), d);
+  return at_end;
+}
+
+int64_t Elements(const Shape& shape, const DimVector& dims) {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= shape.dims[d];
+  return count;
+}
+
+Made SplitShortRows(Instruction* i, Rewriter& r) {
+  if (!IsStaticReduce(i) || i->operand_count() != 2 || !i->operand(0)->shape().IsRowMajor())
+    return nullptr;
+  const Shape& from = i->operand(0)->shape();
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  const DimVector rows = ReducedAtEnd(*i);
+  DimVector columns, later;
+  for (int64_t d : i->attr<DimensionsAttrs>().dimensions)
+    if (!Contains(rows, d)) columns.push_back(d);
+  std::sort(columns.begin(), columns.end());
+  if (rows.empty() || columns.empty() || Elements(from, rows) >= kShortRow ||
+      Elements(from, columns) < kManyRows || BitWidth(from.type) < 32 || !opcode ||
+      !IsIdentity(i->operand(1), *opcode))
+    return nullptr;
+  for (int64_t d : rows) later.push_back(d - static_cast<int64_t>(columns.size()));
+  HloWriter w(r);
+  Instruction* inner = w.Reduce(i->operand(0), i->operand(1), columns, i->to_apply());
+  Instruction* made = r.Clone(i, i->shape(), {inner, i->operand(1)});
+  made->mutable_attr<DimensionsAttrs>().dimensions = later;
+  return made;
+}
+
 Made WindowOfColumns(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduceWindow || i->operand(0)->shape().rank() != 1 ||
       i->shape().HasDynamicDims() || i->operand(0)->shape().HasDynamicDims())
@@ -155,6 +195,9 @@ std::unique_ptr<Pass> CreateReductionDimensionGrouper() {
 }
 std::unique_ptr<Pass> CreateReductionSplitter() {
   return MakeExpander("reduction-splitter", SplitReduce);
+}
+std::unique_ptr<Pass> CreateShortRowSplitter() {
+  return MakeExpander("short-row-splitter", SplitShortRows);
 }
 std::unique_ptr<Pass> CreateReduceWindowResizer() {
   return MakeExpander("reduce-window-resizer", WindowOfColumns);

@@ -17,6 +17,11 @@ std::unique_ptr<Pass> CreateReductionDimensionGrouper();
 // Reassociates floats.
 std::unique_ptr<Pass> CreateReductionSplitter();
 
+// short-row-splitter: a reduction of 32 bits and more over slow dimensions and over rows of less than
+// 64 elements, with others between, becomes one of columns, which vectors add up, and one of what
+// that leaves. Where the initial value is the identity. Reassociates floats.
+std::unique_ptr<Pass> CreateShortRowSplitter();
+
 // reduce-window-resizer: windows over lists go over columns. Exact.
 std::unique_ptr<Pass> CreateReduceWindowResizer();
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 
+#include "passes/any_layout.h"
 #include "passes/dce.h"
 #include "passes/simplify/rule.h"
 #include "support/dense_map.h"
@@ -19,8 +20,8 @@ template <typename Visit>
 void ForEachRule(Visit visit) {
   for (auto table :
        {ArithmeticRules(), CompareSelectRules(), ConvertRules(), BroadcastReshapeRules(),
-        MovementRules(), ReduceRules(), SignRules(), IntegerRules(), LogicRules(), BoundRules(),
-        PartRules(), PieceRules(), UpdateRules(), ProductRules()})
+        MovementRules(), ReduceRules(), SignRules(), IotaRules(), IntegerRules(), LogicRules(),
+        BoundRules(), PartRules(), PieceRules(), UpdateRules(), ProductRules()})
     for (const Rule& rule : table) visit(rule);
 }
 
@@ -33,10 +34,11 @@ struct Marks {
 class Simplifier {
  public:
   Simplifier(Computation& computation, const RulesByOpcode& rules, RewriteControl& control,
-             Marks& marks)
+             bool keeps_order, Marks& marks)
       : c_(computation),
         rules_(rules),
         control_(control),
+        keeps_order_(keeps_order),
         rewriter_(computation),
         queued_(marks.queued),
         gone_(marks.gone) {}
@@ -64,6 +66,13 @@ class Simplifier {
            i->control_successors().empty() && i->shape().IsArray() && !i->shape().HasDynamicDims();
   }
 
+  // Memory orders mean nothing before layouts are assigned; a copy is there to change them.
+  bool MayStandFor(const Instruction* simpler, const Instruction* i) const {
+    if (SameShape(simpler->shape(), i->shape())) return true;
+    return !keeps_order_ && i->opcode() != Opcode::kCopy &&
+           SameButForOrder(simpler->shape(), i->shape()) && UsersTakeAnyOrder(i);
+  }
+
   void Push(Instruction* i) {
     if (queued_[i->id()]) return;
     queued_[i->id()] = true;
@@ -75,8 +84,7 @@ class Simplifier {
       rewriter_.set_subject(i);
       Instruction* simpler = rule->apply(i, rewriter_);
       const std::vector<Instruction*> made = rewriter_.TakeMade();
-      const bool takes = simpler != nullptr && simpler != i &&
-                         SameShape(simpler->shape(), i->shape()) &&
+      const bool takes = simpler != nullptr && simpler != i && MayStandFor(simpler, i) &&
                          control_.Permit(rule->name, *i, *simpler);
       if (takes) {
         for (Instruction* user : i->users()) Push(user);
@@ -116,6 +124,7 @@ class Simplifier {
   Computation& c_;
   const RulesByOpcode& rules_;
   RewriteControl& control_;
+  bool keeps_order_;
   Rewriter rewriter_;
   std::deque<std::pair<Instruction*, int64_t>> work_;
   DenseMap<char>&queued_, &gone_;
@@ -126,7 +135,7 @@ class Algsimp final : public ComputationPass {
  public:
   Algsimp(absl::string_view name, absl::Span<const std::string> disabled, bool rounding,
           bool layout_sensitive)
-      : name_(name) {
+      : name_(name), layout_sensitive_(layout_sensitive) {
     const auto take = [&](const Rule& rule) {
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
@@ -143,11 +152,13 @@ class Algsimp final : public ComputationPass {
     return ComputationPass::Run(module);
   }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return Simplifier(computation, rules_, control(), marks_).Run();
+    return Simplifier(computation, rules_, control(), layout_sensitive_, marks_).Run();
   }
+  bool into_applied() const override { return true; }
 
  private:
   absl::string_view name_;
+  bool layout_sensitive_;
   RulesByOpcode rules_;
   Marks marks_;
 };

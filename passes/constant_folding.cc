@@ -61,7 +61,7 @@ absl::StatusOr<Literal> Fold(const Instruction& i) {
   return EvaluateInstruction(i, operands);
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> FoldAll(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (!MayFold(i) || (i->users().empty() && !i->IsRoot())) continue;
@@ -77,10 +77,17 @@ absl::StatusOr<bool> Run(Computation& computation) {
   return changed;
 }
 
+class ConstantFolding final : public ComputationPass {
+ public:
+  absl::string_view name() const override { return "constant_folding"; }
+  bool into_applied() const override { return true; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return FoldAll(c); }
+};
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateConstantFolding() {
-  return MakeComputationPass("constant_folding", Run);
+  return std::make_unique<ConstantFolding>();
 }
 
 }  // namespace hlokit

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
+#include "passes/any_layout.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -20,8 +21,6 @@ bool Mergeable(const Instruction* i) {
   if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
   switch (i->opcode()) {
     case Opcode::kParameter:
-    case Opcode::kCustomCall:
-    case Opcode::kCall:
     case Opcode::kAsyncUpdate:
     case Opcode::kAfterAll:
     case Opcode::kAddDependency:
@@ -30,6 +29,8 @@ bool Mergeable(const Instruction* i) {
       return false;
     case Opcode::kConstant:
       return i->literal() != nullptr;
+    case Opcode::kCall:
+    case Opcode::kCustomCall:
     case Opcode::kFusion:
     case Opcode::kWhile:  // JAX repeats whole searches, which flatten-call-graph has given copies
                           // of one body
@@ -40,16 +41,18 @@ bool Mergeable(const Instruction* i) {
   }
 }
 
-bool SameOperation(const Instruction* a, const Instruction* b) {
-  if (a->opcode() != b->opcode() || a->shape() != b->shape() ||
-      a->operand_count() != b->operand_count())
-    return false;
+bool SameButForShape(const Instruction* a, const Instruction* b) {
+  if (a->opcode() != b->opcode() || a->operand_count() != b->operand_count()) return false;
   if (a->SameAttributes(*b)) return true;
   if (a->called().empty() || a->called().size() != b->called().size()) return false;
   if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
   for (size_t k = 0; k < a->called().size(); ++k)
     if (!SameComputation(a->called(k), b->called(k), kMaxComparedFunction)) return false;
   return true;
+}
+
+bool SameOperation(const Instruction* a, const Instruction* b) {
+  return a->shape() == b->shape() && SameButForShape(a, b);
 }
 
 bool Commutes(const Instruction* i) {
@@ -74,16 +77,44 @@ struct Hash {
   }
 };
 
+// Exact, or but for the order of dimensions in memory.
+template <bool kInAnyOrder>
 struct Equal {
   bool operator()(const Instruction* a, const Instruction* b) const {
     if (a == b) return true;
-    if (!SameOperation(a, b)) return false;
+    const bool same =
+        kInAnyOrder ? SameButForOrder(a->shape(), b->shape()) : a->shape() == b->shape();
+    if (!same || !SameButForShape(a, b)) return false;
     if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin())) return true;
     return Commutes(a) && a->operand(0) == b->operand(1) && a->operand(1) == b->operand(0);
   }
 };
 
-absl::StatusOr<bool> Run(Computation& computation) { return MergeEqual(computation); }
+// Those that were seen, first ones first.
+class Seen {
+ public:
+  // One that computes what `i` does; null if there is none, and then `i` is remembered.
+  Instruction* TwinOf(Instruction* i) {
+    const auto [found, fresh] = exact_.insert(i);
+    if (!fresh) return *found;
+    if (!i->shape().IsArray() || !LooksAtElements(i->opcode())) return nullptr;
+    const auto [similar, first] = in_any_order_.insert(i);
+    if (first || !UsersTakeAnyOrder(i)) return nullptr;
+    exact_.erase(i);
+    return *similar;
+  }
+
+ private:
+  absl::flat_hash_set<Instruction*, Hash, Equal<false>> exact_;
+  absl::flat_hash_set<Instruction*, Hash, Equal<true>> in_any_order_;
+};
+
+class Cse final : public ComputationPass {
+ public:
+  absl::string_view name() const override { return "cse"; }
+  bool into_fusions() const override { return true; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return MergeEqual(c); }
+};
 
 }  // namespace
 
@@ -105,19 +136,19 @@ bool SameComputation(const Computation* a, const Computation* b, int64_t limit) 
 
 bool MergeEqual(Computation& computation) {
   bool changed = false;
-  absl::flat_hash_set<Instruction*, Hash, Equal> seen;
+  Seen seen;
   for (Instruction* i : computation.PostOrder()) {
     if (!Mergeable(i) || (i->users().empty() && !i->IsRoot())) continue;
-    auto [found, fresh] = seen.insert(i);
-    if (fresh) continue;
-    i->ReplaceAllUsesWith(*found);
+    Instruction* const twin = seen.TwinOf(i);
+    if (twin == nullptr) continue;
+    i->ReplaceAllUsesWith(twin);
     computation.Remove(i);
     changed = true;
   }
   return changed;
 }
 
-std::unique_ptr<Pass> CreateCse() { return MakeComputationPass("cse", Run); }
+std::unique_ptr<Pass> CreateCse() { return std::make_unique<Cse>(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -51,12 +51,13 @@ class Expander final : public ComputationPass {
     RemoveUnused(computation, needed);
   }
 
-  // `operands` may name one more than once.
+  // `operands` may name one more than once, and some may hang on others: those are removed with
+  // them.
   static void RemoveUnused(Computation& computation, std::vector<Instruction*> operands) {
     std::sort(operands.begin(), operands.end());
     operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-    for (Instruction* operand : operands)
-      if (operand->users().empty()) computation.RemoveIfDead(operand);
+    std::erase_if(operands, [](const Instruction* operand) { return !operand->users().empty(); });
+    for (Instruction* operand : operands) computation.RemoveIfDead(operand);
   }
 
   absl::string_view name_;

@@ -2,6 +2,7 @@
 // too.
 #include "passes/flatten_call_graph.h"
 
+#include "passes/async_body.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -24,7 +25,7 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
     Computation* c = work.back();
     work.pop_back();
     for (Instruction* i : c->Instructions()) {
-      if (running_only_ && !Runs(i)) continue;
+      if ((running_only_ && !Runs(i)) || GoesOnWithAsync(*i)) continue;
       for (size_t k = 0; k < i->called().size(); ++k) {
         Computation* called = i->called(k);
         if (taken[called->id()]) {
@@ -33,7 +34,11 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
             return ResourceExhausted("flatten-call-graph: more than ", kMaxFlattenedInstructions,
                                      " instructions would have to be copied");
           called = called->Clone(".clone");
-          i->SetCalled(k, called);
+          if (i->opcode() == Opcode::kAsyncStart) {
+            SetAsyncBody(i, called);
+          } else {
+            i->SetCalled(k, called);
+          }
           taken.resize(module.computation_id_bound(), false);
           changed = true;
         }

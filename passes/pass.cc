@@ -71,7 +71,16 @@ std::unique_ptr<Pass> MakeComputationPass(absl::string_view name,
   return std::make_unique<ComputationFunctionPass>(name, run);
 }
 
-std::vector<bool> RunningComputations(const Module& module) {
+namespace {
+
+bool RunsWhatItCalls(const Instruction& i) {
+  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+         i.opcode() == Opcode::kCall || i.opcode() == Opcode::kAsyncStart;
+}
+
+// The entry, and what it comes to by calls of instructions that `follow` accepts.
+template <typename Follow>
+std::vector<bool> Reached(const Module& module, Follow follow) {
   std::vector<bool> running(module.computation_id_bound(), false);
   std::vector<const Computation*> work = {module.entry()};
   running[module.entry()->id()] = true;
@@ -79,9 +88,7 @@ std::vector<bool> RunningComputations(const Module& module) {
     const Computation* c = work.back();
     work.pop_back();
     for (const Instruction* i : c->Instructions()) {
-      const bool runs = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
-                        i->opcode() == Opcode::kCall || i->opcode() == Opcode::kAsyncStart;
-      if (!runs) continue;
+      if (!follow(*i)) continue;
       for (const Computation* called : i->called()) {
         if (running[called->id()]) continue;
         running[called->id()] = true;
@@ -92,8 +99,17 @@ std::vector<bool> RunningComputations(const Module& module) {
   return running;
 }
 
+}  // namespace
+
+std::vector<bool> RunningComputations(const Module& module) {
+  return Reached(module, RunsWhatItCalls);
+}
+
 absl::StatusOr<bool> ComputationPass::Run(Module& module) {
-  const std::vector<bool> running = RunningComputations(module);
+  const bool applied = into_applied();
+  const std::vector<bool> running = Reached(module, [applied](const Instruction& i) {
+    return applied ? i.opcode() != Opcode::kFusion : RunsWhatItCalls(i);
+  });
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder()) {
     if (!into_fusions() && !running[c->id()]) continue;

@@ -34,13 +34,15 @@ class Pass {
   RewriteControl* control_ = nullptr;
 };
 
-// A pass over each computation that runs on its own: bodies of fusions and scalar functions of
-// reduce and the like are left out unless `into_fusions` says otherwise.
+// A pass over each computation that runs on its own, and, where it says so, over the scalar
+// functions of reduce, sort and the like (into_applied), or these and bodies of fusions
+// (into_fusions).
 class ComputationPass : public Pass {
  public:
   absl::StatusOr<bool> Run(Module& module) override;
   virtual absl::StatusOr<bool> RunOnComputation(Computation& computation) = 0;
   virtual bool into_fusions() const { return false; }
+  virtual bool into_applied() const { return false; }
 };
 
 // A pass that is one function: over the module, or over each computation that runs on its own. One

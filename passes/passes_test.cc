@@ -56,6 +56,20 @@ TEST(HloCycleDetection, NamesWhatNeedsItself) {
   entry.root()->operand(0)->DropControlEdges();
 }
 
+// Whichever of two operands that become dead lies first in memory.
+TEST(ControlFlowFlattening, RemovesOperandsThatHangOnEachOther) {
+  for (const bool first : {false, true}) {
+    auto module =
+        Read(Text("p = f32[4] parameter(0)\na = f32[4] sine(p)\nb = f32[4] cosine(p)\n"
+                  "ROOT r = (f32[4], f32[4]) all-reduce(a, b), replica_groups={}, to_apply=add"));
+    ASSERT_NE(module, nullptr);
+    Instruction* sum = module->entry()->root();
+    sum->operand(first ? 0 : 1)->SetOperand(0, sum->operand(first ? 1 : 0));
+    EXPECT_TRUE(RunPasses(*module, "control-flow-flattening").ok());
+    EXPECT_THAT(Print(*module), AllOf(Not(HasSubstr("sine")), Not(HasSubstr("all-reduce"))));
+  }
+}
+
 class PassCase : public testing::TestWithParam<Case> {};
 
 TEST_P(PassCase, LeavesWhatItShould) {

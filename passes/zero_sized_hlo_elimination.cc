@@ -17,9 +17,13 @@ bool IsEmpty(const Instruction* i) {
 absl::StatusOr<bool> Run(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    if (!IsEmpty(i) || (i->users().empty() && !i->IsRoot())) continue;
-    i->ReplaceAllUsesWith(computation.AddConstant(Literal(i->shape()), i->name()));
+    if (!IsEmpty(i)) continue;
+    if (i->users().empty() && !i->IsRoot()) {
+      changed |= computation.RemoveIfDead(i) > 0;
+      continue;
+    }
     changed = true;
+    i->ReplaceAllUsesWith(computation.AddConstant(Literal(i->shape()), i->name()));
   }
   return changed;
 }

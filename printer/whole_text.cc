@@ -1,14 +1,21 @@
 // Which text of a module keeps all of it.
 #include "printer/whole_text.h"
 
+#include "absl/strings/str_cat.h"
 #include "printer/writer_internal.h"
 
 namespace hlokit {
 namespace {
 
+// `copy-start` and the like are operations of their own.
+bool SugarIsTaken(Opcode wrapped) {
+  return OpcodeFromText(absl::StrCat(Text(wrapped), "-start")).has_value();
+}
+
 // Read back, the wrapped instruction takes the operands of the start, all and in their order.
 bool SugarKeeps(const Instruction& wrapped) {
-  if (wrapped.IsConstant() || wrapped.operand_count() != wrapped.parent()->parameter_count())
+  if (wrapped.IsConstant() || SugarIsTaken(wrapped.opcode()) ||
+      wrapped.operand_count() != wrapped.parent()->parameter_count())
     return false;
   for (int64_t k = 0; k < wrapped.operand_count(); ++k)
     if (wrapped.operand(k) != wrapped.parent()->parameter(k)) return false;

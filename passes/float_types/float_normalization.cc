@@ -1,6 +1,7 @@
 // Narrow types computed in wider ones.
 #include "passes/float_types/float_normalization.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "passes/dce.h"
 #include "passes/expander.h"
 #include "passes/float_types/picked_values.h"
@@ -124,13 +125,26 @@ Computation* WithWideScalars(Computation& function, const Widening& types) {
   return copy;
 }
 
-// Of wide(narrow(x)), where the rounding changes nothing: x. Else null.
-Instruction* WithoutRounding(Instruction* i, const Widening& types) {
+// The conversions back to the narrow type that the rewrite made itself.
+using Narrowed = absl::flat_hash_set<const Instruction*>;
+
+// True if nothing computes with `i`: it is the result of its computation, or an element of that.
+bool IsResult(const Instruction* i) {
+  for (const Instruction* user : i->users())
+    if (user->opcode() != Opcode::kTuple || !user->IsRoot()) return false;
+  return true;
+}
+
+// Of wide(narrow(x)), where the rounding changes nothing, or is the rewrite's own and right before
+// a result (XLA leaves all of its own out): x. Else null.
+Instruction* WithoutRounding(Instruction* i, const Narrowed& own, const Widening& types) {
   if (i->opcode() != Opcode::kConvert || i->shape().type != types.high) return nullptr;
   Instruction* narrow = i->operand(0);
   if (narrow->opcode() != Opcode::kConvert || narrow->shape().type != types.low) return nullptr;
   Instruction* x = narrow->operand(0);
-  if (!SameShape(x->shape(), i->shape()) || !PicksValues(x->opcode())) return nullptr;
+  if (!SameShape(x->shape(), i->shape())) return nullptr;
+  if (own.contains(narrow) && IsResult(i)) return x;
+  if (!PicksValues(x->opcode())) return nullptr;
   for (const Instruction* operand : x->operands()) {
     const bool widened =
         operand->opcode() == Opcode::kConvert && operand->operand(0)->shape().type == types.low;
@@ -149,8 +163,9 @@ Instruction* Wide(HloWriter& w, Instruction* x, const Widening& types) {
   return w.Convert(x, types.high);
 }
 
-absl::StatusOr<Instruction*> Normalize(Instruction* i, Rewriter& r, const Widening& types) {
-  if (Instruction* x = WithoutRounding(i, types)) return x;
+absl::StatusOr<Instruction*> Normalize(Instruction* i, Rewriter& r, Narrowed& own,
+                                       const Widening& types) {
+  if (Instruction* x = WithoutRounding(i, own, types)) return x;
   if (StaysNarrow(i->opcode(), types)) return nullptr;
   bool any = Involves(i->shape(), types.low);
   for (const Instruction* operand : i->operands()) any |= Involves(operand->shape(), types.low);
@@ -163,7 +178,10 @@ absl::StatusOr<Instruction*> Normalize(Instruction* i, Rewriter& r, const Wideni
   for (Computation* function : i->called()) functions.push_back(WithWideScalars(*function, types));
   made->set_called(std::move(functions));
   if (!i->shape().IsTuple()) {
-    return i->shape().type == types.low ? r.Add(Opcode::kConvert, i->shape(), {made}) : made;
+    if (i->shape().type != types.low) return made;
+    Instruction* narrow = r.Add(Opcode::kConvert, i->shape(), {made});
+    if (IsFloat(types.low)) own.insert(narrow);  // integers wrap
+    return narrow;
   }
   std::vector<Instruction*> parts;
   for (size_t k = 0; k < i->shape().elements.size(); ++k) {
@@ -180,10 +198,12 @@ class Normalization final : public Pass {
   Normalization(absl::string_view name, Widening types)
       : name_(name),
         rewrite_(MakeExpander(
-            name, [types](Instruction* i, Rewriter& r) { return Normalize(i, r, types); },
+            name,
+            [this, types](Instruction* i, Rewriter& r) { return Normalize(i, r, own_, types); },
             /*everywhere=*/true)) {}
   absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> Run(Module& module) override {
+    own_.clear();
     rewrite_->set_control(&control());
     ASSIGN_OR_RETURN(const bool changed, rewrite_->Run(module));
     if (!changed) return false;
@@ -194,6 +214,7 @@ class Normalization final : public Pass {
 
  private:
   absl::string_view name_;
+  Narrowed own_;
   std::unique_ptr<Pass> rewrite_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "passes/async_body.h"
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
 #include "passes/host_memory/memory_spaces.h"
@@ -181,14 +182,6 @@ bool RunsOnHostAlready(const Computation& c) {
          c.root()->attr<CustomCallAttrs>().target == kHostExecute;
 }
 
-// The start's users that end or continue it run what it runs.
-void SetRunning(Instruction* start, Computation* body) {
-  start->SetCalled(0, body);
-  for (Instruction* user : start->users())
-    if (user->opcode() == Opcode::kAsyncDone || user->opcode() == Opcode::kAsyncUpdate)
-      SetRunning(user, body);
-}
-
 absl::StatusOr<bool> ConvertToCustomCalls(Computation& c, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : c.PostOrder()) {
@@ -197,7 +190,7 @@ absl::StatusOr<bool> ConvertToCustomCalls(Computation& c, RewriteControl& contro
         RunsOnHostAlready(*i->to_apply()) || i->HasSideEffect() ||
         !control.Permit("host-offloading-prepare-convert-to-custom-call", *i, *i))
       continue;
-    SetRunning(i, RunOnHost(*i->to_apply()));
+    SetAsyncBody(i, RunOnHost(*i->to_apply()));
     changed = true;
   }
   return changed;

@@ -180,6 +180,32 @@ Instruction* CompareIotaEnd(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+// A comparison of x with a number beyond what x can be.
+Instruction* CompareOutOfRange(Instruction* i, Rewriter& r) {
+  const std::optional<int64_t> number = IntegerSplat(i->operand(1));
+  if (!number || IsUnsigned(i->operand(0)->shape().type)) return nullptr;
+  const IntegerRange range = RangeOf(i->operand(0));
+  const bool above = range.least && *range.least > *number;
+  const bool not_below = range.least && *range.least >= *number;
+  const bool below = range.greatest && *range.greatest < *number;
+  const bool not_above = range.greatest && *range.greatest <= *number;
+  switch (i->attr<CompareAttrs>().direction) {
+    case kLt:
+      return not_below || below ? r.Splat(i->shape(), below) : nullptr;
+    case kGe:
+      return not_below || below ? r.Splat(i->shape(), not_below) : nullptr;
+    case kGt:
+      return not_above || above ? r.Splat(i->shape(), above) : nullptr;
+    case kLe:
+      return not_above || above ? r.Splat(i->shape(), not_above) : nullptr;
+    case kEq:
+      return above || below ? r.Splat(i->shape(), 0) : nullptr;
+    case kNe:
+      return above || below ? r.Splat(i->shape(), 1) : nullptr;
+  }
+  return nullptr;
+}
+
 constexpr Rule kRules[] = {
     {"max-of-end", Opcode::kMaximum, BoundOfEnd},
     {"max-repeated", Opcode::kMaximum, RepeatedOperand},
@@ -195,6 +221,7 @@ constexpr Rule kRules[] = {
     {"compare-sum", Opcode::kCompare, CompareSum},
     {"compare-converted-pred", Opcode::kCompare, CompareConvertedPred},
     {"compare-iota-end", Opcode::kCompare, CompareIotaEnd},
+    {"compare-out-of-range", Opcode::kCompare, CompareOutOfRange},
 };
 
 }  // namespace

@@ -18,7 +18,9 @@ bool Holds(ElementType to, ElementType from) {
   if (IsInteger(from))
     return (to == ElementType::kF32 && a <= 16) || (to == ElementType::kF64 && a <= 32);
   if (!IsFloat(from)) return false;
-  if (to == ElementType::kF64) return from != ElementType::kF8E8M0FNU;
+  if (from == ElementType::kF8E8M0FNU) return false;
+  if (to == ElementType::kF64) return true;
+  if (a <= 8) return to == ElementType::kF16 || to == ElementType::kBF16 || to == ElementType::kF32;
   return to == ElementType::kF32 && (from == ElementType::kBF16 || from == ElementType::kF16);
 }
 

@@ -158,21 +158,6 @@ Instruction* UpdateWhole(Instruction* i, Rewriter&) {
   return i->operand(1)->shape().dims == i->shape().dims ? i->operand(1) : nullptr;
 }
 
-// An iota along a dimension of size one counts nothing.
-Instruction* IotaOfOne(Instruction* i, Rewriter& r) {
-  const int64_t d = i->attr<IotaAttrs>().iota_dimension;
-  return i->shape().rank() > 0 && i->shape().dims[d] == 1 ? r.Splat(i->shape(), 0) : nullptr;
-}
-
-// Iotas of many dimensions are broadcasts of a row.
-Instruction* IotaAsBroadcast(Instruction* i, Rewriter& r) {
-  if (i->shape().rank() < 2) return nullptr;
-  const int64_t d = i->attr<IotaAttrs>().iota_dimension;
-  Instruction* row =
-      r.Add(Opcode::kIota, Shape::Array(i->shape().type, {i->shape().dims[d]}), {}, IotaAttrs{0});
-  return r.Broadcast(row, i->shape(), {d});
-}
-
 constexpr Rule kRules[] = {
     {"slice-same", Opcode::kSlice, SliceSame},
     {"slice-of-slice", Opcode::kSlice, SliceOfSlice},
@@ -189,8 +174,6 @@ constexpr Rule kRules[] = {
     {"dynamic-slice-constant", Opcode::kDynamicSlice, DynamicSliceConstant},
     {"dynamic-slice-of-broadcast", Opcode::kDynamicSlice, SliceOfBroadcast},
     {"update-whole", Opcode::kDynamicUpdateSlice, UpdateWhole},
-    {"iota-of-one", Opcode::kIota, IotaOfOne},
-    {"iota-as-broadcast", Opcode::kIota, IotaAsBroadcast},
 };
 
 }  // namespace

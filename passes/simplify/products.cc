@@ -56,7 +56,7 @@ Instruction* OuterProduct(Instruction* i, Rewriter& r) {
 Instruction* TransposeOfDot(Instruction* i, Rewriter& r) {
   const Instruction* dot = i->operand(0);
   if (dot->opcode() != Opcode::kDot || dot->operand_count() != 2 || dot->users().size() != 1 ||
-      dot->IsRoot() || !i->shape().IsRowMajor())
+      dot->IsRoot())
     return nullptr;
   DotAttrs attrs = dot->attr<DotAttrs>();
   const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());

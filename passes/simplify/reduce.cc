@@ -109,9 +109,35 @@ Instruction* ReduceOfReshape(Instruction* i, Rewriter& r) {
   for (int64_t d = 0; d < x->shape().rank(); ++d)
     if (!Contains(*reduced, d)) kept.dims.push_back(x->shape().dims[d]);
   if (kept.ElementCount() != i->shape().ElementCount()) return nullptr;
+  if (kept.dims != i->shape().dims && reshape->users().size() != 1) return nullptr;
   Instruction* made = r.Clone(i, kept, {x, i->operand(1)});
   made->mutable_attr<DimensionsAttrs>().dimensions = *std::move(reduced);
   return kept.dims == i->shape().dims ? made : r.Reshape(made, i->shape());
+}
+
+// reshape(reduce(x)) that drops dimensions of size one: they are reduced with the others.
+Instruction* ReshapeOfReduce(Instruction* i, Rewriter& r) {
+  const Instruction* reduce = i->operand(0);
+  if (reduce->opcode() != Opcode::kReduce || reduce->operand_count() != 2 || reduce->IsRoot() ||
+      reduce->users().size() != 1 || i->shape().rank() >= reduce->shape().rank())
+    return nullptr;
+  const Shape& from = reduce->operand(0)->shape();
+  DimVector reduced;
+  int64_t next = 0;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    const bool stays = !Contains(Dims(reduce), d) && next < i->shape().rank() &&
+                       from.dims[d] == i->shape().dims[next];
+    if (stays) {
+      ++next;
+      continue;
+    }
+    if (!Contains(Dims(reduce), d) && (from.dims[d] != 1 || from.IsDynamic(d))) return nullptr;
+    reduced.push_back(d);
+  }
+  if (next != i->shape().rank()) return nullptr;
+  Instruction* made = r.Clone(reduce, i->shape(), {reduce->operand(0), reduce->operand(1)});
+  made->mutable_attr<DimensionsAttrs>().dimensions = std::move(reduced);
+  return made;
 }
 
 Instruction* ReduceOfNothing(Instruction* i, Rewriter& r) {
@@ -222,6 +248,7 @@ constexpr Rule kRules[] = {
     {"reduce-of-ones", Opcode::kReduce, ReduceOfOnes},
     {"reduce-of-transpose", Opcode::kReduce, ReduceOfTranspose},
     {"reduce-of-reshape", Opcode::kReduce, ReduceOfReshape},
+    {"reshape-of-reduce", Opcode::kReshape, ReshapeOfReduce},
     {"reduce-of-nothing", Opcode::kReduce, ReduceOfNothing},
     {"reduce-of-broadcast", Opcode::kReduce, ReduceOfBroadcast},
     {"reduce-of-reduce", Opcode::kReduce, ReduceOfReduce},

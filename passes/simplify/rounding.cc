@@ -126,6 +126,7 @@ constexpr Rule kRules[] = {
     {"power-of-exp", Opcode::kPower, PowerOfExp},
     {"power-of-constant", Opcode::kPower, PowerOfConstant},
     {"add-float-constants", Opcode::kAdd, MergeFloatConstants},
+    {"add-float-scatter-to-zeros", Opcode::kAdd, AddScatterToZeros},
     {"mul-float-constants", Opcode::kMultiply, MergeFloatConstants},
 };
 

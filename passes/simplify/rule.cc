@@ -96,6 +96,32 @@ std::optional<int64_t> IntegerSplat(const Instruction* i) {
   return scalar->GetInt(0);
 }
 
+IntegerRange RangeOf(const Instruction* i) {
+  while (i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kReshape) i = i->operand(0);
+  if (!IsInteger(i->shape().type)) return {};
+  if (const auto value = IntegerSplat(i)) return {value, value};
+  switch (i->opcode()) {
+    case Opcode::kClamp: {
+      const auto low = IntegerSplat(i->operand(0)), high = IntegerSplat(i->operand(2));
+      return !low || !high || *low <= *high ? IntegerRange{low, high} : IntegerRange{};
+    }
+    case Opcode::kMaximum: {
+      const auto a = IntegerSplat(i->operand(0)), b = IntegerSplat(i->operand(1));
+      return {a ? a : b, std::nullopt};
+    }
+    case Opcode::kMinimum: {
+      const auto a = IntegerSplat(i->operand(0)), b = IntegerSplat(i->operand(1));
+      return {std::nullopt, a ? a : b};
+    }
+    case Opcode::kConvert:
+      return IsPred(i->operand(0)->shape().type) && BitWidth(i->shape().type) >= 8
+                 ? IntegerRange{0, 1}
+                 : IntegerRange{};
+    default:
+      return {};
+  }
+}
+
 Instruction* RepeatedOperand(Instruction* i, Rewriter&) {
   for (int k : {0, 1}) {
     Instruction* x = i->operand(k);

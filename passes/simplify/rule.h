@@ -70,6 +70,7 @@ absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> ReduceRules();
 absl::Span<const Rule> SignRules();
 absl::Span<const Rule> IntegerRules();
+absl::Span<const Rule> IotaRules();
 absl::Span<const Rule> LogicRules();
 absl::Span<const Rule> BoundRules();
 absl::Span<const Rule> PartRules();
@@ -80,6 +81,10 @@ absl::Span<const Rule> ProductRules();
 absl::Span<const Rule> RoundingRules();
 // Those that look at memory order, which algsimp{layout-sensitive} adds.
 absl::Span<const Rule> LayoutRules();
+
+// A rule of several tables: x plus what is scattered into zeros is scattered into x. Sums of floats
+// are rounded in another order.
+Instruction* AddScatterToZeros(Instruction* i, Rewriter& r);
 
 // Matchers.
 // The scalar constant that every element of `i` equals: of a scalar constant, or of a broadcast of
@@ -105,6 +110,12 @@ bool IsIota(absl::Span<const int64_t> dims);
 // Same memory order of the same dimensions and type, so that one may stand for the other wherever
 // it is used.
 bool SameShape(const Shape& a, const Shape& b);
+// The least and the greatest integer that an element of `i` can be, where its opcode bounds it: a
+// clamp, maximum or minimum with constants, or a conversion of pred. Each may be absent.
+struct IntegerRange {
+  std::optional<int64_t> least, greatest;
+};
+IntegerRange RangeOf(const Instruction* i);
 // True if the two have the same dimensions apart from those of size one, in the same order.
 bool SameWithoutOnes(const Shape& a, const Shape& b);
 // Moves `a` and `b` to the end of the smallest group of dimensions from there on, of `from` and

@@ -89,6 +89,33 @@ Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+bool Adds(const Computation& f) {
+  const Instruction* root = f.root();
+  return f.parameter_count() == 2 && Is(root, Opcode::kAdd) && root->operand(0)->IsParameter() &&
+         root->operand(1)->IsParameter() && root->operand(0) != root->operand(1);
+}
+
+}  // namespace
+
+Instruction* AddScatterToZeros(Instruction* i, Rewriter& r) {
+  for (int k : {0, 1}) {
+    const Instruction* scatter = i->operand(k);
+    if (!Is(scatter, Opcode::kScatter) || scatter->operand_count() != 3 || scatter->IsRoot() ||
+        scatter->users().size() != 1 || !IsSplat(scatter->operand(0), 0) ||
+        !Adds(*scatter->to_apply()))
+      continue;
+    return r.Clone(scatter, i->shape(),
+                   {i->operand(1 - k), scatter->operand(1), scatter->operand(2)});
+  }
+  return nullptr;
+}
+
+namespace {
+
+Instruction* AddScatterToIntegerZeros(Instruction* i, Rewriter& r) {
+  return IsInteger(i->shape().type) ? AddScatterToZeros(i, r) : nullptr;
+}
+
 Instruction* AddUpdateOfIntegerZeros(Instruction* i, Rewriter& r) {
   return IsInteger(i->shape().type) ? AddUpdateOfZeros(i, r) : nullptr;
 }
@@ -130,6 +157,7 @@ constexpr Rule kRules[] = {
     {"update-of-update", Opcode::kDynamicUpdateSlice, UpdateOfUpdate},
     {"update-of-splat", Opcode::kDynamicUpdateSlice, UpdateOfSplat},
     {"add-update-of-zeros", Opcode::kAdd, AddUpdateOfIntegerZeros},
+    {"add-scatter-to-zeros", Opcode::kAdd, AddScatterToIntegerZeros},
     {"dynamic-slice-of-transpose", Opcode::kDynamicSlice, DynamicSliceOfTranspose},
     {"gather-of-splat", Opcode::kGather, GatherOfSplat},
     {"scatter-of-nothing", Opcode::kScatter, ScatterOfNothing},

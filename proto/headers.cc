@@ -6,6 +6,7 @@
 #include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
 #include "proto/shapes_internal.h"
+#include "proto/wire_values_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -73,19 +74,6 @@ void ReadTables(const StackFrames& in, Seen& seen, StackFrameTables& tables) {
     seen.Note(row);
     tables.frames.push_back({row.file_location_id(), row.parent_frame_id() + kParentInText});
   }
-}
-
-// Without a layout of its own the entry computation says what it takes and gives.
-void WriteProgramShape(const Module& module, pb::ProgramShapeProto* out) {
-  const auto& layout = module.header().entry_layout;
-  const Computation& entry = *module.entry();
-  const size_t count = layout ? layout->parameters.size() : entry.parameters().size();
-  for (size_t i = 0; i < count; ++i) {
-    Write(layout ? layout->parameters[i] : entry.parameter(static_cast<int64_t>(i))->shape(),
-          out->add_parameters());
-    out->add_parameter_names(absl::StrCat("p", i));
-  }
-  Write(layout ? layout->result : entry.root()->shape(), out->mutable_result());
 }
 
 absl::Status ReadProgramShape(const pb::ProgramShapeProto& in, Seen& seen, EntryLayout& layout) {
@@ -200,11 +188,41 @@ void WriteStackFrames(const StackFrameTables& tables, StackFrames* out) {
   }
 }
 
+// Without a layout of its own the entry computation says what it takes and gives.
+void AppendHostShape(const Module& module, WireWriter& out) {
+  using Program = pb::ProgramShapeProto;
+  const auto& layout = module.header().entry_layout;
+  const Computation& entry = *module.entry();
+  const size_t count = layout ? layout->parameters.size() : entry.parameters().size();
+  constexpr size_t kUsualShape = 40;
+  out.Reserve(WireWriter::kMostAround);
+  const WireWriter::Message message =
+      out.Open(pb::HloModuleProto::kHostProgramShapeFieldNumber, count * kUsualShape);
+  for (size_t i = 0; i < count; ++i)
+    AppendToWire(Program::kParametersFieldNumber,
+                 layout ? layout->parameters[i] : entry.parameter(static_cast<int64_t>(i))->shape(),
+                 out);
+  AppendToWire(Program::kResultFieldNumber, layout ? layout->result : entry.root()->shape(), out);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    out.Reserve(name.size() + WireWriter::kMostAround);
+    out.Bytes(Program::kParameterNamesFieldNumber, name);
+  }
+  out.Reserve(WireWriter::kMostAround);
+  out.Close(message);
+}
+
+absl::Status WriteHostShape(const Module& module, pb::HloModuleProto* out) {
+  WireWriter shape;
+  AppendHostShape(module, shape);
+  if (out->MergeFromString(shape.Take())) return absl::OkStatus();
+  return Internal("a program's shape that does not read back");
+}
+
 absl::Status WriteHeader(const Module& module, pb::HloModuleProto* out) {
   const ModuleHeader& header = module.header();
   out->set_name(module.name());
   out->set_entry_computation_name(module.entry()->name());
-  WriteProgramShape(module, out->mutable_host_program_shape());
   WriteAliases(header, out);
   Write(header.frontend_attributes, out->mutable_frontend_attributes());
   WriteModuleExtras(header, out);

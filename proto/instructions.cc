@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
@@ -14,7 +13,6 @@
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/shardings_internal.h"
-#include "proto/wire_internal.h"
 #include "support/status.h"
 #include "support/text.h"
 
@@ -23,18 +21,13 @@ namespace {
 
 using Message = pb::HloInstructionProto;
 
-// The numbers that `things` have, and for those without one the next after the largest.
-template <typename Thing>
-std::vector<int64_t> Numbers(const std::vector<Thing*>& things, const ProtoRest& rest) {
+// Calls number(id, number) with the numbers that things of these ids have, and for those without
+// one the next after the largest; given(id) is what the rest says.
+template <typename Given, typename Number>
+void ForEachNumber(absl::Span<const int64_t> ids, Given given, Number number) {
   int64_t next = 0;
-  for (const Thing* thing : things) next = std::max<int64_t>(next, rest.IdOf(*thing) + int64_t{1});
-  std::vector<int64_t> numbers;
-  numbers.reserve(things.size());
-  for (const Thing* thing : things) {
-    const int32_t given = rest.IdOf(*thing);
-    numbers.push_back(given >= 0 ? given : next++);
-  }
-  return numbers;
+  for (const int64_t id : ids) next = std::max<int64_t>(next, given(id) + int64_t{1});
+  for (const int64_t id : ids) number(id, given(id) >= 0 ? given(id) : next++);
 }
 
 absl::Status WriteExtras(const Instruction& instruction, Message* out) {
@@ -53,21 +46,16 @@ absl::Status WriteExtras(const Instruction& instruction, Message* out) {
   return absl::OkStatus();
 }
 
-size_t VarintSize(int64_t value) {
-  return (static_cast<size_t>(std::bit_width(static_cast<uint64_t>(value) | 1)) + 6) / 7;
-}
-
 // A packed list of the ids of `things`, some of which may be null before verification.
 template <typename Things>
-void AppendIds(std::string& out, int field, const Things& things, const ProtoIds& ids) {
-  size_t size = 0;
+void AppendIds(WireWriter& out, int field, const Things& things, const ProtoIds& ids) {
+  if (things.empty()) return;
+  const size_t before = out.size();
+  const WireWriter::Message list = out.Open(field, 1);
   for (const auto* thing : things)
-    if (thing != nullptr) size += VarintSize(ids.Of(*thing));
-  if (size == 0) return;
-  AppendVarint(out, WireTag(field, WireType::kBytes));
-  AppendVarint(out, size);
-  for (const auto* thing : things)
-    if (thing != nullptr) AppendVarint(out, ids.Of(*thing));
+    if (thing != nullptr) out.Varint(static_cast<uint64_t>(ids.Of(*thing)));
+  if (out.size() == list.start) return out.BackTo(before);
+  out.Close(list);
 }
 
 absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction) {
@@ -117,27 +105,41 @@ absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
 
 }  // namespace
 
-ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest)
+ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest,
+                   absl::FunctionRef<void(const Instruction&)> visit)
     : computations_(module.computation_id_bound(), 0), instructions_(module.id_bound(), 0) {
   const std::vector<Computation*> computations = module.Computations();
-  const std::vector<int64_t> numbers = Numbers(computations, rest);
-  for (size_t c = 0; c < computations.size(); ++c) {
-    computations_[computations[c]->id()] = numbers[c];
-    const std::vector<Instruction*> instructions = computations[c]->Instructions();
-    const std::vector<int64_t> inside = Numbers(instructions, rest);
-    for (size_t i = 0; i < instructions.size(); ++i)
-      instructions_[instructions[i]->id()] = (numbers[c] << 32) | inside[i];
+  std::vector<int64_t> ids;
+  for (const Computation* c : computations) ids.push_back(c->id());
+  ForEachNumber(
+      ids, [&](int64_t id) { return rest.IdOfComputation(id); },
+      [&](int64_t id, int64_t number) { computations_[id] = number; });
+  for (const Computation* c : computations) {
+    ids.clear();
+    c->ForEach([&](const Instruction* i) {
+      ids.push_back(i->id());
+      visit(*i);
+    });
+    const int64_t above = Of(*c) << 32;
+    ForEachNumber(
+        ids, [&](int64_t id) { return rest.IdOfInstruction(id); },
+        [&](int64_t id, int64_t number) { instructions_[id] = above | number; });
   }
 }
 
-void AppendEdges(const Instruction& instruction, const ProtoIds& ids, std::string& out) {
-  if (const int64_t id = ids.Of(instruction); id != 0) {
-    AppendVarint(out, WireTag(Message::kIdFieldNumber, WireType::kVarint));
-    AppendVarint(out, id);
-  }
+size_t MostOfEdges(const Instruction& instruction) {
+  constexpr size_t kLongestId = 10, kLists = 4;
+  return kLists * WireWriter::kMostAround +
+         kLongestId * (instruction.operands().size() + instruction.control_predecessors().size() +
+                       instruction.called().size());
+}
+
+void AppendEdges(const Instruction& instruction, const ProtoIds& ids, WireWriter& out) {
+  out.Number(Message::kIdFieldNumber, ids.Of(instruction));
   AppendIds(out, Message::kOperandIdsFieldNumber, instruction.operands(), ids);
   AppendIds(out, Message::kControlPredecessorIdsFieldNumber, instruction.control_predecessors(),
             ids);
+  if (instruction.called().empty()) return;
   absl::InlinedVector<const Computation*, 4> called(instruction.called().begin(),
                                                     instruction.called().end());
   // A loop's body stands before its condition.
@@ -152,11 +154,16 @@ absl::Status WriteOthers(const Instruction& instruction, Message* out) {
   return status.ok() ? status : Annotate(status, absl::StrCat("%", instruction.name()));
 }
 
+int64_t FrameOf(const Instruction& instruction, const StackFrameNumbering& frames) {
+  const int64_t frame = instruction.metadata().stack_frame_id;
+  if (frame == 0) return 0;
+  const bool has_tables = !instruction.module()->header().stack_frames.empty();
+  return has_tables ? frames.NewId(frame) : frame;
+}
+
 void WriteMetadata(const Instruction& instruction, const StackFrameNumbering& frames,
                    pb::OpMetadata* out) {
-  const int64_t frame = instruction.metadata().stack_frame_id;
-  const bool has_tables = !instruction.module()->header().stack_frames.empty();
-  Write(instruction.metadata(), has_tables ? frames.NewId(frame) : frame, out);
+  Write(instruction.metadata(), FrameOf(instruction, frames), out);
 }
 
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
@@ -166,9 +173,10 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
   out->set_opcode(opcode.data(), opcode.size());
   Write(instruction.shape(), out->mutable_shape());
   WriteMetadata(instruction, frames, out->mutable_metadata());
-  std::string edges;
+  WireWriter edges;
+  edges.Reserve(MostOfEdges(instruction));
   AppendEdges(instruction, ids, edges);
-  if (!out->MergeFromString(edges)) return Internal("edges that do not read back");
+  if (!out->MergeFromString(edges.Take())) return Internal("edges that do not read back");
   return WriteOthers(instruction, out);
 }
 

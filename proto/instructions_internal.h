@@ -3,11 +3,13 @@
 
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "printer/stack_frames.h"
 #include "proto/messages_internal.h"
 #include "proto/rest_internal.h"
+#include "proto/wire_writer_internal.h"
 
 namespace hlokit {
 
@@ -16,7 +18,10 @@ namespace hlokit {
 // later is numbered on.
 class ProtoIds {
  public:
-  ProtoIds(const Module& module, const ProtoRest& rest);
+  // Calls `visit` for each instruction on the way, in the order in which they were made.
+  ProtoIds(
+      const Module& module, const ProtoRest& rest,
+      absl::FunctionRef<void(const Instruction&)> visit = [](const Instruction&) {});
   int64_t Of(const Computation& computation) const { return computations_[computation.id()]; }
   int64_t Of(const Instruction& instruction) const { return instructions_[instruction.id()]; }
 
@@ -36,8 +41,11 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
 // but these, name, opcode and shape.
 void WriteMetadata(const Instruction& instruction, const StackFrameNumbering& frames,
                    pb::OpMetadata* out);
-void AppendEdges(const Instruction& instruction, const ProtoIds& ids, std::string& out);
+void AppendEdges(const Instruction& instruction, const ProtoIds& ids, WireWriter& out);
+size_t MostOfEdges(const Instruction& instruction);  // the room that AppendEdges needs
 absl::Status WriteOthers(const Instruction& instruction, pb::HloInstructionProto* out);
+// The number that the message gives to the instruction's stack frame.
+int64_t FrameOf(const Instruction& instruction, const StackFrameNumbering& frames);
 
 // An instruction with its name, attributes and annotations, and with the shape and metadata, which
 // were read before. Errors: InvalidArgument with the path of the field, that of the shape among

@@ -7,6 +7,7 @@
 #include "ir/module.h"
 #include "proto/messages_internal.h"
 #include "proto/rest_internal.h"
+#include "proto/wire_writer_internal.h"
 
 namespace hlokit {
 
@@ -23,7 +24,10 @@ absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& r
 // The same as a message.
 absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out);
 
-// All that stands beside the computations, but for ids, the schedule and the stack frames.
+// All that stands beside the computations, but for ids, the schedule, the stack frames and the
+// shape of the program, which AppendHostShape gives as a field of the module's message.
+void AppendHostShape(const Module& module, WireWriter& out);
+absl::Status WriteHostShape(const Module& module, pb::HloModuleProto* out);
 absl::Status WriteHeader(const Module& module, pb::HloModuleProto* out);
 absl::Status ReadHeader(const pb::HloModuleProto& in, Seen& seen, ModuleHeader& header);
 void WriteProgramShape(const Computation& computation, pb::ProgramShapeProto* out);

@@ -446,6 +446,7 @@ absl::Status ModuleReader::KeepModuleRest() {
   }
   pb::HloModuleProto written;
   RETURN_IF_ERROR(WriteHeader(*module_, &written));
+  RETURN_IF_ERROR(WriteHostShape(*module_, &written));
   WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
   rest_.KeepOfModule(RestOf(header_, written, taken.first(kNeverWritten)));
   return absl::OkStatus();

@@ -97,6 +97,8 @@ void Restore(const Message& rest, Message* out) {
 
 }  // namespace
 
+const std::string ProtoRest::kNone;
+
 std::string RestOf(const Message& full, const Message& written, absl::Span<const int> without) {
   std::unique_ptr<Message> rest(full.New());
   return Collect(full, written, without, rest.get()) ? rest->SerializeAsString() : "";

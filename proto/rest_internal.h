@@ -16,8 +16,9 @@ namespace hlokit {
 class ProtoRest {
  public:
   // Numbers that the messages gave; -1: none. An instruction's is one in its computation.
-  int32_t IdOf(const Instruction& instruction) const { return At(instructions_, instruction.id()); }
-  int32_t IdOf(const Computation& computation) const { return At(computations_, computation.id()); }
+  int32_t IdOf(const Computation& computation) const { return IdOfComputation(computation.id()); }
+  int32_t IdOfInstruction(int64_t id) const { return At(instructions_, id); }
+  int32_t IdOfComputation(int64_t id) const { return At(computations_, id); }
   void SetId(const Instruction& instruction, int32_t id) {
     Set(instructions_, instruction.id(), id);
   }
@@ -52,10 +53,12 @@ class ProtoRest {
     ids[at] = id;
   }
   static const std::string& Find(const Rests& rests, int64_t id) {
-    static const std::string* const none = new std::string;
+    if (rests.empty()) return kNone;
     const auto found = rests.find(id);
-    return found == rests.end() ? *none : found->second;
+    return found == rests.end() ? kNone : found->second;
   }
+
+  static const std::string kNone;
 
   std::vector<int32_t> instructions_, computations_;  // by id()
   Rests instruction_rests_, computation_rests_;

@@ -147,6 +147,16 @@ std::string FieldsBeyond(absl::string_view bytes, absl::Span<const int> numbers)
   return others;
 }
 
+size_t OffsetFrom(absl::string_view message, int number) {
+  WireReader reader(message);
+  WireField field;
+  while (!reader.AtEnd()) {
+    const size_t start = reader.offset();
+    if (!reader.Next(field) || field.number >= number) return start;
+  }
+  return message.size();
+}
+
 bool IsUtf8(absl::string_view text) { return FindInvalidUtf8(text) == absl::string_view::npos; }
 
 void AppendVarint(std::string& out, uint64_t value) {

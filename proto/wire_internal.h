@@ -167,6 +167,9 @@ bool HasField(absl::string_view bytes, int number, WireType type);
 // All fields but those of these numbers, as they stand. The bytes must be a message.
 std::string FieldsBeyond(absl::string_view bytes, absl::Span<const int> numbers);
 
+// Where the fields of numbers from this one on start in a message whose fields stand in order.
+size_t OffsetFrom(absl::string_view message, int number);
+
 bool IsUtf8(absl::string_view text);
 
 void AppendVarint(std::string& out, uint64_t value);

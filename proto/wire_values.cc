@@ -1,10 +1,11 @@
-// Shapes and metadata read straight from their bytes.
+// Shapes and metadata between the IR and their bytes.
 #include "proto/wire_values_internal.h"
 
 #include <cstring>
 #include <utility>
 
 #include "proto/messages_internal.h"
+#include "proto/shapes_internal.h"
 #include "proto/wire_internal.h"
 
 namespace hlokit {
@@ -144,7 +145,60 @@ int64_t* NumberOf(int number, OpMetadata& metadata) {
   }
 }
 
+// Room for each number of a list, and for a field's tag and length.
+constexpr size_t kNumber = 10;
+constexpr size_t kField = WireWriter::kMostAround;
+
+template <typename Numbers>
+void AppendNumbers(int number, const Numbers& numbers, WireWriter& out) {
+  if (numbers.empty()) return;
+  out.Reserve(numbers.size() * kNumber + kField);
+  const WireWriter::Message list = out.Open(number, numbers.size());
+  for (const auto each : numbers) out.Varint(static_cast<uint64_t>(each));
+  out.Close(list);
+}
+
+void AppendLayout(const Shape& shape, WireWriter& out) {
+  using Fields = pb::ShapeProto;
+  if (shape.layout.extras != nullptr) {
+    pb::ShapeProto message;
+    Write(shape, &message);
+    const std::string bytes = message.layout().SerializeAsString();
+    out.Reserve(bytes.size() + kField);
+    return out.Bytes(Fields::kLayoutFieldNumber, bytes);
+  }
+  out.Reserve(kField);
+  const WireWriter::Message layout = out.Open(Fields::kLayoutFieldNumber, 1);
+  AppendNumbers(pb::LayoutProto::kMinorToMajorFieldNumber, shape.layout.minor_to_major, out);
+  out.Reserve(2 * kField);
+  out.Number(pb::LayoutProto::kTailPaddingAlignmentInElementsFieldNumber, 1);
+  out.Close(layout);
+}
+
 }  // namespace
+
+void AppendToWire(const Shape& shape, WireWriter& out) {
+  using Fields = pb::ShapeProto;
+  out.Reserve(kField);
+  out.Number(Fields::kElementTypeFieldNumber, static_cast<int64_t>(shape.type));
+  AppendNumbers(Fields::kDimensionsFieldNumber, shape.dims, out);
+  for (const Shape& element : shape.elements)
+    AppendToWire(Fields::kTupleShapesFieldNumber, element, out);
+  if (shape.has_layout) AppendLayout(shape, out);
+  if (shape.dims.empty()) return;
+  absl::InlinedVector<bool, 8> dynamic;
+  for (int d = 0; d < shape.rank(); ++d) dynamic.push_back(shape.IsDynamic(d));
+  AppendNumbers(Fields::kIsDynamicDimensionFieldNumber, dynamic, out);
+}
+
+void AppendToWire(int number, const Shape& shape, WireWriter& out) {
+  constexpr size_t kUsualShape = 30;
+  out.Reserve(kField);
+  const WireWriter::Message message = out.Open(number, kUsualShape);
+  AppendToWire(shape, out);
+  out.Reserve(kField);
+  out.Close(message);
+}
 
 bool ReadFromWire(absl::string_view bytes, Shape& shape) { return ReadNested(bytes, 0, shape); }
 

@@ -1,9 +1,10 @@
-// Shapes and metadata read straight from their bytes: nearly all that dumps hold, at a fraction of
-// what messages cost.
+// Shapes and metadata read straight from their bytes, and shapes written: nearly all that dumps
+// hold, at a fraction of what messages cost.
 #pragma once
 
 #include "absl/strings/string_view.h"
 #include "ir/attribute_types.h"
+#include "proto/wire_writer_internal.h"
 #include "support/shared_text.h"
 #include "types/shape.h"
 
@@ -15,6 +16,11 @@ namespace hlokit {
 // that Read refuses.
 bool ReadFromWire(absl::string_view bytes, Shape& shape);
 bool ReadFromWire(absl::string_view bytes, SharedTextCache& texts, OpMetadata& metadata);
+
+// Appends the fields of the shape's message, as Write (shapes_internal.h) has them.
+void AppendToWire(const Shape& shape, WireWriter& out);
+// The same in a field of this number.
+void AppendToWire(int number, const Shape& shape, WireWriter& out);
 
 bool IsAscii(absl::string_view text);
 

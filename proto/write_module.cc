@@ -1,9 +1,7 @@
 // Modules as messages.
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
+#include "proto/computation_writer_internal.h"
 #include "proto/encoding_internal.h"
 #include "proto/instructions_internal.h"
 #include "proto/modules_internal.h"
@@ -17,159 +15,67 @@ namespace {
 
 using Computations = std::vector<Computation*>;
 
-// Callees before callers, else in the order in which they were added.
-Computations CalleesFirst(const Module& module) {
-  std::vector<bool> seen(module.computation_id_bound(), false);
-  std::vector<std::pair<Computation*, std::vector<Computation*>>> stack;  // callees yet to visit
+// Bytes, as a first guess.
+constexpr size_t kUsualInstruction = 120;
+
+// What one walk over all instructions finds for the writing of each: a module that does not fit the
+// caches is walked as seldom as can be.
+class Survey {
+ public:
+  explicit Survey(const Module& module)
+      : fused_(module.computation_id_bound(), false),
+        callees_(module.computation_id_bound()),
+        has_frames_(!module.header().stack_frames.empty()),
+        frames_(module.header().stack_frames) {}
+
+  // In the order in which instructions were made, which is that in which XLA numbers frames when it
+  // reads a module.
+  void Note(const Instruction& instruction) {
+    if (has_frames_ && instruction.metadata().stack_frame_id != 0)
+      frames_.Use(instruction.metadata().stack_frame_id);
+    if (instruction.called().empty()) return;
+    Computations& callees = callees_[instruction.parent()->id()];
+    callees.insert(callees.end(), instruction.called().begin(), instruction.called().end());
+    if (instruction.opcode() != Opcode::kFusion) return;
+    for (const Computation* called : instruction.called()) fused_[called->id()] = true;
+  }
+
+  const StackFrameNumbering& frames() const { return frames_; }
+  // Whether a fusion calls it.
+  bool IsFused(const Computation& computation) const { return fused_[computation.id()]; }
+  // Callees before callers, else in the order in which they were added.
+  Computations CalleesFirst(const Module& module) const;
+
+ private:
+  std::vector<bool> fused_;  // by the ids of computations
+  std::vector<Computations> callees_;
+  bool has_frames_;
+  StackFrameNumbering frames_;
+};
+
+Computations Survey::CalleesFirst(const Module& module) const {
+  std::vector<bool> seen(callees_.size(), false);
+  std::vector<std::pair<Computation*, size_t>> stack;  // with the number of callees visited
   Computations order;
   auto open = [&](Computation* computation) {
     if (seen[computation->id()]) return;
     seen[computation->id()] = true;
-    Computations callees;
-    for (const Instruction* i : computation->Instructions())
-      callees.insert(callees.end(), i->called().begin(), i->called().end());
-    std::reverse(callees.begin(), callees.end());
-    stack.emplace_back(computation, std::move(callees));
+    stack.emplace_back(computation, 0);
   };
   for (Computation* root : module.Computations()) {
     open(root);
     while (!stack.empty()) {
-      auto& [computation, callees] = stack.back();
-      if (callees.empty()) {
+      auto& [computation, visited] = stack.back();
+      const Computations& callees = callees_[computation->id()];
+      if (visited == callees.size()) {
         order.push_back(computation);
         stack.pop_back();
       } else {
-        Computation* callee = callees.back();
-        callees.pop_back();
-        open(callee);
+        open(callees[visited++]);
       }
     }
   }
   return order;
-}
-
-absl::flat_hash_set<const Computation*> Fused(const Module& module) {
-  absl::flat_hash_set<const Computation*> fused;
-  for (const Computation* computation : module.Computations())
-    for (const Instruction* i : computation->Instructions())
-      if (i->opcode() == Opcode::kFusion) fused.insert(i->called().begin(), i->called().end());
-  return fused;
-}
-
-// Where the fields of numbers from this one on start, which stand in order.
-size_t OffsetAfter(absl::string_view message, int number) {
-  WireReader reader(message);
-  WireField field;
-  while (!reader.AtEnd()) {
-    const size_t start = reader.offset();
-    if (!reader.Next(field) || field.number >= number) return start;
-  }
-  return message.size();
-}
-
-// The bytes of messages; equal shapes and metadata, which most instructions share, are made once.
-class ByteWriter {
- public:
-  ByteWriter(const ProtoIds& ids, const StackFrameNumbering& frames, const ProtoRest& rest)
-      : ids_(ids), frames_(frames), rest_(rest) {}
-
-  absl::Status AppendComputation(const Computation& computation, bool fused, std::string& out);
-
- private:
-  using Fields = pb::HloInstructionProto;
-
-  absl::Status AppendInstruction(const Instruction& instruction, std::string& out);
-  void AppendProgramShape(const Computation& computation, std::string& out);
-  const std::string& ShapeBytes(const Shape& shape);
-  const std::string& MetadataBytes(const Instruction& instruction);
-
-  const ProtoIds& ids_;
-  const StackFrameNumbering& frames_;
-  const ProtoRest& rest_;
-  pb::HloInstructionProto others_;  // one for all, so that its parts stay allocated
-  std::string instruction_, part_;
-  absl::flat_hash_map<const void*, std::string> known_;  // by the address of the shared value
-};
-
-const std::string& ByteWriter::ShapeBytes(const Shape& shape) {
-  std::string& bytes = known_[&shape];
-  if (!bytes.empty()) return bytes;
-  pb::ShapeProto message;
-  Write(shape, &message);
-  AppendBytes(message, bytes);
-  return bytes;
-}
-
-const std::string& ByteWriter::MetadataBytes(const Instruction& instruction) {
-  const auto [found, is_new] = known_.try_emplace(&instruction.metadata());
-  if (!is_new) return found->second;
-  pb::OpMetadata message;
-  WriteMetadata(instruction, frames_, &message);
-  AppendBytes(message, found->second);
-  return found->second;
-}
-
-absl::Status ByteWriter::AppendInstruction(const Instruction& instruction, std::string& out) {
-  others_.Clear();
-  const std::string& rest = rest_.Of(instruction);
-  if (!rest.empty()) {
-    RETURN_IF_ERROR(WriteInstruction(instruction, ids_, frames_, &others_));
-    AddRest(rest, &others_);
-    AppendBytes(others_, out);
-    return absl::OkStatus();
-  }
-  AppendField(out, Fields::kNameFieldNumber, AsAbsl(instruction.name()));
-  AppendField(out, Fields::kOpcodeFieldNumber, Text(instruction.opcode()));
-  AppendField(out, Fields::kShapeFieldNumber, ShapeBytes(instruction.shape()));
-  AppendField(out, Fields::kMetadataFieldNumber, MetadataBytes(instruction));
-  RETURN_IF_ERROR(WriteOthers(instruction, &others_));
-  part_.clear();
-  AppendBytes(others_, part_);
-  const size_t before = OffsetAfter(part_, Fields::kIdFieldNumber);
-  out.append(part_, 0, before);
-  AppendEdges(instruction, ids_, out);
-  out.append(part_, before, part_.size() - before);
-  return absl::OkStatus();
-}
-
-void ByteWriter::AppendProgramShape(const Computation& computation, std::string& out) {
-  using Parts = pb::ProgramShapeProto;
-  part_.clear();
-  for (const Instruction* parameter : computation.parameters())
-    if (parameter != nullptr)  // only before verification
-      AppendField(part_, Parts::kParametersFieldNumber, ShapeBytes(parameter->shape()));
-  AppendField(part_, Parts::kResultFieldNumber, ShapeBytes(computation.root()->shape()));
-  for (const Instruction* parameter : computation.parameters())
-    if (parameter != nullptr)
-      AppendField(part_, Parts::kParameterNamesFieldNumber, AsAbsl(parameter->name()));
-  AppendField(out, pb::HloComputationProto::kProgramShapeFieldNumber, part_);
-}
-
-absl::Status ByteWriter::AppendComputation(const Computation& computation, bool fused,
-                                           std::string& out) {
-  using Parts = pb::HloComputationProto;
-  AppendField(out, Parts::kNameFieldNumber, AsAbsl(computation.name()));
-  for (const Instruction* i : computation.PostOrder()) {
-    instruction_.clear();
-    RETURN_IF_ERROR(AppendInstruction(*i, instruction_));
-    AppendField(out, Parts::kInstructionsFieldNumber, instruction_);
-    RETURN_IF_ERROR(CheckWrittenSize(out.size()));
-  }
-  Parts tail;
-  tail.set_id(ids_.Of(computation));
-  tail.set_root_id(ids_.Of(*computation.root()));
-  tail.set_is_fusion_computation(fused);
-  if (computation.execution_thread() != "main")
-    tail.set_execution_thread(computation.execution_thread());
-  const std::string& rest = rest_.Of(computation);
-  if (rest.empty()) {
-    AppendProgramShape(computation, out);
-  } else {
-    WriteProgramShape(computation, tail.mutable_program_shape());
-    AddRest(rest, &tail);
-  }
-  AppendBytes(tail, out);
-  return absl::OkStatus();
 }
 
 void WriteSchedule(const Computations& computations, const ProtoIds& ids,
@@ -179,13 +85,6 @@ void WriteSchedule(const Computations& computations, const ProtoIds& ids,
     auto* sequence = (*out->mutable_sequences())[ids.Of(*computation)].mutable_instruction_ids();
     for (const Instruction* i : computation->schedule()) sequence->Add(ids.Of(*i));
   }
-}
-
-// Numbers frames in the order in which instructions were made, as XLA does when it reads a module.
-void UseFrames(const Module& module, StackFrameNumbering& frames) {
-  for (const Computation* computation : module.Computations())
-    for (const Instruction* i : computation->Instructions())
-      if (i->metadata().stack_frame_id != 0) frames.Use(i->metadata().stack_frame_id);
 }
 
 // A device assignment says the numbers of replicas and partitions, while it is still right.
@@ -215,35 +114,35 @@ void WriteProgramShape(const Computation& computation, pb::ProgramShapeProto* ou
 absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& rest) {
   using Parts = pb::HloModuleProto;
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
-  const ProtoIds ids(module, rest);
-  const Computations computations = CalleesFirst(module);
-  const auto fused = Fused(module);
-  StackFrameNumbering frames(module.header().stack_frames);
-  UseFrames(module, frames);
+  Survey survey(module);
+  const ProtoIds ids(module, rest, [&](const Instruction& i) { survey.Note(i); });
+  const Computations computations = survey.CalleesFirst(module);
   Parts header;
   RETURN_IF_ERROR(WriteHeader(module, &header));
   header.set_entry_computation_id(ids.Of(*module.entry()));
-  if (!frames.tables().empty())
-    WriteStackFrames(frames.tables(), header.mutable_stack_frame_index());
+  if (!survey.frames().tables().empty())
+    WriteStackFrames(survey.frames().tables(), header.mutable_stack_frame_index());
   if (module.header().is_scheduled) WriteSchedule(computations, ids, header.mutable_schedule());
+  const bool has_rest = !rest.of_module().empty();
+  if (has_rest) RETURN_IF_ERROR(WriteHostShape(module, &header));
   AddRest(rest.of_module(), &header);
   SettleCounts(module.header(), &header);
-  std::string out, part;
-  AppendBytes(header, part);
+  std::string fields;
+  AppendBytes(header, fields);
   // Computations have their place among the header's fields by their number.
-  const size_t before = OffsetAfter(part, Parts::kComputationsFieldNumber);
-  out.assign(part, 0, before);
-  const std::string after = part.substr(before);
-  ByteWriter writer(ids, frames, rest);
-  for (const Computation* computation : computations) {
-    part.clear();
-    RETURN_IF_ERROR(writer.AppendComputation(*computation, fused.contains(computation), part));
-    AppendField(out, Parts::kComputationsFieldNumber, part);
-    RETURN_IF_ERROR(CheckWrittenSize(out.size()));
-  }
-  out += after;
+  const absl::string_view all = fields;
+  const size_t before = OffsetFrom(all, Parts::kComputationsFieldNumber);
+  WireWriter out;
+  out.Reserve(fields.size() + kUsualInstruction * static_cast<size_t>(module.id_bound()));
+  out.Raw(all.substr(0, before));
+  ComputationWriter writer(ids, survey.frames(), rest);
+  for (const Computation* computation : computations)
+    RETURN_IF_ERROR(writer.Append(*computation, survey.IsFused(*computation), out));
+  if (!has_rest) AppendHostShape(module, out);
+  out.Reserve(fields.size());
+  out.Raw(all.substr(before));
   RETURN_IF_ERROR(CheckWrittenSize(out.size()));
-  return out;
+  return out.Take();
 }
 
 absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out) {

@@ -1,0 +1,47 @@
+// The bytes of what instructions say besides their names, shapes, metadata and links, which recurs:
+// libprotobuf makes them once for all that say the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/instruction.h"
+#include "proto/messages_internal.h"
+#include "proto/wire_writer_internal.h"
+
+namespace hlokit {
+
+class KnownOthers {
+ public:
+  // Those fields in the order of their numbers, up to the id's and after it.
+  struct Pieces {
+    absl::string_view before, after;
+  };
+  // The views hold until the next call. Errors: as of WriteOthers (instructions_internal.h).
+  absl::StatusOr<Pieces> Of(const Instruction& instruction);
+
+ private:
+  struct Entry {
+    const Instruction* like = nullptr;  // null: free
+    uint32_t hash = 0;
+    uint32_t start = 0, split = 0, end = 0;  // in bytes_
+  };
+
+  Pieces Number(const Instruction& instruction);
+  absl::StatusOr<Pieces> Write(const Instruction& instruction);
+  const Entry* Find(const Instruction& instruction, uint32_t hash) const;
+  void Add(const Entry& entry);
+  void Grow();
+
+  pb::HloInstructionProto message_;  // one for all, so that its parts stay allocated
+  std::string written_;              // what Write() made last
+  WireWriter number_;                // what Number() made last
+  std::string bytes_;                // of all entries
+  std::vector<Entry> entries_;
+  size_t size_ = 0;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,8 @@
 // Splits names into root and number and hands out free numbers.
 #include "ir/name_uniquer.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "support/text.h"
 
@@ -48,7 +50,10 @@ uint64_t& NameUniquer::Slot(std::vector<uint64_t>& table, uint64_t fingerprint) 
 }
 
 void NameUniquer::Grow() {
-  std::vector<uint64_t> larger(taken_.empty() ? 64 : 2 * taken_.size(), 0);
+  // Small tables are sparse for a while, so that each name moves once and not twice.
+  constexpr size_t kSmall = size_t{1} << 14;
+  const size_t factor = taken_.size() < kSmall ? 4 : 2;
+  std::vector<uint64_t> larger(std::max<size_t>(factor * taken_.size(), 64), 0);
   for (const uint64_t fingerprint : taken_)
     if (fingerprint != 0) Slot(larger, fingerprint) = fingerprint;
   taken_ = std::move(larger);

@@ -9,6 +9,8 @@ namespace {
 using Fields = pb::HloComputationProto;
 static_assert(Fields::kInstructionsFieldNumber == 2, "as ForEachInstruction has it");
 
+constexpr uint64_t kInstruction = WireTag(Fields::kInstructionsFieldNumber, WireType::kBytes);
+
 // False for a field that is not known.
 bool Take(const WireField& field, ComputationParts& parts) {
   const auto text = [&](absl::string_view& to) {
@@ -23,9 +25,6 @@ bool Take(const WireField& field, ComputationParts& parts) {
   };
   int64_t is_fusion = 0;  // which its caller says too
   switch (field.number) {
-    case Fields::kInstructionsFieldNumber:
-      parts.instruction_count += field.type == WireType::kBytes;
-      return field.type == WireType::kBytes;
     case Fields::kNameFieldNumber:
       return text(parts.name);
     case Fields::kExecutionThreadFieldNumber:
@@ -49,7 +48,15 @@ bool ReadParts(absl::string_view bytes, ComputationParts& parts) {
   WireReader reader(bytes);
   WireField field;
   while (!reader.AtEnd()) {
-    if (!reader.Next(field)) return false;
+    const char* const start = reader.at();
+    uint64_t tag = 0;
+    if (!reader.Tag(tag)) return false;
+    if (tag == kInstruction) {
+      if (!reader.Bytes(field)) return false;
+      ++parts.instruction_count;
+      continue;
+    }
+    if (!reader.After(tag, start, field)) return false;
     parts.has_others |= !Take(field, parts);
   }
   return IsUtf8(parts.name) && IsUtf8(parts.execution_thread);

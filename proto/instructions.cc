@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
@@ -95,6 +96,24 @@ constexpr std::array<bool, 256> kFitsName = [] {
               c == '_' || c == '.' || c == '-';
   return fits;
 }();
+
+constexpr uint64_t kEight = 0x0101010101010101u;
+
+// The high bit of each of eight ASCII characters that lies between these two.
+constexpr uint64_t Between(uint64_t word, unsigned char first, unsigned char last) {
+  return (word + kEight * (0x80 - first)) & ~(word + kEight * (0x7f - last));
+}
+
+// Whether eight characters fit a name; notes points.
+bool FitName(uint64_t word, bool& has_point) {
+  constexpr uint64_t kHigh = kEight * 0x80, kSmall = kEight * 0x20;
+  if ((word & kHigh) != 0) return false;
+  const uint64_t point = Between(word, '.', '.') & kHigh;
+  has_point |= point != 0;
+  const uint64_t fits = Between(word | kSmall, 'a', 'z') | Between(word, '0', '9') |
+                        Between(word, '-', '-') | Between(word, '_', '_') | point;
+  return (fits & kHigh) == kHigh;
+}
 
 absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
   if (const std::optional<Opcode> opcode = OpcodeFromText(text)) return *opcode;
@@ -196,16 +215,27 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const Message& in,
   return made;
 }
 
-std::string SanitizedName(absl::string_view name) {
-  bool fits = true, has_point = false;
-  for (const char c : name) {
-    fits &= kFitsName[static_cast<unsigned char>(c)];
-    has_point |= c == '.';
+bool IsUsualName(absl::string_view name) {
+  if (name.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) return false;
+  // Eight characters at a time; the last ones twice, or filled up.
+  bool has_point = false;
+  const char* at = name.data();
+  size_t left = name.size();
+  for (; left >= sizeof(uint64_t); at += sizeof(uint64_t), left -= sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof(word));
+    if (!FitName(word, has_point)) return false;
   }
+  uint64_t rest = kEight * 'a';
+  std::memcpy(&rest, at, left);
+  return FitName(rest, has_point) && has_point;
+}
+
+std::string SanitizedName(absl::string_view name) {
   std::string result(name);
-  // No rule touches what most names are like, `add.17`.
-  if (fits && has_point && absl::ascii_isalpha(static_cast<unsigned char>(name[0]))) return result;
-  if (result.empty()) return result;
+  if (result.empty() || IsUsualName(name)) return result;
+  bool fits = true;
+  for (const char c : name) fits &= kFitsName[static_cast<unsigned char>(c)];
   if (!fits)
     for (char& c : result)
       if (!kFitsName[static_cast<unsigned char>(c)]) c = '_';

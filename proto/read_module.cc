@@ -38,6 +38,10 @@ void SetNumber(const InstructionLinks& links, Instruction& instruction) {
     instruction.mutable_attr<ParameterAttrs>().number = links.parameter_number;
   if (instruction.opcode() == Opcode::kGetTupleElement)
     instruction.mutable_attr<GetTupleElementAttrs>().index = links.tuple_index;
+  if (links.channel_id <= 0) return;
+  VisitAttributes(instruction.opcode(), instruction.mutable_attributes(), [&](auto& attributes) {
+    if constexpr (requires { attributes.channel_id; }) attributes.channel_id = links.channel_id;
+  });
 }
 
 class ModuleReader {
@@ -65,6 +69,8 @@ class ModuleReader {
   absl::Status ReadBody(absl::string_view bytes, int64_t count, Body& body);
   absl::Status ReadOne(absl::string_view bytes, InstructionIds& by_id, Made& made);
   absl::Status ReadParts(const InstructionIds& by_id, Made& made);
+  bool MakeKnown(Made& made);
+  absl::Status ReadNew(Made& made);
   absl::StatusOr<std::unique_ptr<Instruction>> ReadOthers(
       const absl::StatusOr<Shared<Shape>>& shape, Shared<OpMetadata> metadata);
   absl::Status Finish(int32_t id, InstructionIds& by_id, Instruction& instruction);
@@ -261,13 +267,29 @@ absl::Status ModuleReader::ReadBody(absl::string_view bytes, int64_t count, Body
 
 absl::Status ModuleReader::ReadParts(const InstructionIds& by_id, Made& made) {
   RETURN_IF_ERROR(FindOperands(by_id));
+  if (!MakeKnown(made)) RETURN_IF_ERROR(ReadNew(made));
+  made.instruction->set_name(parts_.HasUsualName() ? std::string(name_) : SanitizedName(name_));
+  SetNumber(parts_.links(), *made.instruction);
+  return absl::OkStatus();
+}
+
+// False where some part of it is new.
+bool ModuleReader::MakeKnown(Made& made) {
+  const Shared<Shape>* const shape = parts_.KnownShape();
+  const Shared<OpMetadata>* const metadata = parts_.KnownMetadata();
+  if (shape == nullptr || metadata == nullptr) return false;
+  made.instruction = parts_.MakeKnown(*shape, operands_);
+  if (made.instruction == nullptr) return false;
+  made.instruction->set_metadata(*metadata);
+  return true;
+}
+
+absl::Status ModuleReader::ReadNew(Made& made) {
   absl::StatusOr<Shared<Shape>> shape = parts_.ReadShape(seen_);
   absl::StatusOr<Shared<OpMetadata>> metadata = parts_.ReadMetadata(seen_);
   if (absl::IsDataLoss(shape.status()) || absl::IsDataLoss(metadata.status())) return Broken();
   RETURN_IF_ERROR(metadata.status());
   ASSIGN_OR_RETURN(made.instruction, ReadOthers(shape, *std::move(metadata)));
-  made.instruction->set_name(SanitizedName(name_));
-  SetNumber(parts_.links(), *made.instruction);
   return absl::OkStatus();
 }
 
@@ -307,12 +329,16 @@ absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_i
 
 absl::Status ModuleReader::FindOperands(const InstructionIds& by_id) {
   operands_.clear();
-  return ForEachId(parts_.links().operands, [&](int64_t id) {
-    operands_.push_back(by_id.Find(id));
-    return operands_.back() != nullptr
-               ? absl::OkStatus()
-               : InvalidArgument("operand_ids: no instruction before this one has the id ", id);
-  });
+  WireReader reader(parts_.links().operands);
+  for (uint64_t id = 0; !reader.AtEnd();) {
+    if (!reader.Varint(id)) return Broken();
+    Instruction* const operand = by_id.Find(static_cast<int64_t>(id));
+    if (operand == nullptr)
+      return InvalidArgument("operand_ids: no instruction before this one has the id ",
+                             static_cast<int64_t>(id));
+    operands_.push_back(operand);
+  }
+  return absl::OkStatus();
 }
 
 // After instruction_ was read into `made`.
@@ -324,14 +350,17 @@ void ModuleReader::AppendOperands(Instruction& made) {
 
 // What takes the instructions and computations before this one.
 absl::Status ModuleReader::Finish(int32_t id, InstructionIds& by_id, Instruction& instruction) {
-  RETURN_IF_ERROR(Connect(by_id, instruction));
-  RETURN_IF_ERROR(SetCalled(instruction));
+  const InstructionLinks& links = parts_.links();
+  if (!links.predecessors.content.empty()) RETURN_IF_ERROR(Connect(by_id, instruction));
   RETURN_IF_ERROR(CheckOperands(instruction));
-  RETURN_IF_ERROR(CheckCalled(instruction));
-  RETURN_IF_ERROR(CheckAsyncShape(instruction));
+  if (Info(instruction.opcode()).calls != CallForm::kNoCalls || !links.called.content.empty()) {
+    RETURN_IF_ERROR(SetCalled(instruction));
+    RETURN_IF_ERROR(CheckCalled(instruction));
+    RETURN_IF_ERROR(CheckAsyncShape(instruction));
+  }
   Normalize(instruction);
   if (by_id.Add(id, &instruction)) return absl::OkStatus();
-  return InvalidArgument("id: another instruction has ", parts_.links().id);
+  return InvalidArgument("id: another instruction has ", links.id);
 }
 
 absl::Status ModuleReader::Connect(const InstructionIds& by_id, Instruction& instruction) {

@@ -1,8 +1,10 @@
 // Splits messages of instructions and remembers what equal parts were read as.
 #include "proto/recurring_internal.h"
 
+#include <cstring>
 #include <utility>
 
+#include "proto/instructions_internal.h"
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/wire_values_internal.h"
@@ -63,87 +65,95 @@ bool VisitProgramShape(absl::string_view program_shape, Fn shape) {
 
 }  // namespace
 
-void RecurringParts::Join(absl::string_view bytes, InstructionPart& part) {
+bool RecurringParts::Join(absl::string_view bytes, InstructionPart& part) {
   if (part.joined == nullptr)
     part.joined = &joined_.emplace_back(part.content.data(), part.content.size());
   part.joined->append(bytes.data(), bytes.size());
   part.content = *part.joined;
   part.readable = part.content.data() + part.content.size();
-}
-
-bool RecurringParts::JoinNext(WireReader& reader, InstructionPart& part) {
-  WireField field;
-  if (!reader.Bytes(field)) return false;
-  Join(field.content, part);
   return true;
 }
 
 // A number in a field of its own.
-bool RecurringParts::JoinNumber(WireReader& reader, InstructionPart& part) {
-  uint64_t number = 0;
-  if (!reader.Varint(number)) return false;
+bool RecurringParts::JoinNumber(uint64_t number, InstructionPart& part) {
   std::string packed;
   AppendVarint(packed, number);
-  Join(packed, part);
-  return true;
+  return Join(packed, part);
 }
 
-inline RecurringParts::Taken RecurringParts::TakeNext(WireReader& reader) {
-  constexpr auto bytes = [](int number) { return WireTag(number, WireType::kBytes); };
+bool RecurringParts::TakeNumber(uint64_t tag, uint64_t number, bool& taken) {
   constexpr auto varint = [](int number) { return WireTag(number, WireType::kVarint); };
-  const auto done = [](bool ok) { return ok ? Taken::kTaken : Taken::kBroken; };
-  const auto number = [&](int64_t& value) {
-    uint64_t read = 0;
-    const bool ok = reader.Varint(read);
-    value = static_cast<int64_t>(read);
-    return done(ok);
+  const auto set = [&](int64_t& value) {
+    value = static_cast<int64_t>(number);
+    return true;
   };
-  const char* const start = reader.at();
-  uint64_t tag = 0;
-  if (!reader.Tag(tag)) return Taken::kBroken;
-  WireField field;
   switch (tag) {
-    case bytes(Fields::kNameFieldNumber):
-      if (!reader.Bytes(field)) return Taken::kBroken;
-      name_ = field.content;
-      return Taken::kTaken;
-    case bytes(Fields::kShapeFieldNumber):
-      return done(TakePart(reader, shape_bytes_));
-    case bytes(Fields::kMetadataFieldNumber):
-      return done(TakePart(reader, metadata_bytes_));
     case varint(Fields::kIdFieldNumber):
-      return number(links_.id);
+      return set(links_.id);
     case varint(Fields::kParameterNumberFieldNumber):
-      return number(links_.parameter_number);
+      return set(links_.parameter_number);
     case varint(Fields::kTupleIndexFieldNumber):
-      return number(links_.tuple_index);
-    case bytes(Fields::kOperandIdsFieldNumber):
-      return done(TakePart(reader, links_.operands));
+      return set(links_.tuple_index);
+    case varint(Fields::kChannelIdFieldNumber):
+      return set(links_.channel_id);
     case varint(Fields::kOperandIdsFieldNumber):
-      return done(JoinNumber(reader, links_.operands));
-    case bytes(Fields::kControlPredecessorIdsFieldNumber):
-      return done(TakePart(reader, links_.predecessors));
+      return JoinNumber(number, links_.operands);
     case varint(Fields::kControlPredecessorIdsFieldNumber):
-      return done(JoinNumber(reader, links_.predecessors));
-    case bytes(Fields::kCalledComputationIdsFieldNumber):
-      return done(TakePart(reader, links_.called));
+      return JoinNumber(number, links_.predecessors);
     case varint(Fields::kCalledComputationIdsFieldNumber):
-      return done(JoinNumber(reader, links_.called));
+      return JoinNumber(number, links_.called);
     default:
-      return reader.After(tag, start, field) ? Taken::kOther : Taken::kBroken;
+      taken = false;
+      return true;
   }
 }
 
-// Most messages have them in one piece, which is not copied.
-void RecurringParts::AppendOthers(absl::string_view fields) {
+inline bool RecurringParts::TakeField(uint64_t tag, const char* start, WireReader& reader,
+                                      bool& taken) {
+  constexpr auto bytes = [](int number) { return WireTag(number, WireType::kBytes); };
+  taken = true;
+  if (static_cast<WireType>(tag & 7) == WireType::kVarint) {
+    uint64_t number = 0;
+    return IsTag(tag) && reader.Varint(number) && TakeNumber(tag, number, taken);
+  }
+  switch (tag) {
+    case bytes(Fields::kNameFieldNumber):
+      return reader.Content(name_);
+    case bytes(Fields::kShapeFieldNumber):
+      return TakePart(reader, shape_bytes_);
+    case bytes(Fields::kMetadataFieldNumber):
+      return TakePart(reader, metadata_bytes_);
+    case bytes(Fields::kOperandIdsFieldNumber):
+      return TakePart(reader, links_.operands);
+    case bytes(Fields::kControlPredecessorIdsFieldNumber):
+      return TakePart(reader, links_.predecessors);
+    case bytes(Fields::kCalledComputationIdsFieldNumber):
+      return TakePart(reader, links_.called);
+    default:
+      break;
+  }
+  taken = false;
+  WireField field;
+  return reader.After(tag, start, field);
+}
+
+// Most messages have few of them, in two or three pieces.
+inline void RecurringParts::AppendOthers(absl::string_view fields) {
   if (others_.empty()) {
     others_ = fields;
     return;
   }
-  if (others_.data() != others_buffer_.data())
-    others_buffer_.assign(others_.data(), others_.size());
-  others_buffer_.append(fields.data(), fields.size());
-  others_ = others_buffer_;
+  const size_t before = others_.size(), all = before + fields.size();
+  if (all > sizeof(few_others_)) return AppendManyOthers(fields);
+  if (others_.data() != few_others_) std::memcpy(few_others_, others_.data(), before);
+  std::memcpy(few_others_ + before, fields.data(), fields.size());
+  others_ = {few_others_, all};
+}
+
+void RecurringParts::AppendManyOthers(absl::string_view fields) {
+  if (others_.data() != many_others_.data()) many_others_.assign(others_.data(), others_.size());
+  many_others_.append(fields.data(), fields.size());
+  others_ = many_others_;
 }
 
 bool RecurringParts::Split(absl::string_view instruction) {
@@ -151,17 +161,19 @@ bool RecurringParts::Split(absl::string_view instruction) {
   shape_bytes_ = metadata_bytes_ = {};
   links_ = {};
   WireReader reader(instruction);
-  size_t kept = 0;  // up to here, bytes are in others_ or taken out
+  const char* kept = instruction.data();  // up to here, bytes are in others_ or taken out
   while (!reader.AtEnd()) {
-    const size_t start = reader.offset();
-    const Taken taken = TakeNext(reader);
-    if (taken == Taken::kBroken) return false;
-    if (taken == Taken::kOther) continue;
-    if (start > kept) AppendOthers(instruction.substr(kept, start - kept));
-    kept = reader.offset();
+    const char* const start = reader.at();
+    uint64_t tag = 0;
+    bool taken = false;
+    if (!reader.Tag(tag) || !TakeField(tag, start, reader, taken)) return false;
+    if (!taken) continue;
+    if (start > kept) AppendOthers({kept, static_cast<size_t>(start - kept)});
+    kept = reader.at();
   }
-  if (instruction.size() > kept) AppendOthers(instruction.substr(kept));
-  return IsAscii(name_) || IsUtf8(name_);
+  if (reader.at() > kept) AppendOthers({kept, static_cast<size_t>(reader.at() - kept)});
+  usual_name_ = IsUsualName(name_);
+  return usual_name_ || IsUtf8(name_);
 }
 
 std::unique_ptr<Instruction> RecurringParts::MakeKnown(

@@ -24,7 +24,7 @@ struct InstructionPart : WireField {
 // What an instruction's message says of it and its neighbours in numbers.
 struct InstructionLinks {
   int64_t id = 0;
-  int64_t parameter_number = 0, tuple_index = 0;
+  int64_t parameter_number = 0, tuple_index = 0, channel_id = 0;
   InstructionPart operands, predecessors, called;
 };
 
@@ -34,6 +34,8 @@ class RecurringParts {
   // long as this. False where they are no message.
   bool Split(absl::string_view instruction);
   absl::string_view name() const { return name_; }
+  // Whether the name is one as it stands (SanitizedName).
+  bool HasUsualName() const { return usual_name_; }
   const InstructionLinks& links() const { return links_; }
   // The message without name, links, shape and metadata, after Split.
   absl::string_view others() const { return others_; }
@@ -43,6 +45,12 @@ class RecurringParts {
                                          absl::Span<Instruction* const> operands) const;
   // Keeps a copy of what others() were just read as, for MakeKnown().
   void Keep(const Instruction& read);
+  // What the shape and the metadata were read as before; null where they were not.
+  const Shared<Shape>* KnownShape() const { return shapes_.Find(shape_bytes_.content); }
+  const Shared<OpMetadata>* KnownMetadata() const {
+    static const Shared<OpMetadata>* const none = new Shared<OpMetadata>;
+    return metadata_bytes_.content.empty() ? none : metadatas_.Find(metadata_bytes_.content);
+  }
   // Errors: DataLoss for bytes that are no message; else as Read in shapes_internal.h.
   absl::StatusOr<Shared<Shape>> ReadShape(Seen& seen) {
     return ReadShape(shape_bytes_.content, seen);
@@ -57,23 +65,32 @@ class RecurringParts {
   bool Knows(absl::string_view program_shape) const;
 
  private:
-  enum class Taken : uint8_t { kTaken, kOther, kBroken };
-  // Takes the next field unless it is one of the others.
-  [[gnu::always_inline]] inline Taken TakeNext(WireReader& reader);
+  // Takes the field that starts with this tag unless it is one of the others; false where it is
+  // broken.
+  [[gnu::always_inline]] inline bool TakeField(uint64_t tag, const char* start, WireReader& reader,
+                                               bool& taken);
+  bool TakeNumber(uint64_t tag, uint64_t number, bool& taken);
   // Takes the content of a part; after the first time it is joined to what there is.
-  bool TakePart(WireReader& reader, InstructionPart& part) {
-    return part.content.data() == nullptr ? reader.Bytes(part) : JoinNext(reader, part);
+  [[gnu::always_inline]] bool TakePart(WireReader& reader, InstructionPart& part) {
+    absl::string_view content;
+    if (!reader.Content(content)) return false;
+    if (part.content.data() != nullptr) return Join(content, part);
+    part.content = content;
+    part.readable = reader.readable();
+    return true;
   }
-  bool JoinNext(WireReader& reader, InstructionPart& part);
-  bool JoinNumber(WireReader& reader, InstructionPart& part);
-  void Join(absl::string_view bytes, InstructionPart& part);
-  void AppendOthers(absl::string_view fields);
+  bool JoinNumber(uint64_t number, InstructionPart& part);
+  bool Join(absl::string_view bytes, InstructionPart& part);
+  inline void AppendOthers(absl::string_view fields);
+  void AppendManyOthers(absl::string_view fields);
   absl::StatusOr<Shared<Shape>> ReadShape(absl::string_view bytes, Seen& seen);
 
   absl::string_view name_, others_;
+  bool usual_name_ = false;
   InstructionPart shape_bytes_, metadata_bytes_;
   InstructionLinks links_;
-  std::string others_buffer_;       // where others_ is not in one piece
+  char few_others_[128];            // where others_ is not in one piece
+  std::string many_others_;         // and not short
   std::deque<std::string> joined_;  // parts that messages gave in pieces
   pb::ShapeProto shape_;
   pb::OpMetadata metadata_;

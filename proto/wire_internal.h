@@ -19,6 +19,9 @@ namespace hlokit {
 
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
+// Whether a field may have it, of whatever type.
+constexpr bool IsTag(uint64_t tag) { return tag <= 0xffffffff && tag >> 3 != 0; }
+
 struct WireField {
   int number = 0;
   WireType type = WireType::kVarint;
@@ -52,17 +55,21 @@ class WireReader {
     return true;
   }
   bool After(uint64_t tag, const char* start, WireField& field);
-  bool Bytes(WireField& field) {
+  [[gnu::always_inline]] bool Bytes(WireField& field) {
+    field.type = WireType::kBytes;
+    field.readable = readable_;
+    return Content(field.content);
+  }
+  [[gnu::always_inline]] bool Content(absl::string_view& content) {
     uint64_t size = 0;
     if (!Varint(size)) return false;
-    const char* const content = at_;
+    const char* const start = at_;
     if (!Skip(size, "the field is longer than what holds it")) return false;
-    field.type = WireType::kBytes;
-    field.content = absl::string_view(content, size);
-    field.readable = readable_;
+    content = absl::string_view(start, size);
     return true;
   }
-  bool Varint(uint64_t& value) {
+  const char* readable() const { return readable_; }
+  [[gnu::always_inline]] bool Varint(uint64_t& value) {
     if (at_ == end_ || static_cast<unsigned char>(*at_) >= 0x80) return LongVarint(value);
     value = static_cast<unsigned char>(*at_++);
     return true;
@@ -118,7 +125,7 @@ class WireReader {
                                                      WireField& field) {
   field.number = static_cast<int>(tag >> 3);
   field.type = static_cast<WireType>(tag & 7);
-  if (tag > 0xffffffff || field.number == 0) return Fail(start, "no field has this tag");
+  if (!IsTag(tag)) return Fail(start, "no field has this tag");
   constexpr const char* kEnds = "the bytes end inside a field";
   switch (field.type) {
     case WireType::kVarint:

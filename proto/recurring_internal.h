@@ -18,6 +18,7 @@ namespace hlokit {
 
 // A field that is read from its bytes: a message, or a list of numbers, packed.
 struct InstructionPart : WireField {
+  InstructionPart() { type = WireType::kBytes; }
   std::string* joined = nullptr;  // holds the content that the message gave in pieces
 };
 

@@ -32,13 +32,13 @@ InterpreterOptions Limits(const Module& module) {
 
 InputKind KindOf(absl::string_view) { return InputKind::kText; }
 
-void RunOne(absl::string_view input) {
+bool RunOne(absl::string_view input) {
   const std::unique_ptr<Module> module = ReadModule(input, false);
   Diagnostics diagnostics;
-  if (module == nullptr || !Verify(*module, diagnostics).ok()) return;
+  if (module == nullptr || !Verify(*module, diagnostics).ok()) return false;
   std::vector<Literal> arguments;
   for (const Instruction* parameter : module->entry()->parameters()) {
-    if (TotalBytes(parameter->shape()) > kMaxBytes) return;
+    if (TotalBytes(parameter->shape()) > kMaxBytes) return true;
     arguments.emplace_back(parameter->shape());
   }
   const InterpreterOptions options = Limits(*module);
@@ -47,10 +47,11 @@ void RunOne(absl::string_view input) {
   const std::vector<std::vector<const Literal*>> of_all(options.replicas * options.partitions,
                                                         of_one_device);
   const auto results = InterpretDevices(*module, of_all, options);
-  if (!results.ok()) return;
+  if (!results.ok()) return true;  // beyond a limit, or asking for a host
   for (const Literal& result : *results)
     CHECK(SameIgnoringLayout(result.shape(), module->entry()->root()->shape()))
         << Text(result.shape());
+  return true;
 }
 
 }  // namespace hlokit

@@ -22,7 +22,7 @@ size_t Put(const std::string& text, uint8_t* out) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hlokit::RunOne(AsText(data, size));
+  (void)hlokit::RunOne(AsText(data, size));
   return 0;
 }
 

@@ -47,15 +47,21 @@ void CheckArray(const NumpyArray& array) {
 
 InputKind KindOf(absl::string_view) { return InputKind::kBinary; }
 
-void RunOne(absl::string_view input) {
-  if (const auto array = ParseNpy(input); array.ok()) CheckArray(*array);
+bool RunOne(absl::string_view input) {
+  if (const auto array = ParseNpy(input); array.ok()) {
+    CheckArray(*array);
+    return true;
+  }
   const MemoryFile file(input);
   const auto archive = NpzFile::Open(file.path());
-  if (!archive.ok()) return;
+  if (!archive.ok()) return false;
+  bool all = true;
   for (const std::string& name : archive->names()) {
     const auto array = archive->Read(name);
+    all &= array.ok();
     if (array.ok()) CheckArray(*array);
   }
+  return all;
 }
 
 }  // namespace hlokit

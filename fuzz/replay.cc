@@ -1,5 +1,6 @@
 // Runs a target without libFuzzer: over files, and over mutations of them that a seed decides.
 //   text_replay [--mutations N] [--seed S] [--max-size BYTES] [--save FILE] PATH...
+//   text_replay --whole 1 PATH...    fails where a file is not read as what the target reads
 //   text_replay --write-dictionary FILE
 // A folder stands for every file below it. What kills the program is left in FILE (crash.input).
 #include <fcntl.h>
@@ -30,6 +31,7 @@ constexpr time_t kSecondsAnInput = 20;
 struct Options {
   int64_t mutations = 0;  // in all, dealt out over the files
   int64_t seed = 1;
+  int64_t whole = 0;
   int64_t max_size = 1 << 14;  // of a mutated input; larger files are only replayed
   std::string save = "crash.input";
   std::vector<std::string> paths;
@@ -48,11 +50,11 @@ void SaveAndDie(int signal) {
   std::raise(signal);
 }
 
-void Run(absl::string_view input) {
+bool Run(absl::string_view input) {
   running = input;
   const itimerval limit = {{0, 0}, {kSecondsAnInput, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
-  RunOne(input);
+  return RunOne(input);
 }
 
 void AddFiles(const std::string& path, std::vector<std::string>& files) {
@@ -61,10 +63,14 @@ void AddFiles(const std::string& path, std::vector<std::string>& files) {
     if (entry.is_regular_file()) files.push_back(entry.path().string());
 }
 
-std::vector<std::string> ReadInputs(const std::vector<std::string>& paths) {
+std::vector<std::string> FilesBelow(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) AddFiles(path, files);
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> ReadInputs(const std::vector<std::string>& files) {
   std::vector<std::string> inputs;
   for (const std::string& path : files) {
     absl::StatusOr<std::string> bytes = ReadFile(path);
@@ -106,6 +112,7 @@ bool ReadFlags(int argc, char** argv, Options& options) {
     int64_t* number = flag == "--mutations"  ? &options.mutations
                       : flag == "--seed"     ? &options.seed
                       : flag == "--max-size" ? &options.max_size
+                      : flag == "--whole"    ? &options.whole
                                              : nullptr;
     if (flag == "--save") {
       options.save = argv[i];
@@ -126,13 +133,19 @@ int Main(int argc, char** argv) {
   for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
     std::signal(signal, SaveAndDie);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<std::string> inputs = ReadInputs(options.paths);
-  for (const std::string& input : inputs) Run(input);
+  const std::vector<std::string> files = FilesBelow(options.paths);
+  const std::vector<std::string> inputs = ReadInputs(files);
+  int status = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (Run(inputs[i]) || options.whole == 0) continue;
+    std::fprintf(stderr, "replay: %s is not read\n", files[i].c_str());
+    status = 1;
+  }
   RunMutations(inputs, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::printf("%zu inputs and %lld mutations in %.1f s\n", inputs.size(),
               static_cast<long long>(options.mutations), seconds.count());
-  return 0;
+  return status;
 }
 
 }  // namespace

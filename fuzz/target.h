@@ -14,8 +14,9 @@ enum class InputKind {
 InputKind KindOf(absl::string_view input);
 
 // Feeds one input to the code under test and CHECKs what must hold of any input; must neither crash
-// nor run for more than a second nor hold on to memory.
-void RunOne(absl::string_view input);
+// nor run for more than a second nor hold on to memory. Returns whether it was read as what the
+// target reads, without an error; seeds must be (fuzz.seeds.NAME).
+bool RunOne(absl::string_view input);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

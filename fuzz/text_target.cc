@@ -12,10 +12,10 @@ namespace hlokit {
 
 InputKind KindOf(absl::string_view) { return InputKind::kText; }
 
-void RunOne(absl::string_view input) {
+bool RunOne(absl::string_view input) {
   std::unique_ptr<Module> module = ReadModule(input, false);
   if (module == nullptr) module = ReadModule(input, true);
-  if (module == nullptr) return;
+  if (module == nullptr) return false;
   Diagnostics diagnostics;
   const absl::Status status = Verify(*module, diagnostics);
   CHECK(status.ok() == diagnostics.ok());
@@ -25,6 +25,7 @@ void RunOne(absl::string_view input) {
     CHECK(!Print(*module, options).empty());
   CheckFixedPoint(*module);
   CheckFixedPoint(*module->Clone());
+  return status.ok();
 }
 
 }  // namespace hlokit

@@ -11,18 +11,19 @@
 namespace hlokit {
 namespace {
 
-// CHECKs that what a value prints reads back, and prints the same again.
+// CHECKs that what a value prints reads back, and prints the same again. False where it is none.
 template <typename Read, typename Print>
-void CheckValue(absl::string_view text, Read read, Print print) {
+bool CheckValue(absl::string_view text, Read read, Print print) {
   const auto value = read(text);
   if (!value.ok()) {
     CHECK(!value.status().message().empty());
-    return;
+    return false;
   }
   const std::string printed = print(*value);
   const auto again = read(printed);
   CHECK(again.ok()) << printed << ": " << again.status().ToString();
   CHECK(print(*again) == printed) << printed << " comes back as " << print(*again);
+  return true;
 }
 
 std::string PrintLiteral(const Literal& literal) {
@@ -34,27 +35,27 @@ std::string PrintLiteral(const Literal& literal) {
 
 struct Kind {
   absl::string_view name;
-  void (*check)(absl::string_view text);
+  bool (*check)(absl::string_view text);
 };
 
 template <auto Read>
-void Check(absl::string_view text) {
-  CheckValue(text, Read, [](const auto& value) { return Text(value); });
+bool Check(absl::string_view text) {
+  return CheckValue(text, Read, [](const auto& value) { return Text(value); });
 }
 
 constexpr Kind kKinds[] = {
     {"shape",
      [](absl::string_view text) {
-       CheckValue(text, ParseShape, [](const Shape& shape) { return Text(shape, true); });
+       return CheckValue(text, ParseShape, [](const Shape& shape) { return Text(shape, true); });
      }},
     {"literal",
      [](absl::string_view text) {
-       CheckValue(
+       return CheckValue(
            text, [](absl::string_view t) { return ParseLiteral(t); }, PrintLiteral);
      }},
     {"metadata",
      [](absl::string_view text) {
-       CheckValue(
+       return CheckValue(
            text, [](absl::string_view t) { return ParseMetadata(t); },
            [](const OpMetadata& metadata) { return Text(metadata); });
      }},
@@ -74,12 +75,12 @@ constexpr Kind kKinds[] = {
     {"sparsity", Check<ParseSparsityConfig>},
     {"statistics",
      [](absl::string_view text) {
-       CheckValue(text, ParseStatistics,
-                  [](const std::string& value) { return value.empty() ? "{}" : value; });
+       return CheckValue(text, ParseStatistics,
+                         [](const std::string& value) { return value.empty() ? "{}" : value; });
      }},
     {"origin",
      [](absl::string_view text) {
-       CheckValue(text, ParseOrigin, [](const std::string& value) { return value; });
+       return CheckValue(text, ParseOrigin, [](const std::string& value) { return value; });
      }},
     {"booleans", Check<ParseBooleans>},
     {"frontend", Check<ParseFrontendAttributes>},
@@ -89,11 +90,12 @@ constexpr Kind kKinds[] = {
 
 InputKind KindOf(absl::string_view) { return InputKind::kText; }
 
-void RunOne(absl::string_view input) {
+bool RunOne(absl::string_view input) {
   const size_t colon = std::min(input.find(':'), input.size());
   const absl::string_view name = input.substr(0, colon);
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind.check(input.substr(std::min(colon + 1, input.size())));
+  return false;
 }
 
 }  // namespace hlokit

@@ -2,6 +2,8 @@
 #include "passes/while_state_internal.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "ops/dim_lists.h"
@@ -16,6 +18,20 @@ bool IsPart(const Instruction* i, const Instruction* tuple, int64_t k) {
 Instruction* Part(Instruction* tuple, int64_t k) {
   return tuple->parent()->Add(Opcode::kGetTupleElement, tuple->shape().elements[k], {tuple},
                               GetTupleElementAttrs{k});
+}
+
+// The sharding of a tuple says what cuts the new parts, too; it goes where one of them has none.
+void WidenSharding(Instruction* tuple, absl::Span<Instruction* const> more) {
+  if (tuple->sharding() == nullptr || tuple->sharding()->kind != Sharding::Kind::kTuple) return;
+  Sharding wide = *tuple->sharding();
+  for (const Instruction* part : more) {
+    if (part->sharding() == nullptr || !part->shape().IsArray()) {
+      tuple->mutable_extras().sharding.reset();
+      return;
+    }
+    wide.elements.push_back(*part->sharding());
+  }
+  tuple->mutable_extras().sharding = std::make_unique<Sharding>(std::move(wide));
 }
 
 // The number that a scalar integer constant holds.
@@ -65,8 +81,10 @@ std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& mor
   start.insert(start.end(), more.begin(), more.end());
   Instruction* init = outer.Add(Opcode::kTuple, wide, start);
 
-  condition->parameter(0)->set_shape(wide);
-  parameter->set_shape(wide);
+  for (Instruction* state : {condition->parameter(0), parameter}) {
+    state->set_shape(wide);
+    WidenSharding(state, more);
+  }
   std::vector<Instruction*> inside;
   std::vector<Instruction*> next(root->operands().begin(), root->operands().end());
   for (size_t k = 0; k < more.size(); ++k)
@@ -79,6 +97,7 @@ std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& mor
   if (old_root->users().empty()) body->Remove(old_root);
 
   Instruction* made = outer.Add(loop->CloneWith(wide, {init}));
+  WidenSharding(made, more);
   const std::vector<Instruction*> users(loop->users().begin(), loop->users().end());
   for (Instruction* user : users)
     if (user->opcode() == Opcode::kGetTupleElement) user->SetOperand(0, made);

@@ -44,6 +44,9 @@ bool StaysNarrow(Opcode opcode, const Widening& types) {
     case Opcode::kRng:
     case Opcode::kRngBitGenerator:
       return true;
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:  // give 0 where nothing is sent, which f8e8m0fnu has not
+      return types.low == ElementType::kF8E8M0FNU;
     case Opcode::kShiftRightLogical:
     case Opcode::kCountLeadingZeros:
     case Opcode::kPopulationCount:

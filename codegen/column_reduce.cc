@@ -4,6 +4,7 @@
 
 #include "analysis/in_place.h"
 #include "codegen/kernels_internal.h"
+#include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
 
 namespace hlokit {
@@ -214,10 +215,15 @@ class ColumnReduce {
       const int64_t n = hero->operand_count() / 2;
       std::vector<ScalarValue> arguments(running.begin() + next.size(),
                                          running.begin() + next.size() + n);
-      for (int64_t k = 0; k < n; ++k) arguments.push_back(emitter.Emit(hero->operand(k), index));
+      const bool rounds_steps = RoundsSteps(*hero);
+      for (int64_t k = 0; k < n; ++k)
+        arguments.push_back(rounds_steps ? emitter.EmitTaken(hero->operand(k), index)
+                                         : emitter.Emit(hero->operand(k), index));
       emitter.set_wide(true);
-      for (const ScalarValue& v : emitter.Apply(*hero->to_apply(), arguments)) next.push_back(v);
+      std::vector<ScalarValue> values = emitter.Apply(*hero->to_apply(), arguments);
       emitter.set_wide(false);
+      if (rounds_steps) RoundStep(b_, *hero, values);
+      next.insert(next.end(), values.begin(), values.end());
     }
     return next;
   }

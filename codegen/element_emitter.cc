@@ -237,8 +237,12 @@ ScalarValue ElementEmitter::Operand(const Instruction* i, int64_t o, const Eleme
   const ElementIndex at = Convey(i, operand->shape(), index);
   const bool widens = i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32 &&
                       HasTrait(operand->opcode(), kElementwise);
-  if (!excess_ || wide_ || widens || !HasExcess(operand)) return Emit(operand, at);
-  return EmitConvert(b_, operand->shape().type, TypeOf(operand->shape()), EmitRounded(operand, at));
+  return widens ? Emit(operand, at) : EmitTaken(operand, at);
+}
+
+ScalarValue ElementEmitter::EmitTaken(const Instruction* i, const ElementIndex& index) {
+  if (!excess_ || wide_ || !HasExcess(i)) return Emit(i, index);
+  return EmitConvert(b_, i->shape().type, TypeOf(i->shape()), EmitRounded(i, index));
 }
 
 ScalarValue ElementEmitter::RoundedOperand(const Instruction* i, int64_t o,
@@ -250,7 +254,6 @@ ScalarValue ElementEmitter::RoundedOperand(const Instruction* i, int64_t o,
 // What the program rounds stays rounded, as in XLA; only results of arithmetic keep their excess.
 ScalarValue ElementEmitter::EmitFloatConvert(const Instruction* i, ScalarValue x) {
   const ElementType from = TypeOf(i->operand(0)->shape()), to = i->shape().type;
-  if (wide_) return EmitConvert(b_, from, TypeOf(i->shape()), x);
   return EmitConvert(b_, to, TypeOf(i->shape()), EmitConvert(b_, from, to, x));
 }
 

@@ -51,6 +51,9 @@ class ElementEmitter {
   ScalarValue EmitRounded(const Instruction* instruction, const ElementIndex& index,
                           int64_t leaf = 0);
 
+  // The same, as operations take it: rounded to its type, in the type that is computed in.
+  ScalarValue EmitTaken(const Instruction* instruction, const ElementIndex& index);
+
   // Applies a computation over scalars; `arguments` by parameter number. One value a result leaf.
   std::vector<ScalarValue> Apply(const Computation& function,
                                  absl::Span<const ScalarValue> arguments);

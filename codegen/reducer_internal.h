@@ -5,6 +5,13 @@
 
 namespace hlokit {
 
+// Whether running values of bf16 are rounded after each step, as XLA's CPU rounds them: sums and
+// the like, but along the dimension that is fastest in memory, where one step after the other would
+// take several times as long; values are rounded once there.
+bool RoundsSteps(const Instruction& reduce);
+// The f32 values that a step of the reduction or window gave, those of bf16 parts rounded.
+void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values);
+
 class RunningReduction {
  public:
   // Emits the initial values at the builder's place.
@@ -30,7 +37,7 @@ class RunningReduction {
   const Instruction* reduce_;
   ElementEmitter* emitter_;
   std::vector<ScalarValue> initial_;
-  bool reassociate_;
+  bool reassociate_, rounds_steps_;
 };
 
 }  // namespace hlokit

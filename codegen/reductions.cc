@@ -74,10 +74,33 @@ ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const Elem
   return Apply(*i->to_apply(), arguments);
 }
 
+static const Shape& PartShape(const Instruction& reduce, size_t k) {
+  return reduce.shape().IsTuple() ? reduce.shape().elements[k] : reduce.shape();
+}
+
+bool RoundsSteps(const Instruction& reduce) {
+  const auto opcode = SimpleReducer(*reduce.to_apply());
+  if (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum) return false;
+  bool any = false;
+  for (int64_t k = 0; k < reduce.operand_count() / 2; ++k)
+    any |= PartShape(reduce, k).type == ElementType::kBF16;
+  if (!any || reduce.opcode() == Opcode::kReduceWindow) return any;
+  const DimVector minor = reduce.operand(0)->shape().MinorToMajor();
+  return !minor.empty() && !Contains(reduce.attr<DimensionsAttrs>().dimensions, minor[0]);
+}
+
+void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values) {
+  constexpr ElementType kType = ElementType::kBF16, kWide = ElementType::kF32;
+  for (size_t k = 0; k < values.size(); ++k)
+    if (PartShape(reduce, k).type == kType)
+      values[k] = EmitConvert(b, kType, kWide, EmitConvert(b, kWide, kType, values[k]));
+}
+
 RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter)
     : reduce_(&reduce),
       emitter_(&emitter),
-      reassociate_(SimpleReducer(*reduce.to_apply()).has_value()) {
+      reassociate_(SimpleReducer(*reduce.to_apply()).has_value()),
+      rounds_steps_(RoundsSteps(reduce)) {
   for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
     initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
 }
@@ -98,7 +121,8 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
                                   Values& next) const {
   std::vector<ScalarValue> arguments = Take(carried, used);
   for (int64_t k = 0; k < reduce_->operand_count() / 2; ++k)
-    arguments.push_back(emitter_->Emit(reduce_->operand(k), index));
+    arguments.push_back(rounds_steps_ ? emitter_->EmitTaken(reduce_->operand(k), index)
+                                      : emitter_->Emit(reduce_->operand(k), index));
   const Values flat = Fold(arguments);
   next.insert(next.end(), flat.begin(), flat.end());
 }
@@ -107,9 +131,10 @@ Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
   const bool was_wide = emitter_->wide();
   emitter_->set_wide(true);
   const Reassociate flags(emitter_->builder(), reassociate_);
-  Values flat = Flatten(emitter_->Apply(*reduce_->to_apply(), arguments));
+  std::vector<ScalarValue> values = emitter_->Apply(*reduce_->to_apply(), arguments);
   emitter_->set_wide(was_wide);
-  return flat;
+  if (rounds_steps_) RoundStep(emitter_->builder(), *reduce_, values);
+  return Flatten(values);
 }
 
 llvm::Value* RunningReduction::Neutral() const {
@@ -131,14 +156,11 @@ llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
   return Fold(arguments)[0];
 }
 
-// Running values of narrow floats are f32 and rounded once, as XLA's CPU does by widening the whole
-// reduction.
+// Running values of narrow floats are f32.
 std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t& used) const {
   std::vector<ScalarValue> results = Take(carried, used);
   for (size_t k = 0; k < results.size(); ++k) {
-    const Shape& shape = reduce_->shape();
-    const Shape& part = shape.IsTuple() ? shape.elements[k] : shape;
-    const ElementType type = emitter_->TypeOf(part);
+    const ElementType type = emitter_->TypeOf(PartShape(*reduce_, k));
     if (IsNarrowFloat(type))
       results[k] = EmitConvert(emitter_->builder(), ElementType::kF32, type, results[k]);
   }
@@ -236,6 +258,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   const Results like = running;
   std::vector<llvm::Value*> multi(from.rank());
   const bool reassociate = SimpleReducer(*i->to_apply()).has_value();
+  const bool rounds_steps = RoundsSteps(*i);
 
   // Small windows are written out, so that the loop over elements is the innermost one.
   int64_t steps = 1;
@@ -252,12 +275,15 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
     if (d == from.rank()) {
       Results arguments = Unflatten(carried, like);
       for (int64_t k = 0; k < n; ++k)
-        arguments.push_back(Emit(i->operand(k), ElementIndex::Multi(multi)));
+        arguments.push_back(rounds_steps ? EmitTaken(i->operand(k), ElementIndex::Multi(multi))
+                                         : Emit(i->operand(k), ElementIndex::Multi(multi)));
       const bool was_wide = wide_;
       wide_ = true;
       const Reassociate flags(b_, reassociate);
-      Values next = Flatten(Apply(*i->to_apply(), arguments));
+      Results results = Apply(*i->to_apply(), arguments);
       wide_ = was_wide;
+      if (rounds_steps) RoundStep(b_, *i, results);
+      Values next = Flatten(results);
       for (size_t v = 0; v < next.size(); ++v)
         next[v] = b_.CreateSelect(inside, next[v], carried[v]);
       return next;

@@ -159,7 +159,10 @@ absl::Status LaneFunction::CallEachLane(absl::Span<const void* const> in,
 Reducer::Reducer(const Computation& computation, const CallComputation& call, int64_t lanes) {
   if (std::optional<Opcode> opcode = SimpleReducer(computation)) {
     const ElementType type = computation.root()->shape().type;
-    kernel_ = KernelCall{BinaryKernelFor(*opcode, type), type, type};
+    // Sums of bf16 are rounded at each step, as XLA's CPU rounds them.
+    const bool rounds =
+        type == ElementType::kBF16 && *opcode != Opcode::kMaximum && *opcode != Opcode::kMinimum;
+    if (!rounds) kernel_ = KernelCall{BinaryKernelFor(*opcode, type), type, type};
   }
   if (!simple()) function_.emplace(computation, call, lanes);
 }

@@ -6,6 +6,7 @@
 #include "codegen/kernels_internal.h"
 #include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
+#include "ops/reducer.h"
 
 namespace hlokit {
 namespace {

@@ -22,6 +22,8 @@ bool AddConcatenateKernels(const Expression& expression, std::vector<Kernel>& ou
 bool AddColumnReduceKernels(const Expression& expression, std::vector<Kernel>& out);
 // Reductions of rows with work on the same rows after them, several passes a row.
 bool AddRowKernels(const Expression& expression, std::vector<Kernel>& out);
+// Reductions of plain arrays of bf16 or f16 whose steps round.
+bool AddBlockFoldKernels(const Expression& expression, std::vector<Kernel>& out);
 // Cumulative sums and the like, which text has as a reduce-window.
 bool AddScanKernels(const Expression& expression, std::vector<Kernel>& out);
 // Batches of small dots.

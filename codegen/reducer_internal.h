@@ -5,11 +5,7 @@
 
 namespace hlokit {
 
-// Whether running values of bf16 are rounded after each step, as XLA's CPU rounds them: sums and
-// the like, but along the dimension that is fastest in memory, where one step after the other would
-// take several times as long; values are rounded once there.
-bool RoundsSteps(const Instruction& reduce);
-// The f32 values that a step of the reduction or window gave, those of bf16 parts rounded.
+// The f32 values that a step of the reduction or window gave, those of narrower parts rounded.
 void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values);
 
 class RunningReduction {
@@ -37,7 +33,7 @@ class RunningReduction {
   const Instruction* reduce_;
   ElementEmitter* emitter_;
   std::vector<ScalarValue> initial_;
-  bool reassociate_, rounds_steps_;
+  bool rounds_steps_, reassociate_;
 };
 
 }  // namespace hlokit

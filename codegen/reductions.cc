@@ -78,29 +78,20 @@ static const Shape& PartShape(const Instruction& reduce, size_t k) {
   return reduce.shape().IsTuple() ? reduce.shape().elements[k] : reduce.shape();
 }
 
-bool RoundsSteps(const Instruction& reduce) {
-  const auto opcode = SimpleReducer(*reduce.to_apply());
-  if (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum) return false;
-  bool any = false;
-  for (int64_t k = 0; k < reduce.operand_count() / 2; ++k)
-    any |= PartShape(reduce, k).type == ElementType::kBF16;
-  if (!any || reduce.opcode() == Opcode::kReduceWindow) return any;
-  const DimVector minor = reduce.operand(0)->shape().MinorToMajor();
-  return !minor.empty() && !Contains(reduce.attr<DimensionsAttrs>().dimensions, minor[0]);
-}
-
 void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values) {
-  constexpr ElementType kType = ElementType::kBF16, kWide = ElementType::kF32;
+  constexpr ElementType kWide = ElementType::kF32;
   for (size_t k = 0; k < values.size(); ++k)
-    if (PartShape(reduce, k).type == kType)
-      values[k] = EmitConvert(b, kType, kWide, EmitConvert(b, kWide, kType, values[k]));
+    if (const ElementType type = PartShape(reduce, k).type; type == ElementType::kBF16)
+      values[k] = EmitConvert(b, type, kWide, EmitRoundOwnResult(b, type, values[k]));
+    else if (IsNarrowFloat(type))
+      values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
 }
 
 RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter)
     : reduce_(&reduce),
       emitter_(&emitter),
-      reassociate_(SimpleReducer(*reduce.to_apply()).has_value()),
-      rounds_steps_(RoundsSteps(reduce)) {
+      rounds_steps_(RoundsSteps(reduce)),
+      reassociate_(!rounds_steps_ && SimpleReducer(*reduce.to_apply()).has_value()) {
   for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
     initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
 }
@@ -139,7 +130,7 @@ Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
 
 llvm::Value* RunningReduction::Neutral() const {
   llvm::Type* type = initial_[0].re->getType();
-  switch (reduce_->to_apply()->root()->opcode()) {
+  switch (*SimpleReducer(*reduce_->to_apply())) {
     case Opcode::kMultiply:
       return llvm::ConstantFP::get(type, 1);
     case Opcode::kMaximum:
@@ -257,8 +248,8 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
     running.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
   const Results like = running;
   std::vector<llvm::Value*> multi(from.rank());
-  const bool reassociate = SimpleReducer(*i->to_apply()).has_value();
   const bool rounds_steps = RoundsSteps(*i);
+  const bool reassociate = !rounds_steps && SimpleReducer(*i->to_apply()).has_value();
 
   // Small windows are written out, so that the loop over elements is the innermost one.
   int64_t steps = 1;

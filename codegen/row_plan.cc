@@ -94,6 +94,7 @@ bool IsLeaf(const RowPlan& plan, const Instruction* i) {
 bool ReducesInLanes(const Instruction& i) {
   if (!i.shape().IsArray() || !IsLaneType(i.shape().type) || i.shape().type == ElementType::kPred)
     return false;
+  if (RoundsSteps(i)) return false;  // one after the other
   const std::optional<Opcode> reducer = SimpleReducer(*i.to_apply());
   return reducer.has_value() && (*reducer == Opcode::kAdd || *reducer == Opcode::kMultiply ||
                                  *reducer == Opcode::kMaximum || *reducer == Opcode::kMinimum);

@@ -5,7 +5,7 @@
 
 #include "codegen/kernels_internal.h"
 #include "codegen/reducer_internal.h"
-#include "ops/eval_program.h"
+#include "ops/reducer.h"
 
 namespace hlokit {
 namespace {
@@ -44,6 +44,11 @@ bool IsScanWindow(const Window& window, const Shape& shape, ScanForm& form) {
   return true;
 }
 
+// True if the steps may be taken in any order.
+bool MayRegroup(const Instruction& scan) {
+  return SimpleReducer(*scan.to_apply()).has_value() && !RoundsSteps(scan);
+}
+
 bool FindScan(const Expression& e, ScanForm& form) {
   form.scan = e.roots.empty() ? nullptr : e.roots[0];
   if (form.scan == nullptr || form.scan->opcode() != Opcode::kReduceWindow) return false;
@@ -62,7 +67,7 @@ bool FindScan(const Expression& e, ScanForm& form) {
     if (!same(form.scan->operand(o)->shape())) return false;
   // Windows are read from their first element to their last, which only a plain reducer may swap.
   return IsScanWindow(form.scan->attr<WindowAttrs>().window, form.shape, form) &&
-         (!form.reverse || SimpleReducer(*form.scan->to_apply()).has_value());
+         (!form.reverse || MayRegroup(*form.scan));
 }
 
 class ScanEmitter {
@@ -119,8 +124,7 @@ class ScanEmitter {
                                        b_.CreateNSWSub(b_.getInt64(form_.inner), first));
     const Values room = Room(initial);
     EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) { Keep(initial, room, j); });
-    llvm::Value* start =
-        b_.CreateNSWAdd(Scale(b_, outer, form_.inner * form_.length), first);
+    llvm::Value* start = b_.CreateNSWAdd(Scale(b_, outer, form_.inner * form_.length), first);
     EmitLoop(b_, form_.length, [&](llvm::Value* i) {
       llvm::Value* row = b_.CreateNSWAdd(start, Scale(b_, Place(i, form_.length), form_.inner));
       EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
@@ -198,7 +202,7 @@ class ScanEmitter {
 Kernel RowsKernel(const Expression& e, const ScanForm& form, int64_t rows) {
   const int64_t lanes = std::gcd(rows, kLanes);
   const bool segments = lanes < kLanes / 2 && form.length % kLanes == 0 &&
-                        form.length >= kLongRow && SimpleReducer(*form.scan->to_apply()).has_value();
+                        form.length >= kLongRow && MayRegroup(*form.scan);
   Kernel kernel;
   kernel.units = segments ? rows : rows / lanes;
   kernel.unit_cost = 4.0 * static_cast<double>((segments ? 1 : lanes) * form.length);

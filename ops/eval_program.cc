@@ -159,10 +159,8 @@ absl::Status LaneFunction::CallEachLane(absl::Span<const void* const> in,
 Reducer::Reducer(const Computation& computation, const CallComputation& call, int64_t lanes) {
   if (std::optional<Opcode> opcode = SimpleReducer(computation)) {
     const ElementType type = computation.root()->shape().type;
-    // Sums of bf16 are rounded at each step, as XLA's CPU rounds them.
-    const bool rounds =
-        type == ElementType::kBF16 && *opcode != Opcode::kMaximum && *opcode != Opcode::kMinimum;
-    if (!rounds) kernel_ = KernelCall{BinaryKernelFor(*opcode, type), type, type};
+    kernel_ = KernelCall{BinaryKernelFor(*opcode, type), type, type};
+    rounds_ = RoundsSteps(*opcode, type);
   }
   if (!simple()) function_.emplace(computation, call, lanes);
 }
@@ -173,19 +171,8 @@ absl::Status Reducer::Fold(absl::Span<void* const> accumulators,
   in_.insert(in_.end(), elements.begin(), elements.end());
   if (!simple()) return function_->Run(in_, accumulators, n);
   kernel_.run(kernel_, in_.data(), accumulators[0], n);
+  if (rounds_) RoundWide(kernel_.out, accumulators[0], n);
   return absl::OkStatus();
-}
-
-std::optional<Opcode> SimpleReducer(const Computation& computation) {
-  const Instruction& root = *computation.root();
-  if (computation.parameter_count() != 2 || root.operand_count() != 2) return std::nullopt;
-  if (!HasTrait(root.opcode(), kCommutative) || root.opcode() == Opcode::kMulhi)
-    return std::nullopt;
-  const Instruction& a = *root.operand(0);
-  const Instruction& b = *root.operand(1);
-  const bool simple = a.IsParameter() && b.IsParameter() && &a != &b && a.shape().IsScalar() &&
-                      b.shape().type == a.shape().type && root.shape().type == a.shape().type;
-  return simple ? std::optional<Opcode>(root.opcode()) : std::nullopt;
 }
 
 std::optional<int64_t> ReturnedParameter(const Computation& computation) {

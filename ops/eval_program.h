@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "ops/eval_kernels.h"
 #include "ops/op_table.h"
+#include "ops/reducer.h"
 
 namespace hlokit {
 
@@ -71,26 +72,26 @@ class LaneFunction {
   std::vector<ElementType> result_types_;
 };
 
-// Folds lanes of elements into lanes of accumulators: one opcode in widened values, rounded by
-// nobody until they are stored, where that is all the computation does; else the computation.
+// Folds lanes of elements into lanes of accumulators: one opcode in widened values where that is
+// all the computation does; else the computation. Steps round as ops/reducer.h says.
 class Reducer {
  public:
   Reducer(const Computation& computation, const CallComputation& call, int64_t lanes);
   // accumulators[i] = f(accumulators..., elements...) on n lanes.
   absl::Status Fold(absl::Span<void* const> accumulators, absl::Span<const void* const> elements,
                     int64_t n);
-  // True if folding is one associative opcode, so that any grouping will do.
+  // True if folding is one associative opcode.
   bool simple() const { return kernel_.run != nullptr; }
+  // True if any grouping will do besides.
+  bool regroups() const { return simple() && !rounds_; }
 
  private:
   KernelCall kernel_;
+  bool rounds_ = false;
   std::optional<LaneFunction> function_;
   std::vector<const void*> in_;
 };
 
-// The opcode of a computation that only applies it to its two scalar parameters, in this order or
-// (where the opcode is commutative) the other: add, multiply, maximum, minimum, and, or, xor.
-std::optional<Opcode> SimpleReducer(const Computation& computation);
 // The number of the parameter that is the root, where it is one.
 std::optional<int64_t> ReturnedParameter(const Computation& computation);
 

@@ -31,7 +31,9 @@ struct Array {
 
 class Reduction {
  public:
-  Reduction(const EvalContext& context, absl::Span<const int64_t> dimensions);
+  // Of `operands`, as the instruction of `context` folds its own, over `dimensions` into `shape`.
+  Reduction(const EvalContext& context, absl::Span<const Literal* const> operands,
+            absl::Span<const int64_t> dimensions, const Shape& shape);
   absl::StatusOr<std::vector<Literal>> Run();
 
  private:
@@ -50,13 +52,13 @@ class Reduction {
   std::vector<const void*> elements_;
 };
 
-Reduction::Reduction(const EvalContext& context, absl::Span<const int64_t> dimensions)
+Reduction::Reduction(const EvalContext& context, absl::Span<const Literal* const> operands,
+                     absl::Span<const int64_t> dimensions, const Shape& shape)
     : reducer_(*context.instruction.to_apply(), context.call, kLanes) {
-  const int64_t n = context.operands.size() / 2;
-  const Literal& first = *context.operands[0];
+  const int64_t n = operands.size() / 2;
+  const Literal& first = *operands[0];
   const DimVector strides = RowMajorStrides(first.shape().dims), runtime = RuntimeDims(first);
   const DimVector kept = Others(first.shape().rank(), dimensions);
-  const Shape& shape = context.instruction.shape();
   kept_ = Offsets(Pick(runtime, kept), Pick(strides, kept));
   reduced_ = Offsets(Pick(runtime, dimensions), Pick(strides, dimensions));
   for (int64_t i = 0; i < n; ++i) {
@@ -68,12 +70,12 @@ Reduction::Reduction(const EvalContext& context, absl::Span<const int64_t> dimen
   arrays_.resize(n);
   for (int64_t i = 0; i < n; ++i) {
     Array& array = arrays_[i];
-    const Literal& operand = *context.operands[i];
+    const Literal& operand = *operands[i];
     array.type = operand.type();
     array.width = WideBytes(operand.type());
     array.storage.resize((operand.element_count() * array.width + 15) / 16);
     LoadWide(operand.type(), operand.data(), operand.element_count(), array.storage.data());
-    LoadWide(operand.type(), context.operands[n + i]->data(), 1, &array.init);
+    LoadWide(operand.type(), operands[n + i]->data(), 1, &array.init);
     accumulators_.push_back(array.lanes);
     elements_.push_back(nullptr);
   }
@@ -138,11 +140,54 @@ absl::Status Reduction::FoldLanes(int64_t result) {
 
 absl::StatusOr<std::vector<Literal>> Reduction::Run() {
   const int64_t results = kept_.size(), count = reduced_.size();
-  const bool rows = reducer_.simple() && arrays_.size() == 1 && count >= 32 &&
+  const bool rows = reducer_.regroups() && arrays_.size() == 1 && count >= 32 &&
                     (reduced_[1] - reduced_[0] == 1 || results < 8);
   for (int64_t at = 0; at < results; at += rows ? 1 : kLanes)
     RETURN_IF_ERROR(rows ? FoldLanes(at) : FoldResults(at, std::min(kLanes, results - at)));
   return std::move(results_);
+}
+
+// `x` with each dimension split in two, blocks and places in them; `neutral` where the window pads.
+Literal InBlocks(const Literal& x, const Literal& neutral, const Window& window) {
+  Shape split = Shape::Array(x.type(), {});
+  DimVector places;
+  int64_t first = 0;
+  const DimVector& dims = x.shape().dims;
+  DimVector padded;
+  for (size_t d = 0; d < window.size(); ++d) {
+    padded.push_back(dims[d] + window[d].pad_low + window[d].pad_high);
+    split.dims.push_back(padded[d] / window[d].size);
+    split.dims.push_back(window[d].size);
+  }
+  const DimVector strides = RowMajorStrides(padded);
+  for (size_t d = 0; d < window.size(); ++d) first += window[d].pad_low * strides[d];
+  Literal blocks(Shape::Array(x.type(), split.dims));
+  Fill(blocks, neutral);
+  CopyStrided(dims, x.data(), RowMajorStrides(dims), blocks.data() + first * ByteWidth(x.type()),
+              strides, ByteWidth(x.type()));
+  return blocks;
+}
+
+// Blocks first, then what they come to.
+absl::StatusOr<Literal> ReduceInBlocks(const EvalContext& context, const Literal& x,
+                                       const Window& window) {
+  const Instruction& reduce = context.instruction;
+  DimVector dims, within;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& w = window[d];
+    dims.push_back((x.shape().dims[d] + w.pad_low + w.pad_high) / w.size);
+    within.push_back(static_cast<int64_t>(2 * d + 1));
+  }
+  const Literal blocks = InBlocks(x, *context.operands[1], window);
+  const Shape shape = Shape::Array(x.type(), dims);
+  Reduction first(context, {&blocks, context.operands[1]}, within, shape);
+  ASSIGN_OR_RETURN(const std::vector<Literal> sums, first.Run());
+  if (const std::optional<Window> more = RoundedBlocks(reduce, shape))
+    return ReduceInBlocks(context, sums[0], *more);
+  Reduction last(context, {&sums[0], context.operands[1]},
+                 reduce.attr<DimensionsAttrs>().dimensions, reduce.shape());
+  ASSIGN_OR_RETURN(std::vector<Literal> results, last.Run());
+  return std::move(results[0]);
 }
 
 }  // namespace
@@ -155,7 +200,10 @@ absl::StatusOr<Literal> EvaluateReduce(const EvalContext& context) {
     for (size_t i = 0; i < context.operands.size() / 2; ++i) copies.push_back(*context.operands[i]);
     return tuple ? Literal::Tuple(std::move(copies)) : std::move(copies[0]);
   }
-  Reduction reduction(context, dimensions);
+  if (const std::optional<Window> blocks =
+          RoundedBlocks(context.instruction, context.operands[0]->shape()))
+    return ReduceInBlocks(context, *context.operands[0], *blocks);
+  Reduction reduction(context, context.operands, dimensions, context.instruction.shape());
   ASSIGN_OR_RETURN(std::vector<Literal> results, reduction.Run());
   return tuple ? Literal::Tuple(std::move(results)) : std::move(results[0]);
 }

@@ -62,11 +62,13 @@ absl::StatusOr<Literal> Overwrite(const EvalContext& context) {
   return result;
 }
 
-// One operand, combined by a single opcode: in widened values, rounded once at the end.
+// One operand, combined by a single opcode in widened values; floats narrower than f32 are rounded
+// at each step.
 absl::StatusOr<Literal> Accumulate(const EvalContext& context, Opcode opcode) {
   const ElementType type = context.operands[0]->type();
   const KernelCall call{BinaryKernelFor(opcode, type), type, type};
   if (call.run == nullptr) return Unimplemented("scatter with ", Text(opcode), " of ", Text(type));
+  const bool rounds = RoundsSteps(opcode, type);
   return VisitWide(type, [&](auto own) -> absl::StatusOr<Literal> {
     using T = decltype(own);
     std::vector<T> values = WidenTo<T>(*context.operands[0]);
@@ -74,6 +76,7 @@ absl::StatusOr<Literal> Accumulate(const EvalContext& context, Opcode opcode) {
     RETURN_IF_ERROR(ForEachUpdate(context, [&](int64_t to, int64_t from) {
       const void* const in[] = {&values[to], &updates[from]};
       call.run(call, in, &values[to], 1);
+      if (rounds) RoundWide(type, &values[to], 1);
       return absl::OkStatus();
     }));
     return NarrowFrom(context.operands[0]->shape(), values);

@@ -186,8 +186,65 @@ int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
   return found;
 }
 
-// A running fold along dimension d in one pass, for simple reducers.
-absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer, int d,
+// Running folds along lines of `size` places, each of `lanes` neighbouring widened values, from
+// either end, for simple reducers.
+class RunningFold {
+ public:
+  RunningFold(Reducer& reducer, int64_t lanes, int width, bool reverse)
+      : reducer_(reducer),
+        lanes_(lanes),
+        width_(width),
+        reverse_(reverse),
+        in_order_(reverse && !reducer.regroups()) {}
+
+  // `block` places start anew; then each block takes what the blocks before it come to, which is
+  // found in the same way.
+  absl::Status Run(uint8_t* line, int64_t size, int64_t block) {
+    const auto place = [&](uint8_t* in, int64_t at) { return in + at * lanes_ * width_; };
+    for (int64_t k = 1; k < size; ++k) {
+      const int64_t at = reverse_ ? size - 1 - k : k, before = reverse_ ? at + 1 : at - 1;
+      if (at / block == before / block && !in_order_)
+        RETURN_IF_ERROR(FoldPlace(place(line, at), place(line, before)));
+    }
+    for (int64_t at = 0; in_order_ && at < size; ++at)
+      for (int64_t next = at + 1; next < size && next / block == at / block; ++next)
+        RETURN_IF_ERROR(FoldPlace(place(line, at), place(line, next)));
+    const int64_t blocks = (size + block - 1) / block;
+    if (blocks <= 1) return absl::OkStatus();
+    std::vector<Complex> storage((blocks * lanes_ * width_ + 15) / 16);
+    uint8_t* totals = reinterpret_cast<uint8_t*>(storage.data());
+    for (int64_t b = 0; b < blocks; ++b)
+      std::memcpy(place(totals, b),
+                  place(line, reverse_ ? b * block : std::min((b + 1) * block, size) - 1),
+                  lanes_ * width_);
+    RETURN_IF_ERROR(Run(totals, blocks, block));
+    for (int64_t at = 0; at < size; ++at) {
+      const int64_t before = reverse_ ? at / block + 1 : at / block - 1;
+      if (before >= 0 && before < blocks)
+        RETURN_IF_ERROR(FoldPlace(place(line, at), place(totals, before)));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status FoldPlace(uint8_t* into, const uint8_t* value) {
+    for (int64_t lane = 0; lane < lanes_; lane += kChunk) {
+      void* const accumulators[] = {into + lane * width_};
+      const void* const elements[] = {value + lane * width_};
+      RETURN_IF_ERROR(reducer_.Fold(accumulators, elements, std::min(kChunk, lanes_ - lane)));
+    }
+    return absl::OkStatus();
+  }
+
+  Reducer& reducer_;
+  int64_t lanes_;
+  int width_;
+  bool reverse_;
+  bool in_order_;  // each place sums up what follows it in its block, the nearest first
+};
+
+// A running fold along dimension d in one pass.
+absl::StatusOr<Literal> FoldRunning(const EvalContext& context, Reducer& reducer, int d,
                                     bool reverse) {
   const Literal& operand = *context.operands[0];
   const Shape& shape = operand.shape();
@@ -197,23 +254,16 @@ absl::StatusOr<Literal> RunningFold(const EvalContext& context, Reducer& reducer
   LoadWide(shape.type, operand.data(), operand.element_count(), values);
   LoadWide(context.operands[1]->type(), context.operands[1]->data(), 1, init.data());
   const int64_t stride = RowMajorStrides(shape.dims)[d], size = shape.dims[d];
-  const int64_t step = (reverse ? -stride : stride) * width;
+  const int64_t block = RoundedScanBlock(context.instruction, shape).value_or(size);
+  RunningFold fold(reducer, stride, width, reverse);
   for (int64_t outer = 0; outer < operand.element_count(); outer += stride * size) {
-    uint8_t* line = values + (outer + (reverse ? (size - 1) * stride : 0)) * width;
-    for (int64_t i = 0; i < size; ++i, line += step) {
-      for (int64_t lane = 0; lane < stride; lane += kChunk) {
-        uint8_t* into = line + lane * width;
-        const int64_t n = std::min(kChunk, stride - lane);
-        const void* const before[] = {into - step};
-        for (int64_t k = 0; i == 0 && k < n; ++k) {
-          void* const cell[] = {into + k * width};
-          const void* const first[] = {init.data()};
-          RETURN_IF_ERROR(reducer.Fold(cell, first, 1));
-        }
-        void* const accumulators[] = {into};
-        if (i > 0) RETURN_IF_ERROR(reducer.Fold(accumulators, before, n));
-      }
+    uint8_t* first = values + (outer + (reverse ? (size - 1) * stride : 0)) * width;
+    for (int64_t k = 0; k < stride; ++k) {
+      void* const cell[] = {first + k * width};
+      const void* const start[] = {init.data()};
+      RETURN_IF_ERROR(reducer.Fold(cell, start, 1));
     }
+    RETURN_IF_ERROR(fold.Run(values + outer * width, size, block));
   }
   Literal result(context.instruction.shape());
   StoreWide(result.type(), values, operand.element_count(), result.data());
@@ -244,7 +294,10 @@ absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
   const int running = RunningDimension(window, operand.shape(), reverse);
   if (!tuple && running >= 0 && !HasDynamicSizes(operand) && operand.element_count() > 0) {
     Reducer reducer(*context.instruction.to_apply(), context.call, kChunk);
-    if (reducer.simple()) return RunningFold(context, reducer, running, reverse);
+    const bool any_order = reducer.regroups() || !reverse;
+    if (reducer.simple() &&
+        (any_order || RoundedScanBlock(context.instruction, operand.shape()).has_value()))
+      return FoldRunning(context, reducer, running, reverse);
   }
   WindowReduction reduction(context);
   ASSIGN_OR_RETURN(std::vector<Literal> results, reduction.Run());

@@ -26,11 +26,15 @@ double Now() {
 absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   PassOptions pass_options;
   pass_options.verify_each = options.verify_each;
+  // A scheduled module has been through a compiler's passes already.
+  if (options.which_passes != CompileOptions::Passes::kListed && module.header().is_scheduled)
+    return absl::OkStatus();
+  if (options.which_passes != CompileOptions::Passes::kPipeline && !module.header().is_scheduled)
+    RETURN_IF_ERROR(  // what these operations mean
+        RunPasses(module, "tree_reduction_rewriter{rounded},reduce-window-rewriter{rounded}"));
+  if (options.which_passes == CompileOptions::Passes::kNone) return absl::OkStatus();
   if (options.which_passes == CompileOptions::Passes::kListed)
     return RunPasses(module, options.passes, pass_options);
-  // A scheduled module has been through a compiler's passes already.
-  if (options.which_passes == CompileOptions::Passes::kNone || module.header().is_scheduled)
-    return absl::OkStatus();
   ASSIGN_OR_RETURN(const absl::string_view spec, PipelineSpec("cpu"));
   return RunPasses(module, spec, pass_options);
 }

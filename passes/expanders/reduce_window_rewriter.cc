@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/reducer.h"
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
 
@@ -138,11 +139,24 @@ absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t base_l
   return i->shape().IsTuple() ? w.Tuple(results) : results[0];
 }
 
+absl::StatusOr<Instruction*> RewriteRounded(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kReduceWindow) return nullptr;
+  const Shape& from = i->operand(0)->shape();
+  const std::optional<int64_t> block = RoundedScanBlock(*i, from);
+  bool reverse = false;
+  const int64_t dim = block ? ScannedDimension(from, i->attr<WindowAttrs>().window, reverse) : -1;
+  if (dim < 0 || from.dims[dim] <= *block) return nullptr;
+  HloWriter w(r);
+  return Scan{i->operand(1), i->to_apply(), *block, reverse}.Inclusive(w, i->operand(0), dim);
+}
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
   const int64_t base = std::max<int64_t>(
       2, arguments.Int("base-length", 16, "scans of more elements are made in blocks"));
+  if (arguments.Flag("rounded", "only scans whose steps round, in blocks of their own length"))
+    return MakeExpander("reduce-window-rewriter", RewriteRounded);
   return MakeExpander("reduce-window-rewriter",
                       [base](Instruction* i, Rewriter& r) { return Rewrite(i, r, base); });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/reducer.h"
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
 
@@ -37,11 +38,33 @@ absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t window
   return r.Clone(i, i->shape(), {first, i->operand(1)});
 }
 
+// Sums over the blocks of `x` that `window` tells.
+Instruction* ReduceBlocks(const Instruction* reduce, Instruction* x, Window window, Rewriter& r) {
+  Shape shape = RetypedLike(x->shape(), reduce->shape().type);
+  for (size_t d = 0; d < window.size(); ++d)
+    shape.dims[d] = (shape.dims[d] + window[d].pad_low + window[d].pad_high) / window[d].size;
+  Instruction* blocks =
+      r.Add(Opcode::kReduceWindow, shape, {x, reduce->operand(1)}, WindowAttrs{std::move(window)});
+  blocks->set_called({reduce->to_apply()});
+  return blocks;
+}
+
+// Where each step rounds: the blocks that the interpreter sums, as reduce-windows.
+absl::StatusOr<Instruction*> RewriteRounded(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kReduce) return nullptr;
+  Instruction* x = i->operand(0);
+  while (std::optional<Window> window = RoundedBlocks(*i, x->shape()))
+    x = ReduceBlocks(i, x, *std::move(window), r);
+  return x == i->operand(0) ? nullptr : r.Clone(i, i->shape(), {x, i->operand(1)});
+}
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateTreeReductionRewriter(PassArguments& arguments) {
   const int64_t window =
       std::max<int64_t>(2, arguments.Int("window", 32, "elements that the first step joins"));
+  if (arguments.Flag("rounded", "only reductions whose steps round, in blocks of 32"))
+    return MakeExpander("tree_reduction_rewriter", RewriteRounded);
   return MakeExpander("tree_reduction_rewriter",
                       [window](Instruction* i, Rewriter& r) { return Rewrite(i, r, window); });
 }

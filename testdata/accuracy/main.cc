@@ -137,6 +137,20 @@ on a thin sweep, `accuracy.full` (label slow) on all of it.
 - Subnormals are kept unless `--flush-denormals` asks for what XLA's CPU does.
 - Integers and predicates are exact. Division by zero gives -1, the least number by -1 itself; remainders are the dividend and 0;
   shifts past the width give 0 or the sign; floats out of range convert to the nearest integer, NaN to 0.
+## Where sums round
+
+One rule a reduction, in `ops/reducer.h`, which the interpreter and the CPU's code follow; they give the same bits, XLA's CPU's mostly too:
+
+- **Sums and products of bf16, f16 and f8** (reduce, reduce-window, scatter, select-and-scatter, scan): each step is computed in f32 and rounded,
+  in row-major order from the initial value. A reducer that converts to f32 and back is the same reduction; one of
+  several operations rounds after the last of them on the CPU, after each in the interpreter. Maxima and minima are exact.
+- A **reduce of them over a dimension longer than 32** goes in blocks of 32 along each reduced dimension (padded alike on both sides), what
+  they come to again, until no dimension is longer; a **running sum longer than 16** within blocks of 16, whose totals are summed in the same way.
+  Where the initial value is not neutral, one after the other. The pipeline `cpu` writes both out (`tree_reduction_rewriter{rounded}`,
+  `reduce-window-rewriter{rounded}`). XLA's f16 is the exception: LLVM adds some of its loops in another order.
+- **Sums of f32 and f64**: in any order, rounded once or after each step.
+- **Dots and convolutions of narrow floats**: in f32, rounded once; not at all before a `convert` to f32 that reads a product
+  of bf16 directly (`unrounded-products`).
 
 )";
 

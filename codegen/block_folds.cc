@@ -1,0 +1,388 @@
+// Sums and products of bf16 and f16 that round at each step: the steps of one result wait for each
+// other, so many results go side by side in vectors.
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/kernels_internal.h"
+#include "codegen/scalar_convert.h"
+#include "ops/dim_lists.h"
+#include "ops/reducer.h"
+
+namespace hlokit {
+namespace {
+
+// Elements of a vector register of the widest machines in f32, and of two in words.
+constexpr int64_t kLanes = 16;
+constexpr int64_t kPair = 2 * kLanes;
+
+// One dimension of the folded array.
+struct FoldedDim {
+  int64_t size, stride;  // of the array, in elements
+  int64_t window = 1;    // places that one result folds
+  int64_t pad_low = 0;   // of them before the array in the first window
+  int64_t results = 1;   // windows
+  bool IsWhole() const { return results * window == size && pad_low == 0; }
+};
+
+struct FoldForm {
+  const Instruction* fold = nullptr;
+  int64_t operand = 0;  // of the instruction that runs
+  Opcode opcode = Opcode::kAdd;
+  ElementType type = ElementType::kBF16;
+  float init = 0;
+  std::vector<FoldedDim> dims;
+  size_t across = 0;   // the dimension along which results lie beside each other
+  int64_t groups = 1;  // vectors of results that are computed together
+
+  int64_t together() const { return groups * kLanes; }
+  // Units along `across`.
+  int64_t parts() const { return (dims[across].results + together() - 1) / together(); }
+  int64_t lane_stride() const { return dims[across].window * dims[across].stride; }
+};
+
+// The windows of a reduce or reduce-window, if they lie beside each other without gaps.
+bool FindDims(const Instruction& fold, FoldForm& form) {
+  const Shape& from = fold.operand(0)->shape();
+  const DimVector strides = RowMajorStrides(from.dims);
+  for (int64_t d = 0; d < from.rank(); ++d)
+    form.dims.push_back({from.dims[d], strides[d], 1, 0, from.dims[d]});
+  if (fold.opcode() == Opcode::kReduce) {
+    for (const int64_t d : fold.attr<DimensionsAttrs>().dimensions) {
+      form.dims[d].window = from.dims[d];
+      form.dims[d].results = 1;
+    }
+    return true;
+  }
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    const WindowDim& w = fold.attr<WindowAttrs>().window[d];
+    FoldedDim& dim = form.dims[d];
+    dim.window = w.size;
+    dim.pad_low = w.pad_low;
+    dim.results = fold.shape().dims[d];
+    const bool beside = w.stride == w.size && w.window_dilation == 1 && w.base_dilation == 1 &&
+                        !w.reversal && w.pad_low >= 0 && w.pad_low < w.size &&
+                        dim.results * w.size >= w.pad_low + dim.size &&
+                        (dim.results - 1) * w.size < w.pad_low + dim.size;  // none is empty
+    if (!beside) return false;
+  }
+  return true;
+}
+
+bool FindInit(const Instruction& fold, FoldForm& form) {
+  const Instruction* init = fold.operand(1);
+  if (init->opcode() != Opcode::kConstant || init->literal() == nullptr) return false;
+  form.init = static_cast<float>(init->literal()->GetDouble(0));
+  return true;
+}
+
+std::optional<FoldForm> FindFold(const Expression& e) {
+  if (e.roots.size() != 1 || e.roots[0] != e.subject) return std::nullopt;
+  FoldForm form;
+  form.fold = e.subject;
+  const Instruction& fold = *form.fold;
+  if (fold.opcode() != Opcode::kReduce && fold.opcode() != Opcode::kReduceWindow)
+    return std::nullopt;
+  if (fold.operand_count() != 2 || !fold.shape().IsRowMajor()) return std::nullopt;
+  const Shape& from = fold.operand(0)->shape();
+  form.type = fold.shape().type;
+  const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply());
+  if ((form.type != ElementType::kBF16 && form.type != ElementType::kF16) || !opcode ||
+      (*opcode != Opcode::kAdd && *opcode != Opcode::kMultiply) || from.type != form.type ||
+      !from.IsRowMajor() || from.rank() == 0 || fold.shape().ElementCount() == 0 ||
+      from.ElementCount() == 0)
+    return std::nullopt;
+  form.opcode = *opcode;
+  if (!FindInit(fold, form) || !FindDims(fold, form)) return std::nullopt;
+  size_t across = form.dims.size();
+  while (across > 0 && form.dims[across - 1].results == 1) --across;
+  if (across == 0) return std::nullopt;
+  form.across = across - 1;
+  const int64_t results = form.dims[form.across].results;
+  if (results < kLanes / 2) return std::nullopt;
+  // Several sums hide each other's latency; elements apart take too much code for that.
+  for (const int64_t groups : {4, 2})
+    if (form.groups == 1 && form.lane_stride() == 1 && results % (groups * kLanes) == 0)
+      form.groups = groups;
+  return form;
+}
+
+class BlockFold {
+ public:
+  BlockFold(const FoldForm& form, Builder& b, KernelArrays& arrays)
+      : form_(form),
+        b_(b),
+        from_(arrays.operand(0)),
+        to_(arrays.result(0)),
+        memory_(MemoryType(b.getContext(), form.type)) {}
+
+  // Folds `together` results: part `unit` % parts of row `unit` / parts of results.
+  void EmitUnit(llvm::Value* unit) {
+    const int64_t parts = form_.parts();
+    llvm::Value* row = parts == 1 ? unit : b_.CreateUDiv(unit, b_.getInt64(parts));
+    llvm::Value* part = parts == 1 ? b_.getInt64(0) : b_.CreateURem(unit, b_.getInt64(parts));
+    first_ = b_.CreateNSWMul(part, b_.getInt64(form_.together()));
+    const FoldedDim& across = form_.dims[form_.across];
+    start_.assign(form_.dims.size(), nullptr);
+    for (size_t d = form_.dims.size(); d-- > 0;) {
+      llvm::Value* at = first_;
+      if (d != form_.across) {
+        llvm::Value* count = b_.getInt64(form_.dims[d].results);
+        at = b_.CreateURem(row, count);
+        row = b_.CreateUDiv(row, count);
+      }
+      start_[d] = b_.CreateNSWSub(b_.CreateNSWMul(at, b_.getInt64(form_.dims[d].window)),
+                                  b_.getInt64(form_.dims[d].pad_low));
+    }
+    llvm::Value* place = b_.CreateNSWAdd(OutputRow(unit), first_);
+    if (across.IsWhole() && across.results % form_.together() == 0) return Fold(place, false);
+    llvm::Value* end =
+        b_.CreateNSWAdd(start_[form_.across], b_.getInt64(form_.together() * across.window));
+    llvm::Value* inside = b_.CreateAnd(b_.CreateICmpSGE(start_[form_.across], b_.getInt64(0)),
+                                       b_.CreateICmpSLE(end, b_.getInt64(across.size)));
+    EmitIf(b_, inside, [&] { Fold(place, false); });
+    EmitIf(b_, b_.CreateNot(inside), [&] { Fold(place, true); });
+  }
+
+ private:
+  llvm::Type* Vector(llvm::Type* element, int64_t count = kLanes) const {
+    return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
+  }
+
+  // Where the row of results that `unit` is a part of begins.
+  llvm::Value* OutputRow(llvm::Value* unit) {
+    const int64_t parts = form_.parts();
+    llvm::Value* row = parts == 1 ? unit : b_.CreateUDiv(unit, b_.getInt64(parts));
+    return b_.CreateNSWMul(row, b_.getInt64(form_.dims[form_.across].results));
+  }
+
+  // With `careful`, lanes may lie outside the array, or beyond the last result.
+  void Fold(llvm::Value* place, bool careful) {
+    llvm::Type* vector = Vector(b_.getFloatTy());
+    Values sums(form_.groups, llvm::ConstantFP::get(vector, form_.init));
+    sums = FoldDims(0, b_.getInt64(0), sums, careful);
+    for (int64_t g = 0; g < form_.groups; ++g) {
+      llvm::Value* value = ToMemoryForm(b_, form_.type, {sums[g]});
+      llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
+      llvm::Value* address = b_.CreateInBoundsGEP(memory_, to_.base, at);
+      if (!careful) {
+        b_.CreateAlignedStore(value, address, llvm::Align(2));
+        continue;
+      }
+      llvm::Value* left = b_.CreateNSWSub(b_.getInt64(form_.dims[form_.across].results),
+                                          b_.CreateNSWAdd(first_, b_.getInt64(g * kLanes)));
+      b_.CreateMaskedStore(value, address, llvm::Align(2),
+                           b_.CreateICmpSLT(LaneNumbers(0), b_.CreateVectorSplat(kLanes, left)));
+    }
+  }
+
+  // The places of all windows in dimensions `d` and later, in order; `offset` sums up the others'.
+  Values FoldDims(size_t d, llvm::Value* offset, const Values& sums, bool careful) {
+    if (d == form_.dims.size()) return FoldPlace(offset, sums, careful);
+    const FoldedDim& dim = form_.dims[d];
+    llvm::Value* stride = b_.getInt64(dim.stride);
+    if (d + 1 == form_.dims.size() && !careful && dim.window % kPair == 0 &&
+        (d == form_.across || dim.IsWhole()))
+      return FoldPairs(offset, sums);
+    const auto at = [&](llvm::Value* step) {
+      return b_.CreateNSWAdd(offset, b_.CreateNSWMul(b_.CreateNSWAdd(start_[d], step), stride));
+    };
+    if (dim.window == 1) return FoldDims(d + 1, at(b_.getInt64(0)), sums, careful);
+    llvm::Value* low = b_.getInt64(0);
+    llvm::Value* high = b_.getInt64(dim.window);
+    if (d != form_.across && !dim.IsWhole()) {
+      low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, b_.CreateNSWNeg(start_[d]));
+      high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high,
+                                      b_.CreateNSWSub(b_.getInt64(dim.size), start_[d]));
+    }
+    return Steps(low, high, sums, [&](llvm::Value* step, const Values& inner) {
+      step_ = d == form_.across ? step : step_;
+      return FoldDims(d + 1, at(step), inner, careful);
+    });
+  }
+
+  // A loop from `low` to `high`, at least one step, that carries values.
+  Values Steps(llvm::Value* low, llvm::Value* high, const Values& initial,
+               absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    llvm::Function* function = before->getParent();
+    llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "fold", function);
+    llvm::BasicBlock* after = llvm::BasicBlock::Create(b_.getContext(), "folded", function);
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode* step = b_.CreatePHI(b_.getInt64Ty(), 2);
+    step->addIncoming(low, before);
+    std::vector<llvm::PHINode*> phis;
+    Values carried;
+    for (llvm::Value* v : initial) {
+      phis.push_back(b_.CreatePHI(v->getType(), 2));
+      phis.back()->addIncoming(v, before);
+      carried.push_back(phis.back());
+    }
+    const Values next = body(step, carried);
+    llvm::Value* following = b_.CreateNSWAdd(step, b_.getInt64(1));
+    llvm::BasicBlock* end = b_.GetInsertBlock();
+    step->addIncoming(following, end);
+    for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], end);
+    b_.CreateCondBr(b_.CreateICmpSLT(following, high), loop, after);
+    b_.SetInsertPoint(after);
+    return next;
+  }
+
+  Values FoldPlace(llvm::Value* offset, const Values& sums, bool careful) {
+    Values next;
+    for (int64_t g = 0; g < form_.groups; ++g) {
+      llvm::Value* x = careful                    ? LoadCarefully(offset, g)
+                       : form_.lane_stride() == 1 ? LoadBeside(offset, g)
+                                                  : LoadApart(offset, g);
+      llvm::Value* folded = Combine(sums[g], x);
+      next.push_back(careful ? b_.CreateSelect(inside_, folded, sums[g]) : folded);
+    }
+    return next;
+  }
+
+  llvm::Value* Combine(llvm::Value* sum, llvm::Value* x) {
+    const ScalarValue folded = EmitBinary(b_, form_.opcode, ElementType::kF32, {sum}, {x});
+    if (form_.type == ElementType::kBF16) return EmitRoundOwnResult(b_, form_.type, folded).re;
+    return EmitConvert(b_, ElementType::kF32, form_.type, folded).re;
+  }
+
+  llvm::Value* LaneNumbers(int64_t first) {
+    std::vector<llvm::Constant*> numbers;
+    for (int64_t k = 0; k < kLanes; ++k) numbers.push_back(b_.getInt64(first + k));
+    return llvm::ConstantVector::get(numbers);
+  }
+
+  llvm::Value* AddressOf(llvm::Value* offset, int64_t lane) {
+    return b_.CreateInBoundsGEP(memory_, from_.base,
+                                b_.CreateNSWAdd(offset, b_.getInt64(lane * form_.lane_stride())));
+  }
+
+  llvm::Value* LoadBeside(llvm::Value* offset, int64_t group) {
+    llvm::Value* loaded =
+        b_.CreateAlignedLoad(Vector(memory_), AddressOf(offset, group * kLanes), llvm::Align(2));
+    return FromMemoryForm(b_, form_.type, loaded).re;
+  }
+
+  llvm::Value* LoadApart(llvm::Value* offset, int64_t group) {
+    llvm::Value* loaded = llvm::PoisonValue::get(Vector(memory_));
+    for (int64_t k = 0; k < kLanes; ++k)
+      loaded = b_.CreateInsertElement(
+          loaded,
+          b_.CreateAlignedLoad(memory_, AddressOf(offset, group * kLanes + k), llvm::Align(2)),
+          static_cast<uint64_t>(k));
+    return FromMemoryForm(b_, form_.type, loaded).re;
+  }
+
+  // Of lanes outside the array anything; sets which ones are inside.
+  llvm::Value* LoadCarefully(llvm::Value* offset, int64_t group) {
+    const FoldedDim& across = form_.dims[form_.across];
+    llvm::Value* loaded = llvm::PoisonValue::get(Vector(memory_));
+    inside_ = llvm::Constant::getNullValue(Vector(b_.getInt1Ty()));
+    llvm::Value* step = across.window == 1 ? b_.getInt64(0) : step_;
+    for (int64_t k = 0; k < kLanes; ++k) {
+      const int64_t lane = group * kLanes + k;
+      llvm::Value* at = b_.CreateNSWAdd(b_.CreateNSWAdd(start_[form_.across], step),
+                                        b_.getInt64(lane * across.window));
+      llvm::Value* inside = b_.CreateICmpULT(at, b_.getInt64(across.size));
+      llvm::Value* own = b_.CreateNSWAdd(offset, b_.getInt64(lane * form_.lane_stride()));
+      llvm::Value* address =
+          b_.CreateInBoundsGEP(memory_, from_.base, b_.CreateSelect(inside, own, b_.getInt64(0)));
+      loaded = b_.CreateInsertElement(
+          loaded, b_.CreateAlignedLoad(memory_, address, llvm::Align(2)), static_cast<uint64_t>(k));
+      inside_ = b_.CreateInsertElement(inside_, inside, static_cast<uint64_t>(k));
+    }
+    return FromMemoryForm(b_, form_.type, loaded).re;
+  }
+
+  // The last dimension, where every lane folds neighbours: words of two elements, turned so that a
+  // vector holds the same word of all lanes.
+  Values FoldPairs(llvm::Value* offset, const Values& sums) {
+    const FoldedDim& dim = form_.dims.back();
+    const auto fold = [&](llvm::Value* step, const Values& carried) {
+      llvm::Value* at = b_.CreateNSWAdd(
+          offset, b_.CreateNSWAdd(start_.back(), b_.CreateNSWMul(step, b_.getInt64(kPair))));
+      Values next;
+      for (int64_t g = 0; g < form_.groups; ++g) {
+        llvm::Value* sum = carried[g];
+        for (llvm::Value* words : TurnedWords(at, g)) {
+          sum = Combine(sum, Half(words, false));
+          sum = Combine(sum, Half(words, true));
+        }
+        next.push_back(sum);
+      }
+      return next;
+    };
+    if (dim.window == kPair) return fold(b_.getInt64(0), sums);
+    return Steps(b_.getInt64(0), b_.getInt64(dim.window / kPair), sums, fold);
+  }
+
+  // The low or high elements of words.
+  llvm::Value* Half(llvm::Value* words, bool high) {
+    if (form_.type == ElementType::kBF16) {
+      llvm::Value* bits = high ? b_.CreateAnd(words, 0xffff0000u) : b_.CreateShl(words, 16);
+      return b_.CreateBitCast(bits, Vector(b_.getFloatTy()));
+    }
+    llvm::Value* bits =
+        b_.CreateTrunc(high ? b_.CreateLShr(words, 16) : words, Vector(b_.getInt16Ty()));
+    return FromMemoryForm(b_, form_.type, b_.CreateBitCast(bits, Vector(memory_))).re;
+  }
+
+  // Word k of kLanes lanes, for each k: a square of words turned over its diagonal in four rounds.
+  Values TurnedWords(llvm::Value* at, int64_t group) {
+    Values rows;
+    for (int64_t k = 0; k < kLanes; ++k)
+      rows.push_back(b_.CreateAlignedLoad(Vector(b_.getInt32Ty()),
+                                          AddressOf(at, group * kLanes + k), llvm::Align(2)));
+    for (int64_t apart = 1; apart < kLanes; apart *= 2) {
+      std::vector<int> low, high;  // what stays in row k, and in row k + apart
+      for (int64_t j = 0; j < kLanes; ++j) {
+        const bool upper = (j & apart) != 0;
+        low.push_back(static_cast<int>(upper ? kLanes + j - apart : j));
+        high.push_back(static_cast<int>(upper ? kLanes + j : j + apart));
+      }
+      for (int64_t k = 0; k < kLanes; ++k) {
+        if ((k & apart) != 0) continue;
+        llvm::Value* x = rows[k];
+        llvm::Value* y = rows[k + apart];
+        rows[k] = b_.CreateShuffleVector(x, y, low);
+        rows[k + apart] = b_.CreateShuffleVector(x, y, high);
+      }
+    }
+    return rows;
+  }
+
+  const FoldForm& form_;
+  Builder& b_;
+  const ArrayRef from_, to_;
+  llvm::Type* memory_;
+  llvm::Value* first_ = nullptr;     // result along `across`, of lane 0
+  std::vector<llvm::Value*> start_;  // of lane 0's window, by dimension
+  llvm::Value* step_ = nullptr;      // in the window along `across`
+  llvm::Value* inside_ = nullptr;
+};
+
+}  // namespace
+
+bool AddBlockFoldKernels(const Expression& e, std::vector<Kernel>& out) {
+  const std::optional<FoldForm> form = FindFold(e);
+  if (!form.has_value()) return false;
+  Kernel kernel;
+  kernel.units = form->parts();
+  int64_t steps = 1;
+  for (size_t d = 0; d < form->dims.size(); ++d) {
+    if (d != form->across) kernel.units *= form->dims[d].results;
+    steps *= form->dims[d].window;
+  }
+  kernel.unit_cost = static_cast<double>(steps * form->groups * 8);
+  kernel.emit = [form = *form](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                               llvm::Value* end) {
+    BlockFold fold(form, b, arrays);
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) { fold.EmitUnit(unit); });
+  };
+  kernel.in_vectors = true;
+  out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,36 @@
+// How reductions fold: which computations are one opcode, and where running values are rounded. The
+// interpreter and the CPU's code follow the same rules (docs/numerics.md).
+#pragma once
+
+#include <optional>
+
+#include "ir/computation.h"
+
+namespace hlokit {
+
+// The opcode of a computation that only applies it to its two scalar parameters, in this order or
+// (where the opcode is commutative) the other: add, multiply, maximum, minimum, and, or, xor.
+// Floats narrower than f32 may be converted to f32 for it and back, which is what the opcode does
+// anyhow.
+std::optional<Opcode> SimpleReducer(const Computation& computation);
+
+// True if a running value of `type` loses digits at each step: sums and products of floats narrower
+// than f32.
+bool RoundsSteps(Opcode opcode, ElementType type);
+
+// The same of a reduce, reduce-window or scatter with any computation: a part of a narrow type,
+// folded by more than a choice.
+bool RoundsSteps(const Instruction& fold);
+
+// The blocks of `from` that a reduce of it whose steps round folds first, as XLA's CPU does: at
+// most 32 elements along each reduced dimension, about as many too few in the first one as in the
+// last. What they come to is reduced in the same way. Nothing where no dimension is longer, or
+// where an initial value that is not neutral would count several times.
+std::optional<Window> RoundedBlocks(const Instruction& reduce, const Shape& from);
+
+// The places of a line of `from` that a running sum over it, a reduce-window, starts anew at: it
+// sums within such blocks first, then adds what all blocks before come to, as XLA's CPU does.
+// Nothing where no step rounds, or the initial value is not neutral.
+std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from);
+
+}  // namespace hlokit

@@ -1,0 +1,62 @@
+// Products of bf16 in front of converts to f32.
+#include "passes/float_types/unrounded_products.h"
+
+#include <vector>
+
+#include "passes/control_edges.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+bool IsProductOfBF16(const Instruction* i) {
+  const bool product = (i->opcode() == Opcode::kDot && i->operand_count() == 2) ||
+                       i->opcode() == Opcode::kConvolution;
+  return product && i->shape().type == ElementType::kBF16;
+}
+
+bool Widens(const Instruction* i) {
+  return i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32;
+}
+
+absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+  bool changed = false;
+  Rewriter r(computation);
+  std::vector<Instruction*> products;
+  for (Instruction* i : computation.PostOrder())
+    if (IsProductOfBF16(i)) products.push_back(i);
+  for (Instruction* i : products) {
+    std::vector<Instruction*> converts;
+    for (Instruction* user : i->users())
+      if (Widens(user)) converts.push_back(user);
+    if (converts.empty()) continue;
+    r.set_subject(i);
+    Instruction* wide = r.Clone(i, RetypedLike(i->shape(), ElementType::kF32), i->operands());
+    if (!control.Permit("unrounded-products", *i, *wide)) {
+      computation.Remove(wide);
+      continue;
+    }
+    for (Instruction* convert : converts) {
+      convert->ReplaceAllUsesWith(wide);
+      PassOnControlEdges(convert, wide, /*is_new=*/false);
+      computation.Remove(convert);
+    }
+    if (!i->users().empty()) {
+      Instruction* rounded = r.Add(Opcode::kConvert, i->shape(), {wide});
+      i->ReplaceAllUsesWith(rounded);
+    }
+    PassOnControlEdges(i, wide, /*is_new=*/true);
+    computation.Remove(i);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateUnroundedProducts() {
+  return MakeComputationPass("unrounded-products", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

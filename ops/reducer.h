@@ -34,3 +34,4 @@ std::optional<Window> RoundedBlocks(const Instruction& reduce, const Shape& from
 std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from);
 
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -123,14 +123,16 @@ absl::Status ComputationWriter::AppendInstruction(const Instruction& instruction
   const absl::string_view shape = ShapeField(instruction.shape()).whole;
   const absl::string_view metadata = MetadataField(instruction);
   ASSIGN_OR_RETURN(const KnownOthers::Pieces others, others_.Of(instruction));
-  out.Reserve(name.size() + shape.size() + metadata.size() + others.before.size() +
-              others.after.size() + MostOfEdges(instruction) + kManyFields);
+  out.Reserve(name.size() + shape.size() + metadata.size() + others.size() +
+              MostOfEdges(instruction) + kManyFields);
   const WireWriter::Message message = out.Open(Parts::kInstructionsFieldNumber, kUsualInstruction);
   out.Bytes(Fields::kNameFieldNumber, name);
   out.Bytes(Fields::kOpcodeFieldNumber, Text(instruction.opcode()));
   out.Raw(shape);
   out.Raw(metadata);
-  out.Raw(others.before);
+  out.Raw(others.before_channel);
+  out.Number(Fields::kChannelIdFieldNumber, others.channel_id);
+  out.Raw(others.before_id);
   AppendEdges(instruction, ids_, out);
   out.Raw(others.after);
   out.Close(message);

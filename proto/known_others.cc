@@ -72,12 +72,43 @@ class Hash {
   uint64_t state_ = 0;
 };
 
+bool IsChannel(absl::string_view field) { return field == "channel_id"; }
+
+int64_t ChannelOf(const Instruction& instruction) {
+  return VisitAttributes(instruction.opcode(), instruction.attributes(),
+                         [](const auto& attributes) -> int64_t {
+                           if constexpr (requires { attributes.channel_id; })
+                             return attributes.channel_id.value_or(0);
+                           return 0;
+                         });
+}
+
+// The same attributes but for the number of a channel. Both are of one opcode.
+bool SameAttributes(const Instruction& a, const Instruction& b) {
+  if (a.attributes() == nullptr) return true;
+  return VisitAttributes(a.opcode(), a.attributes(), [&](const auto& of_a) {
+    using A = std::decay_t<decltype(of_a)>;
+    if constexpr (!requires { of_a.channel_id; }) {
+      return a.attributes()->Equals(*b.attributes());
+    } else {
+      const A& of_b = b.attr<A>();
+      bool same = true;
+      ForEachField<A>([&](const auto& field) {
+        same = same && (IsChannel(field.name) || of_a.*field.member == of_b.*field.member);
+      });
+      return same;
+    }
+  });
+}
+
 uint32_t HashOthers(const Instruction& instruction) {
   Hash hash;
   hash.Add(instruction.opcode());
   VisitAttributes(instruction.opcode(), instruction.attributes(), [&](const auto& attributes) {
     using A = std::decay_t<decltype(attributes)>;
-    ForEachField<A>([&](const auto& field) { hash.Add(attributes.*field.member); });
+    ForEachField<A>([&](const auto& field) {
+      if (!IsChannel(field.name)) hash.Add(attributes.*field.member);
+    });
   });
   if (instruction.IsParameter()) hash.Add(instruction.parameter_number());
   if (instruction.IsConstant() && instruction.literal() != nullptr) {
@@ -112,7 +143,7 @@ bool SameOthers(const Instruction& a, const Instruction& b) {
       (a.operand(0) == nullptr || b.operand(0) == nullptr ||
        a.operand(0)->shape().type != b.operand(0)->shape().type))
     return false;
-  if (a.attributes() != nullptr && !a.attributes()->Equals(*b.attributes())) return false;
+  if (!SameAttributes(a, b)) return false;
   // Values are equal whatever their layouts.
   if (a.IsConstant() && a.literal() != nullptr && a.literal()->shape() != b.literal()->shape())
     return false;
@@ -142,20 +173,29 @@ bool MayRecur(const Instruction& instruction) {
 }  // namespace
 
 absl::StatusOr<KnownOthers::Pieces> KnownOthers::Of(const Instruction& instruction) {
-  if (instruction.attributes() == nullptr && !instruction.HasExtras()) return Pieces{"", kAlways};
+  if (instruction.attributes() == nullptr && !instruction.HasExtras())
+    return Pieces{"", "", kAlways};
   if (IsNumber(instruction)) return Number(instruction);
   if (!MayRecur(instruction)) return Write(instruction);
   const uint32_t hash = HashOthers(instruction);
-  const absl::string_view all = bytes_;
-  if (const Entry* known = Find(instruction, hash))
-    return Pieces{all.substr(known->start, known->split - known->start),
-                  all.substr(known->split, known->end - known->split)};
+  if (const Entry* known = Find(instruction, hash)) {
+    const char* const bytes = bytes_.data();
+    return Pieces{{bytes + known->start, known->channel - known->start},
+                  {bytes + known->channel, known->id - known->channel},
+                  {bytes + known->id, known->end - known->id},
+                  ChannelOf(instruction)};
+  }
   ASSIGN_OR_RETURN(const Pieces pieces, Write(instruction));
-  if (written_.size() > kLongestKnown) return pieces;
-  const auto start = static_cast<uint32_t>(bytes_.size());
-  const auto split = static_cast<uint32_t>(start + pieces.before.size());
-  bytes_ += written_;
-  Add({&instruction, hash, start, split, static_cast<uint32_t>(bytes_.size())});
+  if (pieces.size() > kLongestKnown) return pieces;
+  Entry entry = {&instruction, hash, static_cast<uint32_t>(bytes_.size())};
+  const auto append = [&](absl::string_view piece, uint32_t& end) {
+    bytes_.append(piece.data(), piece.size());
+    end = static_cast<uint32_t>(bytes_.size());
+  };
+  append(pieces.before_channel, entry.channel);
+  append(pieces.before_id, entry.id);
+  append(pieces.after, entry.end);
+  Add(entry);
   return pieces;
 }
 
@@ -168,7 +208,7 @@ KnownOthers::Pieces KnownOthers::Number(const Instruction& instruction) {
   } else {
     number_.Number(Fields::kTupleIndexFieldNumber, instruction.tuple_index());
   }
-  return Pieces{number_.view(), kAlways};
+  return Pieces{number_.view(), "", kAlways};
 }
 
 absl::StatusOr<KnownOthers::Pieces> KnownOthers::Write(const Instruction& instruction) {
@@ -176,9 +216,12 @@ absl::StatusOr<KnownOthers::Pieces> KnownOthers::Write(const Instruction& instru
   RETURN_IF_ERROR(WriteOthers(instruction, &message_));
   written_.clear();
   AppendBytes(message_, written_);
+  constexpr int kChannel = pb::HloInstructionProto::kChannelIdFieldNumber;
   const absl::string_view all = written_;
-  const size_t split = OffsetFrom(all, pb::HloInstructionProto::kIdFieldNumber);
-  return Pieces{all.substr(0, split), all.substr(split)};
+  const size_t channel = OffsetFrom(all, kChannel), next = OffsetFrom(all, kChannel + 1);
+  const size_t id = OffsetFrom(all, pb::HloInstructionProto::kIdFieldNumber);
+  return Pieces{all.substr(0, channel), all.substr(next, id - next), all.substr(id),
+                ChannelOf(instruction)};
 }
 
 const KnownOthers::Entry* KnownOthers::Find(const Instruction& instruction, uint32_t hash) const {

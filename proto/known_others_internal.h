@@ -15,9 +15,12 @@ namespace hlokit {
 
 class KnownOthers {
  public:
-  // Those fields in the order of their numbers, up to the id's and after it.
+  // Those fields in the order of their numbers: up to that of the channel, whose number most
+  // collectives have for themselves; from there up to the id; and after it.
   struct Pieces {
-    absl::string_view before, after;
+    absl::string_view before_channel, before_id, after;
+    int64_t channel_id = 0;  // 0: none
+    size_t size() const { return before_channel.size() + before_id.size() + after.size(); }
   };
   // The views hold until the next call. Errors: as of WriteOthers (instructions_internal.h).
   absl::StatusOr<Pieces> Of(const Instruction& instruction);
@@ -26,7 +29,7 @@ class KnownOthers {
   struct Entry {
     const Instruction* like = nullptr;  // null: free
     uint32_t hash = 0;
-    uint32_t start = 0, split = 0, end = 0;  // in bytes_
+    uint32_t start = 0, channel = 0, id = 0, end = 0;  // in bytes_
   };
 
   Pieces Number(const Instruction& instruction);

@@ -241,8 +241,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   const int64_t n = i->operand_count() / 2;
   const Shape& from = i->operand(0)->shape();
   const Window& window = i->attr<WindowAttrs>().window;
-  const Shape& result_shape = i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
-  const ElementIndex full = WithMulti(b_, index, result_shape);
+  const ElementIndex full = WithMulti(b_, index, PartShape(*i, 0));
   Results running;
   for (int64_t k = 0; k < n; ++k)
     running.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
@@ -292,9 +291,8 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   if (from.ElementCount() == 0) return running;
   Results results = Unflatten(nest(0, b_.getTrue(), Flatten(running)), like);
   for (int64_t k = 0; k < n; ++k) {
-    const Shape& part = i->shape().IsTuple() ? i->shape().elements[k] : i->shape();
-    if (IsNarrowFloat(TypeOf(part)))
-      results[k] = EmitConvert(b_, ElementType::kF32, part.type, results[k]);
+    const ElementType type = TypeOf(PartShape(*i, k));
+    if (IsNarrowFloat(type)) results[k] = EmitConvert(b_, ElementType::kF32, type, results[k]);
   }
   return results;
 }

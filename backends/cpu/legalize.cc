@@ -36,55 +36,7 @@ class Legalizer {
 
   void Run() {
     const std::vector<Instruction*> order(c_.schedule().begin(), c_.schedule().end());
-    for (Instruction* i : c_.Instructions()) {
-      switch (i->opcode()) {
-        case Opcode::kAsyncStart:
-          Synchronize(i);
-          break;
-        case Opcode::kCopyStart:
-          SynchronizeCopy(i);
-          break;
-        case Opcode::kAllGather:
-        case Opcode::kAllReduce:
-        case Opcode::kAllToAll:
-        case Opcode::kCollectiveBroadcast:
-        case Opcode::kCollectivePermute:
-        case Opcode::kReduceScatter:
-          if (one_device_ && NamesDeviceZero(*i))
-            Replace(i, Received(i, i));
-          else
-            MatchResult(i);
-          break;
-        case Opcode::kAllGatherStart:
-        case Opcode::kAllReduceStart:
-        case Opcode::kCollectivePermuteStart:
-          if (one_device_ && NamesDeviceZero(*i))
-            ReceiveAtDone(i);
-          else
-            JoinHalves(i);
-          break;
-        case Opcode::kCustomCall:
-          ConstrainLayouts(i);
-          break;
-        case Opcode::kAddDependency:
-        case Opcode::kDomain:
-        case Opcode::kOptimizationBarrier:
-          MatchOperand(i, 0, i->shape());
-          break;
-        case Opcode::kTuple:
-          for (int64_t o = 0; o < i->operand_count(); ++o)
-            MatchOperand(i, o, i->shape().elements[o]);
-          break;
-        case Opcode::kCopy:
-          if (i->shape().IsTuple()) Replace(i, CopyOf(i->operand(0), i->shape(), i));
-          break;
-        case Opcode::kConstant:
-          if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
-          break;
-        default:
-          break;
-      }
-    }
+    for (Instruction* i : c_.Instructions()) LegalizeOne(i);
     // A fusion taken apart may hold fusions.
     std::vector<Instruction*> work = c_.Instructions();
     while (!work.empty()) {
@@ -101,6 +53,55 @@ class Legalizer {
   }
 
  private:
+  void LegalizeOne(Instruction* i) {
+    switch (i->opcode()) {
+      case Opcode::kAsyncStart:
+        Synchronize(i);
+        break;
+      case Opcode::kCopyStart:
+        SynchronizeCopy(i);
+        break;
+      case Opcode::kAllGather:
+      case Opcode::kAllReduce:
+      case Opcode::kAllToAll:
+      case Opcode::kCollectiveBroadcast:
+      case Opcode::kCollectivePermute:
+      case Opcode::kReduceScatter:
+        if (one_device_ && NamesDeviceZero(*i))
+          Replace(i, Received(i, i));
+        else
+          MatchResult(i);
+        break;
+      case Opcode::kAllGatherStart:
+      case Opcode::kAllReduceStart:
+      case Opcode::kCollectivePermuteStart:
+        if (one_device_ && NamesDeviceZero(*i))
+          ReceiveAtDone(i);
+        else
+          JoinHalves(i);
+        break;
+      case Opcode::kCustomCall:
+        ConstrainLayouts(i);
+        break;
+      case Opcode::kAddDependency:
+      case Opcode::kDomain:
+      case Opcode::kOptimizationBarrier:
+        MatchOperand(i, 0, i->shape());
+        break;
+      case Opcode::kTuple:
+        for (int64_t o = 0; o < i->operand_count(); ++o) MatchOperand(i, o, i->shape().elements[o]);
+        break;
+      case Opcode::kCopy:
+        if (i->shape().IsTuple()) Replace(i, CopyOf(i->operand(0), i->shape(), i));
+        break;
+      case Opcode::kConstant:
+        if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
+        break;
+      default:
+        break;
+    }
+  }
+
   void Replace(Instruction* old, Instruction* with) {
     for (Instruction* p : old->control_predecessors()) with->AddControlPredecessor(p);
     old->ReplaceAllUsesWith(with);

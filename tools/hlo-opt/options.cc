@@ -126,6 +126,28 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
                "print what each pass did, and instructions, flops, bytes and peak memory after it");
 }
 
+// Which stage, in which form, or which list instead.
+void AddFormFlags(CLI::App& app, OptOptions& o) {
+  app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")
+      ->type_name("NAME");
+  app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
+  app.add_option("--format", o.format,
+                 "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto")
+      ->check(CLI::IsMember(
+          {"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
+  app.add_flag_callback(
+      "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
+  app.add_option("--input-format", o.input_format,
+                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
+      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
+  app.add_flag("--hash", o.hash,
+               "print a hash of the result instead of its text, blind to names and metadata");
+  app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
+  app.add_flag("--print-pipeline", o.print_pipeline,
+               "print the passes that would run, a line each, and end");
+  app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");
+}
+
 }  // namespace
 
 bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit_status) {
@@ -146,24 +168,7 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->check(CLI::Range(-1, 1000000));
   app.add_option("--platform", o.platform, "what --stage compiles for")
       ->transform(CLI::IsMember({"cpu", "gpu", "interpreter", "transforms"}, CLI::ignore_case));
-  app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")
-      ->type_name("NAME");
-  app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
-  app.add_option("--format", o.format,
-                 "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto")
-      ->check(CLI::IsMember(
-          {"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
-  app.add_flag_callback(
-      "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
-  app.add_option("--input-format", o.input_format,
-                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
-      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
-  app.add_flag("--hash", o.hash,
-               "print a hash of the result instead of its text, blind to names and metadata");
-  app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
-  app.add_flag("--print-pipeline", o.print_pipeline,
-               "print the passes that would run, a line each, and end");
-  app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");
+  AddFormFlags(app, o);
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");

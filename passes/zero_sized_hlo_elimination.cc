@@ -18,12 +18,11 @@ absl::StatusOr<bool> Run(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (!IsEmpty(i)) continue;
-    if (i->users().empty() && !i->IsRoot()) {
-      changed |= computation.RemoveIfDead(i) > 0;
-      continue;
+    if (!i->users().empty() || i->IsRoot()) {
+      i->ReplaceAllUsesWith(computation.AddConstant(Literal(i->shape()), i->name()));
+      changed = true;
     }
-    changed = true;
-    i->ReplaceAllUsesWith(computation.AddConstant(Literal(i->shape()), i->name()));
+    changed |= computation.RemoveIfDead(i) > 0;
   }
   return changed;
 }

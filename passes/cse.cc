@@ -41,18 +41,34 @@ bool Mergeable(const Instruction* i) {
   }
 }
 
-bool SameButForShape(const Instruction* a, const Instruction* b) {
+constexpr int kMaxComparedDepth = 3;  // of functions that call functions
+
+bool Alike(const Computation* a, const Computation* b, int64_t limit, int depth);
+
+// Functions that they call are compared `depth` calls deep.
+bool SameButForShape(const Instruction* a, const Instruction* b, int depth = kMaxComparedDepth) {
   if (a->opcode() != b->opcode() || a->operand_count() != b->operand_count()) return false;
   if (a->SameAttributes(*b)) return true;
-  if (a->called().empty() || a->called().size() != b->called().size()) return false;
+  if (depth == 0 || a->called().empty() || a->called().size() != b->called().size()) return false;
   if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
   for (size_t k = 0; k < a->called().size(); ++k)
-    if (!SameComputation(a->called(k), b->called(k), kMaxComparedFunction)) return false;
+    if (!Alike(a->called(k), b->called(k), kMaxComparedFunction, depth - 1)) return false;
   return true;
 }
 
-bool SameOperation(const Instruction* a, const Instruction* b) {
-  return a->shape() == b->shape() && SameButForShape(a, b);
+bool Alike(const Computation* a, const Computation* b, int64_t limit, int depth) {
+  if (a == b) return true;
+  if (a->instruction_count() != b->instruction_count() || a->instruction_count() > limit)
+    return false;
+  const auto x = a->PostOrder(), y = b->PostOrder();
+  absl::flat_hash_map<const Instruction*, const Instruction*> twin;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (x[k]->shape() != y[k]->shape() || !SameButForShape(x[k], y[k], depth)) return false;
+    for (int64_t o = 0; o < x[k]->operand_count(); ++o)
+      if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
+    twin[x[k]] = y[k];
+  }
+  return twin.at(a->root()) == b->root();
 }
 
 bool Commutes(const Instruction* i) {
@@ -119,19 +135,7 @@ class Cse final : public ComputationPass {
 }  // namespace
 
 bool SameComputation(const Computation* a, const Computation* b, int64_t limit) {
-  if (a == b) return true;
-  if (a->instruction_count() != b->instruction_count() || a->instruction_count() > limit)
-    return false;
-  const auto x = a->PostOrder(), y = b->PostOrder();
-  absl::flat_hash_map<const Instruction*, const Instruction*> twin;
-  for (size_t k = 0; k < x.size(); ++k) {
-    if (!SameOperation(x[k], y[k]) || (!x[k]->called().empty() && !x[k]->SameAttributes(*y[k])))
-      return false;
-    for (int64_t o = 0; o < x[k]->operand_count(); ++o)
-      if (twin.at(x[k]->operand(o)) != y[k]->operand(o)) return false;
-    twin[x[k]] = y[k];
-  }
-  return twin.at(a->root()) == b->root();
+  return Alike(a, b, limit, kMaxComparedDepth);
 }
 
 bool MergeEqual(Computation& computation) {

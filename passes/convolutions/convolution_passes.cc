@@ -49,29 +49,48 @@ Made ConvertFeatureGroups(Instruction* i, Rewriter& r) {
   return made;
 }
 
-// All input groups with all output groups; of each output feature the sum over the groups of the
-// batch, all but its own being zero.
+// `shape` with dimension d in `groups` parts, which lie along a new dimension before it.
+Shape Split(const Shape& shape, int64_t d, int64_t groups) {
+  DimVector dims = shape.dims;
+  dims[d] /= groups;
+  dims.insert(dims.begin() + d, groups);
+  return RowMajor(shape.type, dims);
+}
+
+// The numbers of dimensions once one was put in before `at`.
+void MakeRoom(int64_t at, int64_t& a, int64_t& b, DimVector& spatial) {
+  a += a >= at;
+  b += b >= at;
+  for (int64_t& d : spatial) d += d >= at;
+  spatial.push_back(at);
+}
+
+// The groups lie along one more spatial dimension. Its window is as wide as the input, dilated by
+// as much, so that window k, k * (groups - 1) further on, sees group k alone, and that with kernel
+// k.
 Made ConvertBatchGroups(Instruction* i, Rewriter& r) {
   HloWriter w(r);
-  const auto& attrs = i->attr<ConvolutionAttrs>();
-  const int64_t groups = attrs.batch_group_count, batch = attrs.dim_labels.output_batch;
-  const int64_t feature = attrs.dim_labels.output_feature;
-  const ElementType type = i->shape().type;
-  Shape all = RowMajor(type, i->shape().dims);
-  all.dims[batch] *= groups;
-  Instruction* made = r.Clone(i, all, {i->operand(0), i->operand(1)});
-  made->mutable_attr<ConvolutionAttrs>().batch_group_count = 1;
-  const int64_t each = i->shape().dims[batch];
-  Instruction* own = w.Compare(GroupOf(w, all, batch, each),
-                               GroupOf(w, all, feature, i->shape().dims[feature] / groups),
-                               ComparisonDirection::kEq);
-  Instruction* zero = w.Integer(type, 0);
-  Instruction* masked = w.Select(own, made, w.Fill(all, zero));
-  DimVector split = all.dims;
-  split[batch] = each;
-  split.insert(split.begin() + batch, groups);
-  return w.Reduce(w.Reshape(masked, split), zero, {batch},
-                  MakeReducer(*i->module(), Opcode::kAdd, type));
+  ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
+  const int64_t groups = attrs.batch_group_count;
+  ConvDims& labels = attrs.dim_labels;
+  const int64_t batch = labels.input_batch, kernel = labels.kernel_output_feature;
+  const int64_t feature = labels.output_feature;
+  MakeRoom(batch, labels.input_batch, labels.input_feature, labels.input_spatial);
+  MakeRoom(kernel, labels.kernel_input_feature, labels.kernel_output_feature,
+           labels.kernel_spatial);
+  MakeRoom(feature, labels.output_batch, labels.output_feature, labels.output_spatial);
+  WindowDim along;
+  along.size = along.base_dilation = groups;
+  along.stride = std::max<int64_t>(groups - 1, 1);
+  attrs.window.push_back(along);
+  attrs.batch_group_count = 1;
+  const Shape split = Split(i->operand(0)->shape(), batch, groups);
+  Instruction* made =
+      r.Clone(i, Split(i->shape(), feature, groups),
+              {w.Reshape(i->operand(0), split.dims),
+               w.Reshape(i->operand(1), Split(i->operand(1)->shape(), kernel, groups).dims)});
+  made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);
+  return w.Reshape(made, i->shape().dims);
 }
 
 Made ConvertGroups(Instruction* i, Rewriter& r, bool features) {

@@ -109,6 +109,15 @@ Instruction* ReshapeSame(Instruction* i, Rewriter&) {
   return i->operand(0)->shape().dims == i->shape().dims ? i->operand(0) : nullptr;
 }
 
+// A constant of one element has whatever dimensions are wanted.
+Instruction* ReshapeOfOne(Instruction* i, Rewriter& r) {
+  const Instruction* x = i->operand(0);
+  if (!x->IsConstant() || x->literal() == nullptr || x->shape().ElementCount() != 1) return nullptr;
+  Literal value = *x->literal();
+  value.set_shape(i->shape());
+  return r.Constant(std::move(value));
+}
+
 Instruction* ReshapeOfReshape(Instruction* i, Rewriter& r) {
   return i->operand(0)->opcode() == Opcode::kReshape
              ? r.Reshape(i->operand(0)->operand(0), i->shape())
@@ -197,6 +206,7 @@ constexpr Rule kRules[] = {
     {"broadcast-as-reshape", Opcode::kBroadcast, BroadcastAsReshape},
     {"broadcast-of-reshape", Opcode::kBroadcast, BroadcastOfReshape},
     {"reshape-same", Opcode::kReshape, ReshapeSame},
+    {"reshape-of-one", Opcode::kReshape, ReshapeOfOne},
     {"reshape-of-reshape", Opcode::kReshape, ReshapeOfReshape},
     {"reshape-of-broadcast", Opcode::kReshape, ReshapeOfBroadcast},
     {"bitcast-same", Opcode::kBitcast, BitcastSame},

@@ -33,6 +33,15 @@ struct Step {
   std::vector<Step> repeated;
 };
 
+// Why a pass of XLA's is not here; empty where XLA has none of that name, or we have it.
+absl::string_view WhyAbsent(absl::string_view name) {
+#define HLO_ABSENT_PASS(absent, reason) \
+  if (name == absent) return reason;
+#include "passes/absent.def"
+#undef HLO_ABSENT_PASS
+  return "";
+}
+
 absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
                                                absl::Span<const PassRow> rows) {
   std::vector<absl::string_view> names;
@@ -48,6 +57,8 @@ absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
   if (PipelineSpec(step.name).ok())
     return InvalidArgument("'", step.name,
                            "' is no pass but a pipeline (hlo-opt --pipeline=", step.name, ")");
+  if (const absl::string_view why = WhyAbsent(step.name); !why.empty())
+    return InvalidArgument("XLA's pass '", step.name, "' is not here: ", why);
   return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names),
                          "; hlo-opt --list-passes names them");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/passes.md from passes/passes.def and passes/pipelines.cc; with --check only says whether it is current."""
+"""Writes docs/passes.md from passes/passes.def, passes/absent.def and passes/pipelines.cc; with --check only says whether it is current."""
 import pathlib
 import re
 import sys
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "passes.md"
 HEAD = """# Passes
 
-Made by `scripts/passes_doc.py` from `passes/passes.def` and `passes/pipelines.cc`; a test keeps it current.
+Made by `scripts/passes_doc.py` from `passes/passes.def`, `passes/absent.def` and `passes/pipelines.cc`; a test keeps it current.
 
 `hlo-opt --passes=a,b` and `hlo-run --passes=a,b` run passes by name; `fix<a,b>` repeats a and b until neither changes
 anything; `a{x=1 y}` gives a pass options, which `hlo-opt --list-passes` names. `hlo-opt --pipeline=NAME` runs a pipeline.
@@ -23,12 +23,15 @@ LEFT_OUT = """
 
 | pass | why |
 |---|---|
-| `apply-xla-transforms` | plugins do what its hooks do |
-| `spmd-prepare`, `latency-hiding-scheduler-preparation`, `scheduler-memory-fencing`, `host-offloading-layout-analysis` | what they do is written nowhere but in XLA's source |
-| `onednn-contraction-rewriter`, `onednn-ops-rewriter` | make calls of a library of the CPU's, which has products of its own here; `vendor-call-expander` reads them |
-| `test-only-xla-builder` | tests XLA's own builder |
-| those that need a GPU's libraries | see `gpu` below for what does not |
 """
+
+
+def absent():
+    """Rows of what is not here, by reason, in the order of names."""
+    reasons = {}
+    for name, reason in re.findall(r'HLO_ABSENT_PASS\("([^"]+)", "([^"]+)"\)', (ROOT / "passes/absent.def").read_text()):
+        reasons.setdefault(reason, []).append(f"`{name}`")
+    return "".join(f"| {', '.join(names)} | {reason} |\n" for reason, names in reasons.items())
 
 
 def page():
@@ -38,7 +41,7 @@ def page():
     pipelines = re.findall(r'\{"([^"]+)",((?:\s*"[^"]*")+)\}', table)
     text = HEAD + "| pass | what it does |\n|---|---|\n"
     text += "".join(f"| `{name}` | {summary} |\n" for name, summary in rows)
-    text += LEFT_OUT
+    text += LEFT_OUT + absent()
     for name, spec in pipelines:
         passes = "".join(re.findall(r'"([^"]*)"', spec))
         text += f"\n## Pipeline {name}\n\n```\n" + re.sub(r",(?![^<]*>)", "\n", passes) + "\n```\n"

@@ -5,13 +5,15 @@ compare.py --bin BUILD/bin [MODULE.hlo...]   (default: benchmarks/micro/*.hlo)
                    missing is left out with a word
     --rounds 2 --seconds 0.3 --markdown FILE --plots FOLDER
 They take turns, round by round. Times are those of the fastest run; CPU times, of all threads together, are averages, and
-what to look at on a busy machine. Prints a line a module and geometric means; --markdown writes the table, --plots a bar chart (SVG) of how many times as fast hlo-run is.
+what to look at on a busy machine. Modules that move more than they compute (by hlo-cost, where that is built; of 1 MiB and more) have
+"of a copy" beside them: the time in which hlo-run copies as many bytes, over theirs. Prints a line a module and geometric means; --markdown writes the table, --plots a bar chart (SVG) of how many times as fast hlo-run is.
 Exit status 1 where hlo-run fails on a module.
 """
 import argparse
 import json
 import math
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -20,6 +22,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FLOOR_S = 5e-6  # less is lost in Python's dispatch: no ratio
+LEAST_MOVED = 1 << 20  # bytes
+COMPARING = re.compile(r"\b(sort|fft|topk|rng-bit-generator|triangular-solve)\(")  # work that is not counted as flops
 
 
 def run(command, timeout):
@@ -47,6 +51,28 @@ def ours(a, module, inputs):
             "peak_rss_mib": got["peak_rss_mib"]}
 
 
+def moved(a, module):
+    """Bytes read and written by a module that computes little with them, else None."""
+    tool = a.bin / "hlo-cost"
+    if not tool.exists() or COMPARING.search(module.read_text()):
+        return None
+    cost = json.loads(run([tool, module, "--format", "json"], 60))
+    count = cost["peak_memory"]["arguments"] + cost["peak_memory"]["results"]
+    work = cost["total"]["flops"] + cost["total"]["transcendentals"]
+    return count if count >= LEAST_MOVED and work <= count else None
+
+
+def copying(a, module, inputs):
+    count = a.moved[module]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "copy.hlo"
+        array = f"u8[{count // 2}]{{0}}"
+        copy.write_text(f"HloModule copy\nENTRY e {{\n  p = {array} parameter(0)\n  ROOT c = {array} copy(p)\n}}\n")
+        report = pathlib.Path(folder) / "report.json"
+        run([a.bin / "hlo-run", copy, "--iterations", "3", "--min-seconds", a.seconds, "--json", report], 600)
+        return {"run_s": json.loads(report.read_text())["run_min_s"]}
+
+
 def xla(a, module, inputs):
     return json.loads(run([a.python, HERE / "time_xla.py", module, inputs, a.seconds], 600).splitlines()[-1])
 
@@ -57,10 +83,11 @@ def iree(a, module, inputs):
 
 def measure(a, module):
     best = {}
+    peers = dict(a.peers, **({"copy": copying} if a.moved[module] else {}))
     with tempfile.TemporaryDirectory() as folder:
         inputs = pathlib.Path(folder) / "inputs.npz"
         for _ in range(a.rounds):
-            for name, peer in a.peers.items():
+            for name, peer in peers.items():
                 try:
                     got = peer(a, module, inputs)
                 except (RuntimeError, subprocess.TimeoutExpired, json.JSONDecodeError) as error:
@@ -94,6 +121,7 @@ def markdown(rows):
     peers = [name for name in ("XLA", "IREE") if name == "XLA" or any(name in row for row in rows)]
     figures = {"CPU ms": "cpu_s", "ms": "run_s", "compile, ms": "compile_s"}
     heads = [head for figure in figures for head in (figure, *(h for peer in peers for h in (peer, "ratio")))]
+    heads.append("of a copy")
     lines = ["| " + " | ".join(["module", *heads]) + " |", "|---" * (len(heads) + 1) + "|"]
     ms = lambda side, key: f"{1e3 * side[key]:.3g}" if key in side else ""
     for row in rows:
@@ -102,11 +130,12 @@ def markdown(rows):
             cells.append(ms(row["hlokit"], key))
             for peer in peers:
                 cells += [ms(row.get(peer, {}), key), number(ratio(row, key, peer))]
+        cells.append(number(ratio(row, "run_s", "copy")))
         lines.append("| " + " | ".join(cells) + " |")
     means = ["geometric mean"]
     for key in figures.values():
         means += ["", *(m for peer in peers for m in ("", number(geometric_mean([ratio(r, key, peer) for r in rows]))))]
-    return "\n".join([*lines, "| " + " | ".join(means) + " |", ""])
+    return "\n".join([*lines, "| " + " | ".join([*means, ""]) + " |", ""])
 
 
 def plot(rows, key, title):
@@ -152,6 +181,7 @@ def parse_arguments():
         else:
             print(f"{a.python} cannot import {modules}: no {name} column", file=sys.stderr)
     a.peers["hlokit"] = ours
+    a.moved = {module: moved(a, module) for module in a.modules}
     return a
 
 
@@ -167,7 +197,7 @@ def main():
             continue
         rows.append(row)
         times = " ".join(f"{name} {1e3 * side['run_s']:9.3f} ms" for name, side in row.items() if name != "module" and "run_s" in side)
-        print(f"{module.stem:26} {times}   CPU {number(ratio(row, 'cpu_s')):>6}  run {number(ratio(row, 'run_s')):>6}  compile {number(ratio(row, 'compile_s')):>6}", flush=True)
+        print(f"{module.stem:26} {times}   CPU {number(ratio(row, 'cpu_s')):>6}  run {number(ratio(row, 'run_s')):>6}  compile {number(ratio(row, 'compile_s')):>6}  of a copy {number(ratio(row, 'run_s', 'copy')):>6}", flush=True)
     print("geometric means: " + ", ".join(
         f"{what} {number(geometric_mean([ratio(r, key) for r in rows]))}"
         for what, key in (("CPU", "cpu_s"), ("run", "run_s"), ("compile", "compile_s"), ("memory", "peak_rss_mib"))))

@@ -151,6 +151,10 @@ bool AddConcatenateKernels(const Expression& e, std::vector<Kernel>& out) {
   int64_t start = 0;
   const double cost = ElementCost(e);
   for (const Instruction* part : root->operands()) {
+    if (AddPartCopy(e, part, d, start, out)) {
+      start += part->shape().dims[d];
+      continue;
+    }
     Shape domain = part->shape();  // walked in the result's memory order
     domain.has_layout = root->shape().has_layout;
     domain.layout = root->shape().layout;
@@ -272,8 +276,9 @@ class PartArrays final : public KernelArrays {
 std::vector<Kernel> KernelsOf(const Expression& e, const InPlace& in_place) {
   std::vector<Kernel> out;
   if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
-      AddConcatenateKernels(e, out) || AddScanKernels(e, out) || AddBlockFoldKernels(e, out) ||
-      AddSmallDotKernels(e, out) || AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
+      AddSliceCopy(e, out) || AddConcatenateKernels(e, out) || AddScanKernels(e, out) ||
+      AddBlockFoldKernels(e, out) || AddSmallDotKernels(e, out) || AddRowKernels(e, out) ||
+      AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
   return out;

@@ -16,6 +16,11 @@ void BindLeaves(ElementEmitter& emitter, const Expression& expression, KernelArr
 // is written.
 bool AddUpdateKernels(const Expression& expression, const InPlace& in_place,
                       std::vector<Kernel>& out);
+// Slices of up to 256 KiB that lie together in memory: copied where they run.
+bool AddSliceCopy(const Expression& expression, std::vector<Kernel>& out);
+// The same for a part of a concatenation along `dimension`, which begins at `start` of it.
+bool AddPartCopy(const Expression& expression, const Instruction* part, int64_t dimension,
+                 int64_t start, std::vector<Kernel>& out);
 // concatenate roots: one loop an operand.
 bool AddConcatenateKernels(const Expression& expression, std::vector<Kernel>& out);
 // Roots over reductions whose fastest dimension is kept: running values of a tile side by side.

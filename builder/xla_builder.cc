@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "builder/import_internal.h"
+#include "ir/sanitized_name.h"
 #include "ops/array_shape.h"
 #include "ops/inferred_layout.h"
 #include "ops/op_table.h"
@@ -38,13 +39,18 @@ void TakeAttributes(AttributesBase& from, Instruction& to) {
   });
 }
 
+// Of a module and its entry: what reads back.
+std::string TextName(const std::string& name) {
+  return name.empty() ? "computation" : SanitizedName(name);
+}
+
 }  // namespace
 
 XlaBuilder::XlaBuilder(std::string name)
     : OpMethods(this),
       name_(std::move(name)),
-      module_(std::make_unique<Module>(name_)),
-      entry_(module_->AddComputation(name_)) {
+      module_(std::make_unique<Module>(TextName(name_))),
+      entry_(module_->AddComputation(module_->name())) {
   module_->set_entry(entry_);
 }
 
@@ -121,7 +127,7 @@ absl::StatusOr<XlaOp> XlaBuilder::AddInstruction(NewOp op) {
   if (op.attributes != nullptr) TakeAttributes(*op.attributes, *made);
   made->set_called(std::move(called));
   DecorateWithScopes(*made);
-  ops_.push_back(entry_->Add(std::move(made), op.name));
+  ops_.push_back(entry_->Add(std::move(made), SanitizedName(op.name)));
   return XlaOp(static_cast<int64_t>(ops_.size()) - 1, this);
 }
 

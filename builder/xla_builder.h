@@ -40,7 +40,8 @@ class XlaBuilder : public OpMethods {
   XlaBuilder(const XlaBuilder&) = delete;
   XlaBuilder& operator=(const XlaBuilder&) = delete;
 
-  // As they were given; null where there is none.
+  // As they were given; null where there is none. In HLO text names are made of letters, digits
+  // and `_.-`, as XLA makes them.
   const std::string& name() const { return name_; }
   Client* client() const { return client_; }
   XlaBuilder* parent_builder() const { return parent_; }

@@ -27,6 +27,12 @@ hlokit_error* WrapError(const absl::Status& status) {
   return new hlokit_error{status, std::move(message)};
 }
 
+absl::Status CheckGiven(std::initializer_list<NeededPointer> needed) {
+  for (const NeededPointer& pointer : needed)
+    if (!pointer.given) return InvalidArgument(pointer.name, " is null");
+  return absl::OkStatus();
+}
+
 hlokit_error* GiveBuffer(DataOr data, hlokit_buffer** out) {
   if (!data.ok()) return WrapError(data.status());
   std::string shape = Text((*data)->shape());
@@ -60,6 +66,7 @@ absl::StatusOr<Shape> ShapeOfBytes(const char* text, size_t size) {
 
 using hlokit::GiveBuffer;
 using hlokit::GlobalData;
+using hlokit::Guarded;
 using hlokit::Literal;
 using hlokit::Refuse;
 using hlokit::Shape;
@@ -76,10 +83,12 @@ int32_t hlokit_error_code(const hlokit_error* error) {
 void hlokit_error_free(hlokit_error* error) { delete error; }
 
 hlokit_error* hlokit_client_create(const char* platform, hlokit_client** client) {
-  auto made = hlokit::Client::Create(platform == nullptr ? "cpu" : platform);
-  if (!made.ok()) return WrapError(made.status());
-  *client = new hlokit_client{*std::move(made)};
-  return nullptr;
+  return Guarded({{client != nullptr, "client"}}, [&]() -> hlokit_error* {
+    auto made = hlokit::Client::Create(platform == nullptr ? "cpu" : platform);
+    if (!made.ok()) return WrapError(made.status());
+    *client = new hlokit_client{*std::move(made)};
+    return nullptr;
+  });
 }
 const char* hlokit_platform_name(int64_t index) {
   static const auto* const names = new std::vector<std::string>(hlokit::Client::Platforms());
@@ -95,24 +104,43 @@ void hlokit_bytes_free(char* bytes) { delete[] bytes; }
 
 hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
                                       const void* elements, size_t size, hlokit_buffer** buffer) {
-  const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
-  if (!parsed.ok()) return WrapError(parsed.status());
-  return GiveBuffer(client->client->TransferFromHost(*parsed, elements), buffer);
+  return Guarded({{client != nullptr, "client"},
+                  {shape != nullptr, "shape"},
+                  {elements != nullptr || size == 0, "elements"},
+                  {buffer != nullptr, "buffer"}},
+                 [&]() -> hlokit_error* {
+                   const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
+                   if (!parsed.ok()) return WrapError(parsed.status());
+                   return GiveBuffer(client->client->TransferFromHost(*parsed, elements), buffer);
+                 });
 }
 hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape,
                                         const void* elements, size_t size, hlokit_release release,
                                         void* user, hlokit_buffer** buffer) {
-  const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
-  if (!parsed.ok()) return WrapError(parsed.status());
-  std::function<void()> released;
-  if (release != nullptr) released = [release, user] { release(user); };
-  return GiveBuffer(client->client->BorrowFromHost(*parsed, elements, std::move(released)), buffer);
+  return Guarded({{client != nullptr, "client"},
+                  {shape != nullptr, "shape"},
+                  {elements != nullptr || size == 0, "elements"},
+                  {buffer != nullptr, "buffer"}},
+                 [&]() -> hlokit_error* {
+                   const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
+                   if (!parsed.ok()) return WrapError(parsed.status());
+                   std::function<void()> released;
+                   if (release != nullptr) released = [release, user] { release(user); };
+                   return GiveBuffer(
+                       client->client->BorrowFromHost(*parsed, elements, std::move(released)),
+                       buffer);
+                 });
 }
 hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
                                       hlokit_buffer** buffer) {
-  absl::StatusOr<Literal> parsed = hlokit::ParseLiteral(literal);
-  if (!parsed.ok()) return WrapError(parsed.status());
-  return GiveBuffer(client->client->TransferToServer(*std::move(parsed)), buffer);
+  return Guarded({{client != nullptr, "client"},
+                  {literal != nullptr, "literal"},
+                  {buffer != nullptr, "buffer"}},
+                 [&]() -> hlokit_error* {
+                   absl::StatusOr<Literal> parsed = hlokit::ParseLiteral(literal);
+                   if (!parsed.ok()) return WrapError(parsed.status());
+                   return GiveBuffer(client->client->TransferToServer(*std::move(parsed)), buffer);
+                 });
 }
 void hlokit_buffer_free(hlokit_buffer* buffer) { delete buffer; }
 const char* hlokit_buffer_shape(const hlokit_buffer* buffer) { return buffer->shape.c_str(); }
@@ -122,10 +150,16 @@ size_t hlokit_buffer_size(const hlokit_buffer* buffer) {
 }
 hlokit_error* hlokit_buffer_to_host(hlokit_client* client, const hlokit_buffer* buffer,
                                     const char* shape, void* elements, size_t size) {
-  const absl::StatusOr<Shape> parsed =
-      hlokit::ShapeOfBytes(shape == nullptr ? buffer->shape.c_str() : shape, size);
-  if (!parsed.ok()) return WrapError(parsed.status());
-  return WrapError(client->client->TransferToHost(*buffer->data, *parsed, elements));
+  return Guarded(
+      {{client != nullptr, "client"},
+       {buffer != nullptr, "buffer"},
+       {elements != nullptr || size == 0, "elements"}},
+      [&]() -> hlokit_error* {
+        const absl::StatusOr<Shape> parsed =
+            hlokit::ShapeOfBytes(shape == nullptr ? buffer->shape.c_str() : shape, size);
+        if (!parsed.ok()) return WrapError(parsed.status());
+        return WrapError(client->client->TransferToHost(*buffer->data, *parsed, elements));
+      });
 }
 const void* hlokit_buffer_data(const hlokit_buffer* buffer) { return buffer->data->elements(); }
 int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer) {
@@ -134,61 +168,98 @@ int64_t hlokit_buffer_tuple_size(const hlokit_buffer* buffer) {
 }
 hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t index,
                                           hlokit_buffer** element) {
-  if (index < 0 || index >= hlokit_buffer_tuple_size(buffer))
-    return Refuse(absl::StrCat("there is no element ", index, " in ", buffer->shape));
-  const auto& whole = buffer->data->shared_literal();
-  return GiveBuffer(
-      std::make_unique<GlobalData>(std::shared_ptr<const Literal>(whole, &whole->elements()[index]),
-                                   buffer->data->device()),
-      element);
+  return Guarded(
+      {{buffer != nullptr, "buffer"}, {element != nullptr, "element"}}, [&]() -> hlokit_error* {
+        if (index < 0 || index >= hlokit_buffer_tuple_size(buffer))
+          return Refuse(absl::StrCat("there is no element ", index, " in ", buffer->shape));
+        const auto& whole = buffer->data->shared_literal();
+        return GiveBuffer(std::make_unique<GlobalData>(
+                              std::shared_ptr<const Literal>(whole, &whole->elements()[index]),
+                              buffer->data->device()),
+                          element);
+      });
 }
 
 hlokit_error* hlokit_execute(const hlokit_program* program, const hlokit_buffer* const* arguments,
                              size_t count, hlokit_buffer** result) {
-  return GiveBuffer(program->client->Execute(*program->program, hlokit::DataOf(arguments, count)),
-                    result);
+  return Guarded(
+      {{program != nullptr, "program"},
+       {arguments != nullptr || count == 0, "arguments"},
+       {result != nullptr, "result"}},
+      [&]() -> hlokit_error* {
+        return GiveBuffer(
+            program->client->Execute(*program->program, hlokit::DataOf(arguments, count)), result);
+      });
 }
 hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buffer** arguments,
                                       size_t count, hlokit_buffer** result) {
-  std::vector<std::unique_ptr<GlobalData>> given;
-  for (size_t i = 0; i < count; ++i) {
-    const std::unique_ptr<hlokit_buffer> buffer(std::exchange(arguments[i], nullptr));
-    given.push_back(buffer == nullptr ? nullptr : std::move(buffer->data));
-  }
-  return GiveBuffer(program->client->ExecuteDonating(*program->program, std::move(given)), result);
+  return Guarded(
+      {{program != nullptr, "program"},
+       {arguments != nullptr || count == 0, "arguments"},
+       {result != nullptr, "result"}},
+      [&]() -> hlokit_error* {
+        std::vector<std::unique_ptr<GlobalData>> given;
+        for (size_t i = 0; i < count; ++i) {
+          const std::unique_ptr<hlokit_buffer> buffer(std::exchange(arguments[i], nullptr));
+          given.push_back(buffer == nullptr ? nullptr : std::move(buffer->data));
+        }
+        return GiveBuffer(program->client->ExecuteDonating(*program->program, std::move(given)),
+                          result);
+      });
 }
 hlokit_error* hlokit_execute_replicated(const hlokit_program* program,
                                         const hlokit_buffer* const* arguments, size_t count,
                                         hlokit_buffer** results) {
-  std::vector<std::vector<const GlobalData*>> lists;
-  for (int64_t device = 0; device < program->program->device_count(); ++device)
-    lists.push_back(hlokit::DataOf(arguments + static_cast<size_t>(device) * count, count));
-  auto made = program->client->ExecuteReplicated(*program->program, lists);
-  if (!made.ok()) return WrapError(made.status());
-  for (size_t d = 0; d < made->size(); ++d) GiveBuffer(std::move((*made)[d]), &results[d]);
-  return nullptr;
+  return Guarded(
+      {{program != nullptr, "program"},
+       {arguments != nullptr || count == 0, "arguments"},
+       {results != nullptr, "results"}},
+      [&]() -> hlokit_error* {
+        std::vector<std::vector<const GlobalData*>> lists;
+        for (int64_t device = 0; device < program->program->device_count(); ++device)
+          lists.push_back(hlokit::DataOf(arguments + static_cast<size_t>(device) * count, count));
+        auto made = program->client->ExecuteReplicated(*program->program, lists);
+        if (!made.ok()) return WrapError(made.status());
+        for (size_t d = 0; d < made->size(); ++d) GiveBuffer(std::move((*made)[d]), &results[d]);
+        return nullptr;
+      });
 }
 hlokit_error* hlokit_execute_async(const hlokit_program* program,
                                    const hlokit_buffer* const* arguments, size_t count,
                                    hlokit_pending** pending) {
-  *pending = new hlokit_pending{
-      program->client->ExecuteAsync(program->program, hlokit::DataOf(arguments, count))};
-  return nullptr;
+  return Guarded({{program != nullptr, "program"},
+                  {arguments != nullptr || count == 0, "arguments"},
+                  {pending != nullptr, "pending"}},
+                 [&]() -> hlokit_error* {
+                   *pending = new hlokit_pending{program->client->ExecuteAsync(
+                       program->program, hlokit::DataOf(arguments, count))};
+                   return nullptr;
+                 });
 }
 hlokit_error* hlokit_pending_wait(hlokit_pending* pending, hlokit_buffer** result) {
-  const std::unique_ptr<hlokit_pending> owned(pending);
-  return GiveBuffer(owned->result.get(), result);
+  return Guarded({{pending != nullptr, "pending"}, {result != nullptr, "result"}},
+                 [&]() -> hlokit_error* {
+                   const std::unique_ptr<hlokit_pending> owned(pending);
+                   return GiveBuffer(owned->result.get(), result);
+                 });
 }
 
 hlokit_error* hlokit_transfer_to_infeed(hlokit_client* client, int64_t device,
                                         const hlokit_buffer* item) {
-  return WrapError(client->client->TransferToInfeed(item->data->literal(), device));
+  return Guarded(
+      {{client != nullptr, "client"}, {item != nullptr, "item"}}, [&]() -> hlokit_error* {
+        return WrapError(client->client->TransferToInfeed(item->data->literal(), device));
+      });
 }
 hlokit_error* hlokit_transfer_from_outfeed(hlokit_client* client, int64_t device,
                                            double timeout_seconds, hlokit_buffer** item) {
-  absl::StatusOr<Literal> popped = client->client->TransferFromOutfeed(device, timeout_seconds);
-  if (!popped.ok()) return WrapError(popped.status());
-  return GiveBuffer(client->client->TransferToServer(*std::move(popped), device), item);
+  return Guarded(
+      {{client != nullptr, "client"}, {item != nullptr, "item"}}, [&]() -> hlokit_error* {
+        absl::StatusOr<Literal> popped =
+            client->client->TransferFromOutfeed(device, timeout_seconds);
+        if (!popped.ok()) return WrapError(popped.status());
+        return GiveBuffer(client->client->TransferToServer(*std::move(popped), device), item);
+      });
 }
 
 }  // extern "C"

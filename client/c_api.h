@@ -10,8 +10,10 @@
 // Functions that can fail return NULL where all went well, else an error to be freed with
 // hlokit_error_free; results are then untouched. Every handle is freed by the function of its name;
 // freeing NULL does nothing. Handles may be used from several threads at once, but not freed while
-// in use. Programs and buffers must be freed before their client. Pointers must not be null where
-// nothing is said of it. client/c_api_builder.h makes computations, one operation after another.
+// in use. Programs and buffers must be freed before their client. A pointer that is null where
+// nothing is said of it is an error of functions that can fail, and must not be given to others.
+// Memory that runs out is an error too. client/c_api_builder.h makes computations, one operation
+// after another.
 #pragma once
 
 #include <stddef.h>

@@ -21,52 +21,83 @@ std::string TextOf(const ProgramShape& shape) {
 }  // namespace hlokit
 
 using hlokit::GiveBuffer;
+using hlokit::Guarded;
 using hlokit::WrapError;
 
 extern "C" {
 
 hlokit_error* hlokit_computation_shape(const hlokit_computation* computation, char** text) {
-  const auto shape = computation->computation.GetProgramShape();
-  if (!shape.ok()) return WrapError(shape.status());
-  *text = hlokit::GiveBytes(hlokit::TextOf(*shape), nullptr);
-  return nullptr;
+  return Guarded({{computation != nullptr, "computation"}, {text != nullptr, "text"}},
+                 [&]() -> hlokit_error* {
+                   const auto shape = computation->computation.GetProgramShape();
+                   if (!shape.ok()) return WrapError(shape.status());
+                   *text = hlokit::GiveBytes(hlokit::TextOf(*shape), nullptr);
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_computation_get_stats(const hlokit_computation* computation,
                                            hlokit_computation_stats* stats) {
-  const auto counted = hlokit::Client::GetComputationStats(computation->computation);
-  if (!counted.ok()) return WrapError(counted.status());
-  const hlokit_computation_stats all = {stats->struct_size, counted->flop_count,
-                                        counted->transcendental_count, counted->bytes_accessed,
-                                        counted->instruction_count};
-  // Callers of old know fewer fields.
-  std::memcpy(stats, &all, std::min<size_t>(sizeof(all), static_cast<size_t>(all.struct_size)));
-  return nullptr;
+  return Guarded({{computation != nullptr, "computation"}, {stats != nullptr, "stats"}},
+                 [&]() -> hlokit_error* {
+                   const auto counted =
+                       hlokit::Client::GetComputationStats(computation->computation);
+                   if (!counted.ok()) return WrapError(counted.status());
+                   const hlokit_computation_stats all = {
+                       stats->struct_size, counted->flop_count, counted->transcendental_count,
+                       counted->bytes_accessed, counted->instruction_count};
+                   // Callers of old know fewer fields.
+                   std::memcpy(stats, &all,
+                               std::min<size_t>(sizeof(all), static_cast<size_t>(all.struct_size)));
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_snapshot_execution(hlokit_client* client,
                                         const hlokit_computation* computation,
                                         const hlokit_buffer* const* arguments, size_t count,
                                         char** bytes, size_t* size) {
-  const auto snapshot =
-      client->client->SnapshotExecution(computation->computation, hlokit::DataOf(arguments, count));
-  if (!snapshot.ok()) return WrapError(snapshot.status());
-  *bytes = hlokit::GiveBytes(*snapshot, size);
-  return nullptr;
+  return Guarded({{client != nullptr, "client"},
+                  {computation != nullptr, "computation"},
+                  {arguments != nullptr || count == 0, "arguments"},
+                  {bytes != nullptr, "bytes"}},
+                 [&]() -> hlokit_error* {
+                   const auto snapshot = client->client->SnapshotExecution(
+                       computation->computation, hlokit::DataOf(arguments, count));
+                   if (!snapshot.ok()) return WrapError(snapshot.status());
+                   *bytes = hlokit::GiveBytes(*snapshot, size);
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_snapshot_load(hlokit_client* client, const void* bytes, size_t size,
                                    hlokit_computation** computation, hlokit_buffer** arguments,
                                    hlokit_buffer** result) {
-  auto loaded = hlokit::Client::LoadSnapshot({static_cast<const char*>(bytes), size});
-  if (!loaded.ok()) return WrapError(loaded.status());
-  *computation = new hlokit_computation{std::move(loaded->computation)};
-  GiveBuffer(client->client->TransferToServer(hlokit::Literal::Tuple(std::move(loaded->arguments))),
-             arguments);
-  *result = nullptr;
-  if (loaded->result)
-    GiveBuffer(client->client->TransferToServer(*std::move(loaded->result)), result);
-  return nullptr;
+  return Guarded(
+      {{client != nullptr, "client"},
+       {bytes != nullptr || size == 0, "bytes"},
+       {computation != nullptr, "computation"},
+       {arguments != nullptr, "arguments"},
+       {result != nullptr, "result"}},
+      [&]() -> hlokit_error* {
+        auto loaded = hlokit::Client::LoadSnapshot({static_cast<const char*>(bytes), size});
+        if (!loaded.ok()) return WrapError(loaded.status());
+        hlokit::DataOr given =
+            client->client->TransferToServer(hlokit::Literal::Tuple(std::move(loaded->arguments)));
+        hlokit_buffer* recorded = nullptr;
+        hlokit_error* error = nullptr;
+        if (loaded->result)
+          error =
+              GiveBuffer(client->client->TransferToServer(*std::move(loaded->result)), &recorded);
+        if (error == nullptr) error = GiveBuffer(std::move(given), arguments);
+        if (error != nullptr) {
+          hlokit_buffer_free(recorded);
+          return error;
+        }
+        *computation = new hlokit_computation{std::move(loaded->computation)};
+        *result = recorded;
+        return nullptr;
+      });
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@
 #include "support/within_memory.h"
 
 struct hlokit_builder {
-  explicit hlokit_builder(const char* name) : builder(name) {}
+  explicit hlokit_builder(const char* name) : builder(name == nullptr ? "computation" : name) {}
 
   hlokit::XlaBuilder builder;
   std::vector<hlokit::XlaOp> values;
@@ -33,6 +33,21 @@ hlokit_value Keep(hlokit_builder* b, XlaOp op) {
 hlokit_value Fail(hlokit_builder* b, const absl::Status& status) {
   b->builder.ReportError(status, kNoPlace);
   return HLOKIT_NO_VALUE;
+}
+
+// What `make` gives, unless there is no builder or a pointer that it needs is null; what is thrown
+// on the way becomes the builder's error.
+template <typename Make>
+hlokit_value GuardedValue(hlokit_builder* b, std::initializer_list<NeededPointer> needed,
+                          const Make& make) {
+  if (b == nullptr) return HLOKIT_NO_VALUE;
+  const absl::Status given = CheckGiven(needed);
+  if (!given.ok()) return Fail(b, given);
+  try {
+    return make();
+  } catch (const std::exception& thrown) {
+    return Fail(b, absl::ResourceExhaustedError(thrown.what()));
+  }
 }
 
 // An invalid one where `value` is none of the builder's.
@@ -115,6 +130,9 @@ absl::StatusOr<Opcode> OpcodeOf(const char* text) {
 absl::StatusOr<XlaOp> MakeOperation(hlokit_builder* b, const hlokit_operation& operation) {
   if (operation.struct_size < static_cast<int64_t>(sizeof(hlokit_operation)))
     return InvalidArgument("the operation does not begin with HLOKIT_OPERATION_INIT");
+  RETURN_IF_ERROR(CheckGiven(
+      {{operation.operands != nullptr || operation.operand_count == 0, "operands"},
+       {operation.computations != nullptr || operation.computation_count == 0, "computations"}}));
   ASSIGN_OR_RETURN(const Opcode opcode, OpcodeOf(operation.opcode));
   if (opcode == Opcode::kParameter || opcode == Opcode::kConstant)
     return InvalidArgument(Text(opcode), " has a function of its own");
@@ -136,6 +154,9 @@ absl::StatusOr<XlaOp> MakeOperation(hlokit_builder* b, const hlokit_operation& o
   const auto read = ReadAttributes(opcode, operation.attributes, shapes, stated, called.size());
   if (!read.ok()) return Annotate(read.status(), Text(opcode));
   const Instruction& model = *(*read)->entry()->root();
+  if (model.opcode() != opcode)
+    return InvalidArgument(Text(opcode), ": \"", operation.attributes,
+                           "\" is more than attributes");
   if (model.called().size() != called.size())
     return InvalidArgument(Text(opcode), " calls ", model.called().size(), " computations, ",
                            called.size(), " given");
@@ -155,6 +176,8 @@ absl::StatusOr<XlaOp> MakeBinary(hlokit_builder* b, const char* text, XlaOp lhs,
   if (opcode != Opcode::kCompare) return BinaryOp(opcode, lhs, rhs, dimensions, kNoPlace);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> read,
                    ReadAttributes(opcode, attributes, {lhs_shape, rhs_shape}, {}, 0));
+  if (read->entry()->root()->opcode() != opcode)
+    return InvalidArgument("compare: \"", attributes, "\" is more than attributes");
   const auto& order = read->entry()->root()->attr<CompareAttrs>();
   return Compare(lhs, rhs, dimensions, order.direction, order.type, kNoPlace);
 }
@@ -163,6 +186,8 @@ absl::StatusOr<XlaOp> MakeBinary(hlokit_builder* b, const char* text, XlaOp lhs,
 }  // namespace hlokit
 
 using hlokit::Fail;
+using hlokit::Guarded;
+using hlokit::GuardedValue;
 using hlokit::Keep;
 using hlokit::OpOf;
 using hlokit::WrapError;
@@ -175,90 +200,126 @@ void hlokit_builder_free(hlokit_builder* builder) { delete builder; }
 
 hlokit_value hlokit_builder_parameter(hlokit_builder* builder, int64_t number, const char* shape,
                                       const char* name) {
-  const absl::StatusOr<hlokit::Shape> parsed = hlokit::ParseShape(shape);
-  if (!parsed.ok()) return Fail(builder, parsed.status());
-  return Keep(builder,
-              hlokit::Parameter(&builder->builder, number, *parsed, name, {}, hlokit::kNoPlace));
+  return GuardedValue(builder, {{shape != nullptr, "shape"}, {name != nullptr, "name"}},
+                      [&]() -> hlokit_value {
+                        const absl::StatusOr<hlokit::Shape> parsed = hlokit::ParseShape(shape);
+                        if (!parsed.ok()) return Fail(builder, parsed.status());
+                        return Keep(builder, hlokit::Parameter(&builder->builder, number, *parsed,
+                                                               name, {}, hlokit::kNoPlace));
+                      });
 }
 
 hlokit_value hlokit_builder_constant(hlokit_builder* builder, const char* shape,
                                      const void* elements, size_t size) {
-  const absl::StatusOr<hlokit::Shape> parsed = hlokit::ShapeOfBytes(shape, size);
-  if (!parsed.ok()) return Fail(builder, parsed.status());
-  const auto literal = hlokit::WithinMemory("a constant", [&] {
-    hlokit::Literal made = hlokit::Literal::Unset(*parsed);
-    if (size > 0) hlokit::FromLayout(static_cast<const uint8_t*>(elements), *parsed, made);
-    return absl::StatusOr<hlokit::Literal>(std::move(made));
-  });
-  if (!literal.ok()) return Fail(builder, literal.status());
-  return Keep(builder, hlokit::ConstantLiteral(&builder->builder, *literal, hlokit::kNoPlace));
+  return GuardedValue(
+      builder, {{shape != nullptr, "shape"}, {elements != nullptr || size == 0, "elements"}},
+      [&]() -> hlokit_value {
+        const absl::StatusOr<hlokit::Shape> parsed = hlokit::ShapeOfBytes(shape, size);
+        if (!parsed.ok()) return Fail(builder, parsed.status());
+        const auto literal = hlokit::WithinMemory("a constant", [&] {
+          hlokit::Literal made = hlokit::Literal::Unset(*parsed);
+          if (size > 0) hlokit::FromLayout(static_cast<const uint8_t*>(elements), *parsed, made);
+          return absl::StatusOr<hlokit::Literal>(std::move(made));
+        });
+        if (!literal.ok()) return Fail(builder, literal.status());
+        return Keep(builder,
+                    hlokit::ConstantLiteral(&builder->builder, *literal, hlokit::kNoPlace));
+      });
 }
 
 hlokit_value hlokit_builder_constant_text(hlokit_builder* builder, const char* literal) {
-  const absl::StatusOr<hlokit::Literal> parsed = hlokit::ParseLiteral(literal);
-  if (!parsed.ok()) return Fail(builder, parsed.status());
-  return Keep(builder, hlokit::ConstantLiteral(&builder->builder, *parsed, hlokit::kNoPlace));
+  return GuardedValue(builder, {{literal != nullptr, "literal"}}, [&]() -> hlokit_value {
+    const absl::StatusOr<hlokit::Literal> parsed = hlokit::ParseLiteral(literal);
+    if (!parsed.ok()) return Fail(builder, parsed.status());
+    return Keep(builder, hlokit::ConstantLiteral(&builder->builder, *parsed, hlokit::kNoPlace));
+  });
 }
 
 hlokit_value hlokit_builder_binary(hlokit_builder* builder, const char* opcode, hlokit_value lhs,
                                    hlokit_value rhs, const int64_t* broadcast_dimensions,
                                    size_t count, const char* attributes) {
-  const absl::StatusOr<XlaOp> made =
-      hlokit::MakeBinary(builder, opcode, OpOf(builder, lhs), OpOf(builder, rhs),
-                         {broadcast_dimensions, count}, attributes);
-  return made.ok() ? Keep(builder, *made) : Fail(builder, made.status());
+  return GuardedValue(builder,
+                      {{opcode != nullptr, "opcode"},
+                       {broadcast_dimensions != nullptr || count == 0, "broadcast_dimensions"}},
+                      [&]() -> hlokit_value {
+                        const absl::StatusOr<XlaOp> made = hlokit::MakeBinary(
+                            builder, opcode, OpOf(builder, lhs), OpOf(builder, rhs),
+                            {broadcast_dimensions, count}, attributes);
+                        return made.ok() ? Keep(builder, *made) : Fail(builder, made.status());
+                      });
 }
 
 hlokit_value hlokit_builder_operation(hlokit_builder* builder, const hlokit_operation* operation) {
-  const absl::StatusOr<XlaOp> made = hlokit::MakeOperation(builder, *operation);
-  return made.ok() ? Keep(builder, *made) : Fail(builder, made.status());
+  return GuardedValue(builder, {{operation != nullptr, "operation"}}, [&]() -> hlokit_value {
+    const absl::StatusOr<XlaOp> made = hlokit::MakeOperation(builder, *operation);
+    return made.ok() ? Keep(builder, *made) : Fail(builder, made.status());
+  });
 }
 
 const char* hlokit_builder_shape(hlokit_builder* builder, hlokit_value value) {
+  if (builder == nullptr) return nullptr;
   const absl::StatusOr<hlokit::Shape> shape = builder->builder.GetShape(OpOf(builder, value));
   if (!shape.ok()) return nullptr;
   return builder->shapes.emplace_back(Text(*shape, true)).c_str();
 }
 
 hlokit_error* hlokit_builder_error(const hlokit_builder* builder) {
-  return WrapError(builder->builder.first_error());
+  return Guarded({{builder != nullptr, "builder"}},
+                 [&]() -> hlokit_error* { return WrapError(builder->builder.first_error()); });
 }
 
 hlokit_error* hlokit_builder_build(hlokit_builder* builder, hlokit_value root,
                                    hlokit_computation** computation) {
-  auto built = root == HLOKIT_NO_VALUE ? builder->builder.Build()
-                                       : builder->builder.Build(OpOf(builder, root));
-  if (!built.ok()) return WrapError(built.status());
-  *computation = new hlokit_computation{*std::move(built)};
-  return nullptr;
+  return Guarded({{builder != nullptr, "builder"}, {computation != nullptr, "computation"}},
+                 [&]() -> hlokit_error* {
+                   auto built = root == HLOKIT_NO_VALUE
+                                    ? builder->builder.Build()
+                                    : builder->builder.Build(OpOf(builder, root));
+                   if (!built.ok()) return WrapError(built.status());
+                   *computation = new hlokit_computation{*std::move(built)};
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_computation_scalar(const char* opcode, const char* element_type,
                                         hlokit_computation** computation) {
-  const absl::StatusOr<hlokit::Opcode> parsed = hlokit::OpcodeOf(opcode);
-  if (!parsed.ok()) return WrapError(parsed.status());
-  const absl::StatusOr<hlokit::Shape> scalar = hlokit::ParseShape(absl::StrCat(element_type, "[]"));
-  if (!scalar.ok()) return WrapError(scalar.status());
-  hlokit::XlaBuilder b(opcode);
-  const XlaOp lhs = hlokit::Parameter(&b, 0, *scalar, "lhs", {}, hlokit::kNoPlace);
-  const XlaOp rhs = hlokit::Parameter(&b, 1, *scalar, "rhs", {}, hlokit::kNoPlace);
-  hlokit::BinaryOp(*parsed, lhs, rhs, {}, hlokit::kNoPlace);
-  auto built = b.Build();
-  if (!built.ok()) return WrapError(built.status());
-  *computation = new hlokit_computation{*std::move(built)};
-  return nullptr;
+  return Guarded({{opcode != nullptr, "opcode"},
+                  {element_type != nullptr, "element_type"},
+                  {computation != nullptr, "computation"}},
+                 [&]() -> hlokit_error* {
+                   const absl::StatusOr<hlokit::Opcode> parsed = hlokit::OpcodeOf(opcode);
+                   if (!parsed.ok()) return WrapError(parsed.status());
+                   const absl::StatusOr<hlokit::Shape> scalar =
+                       hlokit::ParseShape(absl::StrCat(element_type, "[]"));
+                   if (!scalar.ok()) return WrapError(scalar.status());
+                   hlokit::XlaBuilder b(opcode);
+                   const XlaOp lhs = hlokit::Parameter(&b, 0, *scalar, "lhs", {}, hlokit::kNoPlace);
+                   const XlaOp rhs = hlokit::Parameter(&b, 1, *scalar, "rhs", {}, hlokit::kNoPlace);
+                   hlokit::BinaryOp(*parsed, lhs, rhs, {}, hlokit::kNoPlace);
+                   auto built = b.Build();
+                   if (!built.ok()) return WrapError(built.status());
+                   *computation = new hlokit_computation{*std::move(built)};
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_computation_from_text(const char* hlo_text, hlokit_computation** computation) {
-  auto module = hlokit::ParseModule(hlo_text);
-  if (!module.ok()) return WrapError(module.status());
-  *computation = new hlokit_computation{hlokit::XlaComputation(*std::move(module))};
-  return nullptr;
+  return Guarded({{hlo_text != nullptr, "hlo_text"}, {computation != nullptr, "computation"}},
+                 [&]() -> hlokit_error* {
+                   auto module = hlokit::ParseModule(hlo_text);
+                   if (!module.ok()) return WrapError(module.status());
+                   *computation =
+                       new hlokit_computation{hlokit::XlaComputation(*std::move(module))};
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_computation_text(const hlokit_computation* computation, char** text) {
-  *text = hlokit::GiveBytes(hlokit::Print(computation->computation.module()), nullptr);
-  return nullptr;
+  return Guarded(
+      {{computation != nullptr, "computation"}, {text != nullptr, "text"}}, [&]() -> hlokit_error* {
+        *text = hlokit::GiveBytes(hlokit::Print(computation->computation.module()), nullptr);
+        return nullptr;
+      });
 }
 
 void hlokit_computation_free(hlokit_computation* computation) { delete computation; }

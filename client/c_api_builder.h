@@ -11,8 +11,9 @@
 //   hlokit_computation* axpy = NULL;
 //   hlokit_error* error = hlokit_builder_build(b, HLOKIT_NO_VALUE, &axpy);
 //
-// A builder is not for several threads at once. Its first error is kept, operations after it do
-// nothing, and hlokit_builder_build gives it. Computations are immutable, and live on their own.
+// A builder is not for several threads at once. Its first error is kept (a pointer that is null
+// where nothing is said of it is one), operations after it do nothing, and hlokit_builder_build
+// gives it. Computations are immutable, and live on their own.
 #pragma once
 
 #include "client/c_api.h"
@@ -29,7 +30,8 @@ typedef int64_t hlokit_value;
 /* What an operation gives that failed. */
 #define HLOKIT_NO_VALUE ((hlokit_value)-1)
 
-/* `name` becomes that of the module and of its entry computation. Never NULL. */
+/* `name` (NULL: "computation") becomes that of the module and of its entry computation. Gives never
+ * NULL. */
 hlokit_builder* hlokit_builder_create(const char* name);
 void hlokit_builder_free(hlokit_builder* builder);
 

@@ -66,35 +66,50 @@ absl::StatusOr<ClientCompileOptions> OptionsOf(const hlokit_compile_options* opt
 }  // namespace hlokit
 
 using hlokit::Give;
+using hlokit::Guarded;
 using hlokit::WrapError;
 
 extern "C" {
 
 hlokit_error* hlokit_register_custom_call(const char* target,
                                           hlokit_custom_call_function function) {
-  return WrapError(hlokit::RegisterCustomCall(target, function));
+  return Guarded(
+      {{target != nullptr, "target"}, {function != nullptr, "function"}},
+      [&]() -> hlokit_error* { return WrapError(hlokit::RegisterCustomCall(target, function)); });
 }
 hlokit_error* hlokit_load_custom_calls(const char* path) {
-  return WrapError(hlokit::LoadCustomCalls(path).status());
+  return Guarded({{path != nullptr, "path"}}, [&]() -> hlokit_error* {
+    return WrapError(hlokit::LoadCustomCalls(path).status());
+  });
 }
 
 hlokit_error* hlokit_compile_text(hlokit_client* client, const char* hlo_text,
                                   const hlokit_compile_options* options, hlokit_program** program) {
-  const auto made = hlokit::OptionsOf(options);
-  if (!made.ok()) return WrapError(made.status());
-  return Give(client->client->CompileText(hlo_text, *made), client, program);
+  return Guarded({{client != nullptr, "client"},
+                  {hlo_text != nullptr, "hlo_text"},
+                  {program != nullptr, "program"}},
+                 [&]() -> hlokit_error* {
+                   const auto made = hlokit::OptionsOf(options);
+                   if (!made.ok()) return WrapError(made.status());
+                   return Give(client->client->CompileText(hlo_text, *made), client, program);
+                 });
 }
 
 hlokit_error* hlokit_compile_proto(hlokit_client* client, const void* bytes, size_t size,
                                    const hlokit_compile_options* options,
                                    hlokit_program** program) {
-  const auto made = hlokit::OptionsOf(options);
-  if (!made.ok()) return WrapError(made.status());
-  auto file = hlokit::ReadModuleFile({static_cast<const char*>(bytes), size},
-                                     hlokit::ProtoEncoding::kBinary);
-  if (!file.ok()) return WrapError(file.status());
-  const hlokit::XlaComputation computation(std::move(file->module));
-  return Give(client->client->Compile(computation, *made), client, program);
+  return Guarded({{client != nullptr, "client"},
+                  {bytes != nullptr || size == 0, "bytes"},
+                  {program != nullptr, "program"}},
+                 [&]() -> hlokit_error* {
+                   const auto made = hlokit::OptionsOf(options);
+                   if (!made.ok()) return WrapError(made.status());
+                   auto file = hlokit::ReadModuleFile({static_cast<const char*>(bytes), size},
+                                                      hlokit::ProtoEncoding::kBinary);
+                   if (!file.ok()) return WrapError(file.status());
+                   const hlokit::XlaComputation computation(std::move(file->module));
+                   return Give(client->client->Compile(computation, *made), client, program);
+                 });
 }
 
 void hlokit_program_free(hlokit_program* program) { delete program; }
@@ -112,27 +127,46 @@ int64_t hlokit_program_device_count(const hlokit_program* program) {
   return program->program->device_count();
 }
 hlokit_error* hlokit_program_text(const hlokit_program* program, char** text) {
-  *text = hlokit::GiveBytes(hlokit::Print(program->program->module()), nullptr);
-  return nullptr;
+  return Guarded({{program != nullptr, "program"}, {text != nullptr, "text"}},
+                 [&]() -> hlokit_error* {
+                   *text = hlokit::GiveBytes(hlokit::Print(program->program->module()), nullptr);
+                   return nullptr;
+                 });
 }
 
 hlokit_error* hlokit_program_serialize(hlokit_program* program, char** bytes, size_t* size) {
-  const auto serialized = program->client->SerializeExecutable(*program->program);
-  if (!serialized.ok()) return WrapError(serialized.status());
-  *bytes = hlokit::GiveBytes(*serialized, size);
-  return nullptr;
+  return Guarded(
+      {{program != nullptr, "program"}, {bytes != nullptr, "bytes"}, {size != nullptr, "size"}},
+      [&]() -> hlokit_error* {
+        const auto serialized = program->client->SerializeExecutable(*program->program);
+        if (!serialized.ok()) return WrapError(serialized.status());
+        *bytes = hlokit::GiveBytes(*serialized, size);
+        return nullptr;
+      });
 }
 hlokit_error* hlokit_program_load(hlokit_client* client, const void* bytes, size_t size,
                                   hlokit_program** program) {
-  return Give(client->client->LoadExecutable({static_cast<const char*>(bytes), size}), client,
-              program);
+  return Guarded({{client != nullptr, "client"},
+                  {bytes != nullptr || size == 0, "bytes"},
+                  {program != nullptr, "program"}},
+                 [&]() -> hlokit_error* {
+                   return Give(
+                       client->client->LoadExecutable({static_cast<const char*>(bytes), size}),
+                       client, program);
+                 });
 }
 
 hlokit_error* hlokit_compile(hlokit_client* client, const hlokit_computation* computation,
                              const hlokit_compile_options* options, hlokit_program** program) {
-  const auto made = hlokit::OptionsOf(options);
-  if (!made.ok()) return WrapError(made.status());
-  return Give(client->client->Compile(computation->computation, *made), client, program);
+  return Guarded({{client != nullptr, "client"},
+                  {computation != nullptr, "computation"},
+                  {program != nullptr, "program"}},
+                 [&]() -> hlokit_error* {
+                   const auto made = hlokit::OptionsOf(options);
+                   if (!made.ok()) return WrapError(made.status());
+                   return Give(client->client->Compile(computation->computation, *made), client,
+                               program);
+                 });
 }
 
 }  // extern "C"

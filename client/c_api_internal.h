@@ -1,6 +1,8 @@
 // What the files of the C API share: the structs behind handles, and errors.
 #pragma once
 
+#include <exception>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +35,28 @@ namespace hlokit {
 
 // Null where the status is ok.
 hlokit_error* WrapError(const absl::Status& status);
+// A pointer that a call needs, and its name in messages.
+struct NeededPointer {
+  bool given;
+  const char* name;
+};
+
+// InvalidArgument for the first that is null.
+absl::Status CheckGiven(std::initializer_list<NeededPointer> needed);
+
+// What `call` gives, unless a pointer that it needs is null. What is thrown on the way, for want of
+// memory, becomes an error: no exception is for callers in C.
+template <typename Call>
+hlokit_error* Guarded(std::initializer_list<NeededPointer> needed, const Call& call) {
+  const absl::Status given = CheckGiven(needed);
+  if (!given.ok()) return WrapError(given);
+  try {
+    return call();
+  } catch (const std::exception& thrown) {
+    return WrapError(absl::ResourceExhaustedError(thrown.what()));
+  }
+}
+
 // Null, and a buffer of the value in `out`; or the error.
 hlokit_error* GiveBuffer(DataOr data, hlokit_buffer** out);
 // The values of buffers, null for null.

@@ -59,12 +59,5 @@ absl::StatusOr<std::unique_ptr<Instruction>> ReadInstruction(const pb::HloInstru
 inline constexpr int kFormerFields[] = {pb::HloInstructionProto::kAllReduceIdFieldNumber,
                                         pb::HloInstructionProto::kReplicaGroupsFieldNumber};
 
-// Whether no rule of XLA's touches the name, as is so for nearly all: `add.17`, of letters, digits,
-// `_.-`, a point among them and a letter first.
-bool IsUsualName(absl::string_view name);
-
-// A name as XLA makes it of any text: letters, digits, `_.-`, no type's name.
-std::string SanitizedName(absl::string_view name);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

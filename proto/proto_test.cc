@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "ir/sanitized_name.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
 #include "proto/attributes_internal.h"

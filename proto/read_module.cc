@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "ir/sanitized_name.h"
 #include "parser/normalize.h"
 #include "proto/computation_parts_internal.h"
 #include "proto/instruction_ids_internal.h"

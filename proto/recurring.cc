@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ir/sanitized_name.h"
 #include "proto/instructions_internal.h"
 #include "proto/metadata_internal.h"
 #include "proto/shapes_internal.h"

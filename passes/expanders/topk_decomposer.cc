@@ -2,9 +2,12 @@
 #include "passes/expanders/topk_decomposer.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "absl/container/flat_hash_set.h"
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -96,7 +99,18 @@ std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
                       [least](Instruction* i, Rewriter& r) { return Split(i, r, least); });
 }
 
-std::unique_ptr<Pass> CreateTopKDecomposer() { return MakeExpander("topk-decomposer", Decompose); }
+// Where positions are not read, those who read values get them without the tuple.
+std::unique_ptr<Pass> CreateTopKDecomposer() {
+  const auto of_values = std::make_shared<absl::flat_hash_set<const Instruction*>>();
+  return MakeExpander(
+      "topk-decomposer", [of_values](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+        if (i->opcode() == Opcode::kGetTupleElement && of_values->contains(i->operand(0)))
+          return i->operand(0)->operand(i->tuple_index());
+        ASSIGN_OR_RETURN(Instruction* const made, Decompose(i, r));
+        if (made != nullptr && !ReadsPositions(*i)) of_values->insert(made);
+        return made;
+      });
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

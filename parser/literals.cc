@@ -49,7 +49,7 @@ bool ReadInt(Reader& r, ElementType type, uint8_t* to) {
     r.MoveTo(result.ptr);
     value = static_cast<int64_t>(wide);
   } else if (r.PeekWord() == "true" || r.PeekWord() == "false") {
-    return r.Expected(absl::StrCat("a number of ", Text(type)));
+    return r.ExpectedValue(absl::StrCat("a number of ", Text(type)));
   } else if (!r.Int(value)) {
     return false;
   }
@@ -218,7 +218,7 @@ class ArrayReader {
         elided_ = true;
       } else {
         if (level != rank)
-          return r_.Expected(absl::StrCat("'{': the array has ", Dimensions(rank)));
+          return r_.ExpectedValue(absl::StrCat("'{': the array has ", Dimensions(rank)));
         if (rank > 0 && !Count(rank - 1)) return false;
         if (!read(r_, shape_.type, to_)) return false;
         to_ += width;
@@ -271,11 +271,11 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
   const bool one_number =
       shape.rank() > 0 && (Reader::IsClass(*at, kWordStart | kDigit) || *at == '-' || *at == '(' ||
                            (*at == '.' && Reader::IsClass(at[1], kDigit)));
-  if (one_number && count == 0) return r.Expected("'{': the array has no elements");
+  if (one_number && count == 0) return r.ExpectedValue("'{': the array has no elements");
   if (one_number) return ReadFirstElement(r, shape, literal);
   if (absl::string_view all; count > kFewElements) {
     if (r.Peek() != '{')
-      return r.Expected(absl::StrCat("'{': the array has ", Dimensions(shape.rank())));
+      return r.ExpectedValue(absl::StrCat("'{': the array has ", Dimensions(shape.rank())));
     if (!r.Balanced(all)) return false;
     if (count > static_cast<int64_t>(all.size())) {  // it is elided, or wrong
       elided = true;

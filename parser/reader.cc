@@ -83,7 +83,7 @@ bool Reader::AttributeName(absl::string_view& name, absl::string_view what) {
 bool Reader::Int(int64_t& value) {
   const char* start = Here();
   const char* digits = start + (*start == '-');
-  if (!IsClass(*digits, kDigit)) return Expected("an integer");
+  if (!IsClass(*digits, kDigit)) return ExpectedValue("an integer");
   int64_t magnitude = 0;
   const char* stop = digits;
   while (IsClass(*stop, kDigit) && stop - digits < 18) magnitude = magnitude * 10 + (*stop++ - '0');
@@ -104,7 +104,7 @@ bool Reader::Double(double& value) {
   at_ += negative;
   if (IsClass(*at_, kWordStart)) {
     const absl::string_view word = PeekWord();
-    if (word != "inf" && word != "nan") return Expected("a number");
+    if (word != "inf" && word != "nan") return ExpectedValue("a number");
     at_ += word.size();
     value = word == "inf" ? std::numeric_limits<double>::infinity()
                           : std::numeric_limits<double>::quiet_NaN();
@@ -115,7 +115,7 @@ bool Reader::Double(double& value) {
   if (result.ptr - start == kMaxWordBytes) return TooLong();
   if (result.ec == std::errc::invalid_argument) {
     at_ = start;
-    return Expected("a number");
+    return ExpectedValue("a number");
   }
   at_ = result.ptr;
   // Without a point or an exponent it is an integer to XLA, which has no negative zero.
@@ -129,7 +129,7 @@ bool Reader::Double(double& value) {
 
 bool Reader::Bool(bool& value) {
   const absl::string_view word = PeekWord();
-  if (word != "true" && word != "false") return Expected("true or false");
+  if (word != "true" && word != "false") return ExpectedValue("true or false");
   value = word == "true";
   at_ += word.size();
   return true;
@@ -150,7 +150,7 @@ const char* Reader::QuoteEnd(const char* quote) const {
 
 bool Reader::String(absl::string_view& value, std::string& unescaped) {
   const char quote = Peek();
-  if (quote != '"' && quote != '\'') return Expected("a string");
+  if (quote != '"' && quote != '\'') return ExpectedValue("a string");
   const char* stop = QuoteEnd(at_);
   if (stop == nullptr) return Error(at_, "the string has no closing quote");
   value = absl::string_view(at_ + 1, stop - at_ - 2);
@@ -175,7 +175,7 @@ bool Reader::String(std::string& value) {
 bool Reader::Balanced(absl::string_view& text) {
   const char* start = Here();
   const char open = *start;
-  if (open != '{' && open != '[' && open != '(') return Expected("'{'");
+  if (open != '{' && open != '[' && open != '(') return ExpectedValue("'{'");
   const char close = open == '{' ? '}' : open == '[' ? ']' : ')';
   int64_t depth = 0;
   for (const char* p = start; p < end_; ++p) {
@@ -223,7 +223,7 @@ bool Reader::AnyValue(absl::string_view& text) {
     }
   }
   text = {start, static_cast<size_t>(at_ - start)};
-  return !text.empty() || Expected("a value");
+  return !text.empty() || ExpectedValue("a value");
 }
 
 SourcePlace Reader::PlaceAt(const char* at) const {
@@ -262,6 +262,11 @@ bool Reader::ExpectedHere(absl::string_view what) {
   if (line_end == nullptr) return Expected(what);
   at_ = line_end;  // what stands on the next line is read for itself
   return Error(line_end, "expected ", what, ", found the end of the line");
+}
+
+bool Reader::ExpectedValue(absl::string_view what) {
+  const bool closes = Peek() == '}' || AtEnd();
+  return closes ? ExpectedHere(what) : Expected(what);
 }
 
 bool Reader::ExpectedChar(char c, absl::string_view where) {

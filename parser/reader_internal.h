@@ -118,6 +118,9 @@ class Reader {
   // The same for what should have followed on the same line: where the next token stands on a later
   // one, the end of the line is named.
   bool ExpectedHere(absl::string_view what);
+  // The same for a value: the brace that closes a computation, on a line of its own, is none, and
+  // what is missing is missing before it.
+  bool ExpectedValue(absl::string_view what);
   // Where the line of the token before ended, if the one at `at` (the next) stands on a later one;
   // else null.
   const char* LineEndBefore(const char* at) const;
@@ -185,10 +188,10 @@ inline absl::string_view Reader::PeekWord() {
 inline bool Reader::Name(absl::string_view& name, absl::string_view what) {
   const bool percent = Peek() == '%';
   at_ += percent;
-  if (percent && !IsClass(*at_, kWordStart)) return Expected(what);
+  if (percent && !IsClass(*at_, kWordStart)) return ExpectedValue(what);
   name = Word();
   if (static_cast<int64_t>(name.size()) == kMaxWordBytes) return TooLong();
-  return !name.empty() || Expected(what);
+  return !name.empty() || ExpectedValue(what);
 }
 
 }  // namespace hlokit

@@ -108,7 +108,7 @@ bool ByX(Reader& r, Fn item) {
 // low_high, each possibly negative.
 bool ReadLowHigh(Reader& r, int64_t& low, int64_t& high) {
   if (!r.Int(low)) return false;
-  if (*r.raw_position() != '_') return r.Expected("'_' between low and high padding");
+  if (*r.raw_position() != '_') return r.ExpectedHere("'_' between low and high padding");
   r.MoveTo(r.raw_position() + 1);
   return r.Int(high);
 }
@@ -184,7 +184,7 @@ bool ReadLabels(Reader& r, char first, char second, int64_t& first_dim, int64_t&
 
 bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
   const absl::string_view word = r.PeekWord();
-  if (word.empty()) return r.Expected(absl::StrCat("one of ", absl::StrJoin(spellings, ", ")));
+  if (word.empty()) return r.ExpectedValue(absl::StrCat("one of ", absl::StrJoin(spellings, ", ")));
   const std::string hint = DidYouMean(word, spellings);
   return r.Error(r.Here(), "unknown value '", word, "', expected one of ",
                  absl::StrJoin(spellings, ", "), hint);

@@ -80,6 +80,7 @@ void NearestName::Offer(absl::string_view candidate) {
 }
 
 void NearestName::Take(absl::string_view candidate, int distance) {
+  if (distance >= static_cast<int>(std::max(word_.size(), candidate.size()))) return;  // all new
   const bool better =
       distance < best_ || (distance == best_ && !name_.empty() && candidate < name_);
   if (!better) return;

@@ -82,6 +82,8 @@ class Reducer {
                     int64_t n);
   // True if folding is one associative opcode.
   bool simple() const { return kernel_.run != nullptr; }
+  // Leaves it to the caller to round what the steps come to.
+  void RoundAtEnd() { rounds_ = false; }
   // True if any grouping will do besides.
   bool regroups() const { return simple() && !rounds_; }
 

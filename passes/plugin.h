@@ -28,7 +28,7 @@
 namespace hlokit {
 
 // Raised whenever a plugin built before would be misunderstood.
-inline constexpr uint32_t kPassPluginVersion = 1;
+inline constexpr uint32_t kPassPluginVersion = 2;
 
 // What the headers say of classes that plugins and programs share: a plugin works where it was
 // built with the same.

@@ -41,7 +41,7 @@ class Plugins(unittest.TestCase):
     def test_bad_plugins_are_refused(self):
         self.refused("--load-pass-plugin=/none.so", r"cannot load the pass plugin /none\.so: ")
         self.refused(self.plugin("undefined"), r"undefined symbol: .*NobodyHasThisFunction")
-        self.refused(self.plugin("other_version"), "built for version 2 of the interface of passes, this program has version 1")
+        self.refused(self.plugin("other_version"), "built for version 3 of the interface of passes, this program has version 2")
         self.refused(self.plugin("other_headers"), "built with other headers of hlokit")
         self.refused(self.plugin("clash"), "plugin 'faulty': there is a pass dce already")
         self.refused(self.plugin("bad_name"), "'a,b' cannot be a pass's name")

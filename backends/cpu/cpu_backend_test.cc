@@ -23,11 +23,11 @@ std::unique_ptr<Executable> Compile(absl::string_view text, const CompileOptions
 }
 
 TEST(CpuBackendTest, CompilingReportsProgress) {
-  // Each of another size, so that none are merged.
-  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[600,64]{1,0} parameter(0)\n";
+  // Each of another size, so that none are merged; of rows cut short, so that none is one copy.
+  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64,600]{1,0} parameter(0)\n";
   for (int i = 1; i <= 40; ++i)
-    absl::StrAppend(&text, "  ", i == 40 ? "ROOT " : "", "p", i, " = f32[", 600 - i,
-                    ",64]{1,0} slice(p", i - 1, "), slice={[1:", 601 - i, "], [0:64]}\n");
+    absl::StrAppend(&text, "  ", i == 40 ? "ROOT " : "", "p", i, " = f32[64,", 600 - i,
+                    "]{1,0} slice(p", i - 1, "), slice={[0:64], [1:", 601 - i, "]}\n");
   std::mutex mutex;
   std::vector<double> fractions;
   CompileOptions options;

@@ -86,9 +86,7 @@ class ConstantFolding final : public ComputationPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateConstantFolding() {
-  return std::make_unique<ConstantFolding>();
-}
+std::unique_ptr<Pass> CreateConstantFolding() { return std::make_unique<ConstantFolding>(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -48,6 +48,11 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
     outer_.push_back(d);
     units_ = shape.dims[d];
     inner_ /= shape.dims[d];
+    if (inner_ == 1) {
+      row_ = RowLength(units_);
+      inner_ = row_;
+      units_ /= row_;
+    }
   }
   if (shape.ElementCount() == 0) units_ = 0;
 }
@@ -76,6 +81,13 @@ void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
       rest = b.CreateUDiv(rest, size);
     }
     llvm::Value* base = Scale(b, unit, inner_);
+    if (row_ > 1) {
+      EmitLoop(b, row_, [&](llvm::Value* at) {
+        multi[outer_[0]] = b.CreateNSWAdd(base, at);
+        body(ElementIndex::Multi(multi, multi[outer_[0]]));
+      });
+      return;
+    }
     std::function<void(size_t, llvm::Value*)> nest = [&](size_t level, llvm::Value* position) {
       if (level == inner_dims_.size()) {
         body(ElementIndex::Multi(multi, position));

@@ -3,15 +3,21 @@
 
 namespace hlokit {
 
+// In the index's own type, as far as that can exceed the limit: vectors of narrow indices gather
+// twice as many elements in one instruction.
 llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit) {
   if (limit <= 0) return b.getInt64(0);
-  if (IsUnsigned(type) || IsPred(type)) {
-    llvm::Value* wide = b.CreateZExt(index, b.getInt64Ty());
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, b.getInt64(limit));
-  }
-  llvm::Value* wide = b.CreateSExt(index, b.getInt64Ty());
-  wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, wide, b.getInt64(0));
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(limit));
+  const unsigned bits = index->getType()->getScalarSizeInBits();
+  const bool is_unsigned = IsUnsigned(type) || IsPred(type);
+  const auto bound = [&](int64_t value) {
+    return llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(value));
+  };
+  const bool may_exceed = bits >= 64 || limit < (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
+  if (!is_unsigned) index = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index, bound(0));
+  if (may_exceed)
+    index = b.CreateBinaryIntrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin,
+                                    index, bound(limit));
+  return is_unsigned ? b.CreateZExt(index, b.getInt64Ty()) : b.CreateSExt(index, b.getInt64Ty());
 }
 
 llvm::Value* ElementEmitter::StartIndex(const Instruction* index, const ElementIndex& at,

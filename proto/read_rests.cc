@@ -1,0 +1,65 @@
+// What this version does not know of a module's messages, kept to be written again.
+#include "proto/module_reader_internal.h"
+
+namespace hlokit {
+
+absl::Status ModuleReader::KeepRests() {
+  RETURN_IF_ERROR(KeepInstructionRests());
+  for (const auto& [computation, bytes] : computations_with_rest_) {
+    constexpr int kInstructions[] = {ComputationMessage::kInstructionsFieldNumber};
+    ComputationMessage message, written;
+    RETURN_IF_ERROR(Parse(FieldsBeyond(bytes, kInstructions), message));
+    WriteProgramShape(*computation, written.mutable_program_shape());
+    constexpr int kOwn[] = {
+        ComputationMessage::kNameFieldNumber, ComputationMessage::kIdFieldNumber,
+        ComputationMessage::kRootIdFieldNumber, ComputationMessage::kIsFusionComputationFieldNumber,
+        ComputationMessage::kExecutionThreadFieldNumber};
+    rest_.Keep(*computation, RestOf(message, written, kOwn));
+  }
+  return KeepModuleRest();
+}
+
+// Fields that the header takes whole are looked into only where they hold unknown ones.
+absl::Status ModuleReader::KeepModuleRest() {
+  using M = pb::HloModuleProto;
+  constexpr int kTaken[] = {M::kScheduleFieldNumber,
+                            M::kEntryComputationIdFieldNumber,
+                            M::kNameFieldNumber,
+                            M::kEntryComputationNameFieldNumber,
+                            M::kHostProgramShapeFieldNumber,
+                            M::kInputOutputAliasFieldNumber,
+                            M::kBufferDonorFieldNumber,
+                            M::kFrontendAttributesFieldNumber,
+                            M::kStackFrameIndexFieldNumber,
+                            M::kOriginalValueRecoveryTableFieldNumber,
+                            M::kHlokitFieldNumber};
+  constexpr size_t kNeverWritten = 2;  // the first ones
+  const absl::Span<const int> taken(kTaken);
+  if (!header_has_rest_) {
+    rest_.KeepOfModule(FieldsBeyond(header_bytes_, taken));
+    return absl::OkStatus();
+  }
+  pb::HloModuleProto written;
+  RETURN_IF_ERROR(WriteHeader(*module_, &written));
+  RETURN_IF_ERROR(WriteHostShape(*module_, &written));
+  WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
+  rest_.KeepOfModule(RestOf(header_, written, taken.first(kNeverWritten)));
+  return absl::OkStatus();
+}
+
+absl::Status ModuleReader::KeepInstructionRests() {
+  if (with_rest_.empty()) return absl::OkStatus();
+  const ProtoIds ids(*module_, rest_);
+  StackFrameNumbering frames(module_->header().stack_frames);
+  for (const auto& [instruction, bytes] : with_rest_) {
+    RETURN_IF_ERROR(ParseInstruction(bytes));
+    frames.Use(instruction->metadata().stack_frame_id);
+    InstructionMessage written;
+    RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
+    rest_.Keep(*instruction, RestOf(*instruction_, written, kFormerFields));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,6 @@
 // The library knows matrices by columns; one by rows is its transpose.
 #include "runtime/blas_internal.h"
 
-#include <stdio.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -31,12 +29,7 @@ bool SameLayout(const HlokitMatrixLayout& a, const HlokitMatrixLayout& b) {
   return a.row_stride == b.row_stride && a.col_stride == b.col_stride;
 }
 
-template <typename F, typename T>
-F* FindFunction(const char* name) {
-  char symbol[16];
-  snprintf(symbol, sizeof(symbol), "%c%s_", LapackTraits<T>::kLetter, name);
-  return reinterpret_cast<F*>(FindLapackSymbol(symbol));
-}
+bool IsLarge(int64_t size) { return size >= kLeastSize && size <= INT32_MAX; }
 
 template <typename T>
 void CopyMatrix(void* ctx, int64_t rows, int64_t cols, const T* from,
@@ -49,6 +42,9 @@ void CopyMatrix(void* ctx, int64_t rows, int64_t cols, const T* from,
 }
 
 // --- Cholesky ---
+
+template <typename T>
+using Potrf = void(const char*, const int*, T*, const int*, int*);
 
 // The library lets NaN pass; we report the minor it makes.
 template <typename T>
@@ -74,10 +70,8 @@ void Finish(T* matrix, int64_t n, bool upper_in_memory, bool failed) {
 }
 
 template <typename T>
-bool Cholesky(void* ctx, const HlokitCholeskyDesc& d, const void* from, void* to, int32_t* info) {
-  using Potrf = void(const char*, const int*, T*, const int*, int*);
-  Potrf* potrf = FindFunction<Potrf, T>("potrf");
-  if (potrf == nullptr) return false;
+void Cholesky(void* ctx, const HlokitCholeskyDesc& d, const void* from, void* to, int32_t* info,
+              Potrf<T>* potrf) {
   // By rows, the lower triangle is the upper one of the transpose, whose factor is the transpose
   // again.
   const bool upper = (d.lower == 0) == ByColumns(d.to);
@@ -98,10 +92,13 @@ bool Cholesky(void* ctx, const HlokitCholeskyDesc& d, const void* from, void* to
       }
     }
   });
-  return true;
 }
 
 // --- triangular systems ---
+
+template <typename T>
+using Trsm = void(const char*, const char*, const char*, const char*, const int*, const int*,
+                  const T*, const T*, const int*, T*, const int*);
 
 struct SolveCall {
   char side, triangle, trans, diagonal;
@@ -121,12 +118,8 @@ bool Translate(const HlokitTriangularSolveDesc& d, bool complex, SolveCall& call
 }
 
 template <typename T>
-bool Solve(void* ctx, const HlokitTriangularSolveDesc& d, const void* a, const void* b, void* x) {
-  using Trsm = void(const char*, const char*, const char*, const char*, const int*, const int*,
-                    const T*, const T*, const int*, T*, const int*);
-  Trsm* trsm = FindFunction<Trsm, T>("trsm");
-  SolveCall call;
-  if (trsm == nullptr || !Translate(d, kIsComplex<T>, call)) return false;
+void Solve(void* ctx, const HlokitTriangularSolveDesc& d, const void* a, const void* b, void* x,
+           const SolveCall& call, Trsm<T>* trsm) {
   const int order = static_cast<int>(d.left_side ? d.m : d.n);
   const int rows = static_cast<int>(ByColumns(d.x) ? d.m : d.n);
   const int64_t systems = d.left_side ? d.n : d.m;
@@ -148,50 +141,45 @@ bool Solve(void* ctx, const HlokitTriangularSolveDesc& d, const void* a, const v
            static_cast<const T*>(a) + i * int64_t{order} * order, &order, to, &rows);
     }
   });
-  return true;
 }
-
-bool IsLarge(int64_t size) { return size >= kLeastSize && size <= INT32_MAX; }
 
 }  // namespace
 
+template <typename T>
 bool CholeskyByLibrary(void* ctx, const HlokitCholeskyDesc& d, const void* from, void* to,
                        int32_t* info) {
   if (!IsLarge(d.n) || !IsDense(d.from, d.n, d.n) || !IsDense(d.to, d.n, d.n)) return false;
   if (from == to && !SameLayout(d.from, d.to)) return false;
-  switch (d.type) {
-    case HLOKIT_F32:
-      return Cholesky<float>(ctx, d, from, to, info);
-    case HLOKIT_F64:
-      return Cholesky<double>(ctx, d, from, to, info);
-    case HLOKIT_C64:
-      return Cholesky<std::complex<float>>(ctx, d, from, to, info);
-    case HLOKIT_C128:
-      return Cholesky<std::complex<double>>(ctx, d, from, to, info);
-    default:
-      return false;
-  }
+  static auto* const potrf = reinterpret_cast<Potrf<T>*>(FindLapackFunction<T>("potrf"));
+  if (potrf == nullptr) return false;
+  Cholesky<T>(ctx, d, from, to, info, potrf);
+  return true;
 }
 
+template <typename T>
 bool SolveByLibrary(void* ctx, const HlokitTriangularSolveDesc& d, const void* a, const void* b,
                     void* x) {
   const int64_t order = d.left_side ? d.m : d.n;
   if (!IsLarge(order) || std::max(d.m, d.n) > INT32_MAX || d.m == 0 || d.n == 0) return false;
   if (!IsDense(d.a, order, order) || !IsDense(d.x, d.m, d.n)) return false;
   if (b == x && !SameLayout(d.b, d.x)) return false;
-  switch (d.type) {
-    case HLOKIT_F32:
-      return Solve<float>(ctx, d, a, b, x);
-    case HLOKIT_F64:
-      return Solve<double>(ctx, d, a, b, x);
-    case HLOKIT_C64:
-      return Solve<std::complex<float>>(ctx, d, a, b, x);
-    case HLOKIT_C128:
-      return Solve<std::complex<double>>(ctx, d, a, b, x);
-    default:
-      return false;
-  }
+  static auto* const trsm = reinterpret_cast<Trsm<T>*>(FindLapackFunction<T>("trsm"));
+  SolveCall call;
+  if (trsm == nullptr || !Translate(d, kIsComplex<T>, call)) return false;
+  Solve<T>(ctx, d, a, b, x, call, trsm);
+  return true;
 }
+
+#define HLOKIT_FOR_TYPE(T)                                                                 \
+  template bool CholeskyByLibrary<T>(void*, const HlokitCholeskyDesc&, const void*, void*, \
+                                     int32_t*);                                            \
+  template bool SolveByLibrary<T>(void*, const HlokitTriangularSolveDesc&, const void*,    \
+                                  const void*, void*);
+HLOKIT_FOR_TYPE(float)
+HLOKIT_FOR_TYPE(double)
+HLOKIT_FOR_TYPE(std::complex<float>)
+HLOKIT_FOR_TYPE(std::complex<double>)
+#undef HLOKIT_FOR_TYPE
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -21,8 +21,6 @@ constexpr int64_t kWideRows = 256;          // of a wide product at most
 constexpr int64_t kPartDepth = 512;         // positions of k that are summed up one by one
 constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 template <typename T>
 class Product {
  public:

@@ -66,6 +66,8 @@ HLOKIT_INLINE bool LiesAlongK(const GemmSource& source) {
   return HasRuns(source.k) && !HasRuns(source.outer);
 }
 
+HLOKIT_INLINE int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // --- the kernels of one instruction set ---
 
 constexpr int kGemmShapes = 3;  // register tiles: many rows, some, few but wide

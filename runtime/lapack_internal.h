@@ -39,6 +39,15 @@ struct LapackTraits<std::complex<double>> {
   static constexpr char kLetter = 'z';
 };
 
+// The address of the function `name`, without its type letter, for elements of type T; or null.
+template <typename T>
+void* FindLapackFunction(const char* name) {
+  char symbol[16] = {LapackTraits<T>::kLetter};
+  strcpy(symbol + 1, name);
+  strcat(symbol, "_");
+  return FindLapackSymbol(symbol);
+}
+
 template <typename T>
 using RealOf = typename LapackTraits<T>::Real;
 template <typename T>
@@ -84,12 +93,10 @@ class LapackCall {
   // absence.
   template <typename F>
   F* Find(const char* name) const {
-    char symbol[16] = {LapackTraits<T>::kLetter};
-    strcpy(symbol + 1, name);
-    strcat(symbol, "_");
-    void* address = FindLapackSymbol(symbol);
+    void* address = FindLapackFunction<T>(name);
     if (address == nullptr)
-      SetKernelError(ctx, "LAPACK's %s is not available: is OpenBLAS installed?", symbol);
+      SetKernelError(ctx, "LAPACK's %c%s_ is not available: is OpenBLAS installed?",
+                     LapackTraits<T>::kLetter, name);
     return reinterpret_cast<F*>(address);
   }
 

@@ -131,6 +131,7 @@ class Cholesky {
 template <typename T>
 void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data, void* to_data,
                    int32_t* info) {
+  if (CholeskyByLibrary<T>(ctx, d, from_data, to_data, info)) return;
   const int64_t n = d.n;
   ParallelFor(ctx, d.batch, BatchGrain(n * n * n), [&](int64_t begin, int64_t end) {
     Scratch scratch((n + kBlock) * n * sizeof(T));
@@ -208,6 +209,7 @@ class Substitution {
 template <typename T>
 void SolveBatch(void* ctx, HlokitTriangularSolveDesc d, const void* a_data, const void* b_data,
                 void* x_data) {
+  if (SolveByLibrary<T>(ctx, d, a_data, b_data, x_data)) return;
   bool transposed = d.transpose != HLOKIT_NO_TRANSPOSE;
   const bool conjugated = d.transpose == HLOKIT_ADJOINT;
   const int64_t size = d.left_side ? d.m : d.n, cols = d.left_side ? d.n : d.m;
@@ -256,7 +258,6 @@ extern "C" {
 
 void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from, void* to,
                      int32_t* info) {
-  if (hlokit::CholeskyByLibrary(ctx, *desc, from, to, info)) return;
   switch (desc->type) {
     case HLOKIT_F32:
       return hlokit::CholeskyBatch<float>(ctx, *desc, from, to, info);
@@ -273,7 +274,6 @@ void hlokit_cholesky(void* ctx, const HlokitCholeskyDesc* desc, const void* from
 
 void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, const void* a,
                              const void* b, void* x) {
-  if (hlokit::SolveByLibrary(ctx, *desc, a, b, x)) return;
   switch (desc->type) {
     case HLOKIT_F32:
       return hlokit::SolveBatch<float>(ctx, *desc, a, b, x);

@@ -18,7 +18,7 @@ constexpr int64_t kColumnBytes = 24 << 10;  // of columns that all rows meet whi
 constexpr int64_t kMostColumns = 64;        // that one call takes
 constexpr int64_t kTaskWork = 1 << 19;      // multiply-adds that are worth a task
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t kAtStart = 0;  // where the only run of a column begins
 
 template <typename T>
 constexpr int32_t kTypeOf = sizeof(T) == 4 ? HLOKIT_F32 : HLOKIT_F64;
@@ -55,9 +55,7 @@ class FewRows {
         rows_(c.rows.size),
         depth_(a.k.size),
         run_(RunOf(b.k)) {
-    for (int64_t k = run_; k < depth_; k += run_) runs_.push_back(OffsetAt(b_.k, k));
-    first_run_ = OffsetAt(b_.k, 0);
-    if (!runs_.empty()) runs_.insert(runs_.begin(), first_run_);
+    for (int64_t k = 0; run_ < depth_ && k < depth_; k += run_) runs_.push_back(OffsetAt(b_.k, k));
     const int64_t groups = rows_ > kGemmDotRows ? CeilDiv(rows_, kRowsAmongMany) : 1;
     height_ = CeilDiv(rows_, groups);
     const int64_t column = depth_ * int64_t{sizeof(T)};
@@ -88,8 +86,7 @@ class FewRows {
     for (int64_t row = 0; row < rows_; row += height_) {
       const int64_t rows = std::min(height_, rows_ - row);
       by_rows_[rows]({a + row * depth_, depth_, b_.data, columns, count,
-                      runs_.empty() ? &first_run_ : runs_.data(),
-                      std::max<int64_t>(1, static_cast<int64_t>(runs_.size())), run_, tile,
+                      runs_.empty() ? &kAtStart : runs_.data(), depth_ / run_, run_, tile,
                       kMostColumns});
       kernels_.store(c_.type)(tile, kMostColumns, rows, count, c_, row, col);
     }
@@ -101,10 +98,9 @@ class FewRows {
   const GemmTarget& c_;
   int64_t rows_, depth_;
   int64_t run_;                // elements of a column that lie side by side
-  std::vector<int64_t> runs_;  // where they begin; nothing for the one
-  int64_t first_run_;
-  int64_t height_;  // rows that are worked on together
-  int64_t chunk_;   // columns that all rows meet, one group after the other
+  std::vector<int64_t> runs_;  // where they begin; empty, without memory of its own, for one
+  int64_t height_;             // rows that are worked on together
+  int64_t chunk_;              // columns that all rows meet, one group after the other
 };
 
 template <typename T>

@@ -122,6 +122,7 @@ class BlockFold {
     llvm::Value* part = parts == 1 ? b_.getInt64(0) : b_.CreateURem(unit, b_.getInt64(parts));
     first_ = b_.CreateNSWMul(part, b_.getInt64(form_.together()));
     const FoldedDim& across = form_.dims[form_.across];
+    llvm::Value* place = b_.CreateNSWAdd(b_.CreateNSWMul(row, b_.getInt64(across.results)), first_);
     start_.assign(form_.dims.size(), nullptr);
     for (size_t d = form_.dims.size(); d-- > 0;) {
       llvm::Value* at = first_;
@@ -133,7 +134,6 @@ class BlockFold {
       start_[d] = b_.CreateNSWSub(b_.CreateNSWMul(at, b_.getInt64(form_.dims[d].window)),
                                   b_.getInt64(form_.dims[d].pad_low));
     }
-    llvm::Value* place = b_.CreateNSWAdd(OutputRow(unit), first_);
     if (across.IsWhole() && across.results % form_.together() == 0) return Fold(place, false);
     llvm::Value* end =
         b_.CreateNSWAdd(start_[form_.across], b_.getInt64(form_.together() * across.window));
@@ -146,13 +146,6 @@ class BlockFold {
  private:
   llvm::Type* Vector(llvm::Type* element, int64_t count = kLanes) const {
     return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
-  }
-
-  // Where the row of results that `unit` is a part of begins.
-  llvm::Value* OutputRow(llvm::Value* unit) {
-    const int64_t parts = form_.parts();
-    llvm::Value* row = parts == 1 ? unit : b_.CreateUDiv(unit, b_.getInt64(parts));
-    return b_.CreateNSWMul(row, b_.getInt64(form_.dims[form_.across].results));
   }
 
   // With `careful`, lanes may lie outside the array, or beyond the last result.
@@ -194,38 +187,10 @@ class BlockFold {
       high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high,
                                       b_.CreateNSWSub(b_.getInt64(dim.size), start_[d]));
     }
-    return Steps(low, high, sums, [&](llvm::Value* step, const Values& inner) {
+    return EmitLoopCarrying(b_, low, high, sums, [&](llvm::Value* step, const Values& inner) {
       step_ = d == form_.across ? step : step_;
       return FoldDims(d + 1, at(step), inner, careful);
     });
-  }
-
-  // A loop from `low` to `high`, at least one step, that carries values.
-  Values Steps(llvm::Value* low, llvm::Value* high, const Values& initial,
-               absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-    llvm::BasicBlock* before = b_.GetInsertBlock();
-    llvm::Function* function = before->getParent();
-    llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "fold", function);
-    llvm::BasicBlock* after = llvm::BasicBlock::Create(b_.getContext(), "folded", function);
-    b_.CreateBr(loop);
-    b_.SetInsertPoint(loop);
-    llvm::PHINode* step = b_.CreatePHI(b_.getInt64Ty(), 2);
-    step->addIncoming(low, before);
-    std::vector<llvm::PHINode*> phis;
-    Values carried;
-    for (llvm::Value* v : initial) {
-      phis.push_back(b_.CreatePHI(v->getType(), 2));
-      phis.back()->addIncoming(v, before);
-      carried.push_back(phis.back());
-    }
-    const Values next = body(step, carried);
-    llvm::Value* following = b_.CreateNSWAdd(step, b_.getInt64(1));
-    llvm::BasicBlock* end = b_.GetInsertBlock();
-    step->addIncoming(following, end);
-    for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], end);
-    b_.CreateCondBr(b_.CreateICmpSLT(following, high), loop, after);
-    b_.SetInsertPoint(after);
-    return next;
   }
 
   Values FoldPlace(llvm::Value* offset, const Values& sums, bool careful) {
@@ -313,7 +278,7 @@ class BlockFold {
       return next;
     };
     if (dim.window == kPair) return fold(b_.getInt64(0), sums);
-    return Steps(b_.getInt64(0), b_.getInt64(dim.window / kPair), sums, fold);
+    return EmitLoopCarrying(b_, dim.window / kPair, sums, fold);
   }
 
   // The low or high elements of words.

@@ -92,6 +92,11 @@ Values EmitLoopCarrying(Builder& b, int64_t count, const Values& initial,
   return EmitLoopGeneral(b, b.getInt64(0), b.getInt64(count), initial, body);
 }
 
+Values EmitLoopCarrying(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  return EmitLoopGeneral(b, begin, end, initial, body);
+}
+
 void EmitIf(Builder& b, llvm::Value* condition, absl::FunctionRef<void()> body) {
   llvm::BasicBlock* then = NewBlock(b, "then");
   llvm::BasicBlock* join = NewBlock(b, "join");

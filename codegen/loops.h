@@ -22,6 +22,8 @@ void EmitLoop(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> b
 using Values = std::vector<llvm::Value*>;
 Values EmitLoopCarrying(Builder& b, int64_t count, const Values& initial,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+Values EmitLoopCarrying(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
 
 // if (condition) body().
 void EmitIf(Builder& b, llvm::Value* condition, absl::FunctionRef<void()> body);

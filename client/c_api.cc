@@ -62,6 +62,21 @@ absl::StatusOr<Shape> ShapeOfBytes(const char* text, size_t size) {
   return shape;
 }
 
+// The buffer that make(shape) gives of elements on the host.
+template <typename Make>
+hlokit_error* GiveHostBuffer(hlokit_client* client, const char* shape, const void* elements,
+                             size_t size, hlokit_buffer** buffer, const Make& make) {
+  return Guarded({{client != nullptr, "client"},
+                  {shape != nullptr, "shape"},
+                  {elements != nullptr || size == 0, "elements"},
+                  {buffer != nullptr, "buffer"}},
+                 [&]() -> hlokit_error* {
+                   const absl::StatusOr<Shape> parsed = ShapeOfBytes(shape, size);
+                   if (!parsed.ok()) return WrapError(parsed.status());
+                   return GiveBuffer(make(*parsed), buffer);
+                 });
+}
+
 }  // namespace hlokit
 
 using hlokit::GiveBuffer;
@@ -104,32 +119,18 @@ void hlokit_bytes_free(char* bytes) { delete[] bytes; }
 
 hlokit_error* hlokit_buffer_from_host(hlokit_client* client, const char* shape,
                                       const void* elements, size_t size, hlokit_buffer** buffer) {
-  return Guarded({{client != nullptr, "client"},
-                  {shape != nullptr, "shape"},
-                  {elements != nullptr || size == 0, "elements"},
-                  {buffer != nullptr, "buffer"}},
-                 [&]() -> hlokit_error* {
-                   const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
-                   if (!parsed.ok()) return WrapError(parsed.status());
-                   return GiveBuffer(client->client->TransferFromHost(*parsed, elements), buffer);
-                 });
+  return hlokit::GiveHostBuffer(client, shape, elements, size, buffer, [&](const Shape& parsed) {
+    return client->client->TransferFromHost(parsed, elements);
+  });
 }
 hlokit_error* hlokit_buffer_borrow_host(hlokit_client* client, const char* shape,
                                         const void* elements, size_t size, hlokit_release release,
                                         void* user, hlokit_buffer** buffer) {
-  return Guarded({{client != nullptr, "client"},
-                  {shape != nullptr, "shape"},
-                  {elements != nullptr || size == 0, "elements"},
-                  {buffer != nullptr, "buffer"}},
-                 [&]() -> hlokit_error* {
-                   const absl::StatusOr<Shape> parsed = hlokit::ShapeOfBytes(shape, size);
-                   if (!parsed.ok()) return WrapError(parsed.status());
-                   std::function<void()> released;
-                   if (release != nullptr) released = [release, user] { release(user); };
-                   return GiveBuffer(
-                       client->client->BorrowFromHost(*parsed, elements, std::move(released)),
-                       buffer);
-                 });
+  return hlokit::GiveHostBuffer(client, shape, elements, size, buffer, [&](const Shape& parsed) {
+    std::function<void()> released;
+    if (release != nullptr) released = [release, user] { release(user); };
+    return client->client->BorrowFromHost(parsed, elements, std::move(released));
+  });
 }
 hlokit_error* hlokit_buffer_from_text(hlokit_client* client, const char* literal,
                                       hlokit_buffer** buffer) {

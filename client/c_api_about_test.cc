@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/c_api_builder.h"
+#include "client/c_api_messages_internal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -13,14 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// The message, or nothing; frees the error.
-std::string Message(hlokit_error* error) {
-  if (error == nullptr) return "";
-  std::string message = hlokit_error_message(error);
-  hlokit_error_free(error);
-  return message;
-}
 
 // Text that the API gave, which is freed.
 std::string Taken(char* text) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/c_api_builder.h"
+#include "client/c_api_messages_internal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -12,13 +13,6 @@ namespace hlokit {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Message(hlokit_error* error) {
-  if (error == nullptr) return "";
-  std::string message = hlokit_error_message(error);
-  hlokit_error_free(error);
-  return message;
-}
 
 class CApiHostileTest : public testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/c_api_builder.h"
+#include "client/c_api_messages_internal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -14,14 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// The message, or nothing; frees the error.
-std::string Message(hlokit_error* error) {
-  if (error == nullptr) return "";
-  std::string message = hlokit_error_message(error);
-  hlokit_error_free(error);
-  return message;
-}
 
 using Computation = std::unique_ptr<hlokit_computation, decltype(&hlokit_computation_free)>;
 

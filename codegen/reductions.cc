@@ -2,6 +2,7 @@
 #include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
 #include "ops/eval_program.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -42,10 +43,6 @@ ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> t
     terms = std::move(sums);
   }
   return terms[0];
-}
-
-bool IsNarrowFloat(ElementType type) {
-  return IsFloat(type) && type != ElementType::kF32 && type != ElementType::kF64;
 }
 
 // Sets where a dot's element at `result` lies in the operands, but for the summed dimensions.

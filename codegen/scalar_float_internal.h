@@ -7,9 +7,6 @@
 
 namespace hlokit {
 
-// True for the types that are computed in f32: f16, bf16, f8*, f4*.
-inline bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
-
 // The exact value, as float, of a pattern in memory form.
 Val DecodeFloat(ElementType type, Val pattern);
 // The pattern of a float that the type represents exactly (as RoundFloat returns it).

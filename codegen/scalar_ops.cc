@@ -7,6 +7,7 @@
 #include "codegen/math_functions.h"
 #include "codegen/scalar_float_internal.h"
 #include "codegen/scalar_integer_internal.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {

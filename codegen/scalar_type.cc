@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/scalar_float_internal.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {

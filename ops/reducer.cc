@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "types/float_convert.h"
+
 namespace hlokit {
 namespace {
 
 constexpr int64_t kBlock = 32, kScanBlock = 16;
-
-bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
 
 bool IsChoice(Opcode opcode) { return opcode == Opcode::kMaximum || opcode == Opcode::kMinimum; }
 

@@ -29,6 +29,9 @@ struct FloatFormat {
 };
 const FloatFormat& FormatOf(ElementType type);
 
+// True for the types that are computed in f32: f16, bf16, f8*, f4*.
+inline bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
+
 // The type on whose bits reduce-precision of `type` works; the result is then rounded to `type`.
 // Types of a byte and less are widened, as XLA's CPU does.
 ElementType ReducePrecisionFormat(ElementType type);

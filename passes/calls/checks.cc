@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "support/status.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -66,14 +67,10 @@ absl::StatusOr<bool> FindCycles(Module& module) {
   return false;
 }
 
-bool IsNarrowFloat(const Shape& shape) {
-  return shape.IsArray() && IsFloat(shape.type) && BitWidth(shape.type) < 32;
-}
-
 // An instruction of a function that rounds to a narrow float at each step; null: none.
 const Instruction* RoundsIn(const Computation& reducer) {
   for (const Instruction* i : reducer.Instructions())
-    if (IsNarrowFloat(i->shape()) &&
+    if (i->shape().IsArray() && IsNarrowFloat(i->shape().type) &&
         (i->opcode() == Opcode::kAdd || i->opcode() == Opcode::kMultiply))
       return i;
   return nullptr;

@@ -27,13 +27,23 @@ struct Wide {
 
 // Bytes of a result that would drive all else out of the caches.
 constexpr int64_t kPastCache = 8 << 20;
-constexpr int64_t kTileSquares = 4;  // edge, in squares, of a tile of a crossed copy
+constexpr int64_t kLastCache = 32 << 20;
+// Bytes of a result that fit the nearest cache beside its source.
+constexpr int64_t kNearCache = 16 << 10;
+constexpr int64_t kAheadBytes = 12 << 10, kFollowedBytes = 2 << 10;
+// A stripe that goes by way of a buffer: its rows, and what of a row goes at once.
+constexpr int64_t kStripe = 64, kRunBytes = 512;
+// Lines at multiples of it take at most four sets of a cache of 64.
+constexpr int64_t kSetsBytes = 1 << 10;
 
 // Elements of one cache line.
 template <typename T>
 constexpr int64_t SquareEdge() {
   return 64 / sizeof(T);
 }
+
+// How the lines of a result are written.
+enum class Way { kDirect, kBuffer, kPastCache };
 
 using Dims = std::vector<HlokitCopyDim>;
 
@@ -90,6 +100,28 @@ void Fence() {
 #endif
 }
 
+// Copies without leaving the destination in the cache, nor reading it first, and asks for what lies
+// `ahead` bytes further in the source, if that is not 0. Fence is the caller's.
+void CopyPastCache(const char* from, char* to, int64_t bytes, int64_t ahead = 0) {
+#if defined(__x86_64__)
+  const int64_t head = std::min<int64_t>(bytes, -reinterpret_cast<intptr_t>(to) & 63);
+  memcpy(to, from, head);
+  int64_t i = head;
+  for (; i + 64 <= bytes; i += 64) {
+    if (ahead != 0)
+      _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<intptr_t>(from) + i + ahead),
+                   _MM_HINT_T0);
+    for (int64_t j = i; j < i + 64; j += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j)));
+    }
+  }
+  memcpy(to + i, from + i, bytes - i);
+#else
+  memcpy(to, from, bytes);
+#endif
+}
+
 // Crosses a square of one cache line a side: lines are read whole and written whole, through a
 // buffer, so that lines whose addresses fall together in the cache do no harm.
 template <typename T>
@@ -110,20 +142,33 @@ void CopySquare(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows
   }
 }
 
-// A plane whose rows are dense in the source (rows.from == 1) and whose columns are dense in the
-// destination, in tiles of few pages on either side.
+// A stripe of a plane whose rows are dense in the source (rows.from == 1) and whose columns are
+// dense in the destination: every square from where it lies to where it goes.
 template <typename T>
-void CopyPlane(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
-               const HlokitCopyDim& cols) {
-  constexpr int64_t kEdge = SquareEdge<T>(), kTile = kTileSquares * kEdge;
-  for (int64_t tile = 0; tile < cols.size; tile += kTile) {
-    const int64_t tile_end = std::min(tile + kTile, cols.size);
-    for (int64_t c = tile; c < tile_end; c += kEdge) {
-      for (int64_t r = 0; r < rows.size; r += kEdge) {
-        CopySquare(move, from + r + c * cols.from, to + r * rows.to + c * cols.to,
-                   Part(rows, r, kEdge), Part(cols, c, kEdge));
-      }
+void CopyStripeBySquares(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+                         const HlokitCopyDim& cols) {
+  constexpr int64_t kEdge = SquareEdge<T>();
+  for (int64_t c = 0; c < cols.size; c += kEdge) {
+    for (int64_t r = 0; r < rows.size; r += kEdge) {
+      CopySquare(move, from + r + c * cols.from, to + r * rows.to + c * cols.to,
+                 Part(rows, r, kEdge), Part(cols, c, kEdge));
     }
+  }
+}
+
+// The same by way of a buffer, from which lines go in runs of eight: lines of a square whose
+// addresses fall together in the cache drive each other out before they are whole.
+template <typename T>
+void CopyStripeByBuffer(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+                        const HlokitCopyDim& cols) {
+  constexpr int64_t kRun = kRunBytes / int64_t{sizeof(T)};
+  alignas(64) T buffer[kStripe * kRun];
+  for (int64_t c = 0; c < cols.size; c += kRun) {
+    const int64_t run = std::min(kRun, cols.size - c);
+    CopyStripeBySquares(move, from + c * cols.from, buffer, {rows.size, 1, kRun},
+                        {run, cols.from, 1});
+    for (int64_t r = 0; r < rows.size; ++r)
+      memcpy(to + r * rows.to + c, buffer + r * kRun, run * sizeof(T));
   }
 }
 
@@ -146,37 +191,62 @@ class StridedCopy {
       dims_.pop_back();
     }
     for (const HlokitCopyDim& d : dims_) planes_ *= d.size;
+    ahead_ = Ahead();
   }
 
   void Run(const T* from, T* to) const {
     if (planes_ * rows_.size * cols_.size == 0) return;
     // Stripes of rows of all planes are dealt out.
-    const int64_t stripe = crossed_
-                               ? kTileSquares * SquareEdge<T>()
-                               : std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
+    const int64_t bytes = planes_ * rows_.size * cols_.size * int64_t{sizeof(T)};
+    const bool past_cache = bytes >= kPastCache && HasOwnLines(to);
+    const Way way = past_cache                                   ? Way::kPastCache
+                    : bytes >= kNearCache && LinesFallTogether() ? Way::kBuffer
+                                                                 : Way::kDirect;
+    const int64_t stripe = StripeHeight(way, bytes);
     const int64_t stripes = (rows_.size + stripe - 1) / stripe;
     const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
-    const bool past_cache = crossed_ && HasOwnLines(to) &&
-                            planes_ * rows_.size * cols_.size * int64_t{sizeof(T)} >= kPastCache;
     const MoveSquare move = FindMoveSquare<T>(past_cache);
     ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
-                    CopyStripe(move, from, to, i / stripes, i % stripes * stripe, stripe);
+                    CopyStripe(move, way, from, to, i / stripes, i % stripes * stripe, stripe);
                   }
                   if (past_cache) Fence();
                 });
   }
 
  private:
-  // Whether the squares of a crossed copy begin on cache lines.
+  int64_t StripeHeight(Way way, int64_t bytes) const {
+    if (!crossed_) return std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
+    if (way == Way::kBuffer) return kStripe;
+    // Narrow stripes do best out of a cache, wide ones out of memory.
+    return (way == Way::kPastCache && bytes < kLastCache ? 2 : 4) * SquareEdge<T>();
+  }
+
+  // Whether the lines of a stripe's rows share few sets of the nearest cache. Bytes do as well.
+  bool LinesFallTogether() const {
+    if (sizeof(T) == 1 || sizeof(T) > 8 || !crossed_ || cols_.to != 1) return false;
+    return rows_.to * int64_t{sizeof(T)} % kSetsBytes == 0 && rows_.size >= kStripe / 2;
+  }
+
+  // Short rows that lie apart are more streams than the machine follows by itself.
+  int64_t Ahead() const {
+    const int64_t row = cols_.size * int64_t{sizeof(T)};
+    if (dims_.empty() || row * rows_.size == 0 || row > kFollowedBytes) return 0;
+    const int64_t planes = std::max<int64_t>(1, kAheadBytes / (row * rows_.size));
+    return planes * dims_.back().from * int64_t{sizeof(T)};
+  }
+
+  // Whether the squares of a crossed copy, or the dense rows of another, are made of whole cache
+  // lines.
   bool HasOwnLines(const T* to) const {
     const auto whole = [](int64_t elements) { return elements * int64_t{sizeof(T)} % 64 == 0; };
+    if (!crossed_ && (cols_.to != 1 || cols_.from != 1 || !whole(cols_.size))) return false;
     return reinterpret_cast<uintptr_t>(to) % 64 == 0 && whole(rows_.to) &&
            std::all_of(dims_.begin(), dims_.end(), [&](const auto& d) { return whole(d.to); });
   }
 
-  void CopyStripe(MoveSquare move, const T* from, T* to, int64_t plane, int64_t row,
+  void CopyStripe(MoveSquare move, Way way, const T* from, T* to, int64_t plane, int64_t row,
                   int64_t height) const {
     for (size_t i = dims_.size(); i-- > 0;) {
       const int64_t index = plane % dims_[i].size;
@@ -188,13 +258,23 @@ class StridedCopy {
     from += row * rows.from;
     to += row * rows.to;
     rows.size = std::min(height, rows.size - row);
-    if (crossed_) return CopyPlane(move, from, to, rows, cols_);
-    for (int64_t r = 0; r < rows.size; ++r) CopyLine(from + r * rows.from, to + r * rows.to, cols_);
+    if (crossed_ && way == Way::kBuffer) return CopyStripeByBuffer(move, from, to, rows, cols_);
+    if (crossed_) return CopyStripeBySquares(move, from, to, rows, cols_);
+    for (int64_t r = 0; r < rows.size; ++r) {
+      const T* line = from + r * rows.from;
+      if (way == Way::kPastCache) {
+        CopyPastCache(reinterpret_cast<const char*>(line),
+                      reinterpret_cast<char*>(to + r * rows.to), cols_.size * sizeof(T), ahead_);
+      } else {
+        CopyLine(line, to + r * rows.to, cols_);
+      }
+    }
   }
 
   void* ctx_;
   Dims dims_;  // outside the plane
   HlokitCopyDim rows_{1, 0, 0}, cols_{1, 1, 1};
+  int64_t ahead_ = 0;     // bytes from a dense row to one that is read some KB later
   bool crossed_ = false;  // rows are dense in the source, columns in the destination
   int64_t planes_ = 1;
 };
@@ -202,25 +282,6 @@ class StridedCopy {
 template <typename T>
 void CopyAs(void* ctx, const HlokitCopyDesc& desc, const void* from, void* to) {
   StridedCopy<T>(ctx, Simplified(desc)).Run(static_cast<const T*>(from), static_cast<T*>(to));
-}
-
-// Copies without leaving the destination in the cache, nor reading it first.
-void CopyPastCache(const char* from, char* to, int64_t bytes) {
-#if defined(__x86_64__)
-  const int64_t ahead = std::min<int64_t>(bytes, -reinterpret_cast<intptr_t>(to) & 63);
-  memcpy(to, from, ahead);
-  int64_t i = ahead;
-  for (; i + 64 <= bytes; i += 64) {
-    for (int64_t j = i; j < i + 64; j += 16) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j)));
-    }
-  }
-  memcpy(to + i, from + i, bytes - i);
-  _mm_sfence();
-#else
-  memcpy(to, from, bytes);
-#endif
 }
 
 }  // namespace
@@ -257,6 +318,7 @@ void hlokit_copy_out(void* ctx, const void* from, void* to, int64_t bytes) {
   hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
     hlokit::CopyPastCache(static_cast<const char*>(from) + begin, static_cast<char*>(to) + begin,
                           end - begin);
+    hlokit::Fence();
   });
 }
 

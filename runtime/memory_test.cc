@@ -76,6 +76,15 @@ TEST(CopyTest, LargeTranspose) {
   CheckTranspose<uint64_t>(300, 517);
 }
 
+// Results whose rows begin where lines of the cache fall together go by way of a buffer.
+TEST(CopyTest, TransposesAtPowersOfTwo) {
+  CheckTranspose<uint16_t>(517, 1024);
+  CheckTranspose<uint16_t>(1024, 517);
+  CheckTranspose<uint32_t>(256, 77);
+  CheckTranspose<uint32_t>(512, 512);
+  CheckTranspose<uint64_t>(384, 133);
+}
+
 // Results of 8 MiB and more that begin on cache lines are written past the caches; one plane at an
 // odd size and one that begins in the middle of a line are not.
 template <typename T>
@@ -97,6 +106,32 @@ TEST(CopyTest, LongTransposes) {
   CheckLongTranspose<uint32_t>(1536, 1392, 3);
   CheckLongTranspose<uint32_t>(1541, 1399, 0);
   CheckLongTranspose<uint64_t>(1032, 1031, 0);
+  CheckLongTranspose<uint16_t>(2080, 2049, 0);
+  CheckLongTranspose<uint16_t>(2080, 2049, 1);
+  CheckLongTranspose<uint32_t>(3072, 2999, 0);
+}
+
+// Planes of dense rows, sizes outermost first: short ones, long ones, and ones that are not whole
+// lines.
+void CheckLongRows(int64_t outer, int64_t middle, int64_t row) {
+  const int64_t count = outer * middle * row;
+  std::vector<uint32_t> from(count), memory(count + 16);
+  std::iota(from.begin(), from.end(), 0);
+  uint32_t* to = memory.data() + (-reinterpret_cast<uintptr_t>(memory.data()) & 63) / 4;
+  const HlokitCopyDesc d = {
+      4, 3, {{outer, row, middle * row}, {middle, outer * row, row}, {row, 1, 1}}};
+  hlokit_copy_strided(nullptr, &d, from.data(), to);
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t m = 0; m < middle; ++m)
+      for (int64_t r = 0; r < row; ++r)
+        ASSERT_EQ(to[(o * middle + m) * row + r], from[(m * outer + o) * row + r]);
+}
+
+TEST(CopyTest, LongRows) {
+  CheckLongRows(3, 43691, 16);
+  CheckLongRows(257, 128, 64);
+  CheckLongRows(300, 410, 17);
+  CheckLongRows(11, 67, 2992);
 }
 
 TEST(CopyTest, RefusesOddElements) {

@@ -26,12 +26,39 @@ void Store(T* to, const V& row) {
   StoreLanes<kLanes>(to, row);
 }
 
+#if HLOKIT_VECTOR_BYTES == 64
+// Two squares beside each other in the result, whose rows make whole lines.
+inline void MovePastCache(const uint16_t* from, int64_t from_pitch, uint16_t* to,
+                          int64_t to_pitch) {
+  for (int64_t j = 0; j < 32; j += 16) {
+    Lanes<uint16_t, 16>::Type halves[2][16];
+#pragma GCC unroll 2
+    for (int64_t h = 0; h < 2; ++h) {
+#pragma GCC unroll 16
+      for (int64_t k = 0; k < 16; ++k)
+        halves[h][k] = LoadLanes<16>(from + (16 * h + k) * from_pitch + j);
+      TransposeRows<uint16_t, 16>(halves[h]);
+    }
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < 16; ++k) {
+      const auto low = (Lanes<uint64_t, 4>::Type)halves[0][k];
+      const auto high = (Lanes<uint64_t, 4>::Type)halves[1][k];
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + (j + k) * to_pitch),
+                          (__m512i)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7));
+    }
+  }
+}
+#endif
+
 template <typename T, bool kPastCache = false>
 void Move(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_pitch) {
   constexpr int kEdge = 64 / sizeof(T), kFit = HLOKIT_VECTOR_BYTES / sizeof(T);
   constexpr int kLanes = kFit > 16 ? 16 : kFit;
   const T* from = static_cast<const T*>(from_data);
   T* to = static_cast<T*>(to_data);
+#if HLOKIT_VECTOR_BYTES == 64
+  if constexpr (kPastCache && sizeof(T) == 2) return MovePastCache(from, from_pitch, to, to_pitch);
+#endif
   // Lines are read whole: their addresses may fall together in the cache.
   alignas(64) T square[kLanes < kEdge ? kEdge * kEdge : 1];
   if constexpr (kLanes < kEdge) {
@@ -57,7 +84,7 @@ void Move(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_p
 constexpr SquareKernels kSquares = {
     {&Move<uint8_t>, &Move<uint16_t>, &Move<uint32_t>, &Move<uint64_t>},
 #if HLOKIT_VECTOR_BYTES == 64
-    {nullptr, nullptr, &Move<uint32_t, true>, &Move<uint64_t, true>}};
+    {nullptr, &Move<uint16_t, true>, &Move<uint32_t, true>, &Move<uint64_t, true>}};
 #else
     {}};
 #endif

@@ -46,7 +46,7 @@ add_test(NAME corpus.operations
                  --rows ${PROJECT_SOURCE_DIR}/../shared/ops.tsv)
 set_tests_properties(corpus.operations PROPERTIES LABELS corpus SKIP_RETURN_CODE 77)
 
-# Results do not depend on the number of threads: a few modules, and all of the corpus.
+# Results depend neither on the number of threads nor on the level of optimization: a few modules, and all of the corpus.
 set(threaded)
 foreach(module sum_columns softmax dot_f32 sort_long cumulative_sum scatter_add_rows)
   list(APPEND threaded ${PROJECT_SOURCE_DIR}/benchmarks/micro/${module}.hlo)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs modules on 1, 2 and 8 threads and compares the results' bits: threads_test.py --bin BUILD/bin PATH... | --corpus.
+"""Runs modules on 1, 2 and 8 threads, and at each --opt-level, and compares the results' bits:
+threads_test.py --bin BUILD/bin PATH... | --corpus.
 
 PATHs are files or folders of .hlo; --corpus: all modules of ../shared/corpus/jax with recorded inputs. A module whose
 inputs stand in NAME.npz runs on them, others on random ones; NAME.opt.hlo runs as it stands. What hlo-run refuses,
-it must refuse on any number of threads. Exit status 1 where bits differ, 77 where the corpus is missing.
+it must refuse each time. Exit status 1 where bits differ, 77 where the corpus is missing.
 """
 import argparse
 import os
@@ -15,7 +16,7 @@ import tempfile
 import zipfile
 
 CORPUS = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "corpus" / "jax"
-THREADS = (1, 2, 8)
+WAYS = ("--threads=1", "--threads=2", "--threads=8", "--opt-level=0", "--opt-level=1", "--opt-level=3")
 SKIPPED = 77
 
 
@@ -24,11 +25,11 @@ def recorded(module):
     return module.with_name(re.sub(r"(\.[a-z]+)?\.opt$", "", module.stem) + ".npz")
 
 
-def results(hlo_run, module, threads, folder):
+def results(hlo_run, module, way, folder):
     """The exit status, and the bytes of each result."""
-    out = pathlib.Path(folder) / f"{threads}.npz"
+    out = pathlib.Path(folder) / f"{way}.npz"
     out.unlink(missing_ok=True)
-    command = [hlo_run, module, f"--threads={threads}", "--output", out, "--seed=1"]
+    command = [hlo_run, module, way, "--output", out, "--seed=1"]
     if recorded(module).exists():
         command += ["--input", recorded(module)]
     if module.stem.endswith(".opt"):
@@ -43,14 +44,14 @@ def results(hlo_run, module, threads, folder):
 
 def difference(hlo_run, module, folder):
     """None, or what differs."""
-    first = results(hlo_run, module, THREADS[0], folder)
-    for threads in THREADS[1:]:
-        other = results(hlo_run, module, threads, folder)
+    first = results(hlo_run, module, WAYS[0], folder)
+    for way in WAYS[1:]:
+        other = results(hlo_run, module, way, folder)
         if other[0] != first[0]:
-            return f"exit status {first[0]} on 1 thread, {other[0]} on {threads}"
+            return f"exit status {first[0]} with {WAYS[0]}, {other[0]} with {way}"
         changed = [name for name in first[1] if first[1][name] != other[1].get(name)]
         if changed:
-            return f"{', '.join(changed)}: other bits on {threads} threads than on 1"
+            return f"{', '.join(changed)}: other bits with {way} than with {WAYS[0]}"
     return None
 
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/limit_lanes_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/quick_selection_internal.h"
+#include "backends/cpu/rounding_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -129,6 +130,27 @@ bool HasScalarFma(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+fma");
 }
 
+bool HasFusedSums(const llvm::TargetMachine& machine) {
+  return HasScalarFma(machine) || machine.getTargetTriple().isAArch64();
+}
+
+// Whatever bits depend on, the same at every level: LLVM is then left no choice.
+llvm::ModulePassManager SettlingPipeline(const llvm::Module& module,
+                                         const llvm::TargetMachine& machine, int opt_level,
+                                         FunctionClock* clock) {
+  const bool fuses = HasFusedSums(machine);
+  llvm::ModulePassManager all;
+  // Equal kernels (layers of one network) are optimised once.
+  all.addPass(llvm::MergeFunctionsPass());
+  using Which = FuseSumsPass::Which;
+  if (fuses) all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(Which::kOrdered)));
+  if (opt_level == 2 || LeavesBitsOpen(module))
+    all.addPass(KernelPipeline(HasCallsToInline(module), clock));
+  if (fuses) all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(Which::kAll)));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(SettleBitsPass()));
+  return all;
+}
+
 // Keeps remarks off standard error: LLVM says there why it did not vectorize a loop for which
 // LimitLanesPass names a width.
 class ErrorsOnly : public llvm::DiagnosticHandler {
@@ -152,19 +174,13 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  const auto level = opt_level == 0   ? llvm::OptimizationLevel::O0
-                     : opt_level == 1 ? llvm::OptimizationLevel::O1
-                     : opt_level == 2 ? llvm::OptimizationLevel::O2
-                                      : llvm::OptimizationLevel::O3;
-  llvm::ModulePassManager pipeline = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
-                                     : opt_level == 2
-                                         ? KernelPipeline(HasCallsToInline(module), clock)
-                                         : builder.buildPerModuleDefaultPipeline(level);
   if (opt_level == 2) MarkGlue(module);
-  // Equal kernels (layers of one network) are optimised once.
-  llvm::ModulePassManager all;
-  all.addPass(llvm::MergeFunctionsPass());
-  all.addPass(std::move(pipeline));
+  llvm::ModulePassManager all = SettlingPipeline(module, machine, opt_level, clock);
+  if (opt_level == 0) all.addPass(builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0));
+  if (opt_level == 1)
+    all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1));
+  if (opt_level == 3)
+    all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   if (opt_level >= 2 && HasScalarFma(machine))
     all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
   if (opt_level >= 2) all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));

@@ -5,6 +5,7 @@
 
 #include "interpreter/machine_internal.h"
 #include "ops/eval_values.h"
+#include "support/rendezvous.h"
 #include "support/status.h"
 #include "support/threads.h"
 
@@ -80,12 +81,13 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
     return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
                            count);
   for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
-  Exchange exchange(replicas, partitions);
+  Rendezvous waits(count);
+  Exchange exchange(replicas, partitions, waits);
   const RunState state = StateFor(options, &exchange);
   std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
   const auto run = [&](int64_t device) {
     results[device] = RunDevice(module, arguments[device], state, device, partitions);
-    exchange.Leave(device, !results[device].ok());
+    waits.Leave(device, !results[device].ok());
   };
   if (!RunTogether(count, run))
     return ResourceExhausted("the system starts no thread for each of ", count, " devices");
@@ -106,27 +108,29 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 }
 
 struct DeviceGroup::State {
-  State(const InterpreterOptions& options, int64_t replicas, int64_t partitions)
-      : exchange(replicas, partitions), run(StateFor(options, &exchange)) {
+  State(const InterpreterOptions& options, int64_t replicas, int64_t partitions, Rendezvous* waits)
+      : own_waits(replicas * partitions),
+        exchange(replicas, partitions, waits != nullptr ? *waits : own_waits),
+        run(StateFor(options, &exchange)) {
     for (int64_t device = 0; device < replicas * partitions; ++device)
       machines.push_back(
           std::make_unique<Machine>(run, device / partitions, device % partitions, device));
   }
+  Rendezvous own_waits;
   Exchange exchange;
   const RunState run;
   std::vector<std::unique_ptr<Machine>> machines;
 };
 
-DeviceGroup::DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions)
-    : state_(std::make_unique<State>(options, replicas, partitions)) {}
+DeviceGroup::DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
+                         Rendezvous* waits)
+    : state_(std::make_unique<State>(options, replicas, partitions, waits)) {}
 DeviceGroup::~DeviceGroup() = default;
 
 absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction& instruction,
                                               absl::Span<const Literal* const> operands) {
   return state_->machines[device]->EvaluateOne(instruction, operands);
 }
-
-void DeviceGroup::Leave(int64_t device, bool failed) { state_->exchange.Leave(device, failed); }
 
 absl::Status FirstFailure(absl::Span<const absl::Status> devices) {
   absl::Status failure;

@@ -14,6 +14,8 @@
 
 namespace hlokit {
 
+class Rendezvous;
+
 struct InterpreterOptions {
   // Devices: replicas times partitions, replica-major. 0: what the module says.
   int64_t replicas = 0;
@@ -53,8 +55,10 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 // code: they meet as those of InterpretDevices do. Each device is for one thread at a time.
 class DeviceGroup {
  public:
-  // Replicas times partitions, replica-major; `options`, whose counts play no part, outlive it.
-  DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions);
+  // Replicas times partitions, replica-major; `options`, whose counts play no part, outlive it, and
+  // so does `waits`, where devices that wait elsewhere too do so; null for one of its own.
+  DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
+              Rendezvous* waits = nullptr);
   ~DeviceGroup();
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
@@ -62,8 +66,6 @@ class DeviceGroup {
   // The value of one instruction on a device, with what it calls. Errors as above, without a place.
   absl::StatusOr<Literal> Evaluate(int64_t device, const Instruction& instruction,
                                    absl::Span<const Literal* const> operands);
-  // A device has ended. Where it failed, those that wait for others get Cancelled.
-  void Leave(int64_t device, bool failed);
 
  private:
   struct State;

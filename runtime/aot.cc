@@ -89,13 +89,13 @@ struct HlokitAotRun {
 
 int HlokitAotRun::Run() {
   const auto count = static_cast<int64_t>(devices.size());
-  std::optional<hlokit::Devices> meetings;
-  if (model->exchanges != 0) meetings.emplace(count);
+  std::optional<hlokit::Devices> exchange;
+  if (model->exchanges != 0) exchange.emplace(count);
   for (int64_t device = 0; device < count; ++device) {
     HlokitRunContext& context = devices[static_cast<size_t>(device)]->context;
     context.failed = 0;
     __atomic_store_n(&context.cancelled, 0, __ATOMIC_RELAXED);
-    context.devices = meetings ? &*meetings : nullptr;
+    context.devices = exchange ? &*exchange : nullptr;
     if (!devices[static_cast<size_t>(device)]->FillTable()) return Fail(device);
   }
   std::atomic<int64_t> first_failure = -1;
@@ -104,7 +104,7 @@ int HlokitAotRun::Run() {
     int64_t none = -1;
     // Those that wait for another device, or for infeed, end with it.
     if (failed && first_failure.compare_exchange_strong(none, device) && count > 1) Cancel();
-    if (meetings) meetings->Leave(device, failed);
+    if (exchange) exchange->waits.Leave(device, failed);
   };
   if (!hlokit::RunTogether(count, run)) {
     std::snprintf(error, sizeof(error), "the system starts no thread for each of %lld devices",

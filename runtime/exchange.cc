@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 
+#include "runtime/context.h"
 #include "runtime/devices.h"
 #include "runtime/memory.h"
 
@@ -17,16 +19,12 @@ constexpr int64_t kPastCaches = int64_t{4} << 20;  // bytes of an array that no 
 constexpr int64_t kCopied = int64_t{64} << 10;
 constexpr int64_t kShareUnit = 64;  // elements: shares start on lines of their own
 
-// What a device brings to a meeting.
-struct Brought {
-  const void* const* operands;
-  void* const* results;
-};
+using Meeting = decltype(Devices::meetings)::Meeting;
 
 // One array of an exchange, as all members of the group have it.
 class Member {
  public:
-  Member(const HlokitExchange& e, const Devices::Meeting& meeting, size_t place, int64_t array)
+  Member(const HlokitExchange& e, const Meeting& meeting, size_t place, int64_t array)
       : a(e.arrays[array]), e_(e), meeting_(meeting), place_(place), array_(array) {}
 
   const HlokitExchangeArray& a;
@@ -54,11 +52,9 @@ class Member {
   }
 
  private:
-  const Brought& BroughtBy(size_t member) const {
-    return *static_cast<const Brought*>(meeting_.brought[member]);
-  }
+  const Devices::Brought& BroughtBy(size_t member) const { return *meeting_.brought[member]; }
   const HlokitExchange& e_;
-  const Devices::Meeting& meeting_;
+  const Meeting& meeting_;
   const size_t place_;
   const int64_t array_;
 };
@@ -159,9 +155,9 @@ int64_t ReadInteger(const void* array, int64_t bytes, bool is_signed, int64_t i)
 // Arrays: input, output, input offsets, send sizes, output offsets (in the receiver's output),
 // receive sizes; a row of the first two is one of their first dimension. The number of the first
 // piece that is out of bounds, or -1.
-int64_t RaggedAllToAll(const HlokitExchange& e, const Devices::Meeting& meeting, size_t place) {
+int64_t RaggedAllToAll(const HlokitExchange& e, const Meeting& meeting, size_t place) {
   const Member input(e, meeting, place, 0), output(e, meeting, place, 1);
-  const auto* own = static_cast<const Brought*>(meeting.brought[place]);
+  const Devices::Brought* own = meeting.brought[place];
   auto* const result = static_cast<char*>(own->results[0]);
   output.Copy(own->operands[1], result, output.bytes());
   const int64_t row = input.a.row_bytes;
@@ -182,7 +178,7 @@ int64_t RaggedAllToAll(const HlokitExchange& e, const Devices::Meeting& meeting,
   return -1;
 }
 
-void Move(const HlokitExchange& e, const Devices::Meeting& meeting, size_t place) {
+void Move(const HlokitExchange& e, const Meeting& meeting, size_t place) {
   for (int64_t array = 0; array < e.array_count; ++array) {
     const Member m(e, meeting, place, array);
     switch (e.kind) {
@@ -216,15 +212,27 @@ void ZeroResults(const HlokitExchange& e, void* const* results) {
       memset(results[array], 0, static_cast<size_t>(bytes));
 }
 
+Rendezvous::Waiter WaiterAt(const HlokitRunContext& ctx, const HlokitExchange& e) {
+  return {ctx.device_ordinal, e.name, e.id, hlokit_cancelled, &ctx};
+}
+
+// False, with an error in the context, where a wait has ended in vain.
+bool HasCome(const Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
+             Rendezvous::End end) {
+  if (end == Rendezvous::End::kNone) return true;
+  SetKernelError(&ctx, "%s", devices.waits.Text(end, WaiterAt(ctx, e)).c_str());
+  return false;
+}
+
 void Send(Devices& devices, int64_t device, const HlokitExchange& e, const void* const* operands) {
   Devices::Message message;
   for (int64_t array = 0; array < e.array_count; ++array) {
     const auto* from = static_cast<const char*>(operands[array]);
     message.emplace_back(from, from + e.arrays[array].rows * e.arrays[array].row_bytes);
   }
-  if (e.pair_count == 0) devices.Send(e.channel, -1, message);
+  if (e.pair_count == 0) devices.mailboxes.Send(e.channel, -1, message);
   for (int64_t p = 0; p < e.pair_count; ++p)
-    if (e.pairs[2 * p] == device) devices.Send(e.channel, e.pairs[2 * p + 1], message);
+    if (e.pairs[2 * p] == device) devices.mailboxes.Send(e.channel, e.pairs[2 * p + 1], message);
 }
 
 void Receive(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
@@ -233,7 +241,9 @@ void Receive(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
   for (int64_t p = 0; p < e.pair_count; ++p) expected |= e.pairs[2 * p + 1] == ctx.device_ordinal;
   if (!expected) return ZeroResults(e, results);
   Devices::Message message;
-  if (!devices.Receive(ctx, e, e.pair_count == 0 ? -1 : ctx.device_ordinal, message)) return;
+  const int64_t target = e.pair_count == 0 ? -1 : ctx.device_ordinal;
+  const auto end = devices.mailboxes.Receive(WaiterAt(ctx, e), e.channel, target, message);
+  if (!HasCome(devices, ctx, e, end)) return;
   for (int64_t array = 0; array < e.array_count; ++array) {
     const int64_t bytes = e.arrays[array].rows * e.arrays[array].row_bytes;
     if (array >= static_cast<int64_t>(message.size()) ||
@@ -254,15 +264,17 @@ void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e
   const int64_t* group = e.groups + begin;
   const size_t place = static_cast<size_t>(
       std::find(group + 1, group + 1 + group[0], ctx.device_ordinal) - group - 1);
-  const Brought own{operands, results};
-  const auto meeting = devices.Meet(ctx, e, group, place, &own);
-  if (meeting == nullptr) return;
+  Devices::Brought own{operands, results};
+  std::shared_ptr<Meeting> meeting;
+  const auto end = devices.meetings.Meet(WaiterAt(ctx, e), group, static_cast<size_t>(group[0]),
+                                         place, own, meeting);
+  if (!HasCome(devices, ctx, e, end)) return;
   int64_t outside = -1;
   if (e.kind == HLOKIT_RAGGED_ALL_TO_ALL)
     outside = RaggedAllToAll(e, *meeting, place);
   else
     Move(e, *meeting, place);
-  devices.Part(*meeting);
+  devices.meetings.Part(*meeting);
   if (outside >= 0)
     SetKernelError(&ctx, "%s: piece %lld is out of bounds", e.name,
                    static_cast<long long>(outside));

@@ -21,7 +21,7 @@ enum HlokitExchangeKind {
   HLOKIT_RECEIVE = 9,  // zeros for whom no pair names as a target
 };
 
-// Folds `n` elements; sums have 16 bytes each, and keep what the type of `array` would round.
+// Folds `n` elements; sums have 16 bytes each at most, and may be of a wider type than `array`.
 // HLOKIT_FOLD_FIRST: sums = array. NEXT: sums = reducer(sums, array). LAST: array = sums.
 typedef void (*HlokitFold)(int64_t step, void* sums, void* array, int64_t n);
 enum { HLOKIT_FOLD_FIRST = 0, HLOKIT_FOLD_NEXT = 1, HLOKIT_FOLD_LAST = 2 };

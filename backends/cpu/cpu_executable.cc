@@ -26,18 +26,17 @@ class CpuRun final : public PreparedRun {
 
   absl::Status Run() override {
     const auto count = static_cast<int64_t>(devices_.size());
-    std::optional<Devices> meetings;
-    if (e_.exchanges()) meetings.emplace(count);
-    Devices* const devices = meetings ? &*meetings : nullptr;
-    if (count == 1) return devices_[0]->Run(nullptr, devices);
+    if (count == 1 && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
+    Devices devices(count);
+    if (count == 1) return devices_[0]->Run(nullptr, &devices);
     const ModuleHeader& header = e_.module().header();
-    DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions);
+    DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions,
+                      &devices.waits);
     std::vector<absl::Status> ends(devices_.size());
     const auto run = [&](int64_t device) {
       absl::Status& end = ends[static_cast<size_t>(device)];
-      end = devices_[static_cast<size_t>(device)]->Run(&group, devices);
-      group.Leave(device, !end.ok());
-      if (devices != nullptr) devices->Leave(device, !end.ok());
+      end = devices_[static_cast<size_t>(device)]->Run(&group, &devices);
+      devices.waits.Leave(device, !end.ok());
     };
     if (!RunTogether(count, run))
       return ResourceExhausted("the system starts no thread for each of ", count, " devices");

@@ -141,11 +141,12 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
 }
 
 absl::Status DeviceRun::Failure(const Devices* devices) const {
-  if (devices == nullptr || devices->end(device_) == Devices::End::kByItself)
-    return absl::InvalidArgumentError(context_.error);
-  if (devices->end(device_) == Devices::End::kStopped) return absl::CancelledError(context_.error);
+  using End = Rendezvous::End;
+  const End end = devices == nullptr ? End::kNone : devices->waits.end(device_);
+  if (end == End::kNone) return absl::InvalidArgumentError(context_.error);
+  if (end == End::kStopped) return absl::CancelledError(context_.error);
   return WithPlace(FailedPrecondition(context_.error),
-                   e_.instruction(devices->ended_at(device_))->place());
+                   e_.instruction(devices->waits.ended_at(device_))->place());
 }
 
 absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {

@@ -155,26 +155,6 @@ absl::Status CheckExchange(const Instruction& i, const ModuleHeader& header) {
   return absl::OkStatus();
 }
 
-// The type of running values: one that rounds nothing on the way, where the reducer is one
-// operation.
-ElementType SumType(const Computation& reducer, ElementType type) {
-  const std::optional<Opcode> simple = SimpleReducer(reducer);
-  if (!simple.has_value()) return type;
-  if (IsFloat(type)) return ElementType::kF64;
-  // Products of c64 overflow where those of floats do.
-  return IsComplex(type) && *simple == Opcode::kAdd ? ElementType::kC128 : type;
-}
-
-// Narrow floats by way of f32, as the interpreter rounds.
-ScalarValue Rounded(Builder& b, ElementType from, ElementType to, ScalarValue x) {
-  if (from == to) return x;
-  if (from == ElementType::kF64 && to != ElementType::kF32) {
-    x = EmitConvert(b, from, ElementType::kF32, x);
-    from = ElementType::kF32;
-  }
-  return EmitConvert(b, from, to, x);
-}
-
 // By which all exchanges of a module share the fold of one operation; empty for other reducers.
 std::string FoldName(const Computation& reducer, ElementType type) {
   const std::optional<Opcode> simple = SimpleReducer(reducer);
@@ -186,7 +166,9 @@ class FoldWriter {
  public:
   FoldWriter(llvm::Module& module, const Computation& reducer, ElementType type,
              const std::string& name)
-      : reducer_(reducer), type_(type), sum_(SumType(reducer, type)) {
+      : reducer_(reducer),
+        type_(type),
+        sum_(SimpleReducer(reducer) ? ExchangedSumType(type) : type) {
     llvm::LLVMContext& context = module.getContext();
     auto* pointer = llvm::PointerType::get(context, 0);
     auto* int64 = llvm::Type::getInt64Ty(context);
@@ -210,7 +192,7 @@ class FoldWriter {
       Store(b, sum_, 1, i, Combined(b, Load(b, sum_, 1, i), Element(b, i)));
     });
     step(HLOKIT_FOLD_LAST, [&](llvm::Value* i) {
-      Store(b, type_, 2, i, Rounded(b, sum_, type_, Load(b, sum_, 1, i)));
+      Store(b, type_, 2, i, Converted(b, sum_, type_, Load(b, sum_, 1, i)));
     });
     b.CreateRetVoid();
     return function_;
@@ -230,8 +212,10 @@ class FoldWriter {
     if (value) StoreElement(b, type, value, Place(b, type, argument, i));
   }
   ScalarValue Element(Builder& b, llvm::Value* i) {
-    const ScalarValue element = Load(b, type_, 2, i);
-    return sum_ == type_ ? element : EmitConvert(b, type_, sum_, element);
+    return Converted(b, type_, sum_, Load(b, type_, 2, i));
+  }
+  ScalarValue Converted(Builder& b, ElementType from, ElementType to, ScalarValue x) {
+    return from == to ? x : EmitConvert(b, from, to, x);
   }
   ScalarValue Combined(Builder& b, const ScalarValue& sum, const ScalarValue& element) {
     if (const std::optional<Opcode> simple = SimpleReducer(reducer_)) {

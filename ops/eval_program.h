@@ -82,8 +82,11 @@ class Reducer {
                     int64_t n);
   // True if folding is one associative opcode.
   bool simple() const { return kernel_.run != nullptr; }
-  // Leaves it to the caller to round what the steps come to.
-  void RoundAtEnd() { rounds_ = false; }
+  // Rounds what each step comes to to another type of float, where folding is one opcode.
+  void RoundStepsTo(ElementType type) {
+    rounds_ = simple();
+    kernel_.out = type;
+  }
   // True if any grouping will do besides.
   bool regroups() const { return simple() && !rounds_; }
 

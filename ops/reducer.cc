@@ -61,6 +61,12 @@ bool RoundsSteps(const Instruction& fold) {
                      [](const Shape& part) { return IsNarrowFloat(part.type); });
 }
 
+ElementType ExchangedSumType(ElementType type) {
+  if (!IsNarrowFloat(type)) return type;
+  const bool is_wide = type == ElementType::kBF16 || type == ElementType::kF8E8M0FNU;
+  return is_wide ? ElementType::kF32 : ElementType::kF16;
+}
+
 std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from) {
   return GoesInBlocks(reduce_window, from) ? std::optional<int64_t>(kScanBlock) : std::nullopt;
 }

@@ -22,6 +22,11 @@ bool RoundsSteps(Opcode opcode, ElementType type);
 // folded by more than a choice.
 bool RoundsSteps(const Instruction& fold);
 
+// The type of a collective's running values, which each step rounds to, as on XLA's CPU: f16 itself
+// and for floats of a byte or less with no greater range, f32 for bf16 and f8e8m0fnu, else the
+// type.
+ElementType ExchangedSumType(ElementType type);
+
 // The blocks of `from` that a reduce of it whose steps round folds first, as XLA's CPU does: at
 // most 32 elements along each reduced dimension, about as many too few in the first one as in the
 // last. What they come to is reduced in the same way. Nothing where no dimension is longer, or

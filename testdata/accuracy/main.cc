@@ -148,7 +148,8 @@ One rule a reduction, in `ops/reducer.h`, which the interpreter and the CPU's co
   they come to again, until no dimension is longer; a **running sum longer than 16** within blocks of 16, whose totals are summed in the same way.
   Where the initial value is not neutral, one after the other. The pipeline `cpu` writes both out (`tree_reduction_rewriter{rounded}`,
   `reduce-window-rewriter{rounded}`). XLA's f16 is the exception: LLVM adds some of its loops in another order.
-- **All-reduce and reduce-scatter**: rounded once at the end (XLA: so bf16, but f16 at each step).
+- **All-reduce and reduce-scatter**: member by member in the group's order, each step rounded as XLA's CPU does, to the bit: to f16 for f16, f8
+  and f4, to f32 for bf16 and f8e8m0fnu, else to the type itself.
 - **Sums of f32 and f64**: in any order, rounded once or after each step.
 - **Dots and convolutions of narrow floats**: in f32, rounded once; not at all before a `convert` to f32 that reads a product
   of bf16 directly (`unrounded-products`).

@@ -96,6 +96,7 @@ struct InstructionTime {
   const Instruction* instruction;  // of Executable::module()
   int64_t calls = 0;
   double seconds = 0;
+  int64_t device = 0;
 };
 
 // A program with its arguments in place, to be run as often as one likes.

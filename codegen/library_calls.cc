@@ -5,6 +5,7 @@
 #include "codegen/call_site.h"
 #include "codegen/element_emitter.h"
 #include "codegen/library_internal.h"
+#include "ops/eval_topk.h"
 
 namespace hlokit {
 namespace {
@@ -125,7 +126,7 @@ class TopKCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
     const bool custom =
-        i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().target == "TopK";
+        i.opcode() == Opcode::kCustomCall && IsTopKTarget(i.attr<CustomCallAttrs>().target);
     if (!custom && i.opcode() != Opcode::kTopK) return false;
     if (i.operand_count() < 1 || !i.shape().IsTuple() || i.shape().elements.size() != 2)
       return false;

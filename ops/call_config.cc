@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -195,6 +196,17 @@ absl::StatusOr<ConfigValue> ParseCallConfig(absl::string_view text) {
   ASSIGN_OR_RETURN(ConfigValue config, reader.Value(0));
   if (!reader.AtEnd()) return reader.Wrong("the end");
   return config;
+}
+
+std::string ActivationName(absl::string_view name) {
+  // In the order of cuDNN's numbers, as XLA counts them.
+  constexpr absl::string_view kNumbered[] = {"NONE", "SIGMOID",  "RELU", "RELU6",     "RELUX",
+                                             "TANH", "BANDPASS", "ELU",  "LEAKYRELU", "GELUEXACT"};
+  size_t number;
+  if (absl::SimpleAtoi(name, &number) && number < std::size(kNumbered))
+    return std::string(kNumbered[number]);
+  absl::ConsumePrefix(&name, "k");
+  return absl::AsciiStrToUpper(name);
 }
 
 }  // namespace hlokit

@@ -39,5 +39,9 @@ struct ConfigEntry {
 // where text that begins so does not go on so.
 absl::StatusOr<ConfigValue> ParseCallConfig(absl::string_view text);
 
+// One name for an activation, in capitals, from any vendor's ("kGelu", "Relu", "GELU_TANH") or from
+// the number that old dumps give cuDNN's ("2" for RELU).
+std::string ActivationName(absl::string_view name);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -84,10 +84,11 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   if (target == "HostExecute" && context.instruction.called().size() == 1)
     return context.call(*context.instruction.to_apply(), context.operands);
   if (target == "hlokit.call_before") return TupleOfOperands(context);
+  if (target == "AllocateBuffer") return Literal(context.instruction.shape());
   if (target == "hlokit.trace") return LogOperand(context);
   if (EntersManualRegion(target)) return EnterManualRegion(context);
   if (LeavesManualRegion(target)) return LeaveManualRegion(context);
-  if (target == "TopK" || target == "mhlo.topk") return CustomTopK(context);
+  if (IsTopKTarget(target)) return CustomTopK(context);
   if (IsLapackTarget(target)) return EvaluateLapack(context);
   if (VendorCall call = FindVendorCall(target)) return call(context);
   if (hlokit_ffi_function function = FindCustomCall(target)) return CallForeign(context, function);

@@ -22,6 +22,9 @@ absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context);
 absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context);
 absl::StatusOr<Literal> OnednnLayerNorm(const EvalContext& context);
 absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context);
+absl::StatusOr<Literal> CublasTriangularSolve(const EvalContext& context);
+absl::StatusOr<Literal> CudnnAttention(const EvalContext& context);
+absl::StatusOr<Literal> CudnnNorm(const EvalContext& context);
 absl::StatusOr<Literal> CubSort(const EvalContext& context);
 absl::StatusOr<Literal> Threefry(const EvalContext& context);
 absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context);
@@ -38,6 +41,9 @@ absl::StatusOr<Literal> SolvePerturbedTridiagonal(const EvalContext& context);
 
 // The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
 absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);
+// Real values as a library stores them: in integers rounded to the nearest, ties to even, and held
+// to what the type can hold.
+Literal VendorLiteral(const Shape& shape, const std::vector<double>& values);
 // What oneDNN does after a product or convolution: `fusions` of its configuration, with the
 // operands after the first two. A bias has an element for each `bias_stride` results, round and
 // round.

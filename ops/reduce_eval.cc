@@ -60,7 +60,9 @@ Reduction::Reduction(const EvalContext& context, absl::Span<const Literal* const
   const DimVector strides = RowMajorStrides(first.shape().dims), runtime = RuntimeDims(first);
   const DimVector kept = Others(first.shape().rank(), dimensions);
   kept_ = Offsets(Pick(runtime, kept), Pick(strides, kept));
-  reduced_ = Offsets(Pick(runtime, dimensions), Pick(strides, dimensions));
+  // Where there is no element, sizes of other dimensions say nothing about what memory holds.
+  if (first.element_count() > 0)
+    reduced_ = Offsets(Pick(runtime, dimensions), Pick(strides, dimensions));
   for (int64_t i = 0; i < n; ++i) {
     results_.emplace_back(shape.IsTuple() ? shape.elements[i] : shape);
     for (size_t d = 0; d < kept.size(); ++d)

@@ -87,6 +87,16 @@ std::string LapackConfig(absl::string_view routine, const ConfigValue& config) {
                       " : ui8}");
 }
 
+TriangularSolveAttrs CublasTriangular(const ConfigValue& config) {
+  TriangularSolveAttrs attrs;
+  attrs.left_side = config.NumberOr("left_side", 0) != 0;
+  attrs.lower = config.NumberOr("lower", 0) != 0;
+  attrs.unit_diagonal = config.NumberOr("unit_diagonal", 0) != 0;
+  if (!EnumFromText(config.StringOr("transpose_a", ""), attrs.transpose_a))
+    attrs.transpose_a = TriangularTranspose::kNone;
+  return attrs;
+}
+
 std::string LapackTarget(absl::string_view routine, ElementType type) {
   return absl::StrCat("lapack_", std::string(1, LetterOf(type)), routine, "_ffi");
 }

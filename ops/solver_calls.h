@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "ir/attributes.h"
 #include "ops/call_config.h"
 #include "types/element_type.h"
 
@@ -19,6 +20,9 @@ absl::string_view LapackEquivalent(absl::string_view routine, bool complex);
 
 // The configuration of that routine, from the vendor's.
 std::string LapackConfig(absl::string_view routine, const ConfigValue& config);
+
+// How __cublas$triangularSolve solves.
+TriangularSolveAttrs CublasTriangular(const ConfigValue& config);
 
 // "lapack_dgetrf_ffi".
 std::string LapackTarget(absl::string_view routine, ElementType type);

@@ -146,15 +146,15 @@ absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context) {
     const double factor = config.NumberOr("side_input_scale", 0);
     for (size_t i = 0; i < values.size(); ++i) values[i] += factor * side[i];
   }
-  const std::string mode = config.StringOr("activation_mode", "kNone");
+  const std::string mode = ActivationName(config.StringOr("activation_mode", "kNone"));
   const double alpha = config.NumberOr("leakyrelu_alpha", 0);
-  if (mode == "kLeakyRelu") {
+  if (mode == "LEAKYRELU") {
     for (double& x : values) x = x > 0 ? x : alpha * x;
   } else {
     ASSIGN_OR_RETURN(const auto activation, FindActivation(mode));
     for (double& x : values) x = activation(x);
   }
-  return VendorResult(context, {NarrowFrom(shape, values)});
+  return VendorResult(context, {VendorLiteral(shape, values)});
 }
 
 namespace {
@@ -235,7 +235,7 @@ absl::StatusOr<Literal> OnednnConvolution(const EvalContext& context) {
   const int64_t feature = conv.attr<ConvolutionAttrs>().dim_labels.output_feature;
   RETURN_IF_ERROR(
       ApplyOnednnFusions(context, config, RowMajorStrides(shape.dims)[feature], values));
-  return VendorResult(context, {NarrowFrom(shape, values)});
+  return VendorResult(context, {VendorLiteral(shape, values)});
 }
 
 }  // namespace hlokit

@@ -1,10 +1,11 @@
 // The table of vendors' targets, and what their calls share.
 #include "ops/eval_vendor.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/strip.h"
+#include "ops/attention_call.h"
+#include "ops/eval_values.h"
 #include "ops/solver_calls.h"
 #include "support/status.h"
 
@@ -21,14 +22,17 @@ constexpr struct {
     {"PartialReduce", ApproxTopK},
     {"SliceToDynamic", SliceToDynamic},
     {"__cub$DeviceRadixSort", CubSort},
+    {"__cub$DeviceRadixSortUnassignedScratchSize", CubSort},
     {"__cublas$gemm", CublasGemm},
     {"__cublas$lt$matmul", CublasGemm},
     {"__cublas$lt$matmul$f8", CublasF8Matmul},
+    {"__cublas$triangularSolve", CublasTriangularSolve},
     {"__cudnn$convBackwardFilter", CudnnConvolution},
     {"__cudnn$convBackwardInput", CudnnConvolution},
     {"__cudnn$convBiasActivationForward", CudnnConvolution},
     {"__cudnn$convForward", CudnnConvolution},
     {"__cudnn$convForwardGraph", CudnnConvolution},
+    {"__cudnn$norm", CudnnNorm},
     {"__cusolver$cholesky", CusolverCholesky},
     {"__onednn$convolution", OnednnConvolution},
     {"__onednn$layernorm", OnednnLayerNorm},
@@ -60,23 +64,23 @@ double GeluTanh(double x) {
 constexpr struct {
   absl::string_view name;
   double (*function)(double);
-} kActivations[] = {
-    {"", Identity},     {"DEFAULT", Identity}, {"NONE", Identity},      {"ELU", Elu},
-    {"GELU", GeluTanh}, {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
-    {"RELU6", Relu6},   {"SIGMOID", Sigmoid},  {"SILU", Swish},         {"SWISH", Swish},
-    {"TANH", Tanh}};
+} kActivations[] = {{"", Identity},        {"DEFAULT", Identity},   {"NONE", Identity},
+                    {"ELU", Elu},          {"GELU", GeluTanh},      {"GELUEXACT", GeluErf},
+                    {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
+                    {"RELU6", Relu6},      {"SIGMOID", Sigmoid},    {"SILU", Swish},
+                    {"SWISH", Swish},      {"TANH", Tanh}};
 
 }  // namespace
 
 VendorCall FindVendorCall(absl::string_view target) {
   for (const auto& row : kVendorCalls)
     if (row.target == target) return row.call;
+  if (IsAttentionTarget(target)) return CudnnAttention;
   return SolverRoutine(target).empty() ? nullptr : Cusolver;
 }
 
 absl::StatusOr<double (*)(double)> FindActivation(absl::string_view name) {
-  absl::ConsumePrefix(&name, "k");
-  const std::string upper = absl::AsciiStrToUpper(name);
+  const std::string upper = ActivationName(name);
   for (const auto& row : kActivations)
     if (row.name == upper) return row.function;
   return Unimplemented("activation ", name);
@@ -90,6 +94,25 @@ absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Lit
                            " gives ", parts.size(), " arrays, but is declared ", Text(shape));
   while (parts.size() < shape.elements.size()) parts.emplace_back(shape.elements[parts.size()]);
   return Literal::Tuple(std::move(parts));
+}
+
+Literal VendorLiteral(const Shape& shape, const std::vector<double>& values) {
+  if (!IsInteger(shape.type)) return NarrowFrom(shape, values);
+  const int width = BitWidth(shape.type);
+  const bool is_signed = WideOf(shape.type) == Wide::kSigned;
+  const double least = is_signed ? -std::ldexp(1, width - 1) : 0;
+  const double limit = std::ldexp(1, is_signed ? width - 1 : width);  // the first beyond
+  Literal out(shape);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double x = std::isnan(values[i]) ? 0 : std::nearbyint(values[i]);
+    if (x >= limit)
+      out.SetInt(i, is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - width))
+                              : static_cast<int64_t>(~uint64_t{0} >> (64 - width)));
+    else
+      out.SetInt(i, x < 0 ? static_cast<int64_t>(std::max(x, least))
+                          : static_cast<int64_t>(static_cast<uint64_t>(x)));
+  }
+  return out;
 }
 
 }  // namespace hlokit

@@ -256,7 +256,7 @@ absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context) {
                    Run(gemm, Shape::Array(ElementType::kF64, shape.dims)));
   std::vector<double> values = WidenTo<double>(product[0]);
   RETURN_IF_ERROR(ApplyOnednnFusions(context, matmul, /*bias_stride=*/1, values));
-  return VendorResult(context, {NarrowFrom(shape, values)});
+  return VendorResult(context, {VendorLiteral(shape, values)});
 }
 
 // Over the last dimension, or softmax_config's axis.
@@ -281,7 +281,7 @@ absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context) {
       sum += values[i + k * stride] = std::exp(values[i + k * stride] - top);
     for (int64_t k = 0; k < n; ++k) values[i + k * stride] /= sum;
   }
-  return VendorResult(context, {NarrowFrom(shape, values)});
+  return VendorResult(context, {VendorLiteral(shape, values)});
 }
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last dimension.

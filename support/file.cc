@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -146,6 +147,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::string contents = ZeroText(sized ? static_cast<size_t>(info.st_size) + 1 : size_t{1} << 16);
   size_t filled = 0;
   while (true) {
+    if (!sized && filled > static_cast<size_t>(kMaxTextBytes))
+      return InvalidArgument("cannot read ", path, ": it goes on after ", kMaxTextBytes, " bytes");
     if (filled == contents.size()) contents.resize(contents.size() * 2);
     ssize_t count = read(file.get(), contents.data() + filled, contents.size() - filled);
     if (count < 0 && errno == EINTR) continue;

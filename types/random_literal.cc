@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "support/status.h"
 #include "types/float_convert.h"
 
@@ -112,9 +113,9 @@ absl::Status CheckFits(absl::Span<const Shape* const> shapes) {
       if (leaf.shape->IsArray())
         bytes += static_cast<double>(leaf.shape->ElementCount()) * ByteWidth(leaf.shape->type);
   if (bytes <= memory) return absl::OkStatus();
-  return ResourceExhausted("arrays of ", std::ceil(bytes / (1 << 20)),
-                           " MiB do not fit into this machine's ", std::floor(memory / (1 << 20)),
-                           " MiB of memory");
+  return ResourceExhausted(
+      absl::StrFormat("arrays of %.0f MiB do not fit into this machine's %.0f MiB of memory",
+                      std::ceil(bytes / (1 << 20)), std::floor(memory / (1 << 20))));
 }
 
 }  // namespace hlokit

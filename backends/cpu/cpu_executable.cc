@@ -43,17 +43,12 @@ class CpuRun final : public PreparedRun {
     return FirstFailure(ends);
   }
 
-  // Of several devices the sum.
   std::vector<InstructionTime> Profile() const override {
-    std::vector<InstructionTime> times = devices_[0]->Profile();
-    std::map<const Instruction*, size_t> place;
-    for (size_t k = 0; k < times.size(); ++k) place[times[k].instruction] = k;
-    for (size_t device = 1; device < devices_.size(); ++device)
-      for (const InstructionTime& time : devices_[device]->Profile()) {
-        const auto [at, added] = place.emplace(time.instruction, times.size());
-        if (added) times.push_back({time.instruction});
-        times[at->second].calls += time.calls;
-        times[at->second].seconds += time.seconds;
+    std::vector<InstructionTime> times;
+    for (size_t device = 0; device < devices_.size(); ++device)
+      for (InstructionTime time : devices_[device]->Profile()) {
+        time.device = static_cast<int64_t>(device);
+        times.push_back(time);
       }
     return times;
   }

@@ -1,8 +1,6 @@
 // Arithmetic that the expansions are written in.
 #include <cmath>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/strip.h"
 #include "ir/module.h"
 #include "ops/dim_lists.h"
 #include "passes/vendor/vendor_calls_internal.h"
@@ -52,11 +50,11 @@ Instruction* Elu(VendorCall& c, Instruction* x) {
 constexpr struct {
   absl::string_view name;
   Instruction* (*apply)(VendorCall&, Instruction*);
-} kActivations[] = {
-    {"", Identity},     {"DEFAULT", Identity}, {"NONE", Identity},      {"ELU", Elu},
-    {"GELU", GeluTanh}, {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
-    {"RELU6", Relu6},   {"SIGMOID", Sigmoid},  {"SILU", Swish},         {"SWISH", Swish},
-    {"TANH", Tanh}};
+} kActivations[] = {{"", Identity},        {"DEFAULT", Identity},   {"NONE", Identity},
+                    {"ELU", Elu},          {"GELU", GeluTanh},      {"GELUEXACT", GeluErf},
+                    {"GELU_ERF", GeluErf}, {"GELU_TANH", GeluTanh}, {"RELU", Relu},
+                    {"RELU6", Relu6},      {"SIGMOID", Sigmoid},    {"SILU", Swish},
+                    {"SWISH", Swish},      {"TANH", Tanh}};
 
 }  // namespace
 
@@ -122,8 +120,7 @@ Instruction* VendorCall::Plus(Instruction* x, Instruction* y, double factor) {
 }
 
 Instruction* VendorCall::Activated(absl::string_view name, Instruction* x) {
-  absl::ConsumePrefix(&name, "k");
-  const std::string upper = absl::AsciiStrToUpper(name);
+  const std::string upper = ActivationName(name);
   for (const auto& row : kActivations)
     if (row.name == upper) return row.apply(*this, x);
   return nullptr;

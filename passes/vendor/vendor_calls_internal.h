@@ -63,6 +63,8 @@ VendorCall::Parts ExpandCubSort(VendorCall& call);
 VendorCall::Parts ExpandThreefry(VendorCall& call);
 VendorCall::Parts ExpandSoftmax(VendorCall& call);
 VendorCall::Parts ExpandLayerNorm(VendorCall& call);
+VendorCall::Parts ExpandCudnnNorm(VendorCall& call);
+VendorCall::Parts ExpandTriangularSolve(VendorCall& call);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,7 @@
 // Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
 // them.
+#include <cmath>
+
 #include "absl/strings/match.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
@@ -81,13 +83,34 @@ Instruction* Convolution(VendorCall& c, const Shape& shape) {
   return ToKernel(c, {first, shape, second}, shape);
 }
 
+bool IsNumber(ElementType type) { return IsFloat(type) || IsInteger(type); }
+
 bool RanksFit(VendorCall& c) {
   const int64_t rank = static_cast<int64_t>(c.attrs().window.size()) + 2;
   return c.operand_count() >= 2 && c.attrs().dim_labels.has_value() &&
          c.operand(0)->shape().rank() == rank && c.operand(1)->shape().rank() == rank &&
-         c.result().rank() == rank && IsFloat(c.result().type) &&
-         IsFloat(c.operand(0)->shape().type) && IsFloat(c.operand(1)->shape().type) &&
+         c.result().rank() == rank && IsNumber(c.result().type) &&
+         IsNumber(c.operand(0)->shape().type) && IsNumber(c.operand(1)->shape().type) &&
          c.result().ElementCount() > 0;
+}
+
+// max(x, 0) + slope * min(x, 0)
+Instruction* LeakyRelu(VendorCall& c, Instruction* x, double slope) {
+  Instruction* zero = c.Number(0, x->shape());
+  return c.Do(Opcode::kAdd, c.Do(Opcode::kMaximum, x, zero),
+              c.Scaled(c.Do(Opcode::kMinimum, x, zero), slope));
+}
+
+// Floats as integers: rounded to the nearest, ties to even, and held to what the type can hold.
+Instruction* Saturated(VendorCall& c, Instruction* x, ElementType type) {
+  if (!IsInteger(type)) return x;
+  const int width = BitWidth(type);
+  const bool is_signed = IsSigned(type);
+  const double least = is_signed ? -std::ldexp(1, width - 1) : 0;
+  const double most = std::ldexp(1, is_signed ? width - 1 : width) - 1;
+  x = c.Do(Opcode::kMaximum, x, c.Number(least, x->shape()));
+  x = c.Do(Opcode::kMinimum, x, c.Number(most, x->shape()));
+  return c.Do(Opcode::kRoundNearestEven, x);
 }
 
 }  // namespace
@@ -96,10 +119,14 @@ bool RanksFit(VendorCall& c) {
 VendorCall::Parts ExpandConvolution(VendorCall& c) {
   const ConfigValue& config = c.config("cudnn_conv_backend_config");
   if (!RanksFit(c) || !config.StringOr("serialized_graph", "").empty()) return {};
-  const Shape shape = Shape::Array(VendorCall::Wide(c.result().type), c.result().dims);
-  Instruction* y = Convolution(c, shape);
+  // Integers are added up exactly; what follows is done in floats.
+  const bool exact = IsInteger(c.operand(0)->shape().type);
+  const ElementType wide =
+      IsFloat(c.result().type) ? VendorCall::Wide(c.result().type) : ElementType::kF32;
+  const Shape shape = Shape::Array(wide, c.result().dims);
+  Instruction* y = Convolution(c, exact ? Shape::Array(ElementType::kS32, shape.dims) : shape);
   if (y == nullptr) return {};
-  y = c.Scaled(y, config.NumberOr("conv_result_scale", 1));
+  y = c.Scaled(c.As(y, wide), config.NumberOr("conv_result_scale", 1));
   if (c.operand_count() > 2) {
     const int64_t feature = c.attrs().dim_labels->output_feature;
     Instruction* bias = c.As(c.operand(2), shape.type);
@@ -107,9 +134,12 @@ VendorCall::Parts ExpandConvolution(VendorCall& c) {
     y = c.Do(Opcode::kAdd, y, c.rewriter().Broadcast(bias, shape.WithDefaultLayout(), {feature}));
   }
   if (c.operand_count() > 3) y = c.Plus(y, c.operand(3), config.NumberOr("side_input_scale", 0));
-  const std::string mode = config.StringOr("activation_mode", "kNone");
-  if (y == nullptr || mode == "kLeakyRelu") return {};
-  return {c.Activated(mode, y)};
+  const std::string mode = ActivationName(config.StringOr("activation_mode", "kNone"));
+  if (y == nullptr) return {};
+  y = mode == "LEAKYRELU" ? LeakyRelu(c, y, config.NumberOr("leakyrelu_alpha", 0))
+                          : c.Activated(mode, y);
+  if (y == nullptr) return {};
+  return {Saturated(c, y, c.result().type)};
 }
 
 }  // namespace hlokit

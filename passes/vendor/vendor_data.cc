@@ -1,4 +1,5 @@
 // Sorts, random bits and normalisations.
+#include <algorithm>
 #include <bit>
 
 #include "ir/module.h"
@@ -17,6 +18,31 @@ void Round(VendorCall& c, Instruction*& x0, Instruction*& x1, int rotation) {
   Instruction* left = c.Do(Opcode::kShiftLeft, x1, c.Number(rotation, shape));
   Instruction* right = c.Do(Opcode::kShiftRightLogical, x1, c.Number(32 - rotation, shape));
   x1 = c.Do(Opcode::kXor, c.Do(Opcode::kOr, left, right), x0);
+}
+
+Instruction* Average(VendorCall& c, Instruction* x, int64_t d) {
+  return c.Scaled(c.Reduced(Opcode::kAdd, x, {d}), 1 / static_cast<double>(x->shape().dims[d]));
+}
+
+// `line`, which lacks dimension d, over all of it.
+Instruction* Spread(VendorCall& c, Instruction* line, const Shape& shape, int64_t d) {
+  DimVector kept;
+  for (int64_t k = 0; k < shape.rank(); ++k)
+    if (k != d) kept.push_back(k);
+  return c.rewriter().Broadcast(line, shape.WithDefaultLayout(), kept);
+}
+
+// (x - mean) * factor along dimension d, with factor = 1 / sqrt(variance + epsilon).
+struct Normalised {
+  Instruction *x, *mean, *factor;
+};
+Normalised Normalise(VendorCall& c, Instruction* x, int64_t d, double epsilon) {
+  Instruction* mean = Average(c, x, d);
+  x = c.Do(Opcode::kSubtract, x, Spread(c, mean, x->shape(), d));
+  Instruction* variance = Average(c, c.Do(Opcode::kMultiply, x, x), d);
+  Instruction* factor =
+      c.Do(Opcode::kRsqrt, c.Do(Opcode::kAdd, variance, c.Number(epsilon, variance->shape())));
+  return {c.Do(Opcode::kMultiply, x, Spread(c, factor, x->shape(), d)), mean, factor};
 }
 
 Computation* Comparator(Instruction* key, const Instruction* value, bool descending) {
@@ -57,8 +83,7 @@ VendorCall::Parts ExpandCubSort(VendorCall& c) {
     shapes.push_back(shape);
   }
   const bool pair = operands.size() == 2;
-  Instruction* sort =
-      r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands);
+  Instruction* sort = r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands);
   sort->mutable_attr<SortAttrs>().dimensions.push_back(shapes[0].rank() - 1);
   sort->mutable_attr<SortAttrs>().is_stable = true;
   sort->set_called({Comparator(operands[0], pair ? operands[1] : nullptr, descending)});
@@ -82,8 +107,7 @@ VendorCall::Parts ExpandThreefry(VendorCall& c) {
     words.push_back(x);
   }
   Instruction *k0 = words[0], *k1 = words[1];
-  Instruction* k2 =
-      c.Do(Opcode::kXor, c.Do(Opcode::kXor, k0, k1), c.Number(kParity, shape));
+  Instruction* k2 = c.Do(Opcode::kXor, c.Do(Opcode::kXor, k0, k1), c.Number(kParity, shape));
   Instruction* keys[3] = {k0, k1, k2};
   Instruction *x0 = c.Do(Opcode::kAdd, words[2], k0), *x1 = c.Do(Opcode::kAdd, words[3], k1);
   for (int group = 0; group < 5; ++group) {
@@ -128,18 +152,58 @@ VendorCall::Parts ExpandLayerNorm(VendorCall& c) {
   }
   const auto bits = static_cast<uint32_t>(
       c.config("onednn_layer_norm_config").NumberOr("epsilon_typecast", 0));  // by its bits
-  const double share = 1 / static_cast<double>(shape.dims[d]);
-  Instruction* x = c.As(c.operand(0), wide);
-  Instruction* centred =
-      c.Do(Opcode::kSubtract, x, c.Scaled(c.Along(Opcode::kAdd, x, d), share));
-  Instruction* variance =
-      c.Scaled(c.Along(Opcode::kAdd, c.Do(Opcode::kMultiply, centred, centred), d), share);
-  Instruction* scale = c.Do(
-      Opcode::kRsqrt,
-      c.Do(Opcode::kAdd, variance, c.Number(std::bit_cast<float>(bits), variance->shape())));
-  Instruction* y =
-      c.Do(Opcode::kMultiply, c.Do(Opcode::kMultiply, centred, scale), factors[0]);
+  const Normalised x = Normalise(c, c.As(c.operand(0), wide), d, std::bit_cast<float>(bits));
+  Instruction* y = c.Do(Opcode::kMultiply, x.x, factors[0]);
   return {c.Do(Opcode::kAdd, y, factors[1])};
+}
+
+// Over all dimensions but the first: x, scale and bias to y and, for training, means and factors;
+// or x, scale, the gradient at y, means and factors to the gradients at x, scale and bias.
+VendorCall::Parts ExpandCudnnNorm(VendorCall& c) {
+  const Shape& given = c.operand(0)->shape();
+  const bool forward = c.operand_count() == 3;
+  if ((!forward && c.operand_count() != 5) || given.rank() == 0 || given.ElementCount() == 0 ||
+      !IsFloat(given.type) || !IsFloat(c.result().type))
+    return {};
+  const ElementType wide = VendorCall::Wide(given.type);
+  const int64_t rows = given.dims[0], columns = given.ElementCount() / rows;
+  const Shape lines = Shape::Array(wide, {rows, columns}).WithDefaultLayout();
+  const Shape per_row = Shape::Array(wide, {rows}), per_column = Shape::Array(wide, {columns});
+  const Shape* const as[] = {&lines, &per_column, forward ? &per_column : &lines, &per_row,
+                             &per_row};
+  std::vector<Instruction*> in;
+  for (int64_t o = 0; o < c.operand_count(); ++o) {
+    if (c.operand(o)->shape().ElementCount() != as[o]->ElementCount()) return {};
+    in.push_back(c.rewriter().Reshape(c.As(c.operand(o), wide), *as[o]));
+  }
+  Instruction* scale = Spread(c, in[1], lines, 0);
+  VendorCall::Parts parts;
+  if (forward) {
+    const double epsilon = c.config("cudnn_norm_backend_config").NumberOr("epsilon", 0);
+    const Normalised x = Normalise(c, in[0], 1, epsilon);
+    parts = {c.Do(Opcode::kAdd, c.Do(Opcode::kMultiply, x.x, scale), Spread(c, in[2], lines, 0)),
+             x.mean, x.factor};
+  } else {
+    Instruction* factor = Spread(c, in[4], lines, 1);
+    Instruction* x =
+        c.Do(Opcode::kMultiply, c.Do(Opcode::kSubtract, in[0], Spread(c, in[3], lines, 1)), factor);
+    Instruction* slope = c.Do(Opcode::kMultiply, in[2], scale);
+    Instruction* mean = Spread(c, Average(c, slope, 1), lines, 1);
+    Instruction* along = Spread(c, Average(c, c.Do(Opcode::kMultiply, slope, x), 1), lines, 1);
+    Instruction* dx = c.Do(Opcode::kSubtract, c.Do(Opcode::kSubtract, slope, mean),
+                           c.Do(Opcode::kMultiply, x, along));
+    parts = {c.Do(Opcode::kMultiply, dx, factor),
+             c.Reduced(Opcode::kAdd, c.Do(Opcode::kMultiply, in[2], x), {0}),
+             c.Reduced(Opcode::kAdd, in[2], {0})};
+  }
+  size_t kept = 1;  // what follows is the workspace
+  while (kept < std::min(parts.size(), c.result_count()) && IsFloat(c.result(kept).type)) ++kept;
+  parts.resize(kept);
+  for (size_t k = 0; k < kept; ++k) {
+    if (parts[k]->shape().ElementCount() != c.result(k).ElementCount()) return {};
+    parts[k] = c.rewriter().Reshape(parts[k], Shape::Array(wide, c.result(k).dims));
+  }
+  return parts;
 }
 
 }  // namespace hlokit

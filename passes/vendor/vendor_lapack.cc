@@ -96,6 +96,21 @@ VendorCall::Parts ExpandCusolver(VendorCall& c) {
   return CallRoutine(c, lapack, LapackConfig(routine, config), Results(c));
 }
 
+VendorCall::Parts ExpandTriangularSolve(VendorCall& c) {
+  if (c.operand_count() != 2) return {};
+  const Shape &a = c.operand(0)->shape(), &b = c.operand(1)->shape();
+  const int64_t rank = a.rank();
+  if (!IsSolverType(a.type) || a.type != b.type || rank < 2 || b.rank() != rank) return {};
+  const TriangularSolveAttrs attrs = CublasTriangular(c.config(""));
+  const int64_t n = b.dims[rank - (attrs.left_side ? 2 : 1)];
+  DimVector triangle(b.dims.begin(), b.dims.end() - 2);
+  triangle.push_back(n);
+  triangle.push_back(n);
+  if (a.dims != triangle) return {};
+  return {c.rewriter().Add(Opcode::kTriangularSolve, b.WithDefaultLayout(),
+                           {c.operand(0), c.operand(1)}, attrs)};
+}
+
 // (factors, 0-based pivots, the permutation that they make).
 VendorCall::Parts ExpandLuDecomposition(VendorCall& c) {
   const Shape& matrix = c.operand(0)->shape();

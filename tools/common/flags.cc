@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <iostream>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
@@ -91,6 +95,14 @@ int UsageError(const CLI::App& app, const std::string& what) {
   return kExitUsage;
 }
 
+// A full disk behind standard output shows when the last of it is written.
+void CheckStandardOutput() {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  std::fprintf(stderr, "error: cannot write standard output: %s\n", std::strerror(errno));
+  std::_Exit(kExitUsage);
+}
+
 }  // namespace
 
 std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
@@ -114,6 +126,7 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
 
 bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
                 absl::string_view examples, int& exit_status) {
+  std::atexit(CheckStandardOutput);
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
   app.footer(std::string(examples));
   std::string colours = "auto", format = "text";
@@ -145,6 +158,16 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
         app, absl::StrCat(ArgumentThatIsNoBool(app, arguments), ": expected true or false"));
   }
   return false;
+}
+
+CLI::Validator NotNegative() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= 0) return std::string();
+        return "expected a number of at least 0, given " + text;
+      },
+      "NONNEGATIVE");
 }
 
 void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins) {

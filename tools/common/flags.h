@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace hlokit {
 
@@ -22,9 +23,13 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 // Adds --version, --color and --diagnostics (messages.h), makes --help end in `examples`, and reads
 // `arguments`. True if the tool should go on; else `exit_status` is what it should return:
 // kExitDone after --help or --version, kExitUsage after a message that names the flag and, where
-// one is near, what was meant.
+// one is near, what was meant. From here on the program ends with kExitUsage and a message where
+// standard output could not take all that was printed.
 bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
                 absl::string_view examples, int& exit_status);
+
+// For real numbers of at least zero: CLI11's own takes NaN, and spells out the largest double.
+CLI::Validator NotNegative();
 
 // Adds --load-pass-plugin, which fills `plugins`.
 void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins);

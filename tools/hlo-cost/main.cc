@@ -39,12 +39,12 @@ bool Parse(int argc, const char* const* argv, CostOptions& o, int& exit_status) 
       ->check(CLI::IsMember({"instruction", "opcode", "computation", "op_name", "source", "loop"}));
   app.add_option("--sort", o.table.sort, "largest first")
       ->check(CLI::IsMember({"flops", "transcendentals", "bytes"}));
-  app.add_option("--top", o.table.top, "rows; 0: all")->check(CLI::NonNegativeNumber);
+  app.add_option("--top", o.table.top, "rows; 0: all")->check(NotNegative());
   app.add_flag_callback(
       "--all", [&o] { o.table.top = 0; }, "all rows");
   app.add_option("--trips,--while-execution-count", o.trips,
                  "rounds of loops whose number is not known")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run before")->type_name("A,B");
   app.add_option("--format", o.format, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -7,6 +7,7 @@
 #include "generator/generator.h"
 #include "printer/whole_text.h"
 #include "support/file.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/signals.h"
@@ -44,6 +45,8 @@ int Run(GenOptions& o) {
     for (const std::string& name : RecipeNames()) std::printf("%s\n", name.c_str());
     return kExitDone;
   }
+  if (o.output != "-")
+    if (const absl::Status made = MakeFolder(o.output); !made.ok()) return ReportError(kTool, made);
   std::string text;
   for (int64_t i = 0; i < o.count; ++i, ++o.generator.seed) {
     const std::string module = TextOf(o.generator);

@@ -230,6 +230,17 @@ absl::Status WriteTimes(const std::string& path, const Times& times) {
   return AtomicWriteFile(path, json.Text());
 }
 
+// What looks at the passes of a dump folder, and what looks at one module, exclude each other.
+absl::Status CheckFolderFlags(const OptOptions& o) {
+  if (!IsFolder(o.input)) {
+    if (o.between.empty() && !o.replay) return absl::OkStatus();
+    return InvalidArgument("--between and --replay look at a dump folder, which ", o.input,
+                           " is not");
+  }
+  if (o.passes.empty() && o.pipeline.empty()) return absl::OkStatus();
+  return InvalidArgument(o.input, " is a dump folder: passes run on a module of it, by its file");
+}
+
 }  // namespace
 
 int RunHloOpt(const OptOptions& o) {
@@ -247,6 +258,7 @@ int RunHloOpt(const OptOptions& o) {
     const auto text = PipelineText(*passes, o);
     return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());
   }
+  if (absl::Status fits = CheckFolderFlags(o); !fits.ok()) return ReportError(kTool, fits);
   if (IsFolder(o.input)) return RunOnDumpFolder(o);
   CrashWatch::Start(o, *passes);
   auto source = ReadSource(o.input);

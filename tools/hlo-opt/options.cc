@@ -68,7 +68,7 @@ void AddPassFlags(CLI::App& app, OptOptions& o) {
   app.add_flag("--xla-disable-all-hlo-passes", o.disable_all_passes, "leave all passes out");
   app.add_option("--bisect-limit", o.bisect_limit,
                  "stop after so many steps: passes run and rewrites made; --stats counts them")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--xla-fuel", o.fuel, "let a pass make at most N rewrites")
       ->delimiter(',')
       ->type_name("PASS=N");
@@ -80,9 +80,9 @@ void AddEvaluationFlags(CLI::App& app, OptOptions& o) {
   const size_t before = app.get_options().size();
   AddInputFlags(app, o.inputs);
   app.add_option("--abs-error", o.bounds.abs_error, "two floats agree where one bound holds")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(CLI::NonNegativeNumber);
-  app.add_option("--ulps", o.bounds.ulps, "of floats")->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
+  app.add_option("--rel-error", o.bounds.rel_error, "of floats")->check(NotNegative());
+  app.add_option("--ulps", o.bounds.ulps, "of floats")->check(NotNegative());
   const std::vector<CLI::Option*> options = app.get_options();
   for (size_t k = before; k < options.size(); ++k) options[k]->group(kGroup);
 }

@@ -1,6 +1,10 @@
 // The work of hlo-run: each file is loaded, compiled, run, compared and reported.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -10,10 +14,12 @@
 #include "passes/plugin.h"
 #include "support/file.h"
 #include "support/status.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/inputs.h"
 #include "tools/common/literal_files.h"
 #include "tools/common/load.h"
+#include "tools/common/messages.h"
 #include "tools/common/report.h"
 #include "tools/common/sharded_entry.h"
 #include "tools/common/signals.h"
@@ -164,6 +170,8 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
 // Everything after loading. `agrees` is what the comparison found.
 absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform));
+  if (!o.profile.empty() && (o.compile_only || backend->name() != "cpu"))
+    return InvalidArgument("--profile: only runs on the cpu platform are measured");
   std::unique_ptr<Backend> reference;
   if (!o.reference_platform.empty()) {
     ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
@@ -213,6 +221,16 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   return absl::OkStatus();
 }
 
+// A cache that cannot be written costs time, not results, but whoever asks for one wants to know.
+absl::Status CheckCacheFolder(const std::string& folder) {
+  if (folder.empty()) return absl::OkStatus();
+  const absl::Status made = MakeFolder(folder);
+  if (!made.ok()) return Annotate(made, "--cache-dir keeps nothing");
+  if (access(folder.c_str(), W_OK) == 0) return absl::OkStatus();
+  return InvalidArgument("--cache-dir keeps nothing new: cannot write to ", folder, ": ",
+                         std::strerror(errno));
+}
+
 int RunFile(const std::string& path, const RunOptions& o) {
   LoadOptions load;
   load.verify = o.verify;
@@ -239,6 +257,8 @@ int RunHloRun(const RunOptions& o) {
   for (const std::string& library : o.load)
     if (auto targets = LoadCustomCalls(library); !targets.ok())
       return ReportError(kTool, targets.status());
+  if (absl::Status kept = CheckCacheFolder(o.cache_dir); !kept.ok())
+    ShowFault(kTool, "warning", kept);
   if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
     return ReportError(kTool, loaded);
   int worst = kExitDone;

@@ -58,12 +58,13 @@ void AddResultFlags(CLI::App& app, RunOptions& o) {
       ->type_name("NAME");
   app.add_option("--expected", o.expected, "compare with these results: an .npz of out0, ...")
       ->type_name("FILE");
-  app.add_option("--abs-error,--abs-error-bound", o.abs_error,
-                 "largest absolute error that passes");
-  app.add_option("--rel-error,--rel-error-bound", o.rel_error,
-                 "largest relative error that passes");
+  app.add_option("--abs-error,--abs-error-bound", o.abs_error, "largest absolute error that passes")
+      ->check(NotNegative());
+  app.add_option("--rel-error,--rel-error-bound", o.rel_error, "largest relative error that passes")
+      ->check(NotNegative());
   app.add_option("--ulps", o.ulps,
-                 "largest error in units in the last place, instead of the two above");
+                 "largest error in units in the last place, instead of the two above")
+      ->check(NotNegative());
 }
 
 void AddProbeFlags(CLI::App& app, RunOptions& o) {
@@ -71,19 +72,25 @@ void AddProbeFlags(CLI::App& app, RunOptions& o) {
                "name the first instruction where platform and reference differ");
   app.add_flag("--check-nans", o.check_nans, "name the first instruction that makes a NaN");
   app.add_flag("--check-infs", o.check_infs, "the same for infinities and NaN");
-  app.add_option("--trace", o.trace, "write the values of instructions whose names match")
-      ->type_name("REGEX");
-  app.add_option("--trace-to", o.trace_to, "where --trace writes: an .npz")->type_name("FILE");
-  app.add_option("--isolate", o.isolate, "cut an instruction out, with the values it reads")
-      ->type_name("NAME");
+  CLI::Option* trace =
+      app.add_option("--trace", o.trace, "write the values of instructions whose names match")
+          ->type_name("REGEX");
+  app.add_option("--trace-to", o.trace_to, "where --trace writes: an .npz")
+      ->type_name("FILE")
+      ->needs(trace);
+  CLI::Option* isolate =
+      app.add_option("--isolate", o.isolate, "cut an instruction out, with the values it reads")
+          ->type_name("NAME");
   app.add_option("--isolate-to", o.isolate_to,
                  "where --isolate, --bisect and --check-nans write: STEM.hlo and STEM.npz")
       ->type_name("STEM");
   app.add_option("--isolate-run", o.isolate_run,
                  "which run of the instruction, counted from 0: the round of a loop")
-      ->check(AtLeast(0));
+      ->check(AtLeast(0))
+      ->needs(isolate);
   app.add_option("--height", o.height, "how many operands deep --isolate cuts; -1: all")
-      ->check(CLI::Range(-1, 1000000));
+      ->check(CLI::Range(-1, 1000000))
+      ->needs(isolate);
   app.add_flag("--isolate-instructions", o.isolate_instructions,
                "run each distinct instruction by itself; print a table");
 }
@@ -94,8 +101,7 @@ void AddLimitFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--memory-limit", o.memory_limit, "of a run, such as 500MB or 2GiB")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
       ->type_name("SIZE");
-  app.add_option("--time-limit", o.time_limit, "seconds for everything")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--time-limit", o.time_limit, "seconds for everything")->check(NotNegative());
 }
 
 void AddCompileFlags(CLI::App& app, RunOptions& o) {
@@ -138,7 +144,7 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->check(AtLeast(1));
   app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));
   app.add_option("--min-seconds", o.min_seconds, "keep running for this long")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app.add_option("--num-replicas", o.num_replicas, "instead of the module's own")
       ->check(CLI::Range(1, 1024));
   app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")

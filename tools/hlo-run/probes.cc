@@ -164,7 +164,13 @@ class Probes {
     const CompareResult whole = Compare(expected, actual, kind.compare);
     const std::string sides = absl::StrCat(test_.name, " and ", reference_.name);
     if (whole.equal) {
-      PrintOut(absl::StrCat(sides, " agree on the results: nothing to search for\n"));
+      const int64_t nans = whole.NanMatches();
+      PrintOut(absl::StrCat(sides, " agree on the results: nothing to search for\n",
+                            nans == 0
+                                ? ""
+                                : absl::StrCat(nans,
+                                               " elements are NaN in both: --check-nans finds the "
+                                               "instruction that makes the first\n")));
       return absl::OkStatus();
     }
     good = false;

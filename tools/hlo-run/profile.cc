@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/instruction_cost.h"
@@ -39,11 +40,34 @@ std::string Row(const InstructionTime& time, int64_t runs, double total, const R
                          Text(i.opcode()), SourceLine(i).empty() ? "" : "  ", SourceLine(i));
 }
 
+// Each instruction once, with what all devices spent in it.
+std::vector<InstructionTime> Sums(const std::vector<InstructionTime>& times) {
+  std::vector<InstructionTime> sums;
+  absl::flat_hash_map<const Instruction*, size_t> place;
+  for (const InstructionTime& time : times) {
+    const auto [at, added] = place.emplace(time.instruction, sums.size());
+    if (added) sums.push_back({time.instruction});
+    sums[at->second].calls += time.calls;
+    sums[at->second].seconds += time.seconds;
+  }
+  return sums;
+}
+
+// The name of a track, and its place among the others.
+std::string Track(int64_t device) {
+  return absl::StrFormat(
+      "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":\"device "
+      "%d\"}},"
+      "\n{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":{\"sort_"
+      "index\":%d}}",
+      device + 1, device, device + 1, device);
+}
+
 }  // namespace
 
 std::string ProfileTable(const std::vector<InstructionTime>& times, int64_t runs, int threads) {
   const Roofline roofline = MeasureRoofline(threads);
-  std::vector<InstructionTime> sorted = times;
+  std::vector<InstructionTime> sorted = Sums(times);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   double total = 1e-12;
@@ -61,14 +85,23 @@ std::string ProfileTable(const std::vector<InstructionTime>& times, int64_t runs
 }
 
 std::string ProfileTrace(const std::vector<InstructionTime>& times, int64_t runs) {
-  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  std::string text = absl::StrCat(
+      "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+      "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":",
+      Quoted(times.empty() ? "nothing" : times[0].instruction->module()->name()), "}}");
+  int64_t device = -1;
   double at = 0;  // microseconds
   for (const InstructionTime& time : times) {
+    if (time.device != device) {
+      device = time.device;
+      at = 0;
+      absl::StrAppend(&text, ",\n", Track(device));
+    }
     const double duration = 1e6 * time.seconds / static_cast<double>(runs);
     const Instruction& i = *time.instruction;
-    absl::StrAppend(&text, at > 0 || text.back() == '}' ? ",\n" : "",
-                    absl::StrFormat("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,",
-                                    at, duration),
+    absl::StrAppend(&text, ",\n",
+                    absl::StrFormat("{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,",
+                                    device + 1, at, duration),
                     "\"name\":", Quoted(i.name()), ",\"cat\":", Quoted(Text(i.opcode())),
                     ",\"args\":{\"opcode\":", Quoted(Text(i.opcode())),
                     ",\"source\":", Quoted(SourceLine(i)),

@@ -14,7 +14,7 @@ namespace hlokit {
 std::string ProfileTable(const std::vector<InstructionTime>& times, int64_t runs, int threads);
 
 // The same as a trace that ui.perfetto.dev opens: one run, each instruction for its average time,
-// in order of execution, with its opcode and source line.
+// in order of execution, with its opcode and source line, a track for each device.
 std::string ProfileTrace(const std::vector<InstructionTime>& times, int64_t runs);
 
 }  // namespace hlokit

@@ -18,6 +18,15 @@ constexpr int64_t kSoon = 1 << 24;
 constexpr size_t kMostInline = 120;
 // Copies from here on are worth several threads, and writing results past the caches.
 constexpr int64_t kLargeCopy = 1 << 20;
+// Results that are copied, all together, from which on the caches would lose all else to them.
+constexpr int64_t kPastCacheCopies = 8 << 20;
+
+int64_t BytesCopiedOut(const std::vector<BufferCopy>& copies) {
+  int64_t bytes = 0;
+  for (const BufferCopy& c : copies)
+    if (c.to.kind == Slice::Kind::kOutput) bytes += c.to.size;
+  return bytes;
+}
 
 void Append(const SmallValues::Elements& elements, Values& values) {
   const Values flat = Flatten(elements);
@@ -27,6 +36,7 @@ void Append(const SmallValues::Elements& elements, Values& values) {
 }  // namespace
 
 void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) {
+  const bool past_cache = BytesCopiedOut(copies) >= kPastCacheCopies;
   auto copy = [&](const Slice& from, const Slice& to) {
     llvm::Value* target = Pointer(f, to);
     llvm::Value* source = Pointer(f, from);
@@ -37,7 +47,8 @@ void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) 
         f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
         return;
       }
-      const char* name = to.kind == Slice::Kind::kOutput ? "hlokit_copy_out" : "hlokit_copy";
+      const bool out = past_cache && to.kind == Slice::Kind::kOutput;
+      const char* name = out ? "hlokit_copy_out" : "hlokit_copy";
       CallRuntime(f.b, name, {f.context(), source, target, f.b.getInt64(to.size)});
     };
     if (!may_be_same) return move();

@@ -84,6 +84,14 @@ class ElementEmitter {
     return arrays_.contains(i) || generators_.contains(i);
   }
 
+  // Whether an element needs no more than its position in memory: arrays of the shape and layout of
+  // `like`, scalars, and what is computed of them element by element.
+  bool GoesByPosition(const Instruction* x, const Shape& like) const;
+
+  // How many of the reduced dimensions (`order`, slowest in memory first) are the fastest in memory
+  // and can be one loop; 0 for fewer than two.
+  size_t MergedDims(const Instruction& reduce, const DimVector& order) const;
+
   struct Key {
     const Instruction* instruction;
     ElementIndex index;

@@ -23,6 +23,8 @@ bool AddPartCopy(const Expression& expression, const Instruction* part, int64_t 
                  int64_t start, std::vector<Kernel>& out);
 // concatenate roots: one loop an operand.
 bool AddConcatenateKernels(const Expression& expression, std::vector<Kernel>& out);
+// pad roots whose rows are of some length: the edges, then the operand's elements.
+bool AddPadKernels(const Expression& expression, std::vector<Kernel>& out);
 // Roots over reductions whose fastest dimension is kept: running values of a tile side by side.
 bool AddColumnReduceKernels(const Expression& expression, std::vector<Kernel>& out);
 // Reductions of rows with work on the same rows after them, several passes a row.

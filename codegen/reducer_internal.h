@@ -10,8 +10,10 @@ void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& 
 
 class RunningReduction {
  public:
-  // Emits the initial values at the builder's place.
-  RunningReduction(const Instruction& reduce, ElementEmitter& emitter);
+  // Emits the initial values at the builder's place. With `in_order`, elements come one by one in
+  // loops that LLVM may make vectors of: a maximum or minimum of floats then runs over integers in
+  // the same order, for which it finds many at once, and no long chain of tests for NaN.
+  RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_order = false);
 
   const Instruction& reduce() const { return *reduce_; }
   void AppendInitial(Values& carried) const;
@@ -29,11 +31,15 @@ class RunningReduction {
  private:
   Values Fold(absl::Span<const ScalarValue> arguments) const;
   std::vector<ScalarValue> Take(const Values& carried, size_t& used) const;
+  // Of a float, and back: integers that compare as floats do, NaN before or after all.
+  llvm::Value* Key(llvm::Value* x) const;
+  llvm::Value* FromKey(llvm::Value* key) const;
 
   const Instruction* reduce_;
   ElementEmitter* emitter_;
   std::vector<ScalarValue> initial_;
   bool rounds_steps_, reassociate_;
+  llvm::Intrinsic::ID key_fold_ = llvm::Intrinsic::not_intrinsic;  // what folds keys, if any are
 };
 
 }  // namespace hlokit

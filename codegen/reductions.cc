@@ -1,4 +1,5 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
+#include "absl/container/flat_hash_set.h"
 #include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
 #include "ops/eval_program.h"
@@ -84,21 +85,53 @@ void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& 
       values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
 }
 
-RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter)
+RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter,
+                                   bool in_order)
     : reduce_(&reduce),
       emitter_(&emitter),
       rounds_steps_(RoundsSteps(reduce)),
       reassociate_(!rounds_steps_ && SimpleReducer(*reduce.to_apply()).has_value()) {
   for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
     initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
+  const std::optional<Opcode> simple = SimpleReducer(*reduce.to_apply());
+  if (!in_order || rounds_steps_ || !initial_[0].re->getType()->isFloatingPointTy()) return;
+  if (simple == Opcode::kMaximum) key_fold_ = llvm::Intrinsic::smax;
+  if (simple == Opcode::kMinimum) key_fold_ = llvm::Intrinsic::smin;
+}
+
+// Magnitudes of negative numbers turned over, as integers have them.
+static llvm::Value* TurnNegatives(Builder& b, llvm::Value* bits) {
+  const unsigned width = bits->getType()->getIntegerBitWidth();
+  llvm::Value* sign = b.CreateAShr(bits, width - 1);
+  return b.CreateXor(bits, b.CreateAnd(sign, b.getInt(llvm::APInt::getSignedMaxValue(width))));
+}
+
+llvm::Value* RunningReduction::Key(llvm::Value* x) const {
+  Builder& b = emitter_->builder();
+  const unsigned width = x->getType()->getPrimitiveSizeInBits();
+  const bool first = key_fold_ == llvm::Intrinsic::smin;
+  llvm::Value* nan = TurnNegatives(
+      b, b.CreateBitCast(llvm::ConstantFP::getNaN(x->getType(), first), b.getIntNTy(width)));
+  llvm::Value* key = TurnNegatives(b, b.CreateBitCast(x, b.getIntNTy(width)));
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), nan, key);
+}
+
+llvm::Value* RunningReduction::FromKey(llvm::Value* key) const {
+  Builder& b = emitter_->builder();
+  return b.CreateBitCast(TurnNegatives(b, key), initial_[0].re->getType());
 }
 
 void RunningReduction::AppendInitial(Values& carried) const {
+  if (key_fold_ != llvm::Intrinsic::not_intrinsic) {
+    carried.push_back(Key(initial_[0].re));
+    return;
+  }
   const Values flat = Flatten(initial_);
   carried.insert(carried.end(), flat.begin(), flat.end());
 }
 
 std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& used) const {
+  if (key_fold_ != llvm::Intrinsic::not_intrinsic) return {{FromKey(carried[used++])}};
   const size_t count = Flatten(initial_).size();
   const Values own(carried.begin() + used, carried.begin() + used + count);
   used += count;
@@ -107,6 +140,11 @@ std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& u
 
 void RunningReduction::AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
                                   Values& next) const {
+  if (key_fold_ != llvm::Intrinsic::not_intrinsic) {
+    llvm::Value* key = Key(emitter_->Emit(reduce_->operand(0), index).re);
+    next.push_back(emitter_->builder().CreateBinaryIntrinsic(key_fold_, carried[used++], key));
+    return;
+  }
   std::vector<ScalarValue> arguments = Take(carried, used);
   for (int64_t k = 0; k < reduce_->operand_count() / 2; ++k)
     arguments.push_back(rounds_steps_ ? emitter_->EmitTaken(reduce_->operand(k), index)
@@ -163,6 +201,49 @@ Values ElementEmitter::Repeat(int64_t count, const Values& initial,
   return carried;
 }
 
+bool ElementEmitter::GoesByPosition(const Instruction* x, const Shape& like) const {
+  std::vector<const Instruction*> todo = {x};
+  absl::flat_hash_set<const Instruction*> seen;
+  while (!todo.empty()) {
+    const Instruction* i = todo.back();
+    todo.pop_back();
+    if (!seen.insert(i).second || i->shape().IsScalar()) continue;
+    const bool alike = i->shape().IsArray() && i->shape().dims == like.dims &&
+                       i->shape().MinorToMajor() == like.MinorToMajor();
+    if (!alike) return false;
+    if (arrays_.contains(i)) continue;
+    const bool scalars = i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar();
+    if (generators_.contains(i) || !(scalars || HasTrait(i->opcode(), kElementwise))) return false;
+    for (const Instruction* operand : i->operands()) todo.push_back(operand);
+  }
+  return true;
+}
+
+size_t ElementEmitter::MergedDims(const Instruction& reduce, const DimVector& order) const {
+  const Shape& from = reduce.operand(0)->shape();
+  const DimVector minor = from.MinorToMajor();
+  size_t merged = 0;
+  while (merged < order.size() && minor[merged] == order[order.size() - 1 - merged]) ++merged;
+  if (merged < 2) return 0;
+  for (int64_t k = 0; k < reduce.operand_count() / 2; ++k)
+    if (!GoesByPosition(reduce.operand(k), from)) return 0;
+  return merged;
+}
+
+static DimVector SlowestFirst(const Shape& from, const DimVector& reduced) {
+  DimVector order;
+  const DimVector minor = from.MinorToMajor();
+  for (size_t k = minor.size(); k-- > 0;)
+    if (Contains(reduced, minor[k])) order.push_back(minor[k]);
+  return order;
+}
+
+static int64_t SizeOf(const Shape& shape, const DimVector& dims, size_t first) {
+  int64_t size = 1;
+  for (size_t k = first; k < dims.size(); ++k) size *= shape.dims[dims[k]];
+  return size;
+}
+
 ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                                                    const ElementIndex& index) {
   const Shape& from = i->operand(0)->shape();
@@ -170,10 +251,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   const Shape& result_shape = i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
   const ElementIndex full = WithMulti(b_, index, result_shape);
   std::vector<llvm::Value*> multi(from.rank());
-  DimVector order;  // reduced dimensions, slowest in memory first
-  const DimVector minor = from.MinorToMajor();
-  for (size_t k = minor.size(); k-- > 0;)
-    if (Contains(reduced, minor[k])) order.push_back(minor[k]);
+  const DimVector order = SlowestFirst(from, reduced);
   for (int64_t d = 0, kept = 0; d < from.rank(); ++d)
     if (!Contains(reduced, d)) multi[d] = full.multi[kept++];
 
@@ -184,16 +262,30 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     return elements;
   }
 
-  const RunningReduction running(*i, *this);
+  const RunningReduction running(*i, *this, /*in_order=*/true);
   Values initial;
   running.AppendInitial(initial);
+  // The fastest dimensions in memory are one loop where elements go by their position.
+  const size_t outer = order.size() - MergedDims(*i, order);
+  const auto step = [&](const ElementIndex& at, const Values& carried) {
+    Values next;
+    size_t used = 0;
+    running.AppendNext(at, carried, used, next);
+    return next;
+  };
   std::function<Values(size_t, const Values&)> nest = [&](size_t level,
                                                           const Values& carried) -> Values {
-    if (level == order.size()) {
-      Values next;
-      size_t used = 0;
-      running.AppendNext(ElementIndex::Multi(multi), carried, used, next);
-      return next;
+    if (level == order.size()) return step(ElementIndex::Multi(multi), carried);
+    if (level == outer) {
+      for (size_t k = level; k < order.size(); ++k) multi[order[k]] = b_.getInt64(0);
+      llvm::Value* first = LinearOffset(b_, ElementIndex::Multi(multi), from);
+      return EmitLoopCarrying(
+          b_, SizeOf(from, order, level), carried, [&](llvm::Value* at, const Values& inner) {
+            BeginScope();
+            const Values next = step(ElementIndex::Linear(b_.CreateNSWAdd(first, at)), inner);
+            EndScope();
+            return next;
+          });
     }
     return Repeat(from.dims[order[level]], carried, [&](llvm::Value* at, const Values& inner) {
       multi[order[level]] = at;

@@ -42,6 +42,9 @@ constexpr int64_t SquareEdge() {
   return 64 / sizeof(T);
 }
 
+// Rows or columns that are too few for squares of vectors.
+constexpr int64_t kFew = 8;
+
 // How the lines of a result are written.
 enum class Way { kDirect, kBuffer, kPastCache };
 
@@ -85,12 +88,18 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
   return {std::min(most, d.size - first), d.from, d.to};
 }
 
+// How parts of a plane are crossed: whole squares, and what is none.
+struct Movers {
+  MoveSquare square;
+  MovePart part;
+};
+
 template <typename T>
-MoveSquare FindMoveSquare(bool past_cache) {
+Movers FindMovers(bool past_cache) {
   constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   const SquareKernels& kernels = HLOKIT_OF_BEST_ISA(kSquares);
-  if (past_cache && kernels.past_cache[kWidth] != nullptr) return kernels.past_cache[kWidth];
-  return kernels.by_width[kWidth];
+  const bool past = past_cache && kernels.past_cache[kWidth] != nullptr;
+  return {past ? kernels.past_cache[kWidth] : kernels.by_width[kWidth], kernels.part[kWidth]};
 }
 
 // What was written past the caches is there before other threads are told of it.
@@ -125,12 +134,15 @@ void CopyPastCache(const char* from, char* to, int64_t bytes, int64_t ahead = 0)
 // Crosses a square of one cache line a side: lines are read whole and written whole, through a
 // buffer, so that lines whose addresses fall together in the cache do no harm.
 template <typename T>
-void CopySquare(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+void CopySquare(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
                 const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>();
   alignas(64) T square[kEdge][kEdge];
+  if (sizeof(T) <= 8 && cols.to == 1) {
+    if (rows.size == kEdge && cols.size == kEdge) return move.square(from, cols.from, to, rows.to);
+    return move.part(from, cols.from, to, rows.to, cols.size, rows.size);
+  }
   if (rows.size == kEdge && cols.size == kEdge && cols.to == 1) {
-    if constexpr (sizeof(T) <= 8) return move(from, cols.from, to, rows.to);
     for (int64_t j = 0; j < kEdge; ++j) memcpy(square[j], from + j * cols.from, sizeof(square[j]));
     for (int64_t i = 0; i < kEdge; ++i) {
       for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = square[j][i];
@@ -145,9 +157,11 @@ void CopySquare(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows
 // A stripe of a plane whose rows are dense in the source (rows.from == 1) and whose columns are
 // dense in the destination: every square from where it lies to where it goes.
 template <typename T>
-void CopyStripeBySquares(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+void CopyStripeBySquares(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
                          const HlokitCopyDim& cols) {
   constexpr int64_t kEdge = SquareEdge<T>();
+  if (sizeof(T) <= 8 && std::min(rows.size, cols.size) < kFew && cols.to == 1)
+    return move.part(from, cols.from, to, rows.to, cols.size, rows.size);
   for (int64_t c = 0; c < cols.size; c += kEdge) {
     for (int64_t r = 0; r < rows.size; r += kEdge) {
       CopySquare(move, from + r + c * cols.from, to + r * rows.to + c * cols.to,
@@ -159,7 +173,7 @@ void CopyStripeBySquares(MoveSquare move, const T* from, T* to, const HlokitCopy
 // The same by way of a buffer, from which lines go in runs of eight: lines of a square whose
 // addresses fall together in the cache drive each other out before they are whole.
 template <typename T>
-void CopyStripeByBuffer(MoveSquare move, const T* from, T* to, const HlokitCopyDim& rows,
+void CopyStripeByBuffer(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
                         const HlokitCopyDim& cols) {
   constexpr int64_t kRun = kRunBytes / int64_t{sizeof(T)};
   alignas(64) T buffer[kStripe * kRun];
@@ -202,14 +216,19 @@ class StridedCopy {
     const Way way = past_cache                                   ? Way::kPastCache
                     : bytes >= kNearCache && LinesFallTogether() ? Way::kBuffer
                                                                  : Way::kDirect;
-    const int64_t stripe = StripeHeight(way, bytes);
-    const int64_t stripes = (rows_.size + stripe - 1) / stripe;
-    const int64_t stripe_bytes = std::max<int64_t>(1, stripe * cols_.size * sizeof(T));
-    const MoveSquare move = FindMoveSquare<T>(past_cache);
-    ParallelFor(ctx_, planes_ * stripes, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
+    const int64_t height = std::min(rows_.size, StripeHeight(way, bytes));
+    const int64_t width = StripeWidth(height);
+    const int64_t below = (rows_.size + height - 1) / height;
+    const int64_t beside = (cols_.size + width - 1) / width;
+    const int64_t stripe_bytes = std::max<int64_t>(1, height * width * sizeof(T));
+    const Movers move = FindMovers<T>(past_cache);
+    ParallelFor(ctx_, planes_ * below * beside, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = begin; i < end; ++i) {
-                    CopyStripe(move, way, from, to, i / stripes, i % stripes * stripe, stripe);
+                    const int64_t row = i / beside % below * height, col = i % beside * width;
+                    CopyStripe(move, way, from + row * rows_.from + col * cols_.from,
+                               to + row * rows_.to + col * cols_.to, i / (beside * below),
+                               Part(rows_, row, height), Part(cols_, col, width));
                   }
                   if (past_cache) Fence();
                 });
@@ -221,6 +240,12 @@ class StridedCopy {
     if (way == Way::kBuffer) return kStripe;
     // Narrow stripes do best out of a cache, wide ones out of memory.
     return (way == Way::kPastCache && bytes < kLastCache ? 2 : 4) * SquareEdge<T>();
+  }
+
+  // Few long rows are no work for many threads; then stripes are parts of them.
+  int64_t StripeWidth(int64_t height) const {
+    if (!crossed_ || height < rows_.size || cols_.to != 1) return std::max<int64_t>(1, cols_.size);
+    return std::max<int64_t>(kStripe, kParallelBytes / (height * int64_t{sizeof(T)}) & -kStripe);
   }
 
   // Whether the lines of a stripe's rows share few sets of the nearest cache. Bytes do as well.
@@ -246,27 +271,24 @@ class StridedCopy {
            std::all_of(dims_.begin(), dims_.end(), [&](const auto& d) { return whole(d.to); });
   }
 
-  void CopyStripe(MoveSquare move, Way way, const T* from, T* to, int64_t plane, int64_t row,
-                  int64_t height) const {
+  // What of a plane begins at `from` and `to` in the first of all.
+  void CopyStripe(const Movers& move, Way way, const T* from, T* to, int64_t plane,
+                  const HlokitCopyDim& rows, const HlokitCopyDim& cols) const {
     for (size_t i = dims_.size(); i-- > 0;) {
       const int64_t index = plane % dims_[i].size;
       plane /= dims_[i].size;
       from += index * dims_[i].from;
       to += index * dims_[i].to;
     }
-    HlokitCopyDim rows = rows_;
-    from += row * rows.from;
-    to += row * rows.to;
-    rows.size = std::min(height, rows.size - row);
-    if (crossed_ && way == Way::kBuffer) return CopyStripeByBuffer(move, from, to, rows, cols_);
-    if (crossed_) return CopyStripeBySquares(move, from, to, rows, cols_);
+    if (crossed_ && way == Way::kBuffer) return CopyStripeByBuffer(move, from, to, rows, cols);
+    if (crossed_) return CopyStripeBySquares(move, from, to, rows, cols);
     for (int64_t r = 0; r < rows.size; ++r) {
       const T* line = from + r * rows.from;
       if (way == Way::kPastCache) {
         CopyPastCache(reinterpret_cast<const char*>(line),
-                      reinterpret_cast<char*>(to + r * rows.to), cols_.size * sizeof(T), ahead_);
+                      reinterpret_cast<char*>(to + r * rows.to), cols.size * sizeof(T), ahead_);
       } else {
-        CopyLine(line, to + r * rows.to, cols_);
+        CopyLine(line, to + r * rows.to, cols);
       }
     }
   }

@@ -76,6 +76,34 @@ TEST(CopyTest, LargeTranspose) {
   CheckTranspose<uint64_t>(300, 517);
 }
 
+// Planes of every small size, several of them, and planes with few rows or columns.
+template <typename T>
+void CheckPlanes(int64_t planes, int64_t n, int64_t m) {
+  std::vector<T> from(planes * n * m), to(planes * n * m);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i * 40503);
+  const HlokitCopyDesc d = {sizeof(T), 3, {{planes, n * m, n * m}, {n, m, 1}, {m, 1, n}}};
+  hlokit_copy_strided(nullptr, &d, from.data(), to.data());
+  for (int64_t p = 0; p < planes; ++p)
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < m; ++j)
+        ASSERT_EQ(to[(p * m + j) * n + i], from[(p * n + i) * m + j]) << n << " x " << m;
+}
+
+TEST(CopyTest, SmallPlanes) {
+  for (int64_t n = 1; n < 20; ++n)
+    for (int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 70}) {
+      CheckPlanes<uint8_t>(3, n, m);
+      CheckPlanes<uint16_t>(2, n, m);
+      CheckPlanes<uint32_t>(3, n, m);
+      CheckPlanes<uint64_t>(2, n, m);
+      if (HasFatalFailure()) return;
+    }
+  CheckPlanes<uint8_t>(2, 3, 100'003);
+  CheckPlanes<uint8_t>(2, 100'003, 3);
+  CheckPlanes<uint32_t>(1, 3, 50'001);
+  CheckPlanes<uint16_t>(1, 50'001, 6);
+}
+
 // Results whose rows begin where lines of the cache fall together go by way of a buffer.
 TEST(CopyTest, TransposesAtPowersOfTwo) {
   CheckTranspose<uint16_t>(517, 1024);

@@ -9,11 +9,16 @@ namespace hlokit {
 // apart. The arrays do not overlap.
 using MoveSquare = void (*)(const void* from, int64_t from_pitch, void* to, int64_t to_pitch);
 
+// The same of `lines` lines of `length` elements, whatever their numbers.
+using MovePart = void (*)(const void* from, int64_t from_pitch, void* to, int64_t to_pitch,
+                          int64_t lines, int64_t length);
+
 // By the base-2 logarithm of an element's bytes, 0 to 3. past_cache: those that write lines of
 // their own past the caches (the target is aligned to them, and a fence must follow); null where
-// the instruction set writes no whole line at once.
+// the instruction set writes no whole line at once. part: what is no whole square.
 struct SquareKernels {
   MoveSquare by_width[4], past_cache[4];
+  MovePart part[4];
 };
 
 namespace isa_base {

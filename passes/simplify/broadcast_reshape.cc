@@ -124,8 +124,12 @@ Instruction* ReshapeOfReshape(Instruction* i, Rewriter& r) {
              : nullptr;
 }
 
+// Not where layouts differ: then dimensions that are alike hold other elements.
 Instruction* BitcastSame(Instruction* i, Rewriter&) {
-  return i->operand(0)->shape().type == i->shape().type ? i->operand(0) : nullptr;
+  const Shape &from = i->operand(0)->shape(), &to = i->shape();
+  const bool same =
+      from.type == to.type && from.dims == to.dims && from.MinorToMajor() == to.MinorToMajor();
+  return same ? i->operand(0) : nullptr;
 }
 
 Instruction* TransposeSame(Instruction* i, Rewriter&) {

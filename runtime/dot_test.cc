@@ -34,6 +34,10 @@ struct TypeOf<int8_t> {
   static constexpr int64_t kType = HLOKIT_S8;
 };
 template <>
+struct TypeOf<uint8_t> {
+  static constexpr int64_t kType = HLOKIT_U8;
+};
+template <>
 struct TypeOf<int32_t> {
   static constexpr int64_t kType = HLOKIT_S32;
 };
@@ -136,7 +140,7 @@ template <typename In, typename Out>
 void CheckMatrices(int range) {
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 70, 300},  {3, 200, 9},  {5, 1, 17},
                               {14, 32, 256}, {15, 33, 257}, {64, 3, 0},   {0, 4, 4},
-                              {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600}};
+                              {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600},  {7, 31, 200}, {16, 9, 1030}};
   for (const auto& [m, n, k] : sizes) {
     CheckDot<In, Out>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, range);  // all row-major
     CheckDot<In, Out>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1,
@@ -153,7 +157,8 @@ TEST(DotTest, F64) { CheckMatrices<double, double>(3); }
 TEST(DotTest, Bf16ToF32) { CheckMatrices<Bfloat16, float>(3); }
 TEST(DotTest, Bf16) { CheckMatrices<Bfloat16, Bfloat16>(1); }
 TEST(DotTest, F16) { CheckMatrices<Half, Half>(1); }
-TEST(DotTest, S8ToS32) { CheckMatrices<int8_t, int32_t>(120); }
+TEST(DotTest, S8ToS32) { CheckMatrices<int8_t, int32_t>(128); }
+TEST(DotTest, U8ToS32) { CheckMatrices<uint8_t, int32_t>(255); }
 TEST(DotTest, S8Wraps) { CheckMatrices<int8_t, int8_t>(3); }
 TEST(DotTest, U64) { CheckMatrices<uint64_t, uint64_t>(1000); }
 TEST(DotTest, C64) { CheckMatrices<std::complex<float>, std::complex<float>>(3); }

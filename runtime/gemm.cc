@@ -37,7 +37,7 @@ class Product {
     cols_ = c_.cols.size;
     depth_ = a_.k.size;
     store_ = kernels_.store(c_.type);
-    if constexpr (T(0.5) != T(0)) {
+    if constexpr (T(0.5) != T(0) || sizeof(T) == 4) {
       if (RunRowDots(ctx_, kernels_, a_, b_, c_)) return;
     }
     ChooseShape();

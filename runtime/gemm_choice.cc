@@ -26,6 +26,7 @@ int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 6
 #if defined(__x86_64__)
 // Below this many rows and columns, bf16 read in place beats pairs, which need packing.
 constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
+constexpr int64_t kLeastAlongK = 64;
 
 bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
   return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 &&
@@ -44,15 +45,25 @@ const GemmKernels<float>& FloatKernels(const GemmSource& a, const GemmSource& b,
   return WantsPairs(a, b, c) ? isa_avx512::kGemmBf16Pairs : BestGemmKernels().f32;
 }
 
-// Kernels for pairs of short integers, or those for whole words.
+// Whether columns, or rows if they are fewer, lie along k, so that a few of the others meet them
+// where they lie.
+bool MeetsAlongK(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
+  const IndexMap& k = c.rows.size < c.cols.size ? b.k : a.k;
+  return k.table == nullptr && k.stride == 1 && k.size >= kLeastAlongK;
+}
+
+// Kernels for quads of bytes, for pairs of short integers, or those for whole words.
 const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSource& b,
                                             const GemmTarget& c) {
   const auto is_short = [](int32_t type) {
     return type == HLOKIT_S8 || type == HLOKIT_U8 || type == HLOKIT_S16;
   };
-  const bool pairs = is_short(a.type) && is_short(b.type) && BestIsa() != Isa::kBase &&
-                     std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
-  if (!pairs) return BestGemmKernels().u32;
+  const bool many = std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
+  if (a.type == b.type && (a.type == HLOKIT_S8 || a.type == HLOKIT_U8) && HasIntegerProducts() &&
+      (many || MeetsAlongK(a, b, c)))
+    return a.type == HLOKIT_S8 ? isa_avx512::kGemmSignedQuads : isa_avx512::kGemmUnsignedQuads;
+  if (!is_short(a.type) || !is_short(b.type) || !many || BestIsa() == Isa::kBase)
+    return BestGemmKernels().u32;
   if (HasIntegerProducts()) return isa_avx512::kGemmIntegerPairsVnni;
   return BestIsa() == Isa::kAvx512 ? isa_avx512::kGemmIntegerPairs : isa_avx2::kGemmIntegerPairs;
 }

@@ -89,7 +89,8 @@ using PackingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b
 
 // Products of rows of A, packed, with columns of B that lie along k in runs of elements side by
 // side: c[r * ldc + j] = sum over runs i and p < run of a[r * lda + i * run + p] *
-// b[columns[j] + runs[i] + p].
+// b[columns[j] + runs[i] + p]. Kernels of units (depth_unit above 1) take one run, and rows of A
+// that are whole vectors.
 template <typename T>
 struct RowDotTask {
   const T* a;
@@ -126,7 +127,7 @@ struct GemmKernels {
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
   PackingKernel<T> packing[kGemmShapes]
                           [kGemmMaxRows + 1];       // by row count; null where there is none
-  RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null unless T is a float
+  RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
   int depth_unit;  // positions of k in one packed element: 2 for pairs of bf16
   PackKernel<T> (*pack_a)(int32_t type);  // null for a type without conversion
@@ -144,6 +145,8 @@ struct GemmIsa {
 // Computes C by row-dot kernels if A has few rows, B is made for them (it lies along k in runs that
 // fill vectors) and they need no packing that would pay; else returns false.
 bool RunRowDots(void* ctx, const GemmKernels<float>& kernels, const GemmSource& a,
+                const GemmSource& b, const GemmTarget& c);
+bool RunRowDots(void* ctx, const GemmKernels<uint32_t>& kernels, const GemmSource& a,
                 const GemmSource& b, const GemmTarget& c);
 bool RunRowDots(void* ctx, const GemmKernels<double>& kernels, const GemmSource& a,
                 const GemmSource& b, const GemmTarget& c);
@@ -165,6 +168,8 @@ extern const GemmKernels<uint32_t> kGemmIntegerPairs;  // of s8, u8 and s16
 namespace isa_avx512 {
 extern const GemmIsa kGemm;
 extern const GemmKernels<uint32_t> kGemmIntegerPairs, kGemmIntegerPairsVnni;  // with AVX512_VNNI
+extern const GemmKernels<uint32_t> kGemmSignedQuads,
+    kGemmUnsignedQuads;  // both operands s8, or u8; the same
 extern const GemmKernels<float>
     kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
 }  // namespace isa_avx512

@@ -22,7 +22,7 @@ constexpr Pipeline kPipelines[] = {
      "fix<algsimp,constant_folding,cse,tuple-simplifier,dce>,tree_reduction_rewriter{rounded},"
      "reduce-window-rewriter{rounded},"
      "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
-     "folding,layout-assignment,layout_normalization,"
+     "folding,narrow-operand-upcaster,layout-assignment,layout_normalization,"
      "fix<tuple-simplifier,algsimp,cse,dce>,short-row-splitter,"
      "fusion,cse,dce,multi_output_fusion,horizontal_loop_fusion,horizontal_input_fusion,"
      "hlo-memory-scheduler"},

@@ -76,12 +76,12 @@ auto Wide(T value) {
 }
 
 // Dims in the order of HlokitDotDesc; arrays are as large as the strides reach.
-template <typename In, typename Out>
+template <typename In, typename Out, typename Rhs = In>
 void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int range) {
   int64_t lhs_size = 1, rhs_size = 1, out_size = 1;
   bool empty_out = false;
   HlokitDotDesc desc = {TypeOf<In>::kType,
-                        TypeOf<In>::kType,
+                        TypeOf<Rhs>::kType,
                         TypeOf<Out>::kType,
                         batch,
                         rows,
@@ -97,9 +97,10 @@ void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int
   }
   std::mt19937 random(7);
   auto draw = [&] { return static_cast<int>(random() % (2 * range + 1)) - range; };
-  std::vector<In> lhs(std::max<int64_t>(lhs_size, 1)), rhs(std::max<int64_t>(rhs_size, 1));
+  std::vector<In> lhs(std::max<int64_t>(lhs_size, 1));
+  std::vector<Rhs> rhs(std::max<int64_t>(rhs_size, 1));
   for (In& x : lhs) x = Make<In>(draw());
-  for (In& x : rhs) x = Make<In>(draw());
+  for (Rhs& x : rhs) x = Make<Rhs>(draw());
   std::vector<Out> out(std::max<int64_t>(out_size, 1), Make<Out>(77));
   HlokitRunContext ctx = {};
   hlokit_dot(&ctx, &desc, lhs.data(), rhs.data(), out.data());
@@ -136,19 +137,21 @@ void CheckDot(std::vector<HlokitDotDim> dims, int batch, int rows, int cols, int
   }
 }
 
-template <typename In, typename Out>
+template <typename In, typename Out, typename Rhs = In>
 void CheckMatrices(int range) {
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 70, 300},  {3, 200, 9},  {5, 1, 17},
                               {14, 32, 256}, {15, 33, 257}, {64, 3, 0},   {0, 4, 4},
-                              {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600},  {7, 31, 200}, {16, 9, 1030}};
+                              {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600},
+                              {7, 31, 200},  {16, 9, 1030}};
   for (const auto& [m, n, k] : sizes) {
-    CheckDot<In, Out>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1, range);  // all row-major
-    CheckDot<In, Out>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1,
-                      range);  // both transposed
-    CheckDot<In, Out>({{m, k, 0, 1}, {n, 0, 1, m}, {k, 1, n, 0}}, 0, 1, 1,
-                      range);  // out by columns
-    CheckDot<In, Out>({{m, 2 * k, 0, 2 * n}, {n, 0, 3, 2}, {k, 2, 3 * n, 0}}, 0, 1, 1,
-                      range);  // gaps
+    CheckDot<In, Out, Rhs>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1,
+                           range);  // all row-major
+    CheckDot<In, Out, Rhs>({{m, 1, 0, n}, {n, 0, k, 1}, {k, m, 1, 0}}, 0, 1, 1,
+                           range);  // both transposed
+    CheckDot<In, Out, Rhs>({{m, k, 0, 1}, {n, 0, 1, m}, {k, 1, n, 0}}, 0, 1, 1,
+                           range);  // out by columns
+    CheckDot<In, Out, Rhs>({{m, 2 * k, 0, 2 * n}, {n, 0, 3, 2}, {k, 2, 3 * n, 0}}, 0, 1, 1,
+                           range);  // gaps
   }
 }
 
@@ -159,6 +162,8 @@ TEST(DotTest, Bf16) { CheckMatrices<Bfloat16, Bfloat16>(1); }
 TEST(DotTest, F16) { CheckMatrices<Half, Half>(1); }
 TEST(DotTest, S8ToS32) { CheckMatrices<int8_t, int32_t>(128); }
 TEST(DotTest, U8ToS32) { CheckMatrices<uint8_t, int32_t>(255); }
+TEST(DotTest, U8ByS8) { CheckMatrices<uint8_t, int32_t, int8_t>(255); }
+TEST(DotTest, S8ByU8) { CheckMatrices<int8_t, int32_t, uint8_t>(255); }
 TEST(DotTest, S8Wraps) { CheckMatrices<int8_t, int8_t>(3); }
 TEST(DotTest, U64) { CheckMatrices<uint64_t, uint64_t>(1000); }
 TEST(DotTest, C64) { CheckMatrices<std::complex<float>, std::complex<float>>(3); }

@@ -26,24 +26,25 @@ class Product {
  public:
   Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
           const GemmTarget& c)
-      : ctx_(ctx), kernels_(kernels), a_(a), b_(b), c_(c) {}
+      : ctx_(ctx), kernels_(&kernels), a_(a), b_(b), c_(c) {}
 
   void Run() {
     if (Swapped()) {
       std::swap(a_, b_);
       std::swap(c_.rows, c_.cols);
+      if (kernels_->mirrored != nullptr) kernels_ = kernels_->mirrored;
     }
     rows_ = c_.rows.size;
     cols_ = c_.cols.size;
     depth_ = a_.k.size;
-    store_ = kernels_.store(c_.type);
+    store_ = kernels_->store(c_.type);
     if constexpr (T(0.5) != T(0) || sizeof(T) == 4) {
-      if (RunRowDots(ctx_, kernels_, a_, b_, c_)) return;
+      if (RunRowDots(ctx_, *kernels_, a_, b_, c_)) return;
     }
     ChooseShape();
     serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
     direct_b_ = BReadable();
-    direct_c_ = store_ == kernels_.store(kOwnType) && c_.cols.table == nullptr &&
+    direct_c_ = store_ == kernels_->store(kOwnType) && c_.cols.table == nullptr &&
                 c_.cols.stride == 1 && c_.rows.table == nullptr;
     ChooseDepth();
     keeps_sums_ = slabs_ > 1 && !direct_c_;
@@ -65,7 +66,7 @@ class Product {
   // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored
   // by columns.
   bool Swapped() const {
-    const int64_t unit = 2 * kernels_.lanes;
+    const int64_t unit = 2 * kernels_->lanes;
     const double padded = static_cast<double>(CeilDiv(c_.cols.size, unit)) * unit * c_.rows.size;
     const double swapped = static_cast<double>(CeilDiv(c_.rows.size, unit)) * unit * c_.cols.size;
     if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped))
@@ -76,13 +77,13 @@ class Product {
 
   void ChooseShape() {
     shape_ = 0;
-    while (shape_ + 1 < kGemmShapes && kernels_.vectors[shape_ + 1] > 0 &&
-           rows_ <= kernels_.max_rows[shape_ + 1] &&
-           cols_ > kernels_.vectors[shape_] * kernels_.lanes) {
+    while (shape_ + 1 < kGemmShapes && kernels_->vectors[shape_ + 1] > 0 &&
+           rows_ <= kernels_->max_rows[shape_ + 1] &&
+           cols_ > kernels_->vectors[shape_] * kernels_->lanes) {
       ++shape_;
     }
-    width_ = kernels_.vectors[shape_] * kernels_.lanes;
-    panels_m_ = CeilDiv(rows_, kernels_.max_rows[shape_]);
+    width_ = kernels_->vectors[shape_] * kernels_->lanes;
+    panels_m_ = CeilDiv(rows_, kernels_->max_rows[shape_]);
     height_ = CeilDiv(rows_, panels_m_);  // evened out
     panels_n_ = CeilDiv(cols_, width_);
   }
@@ -90,8 +91,8 @@ class Product {
   // Slabs of equal depth. Packed rows of A lie a vector further apart, not to fall on the same
   // lines of the cache.
   void ChooseDepth() {
-    const int64_t units = std::max<int64_t>(CeilDiv(depth_, kernels_.depth_unit), 1);
-    slabs_ = CeilDiv(units, kernels_.slab_depth);
+    const int64_t units = std::max<int64_t>(CeilDiv(depth_, kernels_->depth_unit), 1);
+    slabs_ = CeilDiv(units, kernels_->slab_depth);
     packed_depth_ = CeilDiv(CeilDiv(units, slabs_), kPitchUnit) * kPitchUnit;
     pitch_ = packed_depth_ + kPitchUnit;
   }
@@ -101,13 +102,13 @@ class Product {
   bool BReadable() {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
     if (b_.negate_from < depth_ || panels_m_ > 2) return false;
-    if (b_.type == HLOKIT_BF16) return kernels_.micro_bf16[0][1] != nullptr;
-    return kernels_.pack_b(b_.type) == kernels_.pack_b(kOwnType) ||
+    if (b_.type == HLOKIT_BF16) return kernels_->micro_bf16[0][1] != nullptr;
+    return kernels_->pack_b(b_.type) == kernels_->pack_b(kOwnType) ||
            (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
            (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
   }
 
-  int64_t SlabDepth() const { return packed_depth_ * kernels_.depth_unit; }
+  int64_t SlabDepth() const { return packed_depth_ * kernels_->depth_unit; }
   int64_t SumPitch() const { return panels_n_ * width_; }
   bool IsWhole(int64_t panel) const { return (panel + 1) * width_ <= cols_; }
   bool PanelIsDirect(int64_t panel) const { return direct_b_ && IsWhole(panel); }
@@ -142,7 +143,7 @@ class Product {
   bool PacksInTiles() const {
     return b_.type == kOwnType && b_.outer.table == nullptr && b_.outer.stride == 1 &&
            b_.k.table == nullptr && b_.negate_from >= depth_ &&
-           kernels_.packing[shape_][height_] != nullptr;
+           kernels_->packing[shape_][height_] != nullptr;
   }
 
   // Slab by slab, A and B packed ahead for all threads.
@@ -270,21 +271,22 @@ class Product {
 
   void PackRows(const Slab& slab, int64_t panel, T* to) const {
     const int64_t row = panel * height_;
-    kernels_.pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, pitch_,
-                             to);
+    kernels_->pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, pitch_,
+                              to);
   }
 
   // Panels [first, end), a few rows of B at a time: those of a row lie together in memory, or as
   // many as lie together in a column.
   void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
-    const int64_t together = LiesAlongK(b_) ? kTurnedTogether * kernels_.depth_unit : kRowsTogether;
+    const int64_t together =
+        LiesAlongK(b_) ? kTurnedTogether * kernels_->depth_unit : kRowsTogether;
     for (int64_t k = 0; k < slab.depth; k += together) {
       for (int64_t n = first; n < end; ++n) {
         if (PanelIsDirect(n)) continue;
         T* panel = direct_b_ ? packed_b : packed_b + n * PanelB();
-        kernels_.pack_b(b_.type)(b_, n * width_, std::min(width_, cols_ - n * width_), slab.k0 + k,
-                                 std::min(together, slab.depth - k), width_,
-                                 panel + k / kernels_.depth_unit * width_);
+        kernels_->pack_b(b_.type)(b_, n * width_, std::min(width_, cols_ - n * width_), slab.k0 + k,
+                                  std::min(together, slab.depth - k), width_,
+                                  panel + k / kernels_->depth_unit * width_);
       }
     }
   }
@@ -329,12 +331,12 @@ class Product {
       row_bytes = ldb * bytes;
     }
     if (packs) {
-      const PackingKernel<T> kernel = kernels_.packing[shape_][rows];
+      const PackingKernel<T> kernel = kernels_->packing[shape_][rows];
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
         kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
       });
     }
-    const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_.micro_bf16 : kernels_.micro;
+    const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
     const MicroKernel<T> kernel = micro[shape_][rows];
     AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
       kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, to, ld, add);
@@ -344,7 +346,7 @@ class Product {
   // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.
   template <typename Add>  // void(first position, positions, whether there is a sum to add to)
   void AddParts(const Slab& slab, bool accumulate, const Add& add) const {
-    const int64_t depth = CeilDiv(slab.depth, kernels_.depth_unit);
+    const int64_t depth = CeilDiv(slab.depth, kernels_->depth_unit);
     int64_t k = 0;
     do {
       add(k, std::min(kPartDepth, depth - k), accumulate || k > 0);
@@ -365,7 +367,7 @@ class Product {
   void ReportMemory() const { hlokit_set_error(ctx_, "out of memory in a matrix product"); }
 
   void* ctx_;
-  const GemmKernels<T>& kernels_;
+  const GemmKernels<T>* kernels_;
   GemmSource a_, b_;
   GemmTarget c_;
   StoreKernel<T> store_ = nullptr;

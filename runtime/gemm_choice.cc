@@ -59,9 +59,14 @@ const GemmKernels<uint32_t>& IntegerKernels(const GemmSource& a, const GemmSourc
     return type == HLOKIT_S8 || type == HLOKIT_U8 || type == HLOKIT_S16;
   };
   const bool many = std::min(c.rows.size, c.cols.size) > kLeastForPairs / 2;
-  if (a.type == b.type && (a.type == HLOKIT_S8 || a.type == HLOKIT_U8) && HasIntegerProducts() &&
-      (many || MeetsAlongK(a, b, c)))
-    return a.type == HLOKIT_S8 ? isa_avx512::kGemmSignedQuads : isa_avx512::kGemmUnsignedQuads;
+  const auto is_byte = [](int32_t type) { return type == HLOKIT_S8 || type == HLOKIT_U8; };
+  if (is_byte(a.type) && is_byte(b.type) && HasIntegerProducts() &&
+      (std::min(c.rows.size, c.cols.size) > 2 || (a.type == b.type && MeetsAlongK(a, b, c)))) {
+    const bool signed_b = b.type == HLOKIT_S8;
+    if (a.type != b.type)
+      return signed_b ? isa_avx512::kGemmUnsignedBySigned : isa_avx512::kGemmSignedByUnsigned;
+    return signed_b ? isa_avx512::kGemmSignedQuads : isa_avx512::kGemmUnsignedQuads;
+  }
   if (!is_short(a.type) || !is_short(b.type) || !many || BestIsa() == Isa::kBase)
     return BestGemmKernels().u32;
   if (HasIntegerProducts()) return isa_avx512::kGemmIntegerPairsVnni;

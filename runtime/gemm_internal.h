@@ -129,6 +129,7 @@ struct GemmKernels {
                           [kGemmMaxRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
+  const GemmKernels* mirrored;                      // for A and B in the other order; null: these
   int depth_unit;  // positions of k in one packed element: 2 for pairs of bf16
   PackKernel<T> (*pack_a)(int32_t type);  // null for a type without conversion
   PackKernel<T> (*pack_b)(int32_t type);
@@ -168,8 +169,9 @@ extern const GemmKernels<uint32_t> kGemmIntegerPairs;  // of s8, u8 and s16
 namespace isa_avx512 {
 extern const GemmIsa kGemm;
 extern const GemmKernels<uint32_t> kGemmIntegerPairs, kGemmIntegerPairsVnni;  // with AVX512_VNNI
-extern const GemmKernels<uint32_t> kGemmSignedQuads,
-    kGemmUnsignedQuads;  // both operands s8, or u8; the same
+// Both operands s8, both u8, A of u8 and B of s8, and the other way around; the same.
+extern const GemmKernels<uint32_t> kGemmSignedQuads, kGemmUnsignedQuads, kGemmUnsignedBySigned,
+    kGemmSignedByUnsigned;
 extern const GemmKernels<float>
     kGemmBf16Pairs;  // both operands bf16; needs AVX512_BF16; no reading of B in place
 }  // namespace isa_avx512

@@ -1,6 +1,6 @@
-// The inner loop of Gemm for two operands of s8, or two of u8: AVX512_VNNI multiplies four unsigned
-// by four signed bytes along k and sums them in 32 bits. B stays as it is; A is moved by 128 to the
-// other sign, which adds (s8) or takes away (u8) 128 times each column's sum of B.
+// The inner loop of Gemm for operands of s8 and u8: AVX512_VNNI multiplies four unsigned by four
+// signed bytes along k and sums them in 32 bits. B stays as it is; an A of the same type is moved
+// by 128 to the other sign, which adds (s8) or takes away (u8) 128 times each column's sum of B.
 #define HLOKIT_ISA isa_avx512
 #define HLOKIT_VECTOR_BYTES 64
 #define HLOKIT_ACCUMULATORS 24
@@ -24,8 +24,8 @@ HLOKIT_INLINE __m512i AddProducts(__m512i sum, __m512i a, __m512i b) {
   return sum;
 }
 
-// kSigned: B's bytes are s8 and A's, moved, unsigned; else the other way around.
-template <int kRows, bool kSigned>
+// kSigned: B's bytes are s8 and A's unsigned; else the other way around. kMoved: A's are moved.
+template <int kRows, bool kSigned, bool kMoved>
 void MicroQuads(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, int64_t ldb,
                 uint32_t* c, int64_t ldc, bool accumulate) {
   __m512i sum[kRows][kUnitVectors];
@@ -40,8 +40,10 @@ void MicroQuads(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, i
   const uint32_t* b = static_cast<const uint32_t*>(b_data);
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     const __m512i b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + kUnitLanes);
-    moved[0] = AddProducts<kSigned>(moved[0], move, b0);
-    moved[1] = AddProducts<kSigned>(moved[1], move, b1);
+    if constexpr (kMoved) {
+      moved[0] = AddProducts<kSigned>(moved[0], move, b0);
+      moved[1] = AddProducts<kSigned>(moved[1], move, b1);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const __m512i factor = _mm512_set1_epi32(static_cast<int>(a[r * lda + p]));
@@ -62,9 +64,11 @@ void MicroQuads(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, i
   }
 }
 
+template <bool kMoved>
 void PackQuadsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
                 int64_t pitch, uint32_t* to) {
   PackUnitsA<uint32_t, uint8_t>(source, x0, count, k0, depth, pitch, to);
+  if constexpr (!kMoved) return;
   const int64_t units = (depth + 3) / 4;
   for (int64_t r = 0; r < count; ++r) {
     for (int64_t p = 0; p < units; ++p) to[r * pitch + p] ^= 0x80808080;
@@ -122,30 +126,33 @@ constexpr void FillRowDotsOfQuads(RowDotKernel<uint32_t>* row) {
   if constexpr (kRows > 1) FillRowDotsOfQuads<kRows - 1, kSigned>(row);
 }
 
+template <bool kMoved>
 PackKernel<uint32_t> ChoosePackQuadsA(int32_t type) {
-  return type == HLOKIT_S8 || type == HLOKIT_U8 ? &PackQuadsA : nullptr;
+  return type == HLOKIT_S8 || type == HLOKIT_U8 ? &PackQuadsA<kMoved> : nullptr;
 }
 PackKernel<uint32_t> ChoosePackQuadsB(int32_t type) {
   return type == HLOKIT_S8 || type == HLOKIT_U8 ? &PackUnitsB<uint32_t, uint8_t> : nullptr;
 }
 
-template <int kRows, bool kSigned>
+template <int kRows, bool kSigned, bool kMoved>
 constexpr void FillQuads(MicroKernel<uint32_t>* row) {
-  row[kRows] = &MicroQuads<kRows, kSigned>;
-  if constexpr (kRows > 1) FillQuads<kRows - 1, kSigned>(row);
+  row[kRows] = &MicroQuads<kRows, kSigned, kMoved>;
+  if constexpr (kRows > 1) FillQuads<kRows - 1, kSigned, kMoved>(row);
 }
 
-template <bool kSigned>
-constexpr GemmKernels<uint32_t> MakeQuads() {
+// `mirrored`: for the operands in the other order.
+template <bool kSigned, bool kMoved>
+constexpr GemmKernels<uint32_t> MakeQuads(const GemmKernels<uint32_t>* mirrored) {
   GemmKernels<uint32_t> kernels = {};
   kernels.lanes = kUnitLanes;
   kernels.depth_unit = kPerUnit<uint8_t>;
   kernels.slab_depth = kSlabDepth<uint32_t>;
   kernels.vectors[0] = kUnitVectors;
   kernels.max_rows[0] = kQuadRows;
-  FillQuads<kQuadRows, kSigned>(kernels.micro[0]);
-  FillRowDotsOfQuads<kGemmDotRows, kSigned>(kernels.row_dots);
-  kernels.pack_a = &ChoosePackQuadsA;
+  FillQuads<kQuadRows, kSigned, kMoved>(kernels.micro[0]);
+  if constexpr (kMoved) FillRowDotsOfQuads<kGemmDotRows, kSigned>(kernels.row_dots);
+  kernels.mirrored = mirrored;
+  kernels.pack_a = &ChoosePackQuadsA<kMoved>;
   kernels.pack_b = &ChoosePackQuadsB;
   kernels.store = &ChooseStore<uint32_t>;
   return kernels;
@@ -153,8 +160,12 @@ constexpr GemmKernels<uint32_t> MakeQuads() {
 
 }  // namespace
 
-constexpr GemmKernels<uint32_t> kGemmSignedQuads = MakeQuads<true>();
-constexpr GemmKernels<uint32_t> kGemmUnsignedQuads = MakeQuads<false>();
+constexpr GemmKernels<uint32_t> kGemmSignedQuads = MakeQuads<true, true>(nullptr);
+constexpr GemmKernels<uint32_t> kGemmUnsignedQuads = MakeQuads<false, true>(nullptr);
+constexpr GemmKernels<uint32_t> kGemmUnsignedBySigned =
+    MakeQuads<true, false>(&kGemmSignedByUnsigned);
+constexpr GemmKernels<uint32_t> kGemmSignedByUnsigned =
+    MakeQuads<false, false>(&kGemmUnsignedBySigned);
 
 }  // namespace hlokit::isa_avx512
 // SPDX-License-Identifier: Apache-2.0

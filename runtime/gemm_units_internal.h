@@ -40,16 +40,24 @@ void PackUnitsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
   }
 }
 
+// Elements that lie side by side, each as a word; in two steps, since GCC 12 widens bytes to words
+// one by one.
+template <typename S>
+HLOKIT_INLINE typename VectorOf<uint32_t>::Type LoadWords(const S* from) {
+  typedef S Narrow __attribute__((vector_size(kUnitLanes * sizeof(S)), aligned(1), may_alias));
+  typedef uint16_t Half __attribute__((vector_size(kUnitLanes * 2)));
+  return __builtin_convertvector(
+      __builtin_convertvector(*reinterpret_cast<const Narrow*>(from), Half),
+      typename VectorOf<uint32_t>::Type);
+}
+
 // A vector of units from elements that lie side by side in each of the rows.
 template <typename S>
 HLOKIT_INLINE typename VectorOf<uint32_t>::Type InterleavedUnits(const S* const* rows, int64_t at) {
-  typedef S Narrow __attribute__((vector_size(kUnitLanes * sizeof(S)), aligned(1), may_alias));
-  typedef typename VectorOf<uint32_t>::Type Wide;
-  Wide units = {};
+  typename VectorOf<uint32_t>::Type units = {};
 #pragma GCC unroll 4
   for (int i = 0; i < kPerUnit<S>; ++i)
-    units |= __builtin_convertvector(*reinterpret_cast<const Narrow*>(rows[i] + at), Wide)
-             << static_cast<int>(8 * sizeof(S) * i);
+    units |= LoadWords(rows[i] + at) << static_cast<int>(8 * sizeof(S) * i);
   return units;
 }
 

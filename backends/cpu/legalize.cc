@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "codegen/kernels.h"
 #include "passes/flatten_call_graph.h"
+#include "passes/float_types/mixed_types.h"
 #include "passes/pass.h"
 #include "passes/vendor/vendor_call_expander.h"
 #include "support/status.h"
@@ -43,6 +44,7 @@ class Legalizer {
       Instruction* i = work.back();
       work.pop_back();
       if (i->opcode() == Opcode::kCustomCall) ExpandVendor(i);
+      WidenOperands(i);
       if (i->opcode() != Opcode::kFusion) continue;
       HoistConstants(i);
       if (CanEmitKernels(*i)) continue;
@@ -167,6 +169,15 @@ class Legalizer {
     std::vector<Instruction*>& inserted = inserted_[call];
     for (Instruction* made : rewriter.TakeMade()) inserted.push_back(made);
     Replace(call, whole);
+  }
+
+  void WidenOperands(Instruction* product) {
+    Rewriter rewriter(c_);
+    rewriter.set_subject(product);
+    Instruction* wide = WidenNarrowOperands(product, rewriter);
+    if (wide == nullptr) return;
+    for (Instruction* made : rewriter.TakeMade()) inserted_[product].push_back(made);
+    Replace(product, wide);
   }
 
   // Users that take one part of a tuple take it from its own instruction.

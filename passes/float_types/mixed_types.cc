@@ -1,6 +1,8 @@
 // Conversions around operations.
 #include "passes/float_types/mixed_types.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "passes/expander.h"
 #include "passes/hlo_writer.h"
@@ -53,6 +55,46 @@ absl::StatusOr<Instruction*> ChangeType(Instruction* i, Rewriter& r, ElementType
   return r.Add(Opcode::kConvert, i->shape(), {Computed(i, r, to, to)});
 }
 
+// Products of fewer multiplications are computed in place, whatever their types.
+constexpr double kFewMultiplications = 512;
+
+double Multiplications(const Instruction* product) {
+  const auto results = static_cast<double>(product->shape().ElementCount());
+  const Shape& rhs = product->operand(1)->shape();
+  if (product->opcode() == Opcode::kConvolution) {
+    const auto& dims = product->attr<ConvolutionAttrs>().dim_labels;
+    return results * static_cast<double>(rhs.ElementCount()) /
+           static_cast<double>(std::max<int64_t>(1, rhs.dims[dims.kernel_output_feature]));
+  }
+  double sums = 1;
+  for (int64_t d : product->opcode() == Opcode::kDot
+                       ? product->attr<DotAttrs>().rhs_contracting_dims
+                       : product->attr<RaggedDotAttrs>().rhs_contracting_dims)
+    sums *= static_cast<double>(rhs.dims[d]);
+  return results * sums;
+}
+
+// The narrowest type that holds all values of an operand's and that matrix kernels read, where the
+// result is a float or an integer; kInvalid if they have none.
+ElementType KernelOperand(ElementType type, bool of_float) {
+  if (IsFloat(type)) {
+    if (!of_float || BitWidth(type) > 8) return of_float ? type : ElementType::kInvalid;
+    // 2^-127 is subnormal in bf16, whose products flush it.
+    return type == ElementType::kF8E8M0FNU ? ElementType::kF32 : ElementType::kBF16;
+  }
+  if (!IsInteger(type) && !IsPred(type)) return ElementType::kInvalid;
+  if (of_float) return BitWidth(type) <= 8 ? ElementType::kBF16 : ElementType::kInvalid;
+  if (IsPred(type)) return ElementType::kU8;
+  if (!IsSubByte(type)) return type;
+  return IsSigned(type) ? ElementType::kS8 : ElementType::kU8;
+}
+
+ElementType KernelResult(ElementType type) {
+  if (IsFloat(type)) return BitWidth(type) > 8 ? type : ElementType::kF32;
+  if (!IsInteger(type) || !IsSubByte(type)) return IsInteger(type) ? type : ElementType::kInvalid;
+  return IsSigned(type) ? ElementType::kS8 : ElementType::kU8;
+}
+
 ElementType PromotedType(ElementType type) {
   switch (type) {
     case ElementType::kU16:
@@ -90,7 +132,26 @@ ElementType TypeOption(PassArguments& arguments, absl::string_view name,
 
 }  // namespace
 
+Instruction* WidenNarrowOperands(Instruction* i, Rewriter& r) {
+  if (!IsProduct(i) && i->opcode() != Opcode::kRaggedDot) return nullptr;
+  if (i->shape().HasDynamicDims() || Multiplications(i) <= kFewMultiplications) return nullptr;
+  const ElementType type = i->shape().type, result = KernelResult(type);
+  const ElementType from[] = {i->operand(0)->shape().type, i->operand(1)->shape().type};
+  const ElementType to[] = {KernelOperand(from[0], IsFloat(type)),
+                            KernelOperand(from[1], IsFloat(type))};
+  for (const ElementType known : {result, to[0], to[1]})
+    if (known == ElementType::kInvalid) return nullptr;
+  if (result == type && to[0] == from[0] && to[1] == from[1]) return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  for (int o = 0; o < 2; ++o) operands[o] = w.Convert(operands[o], to[o]);
+  return w.Convert(r.Clone(i, RetypedLike(i->shape(), result), operands), type);
+}
+
 std::unique_ptr<Pass> CreateOperandUpcaster() { return MakeExpander("operand_upcaster", Upcast); }
+std::unique_ptr<Pass> CreateNarrowOperandUpcaster() {
+  return MakeExpander("narrow-operand-upcaster", WidenNarrowOperands);
+}
 std::unique_ptr<Pass> CreateResultCaster() { return MakeExpander("result_caster", CastResult); }
 std::unique_ptr<Pass> CreateAllReducePromotion() {
   return MakeExpander("all-reduce-promotion", Promote);

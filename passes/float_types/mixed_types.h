@@ -3,12 +3,22 @@
 
 #include "passes/pass.h"
 #include "passes/pass_arguments.h"
+#include "passes/simplify/rule.h"
 
 namespace hlokit {
 
 // operand_upcaster: a dot or convolution whose result is wider than its operands (s4 x s4 -> s32)
 // takes operands converted to the result's type. Exact.
 std::unique_ptr<Pass> CreateOperandUpcaster();
+
+// narrow-operand-upcaster: a dot or convolution of some size with operands of types that matrix
+// kernels do not read (f8, f4, integers below a byte, integers under a float result) takes them
+// converted to the narrowest that they do; f8 to bf16, s4 to s8. A result of f8 or s4 is converted
+// from f32 or s8. Exact but for the order of sums.
+std::unique_ptr<Pass> CreateNarrowOperandUpcaster();
+
+// What that pass puts in the place of one instruction; null if it leaves it.
+Instruction* WidenNarrowOperands(Instruction* product, Rewriter& rewriter);
 
 // result_caster: a dot or convolution whose result is narrower than its operands computes in theirs
 // and is converted. Rounds once more than a fused one may.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/attention_call.h"
 #include "ops/lapack_legacy.h"
 #include "ops/solver_calls.h"
 #include "passes/control_edges.h"
@@ -60,6 +61,7 @@ constexpr struct {
 VendorCall::Parts (*FindExpansion(absl::string_view target))(VendorCall&) {
   for (const auto& row : kTargets)
     if (row.target == target) return row.expand;
+  if (IsAttentionTarget(target)) return ExpandAttention;
   if (!SolverRoutine(target).empty()) return ExpandCusolver;
   return IsLegacyLapackTarget(target) ? ExpandLegacyLapack : nullptr;
 }

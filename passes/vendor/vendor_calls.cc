@@ -1,4 +1,5 @@
 // Arithmetic that the expansions are written in.
+#include <algorithm>
 #include <cmath>
 
 #include "ir/module.h"
@@ -140,6 +141,13 @@ Instruction* VendorCall::Reduced(Opcode opcode, Instruction* x, const DimVector&
                                 DimensionsAttrs{dimensions});
   reduced->set_called({reducer});
   return reduced;
+}
+
+void KeepFloats(const VendorCall& call, VendorCall::Parts& parts) {
+  size_t kept = 1;
+  while (kept < std::min(parts.size(), call.result_count()) && IsFloat(call.result(kept).type))
+    ++kept;
+  parts.resize(kept);
 }
 
 Instruction* VendorCall::Along(Opcode opcode, Instruction* x, int64_t dimension) {

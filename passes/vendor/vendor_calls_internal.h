@@ -51,6 +51,10 @@ class VendorCall {
   Rewriter& r_;
 };
 
+// Drops of at least one part those that the call does not give: its floats, of which the first is
+// always there, stand before its workspace.
+void KeepFloats(const VendorCall& call, VendorCall::Parts& parts);
+
 // The families.
 VendorCall::Parts ExpandGemm(VendorCall& call);
 VendorCall::Parts ExpandF8Matmul(VendorCall& call);
@@ -63,6 +67,7 @@ VendorCall::Parts ExpandCubSort(VendorCall& call);
 VendorCall::Parts ExpandThreefry(VendorCall& call);
 VendorCall::Parts ExpandSoftmax(VendorCall& call);
 VendorCall::Parts ExpandLayerNorm(VendorCall& call);
+VendorCall::Parts ExpandAttention(VendorCall& call);
 VendorCall::Parts ExpandCudnnNorm(VendorCall& call);
 VendorCall::Parts ExpandTriangularSolve(VendorCall& call);
 

@@ -196,10 +196,8 @@ VendorCall::Parts ExpandCudnnNorm(VendorCall& c) {
              c.Reduced(Opcode::kAdd, c.Do(Opcode::kMultiply, in[2], x), {0}),
              c.Reduced(Opcode::kAdd, in[2], {0})};
   }
-  size_t kept = 1;  // what follows is the workspace
-  while (kept < std::min(parts.size(), c.result_count()) && IsFloat(c.result(kept).type)) ++kept;
-  parts.resize(kept);
-  for (size_t k = 0; k < kept; ++k) {
+  KeepFloats(c, parts);
+  for (size_t k = 0; k < parts.size(); ++k) {
     if (parts[k]->shape().ElementCount() != c.result(k).ElementCount()) return {};
     parts[k] = c.rewriter().Reshape(parts[k], Shape::Array(wide, c.result(k).dims));
   }

@@ -45,6 +45,8 @@ std::vector<std::string> KnownFlags(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
+    for (std::string& name : KnownFlags(*group)) known.push_back(std::move(name));
   return known;
 }
 
@@ -72,6 +74,17 @@ std::string ArgumentThatIsNoBool(const CLI::App& app, absl::Span<const std::stri
       return argument;
   }
   return "a switch";
+}
+
+// "Could not convert: --seed = x" in words that say what would do.
+std::string WhatWasExpected(const CLI::App& app, const std::string& message) {
+  const size_t start = message.find("--"), end = message.find(" = ");
+  if (start == std::string::npos || end == std::string::npos || end < start) return message;
+  const std::string name = message.substr(start, end - start);
+  const CLI::Option* option = app.get_option_no_throw(name);
+  const bool is_switch = option != nullptr && option->get_items_expected_max() == 0;
+  return absl::StrCat(name, ": expected ", is_switch ? "true or false" : "a number", ", given ",
+                      message.substr(end + 3));
 }
 
 // CLI11 takes the nearest number for one out of range.
@@ -151,6 +164,8 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
     exit_status = kExitDone;
+  } catch (const CLI::ConversionError& error) {
+    exit_status = UsageError(app, WhatWasExpected(app, error.what()));
   } catch (const CLI::Error& error) {
     exit_status = UsageError(app, error.what());
   } catch (const std::exception&) {
@@ -168,6 +183,16 @@ CLI::Validator NotNegative() {
         return "expected a number of at least 0, given " + text;
       },
       "NONNEGATIVE");
+}
+
+CLI::Validator Positive() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value > 0) return std::string();
+        return "expected a number above 0, given " + text;
+      },
+      "POSITIVE");
 }
 
 void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins) {

@@ -30,6 +30,8 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
 
 // For real numbers of at least zero: CLI11's own takes NaN, and spells out the largest double.
 CLI::Validator NotNegative();
+// Those above zero.
+CLI::Validator Positive();
 
 // Adds --load-pass-plugin, which fills `plugins`.
 void AddPluginFlag(CLI::App& app, std::vector<std::string>& plugins);

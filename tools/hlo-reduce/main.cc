@@ -70,9 +70,9 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
       ->type_name("REGEX");
   app.add_option("--test-time-limit", o.interest.time_limit_s,
                  "seconds for a command (ten times what the first run took)")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   app.add_option("--time-limit", o.reduce.time_limit_s, "seconds for the whole search")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   app.add_option("-j,--jobs", o.reduce.jobs, "commands that run at a time")
       ->check(CLI::Range(1, 1024));
   app.add_flag("-q,--quiet", o.quiet, "do not tell of each step");

@@ -81,7 +81,7 @@ CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
 
 CompareOptions CompareOptionsOf(const RunOptions& o) {
   CompareOptions options;
-  if (o.ulps > 0) {
+  if (o.ulps >= 0) {
     options.ulps = o.ulps;
   } else {
     options.abs_error = o.abs_error;

@@ -123,6 +123,9 @@ std::string PhasesText(const LoadedModule& loaded, const CompileStats& stats) {
 
 std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
   const CompileStats& stats = execution.stats;
+  if (execution.seconds.empty())
+    return absl::StrFormat("parsed in %.1f ms, compiled in %.1f ms\n", 1e3 * loaded.parse_s,
+                           1e3 * (loaded.verify_s + stats.passes_s + stats.codegen_s));
   return absl::StrFormat(
       "parsed in %.1f ms, compiled in %.1f ms; %d run%s, fastest %.3f ms, median %.3f ms\n",
       1e3 * loaded.parse_s, 1e3 * (loaded.verify_s + stats.passes_s + stats.codegen_s),
@@ -254,6 +257,8 @@ int RunHloRun(const RunOptions& o) {
   if (o.donate && (!o.reference_platform.empty() || !o.output_literals.empty() || WantsProbes(o)))
     return ReportError(kTool, InvalidArgument("--donate gives arguments away that comparisons, "
                                               "probes and --output-literals-file need"));
+  if (!o.run_passes && !o.passes.empty())
+    return ReportError(kTool, InvalidArgument("--no-passes and --passes exclude each other"));
   for (const std::string& library : o.load)
     if (auto targets = LoadCustomCalls(library); !targets.ok())
       return ReportError(kTool, targets.status());

@@ -22,7 +22,7 @@ struct RunOptions : InputOptions {
   std::string output_literals;  // RunHloModuleLiterals
   bool print_literals = false, stats = false;
   double abs_error = 1e-3, rel_error = 1e-3;
-  int64_t ulps = 0;  // instead of the errors above, where not 0
+  int64_t ulps = -1;  // instead of the errors above, where it is given
 
   // Looking inside.
   bool bisect = false, check_nans = false, check_infs = false, isolate_instructions = false;

@@ -202,7 +202,7 @@ class Probes {
     if (!o_.run_passes) flags += " --no-passes";
     if (!o_.passes.empty()) absl::StrAppend(&flags, " --passes='", o_.passes, "'");
     if (!o_.run_reference_passes) flags += " --run-reference-hlo-passes=false";
-    if (o_.ulps > 0) return absl::StrCat(flags, " --ulps=", o_.ulps);
+    if (o_.ulps >= 0) return absl::StrCat(flags, " --ulps=", o_.ulps);
     return absl::StrCat(flags, " --abs-error=", o_.abs_error, " --rel-error=", o_.rel_error);
   }
 

@@ -99,7 +99,8 @@ bool FitsKernel(const Instruction& i) {
 class DotCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
-    return i.opcode() == Opcode::kDot && FitsKernel(i) && IsLarge(i) && !IsSmallBatchedDot(i);
+    return i.opcode() == Opcode::kDot && FitsKernel(i) && IsLarge(i) && !IsSmallBatchedDot(i) &&
+           !IsShortMatrixVector(i);
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const DotDims dims(i, i.attr<DotAttrs>(), 0, -1);

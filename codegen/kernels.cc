@@ -5,6 +5,7 @@
 
 #include "analysis/in_place.h"
 #include "codegen/kernels_internal.h"
+#include "codegen/small_dots.h"
 
 namespace hlokit {
 namespace {
@@ -218,6 +219,7 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
       ElementEmitter emitter(b);
       emitter.set_excess(true);
       emitter.set_plain_nans(HasPlainNaNs(e));
+      emitter.set_unroll(IsShortMatrixVector(*e.subject));
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));

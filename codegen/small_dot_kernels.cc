@@ -194,7 +194,18 @@ bool IsSmallBatchedDot(const Instruction& i) {
   const int64_t work = dot.rows.size * dot.cols.size * dot.sums.size;
   return dot.cols.size <= kMostCols && dot.rows.size <= kMostCols && work > 0 &&
          work <= kMostWork && (dot.cols.out == 1 || dot.cols.size == 1) &&
-         (dot.cols.rhs == 1 || work <= kMostWork / 8);
+         (dot.cols.rhs == 1 || work <= kMostWork / 4);
+}
+
+bool IsShortMatrixVector(const Instruction& i) {
+  if (i.opcode() != Opcode::kDot || !IsOwnType(i.shape().type)) return false;
+  const auto& dims = i.attr<DotAttrs>();
+  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
+  if (lhs.type != i.shape().type || rhs.type != lhs.type || !dims.lhs_batch_dims.empty() ||
+      dims.lhs_contracting_dims.size() != 1)
+    return false;
+  return lhs.dims[dims.lhs_contracting_dims[0]] <= kWrittenOut &&
+         (lhs.rank() == 1 || rhs.rank() == 1);
 }
 
 bool AddSmallDotKernels(const Expression& e, std::vector<Kernel>& out) {

@@ -8,5 +8,9 @@ namespace hlokit {
 // True for a batched dot whose single products are so small that a call each would cost more.
 bool IsSmallBatchedDot(const Instruction& instruction);
 
+// True for products of a matrix and a vector of up to eight elements, in the types that are
+// computed in: an element of the result is as much work as those of loops.
+bool IsShortMatrixVector(const Instruction& instruction);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -2,7 +2,10 @@
 #include "analysis/instruction_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "absl/algorithm/container.h"
+#include "analysis/call_cost.h"
 #include "ir/computation.h"
 #include "types/shape_bytes.h"
 
@@ -39,8 +42,46 @@ double ConvolutionFlops(const Instruction& i) {
   return 2 * Elements(i.shape()) * Elements(kernel) / std::max(1.0, features);
 }
 
+// Each row meets one group's matrix. Where the groups cut what is summed up, each of the results'
+// groups sums its part of it.
+double RaggedDotFlops(const Instruction& i) {
+  const auto& attrs = i.attr<RaggedDotAttrs>();
+  double steps = 2 * Elements(i.shape());
+  for (int64_t d : attrs.lhs_contracting_dims) steps *= SizeOfDim(i.operand(0)->shape(), d);
+  const bool cut =
+      std::any_of(attrs.lhs_ragged_dims.begin(), attrs.lhs_ragged_dims.end(),
+                  [&](int64_t d) { return absl::c_linear_search(attrs.lhs_contracting_dims, d); });
+  return cut && i.operand_count() > 2 ? steps / SizeOfDim(i.operand(2)->shape(), 0) : steps;
+}
+
+// By rows of square matrices: n^3 / 3 to factor, n^2 for each line that is solved for.
+double FactorFlops(const Instruction& i) {
+  const Shape& matrix = i.operand(0)->shape();
+  const double n = SizeOfDim(matrix, matrix.rank() - 1);
+  return Elements(i.shape()) * (i.opcode() == Opcode::kCholesky ? n / 3 : n);
+}
+
+// Five for each element and halving of a line.
+double FftFlops(const Instruction& i) {
+  const auto& attrs = i.attr<FftAttrs>();
+  double line = 1;
+  for (int64_t n : attrs.fft_length) line *= static_cast<double>(std::max<int64_t>(1, n));
+  const double elements = std::max(Elements(i.operand(0)->shape()), Elements(i.shape()));
+  const bool real = attrs.fft_type == FftType::kRfft || attrs.fft_type == FftType::kIrfft;
+  return elements * std::log2(line) * (real ? 2.5 : 5);
+}
+
 double Flops(const Instruction& i) {
   switch (i.opcode()) {
+    case Opcode::kRaggedDot:
+      return RaggedDotFlops(i);
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+      return FactorFlops(i);
+    case Opcode::kFft:
+      return FftFlops(i);
+    case Opcode::kCustomCall:
+      return CallFlops(i);
     case Opcode::kDot:
       return DotFlops(i);
     case Opcode::kConvolution:
@@ -121,6 +162,7 @@ double BytesRead(const Instruction& user, int64_t o) {
 double BytesWritten(const Instruction& i) {
   const Instruction* root = i.opcode() == Opcode::kFusion ? i.to_apply()->root() : &i;
   if (root->opcode() == Opcode::kDynamicUpdateSlice) return Bytes(root->operand(1)->shape());
+  if (i.opcode() == Opcode::kCustomCall) return Bytes(i.shape()) - WorkspaceBytes(i);
   return Bytes(i.shape());
 }
 

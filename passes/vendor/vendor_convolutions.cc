@@ -13,6 +13,31 @@ struct Forward {
   const Shape &input, &kernel, &output;
 };
 
+// The kernel of a convolution in `groups` groups, which has all of the output's features and a
+// group's share of the input's, with a group's share of the output's and all of the input's.
+Instruction* Regrouped(VendorCall& c, Instruction* kernel, int64_t groups) {
+  if (groups == 1) return kernel;
+  const ConvDims& d = *c.attrs().dim_labels;
+  const int64_t out = d.kernel_output_feature, in = d.kernel_input_feature;
+  Shape split = kernel->shape();
+  split.dims[out] /= groups;
+  split.dims.insert(split.dims.begin() + out, groups);
+  // The groups move in front of the input's features.
+  DimVector order;
+  Shape turned = Shape::Array(split.type, {}), merged = turned;
+  for (int64_t k = 0; k < kernel->shape().rank(); ++k) {
+    if (k == in) order.push_back(out);
+    order.push_back(k < out ? k : k + 1);
+    merged.dims.push_back(kernel->shape().dims[k]);
+  }
+  for (int64_t k : order) turned.dims.push_back(split.dims[k]);
+  merged.dims[out] /= groups;
+  merged.dims[in] *= groups;
+  kernel = c.rewriter().Reshape(kernel, Shape::Array(split.type, split.dims));
+  kernel = c.rewriter().Add(Opcode::kTranspose, turned, {kernel}, DimensionsAttrs{order});
+  return c.rewriter().Reshape(kernel, merged);
+}
+
 // The gradient at the input: the output's, spread by the strides, with the kernel turned round.
 Instruction* ToInput(VendorCall& c, const Forward& f, const Shape& shape) {
   const ConvDims& d = *c.attrs().dim_labels;
@@ -33,7 +58,9 @@ Instruction* ToInput(VendorCall& c, const Forward& f, const Shape& shape) {
   attrs.dim_labels = {d.output_batch,          d.output_feature,       d.output_spatial,
                       d.kernel_output_feature, d.kernel_input_feature, d.kernel_spatial,
                       d.input_batch,           d.input_feature,        d.input_spatial};
-  return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)}, attrs);
+  attrs.feature_group_count = c.attrs().feature_group_count;
+  Instruction* kernel = Regrouped(c, c.operand(1), attrs.feature_group_count);
+  return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), kernel}, attrs);
 }
 
 // The gradient at the kernel: the input with the output's gradient as kernel, batch and features
@@ -56,6 +83,7 @@ Instruction* ToKernel(VendorCall& c, const Forward& f, const Shape& shape) {
   attrs.dim_labels = {d.input_feature,        d.input_batch,           d.input_spatial,
                       d.output_batch,         d.output_feature,        d.output_spatial,
                       d.kernel_input_feature, d.kernel_output_feature, d.kernel_spatial};
+  attrs.batch_group_count = c.attrs().feature_group_count;
   return c.rewriter().Add(Opcode::kConvolution, shape, {c.operand(0), c.operand(1)}, attrs);
 }
 
@@ -77,7 +105,12 @@ Instruction* Convolution(VendorCall& c, const Shape& shape) {
   if (!to_input && !to_kernel) return Forward(c, shape);
   for (const WindowDim& w : attrs.window)
     if (w.base_dilation != 1) return nullptr;
-  if (attrs.feature_group_count != 1 || attrs.batch_group_count != 1) return nullptr;
+  const int64_t outputs =
+      c.operand(1)->shape().dims[to_input ? attrs.dim_labels->kernel_output_feature
+                                          : attrs.dim_labels->output_feature];
+  if (attrs.batch_group_count != 1 || attrs.feature_group_count < 1 ||
+      outputs % attrs.feature_group_count != 0)
+    return nullptr;
   const Shape &first = c.operand(0)->shape(), &second = c.operand(1)->shape();
   if (to_input) return ToInput(c, {shape, second, first}, shape);
   return ToKernel(c, {first, shape, second}, shape);

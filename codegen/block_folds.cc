@@ -68,6 +68,30 @@ bool FindDims(const Instruction& fold, FoldForm& form) {
   return true;
 }
 
+// Dimensions in which nothing is folded join the next one, if that has only whole windows: more
+// results then lie beside each other.
+void JoinDims(std::vector<FoldedDim>& dims) {
+  for (size_t d = dims.size(); --d > 0;) {
+    const FoldedDim outer = dims[d - 1], inner = dims[d];
+    if (outer.window != 1 || !outer.IsWhole() || !inner.IsWhole()) continue;
+    dims[d - 1] = {outer.size * inner.size, inner.stride, inner.window, 0,
+                   outer.results * inner.results};
+    dims.erase(dims.begin() + static_cast<int64_t>(d));
+  }
+}
+
+// Several sums hide each other's latency; elements apart take too much code for that, unless they
+// are turned in blocks.
+int64_t GroupsOf(const FoldForm& form) {
+  const FoldedDim& across = form.dims[form.across];
+  const FoldedDim& last = form.dims.back();
+  const bool turned = last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
+  if (form.lane_stride() != 1 && !turned) return 1;
+  for (const int64_t groups : {8, 4, 2})
+    if ((turned || groups <= 4) && across.results % (groups * kLanes) == 0) return groups;
+  return 1;
+}
+
 bool FindInit(const Instruction& fold, FoldForm& form) {
   const Instruction* init = fold.operand(1);
   if (init->opcode() != Opcode::kConstant || init->literal() == nullptr) return false;
@@ -93,16 +117,13 @@ std::optional<FoldForm> FindFold(const Expression& e) {
     return std::nullopt;
   form.opcode = *opcode;
   if (!FindInit(fold, form) || !FindDims(fold, form)) return std::nullopt;
+  JoinDims(form.dims);
   size_t across = form.dims.size();
   while (across > 0 && form.dims[across - 1].results == 1) --across;
   if (across == 0) return std::nullopt;
   form.across = across - 1;
-  const int64_t results = form.dims[form.across].results;
-  if (results < kLanes / 2) return std::nullopt;
-  // Several sums hide each other's latency; elements apart take too much code for that.
-  for (const int64_t groups : {4, 2})
-    if (form.groups == 1 && form.lane_stride() == 1 && results % (groups * kLanes) == 0)
-      form.groups = groups;
+  if (form.dims[form.across].results < kLanes / 2) return std::nullopt;
+  form.groups = GroupsOf(form);
   return form;
 }
 
@@ -266,19 +287,54 @@ class BlockFold {
     const auto fold = [&](llvm::Value* step, const Values& carried) {
       llvm::Value* at = b_.CreateNSWAdd(
           offset, b_.CreateNSWAdd(start_.back(), b_.CreateNSWMul(step, b_.getInt64(kPair))));
-      Values next;
-      for (int64_t g = 0; g < form_.groups; ++g) {
-        llvm::Value* sum = carried[g];
-        for (llvm::Value* words : TurnedWords(at, g)) {
-          sum = Combine(sum, Half(words, false));
-          sum = Combine(sum, Half(words, true));
-        }
-        next.push_back(sum);
-      }
-      return next;
+      return form_.groups == 1 ? FoldRegisters(at, carried) : FoldRoom(at, carried);
     };
     if (dim.window == kPair) return fold(b_.getInt64(0), sums);
     return EmitLoopCarrying(b_, dim.window / kPair, sums, fold);
+  }
+
+  Values FoldRegisters(llvm::Value* at, const Values& sums) {
+    llvm::Value* sum = sums[0];
+    for (llvm::Value* words : TurnedWords(at))
+      for (const bool high : {false, true}) sum = Combine(sum, Half(words, high));
+    return {sum};
+  }
+
+  // The words of all groups go through memory in the nearest cache, so that the sums of all groups
+  // take their next step together, and the code for both stands once.
+  Values FoldRoom(llvm::Value* at, const Values& sums) {
+    llvm::Type* words = Vector(b_.getInt32Ty());
+    llvm::Value* room = Room();
+    const auto place = [&](llvm::Value* group, llvm::Value* word) {
+      llvm::Value* row = b_.CreateNSWMul(word, b_.getInt64(form_.groups));
+      return b_.CreateInBoundsGEP(words, room, b_.CreateNSWAdd(row, group));
+    };
+    EmitLoop(b_, form_.groups, [&](llvm::Value* group) {
+      llvm::Value* apart = b_.getInt64(kLanes * form_.lane_stride());
+      const Values turned = TurnedWords(b_.CreateNSWAdd(at, b_.CreateNSWMul(group, apart)));
+      for (int64_t k = 0; k < kLanes; ++k)
+        b_.CreateAlignedStore(turned[k], place(group, b_.getInt64(k)), llvm::Align(64));
+    });
+    return EmitLoopCarrying(b_, kLanes, sums, [&](llvm::Value* word, const Values& carried) {
+      Values next;
+      for (int64_t g = 0; g < form_.groups; ++g) {
+        llvm::Value* loaded =
+            b_.CreateAlignedLoad(words, place(b_.getInt64(g), word), llvm::Align(64));
+        next.push_back(Combine(Combine(carried[g], Half(loaded, false)), Half(loaded, true)));
+      }
+      return next;
+    });
+  }
+
+  // A vector of words for each group and word, on the function's stack.
+  llvm::Value* Room() {
+    if (room_ != nullptr) return room_;
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    Builder b(&entry, entry.begin());
+    llvm::AllocaInst* room =
+        b.CreateAlloca(Vector(b.getInt32Ty()), b.getInt64(form_.groups * kLanes));
+    room->setAlignment(llvm::Align(64));
+    return room_ = room;
   }
 
   // The low or high elements of words.
@@ -293,11 +349,11 @@ class BlockFold {
   }
 
   // Word k of kLanes lanes, for each k: a square of words turned over its diagonal in four rounds.
-  Values TurnedWords(llvm::Value* at, int64_t group) {
+  Values TurnedWords(llvm::Value* at) {
     Values rows;
     for (int64_t k = 0; k < kLanes; ++k)
-      rows.push_back(b_.CreateAlignedLoad(Vector(b_.getInt32Ty()),
-                                          AddressOf(at, group * kLanes + k), llvm::Align(2)));
+      rows.push_back(
+          b_.CreateAlignedLoad(Vector(b_.getInt32Ty()), AddressOf(at, k), llvm::Align(2)));
     for (int64_t apart = 1; apart < kLanes; apart *= 2) {
       std::vector<int> low, high;  // what stays in row k, and in row k + apart
       for (int64_t j = 0; j < kLanes; ++j) {
@@ -324,6 +380,7 @@ class BlockFold {
   std::vector<llvm::Value*> start_;  // of lane 0's window, by dimension
   llvm::Value* step_ = nullptr;      // in the window along `across`
   llvm::Value* inside_ = nullptr;
+  llvm::Value* room_ = nullptr;  // for turned words
 };
 
 }  // namespace

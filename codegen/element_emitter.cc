@@ -1,6 +1,8 @@
 // Dispatch by opcode, memory of values, element loads and stores.
 #include "codegen/element_emitter.h"
 
+#include <algorithm>
+
 #include "analysis/in_place.h"
 #include "codegen/math_functions.h"
 
@@ -118,7 +120,9 @@ ScalarValue ElementEmitter::EmitRounded(const Instruction* i, const ElementIndex
                                         int64_t leaf) {
   const ScalarValue value = Emit(i, index, leaf);
   const Shape& shape = i->shape().IsTuple() ? i->shape().elements[leaf] : i->shape();
-  const bool exact = wide_ || arrays_.contains(i) || i->IsConstant();
+  const bool kept = excess_ && i->shape().IsArray() && shape.type == ElementType::kBF16 &&
+                    !HasExcess(i);  // rounded where it was made
+  const bool exact = wide_ || kept || arrays_.contains(i) || i->IsConstant();
   if (!exact && plain_nans_ && TypeOf(shape) != shape.type && shape.type == ElementType::kBF16)
     return EmitRoundOwnResult(b_, shape.type, value);
   return exact ? value : EmitConvert(b_, TypeOf(shape), shape.type, value);
@@ -205,8 +209,16 @@ ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand,
   return ElementIndex::Multi(index.multi);
 }
 
+bool ElementEmitter::RoundsAtOnce(const Instruction* i) const {
+  if (!excess_ || wide_ || i->shape().type != ElementType::kBF16 || !IsQuickInBF16(i->opcode()))
+    return false;
+  return std::none_of(i->users().begin(), i->users().end(),
+                      [](const Instruction* user) { return user->opcode() == Opcode::kConvert; });
+}
+
 bool ElementEmitter::HasExcess(const Instruction* i) const {
   for (;; i = i->operand(0)) {
+    if (RoundsAtOnce(i)) return false;
     if (TypeOf(i->shape()) == i->shape().type || arrays_.contains(i)) return false;
     switch (i->opcode()) {
       case Opcode::kAbs:
@@ -302,7 +314,7 @@ ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementInd
 
 // Functions of one or two numbers of the same type.
 ScalarValue ElementEmitter::EmitArithmetic(const Instruction* i, const ElementIndex& index) {
-  const ElementType type = TypeOf(i->operand(0)->shape());
+  const ElementType type = RoundsAtOnce(i) ? i->shape().type : TypeOf(i->operand(0)->shape());
   const ScalarValue x = Operand(i, 0, index);
   if (unroll_ && type == ElementType::kF32 &&
       (i->opcode() == Opcode::kSine || i->opcode() == Opcode::kCosine))

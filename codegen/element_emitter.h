@@ -108,6 +108,8 @@ class ElementEmitter {
   ScalarValue EmitFloatConvert(const Instruction* i, ScalarValue x);
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitArithmetic(const Instruction* i, const ElementIndex& index);
+  // Whether a bf16 function is computed as such: nobody sees the digits that excess would keep.
+  bool RoundsAtOnce(const Instruction* i) const;
   // Whether a value may have more digits than its type: a result of bf16 arithmetic, or of moving
   // one.
   bool HasExcess(const Instruction* i) const;

@@ -183,6 +183,7 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::NoInline);
   if (kernel.in_vectors) function->addFnAttr(kInVectors);
+  if (WorkOf(kernel) >= kLongWork) function->addFnAttr(kRunsLong);
   bool distinct = true;
   for (size_t x = 0; x < slices.size(); ++x)
     for (size_t y = 0; y < x; ++y) distinct &= !Overlap(slices[x], slices[y]);

@@ -32,6 +32,10 @@ struct Kernel {
   bool whole_part = false;
 };
 
+// Work (in simple float operations) from which a kernel is worth more time to compile: about a
+// tenth of a millisecond.
+inline constexpr double kLongWork = 1 << 20;
+
 // The kernels that compute `instruction`, to run one after the other; empty if it cannot be written
 // as such loops (CanEmitKernels says so beforehand). in_place(o, leaf): operand o and result leaf
 // are one buffer.

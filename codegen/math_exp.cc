@@ -145,6 +145,30 @@ Val Tanh(Val x) {
   return CopySign(Select(y < 0x1p-60, y, Fma(rest, inverse, quotient)), x);
 }
 
+// Coefficients of the two that follow: such that no bf16 value is rounded to the wrong side.
+Val LogisticOfBF16(Val x) {
+  // 1 / (1 + e^-x), both sides of the fraction 2^-8 of theirs, so that e^-x stays finite as long as
+  // the result is none below the smallest subnormal number of bf16.
+  constexpr double kUnit = 0x1p-8;
+  Val y = AtMost(AtLeast(x, -93.5), 30);
+  const double shift = RoundingShift(x) + LayoutOf(x).bias - 8;
+  Val shifted = Fma(y, -0x1.715476p+0, shift);
+  Val f = Fma(y, -0x1.715476p+0, -(shifted - shift));
+  Val p = Horner(f, {0x1.358fb6p-7, 0x1.c9b778p-5, 0x1.ec0184p-3, 0x1.62dfbp-1, 0x1.fffff2p-1});
+  return kUnit / Fma(p, PowerOfTwo(ToBits(shifted), x), kUnit);
+}
+
+Val TanhOfBF16(Val x) {  // E / (E + 2), E = e^2|x| - 1
+  Val y = AtMost(Abs(x), 10);
+  const double shift = RoundingShift(x) + LayoutOf(x).bias;
+  Val shifted = Fma(y, 0x1.715476p+1, shift);
+  Val f = Fma(y, 0x1.715476p+1, -(shifted - shift));
+  Val p = f * Horner(f, {0x1.3b441p-7, 0x1.c97ea8p-5, 0x1.ebf97ep-3, 0x1.62e2c4p-1});
+  Val scale = PowerOfTwo(ToBits(shifted), x);
+  Val e = Fma(p, scale, scale - 1);
+  return CopySign(e / (e + 2), x);
+}
+
 Val Sinh(Val x) {
   if (!x.is_f64()) return ViaDouble(Sinh, x);
   Val y = AtMost(Abs(x), 711);

@@ -10,6 +10,10 @@ namespace hlokit {
 Val Exp(Val x);
 Val Expm1(Val x);
 Val Logistic(Val x);  // 1 / (1 + e^-x)
+// Of floats that are bf16 values, with half the steps: rounded to bf16 they are the exact results,
+// rounded to float and to bf16, for every one of them.
+Val LogisticOfBF16(Val x);
+Val TanhOfBF16(Val x);
 Val Sinh(Val x);
 Val Cosh(Val x);
 Val Tanh(Val x);

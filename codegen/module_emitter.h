@@ -44,6 +44,9 @@ inline constexpr char kEntrySymbol[] = "hlokit_entry";
 // The attribute of functions whose loops are written in vectors.
 inline constexpr char kInVectors[] = "hlokit-in-vectors";
 
+// The attribute of functions that run so long that more code pays for a faster loop.
+inline constexpr char kRunsLong[] = "hlokit-runs-long";
+
 // Preconditions: as BufferAssignment::Make, whose result for `module` this is. Errors:
 // Unimplemented names the instruction that has neither code nor a reference kernel.
 absl::StatusOr<EmittedModule> EmitModule(const Module& module, const BufferAssignment& buffers,

@@ -10,10 +10,10 @@ void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& 
 
 class RunningReduction {
  public:
-  // Emits the initial values at the builder's place. With `in_order`, elements come one by one in
-  // loops that LLVM may make vectors of: a maximum or minimum of floats then runs over integers in
-  // the same order, for which it finds many at once, and no long chain of tests for NaN.
-  RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_order = false);
+  // Emits the initial values at the builder's place. With `in_keys`, a maximum or minimum of floats
+  // runs over integers in the same order: LLVM finds many of them at once in loops over elements,
+  // and a step of scalars or vectors waits for one instruction, not for a chain of tests for NaN.
+  RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys = false);
 
   const Instruction& reduce() const { return *reduce_; }
   void AppendInitial(Values& carried) const;
@@ -22,7 +22,8 @@ class RunningReduction {
   void AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
                   Values& next) const;
   // Of a reduction to one array by addition, multiplication, minimum or maximum of floats: the
-  // scalar that changes nothing, and two partial results (scalars or vectors) as one.
+  // scalar that changes nothing, and two partial results (scalars or vectors) as one; both of them
+  // running values, which may be keys.
   llvm::Value* Neutral() const;
   llvm::Value* Combine(llvm::Value* x, llvm::Value* y) const;
   // The reduction's results, in its own types, from what the loops left.

@@ -1,5 +1,6 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
 #include "absl/container/flat_hash_set.h"
+#include "codegen/math_value.h"
 #include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
 #include "ops/eval_program.h"
@@ -85,8 +86,7 @@ void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& 
       values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
 }
 
-RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter,
-                                   bool in_order)
+RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys)
     : reduce_(&reduce),
       emitter_(&emitter),
       rounds_steps_(RoundsSteps(reduce)),
@@ -94,31 +94,27 @@ RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& em
   for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
     initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
   const std::optional<Opcode> simple = SimpleReducer(*reduce.to_apply());
-  if (!in_order || rounds_steps_ || !initial_[0].re->getType()->isFloatingPointTy()) return;
+  if (!in_keys || rounds_steps_ || !initial_[0].re->getType()->isFloatingPointTy()) return;
   if (simple == Opcode::kMaximum) key_fold_ = llvm::Intrinsic::smax;
   if (simple == Opcode::kMinimum) key_fold_ = llvm::Intrinsic::smin;
 }
 
 // Magnitudes of negative numbers turned over, as integers have them.
-static llvm::Value* TurnNegatives(Builder& b, llvm::Value* bits) {
-  const unsigned width = bits->getType()->getIntegerBitWidth();
-  llvm::Value* sign = b.CreateAShr(bits, width - 1);
-  return b.CreateXor(bits, b.CreateAnd(sign, b.getInt(llvm::APInt::getSignedMaxValue(width))));
+static Val TurnNegatives(Val bits) {
+  const uint64_t magnitude = ~uint64_t{0} >> (65 - bits.bits());
+  return bits ^ (ShiftArithmetic(bits, bits.bits() - 1) & magnitude);
 }
 
 llvm::Value* RunningReduction::Key(llvm::Value* x) const {
-  Builder& b = emitter_->builder();
-  const unsigned width = x->getType()->getPrimitiveSizeInBits();
+  const Val value(emitter_->builder(), x);
   const bool first = key_fold_ == llvm::Intrinsic::smin;
-  llvm::Value* nan = TurnNegatives(
-      b, b.CreateBitCast(llvm::ConstantFP::getNaN(x->getType(), first), b.getIntNTy(width)));
-  llvm::Value* key = TurnNegatives(b, b.CreateBitCast(x, b.getIntNTy(width)));
-  return b.CreateSelect(b.CreateFCmpUNO(x, x), nan, key);
+  const Val nan = value.With(llvm::ConstantFP::getNaN(x->getType(), first));
+  const Val bits = TurnNegatives(ToBits(value));
+  return Select(Unordered(value, value), TurnNegatives(ToBits(nan)), bits).get();
 }
 
 llvm::Value* RunningReduction::FromKey(llvm::Value* key) const {
-  Builder& b = emitter_->builder();
-  return b.CreateBitCast(TurnNegatives(b, key), initial_[0].re->getType());
+  return FromBits(TurnNegatives(Val(emitter_->builder(), key))).get();
 }
 
 void RunningReduction::AppendInitial(Values& carried) const {
@@ -142,7 +138,7 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
                                   Values& next) const {
   if (key_fold_ != llvm::Intrinsic::not_intrinsic) {
     llvm::Value* key = Key(emitter_->Emit(reduce_->operand(0), index).re);
-    next.push_back(emitter_->builder().CreateBinaryIntrinsic(key_fold_, carried[used++], key));
+    next.push_back(Combine(carried[used++], key));
     return;
   }
   std::vector<ScalarValue> arguments = Take(carried, used);
@@ -165,6 +161,8 @@ Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
 
 llvm::Value* RunningReduction::Neutral() const {
   llvm::Type* type = initial_[0].re->getType();
+  if (key_fold_ != llvm::Intrinsic::not_intrinsic)
+    return Key(llvm::ConstantFP::getInfinity(type, key_fold_ == llvm::Intrinsic::smax));
   switch (*SimpleReducer(*reduce_->to_apply())) {
     case Opcode::kMultiply:
       return llvm::ConstantFP::get(type, 1);
@@ -178,6 +176,8 @@ llvm::Value* RunningReduction::Neutral() const {
 }
 
 llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
+  if (key_fold_ != llvm::Intrinsic::not_intrinsic)
+    return emitter_->builder().CreateBinaryIntrinsic(key_fold_, x, y);
   const ScalarValue arguments[] = {{x}, {y}};
   return Fold(arguments)[0];
 }
@@ -262,7 +262,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     return elements;
   }
 
-  const RunningReduction running(*i, *this, /*in_order=*/true);
+  const RunningReduction running(*i, *this, /*in_keys=*/true);
   Values initial;
   running.AppendInitial(initial);
   // The fastest dimensions in memory are one loop where elements go by their position.

@@ -103,7 +103,7 @@ void RowEmitter::BindQuotients() {
 void RowEmitter::EmitPass(int pass) {
   std::vector<RunningReduction> running;
   for (const RowForm::Reduction& r : form_.reductions)
-    if (r.pass == pass) running.emplace_back(*r.reduce, emitter_, /*in_order=*/plan_.lanes == 0);
+    if (r.pass == pass) running.emplace_back(*r.reduce, emitter_, /*in_keys=*/true);
   if (running.empty() && plan_.full_roots.empty()) return;
   Finish(pass, running, plan_.lanes > 0 ? EmitLanes(pass, running) : EmitElements(pass, running));
 }

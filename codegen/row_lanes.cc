@@ -10,7 +10,8 @@ namespace {
 // Steps of so little work (in instructions of the machine, roughly) that the next one would wait
 // for their sums go four or two beside each other.
 constexpr int64_t kShortStep = 3, kMediumStep = 8;
-constexpr int64_t kRounding = 5;  // to bf16
+constexpr int64_t kRounding = 4;  // to bf16
+constexpr int64_t kRegisterLanes = 16;
 
 llvm::Type* VectorOf(llvm::Type* element, int64_t lanes) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
@@ -125,7 +126,7 @@ int64_t RowEmitter::Unrolled(int pass) const {
     work += i->shape().type == ElementType::kBF16 ? 1 + kRounding : 1;
   }
   int64_t steps = work <= kShortStep ? 4 : work <= kMediumStep ? 2 : 1;
-  if (plan_.pairs) steps = std::max<int64_t>(1, steps / 2);
+  steps = std::max<int64_t>(1, steps * kRegisterLanes / plan_.step());
   if (pass + 1 == form_.passes && !plan_.full_roots.empty()) steps = 1;
   while (form_.length / plan_.step() % steps != 0) steps /= 2;
   return steps;

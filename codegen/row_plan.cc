@@ -14,6 +14,17 @@ constexpr int64_t kMostKeptBytes = 32 << 10;
 // A vector register of the widest machines in f32; narrower ones take two or four.
 constexpr int64_t kLanes = 16;
 
+// Functions of many steps wait for themselves: in kernels that run long two vectors go beside each
+// other.
+bool WantsWideLanes(const RowPlan& plan) {
+  const double work =
+      static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
+  const bool costly = std::any_of(plan.body.begin(), plan.body.end(), [&](const Instruction* i) {
+    return IsCostly(*i) && plan.IsFull(i->shape());
+  });
+  return costly && work >= kLongWork && plan.form.length % (4 * kLanes) == 0;
+}
+
 void PlanKept(RowPlan& plan) {
   std::vector<absl::flat_hash_set<const Instruction*>> needed;
   for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
@@ -125,7 +136,7 @@ bool GoesInLanes(const RowPlan& plan, const Instruction& i) {
 }
 
 bool GoesInPairs(const RowPlan& plan) {
-  if (plan.form.length % (2 * kLanes) != 0 || !plan.kept.empty()) return false;
+  if (plan.form.length % (2 * plan.lanes) != 0 || !plan.kept.empty()) return false;
   for (size_t r : plan.full_roots)
     if (plan.e.shapes[r].type != ElementType::kBF16) return false;
   bool reads = false;
@@ -200,7 +211,7 @@ bool PlanLanes(RowPlan& plan) {
     if (shape.ElementCount() != plan.form.full.ElementCount()) continue;
     if (!plan.IsFull(shape) || !IsLaneType(shape.type)) return false;
   }
-  plan.lanes = kLanes;
+  plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
   plan.pairs = GoesInPairs(plan);
   return true;
 }

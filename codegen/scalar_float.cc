@@ -39,10 +39,14 @@ Val RoundBits(Val bits,
   return (bits + ((bits >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
 }
 
+// A float's bits and what rounding them to bf16 adds, 0x7fff and the last bit that stays: taken
+// away as ~(0x7ffe | last), which AVX512 makes in one step.
+Val CarryToBF16(Val bits) { return bits - !(((bits >> 16) & 1) | 0x7ffe); }
+
 Val RoundToBF16(Val x) {
   Val bits = ToBits(x);
-  Val rounded = bits + ((bits >> 16) & 1) + 0x7fff;
-  return FromBits(Select(Unordered(x, x), bits | 0x400000, rounded) & 0xffff0000u);
+  Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryToBF16(bits));
+  return FromBits(rounded & 0xffff0000u);
 }
 
 Val RoundToHalf(Val x) {
@@ -176,8 +180,8 @@ Val RoundFloat(ElementType type, Val x) {
 
 Val RoundOwnResult(ElementType type, Val x) {
   if (type != ElementType::kBF16) return RoundFloat(type, x);
-  Val bits = ToBits(x);  // no carry leaves the low half of a NaN, which is zero
-  return FromBits((bits + ((bits >> 16) & 1) + 0x7fff) & 0xffff0000u);
+  // No carry leaves the low half of a NaN, which is zero.
+  return FromBits(CarryToBF16(ToBits(x)) & 0xffff0000u);
 }
 
 Val NarrowRoundingToOdd(Val x) {

@@ -53,6 +53,7 @@ struct UnaryRow {
   ComplexVal (*complex)(ComplexVal) = nullptr;
   Val (*integer)(ElementType, Val) = nullptr;
   Val (*pred)(Val) = nullptr;
+  Val (*bf16)(Val) = nullptr;  // in place of `real`, to be rounded: hands on an operand's NaN
 };
 
 constexpr UnaryRow kUnary[] = {
@@ -73,7 +74,7 @@ constexpr UnaryRow kUnary[] = {
     {Opcode::kFloor, Floor},
     {Opcode::kLog, Log, ComplexLog},
     {Opcode::kLogPlusOne, Log1p, ComplexLog1p},
-    {Opcode::kLogistic, Logistic, ComplexLogistic},
+    {Opcode::kLogistic, Logistic, ComplexLogistic, nullptr, nullptr, LogisticOfBF16},
     {Opcode::kNegate, Negate, ComplexNegate, IntegerNegate},
     {Opcode::kNot, nullptr, nullptr, IntegerNot, PredNot},
     {Opcode::kPopulationCount, nullptr, nullptr, IntegerPopcount},
@@ -85,7 +86,7 @@ constexpr UnaryRow kUnary[] = {
     {Opcode::kSinh, Sinh, ComplexSinh},
     {Opcode::kSqrt, Sqrt, ComplexSqrt},
     {Opcode::kTan, Tan, ComplexTan},
-    {Opcode::kTanh, Tanh, ComplexTanh},
+    {Opcode::kTanh, Tanh, ComplexTanh, nullptr, nullptr, TanhOfBF16},
 };
 
 struct BinaryRow {
@@ -195,6 +196,11 @@ ScalarValue EmitProjection(llvm::IRBuilderBase& builder, Opcode opcode, ElementT
 
 }  // namespace
 
+bool IsQuickInBF16(Opcode opcode) {
+  const UnaryRow* row = Find(kUnary, opcode);
+  return row != nullptr && row->bf16 != nullptr;
+}
+
 ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType type,
                       const ScalarValue& x) {
   if (opcode == Opcode::kCopy) return x;
@@ -208,6 +214,7 @@ ScalarValue EmitUnary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType t
     return row->complex ? Narrow(type, row->complex(Widen(builder, opcode, x))) : ScalarValue{};
   }
   Val val(builder, x.re);
+  if (type == ElementType::kBF16 && row->bf16) return {RoundOwnResult(type, row->bf16(val)).get()};
   if (IsFloat(type)) return row->real ? Rounded(opcode, type, row->real(val)) : ScalarValue{};
   if (IsInteger(type))
     return row->integer ? ScalarValue{row->integer(type, val).get()} : ScalarValue{};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/limit_lanes_internal.h"
+#include "codegen/module_emitter.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -29,6 +30,20 @@ bool IsNextElement(const llvm::Value* address, llvm::Type* type, const llvm::Loo
   return step != nullptr && step->getAPInt() == type->getPrimitiveSizeInBits() / 8;
 }
 
+// Instructions of a body from which its steps take longer than memory, and at most as many in all
+// copies: what is alive has to stay in registers, and takes time to compile.
+constexpr size_t kLeastSteps = 24, kMostSteps = 256;
+constexpr unsigned kManyRegisters = 32;
+
+unsigned VectorsBeside(const llvm::Loop& loop, const llvm::TargetTransformInfo& target) {
+  const size_t size = loop.getHeader()->size();
+  if (size < kLeastSteps) return 1;
+  const unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
+  unsigned count = registers >= kManyRegisters ? 4 : 2;
+  while (count > 1 && count * size > kMostSteps) count /= 2;
+  return count;
+}
+
 bool Measure(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, Widths& widths) {
   for (const llvm::Instruction& i : *loop.getHeader()) {
     if (i.getType()->isFloatingPointTy())
@@ -52,11 +67,15 @@ llvm::PreservedAnalyses LimitLanesPass::run(llvm::Function& function,
   const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   const auto register_bits = static_cast<unsigned>(
       target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
+  const bool runs_long = function.hasFnAttribute(kRunsLong);
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     Widths widths;
     if (!loop->isInnermost() || loop->getNumBlocks() != 1 || !Measure(*loop, evolution, widths))
       continue;
-    if (widths.memory == 0 || widths.memory >= widths.computed) continue;
+    if (widths.memory == 0) continue;
+    const unsigned beside = runs_long ? VectorsBeside(*loop, target) : 1;
+    if (beside > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.interleave.count", beside);
+    if (widths.memory >= widths.computed) continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",
                                   register_bits / widths.computed);
   }

@@ -162,7 +162,7 @@ double BytesRead(const Instruction& user, int64_t o) {
 double BytesWritten(const Instruction& i) {
   const Instruction* root = i.opcode() == Opcode::kFusion ? i.to_apply()->root() : &i;
   if (root->opcode() == Opcode::kDynamicUpdateSlice) return Bytes(root->operand(1)->shape());
-  if (i.opcode() == Opcode::kCustomCall) return Bytes(i.shape()) - WorkspaceBytes(i);
+  if (root->opcode() == Opcode::kCustomCall) return Bytes(i.shape()) - WorkspaceBytes(*root);
   return Bytes(i.shape());
 }
 
@@ -188,8 +188,17 @@ bool CostsNothing(Opcode opcode) {
   }
 }
 
+namespace {
+
+// What an asynchronous operation runs and what started a transfer pay for these.
+bool IsPaidElsewhere(Opcode opcode) {
+  return HasTrait(opcode, kAsyncDone) || Info(opcode).calls == CallForm::kAsyncCalls;
+}
+
+}  // namespace
+
 InstructionCost CostOf(const Instruction& i) {
-  if (CostsNothing(i.opcode())) return {};
+  if (CostsNothing(i.opcode()) || IsPaidElsewhere(i.opcode())) return {};
   InstructionCost cost = {Flops(i), Transcendentals(i), BytesWritten(i)};
   for (int64_t o = 0; o < i.operand_count(); ++o) cost.bytes += BytesRead(i, o);
   return cost;

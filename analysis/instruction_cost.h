@@ -17,7 +17,7 @@ bool CostsNothing(Opcode opcode);
 
 // Of one execution. A fusion computes what its body does and moves its own operands and results;
 // slices and gathers read what they give, updates write their window. Nothing is counted where
-// CostsNothing.
+// CostsNothing, nor for asynchronous starts (their computations pay) and waits.
 InstructionCost CostOf(const Instruction& instruction);
 
 }  // namespace hlokit

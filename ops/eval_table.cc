@@ -30,6 +30,34 @@ absl::Status CheckSize(const Shape& shape) {
   return absl::OkStatus();
 }
 
+// Operations that walk over all places of an array, however few elements lie there, and do nothing
+// else.
+bool WalksPlaces(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kGather:
+    case Opcode::kIota:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// No element of static size: there is nothing to compute, and other dimensions may be huge.
+bool IsNothing(const Shape& shape) {
+  if (!shape.IsTuple())
+    return shape.IsArray() && !shape.HasDynamicDims() && shape.ElementCount() == 0;
+  for (const Shape& e : shape.elements)
+    if (!IsNothing(e)) return false;
+  return !shape.elements.empty();
+}
+
 // Takes over layouts and dynamic bits. False where the value is of another shape.
 bool Stamp(Literal& value, const Shape& shape) {
   if (shape.IsTuple()) {
@@ -48,6 +76,8 @@ bool Stamp(Literal& value, const Shape& shape) {
 absl::StatusOr<Literal> Evaluate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   RETURN_IF_ERROR(CheckSize(instruction.shape()));
+  if (WalksPlaces(instruction.opcode()) && IsNothing(instruction.shape()))
+    return Literal(instruction.shape());
   try {
     ASSIGN_OR_RETURN(std::optional<Literal> cropped, EvaluateAtRuntimeSizes(context));
     if (cropped.has_value()) return *std::move(cropped);

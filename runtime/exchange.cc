@@ -260,7 +260,7 @@ void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e
   const int64_t begin = e.groups[ctx.device_ordinal];
   if (begin == 0 && e.kind == HLOKIT_BROADCAST) return ZeroResults(e, results);
   if (begin == 0)
-    return SetKernelError(&ctx, "device %d is in no replica group", ctx.device_ordinal);
+    return SetKernelError(&ctx, "%s: device %d is in no replica group", e.name, ctx.device_ordinal);
   const int64_t* group = e.groups + begin;
   const size_t place = static_cast<size_t>(
       std::find(group + 1, group + 1 + group[0], ctx.device_ordinal) - group - 1);

@@ -50,6 +50,9 @@ absl::StatusOr<Selection> Select(const ModuleIndex& index, const VizOptions& o) 
     return InvalidArgument(
         "--computation, --instruction, --from and --to, --operands-of and --users-of exclude each "
         "other");
+  if (!o.boundary.empty() && o.instruction.empty() && o.operands_of.empty() && o.users_of.empty())
+    return InvalidArgument(
+        "--boundary limits what --instruction, --operands-of or --users-of draw");
   if (kinds == 0) return WholeModule(index);
   if (!o.from.empty() || !o.to.empty()) return SelectPaths(index, o);
   if (o.computation.empty()) return SelectNear(index, o);

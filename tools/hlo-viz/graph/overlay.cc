@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "analysis/instruction_cost.h"
 #include "analysis/module_match.h"
 #include "passes/pass.h"
@@ -223,7 +224,8 @@ absl::StatusOr<Overlay> MakeOverlay(const ModuleIndex& index, absl::string_view 
       return InvalidArgument("--color-by=diff needs --diff-with=FILE, the module before");
     return ByDifference(index, *inputs.other);
   }
-  return InvalidArgument("--color-by knows no '", by, "'", DidYouMean(by, kKinds));
+  return InvalidArgument("--color-by knows no '", by, "'", DidYouMean(by, kKinds), "; it takes ",
+                         absl::StrJoin(kKinds, ", "));
 }
 
 }  // namespace hlokit

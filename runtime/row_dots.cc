@@ -42,10 +42,10 @@ int64_t RunOf(const IndexMap& k) {
 
 // Elements of a column that lie side by side must fill vectors; units of several are read in one
 // run only.
-bool FillsVectors(const IndexMap& k, int64_t rows, int64_t lanes, int64_t unit) {
+bool FillsVectors(const IndexMap& k, bool short_ones, int64_t lanes, int64_t unit) {
   const int64_t run = RunOf(k);
   if (unit > 1) return run == k.size && run >= lanes * unit;
-  return k.size >= (rows == 1 ? 1 : 4) * lanes &&
+  return k.size >= (short_ones ? 1 : 4) * lanes &&
          (run % lanes == 0 || run == k.size || run >= 8 * lanes);
 }
 
@@ -120,8 +120,10 @@ bool Run(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const Ge
   const int64_t depth = a.k.size;
   const int64_t most = std::clamp(depth / kDepthForRow, int64_t{kGemmDotRows}, kMostRows);
   const RowDotKernel<T>* by_rows = KernelsFor(kernels, b.type);
+  // A vector meets short columns as they come, unless they overlap as those of convolutions.
+  const bool short_ones = c.rows.size == 1 && b.outer.table == nullptr && b.outer.stride >= depth;
   if (by_rows == nullptr || c.rows.size > most ||
-      !FillsVectors(b.k, c.rows.size, kernels.lanes, kernels.depth_unit) || a.negate_from < depth ||
+      !FillsVectors(b.k, short_ones, kernels.lanes, kernels.depth_unit) || a.negate_from < depth ||
       b.negate_from < depth) {
     return false;
   }

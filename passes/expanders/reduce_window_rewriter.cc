@@ -8,11 +8,6 @@
 #include "passes/hlo_writer.h"
 
 namespace hlokit {
-namespace {
-
-Shape AsColumn(const Shape& list) {
-  return Shape::ArrayWithLayout(list.type, {list.dims[0], 1}, {0, 1});
-}
 
 Shape WindowResult(const Shape& operand, const Window& window) {
   Shape shape = operand;
@@ -24,6 +19,12 @@ Shape WindowResult(const Shape& operand, const Window& window) {
     shape.dims[d] = padded < reach ? 0 : (padded - reach) / w.stride + 1;
   }
   return shape;
+}
+
+namespace {
+
+Shape AsColumn(const Shape& list) {
+  return Shape::ArrayWithLayout(list.type, {list.dims[0], 1}, {0, 1});
 }
 
 // A reduce-window of arrays with their starts; of lists as one of columns. One result an array.

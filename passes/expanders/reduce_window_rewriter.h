@@ -1,10 +1,14 @@
 // reduce-window-rewriter: scans in blocks, and reduce-windows of lists as ones of matrices.
 #pragma once
 
+#include "ir/attributes.h"
 #include "passes/pass.h"
 #include "passes/pass_arguments.h"
 
 namespace hlokit {
+
+// The shape that windows over `operand` leave, in its type and layout.
+Shape WindowResult(const Shape& operand, const Window& window);
 
 // A reduce-window that is a scan (the window as long as the dimension, padded on one side) over
 // more than `base-length` (16) elements costs their square: it becomes scans of blocks of that

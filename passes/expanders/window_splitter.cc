@@ -1,0 +1,131 @@
+// Windows without padding, and long ones made of short ones.
+#include "passes/expanders/window_splitter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ops/reducer.h"
+#include "passes/expander.h"
+#include "passes/expanders/reduce_window_rewriter.h"
+#include "passes/hlo_writer.h"
+
+namespace hlokit {
+namespace {
+
+// So many elements of a window are written out by the emitter.
+constexpr int64_t kMostWrittenOut = 36;
+
+bool IsLong(const WindowDim& d) {
+  return d.size > kMostWrittenOut && d.size <= kMostWrittenOut * kMostWrittenOut && d.stride == 1 &&
+         d.window_dilation == 1;
+}
+
+struct Fold {
+  HloWriter& w;
+  Instruction* init;
+  Computation* function;
+  Opcode opcode;
+
+  Instruction* Windows(Instruction* x, const Window& window) const {
+    Instruction* made = w.rewriter().Add(Opcode::kReduceWindow, WindowResult(x->shape(), window),
+                                         {x, init}, WindowAttrs{window});
+    made->set_called({function});
+    return made;
+  }
+
+  // Takes the padding out of `window`.
+  Instruction* Padded(Instruction* x, Window& window) const {
+    PaddingConfig padding(window.size());
+    for (size_t d = 0; d < window.size(); ++d) {
+      padding[d].low = std::exchange(window[d].pad_low, 0);
+      padding[d].high = std::exchange(window[d].pad_high, 0);
+    }
+    return w.Pad(x, init, std::move(padding));
+  }
+
+  // Windows of `size` neighbours along one dimension: `outer` windows of `inner` elements each, and
+  // one of the `rest`.
+  Instruction* Long(Instruction* x, int64_t dim, int64_t size) const {
+    const auto inner = static_cast<int64_t>(std::sqrt(static_cast<double>(size)));
+    const int64_t outer = size / inner, rest = size - outer * inner;
+    const int64_t count = x->shape().dims[dim] - size + 1;
+    Window window(x->shape().rank());
+    window[dim].size = inner;
+    Instruction* part = Windows(x, window);
+    window[dim].size = outer;
+    window[dim].window_dilation = inner;
+    part = w.SliceOf(Windows(part, window), dim, 0, count);
+    if (rest == 0) return part;
+    Window last(x->shape().rank());
+    last[dim].size = rest;
+    Instruction* end = rest == 1 ? x : Windows(x, last);
+    return w.Binary(opcode, part, w.SliceOf(end, dim, size - rest, size - rest + count));
+  }
+
+  Instruction* Along(Instruction* x, int64_t dim, const WindowDim& d) const {
+    Window window(x->shape().rank());
+    window[dim] = d;
+    if (IsLong(d) || dim + 1 == x->shape().rank()) x = Padded(x, window);
+    return IsLong(d) ? Long(x, dim, d.size) : Windows(x, window);
+  }
+};
+
+// Windows that lie in the array but for padding on either side that is shorter than they are.
+bool IsPlain(const Window& window, const Shape& operand) {
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& w = window[d];
+    if (w.base_dilation != 1 || w.pad_low < 0 || w.pad_high < 0) return false;
+    if (w.size > 1 && w.size >= operand.dims[d]) return false;
+  }
+  return true;
+}
+
+// Whether it pays to go along one dimension after the other.
+bool Splits(const Instruction& i, const Window& window) {
+  int64_t elements = 1, dims = 0;
+  bool any_long = false;
+  for (const WindowDim& d : window) {
+    elements = std::min(elements * d.size, int64_t{1} << 30);
+    dims += d.size > 1;
+    any_long |= IsLong(d);
+  }
+  return elements > kMostWrittenOut && (dims > 1 || any_long) && !RoundsSteps(i);
+}
+
+Instruction* Split(Instruction* i, const Fold& fold) {
+  const Window& window = i->attr<WindowAttrs>().window;
+  Instruction* x = i->operand(0);
+  if (Splits(*i, window)) {
+    for (size_t d = 0; d < window.size(); ++d)
+      if (window[d] != WindowDim()) x = fold.Along(x, static_cast<int64_t>(d), window[d]);
+    return x;
+  }
+  const WindowDim& last = window.back();
+  if (last.size == 1 || (last.pad_low == 0 && last.pad_high == 0)) return nullptr;
+  Window bare = window;
+  x = fold.Padded(x, bare);
+  return fold.Windows(x, bare);
+}
+
+absl::StatusOr<Instruction*> SplitWindow(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kReduceWindow || i->operand_count() != 2) return nullptr;
+  const Shape& operand = i->operand(0)->shape();
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  if (i->shape().HasDynamicDims() || operand.HasDynamicDims() || operand.rank() == 0 ||
+      !operand.IsRowMajor() || !i->shape().IsRowMajor() || operand.type != i->shape().type ||
+      i->shape().ElementCount() == 0 || !opcode || !IsIdentity(i->operand(1), *opcode) ||
+      !IsPlain(i->attr<WindowAttrs>().window, operand))
+    return nullptr;
+  HloWriter w(r);
+  return Split(i, {w, i->operand(1), i->to_apply(), *opcode});
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateWindowSplitter() {
+  return MakeExpander("window-splitter", SplitWindow);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -88,7 +88,7 @@ int64_t GroupsOf(const FoldForm& form) {
   const bool turned = last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
   if (form.lane_stride() != 1 && !turned) return 1;
   for (const int64_t groups : {8, 4, 2})
-    if ((turned || groups <= 4) && across.results % (groups * kLanes) == 0) return groups;
+    if (across.results % (groups * kLanes) == 0) return groups;
   return 1;
 }
 
@@ -174,6 +174,7 @@ class BlockFold {
     llvm::Type* vector = Vector(b_.getFloatTy());
     Values sums(form_.groups, llvm::ConstantFP::get(vector, form_.init));
     sums = FoldDims(0, b_.getInt64(0), sums, careful);
+    if (InWords()) return StoreWords(place, sums);
     for (int64_t g = 0; g < form_.groups; ++g) {
       llvm::Value* value = ToMemoryForm(b_, form_.type, {sums[g]});
       llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
@@ -214,7 +215,38 @@ class BlockFold {
     });
   }
 
+  // Whether results lie beside each other, which bf16 reads as words of two: every other group sums
+  // the low halves, the one after it the high ones, and nothing moves between lanes.
+  bool InWords() const {
+    return form_.type == ElementType::kBF16 && form_.groups > 1 && form_.lane_stride() == 1;
+  }
+
+  llvm::Value* LoadWords(llvm::Value* offset, int64_t lane) {
+    return b_.CreateAlignedLoad(Vector(b_.getInt32Ty()), AddressOf(offset, lane), llvm::Align(2));
+  }
+
+  Values FoldWords(llvm::Value* offset, const Values& sums) {
+    Values next;
+    for (int64_t g = 0; g < form_.groups; g += 2) {
+      llvm::Value* words = LoadWords(offset, g * kLanes);
+      next.push_back(Combine(sums[g], Half(words, false)));
+      next.push_back(Combine(sums[g + 1], Half(words, true)));
+    }
+    return next;
+  }
+
+  void StoreWords(llvm::Value* place, const Values& sums) {
+    for (int64_t g = 0; g < form_.groups; g += 2) {
+      llvm::Type* words = Vector(b_.getInt32Ty());
+      llvm::Value* low = b_.CreateLShr(b_.CreateBitCast(sums[g], words), 16);
+      llvm::Value* both = b_.CreateOr(low, b_.CreateBitCast(sums[g + 1], words));
+      llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
+      b_.CreateAlignedStore(both, b_.CreateInBoundsGEP(memory_, to_.base, at), llvm::Align(2));
+    }
+  }
+
   Values FoldPlace(llvm::Value* offset, const Values& sums, bool careful) {
+    if (InWords()) return FoldWords(offset, sums);
     Values next;
     for (int64_t g = 0; g < form_.groups; ++g) {
       llvm::Value* x = careful                    ? LoadCarefully(offset, g)
@@ -351,9 +383,7 @@ class BlockFold {
   // Word k of kLanes lanes, for each k: a square of words turned over its diagonal in four rounds.
   Values TurnedWords(llvm::Value* at) {
     Values rows;
-    for (int64_t k = 0; k < kLanes; ++k)
-      rows.push_back(
-          b_.CreateAlignedLoad(Vector(b_.getInt32Ty()), AddressOf(at, k), llvm::Align(2)));
+    for (int64_t k = 0; k < kLanes; ++k) rows.push_back(LoadWords(at, k));
     for (int64_t apart = 1; apart < kLanes; apart *= 2) {
       std::vector<int> low, high;  // what stays in row k, and in row k + apart
       for (int64_t j = 0; j < kLanes; ++j) {

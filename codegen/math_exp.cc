@@ -1,6 +1,8 @@
 // Exponential family: exp, expm1, logistic and the hyperbolic functions that stand on them.
 // x = k ln2 + r with |r| <= ln2 / 2, e^r = 1 + r + r^2 Q(r); the powers of two are put together
 // from bits.
+#include <cmath>
+
 #include "codegen/math_internal.h"
 
 namespace hlokit {
@@ -81,6 +83,17 @@ Val ExpBounded(Val x, bool two_steps) {
   return Fma(p, scale, scale) * PowerOfTwo(reduced.biased - half, x);
 }
 
+// e^x for x up to 0 and bounded from below: the powers of two, all shifted upwards, are normal
+// numbers, and one product brings them back.
+Val ExpUpToZero(Val x) {
+  const int up = x.is_f64() ? 512 : 64;
+  Reduced reduced = ReduceByLn2(x, LayoutOf(x).bias + up);
+  Val r = reduced.r;
+  Val p = Fma(r * r, ExpTail(r), r);
+  Val scale = PowerOfTwo(reduced.biased, x);
+  return Fma(p, scale, scale) * std::ldexp(1.0, -up);
+}
+
 double ExpUpperBound(Val x) { return x.is_f64() ? 710 : 89; }
 double ExpLowerBound(Val x) { return x.is_f64() ? -746 : -105; }
 
@@ -89,6 +102,8 @@ double ExpLowerBound(Val x) { return x.is_f64() ? -746 : -105; }
 Val ExpInRange(Val x) { return ExpBounded(x, false); }
 
 Val Exp(Val x) { return ExpBounded(AtLeast(AtMost(x, ExpUpperBound(x)), ExpLowerBound(x)), true); }
+
+Val ExpOfNegative(Val x) { return ExpUpToZero(AtLeast(x, ExpLowerBound(x))); }
 
 Val ExpOfSum(Val x, Val x_low) {
   Val bounded = AtLeast(AtMost(x, ExpUpperBound(x)), ExpLowerBound(x));
@@ -110,7 +125,7 @@ Val Expm1(Val x) {
 }
 
 Val Logistic(Val x) {
-  Val e = ExpBounded(AtLeast(-Abs(x), ExpLowerBound(x)), true);
+  Val e = ExpUpToZero(AtLeast(-Abs(x), ExpLowerBound(x)));
   Val divisor = e + 1;
   Val divisor_low = e - (divisor - 1);
   Val numerator = Select(x < 0, e, x.Const(1));

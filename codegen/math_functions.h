@@ -8,6 +8,7 @@
 namespace hlokit {
 
 Val Exp(Val x);
+Val ExpOfNegative(Val x);  // the same bits for x up to 0, in fewer steps
 Val Expm1(Val x);
 Val Logistic(Val x);  // 1 / (1 + e^-x)
 // Of floats that are bf16 values, with half the steps: rounded to bf16 they are the exact results,

@@ -54,8 +54,18 @@ Val Quick(Val x) {
   return x.is_f64() ? general(x) : Select(Abs(x) < kTrigBound, bounded(x), general(x));
 }
 
+// Where the short form holds, it gives the same bits.
+Val UpToZero(Val x) {
+  const Val quick = ExpOfNegative(x), general = Exp(x);
+  const Val same = Unordered(x, x) | (quick == general);
+  return Select(x > 0, general, Select(same, quick, -1));
+}
+
 const Function kFunctions[] = {
     UNARY(Exp, exp),
+    {"ExpOfNegative", UpToZero, nullptr,
+     [](long double x, long double) -> long double { return expl(x); },
+     [](double x, double) -> double { return exp(x); }},
     UNARY(Expm1, expm1),
     UNARY(Sinh, sinh),
     UNARY(Cosh, cosh),

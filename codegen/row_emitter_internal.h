@@ -67,6 +67,7 @@ class RowEmitter {
   bool Spreads(const Instruction* i) const;
   bool DividesByRowValue(const Instruction* i) const;
   void BindQuotients();
+  void BindExponentials();
   void EmitPass(int pass);
   Values EmitElements(int pass, const std::vector<RunningReduction>& running);
   void Finish(int pass, const std::vector<RunningReduction>& running, const Values& results);

@@ -1,7 +1,10 @@
 // Row computations: each row is read from memory once, and its passes find it in the cache.
 #include <algorithm>
 
+#include "codegen/math_functions.h"
 #include "codegen/row_emitter_internal.h"
+#include "ops/dim_lists.h"
+#include "ops/reducer.h"
 
 namespace hlokit {
 
@@ -12,6 +15,7 @@ RowEmitter::RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
   BindLeaves(emitter_, plan.e, arrays);
   if (plan.lanes > 0) BindLanes();
   BindQuotients();
+  BindExponentials();
   MakeRooms();
 }
 
@@ -96,6 +100,34 @@ void RowEmitter::BindQuotients() {
       const Divisor& divisor = divisors_.at(i);
       return ScalarValue{i->shape().type == ElementType::kBF16 ? EmitRoughQuotient(b_, x, divisor)
                                                                : EmitQuotient(b_, x, divisor)};
+    });
+  }
+}
+
+// True for x less the greatest of its row.
+static bool IsUpToZero(const Instruction& difference) {
+  if (difference.opcode() != Opcode::kSubtract) return false;
+  const Instruction* spread = difference.operand(1);
+  if (spread->opcode() != Opcode::kBroadcast) return false;
+  const Instruction* greatest = spread->operand(0);
+  if (greatest->opcode() != Opcode::kReduce || greatest->operand_count() != 2 ||
+      greatest->operand(0) != difference.operand(0) ||
+      SimpleReducer(*greatest->to_apply()) != Opcode::kMaximum)
+    return false;
+  DimVector kept;
+  for (int64_t d = 0; d < difference.shape().rank(); ++d)
+    if (!Contains(greatest->attr<DimensionsAttrs>().dimensions, d)) kept.push_back(d);
+  return spread->attr<BroadcastAttrs>().dimensions == kept;
+}
+
+// Those of a softmax are of numbers up to 0.
+void RowEmitter::BindExponentials() {
+  for (const Instruction* i : plan_.body) {
+    if (i->opcode() != Opcode::kExponential || !IsUpToZero(*i->operand(0))) continue;
+    if (emitter_.TypeOf(i->shape()) != ElementType::kF32) continue;
+    emitter_.Bind(i, [this, i](const ElementIndex& index) {
+      const Val x(b_, emitter_.EmitTaken(i->operand(0), index).re);
+      return ScalarValue{ExpOfNegative(x).get()};
     });
   }
 }

@@ -10,6 +10,7 @@
 #include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/quick_selection_internal.h"
 #include "backends/cpu/rounding_internal.h"
+#include "backends/cpu/widen_halves_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -90,6 +91,7 @@ llvm::FunctionPassManager LoopPipeline() {
   early.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
   early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(WidenHalvesPass());
   early.addPass(LimitLanesPass());
   early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
   early.addPass(llvm::InstCombinePass());
@@ -181,6 +183,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
     all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1));
   if (opt_level == 3)
     all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(WidenHalvesPass()));
   if (opt_level >= 2 && HasScalarFma(machine))
     all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
   if (opt_level >= 2) all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));

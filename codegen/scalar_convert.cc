@@ -95,6 +95,7 @@ Val ReduceBits(const FloatFormat& f, int64_t exponent_bits, int64_t mantissa_bit
 
 ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
                         const ScalarValue& x) {
+  if (x.memory != nullptr && x.memory_type == to) return x;  // it was loaded as what is asked for
   ElementType from_part = RealComponent(from), to_part = RealComponent(to);
   auto convert = [&](llvm::Value* v) {
     return ConvertReal(from_part, to_part, Val(builder, v)).get();

@@ -294,6 +294,10 @@ ScalarValue EmitSelect(llvm::IRBuilderBase& builder, const ScalarValue& pred,
                        const ScalarValue& on_true, const ScalarValue& on_false) {
   ScalarValue result = {builder.CreateSelect(pred.re, on_true.re, on_false.re)};
   if (on_true.im) result.im = builder.CreateSelect(pred.re, on_true.im, on_false.im);
+  if (on_true.memory && on_false.memory && on_true.memory_type == on_false.memory_type) {
+    result.memory = builder.CreateSelect(pred.re, on_true.memory, on_false.memory);
+    result.memory_type = on_true.memory_type;
+  }
   return result;
 }
 

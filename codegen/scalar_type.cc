@@ -26,15 +26,18 @@ llvm::Value* ImaginaryAddress(llvm::IRBuilderBase& builder, ElementType type,
 ScalarValue FromComponent(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* value) {
   if (IsPred(type))
     return {builder.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()))};
-  if (IsNarrowFloat(type)) return {DecodeFloat(type, Val(builder, value)).get()};
+  if (IsNarrowFloat(type))
+    return {DecodeFloat(type, Val(builder, value)).get(), nullptr, value, type};
   return {value};
 }
 
-llvm::Value* ToComponent(llvm::IRBuilderBase& builder, ElementType type, llvm::Value* value) {
-  Val val(builder, value);
+llvm::Value* ToComponent(llvm::IRBuilderBase& builder, ElementType type,
+                         const ScalarValue& value) {
+  if (value.memory != nullptr && value.memory_type == type) return value.memory;
+  Val val(builder, value.re);
   if (IsPred(type)) return ResizeUnsigned(val, 8).get();
   if (IsNarrowFloat(type)) return EncodeFloat(type, val).get();
-  return value;
+  return value.re;
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ ScalarValue LoadElement(llvm::IRBuilderBase& builder, ElementType type, llvm::Va
 void StoreElement(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& value,
                   llvm::Value* address) {
   llvm::Align alignment = ComponentAlignment(type);
-  builder.CreateAlignedStore(ToComponent(builder, type, value.re), address, alignment);
+  builder.CreateAlignedStore(ToComponent(builder, type, value), address, alignment);
   if (value.im)
     builder.CreateAlignedStore(value.im, ImaginaryAddress(builder, type, address), alignment);
 }
@@ -92,7 +95,7 @@ ScalarValue FromMemoryForm(llvm::IRBuilderBase& builder, ElementType type, llvm:
 
 llvm::Value* ToMemoryForm(llvm::IRBuilderBase& builder, ElementType type,
                           const ScalarValue& value) {
-  if (!IsComplex(type)) return ToComponent(builder, type, value.re);
+  if (!IsComplex(type)) return ToComponent(builder, type, value);
   llvm::Value* pair = llvm::PoisonValue::get(MemoryType(builder.getContext(), type));
   return builder.CreateInsertValue(builder.CreateInsertValue(pair, value.re, 0), value.im, 1);
 }

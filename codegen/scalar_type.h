@@ -17,10 +17,13 @@
 namespace hlokit {
 
 // One element in compute form; `im` only for complex types. A null `re` means that there is no code
-// for the request.
+// for the request. What was loaded or chosen as a narrow float keeps its memory form, so that moving
+// it computes nothing.
 struct ScalarValue {
   llvm::Value* re = nullptr;
   llvm::Value* im = nullptr;
+  llvm::Value* memory = nullptr;  // of a value of memory_type
+  ElementType memory_type = ElementType::kInvalid;
   explicit operator bool() const { return re != nullptr; }
 };
 

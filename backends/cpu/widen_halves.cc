@@ -1,5 +1,7 @@
-// Comparisons and roundings of f16 as ones of f32.
+// Comparisons, roundings, minima and maxima of f16 as ones of f32.
 #include "backends/cpu/widen_halves_internal.h"
+
+#include <vector>
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -21,12 +23,17 @@ void WidenComparison(llvm::FCmpInst& compare) {
   compare.eraseFromParent();
 }
 
-bool RoundsToInteger(const llvm::Instruction& i) {
+// Of halves these give halves exactly, whatever they are computed in.
+bool IsExact(const llvm::Instruction& i) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
   if (call == nullptr) return false;
   switch (call->getIntrinsicID()) {
     case llvm::Intrinsic::ceil:
     case llvm::Intrinsic::floor:
+    case llvm::Intrinsic::maximum:
+    case llvm::Intrinsic::maxnum:
+    case llvm::Intrinsic::minimum:
+    case llvm::Intrinsic::minnum:
     case llvm::Intrinsic::nearbyint:
     case llvm::Intrinsic::rint:
     case llvm::Intrinsic::round:
@@ -38,13 +45,13 @@ bool RoundsToInteger(const llvm::Instruction& i) {
   }
 }
 
-void WidenRounding(llvm::IntrinsicInst& call) {
+void WidenCall(llvm::IntrinsicInst& call) {
   llvm::IRBuilder<> builder(&call);
-  llvm::Value* x = call.getArgOperand(0);
-  llvm::Type* wide = x->getType()->getWithNewType(builder.getFloatTy());
-  llvm::Value* rounded =
-      builder.CreateUnaryIntrinsic(call.getIntrinsicID(), builder.CreateFPExt(x, wide));
-  call.replaceAllUsesWith(builder.CreateFPTrunc(rounded, x->getType()));
+  llvm::Type* wide = call.getType()->getWithNewType(builder.getFloatTy());
+  std::vector<llvm::Value*> arguments;
+  for (llvm::Value* x : call.args()) arguments.push_back(builder.CreateFPExt(x, wide));
+  llvm::Value* exact = builder.CreateIntrinsic(wide, call.getIntrinsicID(), arguments);
+  call.replaceAllUsesWith(builder.CreateFPTrunc(exact, call.getType()));
   call.eraseFromParent();
 }
 
@@ -54,7 +61,7 @@ llvm::PreservedAnalyses WidenHalvesPass::run(llvm::Function& function,
                                              llvm::FunctionAnalysisManager&) {
   std::vector<llvm::Instruction*> found;
   for (llvm::Instruction& i : llvm::instructions(function)) {
-    if ((llvm::isa<llvm::FCmpInst>(i) || RoundsToInteger(i)) &&
+    if ((llvm::isa<llvm::FCmpInst>(i) || IsExact(i)) &&
         i.getOperand(0)->getType()->getScalarType()->isHalfTy())
       found.push_back(&i);
   }
@@ -62,7 +69,7 @@ llvm::PreservedAnalyses WidenHalvesPass::run(llvm::Function& function,
     if (auto* compare = llvm::dyn_cast<llvm::FCmpInst>(i))
       WidenComparison(*compare);
     else
-      WidenRounding(*llvm::cast<llvm::IntrinsicInst>(i));
+      WidenCall(*llvm::cast<llvm::IntrinsicInst>(i));
   }
   if (found.empty()) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;

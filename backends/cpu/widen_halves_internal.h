@@ -5,9 +5,9 @@
 
 namespace hlokit {
 
-// Compares f16 as f32, and rounds it to integers as f32, which is exact. We emit no others, but
-// InstCombine takes the extensions away, and machines without arithmetic of f16 then go lane by
-// lane.
+// Compares f16 as f32, rounds it to integers and chooses the greater and the lesser as f32, which
+// is exact. We emit no others, but InstCombine takes the extensions away, and machines without
+// arithmetic of f16 then go lane by lane.
 struct WidenHalvesPass : llvm::PassInfoMixin<WidenHalvesPass> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

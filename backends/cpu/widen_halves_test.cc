@@ -49,11 +49,13 @@ define <4 x i1> @f(<4 x half> %x, half %y, half %z, float %w, ptr %out) {
 TEST(WidenHalves, RoundsAsFloats) {
   constexpr char kText[] = R"(
 declare <8 x half> @llvm.floor.v8f16(<8 x half>)
+declare <8 x half> @llvm.maximum.v8f16(<8 x half>, <8 x half>)
 declare <8 x half> @llvm.fabs.v8f16(<8 x half>)
 define <8 x half> @f(<8 x half> %x) {
   %a = call <8 x half> @llvm.floor.v8f16(<8 x half> %x)
   %b = call <8 x half> @llvm.fabs.v8f16(<8 x half> %a)
-  ret <8 x half> %b
+  %c = call <8 x half> @llvm.maximum.v8f16(<8 x half> %b, <8 x half> %x)
+  ret <8 x half> %c
 })";
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
@@ -67,7 +69,8 @@ define <8 x half> @f(<8 x half> %x) {
   for (const llvm::Instruction& i : llvm::instructions(function))
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&i))
       calls.push_back(call->getCalledFunction()->getName().str());
-  EXPECT_EQ(calls, (std::vector<std::string>{"llvm.floor.v8f32", "llvm.fabs.v8f16"}));
+  EXPECT_EQ(calls, (std::vector<std::string>{"llvm.floor.v8f32", "llvm.fabs.v8f16",
+                                             "llvm.maximum.v8f32"}));
 }
 
 }  // namespace

@@ -220,10 +220,7 @@ class ColumnReduce {
       for (int64_t k = 0; k < n; ++k)
         arguments.push_back(rounds_steps ? emitter.EmitTaken(hero->operand(k), index)
                                          : emitter.Emit(hero->operand(k), index));
-      emitter.set_wide(true);
-      std::vector<ScalarValue> values = emitter.Apply(*hero->to_apply(), arguments);
-      emitter.set_wide(false);
-      if (rounds_steps) RoundStep(b_, *hero, values);
+      const std::vector<ScalarValue> values = EmitFoldStep(emitter, *hero, arguments);
       next.insert(next.end(), values.begin(), values.end());
     }
     return next;

@@ -229,6 +229,7 @@ bool ElementEmitter::HasExcess(const Instruction* i) const {
       case Opcode::kMaximum:
       case Opcode::kMinimum:
       case Opcode::kNegate:
+      case Opcode::kParameter:  // of a function: what it is applied to is taken as it is rounded
       case Opcode::kSelect:
         return false;  // exact on rounded operands
       case Opcode::kBitcast:

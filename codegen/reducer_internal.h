@@ -5,8 +5,11 @@
 
 namespace hlokit {
 
-// The f32 values that a step of the reduction or window gave, those of narrower parts rounded.
-void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values);
+// One step of a reduction or window: the new running values from the old ones and an element of
+// each array. Narrow floats are f32 values that hold numbers of their type where steps round
+// (ops/reducer.h); a computation of several operations then rounds after each.
+std::vector<ScalarValue> EmitFoldStep(ElementEmitter& emitter, const Instruction& fold,
+                                      absl::Span<const ScalarValue> arguments);
 
 class RunningReduction {
  public:

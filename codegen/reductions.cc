@@ -30,8 +30,8 @@ class Reassociate {
 // Sums this short are written out where ElementEmitter::set_unroll is on.
 constexpr int64_t kMostSteps = 8;
 
-// The most elements of a window that is.
-constexpr int64_t kMostWindow = 36;
+// The most elements of a window that is, and the most operations on them.
+constexpr int64_t kMostWindow = 36, kMostWindowSteps = 120;
 
 // Neighbours first: no value waits for more additions than it must.
 ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
@@ -77,13 +77,25 @@ static const Shape& PartShape(const Instruction& reduce, size_t k) {
   return reduce.shape().IsTuple() ? reduce.shape().elements[k] : reduce.shape();
 }
 
-void RoundStep(Builder& b, const Instruction& reduce, std::vector<ScalarValue>& values) {
+// The f32 values that a step gave, those of narrower parts rounded.
+static void RoundStep(Builder& b, const Instruction& fold, std::vector<ScalarValue>& values) {
   constexpr ElementType kWide = ElementType::kF32;
   for (size_t k = 0; k < values.size(); ++k)
-    if (const ElementType type = PartShape(reduce, k).type; type == ElementType::kBF16)
+    if (const ElementType type = PartShape(fold, k).type; type == ElementType::kBF16)
       values[k] = EmitConvert(b, type, kWide, EmitRoundOwnResult(b, type, values[k]));
     else if (IsNarrowFloat(type))
       values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
+}
+
+std::vector<ScalarValue> EmitFoldStep(ElementEmitter& emitter, const Instruction& fold,
+                                      absl::Span<const ScalarValue> arguments) {
+  const bool rounds = RoundsSteps(fold), simple = SimpleReducer(*fold.to_apply()).has_value();
+  const bool was_wide = emitter.wide();
+  emitter.set_wide(simple || !rounds);
+  std::vector<ScalarValue> values = emitter.Apply(*fold.to_apply(), arguments);
+  emitter.set_wide(was_wide);
+  if (rounds) RoundStep(emitter.builder(), fold, values);
+  return values;
 }
 
 RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys)
@@ -150,13 +162,8 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
 }
 
 Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
-  const bool was_wide = emitter_->wide();
-  emitter_->set_wide(true);
   const Reassociate flags(emitter_->builder(), reassociate_);
-  std::vector<ScalarValue> values = emitter_->Apply(*reduce_->to_apply(), arguments);
-  emitter_->set_wide(was_wide);
-  if (rounds_steps_) RoundStep(emitter_->builder(), *reduce_, values);
-  return Flatten(values);
+  return Flatten(EmitFoldStep(*emitter_, *reduce_, arguments));
 }
 
 llvm::Value* RunningReduction::Neutral() const {
@@ -342,9 +349,11 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   // Small windows are written out, so that the loop over elements is the innermost one.
   int64_t steps = 1;
   for (const WindowDim& w : window) steps = std::min(steps * w.size, kMostWindow + 1);
+  const int64_t function = i->to_apply()->instruction_count() - 2 * n;
+  const bool written_out = steps <= kMostWindow && steps * function <= kMostWindowSteps;
   const auto repeat = [&](int64_t count, const Values& initial,
                           absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-    if (steps > kMostWindow) return EmitLoopCarrying(b_, count, initial, body);
+    if (!written_out) return EmitLoopCarrying(b_, count, initial, body);
     Values carried = initial;
     for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
     return carried;
@@ -356,13 +365,8 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
       for (int64_t k = 0; k < n; ++k)
         arguments.push_back(rounds_steps ? EmitTaken(i->operand(k), ElementIndex::Multi(multi))
                                          : Emit(i->operand(k), ElementIndex::Multi(multi)));
-      const bool was_wide = wide_;
-      wide_ = true;
       const Reassociate flags(b_, reassociate);
-      Results results = Apply(*i->to_apply(), arguments);
-      wide_ = was_wide;
-      if (rounds_steps) RoundStep(b_, *i, results);
-      Values next = Flatten(results);
+      Values next = Flatten(EmitFoldStep(*this, *i, arguments));
       for (size_t v = 0; v < next.size(); ++v)
         next[v] = b_.CreateSelect(inside, next[v], carried[v]);
       return next;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/tried_reducer.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -27,10 +28,16 @@ bool IsNeutral(const Instruction& init, Opcode opcode) {
   return opcode == Opcode::kAdd ? value == 0 : opcode == Opcode::kMultiply && value == 1;
 }
 
-bool GoesInBlocks(const Instruction& fold, const Shape& from) {
+// Looks at the start last: what computations of several operations do with it takes time to find.
+bool GoesInBlocks(const Instruction& fold, const Shape& from, int64_t block) {
   if (fold.operand_count() != 2 || from.HasDynamicDims()) return false;
-  const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply());
-  return opcode && RoundsSteps(*opcode, from.type) && IsNeutral(*fold.operand(1), *opcode);
+  if (std::none_of(from.dims.begin(), from.dims.end(), [&](int64_t d) { return d > block; }))
+    return false;
+  if (const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply()))
+    return RoundsSteps(*opcode, from.type) && IsNeutral(*fold.operand(1), *opcode);
+  const Instruction& start = *fold.operand(1);
+  return RoundsSteps(fold) && start.IsConstant() && start.literal() != nullptr &&
+         start.shape().type == from.type && SeemsNeutral(*start.literal(), *fold.to_apply());
 }
 
 }  // namespace
@@ -68,11 +75,12 @@ ElementType ExchangedSumType(ElementType type) {
 }
 
 std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from) {
-  return GoesInBlocks(reduce_window, from) ? std::optional<int64_t>(kScanBlock) : std::nullopt;
+  if (!GoesInBlocks(reduce_window, from, kScanBlock)) return std::nullopt;
+  return kScanBlock;
 }
 
 std::optional<Window> RoundedBlocks(const Instruction& reduce, const Shape& from) {
-  if (!GoesInBlocks(reduce, from)) return std::nullopt;
+  if (!GoesInBlocks(reduce, from, kBlock)) return std::nullopt;
   Window window(from.rank());
   bool is_long = false;
   for (int64_t d : reduce.attr<DimensionsAttrs>().dimensions) {

@@ -187,7 +187,7 @@ int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
 }
 
 // Running folds along lines of `size` places, each of `lanes` neighbouring widened values, from
-// either end, for simple reducers.
+// either end, for reducers that take their arguments in either order.
 class RunningFold {
  public:
   RunningFold(Reducer& reducer, int64_t lanes, int width, bool reverse)
@@ -295,8 +295,8 @@ absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
   if (!tuple && running >= 0 && !HasDynamicSizes(operand) && operand.element_count() > 0) {
     Reducer reducer(*context.instruction.to_apply(), context.call, kChunk);
     const bool any_order = reducer.regroups() || !reverse;
-    if (reducer.simple() &&
-        (any_order || RoundedScanBlock(context.instruction, operand.shape()).has_value()))
+    if ((reducer.simple() && any_order) ||
+        RoundedScanBlock(context.instruction, operand.shape()).has_value())
       return FoldRunning(context, reducer, running, reverse);
   }
   WindowReduction reduction(context);

@@ -23,7 +23,8 @@ constexpr Pipeline kPipelines[] = {
      "reduce-window-rewriter{rounded},"
      "argmax-rewriter,while-loop-invariant-code-motion,while-loop-trip-count-annotator,transpose-"
      "folding,narrow-operand-upcaster,layout-assignment,layout_normalization,"
-     "fix<tuple-simplifier,algsimp,cse,dce>,short-row-splitter,window-splitter,"
+     "fix<tuple-simplifier,algsimp,cse,dce>,short-row-splitter,window-splitter,unrounded-"
+     "results,"
      "fusion,cse,dce,multi_output_fusion,horizontal_loop_fusion,horizontal_input_fusion,"
      "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs before it asks what the device is, in its order.

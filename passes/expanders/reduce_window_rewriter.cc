@@ -74,14 +74,15 @@ struct Scan {
   // What lies before each element, itself left out.
   Instruction* Exclusive(HloWriter& w, Instruction* x, int64_t dim) const {
     const int64_t size = x->shape().dims[dim];
-    if (size <= base_length) {
+    const bool costly = !SimpleReducer(*function).has_value();  // to be done once an element
+    if (size <= base_length && !costly) {
       Instruction* all = Direct(w, x, dim, size);
       return w.SliceOf(all, dim, reverse ? 1 : 0, reverse ? size + 1 : size);
     }
     PaddingConfig shift(x->shape().rank());
     shift[dim].low = reverse ? -1 : 1;
     shift[dim].high = reverse ? 1 : -1;
-    return w.Pad(Blocked(w, x, dim), init, std::move(shift));
+    return w.Pad(Inclusive(w, x, dim), init, std::move(shift));
   }
 
   Instruction* Blocked(HloWriter& w, Instruction* x, int64_t dim) const {

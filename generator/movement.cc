@@ -134,7 +134,10 @@ void IotaValue(GeneratedCode& s) {
   const auto most = static_cast<double>(std::max<int64_t>(dims[d] - 1, 0));
   if ((IsFloat(type) && most > MostUseful(type)) || (IsInteger(type) && BitWidth(type) < 8)) return;
   const Shape shape = Shape::Array(type, dims);
-  s.Keep(s.Make(Opcode::kIota, {}, IotaAttrs{d}, &shape), {0, most, 0});
+  // Not all whole numbers beyond are numbers of the type.
+  const bool rounds = IsFloat(type) && most > 2 / EpsilonOf(type);
+  s.Keep(s.Make(Opcode::kIota, {}, IotaAttrs{d}, &shape),
+         {0, most, rounds ? RoundingError(type, most) : 0});
 }
 
 void CopyValue(GeneratedCode& s) {

@@ -157,20 +157,7 @@ absl::StatusOr<Literal> CudnnAttention(const EvalContext& context) {
   for (const Literal* operand : context.operands) operands.push_back(&operand->shape());
   ASSIGN_OR_RETURN(const AttentionCall call, ReadAttentionCall(target, config, operands));
   Attention attention(context, call);
-  const std::vector<std::vector<double>> results =
-      call.backward ? attention.Backward() : attention.Forward();
-  const Shape& whole = context.instruction.shape();
-  std::vector<Literal> parts;
-  for (size_t k = 0; k < results.size(); ++k) {
-    if (k > 0 && (!whole.IsTuple() || k >= whole.elements.size())) break;
-    const Shape& shape = whole.IsTuple() ? whole.elements[k] : whole;
-    if (k > 0 && !IsFloat(shape.type)) break;  // the workspace
-    if (shape.ElementCount() != static_cast<int64_t>(results[k].size()))
-      return InvalidArgument("custom-call ", target, " gives ", Text(shape), ", but computes ",
-                             results[k].size(), " elements");
-    parts.push_back(VendorLiteral(shape, results[k]));
-  }
-  return VendorResult(context, std::move(parts));
+  return VendorResultOf(context, call.backward ? attention.Backward() : attention.Forward());
 }
 
 }  // namespace hlokit

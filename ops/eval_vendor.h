@@ -44,6 +44,11 @@ absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Lit
 // Real values as a library stores them: in integers rounded to the nearest, ties to even, and held
 // to what the type can hold.
 Literal VendorLiteral(const Shape& shape, const std::vector<double>& values);
+
+// The call's result of arrays' values in order: as many as its shape declares before its workspace.
+// Errors: a declared array of another size.
+absl::StatusOr<Literal> VendorResultOf(const EvalContext& context,
+                                       const std::vector<std::vector<double>>& results);
 // What oneDNN does after a product or convolution: `fusions` of its configuration, with the
 // operands after the first two. A bias has an element for each `bias_stride` results, round and
 // round.

@@ -115,5 +115,22 @@ Literal VendorLiteral(const Shape& shape, const std::vector<double>& values) {
   return out;
 }
 
+absl::StatusOr<Literal> VendorResultOf(const EvalContext& context,
+                                       const std::vector<std::vector<double>>& results) {
+  const Shape& whole = context.instruction.shape();
+  std::vector<Literal> parts;
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (k > 0 && (!whole.IsTuple() || k >= whole.elements.size())) break;
+    const Shape& shape = whole.IsTuple() ? whole.elements[k] : whole;
+    if (k > 0 && !IsFloat(shape.type)) break;  // the workspace
+    if (shape.ElementCount() != static_cast<int64_t>(results[k].size()))
+      return InvalidArgument("custom-call ", context.instruction.attr<CustomCallAttrs>().target,
+                             " gives ", Text(shape), ", but computes ", results[k].size(),
+                             " elements");
+    parts.push_back(VendorLiteral(shape, results[k]));
+  }
+  return VendorResult(context, std::move(parts));
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

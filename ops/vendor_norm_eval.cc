@@ -84,19 +84,8 @@ absl::StatusOr<Literal> CudnnNorm(const EvalContext& context) {
   ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
   const ConfigValue* inner = config.Find("cudnn_norm_backend_config");
   const double epsilon = (inner != nullptr ? *inner : config).NumberOr("epsilon", 0);
-  const std::vector<std::vector<double>> results =
-      count == 3 ? NormForward(in, values[2], epsilon)
-                 : NormBackward(in, values[2], values[3], values[4]);
-  std::vector<Literal> parts;
-  for (size_t k = 0; k < results.size(); ++k) {
-    if (k > 0 && (!whole.IsTuple() || k >= whole.elements.size())) break;
-    const Shape& shape = whole.IsTuple() ? whole.elements[k] : whole;
-    if (k > 0 && !IsFloat(shape.type)) break;  // the workspace
-    if (shape.ElementCount() != static_cast<int64_t>(results[k].size()))
-      return InvalidArgument("custom-call __cudnn$norm gives ", Text(shape), " beside ", Text(x));
-    parts.push_back(VendorLiteral(shape, results[k]));
-  }
-  return VendorResult(context, std::move(parts));
+  return VendorResultOf(context, count == 3 ? NormForward(in, values[2], epsilon)
+                                            : NormBackward(in, values[2], values[3], values[4]));
 }
 
 }  // namespace hlokit

@@ -13,6 +13,19 @@
 namespace hlokit {
 namespace {
 
+// The module of the text, whose function f the pass has changed; null if it cannot be read.
+std::unique_ptr<llvm::Module> Widened(llvm::LLVMContext& context, const char* text) {
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(text, error, context);
+  EXPECT_NE(module, nullptr) << error.getMessage().str();
+  if (module == nullptr) return nullptr;
+  llvm::Function& function = *module->getFunction("f");
+  llvm::FunctionAnalysisManager analyses;
+  EXPECT_FALSE(WidenHalvesPass().run(function, analyses).areAllPreserved());
+  EXPECT_FALSE(llvm::verifyFunction(function));
+  return module;
+}
+
 TEST(WidenHalves, ComparesAsFloats) {
   constexpr char kText[] = R"(
 define <4 x i1> @f(<4 x half> %x, half %y, half %z, float %w, ptr %out) {
@@ -26,13 +39,9 @@ define <4 x i1> @f(<4 x half> %x, half %y, half %z, float %w, ptr %out) {
   ret <4 x i1> %a
 })";
   llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  const auto module = llvm::parseAssemblyString(kText, error, context);
-  ASSERT_NE(module, nullptr) << error.getMessage().str();
+  const auto module = Widened(context, kText);
+  ASSERT_NE(module, nullptr);
   llvm::Function& function = *module->getFunction("f");
-  llvm::FunctionAnalysisManager analyses;
-  EXPECT_FALSE(WidenHalvesPass().run(function, analyses).areAllPreserved());
-  EXPECT_FALSE(llvm::verifyFunction(function));
   std::vector<llvm::CmpInst::Predicate> predicates;
   for (const llvm::Instruction& i : llvm::instructions(function)) {
     if (const auto* compare = llvm::dyn_cast<llvm::FCmpInst>(&i)) {
@@ -43,6 +52,7 @@ define <4 x i1> @f(<4 x half> %x, half %y, half %z, float %w, ptr %out) {
   }
   using P = llvm::CmpInst::Predicate;
   EXPECT_EQ(predicates, (std::vector<P>{P::FCMP_OLT, P::FCMP_UNE, P::FCMP_UNO, P::FCMP_OGT}));
+  llvm::FunctionAnalysisManager analyses;
   EXPECT_TRUE(WidenHalvesPass().run(function, analyses).areAllPreserved());
 }
 
@@ -58,13 +68,9 @@ define <8 x half> @f(<8 x half> %x) {
   ret <8 x half> %c
 })";
   llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  const auto module = llvm::parseAssemblyString(kText, error, context);
-  ASSERT_NE(module, nullptr) << error.getMessage().str();
+  const auto module = Widened(context, kText);
+  ASSERT_NE(module, nullptr);
   llvm::Function& function = *module->getFunction("f");
-  llvm::FunctionAnalysisManager analyses;
-  EXPECT_FALSE(WidenHalvesPass().run(function, analyses).areAllPreserved());
-  EXPECT_FALSE(llvm::verifyFunction(function));
   std::vector<std::string> calls;
   for (const llvm::Instruction& i : llvm::instructions(function))
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&i))

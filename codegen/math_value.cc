@@ -93,6 +93,20 @@ Val FromBits(Val bits) {
   return bits.With(builder.CreateBitCast(bits.get(), bits.Shaped(scalar)));
 }
 
+namespace {
+
+// Magnitudes of negative numbers turned over, as integers have them.
+Val TurnNegatives(Val bits) {
+  const uint64_t magnitude = ~uint64_t{0} >> (65 - bits.bits());
+  return bits ^ (ShiftArithmetic(bits, bits.bits() - 1) & magnitude);
+}
+
+}  // namespace
+
+Val TotalOrderKey(Val x) { return TurnNegatives(ToBits(x)); }
+
+Val FromTotalOrderKey(Val key) { return FromBits(TurnNegatives(key)); }
+
 Val ToDouble(Val x) {
   auto& builder = x.builder();
   if (!x.is_float()) return x.With(builder.CreateSIToFP(x.get(), x.DoubleType()));

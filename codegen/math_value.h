@@ -172,6 +172,11 @@ Val ToFloat(Val x);                   // from double or a signed integer
 Val Resize(Val x, int bits);          // integers: truncates or sign-extends
 Val ResizeUnsigned(Val x, int bits);  // integers: truncates or zero-extends
 
+// An integer that orders like the float in total order (-NaN < -inf ... -0 < 0 ... NaN), and the
+// float of such a key.
+Val TotalOrderKey(Val x);
+Val FromTotalOrderKey(Val key);
+
 // Polynomial by Horner's rule with fused steps, coefficients from the highest power down.
 Val Horner(Val x, std::initializer_list<double> coefficients);
 

@@ -111,22 +111,15 @@ RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& em
   if (simple == Opcode::kMinimum) key_fold_ = llvm::Intrinsic::smin;
 }
 
-// Magnitudes of negative numbers turned over, as integers have them.
-static Val TurnNegatives(Val bits) {
-  const uint64_t magnitude = ~uint64_t{0} >> (65 - bits.bits());
-  return bits ^ (ShiftArithmetic(bits, bits.bits() - 1) & magnitude);
-}
-
 llvm::Value* RunningReduction::Key(llvm::Value* x) const {
   const Val value(emitter_->builder(), x);
   const bool first = key_fold_ == llvm::Intrinsic::smin;
   const Val nan = value.With(llvm::ConstantFP::getNaN(x->getType(), first));
-  const Val bits = TurnNegatives(ToBits(value));
-  return Select(Unordered(value, value), TurnNegatives(ToBits(nan)), bits).get();
+  return Select(Unordered(value, value), TotalOrderKey(nan), TotalOrderKey(value)).get();
 }
 
 llvm::Value* RunningReduction::FromKey(llvm::Value* key) const {
-  return FromBits(TurnNegatives(Val(emitter_->builder(), key))).get();
+  return FromTotalOrderKey(Val(emitter_->builder(), key)).get();
 }
 
 void RunningReduction::AppendInitial(Values& carried) const {

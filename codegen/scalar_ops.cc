@@ -263,12 +263,6 @@ constexpr Predicates kPredicates[] = {
     {Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT},
 };
 
-// An integer that orders like the float in total order.
-Val TotalOrderKey(Val x) {
-  Val bits = ToBits(x);
-  return Select(bits < 0, bits ^ (~uint64_t{0} >> (65 - x.bits())), bits);
-}
-
 }  // namespace
 
 ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direction,

@@ -220,18 +220,11 @@ bool ElementEmitter::HasExcess(const Instruction* i) const {
   for (;; i = i->operand(0)) {
     if (RoundsAtOnce(i)) return false;
     if (TypeOf(i->shape()) == i->shape().type || arrays_.contains(i)) return false;
+    if (HasTrait(i->opcode(), kExact)) return false;
     switch (i->opcode()) {
-      case Opcode::kAbs:
-      case Opcode::kClamp:
       case Opcode::kConstant:
-      case Opcode::kConvert:
-      case Opcode::kCopy:
-      case Opcode::kMaximum:
-      case Opcode::kMinimum:
-      case Opcode::kNegate:
       case Opcode::kParameter:  // of a function: what it is applied to is taken as it is rounded
-      case Opcode::kSelect:
-        return false;  // exact on rounded operands
+        return false;
       case Opcode::kBitcast:
       case Opcode::kBroadcast:
       case Opcode::kReshape:

@@ -140,21 +140,6 @@ ScalarValue Narrow(ElementType type, ComplexVal z) {
   return {z.re.get(), z.im.get()};
 }
 
-// Results of these on f16 and bf16 need no rounding: they are values of the type already.
-bool IsExact(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kNegate:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kCeil:
-    case Opcode::kFloor:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Processors hand on an operand's NaN or make the plain one.
 bool KeepsNaN(Opcode opcode) {
   switch (opcode) {
@@ -172,7 +157,7 @@ bool KeepsNaN(Opcode opcode) {
 ScalarValue Rounded(Opcode opcode, ElementType type, Val x) {
   if (!IsNarrowFloat(type)) return {x.get()};
   const bool wide_range = type == ElementType::kF16 || type == ElementType::kBF16;
-  if (wide_range && IsExact(opcode)) return {x.get()};
+  if (wide_range && HasTrait(opcode, kExact)) return {x.get()};
   return {KeepsNaN(opcode) ? RoundOwnResult(type, x).get() : RoundFloat(type, x).get()};
 }
 

@@ -43,6 +43,7 @@ enum Trait : uint16_t {
   kCollective = 32,  // talks to other devices
   kAsyncStart = 64,
   kAsyncDone = 128,
+  kExact = 256,  // of values of their types it makes one of its type: nothing is left to round
 };
 
 struct OpInfo {

@@ -8,28 +8,9 @@
 namespace hlokit {
 namespace {
 
-// Rounded operands give these a result that needs no rounding.
-bool IsExact(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kClamp:
-    case Opcode::kConvert:
-    case Opcode::kCopy:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kNegate:
-    case Opcode::kReducePrecision:
-    case Opcode::kSelect:
-    case Opcode::kSign:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool IsArithmetic(const Instruction* i) {
   return i->shape().IsArray() && i->shape().type == ElementType::kBF16 &&
-         HasTrait(i->opcode(), kElementwise) && !IsExact(i->opcode());
+         HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kExact);
 }
 
 bool Widens(const Instruction* i) {

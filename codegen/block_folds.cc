@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "codegen/kernels_internal.h"
-#include "codegen/scalar_convert.h"
+#include "codegen/scalars/convert.h"
 #include "ops/dim_lists.h"
 #include "ops/reducer.h"
 

@@ -4,7 +4,7 @@
 #include "codegen/library_internal.h"
 #include "codegen/small_dots.h"
 #include "ops/dim_lists.h"
-#include "runtime/ragged_dot.h"
+#include "runtime/dot/ragged_dot.h"
 
 namespace hlokit {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/in_place.h"
-#include "codegen/math_functions.h"
+#include "codegen/math/functions.h"
 
 namespace hlokit {
 namespace {

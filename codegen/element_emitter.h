@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "codegen/element_index.h"
-#include "codegen/scalar_ops.h"
+#include "codegen/scalars/ops.h"
 #include "ir/computation.h"
 
 namespace hlokit {

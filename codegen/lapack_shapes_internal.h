@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/instruction.h"
-#include "runtime/lapack.h"
+#include "runtime/linalg/lapack.h"
 
 namespace hlokit {
 

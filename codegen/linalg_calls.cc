@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "codegen/lapack_shapes_internal.h"
 #include "codegen/library_internal.h"
-#include "runtime/lapack.h"
+#include "runtime/linalg/lapack.h"
 
 namespace hlokit {
 namespace {

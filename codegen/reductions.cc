@@ -1,6 +1,6 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
 #include "absl/container/flat_hash_set.h"
-#include "codegen/math_value.h"
+#include "codegen/math/value.h"
 #include "codegen/reducer_internal.h"
 #include "ops/dim_lists.h"
 #include "ops/eval_program.h"

@@ -9,7 +9,7 @@
 #include "analysis/row_form.h"
 #include "codegen/expression.h"
 #include "codegen/kernels_internal.h"
-#include "codegen/quotient.h"
+#include "codegen/math/quotient.h"
 #include "codegen/reducer_internal.h"
 
 namespace hlokit {

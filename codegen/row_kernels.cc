@@ -1,7 +1,7 @@
 // Row computations: each row is read from memory once, and its passes find it in the cache.
 #include <algorithm>
 
-#include "codegen/math_functions.h"
+#include "codegen/math/functions.h"
 #include "codegen/row_emitter_internal.h"
 #include "ops/dim_lists.h"
 #include "ops/reducer.h"

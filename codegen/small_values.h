@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "codegen/scalar_ops.h"
+#include "codegen/scalars/ops.h"
 #include "ir/computation.h"
 
 namespace hlokit {

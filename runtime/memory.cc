@@ -10,7 +10,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu_features.h"
 #include "runtime/parallel.h"
-#include "runtime/squares_internal.h"
+#include "runtime/squares/squares_internal.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

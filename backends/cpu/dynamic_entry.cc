@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/hlo_writer.h"
 #include "passes/manager.h"
 #include "support/status.h"

@@ -4,7 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "codegen/kernels.h"
-#include "passes/flatten_call_graph.h"
+#include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
 #include "passes/pass.h"
 #include "passes/vendor/vendor_call_expander.h"

@@ -5,8 +5,8 @@
 
 #include "backends/cpu/jit.h"
 #include "codegen/loops.h"
-#include "codegen/scalar_convert.h"
-#include "codegen/scalar_type.h"
+#include "codegen/scalars/convert.h"
+#include "codegen/scalars/type.h"
 #include "support/threads.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -1,9 +1,9 @@
 // Parameters without readers, results that are arguments.
 #include "passes/calls/call_parameter_cleanup.h"
 
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 #include "passes/parameters.h"
-#include "passes/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 
 namespace hlokit {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "analysis/structural_hash.h"
-#include "passes/cse.h"
-#include "passes/dce.h"
+#include "passes/cleanup/cse.h"
+#include "passes/cleanup/dce.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,7 @@
 // Tuples around what branches take and give.
 #include "passes/calls/conditional_canonicalizer.h"
 
-#include "passes/while_state_internal.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

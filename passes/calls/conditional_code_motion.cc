@@ -1,9 +1,9 @@
 // Last operations of branches.
 #include "passes/calls/conditional_code_motion.h"
 
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 #include "passes/post_order_of.h"
-#include "passes/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -1,9 +1,9 @@
 // Both branches and a choice.
 #include "passes/calls/conditional_to_select.h"
 
-#include "passes/dce.h"
+#include "passes/calls/inline_body.h"
+#include "passes/cleanup/dce.h"
 #include "passes/hlo_writer.h"
-#include "passes/inline_body.h"
 
 namespace hlokit {
 namespace {

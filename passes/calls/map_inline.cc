@@ -2,7 +2,7 @@
 #include "passes/calls/map_inline.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "ir/frontend_attributes.h"
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/host_memory/memory_spaces.h"
 #include "support/status.h"
 #include "verifier/verifier.h"

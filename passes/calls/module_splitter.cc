@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "passes/calls/computation_deduplicator.h"
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -4,7 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/while_state_internal.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

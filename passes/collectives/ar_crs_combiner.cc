@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/cleanup/dce.h"
 #include "passes/collectives/device_groups.h"
-#include "passes/dce.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/host_memory/memory_spaces.h"
 #include "support/status.h"
 

@@ -2,7 +2,7 @@
 #include "passes/collectives/collective_decomposers.h"
 
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

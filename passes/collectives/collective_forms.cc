@@ -4,7 +4,7 @@
 #include <map>
 
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "types/float_convert.h"
 
 namespace hlokit {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 #include "passes/spmd/tilings.h"
 

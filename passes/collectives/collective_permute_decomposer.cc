@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "passes/dce.h"
+#include "passes/calls/inline_body.h"
+#include "passes/cleanup/dce.h"
+#include "passes/cleanup/tuple_simplifier.h"
 #include "passes/hlo_writer.h"
-#include "passes/inline_body.h"
-#include "passes/tuple_simplifier.h"
-#include "passes/while_state_internal.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ops/dim_lists.h"
 #include "passes/collectives/device_groups.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "support/status.h"
 

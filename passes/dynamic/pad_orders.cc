@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/calls/inline_body.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
-#include "passes/inline_body.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,7 @@
 // A scan of blocks, and of their ends.
 #include "passes/expanders/associative_scan_rewriter.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // Batch normalisation taken apart.
 #include "passes/expanders/batch_norm_expander.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

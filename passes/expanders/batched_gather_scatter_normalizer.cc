@@ -1,7 +1,7 @@
 // Batching dimensions written out as indices.
 #include "passes/expanders/batched_gather_scatter_normalizer.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
 
 namespace hlokit {

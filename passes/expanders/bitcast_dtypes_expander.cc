@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -2,7 +2,7 @@
 #include "passes/expanders/gather_expander.h"
 
 #include "ops/dim_lists.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
 
 namespace hlokit {

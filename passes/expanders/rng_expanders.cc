@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/expanders/rng_bits.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // Scales of blocks multiplied into the operands.
 #include "passes/expanders/scaled_dot_rewriter.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
 
 namespace hlokit {

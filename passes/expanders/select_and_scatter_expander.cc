@@ -2,7 +2,7 @@
 #include "passes/expanders/select_and_scatter_expander.h"
 
 #include "absl/strings/str_cat.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -2,7 +2,7 @@
 #include "passes/expanders/sort_expanders.h"
 
 #include "absl/strings/str_cat.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 #include "support/status.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ops/reducer.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/expanders/reduce_window_rewriter.h"
 #include "passes/hlo_writer.h"
 

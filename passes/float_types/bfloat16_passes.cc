@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/float_types/picked_values.h"
 #include "passes/hlo_writer.h"
 

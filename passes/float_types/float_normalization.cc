@@ -2,11 +2,11 @@
 #include "passes/float_types/float_normalization.h"
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/dce.h"
-#include "passes/expander.h"
+#include "passes/cleanup/dce.h"
+#include "passes/cleanup/tuple_simplifier.h"
+#include "passes/expanders/expander.h"
 #include "passes/float_types/picked_values.h"
 #include "passes/hlo_writer.h"
-#include "passes/tuple_simplifier.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "passes/calls/inline_body.h"
+#include "passes/cleanup/dce.h"
 #include "passes/control_edges.h"
-#include "passes/dce.h"
-#include "passes/inline_body.h"
+#include "passes/loops/while_state_internal.h"
 #include "passes/movement/sub_byte_size.h"
 #include "passes/parameters.h"
 #include "passes/scheduling/schedulers.h"
-#include "passes/while_state_internal.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "passes/fusion_rules.h"
+#include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "support/dense_map.h"
 #include "types/shape_bytes.h"

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "passes/cse.h"
+#include "passes/cleanup/cse.h"
 
 namespace hlokit {
 namespace {

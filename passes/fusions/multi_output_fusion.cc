@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "passes/fusion_rules.h"
+#include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "support/dense_map.h"
 #include "types/shape_bytes.h"

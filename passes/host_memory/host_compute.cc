@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "passes/async_body.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 #include "passes/host_memory/memory_spaces.h"
 

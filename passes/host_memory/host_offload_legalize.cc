@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "passes/collectives/async_collectives.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 #include "passes/host_memory/memory_spaces.h"
 

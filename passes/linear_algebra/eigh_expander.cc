@@ -2,7 +2,7 @@
 #include "passes/linear_algebra/eigh_expander.h"
 
 #include "absl/strings/match.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/linear_algebra/matrix_writer.h"
 
 namespace hlokit {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/linear_algebra/matrix_writer.h"
 
 namespace hlokit {

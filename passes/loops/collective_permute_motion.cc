@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "passes/hlo_writer.h"
-#include "passes/while_state_internal.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

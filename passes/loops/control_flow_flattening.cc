@@ -1,10 +1,10 @@
 // Loops of fixed length, and zeros for what comes from elsewhere.
 #include "passes/loops/control_flow_flattening.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
+#include "passes/loops/while_state_internal.h"
 #include "passes/post_order_of.h"
-#include "passes/while_state_internal.h"
 #include "support/status.h"
 
 namespace hlokit {

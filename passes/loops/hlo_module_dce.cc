@@ -1,8 +1,8 @@
 // Live parts of loops.
 #include "passes/loops/hlo_module_dce.h"
 
-#include "passes/dce.h"
-#include "passes/while_state_internal.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

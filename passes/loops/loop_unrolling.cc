@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "passes/dce.h"
-#include "passes/inline_body.h"
-#include "passes/while_state_internal.h"
+#include "passes/calls/inline_body.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

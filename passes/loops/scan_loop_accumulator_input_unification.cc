@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "passes/dce.h"
-#include "passes/while_state_internal.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

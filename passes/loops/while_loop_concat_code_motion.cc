@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/hlo_writer.h"
+#include "passes/loops/while_state_internal.h"
 #include "passes/post_order_of.h"
-#include "passes/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,8 @@
 // Constants into loop bodies.
 #include "passes/loops/while_loop_constant_sinking.h"
 
-#include "passes/dce.h"
-#include "passes/while_state_internal.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

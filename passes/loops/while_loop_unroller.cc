@@ -1,9 +1,9 @@
 // Bodies in a row.
 #include "passes/loops/while_loop_unroller.h"
 
-#include "passes/dce.h"
-#include "passes/inline_body.h"
-#include "passes/while_state_internal.h"
+#include "passes/calls/inline_body.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

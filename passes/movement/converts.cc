@@ -1,7 +1,7 @@
 // Conversions before and behind other operations.
 #include "passes/movement/converts.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

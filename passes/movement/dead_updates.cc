@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "passes/dce.h"
-#include "passes/expander.h"
+#include "passes/cleanup/dce.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

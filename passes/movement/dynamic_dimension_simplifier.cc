@@ -1,7 +1,7 @@
 // Identities among sizes.
 #include "passes/movement/dynamic_dimension_simplifier.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 #include "passes/movement/gather_simplifier.h"
 
 #include "ops/dim_lists.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/movement/index_rows.h"
 
 namespace hlokit {

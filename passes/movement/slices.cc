@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/parameters.h"
 #include "passes/simplify/rule.h"
 

@@ -1,7 +1,7 @@
 // Transposes around convolutions.
 #include "passes/products/convolution_canonicalization.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 #include "passes/products/dot_dimensions.h"
 
 #include "ops/dim_lists.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

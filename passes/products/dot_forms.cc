@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "ops/dim_lists.h"
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {

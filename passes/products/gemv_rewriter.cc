@@ -1,7 +1,7 @@
 // Dots with a dimension of size one.
 #include "passes/products/gemv_rewriter.h"
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 
 namespace hlokit {
 namespace {

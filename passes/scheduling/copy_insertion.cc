@@ -5,8 +5,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/in_place.h"
-#include "passes/dce.h"
-#include "passes/while_state_internal.h"
+#include "passes/cleanup/dce.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 #include "passes/scheduling/loop_schedule_linearizer.h"
 
 #include "passes/collectives/device_groups.h"
-#include "passes/while_state_internal.h"
+#include "passes/loops/while_state_internal.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,7 @@
 // Shardings and domains taken away, domains put between them.
 #include <map>
 
-#include "passes/expander.h"
+#include "passes/expanders/expander.h"
 #include "passes/spmd/sharding_passes.h"
 #include "support/status.h"
 

@@ -3,13 +3,13 @@
 
 #include "absl/strings/match.h"
 #include "ir/frontend_attributes.h"
-#include "passes/cse.h"
-#include "passes/dce.h"
+#include "passes/cleanup/cse.h"
+#include "passes/cleanup/dce.h"
+#include "passes/cleanup/tuple_simplifier.h"
 #include "passes/hlo_writer.h"
 #include "passes/spmd/manual_regions.h"
 #include "passes/spmd/sharding_passes.h"
 #include "passes/spmd/tilings.h"
-#include "passes/tuple_simplifier.h"
 #include "support/status.h"
 
 namespace hlokit {

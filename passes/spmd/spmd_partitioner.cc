@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ops/dim_lists.h"
+#include "passes/cleanup/dce.h"
 #include "passes/collectives/device_groups.h"
-#include "passes/dce.h"
 #include "passes/spmd/resharding.h"
 #include "support/status.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "codegen/special_floats.h"
+#include "codegen/math/special_floats.h"
 #include "types/float_convert.h"
 
 namespace hlokit {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/dce.h"
+#include "passes/cleanup/dce.h"
 #include "passes/extract.h"
 #include "passes/manager.h"
 #include "passes/simplify/rule.h"

@@ -1,0 +1,76 @@
+// Roots and powers.
+#include "codegen/math/internal.h"
+
+namespace hlokit {
+namespace {
+
+// x^y for x >= 0, apart from the cases that PowEdges settles.
+Val PowMagnitude(Val x, Val y) {
+  if (!x.is_f64()) return ToFloat(Exp(ToDouble(y) * Log(ToDouble(x))));
+  ValPair log = LogPair(x);
+  Val edge = (x == 0) | (x == x.Infinity()) | Unordered(x, x);
+  log.hi = Select(edge, Select(x == 0, -x.Infinity(), x), log.hi);
+  Val hi = y * log.hi;
+  Val lo = Fma(y, log.hi, -hi) + y * log.lo;
+  return ExpOfSum(hi, Select(Abs(hi) < 1000, lo, 0));
+}
+
+}  // namespace
+
+Val Rsqrt(Val x) { return 1 / Sqrt(x); }
+
+Val Cbrt(Val x) {
+  if (!x.is_f64()) return ViaDouble(Cbrt, x);
+  Val y = Abs(x);
+  Val tiny = y < 0x1p-1022;
+  Val scaled = Select(tiny, y * 0x1p54, y);
+  // A third of the exponent, from the bits, is within 6 %; a polynomial in t^3/x takes it to 23
+  // bits, then one Newton step from a t whose square is exact.
+  Val high = ToDouble(Resize(ToBits(scaled) >> 32, 32));
+  Val guess =
+      y.With(y.builder().CreateFPToSI(Fma(high, 1.0 / 3, 715094163.0).get(), y.IntType(32)));
+  Val t = FromBits(ResizeUnsigned(guess, 64) << 32);
+  Val ratio = Fma(t * t, t / scaled, -1);
+  t = t * Horner(ratio, {0x1.25d79e6350d99p-3, -0x1.662d5f50a5ca1p-3, 0x1.c72460615162dp-3,
+                         -0x1.555390a703059p-2, 0x1.ffffff65b0b5cp-1});
+  t = FromBits((ToBits(t) + int64_t{1 << 29}) & ~((int64_t{1} << 30) - 1));
+  Val quotient = scaled / (t * t);
+  t = Fma(t, (quotient - t) / (t + t + quotient), t);
+  Val result = Select(tiny, t * 0x1p-18, t);
+  Val plain = (y == 0) | !(y < y.Infinity());
+  return CopySign(Select(plain, y, result), x);
+}
+
+Val Pow(Val x, Val y) {
+  Val magnitude = Abs(x);
+  Val result = PowMagnitude(magnitude, y);
+  Val ordered = !Unordered(y, y);
+  result = Select((magnitude == 1) & ordered, 1, result);
+  Val whole = Floor(y) == y;
+  Val half = y * 0.5;
+  Val odd = whole & !(Floor(half) == half);
+  Val negative = ToBits(x) < 0;
+  result = Select(negative & odd, -result, result);
+  result = Select((x < 0) & (magnitude < x.Infinity()) & !whole, x.NaN(), result);
+  return Select((y == 0) | (x == 1), 1, result);
+}
+
+Val Hypot(Val x, Val y) {
+  if (!x.is_f64()) {
+    Val a = ToDouble(x), b = ToDouble(y);
+    Val root = ToFloat(Sqrt(Fma(a, a, b * b)));
+    return Select((Abs(x) == x.Infinity()) | (Abs(y) == x.Infinity()), x.Infinity(), root);
+  }
+  Val a = Abs(x), b = Abs(y);
+  Val swap = b > a;
+  Val larger = Select(swap, b, a), smaller = Select(swap, a, b);
+  Val large = larger > 0x1p500, small = larger < 0x1p-400;
+  Val scale = Select(large, 0x1p-600, Select(small, 0x1p600, x.Const(1)));
+  Val inverse = Select(large, 0x1p600, Select(small, 0x1p-600, x.Const(1)));
+  Val u = larger * scale, v = smaller * scale;
+  Val result = Sqrt(Fma(u, u, v * v)) * inverse;
+  return Select((a == x.Infinity()) | (b == x.Infinity()), x.Infinity(), result);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

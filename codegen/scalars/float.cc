@@ -1,0 +1,197 @@
+// Rounding to f16, bf16, f8 and f4 formats, and their bit patterns.
+#include "codegen/scalars/float_internal.h"
+
+#include <cmath>
+
+#include "types/float_convert.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int kMantissa = 23;
+constexpr int kBias = 127;
+constexpr uint32_t kInfinityBits = 0x7f800000;
+
+Val Magnitude(Val bits) { return bits & 0x7fffffff; }
+Val SignBit(Val bits) { return bits & 0x80000000u; }
+
+double MinNormal(const FloatFormat& f) { return std::ldexp(1.0, 1 - f.bias); }
+
+// The exponent field above all finite numbers, if the format keeps one for inf and NaN.
+int FirstSpecial(const FloatFormat& f) { return ((1 << f.exponent_bits) - 1) << f.mantissa_bits; }
+
+double MaxFinite(ElementType type, const FloatFormat& f) {
+  if (f.has_infinity) return FloatFromBits(type, FirstSpecial(f) - 1);
+  // Without infinities NaN is the last pattern of fn types, none in f4 and fnuz types.
+  bool last_is_nan = f.has_negative_zero && f.has_nan;
+  return FloatFromBits(type, (1 << (f.exponent_bits + f.mantissa_bits)) - 1 - last_is_nan);
+}
+
+// What a float at or above the format's range turns into, apart from the sign.
+float Overflow(ElementType type, const FloatFormat& f) {
+  if (f.has_infinity) return INFINITY;
+  return f.has_nan ? NAN : static_cast<float>(MaxFinite(type, f));
+}
+
+Val RoundBits(Val bits,
+              int dropped) {  // nearest even; carries run into the exponent as they should
+  uint32_t half = uint32_t{1} << (dropped - 1);
+  return (bits + ((bits >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
+}
+
+// A float's bits and what rounding them to bf16 adds, 0x7fff and the last bit that stays: taken
+// away as ~(0x7ffe | last), which AVX512 makes in one step.
+Val CarryToBF16(Val bits) { return bits - !(((bits >> 16) & 1) | 0x7ffe); }
+
+Val RoundToBF16(Val x) {
+  Val bits = ToBits(x);
+  Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryToBF16(bits));
+  return FromBits(rounded & 0xffff0000u);
+}
+
+Val RoundToHalf(Val x) {
+  auto& b = x.builder();
+  return x.With(b.CreateFPExt(b.CreateFPTrunc(x.get(), x.Shaped(b.getHalfTy())), x.FloatType()));
+}
+
+// f8e8m0fnu: powers of two from 2^-127 on, ties up; what is not positive is NaN.
+Val RoundToPower(Val x) {
+  Val bits = ToBits(x);
+  Val tiny = UnsignedLess(bits, bits.Const(0x800000));
+  // Between the two smallest powers XLA rounds up always.
+  Val smallest =
+      Select(UnsignedLess(bits, bits.Const(0x400001)), bits.Const(0x400000), bits.Const(0x800000));
+  Val rounded = (bits + 0x400000) & kInfinityBits;
+  Val valid = (x > 0) & !(rounded == kInfinityBits);
+  return FromBits(Select(valid, Select(tiny, smallest, rounded), 0x7fc00000));
+}
+
+Val DecodePower(Val pattern) {
+  Val bits = ResizeUnsigned(pattern, 32);
+  Val value = Select(bits == 0, 0x400000, bits << kMantissa);
+  return FromBits(Select(bits == 0xff, 0x7fc00000, value));
+}
+
+Val DecodeSmall(ElementType type, Val pattern) {
+  FloatFormat f = FormatOf(type);
+  int width = f.exponent_bits + f.mantissa_bits;
+  Val wide = ResizeUnsigned(pattern, 32);
+  Val magnitude = wide & ((1 << width) - 1);
+  Val fraction = magnitude << (kMantissa - f.mantissa_bits);
+  Val normal = fraction + ((kBias - f.bias) << kMantissa);
+  // Subnormals: put the fraction under the leading one of the smallest normal number and take that
+  // one away.
+  Val lifted = FromBits(fraction + ((kBias + 1 - f.bias) << kMantissa)) - MinNormal(f);
+  Val bits = Select(magnitude < (1 << f.mantissa_bits), ToBits(lifted), normal);
+  if (f.has_infinity) {
+    bits = Select(magnitude >= FirstSpecial(f), fraction | kInfinityBits, bits);
+  } else if (f.has_nan && f.has_negative_zero) {
+    bits = Select(magnitude == (1 << width) - 1, 0x7fc00000, bits);
+  }
+  bits = bits | ((wide & (1 << width)) << (31 - width));
+  if (!f.has_negative_zero) bits = Select(wide == (1 << width), 0x7fc00000, bits);
+  return FromBits(bits);
+}
+
+Val EncodeSmall(ElementType type, Val x) {
+  FloatFormat f = FormatOf(type);
+  int width = f.exponent_bits + f.mantissa_bits, dropped = kMantissa - f.mantissa_bits;
+  Val bits = ToBits(x);
+  Val magnitude = Magnitude(bits);
+  Val normal = (magnitude >> dropped) - ((kBias - f.bias) << f.mantissa_bits);
+  // Subnormals: adding a power of two brings their integer multiple into the low bits.
+  double shift = std::ldexp(1.0, 1 - f.bias + dropped);
+  Val shifted = ToBits(FromBits(magnitude) + shift);
+  Val pattern =
+      Select(FromBits(magnitude) < MinNormal(f), shifted - ToBits(x.Const(shift)), normal);
+  if (f.has_infinity) {
+    Val special = ((magnitude >> dropped) & ((1 << f.mantissa_bits) - 1)) | FirstSpecial(f);
+    pattern = Select(magnitude >= kInfinityBits, special, pattern);
+  } else if (f.has_nan && f.has_negative_zero) {
+    pattern = Select(Unordered(x, x), (1 << width) - 1, pattern);
+  }
+  pattern = pattern | ((bits >> (31 - width)) & (1 << width));
+  if (!f.has_negative_zero) {
+    pattern = Select(Unordered(x, x), 1 << width, Select(magnitude == 0, 0, pattern));
+  } else if (!f.has_nan) {
+    pattern = Select(Unordered(x, x), 1 << width, pattern);
+  }
+  return ResizeUnsigned(pattern, 8);
+}
+
+Val RoundToSmall(ElementType type, Val x) {
+  FloatFormat f = FormatOf(type);
+  Val bits = ToBits(x);
+  Val magnitude = FromBits(Magnitude(bits));
+  double shift = std::ldexp(1.0, 1 - f.bias + kMantissa - f.mantissa_bits);
+  Val subnormal = (magnitude + shift) - shift;
+  Val normal = FromBits(RoundBits(Magnitude(bits), kMantissa - f.mantissa_bits));
+  Val rounded = Select(magnitude < MinNormal(f), subnormal, normal);
+  rounded = Select(rounded > MaxFinite(type, f), Overflow(type, f), rounded);
+  Val result = ToBits(rounded) | SignBit(bits);
+  if (!f.has_negative_zero) result = Select(rounded == 0, 0, result);
+  // The type without NaN spells it -0.
+  if (!f.has_nan) return FromBits(Select(Unordered(x, x), 0x80000000u, result));
+  return FromBits(Select(Unordered(x, x), bits | 0x400000, result));
+}
+
+}  // namespace
+
+Val DecodeFloat(ElementType type, Val pattern) {
+  auto& b = pattern.builder();
+  switch (type) {
+    case ElementType::kF16:
+      return pattern.With(b.CreateFPExt(pattern.get(), pattern.FloatType()));
+    case ElementType::kBF16:
+      return FromBits(ResizeUnsigned(pattern, 32) << 16);
+    case ElementType::kF8E8M0FNU:
+      return DecodePower(pattern);
+    default:
+      return DecodeSmall(type, pattern);
+  }
+}
+
+Val EncodeFloat(ElementType type, Val value) {
+  auto& b = value.builder();
+  switch (type) {
+    case ElementType::kF16:
+      return value.With(b.CreateFPTrunc(value.get(), value.Shaped(b.getHalfTy())));
+    case ElementType::kBF16:
+      return ResizeUnsigned(ToBits(value) >> 16, 16);
+    case ElementType::kF8E8M0FNU:
+      return ResizeUnsigned(ToBits(value) >> kMantissa, 8);
+    default:
+      return EncodeSmall(type, value);
+  }
+}
+
+Val RoundFloat(ElementType type, Val x) {
+  switch (type) {
+    case ElementType::kF16:
+      return RoundToHalf(x);
+    case ElementType::kBF16:
+      return RoundToBF16(x);
+    case ElementType::kF8E8M0FNU:
+      return RoundToPower(x);
+    default:
+      return RoundToSmall(type, x);
+  }
+}
+
+Val RoundOwnResult(ElementType type, Val x) {
+  if (type != ElementType::kBF16) return RoundFloat(type, x);
+  // No carry leaves the low half of a NaN, which is zero.
+  return FromBits(CarryToBF16(ToBits(x)) & 0xffff0000u);
+}
+
+Val NarrowRoundingToOdd(Val x) {
+  Val rounded = ToFloat(x);
+  Val back = ToDouble(rounded);
+  Val bits = ToBits(rounded);
+  Val away = Abs(x) < Abs(back);
+  Val toward_zero = Select(away, bits - 1, bits);
+  return FromBits(Select((back == x) | Unordered(x, x), bits, toward_zero | 1));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

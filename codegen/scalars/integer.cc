@@ -1,0 +1,189 @@
+// Integer operations on scalars.
+#include "codegen/scalars/integer_internal.h"
+
+#include <string>
+
+namespace hlokit {
+namespace {
+
+// Only the logical bits, zero-extended.
+Val LogicalBits(ElementType type, Val x) {
+  return IsSubByte(type) ? x & ((1 << BitWidth(type)) - 1) : x;
+}
+
+// The logical bits, sign-extended whatever the type.
+Val SignExtended(ElementType type, Val x) {
+  int spare = x.bits() - BitWidth(type);
+  return spare == 0 ? x : ShiftArithmetic(x << spare, spare);
+}
+
+int64_t Lowest(ElementType type) {
+  return static_cast<int64_t>(~uint64_t{0} << (BitWidth(type) - 1));
+}
+
+// x / y for y that is neither 0 nor an overflow. Vector units have no integer division; up to 32
+// bits a float quotient that is truncated is exact, as the distance from the next integer is at
+// least 1 / y.
+Val SafeQuotient(ElementType type, Val x, Val y) {
+  auto& b = x.builder();
+  bool is_signed = IsSigned(type);
+  if (x.bits() == 64 || llvm::isa<llvm::Constant>(y.get())) {
+    return x.With(is_signed ? b.CreateSDiv(x.get(), y.get()) : b.CreateUDiv(x.get(), y.get()));
+  }
+  llvm::Type* wide = x.bits() == 32 ? x.DoubleType() : x.FloatType();
+  auto to_float = [&](Val v) {
+    return v.With(is_signed ? b.CreateSIToFP(v.get(), wide) : b.CreateUIToFP(v.get(), wide));
+  };
+  Val quotient = to_float(x) / to_float(y);
+  if (is_signed || x.bits() < 32)
+    return Resize(x.With(b.CreateFPToSI(quotient.get(), x.IntType(32))), x.bits());
+  return x.With(b.CreateFPToUI(quotient.get(), x.IntType(32)));
+}
+
+// The divisor with 1 in place of 0 and of the -1 that would overflow.
+Val SafeDivisor(ElementType type, Val x, Val y) {
+  Val bad = y == 0;
+  if (IsSigned(type)) bad = bad | ((x == Lowest(type)) & (y == -1));
+  return Select(bad, 1, y);
+}
+
+// x^y by squaring, one step for each bit that the exponent may have.
+Val PowerBySteps(ElementType type, Val x, Val y) {
+  int exponent_bits = BitWidth(type) - IsSigned(type);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(y.get()))
+    exponent_bits = known->getValue().getActiveBits();
+  Val result = x.Const(1), factor = x;
+  for (int bit = 0; bit < exponent_bits; ++bit) {
+    result = Select(((y >> bit) & 1) == 0, result, result * factor);
+    if (bit + 1 < exponent_bits) factor = factor * factor;
+  }
+  return result;
+}
+
+// iN hlokit.power.iN(x, y), a loop over the bits of y: for wide exponents the steps in a row would
+// take LLVM long.
+llvm::Function* PowerFunction(llvm::Module& module, llvm::Type* type) {
+  std::string name = "hlokit.power.i" + std::to_string(type->getIntegerBitWidth());
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  auto* signature = llvm::FunctionType::get(type, {type, type}, false);
+  auto* function =
+      llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->setWillReturn();
+  llvm::LLVMContext& context = module.getContext();
+  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto* step = llvm::BasicBlock::Create(context, "step", function);
+  auto* exit = llvm::BasicBlock::Create(context, "exit", function);
+  llvm::IRBuilder<> b(entry);
+  b.CreateBr(step);
+  b.SetInsertPoint(step);
+  auto phi = [&](llvm::Value* first) {
+    llvm::PHINode* node = b.CreatePHI(type, 2);
+    node->addIncoming(first, entry);
+    return node;
+  };
+  llvm::PHINode* result = phi(llvm::ConstantInt::get(type, 1));
+  llvm::PHINode* factor = phi(function->getArg(0));
+  llvm::PHINode* rest = phi(function->getArg(1));
+  llvm::Value* odd = b.CreateTrunc(rest, b.getInt1Ty());
+  llvm::Value* next = b.CreateSelect(odd, b.CreateMul(result, factor), result);
+  llvm::Value* shifted = b.CreateLShr(rest, 1);
+  result->addIncoming(next, step);
+  factor->addIncoming(b.CreateMul(factor, factor), step);
+  rest->addIncoming(shifted, step);
+  b.CreateCondBr(b.CreateICmpEQ(shifted, llvm::ConstantInt::get(type, 0)), exit, step);
+  b.SetInsertPoint(exit);
+  b.CreateRet(next);
+  return function;
+}
+
+Val WrappingPower(ElementType type, Val x, Val y) {
+  bool wide = x.bits() >= 32 && !x.type()->isVectorTy();
+  if (!wide || llvm::isa<llvm::Constant>(y.get())) return PowerBySteps(type, x, y);
+  auto& b = x.builder();
+  return x.With(
+      b.CreateCall(PowerFunction(*b.GetInsertBlock()->getModule(), x.type()), {x.get(), y.get()}));
+}
+
+}  // namespace
+
+Val WrapInteger(ElementType type, Val x) {
+  if (!IsSubByte(type)) return x;
+  return IsSigned(type) ? SignExtended(type, x) : LogicalBits(type, x);
+}
+
+Val IntegerAbs(ElementType type, Val x) {
+  return IsSigned(type) ? WrapInteger(type, Select(x < 0, -x, x)) : x;
+}
+
+Val IntegerSign(ElementType type, Val x) {
+  Val positive = Select(x == 0, 0, x.Const(1));
+  return IsSigned(type) ? WrapInteger(type, Select(x < 0, -1, positive)) : positive;
+}
+
+Val IntegerClz(ElementType type, Val x) {
+  auto& b = x.builder();
+  Val count = x.With(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {x.type()},
+                                       {LogicalBits(type, x).get(), b.getFalse()}));
+  return WrapInteger(type, count - (x.bits() - BitWidth(type)));
+}
+
+Val IntegerPopcount(ElementType type, Val x) {
+  return WrapInteger(type, Intrinsic(llvm::Intrinsic::ctpop, LogicalBits(type, x)));
+}
+
+Val IntegerDivide(ElementType type, Val x, Val y) {
+  Val quotient = SafeQuotient(type, x, SafeDivisor(type, x, y));
+  return WrapInteger(type, Select(y == 0, quotient.Const(-1), quotient));
+}
+
+Val IntegerRemainder(ElementType type, Val x, Val y) {
+  Val divisor = SafeDivisor(type, x, y);
+  Val rest = x - SafeQuotient(type, x, divisor) * divisor;
+  return WrapInteger(type, Select(y == 0, x, rest));
+}
+
+Val IntegerPower(ElementType type, Val x, Val y) {
+  Val result = WrapInteger(type, WrappingPower(type, x, y));
+  if (!IsSigned(type)) return result;
+  Val odd = !((y & 1) == 0);
+  Val of_unit = Select(x == 1, 1, Select(x == -1, Select(odd, -1, x.Const(1)), 0));
+  return Select(y < 0, WrapInteger(type, of_unit), result);
+}
+
+Val IntegerMulhi(ElementType type, Val x, Val y) {
+  int width = BitWidth(type), wide = 2 * x.bits();
+  auto widen = [&](Val v) { return IsSigned(type) ? Resize(v, wide) : ResizeUnsigned(v, wide); };
+  return WrapInteger(type, Resize((widen(x) * widen(y)) >> width, x.bits()));
+}
+
+Val IntegerMax(ElementType type, Val x, Val y) {
+  return Intrinsic(IsSigned(type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x, y);
+}
+
+Val IntegerMin(ElementType type, Val x, Val y) {
+  return Intrinsic(IsSigned(type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, y);
+}
+
+Val ShiftLeft(ElementType type, Val x, Val amount) {
+  Val shifted = x.With(x.builder().CreateShl(x.get(), amount.get()));
+  Val count = LogicalBits(type, amount);
+  return WrapInteger(type, Select(UnsignedLess(count, x.Const(BitWidth(type))), shifted, 0));
+}
+
+Val ShiftRightLogical(ElementType type, Val x, Val amount) {
+  Val count = LogicalBits(type, amount);
+  Val shifted = x.With(x.builder().CreateLShr(LogicalBits(type, x).get(), count.get()));
+  return WrapInteger(type, Select(UnsignedLess(count, x.Const(BitWidth(type))), shifted, 0));
+}
+
+Val ShiftRightArithmetic(ElementType type, Val x, Val amount) {
+  Val count =
+      Intrinsic(llvm::Intrinsic::umin, LogicalBits(type, amount), x.Const(BitWidth(type) - 1));
+  Val shifted = x.With(x.builder().CreateAShr(SignExtended(type, x).get(), count.get()));
+  return WrapInteger(type, shifted);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

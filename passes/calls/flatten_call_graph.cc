@@ -1,0 +1,59 @@
+// Copies shared computations, callers before callees, so that copies of callers count as callers
+// too.
+#include "passes/calls/flatten_call_graph.h"
+
+#include "passes/async_body.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool Runs(const Instruction* i) {
+  return i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
+         i->opcode() == Opcode::kCall || i->opcode() == Opcode::kAsyncStart;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
+  bool changed = false;
+  int64_t copied = 0;
+  std::vector<bool> taken(module.computation_id_bound(), false);
+  std::vector<Computation*> work = {module.entry()};
+  taken[module.entry()->id()] = true;
+  while (!work.empty()) {
+    Computation* c = work.back();
+    work.pop_back();
+    for (Instruction* i : c->Instructions()) {
+      if ((running_only_ && !Runs(i)) || GoesOnWithAsync(*i)) continue;
+      for (size_t k = 0; k < i->called().size(); ++k) {
+        Computation* called = i->called(k);
+        if (taken[called->id()]) {
+          copied += called->instruction_count();
+          if (copied > kMaxFlattenedInstructions)
+            return ResourceExhausted("flatten-call-graph: more than ", kMaxFlattenedInstructions,
+                                     " instructions would have to be copied");
+          called = called->Clone(".clone");
+          if (i->opcode() == Opcode::kAsyncStart) {
+            SetAsyncBody(i, called);
+          } else {
+            i->SetCalled(k, called);
+          }
+          taken.resize(module.computation_id_bound(), false);
+          changed = true;
+        }
+        taken[called->id()] = true;
+        work.push_back(called);
+      }
+    }
+  }
+  return changed;
+}
+
+std::unique_ptr<Pass> CreateFlattenCallGraph(PassArguments& arguments) {
+  return std::make_unique<FlattenCallGraph>(
+      arguments.Flag("running", "let functions of reduce and the like be shared"));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,37 @@
+// Empty arrays replaced by constants.
+#include "passes/cleanup/zero_sized_hlo_elimination.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool IsEmpty(const Instruction* i) {
+  if (i->IsConstant() || i->IsParameter() || !i->shape().IsArray() || i->shape().HasDynamicDims())
+    return false;
+  return i->shape().ElementCount() == 0 && !i->HasSideEffect() &&
+         !HasTrait(i->opcode(), kCollective) && i->control_predecessors().empty() &&
+         i->control_successors().empty();
+}
+
+absl::StatusOr<bool> Run(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (!IsEmpty(i)) continue;
+    if (!i->users().empty() || i->IsRoot()) {
+      i->ReplaceAllUsesWith(computation.AddConstant(Literal(i->shape()), i->name()));
+      changed = true;
+    }
+    changed |= computation.RemoveIfDead(i) > 0;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateZeroSizedHloElimination() {
+  return MakeComputationPass("zero_sized_hlo_elimination", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,28 @@
+// Barriers replaced by their operands.
+#include "passes/expanders/cse_barrier_expander.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<bool> Run(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.Instructions()) {
+    if (i->opcode() != Opcode::kOptimizationBarrier) continue;
+    if (!i->control_predecessors().empty() || !i->control_successors().empty()) continue;
+    i->ReplaceAllUsesWith(i->operand(0));
+    computation.Remove(i);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateCseBarrierExpander() {
+  return MakeComputationPass("cse_barrier_expander", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

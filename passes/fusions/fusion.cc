@@ -1,0 +1,105 @@
+// Rewriting of planned groups into fusion instructions.
+#include "passes/fusions/fusion.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "passes/fusions/fusion_plan_internal.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// Copies a group into a body; gives the operands of the fusion.
+class BodyMaker {
+ public:
+  BodyMaker(const FusionGroup& group, Computation* body) : group_(group), body_(body) {}
+
+  std::vector<Instruction*> Make() {
+    FindInputs();
+    std::vector<Instruction*> operands;
+    for (size_t k = group_.members.size(); k-- > 0;) {  // producers first
+      Instruction* i = group_.members[k].instruction;
+      operands.clear();
+      for (Instruction* operand : i->operands()) operands.push_back(inside_.at(operand));
+      inside_[i] = body_->Add(i->CloneWith(i->shape(), operands));
+    }
+    body_->set_root(inside_.at(group_.root()));
+    return std::move(inputs_);
+  }
+
+ private:
+  // In the order in which a fusion that takes its members in one by one comes to them: a member's
+  // place goes to the end, for what it reads.
+  void FindInputs() {
+    for (const FusionGroup::Member& member : group_.members) {
+      std::erase(inputs_, member.instruction);
+      for (Instruction* operand : member.instruction->operands())
+        if (std::find(inputs_.begin(), inputs_.end(), operand) == inputs_.end())
+          inputs_.push_back(operand);
+    }
+    for (size_t k = 0; k < inputs_.size(); ++k)
+      inside_[inputs_[k]] = body_->AddParameter(static_cast<int64_t>(k), inputs_[k]->shape(),
+                                                absl::StrCat("param_", k));
+  }
+
+  const FusionGroup& group_;
+  Computation* body_;
+  absl::flat_hash_map<const Instruction*, Instruction*> inside_;
+  std::vector<Instruction*> inputs_;
+};
+
+// By what its root reads first, and its root.
+std::string NameOf(const FusionGroup& group) {
+  for (size_t k = 1; k < group.members.size(); ++k) {
+    const Opcode first = group.members[k].instruction->opcode();
+    if (first == Opcode::kConstant) continue;
+    return absl::StrCat(Text(first), "_", Text(group.root()->opcode()), "_fusion");
+  }
+  return "fusion";
+}
+
+void Fuse(const FusionGroup& group, Computation& computation) {
+  Computation* body = computation.module()->AddComputation("fused_computation");
+  const std::vector<Instruction*> operands = BodyMaker(group, body).Make();
+  Instruction* root = group.root();
+  auto fusion = std::make_unique<Instruction>(Opcode::kFusion, root->shape(), operands);
+  fusion->mutable_attr<FusionAttrs>().kind = FusionKind::kLoop;
+  fusion->set_called({body});
+  fusion->CopyExtrasFrom(*root);
+  fusion->set_place(root->place());
+  root->ReplaceAllUsesWith(computation.Add(std::move(fusion), NameOf(group)));
+}
+
+// Takes what only fusions needed out of the computation.
+void RemoveFused(absl::Span<const FusionGroup> groups, Computation& computation) {
+  absl::flat_hash_set<const Instruction*> fused;
+  for (const FusionGroup& group : groups)
+    for (const FusionGroup::Member& member : group.members) fused.insert(member.instruction);
+  const std::vector<Instruction*> order = computation.PostOrder();
+  for (size_t k = order.size(); k-- > 0;)  // users before producers
+    if (fused.contains(order[k]) && order[k]->users().empty() && !order[k]->IsRoot())
+      computation.Remove(order[k]);
+}
+
+void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation) {
+  for (const FusionGroup& group : groups) Fuse(group, computation);
+  RemoveFused(groups, computation);
+}
+
+absl::StatusOr<bool> Run(Computation& computation) {
+  const std::vector<FusionGroup> rows = FindRowGroups(computation);
+  FuseAll(rows, computation);  // what they leave would keep its operands from being fused
+  const FusionPlan plan(computation);
+  FuseAll(plan.groups(), computation);
+  return !rows.empty() || !plan.groups().empty();
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateFusion() { return MakeComputationPass("fusion", Run); }
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

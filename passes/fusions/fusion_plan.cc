@@ -1,0 +1,254 @@
+// The greedy walk from users to producers.
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "passes/fusions/fusion_plan_internal.h"
+#include "passes/fusions/fusion_rules.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMaxMembers = 200;
+constexpr size_t kMaxInputs = 24;
+constexpr double kMaxCopies = 6;  // of the code of one instruction
+constexpr double kMaxCode = 600;  // instructions emitted
+constexpr int kMaxRepeatedChain = 4;
+constexpr int64_t kSmall = 512;  // elements, whose handling by branches does not matter
+
+// True if a dynamic-slice reads just what `update` writes.
+bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
+  if (slice->opcode() != Opcode::kDynamicSlice || slice->operand(0) != update->operand(0) ||
+      slice->shape().dims != update->operand(1)->shape().dims)
+    return false;
+  for (int64_t k = 1; k < slice->operand_count(); ++k)
+    if (slice->operand(k) != update->operand(k + 1)) return false;
+  return true;
+}
+
+bool IsLinearStep(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kConstant:
+      return true;
+    case Opcode::kReshape:
+    case Opcode::kBitcast:
+      return IsReshape(*i);
+    case Opcode::kBroadcast:
+      return i->operand(0)->shape().IsScalar();
+    case Opcode::kIota:
+      return i->shape().rank() == 1;
+    default:
+      break;
+  }
+  return HasTrait(i->opcode(), kElementwise) && i->opcode() != Opcode::kBitcastConvert;
+}
+
+bool IsPointwise(const Instruction* i) {
+  if (i->IsConstant()) return true;
+  if (i->opcode() == Opcode::kBroadcast) return i->operand(0)->IsConstant();
+  return HasTrait(i->opcode(), kElementwise);
+}
+
+}  // namespace
+
+// True where an array that is updated in place somewhere is read: then the read must not move
+// behind the update.
+bool FusionPlan::ReadsUpdated(const Instruction* i) const {
+  for (const Instruction* operand : i->operands())
+    if (operand->shape().rank() > 0 && updated_.contains(operand)) return true;
+  return false;
+}
+
+int FusionGroup::Find(const Instruction* i) const {
+  for (size_t k = 0; k < members.size(); ++k)
+    if (members[k].instruction == i) return static_cast<int>(k);
+  return -1;
+}
+
+FusionPlan::FusionPlan(const Computation& computation) {
+  std::vector<Instruction*> order = computation.PostOrder();
+  for (const Instruction* i : order)
+    if (i->opcode() == Opcode::kDynamicUpdateSlice || i->opcode() == Opcode::kScatter)
+      updated_.insert(i->operand(0));
+  for (size_t k = order.size(); k-- > 0;) {
+    Instruction* i = order[k];
+    if (!CanFuse(*i)) continue;
+    if (i->IsRoot() || !TryAbsorb(i)) StartGroup(i);
+  }
+  std::erase_if(groups_, [](const FusionGroup& g) {
+    return std::all_of(g.members.begin() + 1, g.members.end(),
+                       [](const FusionGroup::Member& m) { return m.instruction->IsConstant(); });
+  });
+}
+
+void FusionPlan::StartGroup(Instruction* root) {
+  FusionGroup group;
+  double evaluations = static_cast<double>(ResultElements(*root));
+  if (root->opcode() == Opcode::kDynamicUpdateSlice)
+    evaluations = static_cast<double>(ResultElements(*root->operand(1)));
+  group.members.push_back({root, evaluations, 0});
+  group.copies.push_back(1);
+  group.linear = IsLinearStep(root);
+  if (root->opcode() == Opcode::kReduce) group.reduce = root;
+  // A reshape moves nothing, and the runtime transposes by blocks.
+  group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant();
+  for (Instruction* operand : root->operands()) group.inputs.insert(operand);
+  places_[root->id()].push_back({static_cast<int>(groups_.size()), 0});
+  groups_.push_back(std::move(group));
+}
+
+bool FusionPlan::TryAbsorb(Instruction* p) {
+  if (p->users().empty() || p->opcode() == Opcode::kDynamicUpdateSlice || !p->shape().IsArray())
+    return false;
+  bool all = true;
+  std::vector<int> into;
+  for (const Instruction* user : p->users()) {
+    all &= !places_[user->id()].empty();
+    for (const Place& place : places_[user->id()])
+      if (std::find(into.begin(), into.end(), place.group) == into.end())
+        into.push_back(place.group);
+  }
+  const bool free = IsFree(*p);
+  if (into.empty() || (!all && !free)) return false;
+  if (into.size() > 1 && !MayRepeat(p, into.size())) return false;
+  std::vector<Entry> entries;
+  size_t taken = 0;
+  for (int& g : into) {
+    entries.push_back(Enter(p, groups_[g], g));
+    if (Fits(p, groups_[g], entries.back(), g)) {
+      into[taken] = g;
+      entries[taken++] = entries.back();
+    } else {
+      if (!free) return false;
+      all = false;
+    }
+  }
+  for (size_t k = 0; k < taken; ++k) Absorb(p, into[k], entries[k]);
+  if (taken > 1) {
+    int below = 0;
+    for (const Instruction* user : p->users()) below = std::max(below, repeats_[user->id()]);
+    repeats_[p->id()] = below + !IsTrivial(*p);
+  }
+  return all;
+}
+
+bool FusionPlan::MayRepeat(const Instruction* p, size_t groups) const {
+  if (IsFree(*p)) return true;
+  if (IsTrivial(*p)) return groups <= 8;
+  if (!IsCheapElementwise(*p) || groups > 4) return false;
+  int below = 0, arrays = 0;
+  for (const Instruction* user : p->users()) below = std::max(below, repeats_.at(user->id()));
+  for (const Instruction* operand : p->operands()) arrays += !IsFree(*operand);
+  return below < kMaxRepeatedChain && (arrays <= 1 || groups <= 2);
+}
+
+FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& group, int g) const {
+  Entry entry;
+  absl::InlinedVector<int, 4> same;  // index numbers shared with users
+  int others = 0;
+  for (const Instruction* user : p->users())
+    for (const Place& place : places_.at(user->id())) {
+      if (place.group != g) continue;
+      const FusionGroup::Member& member = group.members[place.member];
+      for (int64_t o = 0; o < user->operand_count(); ++o) {
+        if (user->operand(o) != p) continue;
+        if (ReadsSameIndex(*user, o)) {
+          if (std::find(same.begin(), same.end(), member.index) != same.end()) continue;
+          same.push_back(member.index);
+        } else {
+          ++others;
+        }
+        // The starts of an update are computed once.
+        const bool start = user->opcode() == Opcode::kDynamicUpdateSlice && o > 1;
+        entry.evaluations += start ? 1 : member.evaluations * ReadsPerElement(*user, o);
+        entry.copies += group.copies[member.index];
+      }
+    }
+  if (same.size() == 1 && others == 0) entry.index = same[0];
+  return entry;
+}
+
+bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entry& entry,
+                      int g) const {
+  if (group.closed || group.members.size() >= kMaxMembers) return false;
+  if (p->IsConstant()) return true;
+  if (entry.copies > kMaxCopies || group.code + entry.copies > kMaxCode) return false;
+  size_t inputs = group.inputs.size();
+  for (Instruction* operand : p->operands())
+    inputs += !operand->IsConstant() && !group.inputs.contains(operand);
+  if (inputs > kMaxInputs + 1) return false;
+  const double repeated = entry.evaluations / static_cast<double>(ResultElements(*p));
+  if (repeated > 1.01 && !IsTrivial(*p)) return false;
+  if (group.divides && !IsLinearStep(p)) return false;
+  if (!FitsReshape(p, group) || !FitsReduction(p, group, entry, g) || !FitsUpdate(p, group))
+    return false;
+  switch (p->opcode()) {
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+      return ResultElements(*p) <= kSmall && entry.copies <= 1;
+    case Opcode::kTranspose:
+      return !IsStridedTranspose(*p);
+    default:
+      return true;
+  }
+}
+
+bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) const {
+  return !IsReshape(*p) || group.linear || !ReshapeDivides(p->operand(0)->shape(), p->shape());
+}
+
+bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry,
+                               int g) const {
+  if (p->opcode() == Opcode::kReduce) {
+    // After a reduction come pointwise operations only.
+    if (entry.index != 0 || entry.copies > 1 || p->shape().dims != group.root()->shape().dims)
+      return false;
+    const bool column = IsColumnReduce(*p);
+    for (const FusionGroup::Member& m : group.members)
+      if (m.index == 0 && m.instruction->opcode() != Opcode::kReduce && !IsPointwise(m.instruction))
+        return false;
+    if (group.reduce == nullptr) return !column || p->shape().rank() > 0;
+    return group.reduce->operand(0)->shape().dims == p->operand(0)->shape().dims &&
+           group.reduce->attr<DimensionsAttrs>().dimensions ==
+               p->attr<DimensionsAttrs>().dimensions;
+  }
+  if (group.reduce == nullptr || !IsColumnReduce(*group.reduce)) return true;
+  // What only the pointwise part reads must be pointwise too.
+  for (const Instruction* user : p->users())
+    for (const Place& place : places_.at(user->id()))
+      if (place.group == g && user->opcode() != Opcode::kReduce &&
+          group.members[place.member].index == 0 && !IsPointwise(p))
+        return false;
+  return true;
+}
+
+bool FusionPlan::FitsUpdate(const Instruction* p, const FusionGroup& group) const {
+  const Instruction* root = group.root();
+  if (root->opcode() != Opcode::kDynamicUpdateSlice) return !ReadsUpdated(p);
+  if (root->operand(0) == p) return false;
+  for (const Instruction* operand : p->operands()) {
+    if (operand->shape().rank() == 0 || !updated_.contains(operand)) continue;
+    if (operand != root->operand(0) || !ReadsUpdatedWindow(p, root)) return false;
+  }
+  return true;
+}
+
+void FusionPlan::Absorb(Instruction* p, int g, const Entry& entry) {
+  FusionGroup& group = groups_[g];
+  int index = entry.index;
+  if (index < 0) {
+    index = static_cast<int>(group.copies.size());
+    group.copies.push_back(entry.copies);
+  }
+  places_[p->id()].push_back({g, static_cast<int>(group.members.size())});
+  group.members.push_back({p, entry.evaluations, index});
+  group.inputs.erase(p);
+  for (Instruction* operand : p->operands())
+    if (!operand->IsConstant()) group.inputs.insert(operand);
+  group.code += entry.copies;
+  group.linear = group.linear && IsLinearStep(p);
+  if (p->opcode() == Opcode::kReduce) group.reduce = p;
+  if (IsReshape(*p) && ReshapeDivides(p->operand(0)->shape(), p->shape())) group.divides = true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,129 @@
+// Groups for row kernels, grown from their result towards what they read.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "analysis/row_form.h"
+#include "passes/fusions/fusion_plan_internal.h"
+#include "passes/fusions/fusion_rules.h"
+
+namespace hlokit {
+namespace {
+
+constexpr size_t kMostMembers = 150;
+constexpr size_t kMostInputs = 24;
+constexpr int64_t kFewestRows = 16;  // fewer keep too few threads busy
+constexpr int64_t kShortestRow = 8, kLongestRow = 16384;
+
+// May stand between a reduction and the group's root, or before a reduction.
+bool MayJoin(const Instruction& i) {
+  if (!CanFuse(i) || IsFree(i)) return false;
+  switch (i.opcode()) {
+    case Opcode::kReduce:
+      return i.shape().IsArray() && !IsColumnReduce(i);
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+      return true;
+    default:
+      return HasTrait(i.opcode(), kElementwise);
+  }
+}
+
+class RowGroups {
+ public:
+  explicit RowGroups(const Computation& computation) {
+    const std::vector<Instruction*> order = computation.PostOrder();
+    for (size_t k = order.size(); k-- > 0;) Place(order[k]);
+  }
+
+  std::vector<FusionGroup> TakeWorthwhile() {
+    std::vector<FusionGroup> groups;
+    for (const std::vector<Instruction*>& members : clusters_) {
+      std::vector<Instruction*> all = WithFree(members);
+      if (!IsWorthwhile(all)) continue;
+      FusionGroup group;
+      for (size_t k = all.size(); k-- > 0;) {
+        group.members.push_back({all[k], 0, 0});
+        if (all[k]->opcode() == Opcode::kReduce) group.reduce = all[k];
+      }
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+ private:
+  void Place(Instruction* i) {
+    if (!MayJoin(*i)) return;
+    int cluster = i->users().empty() || i->IsRoot() ? -1 : ClusterOf(i->users()[0]);
+    for (const Instruction* user : i->users())
+      if (ClusterOf(user) != cluster) cluster = -1;
+    if (cluster >= 0 && clusters_[cluster].size() < kMostMembers) {
+      clusters_[cluster].push_back(i);
+    } else if (HasTrait(i->opcode(), kElementwise) || i->opcode() == Opcode::kReduce) {
+      cluster = static_cast<int>(clusters_.size());
+      clusters_.push_back({i});
+    } else {
+      return;
+    }
+    cluster_of_[i] = cluster;
+  }
+
+  int ClusterOf(const Instruction* i) const {
+    const auto found = cluster_of_.find(i);
+    return found == cluster_of_.end() ? -1 : found->second;
+  }
+
+  // Members, producers first, with the constants and iotas that each group has for itself.
+  std::vector<Instruction*> WithFree(const std::vector<Instruction*>& members) const {
+    std::vector<Instruction*> all;
+    absl::flat_hash_set<const Instruction*> seen;
+    const auto add_free = [&](auto& self, Instruction* i) -> void {
+      if (!(IsFree(*i) && CanFuse(*i)) || !seen.insert(i).second) return;
+      for (Instruction* operand : i->operands()) self(self, operand);
+      all.push_back(i);
+    };
+    for (size_t k = members.size(); k-- > 0;) {
+      for (Instruction* operand : members[k]->operands()) add_free(add_free, operand);
+      all.push_back(members[k]);
+    }
+    return all;
+  }
+
+  static bool IsWorthwhile(const std::vector<Instruction*>& members) {
+    const std::optional<RowForm> form =
+        FindRowForm(std::vector<const Instruction*>(members.begin(), members.end()));
+    if (!form.has_value() || form->rows < kFewestRows || form->length < kShortestRow ||
+        form->length > kLongestRow)
+      return false;
+    const Shape& root = members.back()->shape();
+    if (!root.IsArray() || (root.dims != form->full.dims && !form->IsRowShaped(root))) return false;
+    absl::flat_hash_set<const Instruction*> inside(members.begin(), members.end()), inputs,
+        dependent;
+    bool returns = false;  // from a reduction to the elements of its row
+    for (const Instruction* i : members) {
+      bool depends = i->opcode() == Opcode::kReduce;
+      for (const Instruction* operand : i->operands()) {
+        depends |= dependent.contains(operand);
+        if (!inside.contains(operand)) inputs.insert(operand);
+      }
+      if (!depends) continue;
+      dependent.insert(i);
+      returns |= i->opcode() == Opcode::kBroadcast && i->shape().dims == form->full.dims;
+    }
+    return returns && inputs.size() <= kMostInputs;
+  }
+
+  std::vector<std::vector<Instruction*>> clusters_;  // users before producers
+  absl::flat_hash_map<const Instruction*, int> cluster_of_;
+};
+
+}  // namespace
+
+std::vector<FusionGroup> FindRowGroups(const Computation& computation) {
+  const std::vector<Instruction*> all = computation.Instructions();
+  const bool has_reduction = std::any_of(
+      all.begin(), all.end(), [](const Instruction* i) { return i->opcode() == Opcode::kReduce; });
+  return has_reduction ? RowGroups(computation).TakeWorthwhile() : std::vector<FusionGroup>();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

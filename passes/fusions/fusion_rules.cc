@@ -1,0 +1,202 @@
+// Classes of instructions for fusion.
+#include "passes/fusions/fusion_rules.h"
+
+#include <algorithm>
+
+#include "ir/computation.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kStridedBytes = 64 << 10;
+
+bool PlainArray(const Shape& shape) {
+  return shape.IsArray() && !shape.HasDynamicDims() && shape.IsRowMajor();
+}
+
+bool PlainArrays(const Instruction& i) {
+  for (const Instruction* operand : i.operands())
+    if (!PlainArray(operand->shape())) return false;
+  if (!i.shape().IsTuple()) return PlainArray(i.shape());
+  for (const Shape& part : i.shape().elements)
+    if (!PlainArray(part)) return false;
+  return true;
+}
+
+bool IsScalarFunction(const Computation& f) {
+  for (const Instruction* i : f.Instructions()) {
+    if (i->IsParameter() || i->opcode() == Opcode::kTuple) continue;
+    if (i->IsConstant() ? i->literal() == nullptr : !CanFuse(*i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CanFuse(const Instruction& i) {
+  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !PlainArrays(i))
+    return false;
+  switch (i.opcode()) {
+    case Opcode::kConstant:
+      return i.shape().IsScalar() && i.literal() != nullptr;
+    case Opcode::kDynamicReshape:
+    case Opcode::kStochasticConvert:
+      return false;
+    case Opcode::kReduce:
+      return IsScalarFunction(*i.to_apply());
+    case Opcode::kBitcast:
+      return IsReshape(i);
+    case Opcode::kIota:
+      return true;
+    case Opcode::kBitcastConvert:
+      return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type) &&
+             !IsSubByte(i.shape().type) && !IsComplex(i.shape().type) &&
+             !IsComplex(i.operand(0)->shape().type);
+    default:
+      return HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData);
+  }
+}
+
+bool IsFree(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+      return true;
+    case Opcode::kBroadcast:
+      return i.operand(0)->shape().IsScalar() || i.operand(0)->opcode() == Opcode::kIota;
+    default:
+      return false;
+  }
+}
+
+bool IsTrivial(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kBitcast:
+      return IsReshape(i);
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kBitcastConvert:
+      return true;
+    case Opcode::kTranspose:
+      return !IsStridedTranspose(i);
+    default:
+      return IsFree(i);
+  }
+}
+
+bool IsCheapElementwise(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      return !IsComplex(i.shape().type);
+    case Opcode::kNegate:
+    case Opcode::kAbs:
+    case Opcode::kNot:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kCompare:
+    case Opcode::kSelect:
+    case Opcode::kClamp:
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kReal:
+    case Opcode::kImag:
+    case Opcode::kComplex:
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kIsFinite:
+    case Opcode::kBitcastConvert:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t ResultElements(const Instruction& i) {
+  const Shape& shape = i.shape().IsTuple() ? i.shape().elements[0] : i.shape();
+  return std::max<int64_t>(1, shape.ElementCount());
+}
+
+double ReadsPerElement(const Instruction& user, int64_t o) {
+  const Instruction& operand = *user.operand(o);
+  const double ratio =
+      static_cast<double>(ResultElements(operand)) / static_cast<double>(ResultElements(user));
+  switch (user.opcode()) {
+    case Opcode::kReduce:
+      return o < user.operand_count() / 2 ? ratio : 1;
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+      return operand.shape().IsScalar() ? 1 : std::min(1.0, ratio);
+    case Opcode::kGather:
+      if (o == 0) return 1;
+      return static_cast<double>(
+          std::max<size_t>(1, user.attr<GatherAttrs>().start_index_map.size()));
+    default:
+      return 1;
+  }
+}
+
+bool ReadsSameIndex(const Instruction& user, int64_t o) {
+  return HasTrait(user.opcode(), kElementwise) &&
+         user.operand(o)->shape().dims == user.shape().dims;
+}
+
+bool IsReshape(const Instruction& i) {
+  if (i.opcode() == Opcode::kReshape) return true;
+  return i.opcode() == Opcode::kBitcast && i.shape().IsArray() && i.operand(0)->shape().IsArray() &&
+         i.shape().type == i.operand(0)->shape().type &&
+         i.shape().ElementCount() == i.operand(0)->shape().ElementCount();
+}
+
+bool ReshapeDivides(const Shape& from, const Shape& to) {
+  if (from.ElementCount() == 0) return true;
+  int64_t a = 0, b = 0;
+  while (a < from.rank() && b < to.rank()) {
+    int64_t x = from.dims[a], y = to.dims[b], spanned = from.dims[a] != 1;
+    ++a, ++b;
+    while (x != y) {
+      if (x < y) {
+        spanned += from.dims[a] != 1;
+        x *= from.dims[a++];
+      } else {
+        y *= to.dims[b++];
+      }
+    }
+    if (spanned > 1) return true;
+  }
+  return false;
+}
+
+bool IsStridedTranspose(const Instruction& i) {
+  if (i.opcode() != Opcode::kTranspose || i.shape().ByteSize() <= kStridedBytes) return false;
+  const DimVector& dims = i.attr<DimensionsAttrs>().dimensions;
+  for (int64_t d = i.shape().rank() - 1; d >= 0; --d) {
+    if (i.shape().dims[d] == 1) continue;
+    // The fastest dimension of the result must be the operand's, but for dimensions of size one.
+    for (int64_t s = dims[d] + 1; s < i.shape().rank(); ++s)
+      if (i.operand(0)->shape().dims[s] != 1) return true;
+    return false;
+  }
+  return false;
+}
+
+bool IsColumnReduce(const Instruction& i) {
+  if (i.opcode() != Opcode::kReduce) return false;
+  const DimVector& reduced = i.attr<DimensionsAttrs>().dimensions;
+  const Shape& from = i.operand(0)->shape();
+  for (int64_t d = from.rank() - 1; d >= 0; --d)
+    if (from.dims[d] != 1) return std::find(reduced.begin(), reduced.end(), d) == reduced.end();
+  return false;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

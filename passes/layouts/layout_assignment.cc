@@ -1,0 +1,128 @@
+// Row-major layouts, and copies at the places where others are fixed.
+#include "passes/layouts/layout_assignment.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool NeedsCopy(const Shape& from, const Shape& to) {
+  if (from.IsTuple()) {
+    for (size_t k = 0; k < from.elements.size(); ++k)
+      if (NeedsCopy(from.elements[k], to.elements[k])) return true;
+    return false;
+  }
+  return from.IsArray() && from.MinorToMajor() != to.MinorToMajor();
+}
+
+// `value` in the layouts of `to`: itself where it has them, else a copy, element by element of
+// tuples.
+Instruction* InLayout(Instruction* value, const Shape& to) {
+  if (!NeedsCopy(value->shape(), to)) return value;
+  Computation& c = *value->parent();
+  if (!to.IsTuple()) return c.Add(Opcode::kCopy, to, {value});
+  std::vector<Instruction*> parts;
+  for (size_t k = 0; k < to.elements.size(); ++k) {
+    Instruction* part = c.Add(Opcode::kGetTupleElement, value->shape().elements[k], {value},
+                              GetTupleElementAttrs{static_cast<int64_t>(k)});
+    parts.push_back(InLayout(part, to.elements[k]));
+  }
+  return c.Add(Opcode::kTuple, to, parts);
+}
+
+// Instructions that mean something else under other layouts.
+bool KeepsLayouts(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kCustomCall:
+    case Opcode::kBitcast:
+    case Opcode::kFusion:
+    case Opcode::kCopyStart:
+    case Opcode::kCopyDone:
+      return true;
+    case Opcode::kGetTupleElement:
+      return KeepsLayouts(i->operand(0));
+    default:
+      return i->IsParameter() && i->parent()->IsEntry();
+  }
+}
+
+std::vector<Shape> OperandLayouts(const Instruction* i) {
+  std::vector<Shape> shapes;
+  for (const Instruction* operand : i->operands())
+    shapes.push_back(operand->shape().WithDefaultLayout());
+  if (i->opcode() == Opcode::kCustomCall) {
+    const auto& constraints = i->attr<CustomCallAttrs>().operand_layout_constraints;
+    if (constraints && constraints->size() == shapes.size()) shapes = *constraints;
+  } else if (KeepsLayouts(i)) {
+    for (size_t k = 0; k < shapes.size(); ++k) shapes[k] = i->operand(k)->shape();
+  }
+  return shapes;
+}
+
+// Fixed results are copied for their users, operands for their fixed users.
+class Assigner {
+ public:
+  explicit Assigner(Computation& computation) : c_(computation) {}
+
+  bool Run() {
+    const std::vector<Instruction*> order = c_.PostOrder();
+    const Shape result = c_.root()->shape();
+    std::vector<std::pair<Instruction*, std::vector<Shape>>> fixed;
+    for (Instruction* i : order)
+      if (KeepsLayouts(i) && i->operand_count() > 0) fixed.push_back({i, OperandLayouts(i)});
+    for (Instruction* i : order) KeepsLayouts(i) ? CopyResult(i) : Reset(i);
+    for (auto& [i, shapes] : fixed)
+      for (size_t k = 0; k < shapes.size(); ++k) {
+        Instruction* operand = InLayout(i->operand(k), shapes[k]);
+        changed_ |= operand != i->operand(k);
+        if (operand != i->operand(k)) i->SetOperand(k, operand);
+      }
+    if (c_.IsEntry()) FixResult(result);
+    return changed_;
+  }
+
+ private:
+  void Reset(Instruction* i) {
+    Shape shape = i->shape().WithDefaultLayout();
+    if (shape == i->shape()) return;
+    i->set_shape(std::move(shape));
+    changed_ = true;
+  }
+
+  void CopyResult(Instruction* i) {
+    if (i->opcode() == Opcode::kCopyStart) return;  // copy-done alone may read it
+    const Shape shape = i->shape().WithDefaultLayout();
+    if (!NeedsCopy(i->shape(), shape)) return;
+    const bool root = i->IsRoot();
+    std::vector<Instruction*> users;
+    for (Instruction* user : i->users())  // parts of a tuple are copied one by one
+      if (user->opcode() != Opcode::kGetTupleElement) users.push_back(user);
+    if (users.empty() && !root) return;
+    Instruction* copy = InLayout(i, shape);
+    for (Instruction* user : users) i->ReplaceUseIn(user, copy);
+    if (root) c_.set_root(copy);
+    changed_ = true;
+  }
+
+  void FixResult(const Shape& was) {
+    const auto& entry = c_.module()->header().entry_layout;
+    const Shape& wanted = entry && SameIgnoringLayout(entry->result, was) ? entry->result : was;
+    Instruction* root = InLayout(c_.root(), wanted);
+    changed_ |= root != c_.root();
+    c_.set_root(root);
+  }
+
+  Computation& c_;
+  bool changed_ = false;
+};
+
+absl::StatusOr<bool> Run(Computation& computation) { return Assigner(computation).Run(); }
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateLayoutAssignment() {
+  return MakeComputationPass("layout-assignment", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

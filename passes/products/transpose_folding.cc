@@ -1,0 +1,109 @@
+// Dimension numbers of dots over transposed operands.
+#include "passes/products/transpose_folding.h"
+
+#include <algorithm>
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+bool Contains(const DimVector& list, int64_t d) {
+  return std::find(list.begin(), list.end(), d) != list.end();
+}
+
+const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
+
+bool FoldOperand(Instruction* dot, int64_t side) {
+  Instruction* transpose = dot->operand(side);
+  if (transpose->opcode() != Opcode::kTranspose) return false;
+  DotAttrs& attrs = dot->mutable_attr<DotAttrs>();
+  DimVector& batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+  DimVector& contracting = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+  const DimVector& perm = Permutation(transpose);
+  int64_t last = -1;
+  for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
+    if (Contains(batch, d) || Contains(contracting, d)) continue;
+    if (perm[d] < last) return false;  // the result's dimensions would change their order
+    last = perm[d];
+  }
+  for (int64_t& d : batch) d = perm[d];
+  for (int64_t& d : contracting) d = perm[d];
+  dot->SetOperand(side, transpose->operand(0));
+  dot->parent()->RemoveIfDead(transpose);
+  return true;
+}
+
+// transpose(dot(a, b)) that only puts b's free dimensions before a's is dot(b, a).
+bool FoldResult(Instruction* transpose) {
+  Instruction* dot = transpose->operand(0);
+  if (dot->opcode() != Opcode::kDot || dot->users().size() != 1) return false;
+  const DotAttrs& attrs = dot->attr<DotAttrs>();
+  const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  const auto contracting = static_cast<int64_t>(attrs.lhs_contracting_dims.size());
+  const int64_t left = dot->operand(0)->shape().rank() - batch - contracting;
+  const int64_t right = dot->operand(1)->shape().rank() - batch - contracting;
+  DimVector swapped;
+  for (int64_t d = 0; d < batch; ++d) swapped.push_back(d);
+  for (int64_t d = 0; d < right; ++d) swapped.push_back(batch + left + d);
+  for (int64_t d = 0; d < left; ++d) swapped.push_back(batch + d);
+  if (Permutation(transpose) != swapped) return false;
+  Instruction* made = transpose->parent()->Add(
+      dot->CloneWith(transpose->shape(), {dot->operand(1), dot->operand(0)}));
+  DotAttrs& mirrored = made->mutable_attr<DotAttrs>();
+  std::swap(mirrored.lhs_batch_dims, mirrored.rhs_batch_dims);
+  std::swap(mirrored.lhs_contracting_dims, mirrored.rhs_contracting_dims);
+  if (mirrored.operand_precision.size() == 2)
+    std::swap(mirrored.operand_precision[0], mirrored.operand_precision[1]);
+  transpose->ReplaceAllUsesWith(made);
+  made->parent()->RemoveIfDead(transpose);
+  return true;
+}
+
+bool IsWidened(const Instruction* x, ElementType from) {
+  return x->opcode() == Opcode::kConvert && x->shape().type == ElementType::kF32 &&
+         x->operand(0)->shape().type == from;
+}
+
+bool FoldConverts(Instruction* dot) {
+  if (dot->shape().type != ElementType::kF32 || !dot->attr<DotAttrs>().algorithm.text.empty())
+    return false;
+  for (ElementType from : {ElementType::kBF16, ElementType::kF16}) {
+    if (!IsWidened(dot->operand(0), from) || !IsWidened(dot->operand(1), from)) continue;
+    for (int side : {0, 1}) {
+      Instruction* convert = dot->operand(side);
+      dot->SetOperand(side, convert->operand(0));
+      dot->parent()->RemoveIfDead(convert);
+    }
+    return true;
+  }
+  return false;
+}
+
+absl::StatusOr<bool> Run(Computation& computation) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty()))
+      changed |= FoldResult(i);
+  }
+  std::vector<Instruction*> dots = computation.Instructions();
+  std::erase_if(dots, [](const Instruction* i) { return i->opcode() != Opcode::kDot; });
+  for (Instruction* i : dots) {
+    bool again = true;
+    while (again) {  // a convert may hide a transpose, and the other way round
+      again = FoldConverts(i);
+      for (int side : {0, 1}) again |= FoldOperand(i, side);
+      changed |= again;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> CreateTransposeFolding() {
+  return MakeComputationPass("transpose-folding", Run);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,196 @@
+// Convolutions against a plain loop over all indices, with random windows, layouts, groups and
+// types.
+#include "runtime/convolution/conv.h"
+
+#include <algorithm>
+#include <complex>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/context.h"
+
+namespace hlokit {
+namespace {
+
+using Random = std::mt19937;
+int64_t Draw(Random& random, int64_t low, int64_t high) {
+  return low + random() % (high - low + 1);
+}
+
+// Gives dense strides in a random order of dimensions.
+int64_t LayOut(Random& random, std::vector<std::pair<int64_t, int64_t*>> dims) {
+  std::shuffle(dims.begin(), dims.end(), random);
+  int64_t elements = 1;
+  for (auto& [size, stride] : dims) *stride = elements, elements *= size;
+  return elements;
+}
+
+struct Sizes {
+  int64_t lhs, rhs, out;
+};
+
+HlokitConvDesc RandomConv(Random& random, int64_t type, Sizes& sizes) {
+  HlokitConvDesc c = {};
+  c.lhs_type = c.rhs_type = c.out_type = type;
+  c.feature_groups = Draw(random, 0, 2) == 0 ? Draw(random, 2, 3) : 1;
+  c.batch_groups = c.feature_groups == 1 && Draw(random, 0, 2) == 0 ? 2 : 1;
+  c.batch = c.batch_groups * Draw(random, 1, 3);
+  const int64_t in = Draw(random, 1, 5), groups = c.feature_groups * c.batch_groups;
+  c.in_features = in * c.feature_groups;
+  c.out_features = groups * Draw(random, 1, 20);
+  c.spatial_rank = Draw(random, 0, 3);
+  for (int64_t i = 0; i < c.spatial_rank; ++i) {
+    HlokitConvDim& d = c.dims[i];
+    d.lhs_size = Draw(random, 1, 7), d.rhs_size = Draw(random, 1, 4);
+    d.window_stride = Draw(random, 1, 2), d.lhs_dilation = Draw(random, 1, 3),
+    d.rhs_dilation = Draw(random, 1, 2);
+    d.pad_low = Draw(random, -2, 3), d.reversed = Draw(random, 0, 1);
+    const int64_t padded = (d.lhs_size - 1) * d.lhs_dilation + 1 + d.pad_low + Draw(random, -1, 3);
+    const int64_t window = (d.rhs_size - 1) * d.rhs_dilation + 1;
+    d.out_size = padded < window ? 0 : (padded - window) / d.window_stride + 1;
+  }
+  std::vector<std::pair<int64_t, int64_t*>> lhs = {{c.batch, &c.lhs_batch_stride},
+                                                   {c.in_features, &c.lhs_feature_stride}};
+  std::vector<std::pair<int64_t, int64_t*>> rhs = {{in, &c.rhs_in_stride},
+                                                   {c.out_features, &c.rhs_out_stride}};
+  std::vector<std::pair<int64_t, int64_t*>> out = {{c.batch / c.batch_groups, &c.out_batch_stride},
+                                                   {c.out_features, &c.out_feature_stride}};
+  for (int64_t i = 0; i < c.spatial_rank; ++i) {
+    lhs.push_back({c.dims[i].lhs_size, &c.dims[i].lhs_stride});
+    rhs.push_back({c.dims[i].rhs_size, &c.dims[i].rhs_stride});
+    out.push_back({c.dims[i].out_size, &c.dims[i].out_stride});
+  }
+  sizes = {LayOut(random, lhs), LayOut(random, rhs), LayOut(random, out)};
+  return c;
+}
+
+// Offsets of lhs and rhs at output place `y` and window place `t`; false where the window meets no
+// element.
+bool Meet(const HlokitConvDesc& c, const int64_t* y, const int64_t* t, int64_t& lhs, int64_t& rhs) {
+  for (int64_t i = 0; i < c.spatial_rank; ++i) {
+    const HlokitConvDim& d = c.dims[i];
+    const int64_t place = y[i] * d.window_stride + t[i] * d.rhs_dilation - d.pad_low;
+    if (place < 0 || place % d.lhs_dilation != 0 || place / d.lhs_dilation >= d.lhs_size)
+      return false;
+    lhs += place / d.lhs_dilation * d.lhs_stride;
+    rhs += (d.reversed ? d.rhs_size - 1 - t[i] : t[i]) * d.rhs_stride;
+  }
+  return true;
+}
+
+bool Next(const HlokitConvDesc& c, int64_t HlokitConvDim::*size, int64_t* index) {
+  for (int64_t i = c.spatial_rank; i-- > 0;) {
+    if (++index[i] < c.dims[i].*size) return true;
+    index[i] = 0;
+  }
+  return false;
+}
+
+template <typename T>
+T PlainSum(const HlokitConvDesc& c, const T* lhs, const T* rhs, int64_t b, int64_t o,
+           const int64_t* y) {
+  const int64_t in = c.in_features / c.feature_groups, batch = c.batch / c.batch_groups;
+  const int64_t feature_group = o / (c.out_features / c.feature_groups);
+  const int64_t batch_group = o / (c.out_features / c.batch_groups);
+  T sum = {};
+  int64_t t[3] = {};
+  do {
+    for (int64_t i = 0; i < in; ++i) {
+      int64_t l = ((c.batch_groups > 1 ? batch_group * batch : 0) + b) * c.lhs_batch_stride +
+                  ((c.feature_groups > 1 ? feature_group * in : 0) + i) * c.lhs_feature_stride;
+      int64_t r = i * c.rhs_in_stride + o * c.rhs_out_stride;
+      if (Meet(c, y, t, l, r)) sum += lhs[l] * rhs[r];
+    }
+  } while (Next(c, &HlokitConvDim::rhs_size, t));
+  return sum;
+}
+
+template <typename T>
+void CheckConv(const HlokitConvDesc& c, const Sizes& sizes, Random& random) {
+  std::vector<T> lhs(sizes.lhs), rhs(sizes.rhs), out(sizes.out, T(99));
+  for (T& x : lhs) x = T(Draw(random, -3, 3));
+  for (T& x : rhs) x = T(Draw(random, -3, 3));
+  HlokitRunContext ctx = {};
+  hlokit_conv(&ctx, &c, lhs.data(), rhs.data(), out.data());
+  ASSERT_EQ(ctx.failed, 0) << ctx.error;
+  if (sizes.out == 0) return;
+  for (int64_t b = 0; b < c.batch / c.batch_groups; ++b) {
+    for (int64_t o = 0; o < c.out_features; ++o) {
+      int64_t y[3] = {};
+      do {
+        int64_t at = b * c.out_batch_stride + o * c.out_feature_stride;
+        for (int64_t i = 0; i < c.spatial_rank; ++i) at += y[i] * c.dims[i].out_stride;
+        ASSERT_EQ(out[at], PlainSum(c, lhs.data(), rhs.data(), b, o, y)) << "place " << at;
+      } while (Next(c, &HlokitConvDim::out_size, y));
+    }
+  }
+}
+
+template <typename T>
+void CheckRandom(int64_t type, int count) {
+  Random random(3);
+  for (int i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    Sizes sizes;
+    const HlokitConvDesc c = RandomConv(random, type, sizes);
+    CheckConv<T>(c, sizes, random);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(ConvTest, F32) { CheckRandom<float>(HLOKIT_F32, 400); }
+TEST(ConvTest, F64) { CheckRandom<double>(HLOKIT_F64, 100); }
+TEST(ConvTest, S32) { CheckRandom<int32_t>(HLOKIT_S32, 100); }
+TEST(ConvTest, C64) { CheckRandom<std::complex<float>>(HLOKIT_C64, 100); }
+TEST(ConvTest, C128) { CheckRandom<std::complex<double>>(HLOKIT_C128, 50); }
+
+// NHWC with HWIO, the layouts of models; features enough for whole vectors.
+HlokitConvDesc Image(int64_t batch, int64_t size, int64_t in, int64_t out, int64_t window,
+                     int64_t stride, int64_t pad, int64_t groups, Sizes& sizes) {
+  const int64_t out_size = (size + 2 * pad - window) / stride + 1, per_group = in / groups;
+  HlokitConvDesc c = {HLOKIT_F32,
+                      HLOKIT_F32,
+                      HLOKIT_F32,
+                      batch,
+                      in,
+                      out,
+                      groups,
+                      1,
+                      size * size * in,
+                      1,
+                      out,
+                      1,
+                      out_size * out_size * out,
+                      1,
+                      2,
+                      {}};
+  c.dims[0] = {size, window, out_size, size * in, window * per_group * out, out_size * out, stride,
+               pad,  1,      1,        0};
+  c.dims[1] = {size, window, out_size, in, per_group * out, out, stride, pad, 1, 1, 0};
+  sizes = {batch * size * size * in, window * window * per_group * out,
+           batch * out_size * out_size * out};
+  return c;
+}
+
+TEST(ConvTest, Images) {
+  Random random(5);
+  Sizes sizes;
+  const HlokitConvDesc plain = Image(2, 14, 40, 48, 3, 1, 1, 1, sizes);
+  CheckConv<float>(plain, sizes, random);
+  const HlokitConvDesc first = Image(1, 20, 3, 64, 7, 2, 3, 1, sizes);
+  CheckConv<float>(first, sizes, random);
+  const HlokitConvDesc depthwise = Image(2, 9, 70, 70, 3, 2, 1, 70, sizes);
+  CheckConv<float>(depthwise, sizes, random);
+  for (const int64_t out :
+       {1, 3, 8, 12, 40}) {  // few features of many: windows in whole vectors, or not
+    const HlokitConvDesc few = Image(1, 13, 64, out, 3, 1, 1, 1, sizes);
+    CheckConv<float>(few, sizes, random);
+    const HlokitConvDesc odd = Image(2, 11, 46, out, 3, 2, 1, 1, sizes);
+    CheckConv<float>(odd, sizes, random);
+  }
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,28 @@
+// Convolutions with one input feature a group, which would make poor matrix products.
+#pragma once
+
+#include "runtime/convolution/conv.h"
+
+namespace hlokit {
+
+// Computes an f32 convolution without padding, in which each output feature reads its own input
+// feature, all dense along features; false (nothing done) if `desc` is not of that kind.
+bool RunDepthwise(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs,
+                  char* out);
+
+// sums[c] += lhs[c] * rhs[c] over `taps` pairs of pointers' offsets: the inner loop, one per
+// instruction set.
+using DepthwiseRow = void (*)(const float* lhs, const float* rhs, const int64_t* lhs_taps,
+                              const int64_t* rhs_taps, int64_t taps, int64_t features, float* out);
+namespace isa_base {
+extern const DepthwiseRow kDepthwiseRow;
+}
+namespace isa_avx2 {
+extern const DepthwiseRow kDepthwiseRow;
+}
+namespace isa_avx512 {
+extern const DepthwiseRow kDepthwiseRow;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,0 @@
-// The inner loop of depthwise convolutions for machines with AVX512.
-#define HLOKIT_ISA isa_avx512
-#define HLOKIT_VECTOR_BYTES 64
-#include "runtime/depthwise_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

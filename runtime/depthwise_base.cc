@@ -1,5 +1,0 @@
-// The inner loop of depthwise convolutions for any machine.
-#define HLOKIT_ISA isa_base
-#define HLOKIT_VECTOR_BYTES 16
-#include "runtime/depthwise_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

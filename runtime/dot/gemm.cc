@@ -1,0 +1,413 @@
+// Blocked matrix product: packs slabs of A and B, then fills C by register tiles in parallel.
+#include "runtime/dot/gemm_internal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/context.h"
+#include "runtime/parallel.h"
+#include "runtime/scratch.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
+constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
+constexpr int64_t kPackedTogether = 8;      // panels of B, and
+constexpr int64_t kRowsTogether = 4;        // rows of it, or
+constexpr int64_t kTurnedTogether = 16;     // rows that are transposed
+constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
+constexpr int64_t kWideRows = 256;          // of a wide product at most
+constexpr int64_t kPartDepth = 512;         // positions of k that are summed up one by one
+constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
+
+template <typename T>
+class Product {
+ public:
+  Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
+          const GemmTarget& c)
+      : ctx_(ctx), kernels_(&kernels), a_(a), b_(b), c_(c) {}
+
+  void Run() {
+    if (Swapped()) {
+      std::swap(a_, b_);
+      std::swap(c_.rows, c_.cols);
+      if (kernels_->mirrored != nullptr) kernels_ = kernels_->mirrored;
+    }
+    rows_ = c_.rows.size;
+    cols_ = c_.cols.size;
+    depth_ = a_.k.size;
+    store_ = kernels_->store(c_.type);
+    if constexpr (T(0.5) != T(0) || sizeof(T) == 4) {
+      if (RunRowDots(ctx_, *kernels_, a_, b_, c_)) return;
+    }
+    ChooseShape();
+    serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
+    direct_b_ = BReadable();
+    direct_c_ = store_ == kernels_->store(kOwnType) && c_.cols.table == nullptr &&
+                c_.cols.stride == 1 && c_.rows.table == nullptr;
+    ChooseDepth();
+    keeps_sums_ = slabs_ > 1 && !direct_c_;
+    block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
+    const int64_t whole_b = slabs_ * panels_n_ * PanelB();
+    const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
+    if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
+    const bool wide =
+        rows_ <= kWideRows && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
+    if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes)
+      return RunWide();
+    RunSlabs();
+  }
+
+ private:
+  static constexpr int32_t kOwnType = sizeof(T) == 4 ? (T(0.5) != T(0) ? HLOKIT_F32 : HLOKIT_U32)
+                                                     : (T(0.5) != T(0) ? HLOKIT_F64 : HLOKIT_U64);
+
+  // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored
+  // by columns.
+  bool Swapped() const {
+    const int64_t unit = 2 * kernels_->lanes;
+    const double padded = static_cast<double>(CeilDiv(c_.cols.size, unit)) * unit * c_.rows.size;
+    const double swapped = static_cast<double>(CeilDiv(c_.rows.size, unit)) * unit * c_.cols.size;
+    if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped))
+      return swapped < padded;
+    return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 &&
+           c_.rows.size > 1;
+  }
+
+  void ChooseShape() {
+    shape_ = 0;
+    while (shape_ + 1 < kGemmShapes && kernels_->vectors[shape_ + 1] > 0 &&
+           rows_ <= kernels_->max_rows[shape_ + 1] &&
+           cols_ > kernels_->vectors[shape_] * kernels_->lanes) {
+      ++shape_;
+    }
+    width_ = kernels_->vectors[shape_] * kernels_->lanes;
+    panels_m_ = CeilDiv(rows_, kernels_->max_rows[shape_]);
+    height_ = CeilDiv(rows_, panels_m_);  // evened out
+    panels_n_ = CeilDiv(cols_, width_);
+  }
+
+  // Slabs of equal depth. Packed rows of A lie a vector further apart, not to fall on the same
+  // lines of the cache.
+  void ChooseDepth() {
+    const int64_t units = std::max<int64_t>(CeilDiv(depth_, kernels_->depth_unit), 1);
+    slabs_ = CeilDiv(units, kernels_->slab_depth);
+    packed_depth_ = CeilDiv(CeilDiv(units, slabs_), kPitchUnit) * kPitchUnit;
+    pitch_ = packed_depth_ + kPitchUnit;
+  }
+
+  // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
+  // repay packing.
+  bool BReadable() {
+    if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
+    if (b_.negate_from < depth_ || panels_m_ > 2) return false;
+    if (b_.type == HLOKIT_BF16) return kernels_->micro_bf16[0][1] != nullptr;
+    return kernels_->pack_b(b_.type) == kernels_->pack_b(kOwnType) ||
+           (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
+           (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
+  }
+
+  int64_t SlabDepth() const { return packed_depth_ * kernels_->depth_unit; }
+  int64_t SumPitch() const { return panels_n_ * width_; }
+  bool IsWhole(int64_t panel) const { return (panel + 1) * width_ <= cols_; }
+  bool PanelIsDirect(int64_t panel) const { return direct_b_ && IsWhole(panel); }
+
+  // Elements of one packed panel in one slab.
+  int64_t PanelA() const { return height_ * pitch_; }
+  int64_t PanelB() const { return width_ * packed_depth_; }
+
+  // What the tiles of one slab work on.
+  struct Slab {
+    int64_t k0, depth;
+    bool first, last;
+    const T* a;  // packed A from panel `a_panel` on
+    int64_t a_panel;
+    T* b;     // packed B, or its last panel alone if B is read in place
+    T* sums;  // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
+              // hold them
+    int64_t sum_pitch, sum_col;
+    bool packs;  // whole panels of B are packed by the first tile that needs them
+  };
+  Slab SlabAt(int64_t s) const {
+    const int64_t k0 = s * SlabDepth();
+    return {k0,         std::min(SlabDepth(), depth_ - k0),
+            s == 0,     s == slabs_ - 1,
+            nullptr,    0,
+            nullptr,    nullptr,
+            SumPitch(), 0,
+            false};
+  }
+
+  // Whether a register tile can pack the panel of B that it reads: its rows lie together in memory.
+  bool PacksInTiles() const {
+    return b_.type == kOwnType && b_.outer.table == nullptr && b_.outer.stride == 1 &&
+           b_.k.table == nullptr && b_.negate_from >= depth_ &&
+           kernels_->packing[shape_][height_] != nullptr;
+  }
+
+  // Slab by slab, A and B packed ahead for all threads.
+  void RunSlabs() {
+    const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
+    const int64_t a_size = panels_m_ * PanelA(), b_size = b_panels * PanelB();
+    const int64_t sum_size = keeps_sums_ ? rows_ * SumPitch() : 0;
+    Scratch scratch((a_size + b_size + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    T* packed_b = packed_a + a_size;
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      slab.a = packed_a;
+      slab.b = packed_b;
+      slab.sums = packed_b + b_size;
+      const int64_t items = panels_m_ + panels_n_;
+      ParallelFor(ctx_, items, serial_ ? items : 4, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < std::min(end, panels_m_); ++i)
+          PackRows(slab, i, packed_a + i * PanelA());
+        PackColumns(slab, std::max(begin, panels_m_) - panels_m_, end - panels_m_, packed_b);
+      });
+      FillBlocks(slab);
+    }
+  }
+
+  void FillBlocks(const Slab& slab) const {
+    const int64_t blocks_m = CeilDiv(panels_m_, block_);
+    const int64_t wanted = 8 * hlokit_num_threads(ctx_);
+    const int64_t group = std::clamp<int64_t>(blocks_m * panels_n_ / wanted, 1, 16);
+    const int64_t groups_n = CeilDiv(panels_n_, group);
+    const int64_t tasks = blocks_m * groups_n;
+    ParallelFor(ctx_, tasks, serial_ ? tasks : 1, [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t m = t / groups_n * block_, n = t % groups_n * group;
+        FillBlock(slab, m, std::min(m + block_, panels_m_), n, std::min(n + group, panels_n_));
+      }
+    });
+  }
+
+  // Many rows: all of B is packed once, then each block of rows is packed and multiplied while it
+  // is in the cache.
+  void RunTall(int64_t whole_b) {
+    Scratch scratch(whole_b * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_b = scratch.as<T>();
+    const int64_t slab_b = panels_n_ * PanelB();
+    const int64_t groups = CeilDiv(panels_n_, kPackedTogether);
+    ParallelFor(ctx_, slabs_ * groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t s = i / groups, first = i % groups * kPackedTogether;
+        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_),
+                    packed_b + s * slab_b);
+      }
+    });
+    // As many for each thread.
+    const int64_t threads = hlokit_num_threads(ctx_);
+    const int64_t blocks = CeilDiv(CeilDiv(panels_m_, block_), threads) * threads;
+    ParallelFor(ctx_, blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        RunBlock(i * panels_m_ / blocks, (i + 1) * panels_m_ / blocks, packed_b, slab_b);
+    });
+  }
+
+  void RunBlock(int64_t first, int64_t end, T* packed_b, int64_t slab_b) const {
+    const int64_t sum_size = keeps_sums_ ? block_ * height_ * SumPitch() : 0;
+    Scratch scratch((block_ * PanelA() + sum_size) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      for (int64_t m = first; m < end; ++m) PackRows(slab, m, packed_a + (m - first) * PanelA());
+      slab.a = packed_a;
+      slab.a_panel = first;
+      slab.b = packed_b + s * slab_b;
+      slab.sums = packed_a + block_ * PanelA();
+      FillBlock(slab, first, end, 0, panels_n_);
+    }
+  }
+
+  // Few rows: all of A is packed once, then each panel of columns is packed and multiplied while it
+  // is in the cache.
+  void RunWide() {
+    const int64_t slab_a = panels_m_ * PanelA();
+    Scratch scratch(slabs_ * slab_a * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_a = scratch.as<T>();
+    ParallelFor(ctx_, slabs_ * panels_m_, 2, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
+      }
+    });
+    // Neighbouring panels together: a row of B in memory gives each of them a short piece.
+    const int64_t most =
+        std::clamp<int64_t>(2 * kBlockBytes / PanelB() / int64_t{sizeof(T)}, 1, kPackedTogether);
+    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, most);
+    ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; ++g)
+        RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
+    });
+  }
+
+  void RunPanels(int64_t first, int64_t end, const T* packed_a, int64_t slab_a) const {
+    const int64_t cols = (end - first) * width_, b_size = (end - first) * PanelB();
+    Scratch scratch((b_size + (keeps_sums_ ? rows_ * cols : 0)) * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* packed_b = scratch.as<T>() - first * PanelB();  // where panel 0 would lie
+    for (int64_t s = 0; s < slabs_; ++s) {
+      Slab slab = SlabAt(s);
+      slab.packs = PacksInTiles();
+      PackColumns(slab,
+                  slab.packs && IsWhole(end - 1) ? end
+                  : slab.packs                   ? end - 1
+                                                 : first,
+                  end, packed_b);
+      slab.a = packed_a + s * slab_a;
+      slab.b = packed_b;
+      slab.sums = scratch.as<T>() + b_size;
+      slab.sum_pitch = cols;
+      slab.sum_col = first * width_;
+      for (int64_t m = 0; m < panels_m_; m += block_)
+        FillBlock(slab, m, std::min(m + block_, panels_m_), first, end);
+    }
+  }
+
+  void PackRows(const Slab& slab, int64_t panel, T* to) const {
+    const int64_t row = panel * height_;
+    kernels_->pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, pitch_,
+                              to);
+  }
+
+  // Panels [first, end), a few rows of B at a time: those of a row lie together in memory, or as
+  // many as lie together in a column.
+  void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
+    const int64_t together =
+        LiesAlongK(b_) ? kTurnedTogether * kernels_->depth_unit : kRowsTogether;
+    for (int64_t k = 0; k < slab.depth; k += together) {
+      for (int64_t n = first; n < end; ++n) {
+        if (PanelIsDirect(n)) continue;
+        T* panel = direct_b_ ? packed_b : packed_b + n * PanelB();
+        kernels_->pack_b(b_.type)(b_, n * width_, std::min(width_, cols_ - n * width_), slab.k0 + k,
+                                  std::min(together, slab.depth - k), width_,
+                                  panel + k / kernels_->depth_unit * width_);
+      }
+    }
+  }
+
+  void FillBlock(const Slab& slab, int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+    for (int64_t n = n0; n < n1; ++n) {
+      for (int64_t m = m0; m < m1; ++m) FillTile(slab, m, n);
+    }
+  }
+
+  void FillTile(const Slab& slab, int64_t m, int64_t n) const {
+    const int64_t row = m * height_, col = n * width_;
+    const int64_t rows = std::min(height_, rows_ - row), cols = std::min(width_, cols_ - col);
+    const bool in_place = direct_c_ && cols == width_;
+    alignas(64) T tile[kGemmTileElements];
+    T* to = tile;
+    int64_t ld = width_;
+    if (in_place) {
+      ld = c_.rows.stride;
+      to = static_cast<T*>(c_.data) + row * ld + col;
+    } else if (keeps_sums_) {
+      ld = slab.sum_pitch;
+      to = slab.sums + (row - slab.a_panel * height_) * ld + col - slab.sum_col;
+    }
+    Multiply(slab, m, n, rows, to, ld, !slab.first && to != tile);
+    if (in_place) return;
+    if (direct_c_) return AddEdge(slab, tile, rows, cols, row, col);
+    if (slab.last) store_(to, ld, rows, cols, c_, row, col);
+  }
+
+  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
+                bool accumulate) const {
+    const T* a = slab.a + (m - slab.a_panel) * PanelA();
+    const bool direct = PanelIsDirect(n), packs = slab.packs && m == 0 && IsWhole(n);
+    T* packed = direct_b_ ? slab.b : slab.b + n * PanelB();
+    const char* b = reinterpret_cast<const char*>(packed);
+    int64_t ldb = width_, row_bytes = width_ * int64_t{sizeof(T)};
+    if (direct || packs) {
+      const int64_t bytes = ElementBytes(b_.type);
+      b = static_cast<const char*>(b_.data) + (slab.k0 * b_.k.stride + n * width_) * bytes;
+      ldb = b_.k.stride;
+      row_bytes = ldb * bytes;
+    }
+    if (packs) {
+      const PackingKernel<T> kernel = kernels_->packing[shape_][rows];
+      return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
+        kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
+      });
+    }
+    const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
+    const MicroKernel<T> kernel = micro[shape_][rows];
+    AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
+      kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, to, ld, add);
+    });
+  }
+
+  // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.
+  template <typename Add>  // void(first position, positions, whether there is a sum to add to)
+  void AddParts(const Slab& slab, bool accumulate, const Add& add) const {
+    const int64_t depth = CeilDiv(slab.depth, kernels_->depth_unit);
+    int64_t k = 0;
+    do {
+      add(k, std::min(kPartDepth, depth - k), accumulate || k > 0);
+      k += kPartDepth;
+    } while (k < depth);
+  }
+
+  // The last, narrower panel of a C that holds the sums itself.
+  void AddEdge(const Slab& slab, const T* tile, int64_t rows, int64_t cols, int64_t row,
+               int64_t col) const {
+    for (int64_t r = 0; r < rows; ++r) {
+      T* to = static_cast<T*>(c_.data) + (row + r) * c_.rows.stride + col;
+      const T* from = tile + r * width_;
+      for (int64_t j = 0; j < cols; ++j) to[j] = slab.first ? from[j] : to[j] + from[j];
+    }
+  }
+
+  void ReportMemory() const { hlokit_set_error(ctx_, "out of memory in a matrix product"); }
+
+  void* ctx_;
+  const GemmKernels<T>* kernels_;
+  GemmSource a_, b_;
+  GemmTarget c_;
+  StoreKernel<T> store_ = nullptr;
+  int64_t rows_ = 0, cols_ = 0, depth_ = 0;
+  int shape_ = 0;                        // which register tile
+  int64_t width_ = 0, height_ = 0;       // of a register tile
+  int64_t panels_m_ = 0, panels_n_ = 0;  // tiles down and across C
+  int64_t block_ = 1;                    // panels of A that are worked on together
+  int64_t slabs_ = 1, packed_depth_ = 0;
+  int64_t pitch_ = 0;  // of packed A
+  bool serial_ = false;
+  bool direct_b_ = false;    // B is read in place
+  bool direct_c_ = false;    // C takes tiles as they are
+  bool keeps_sums_ = false;  // sums lie outside C between slabs
+};
+
+template <typename T>
+void RunProduct(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
+                const GemmTarget& c) {
+  Product<T>(ctx, kernels, a, b, c).Run();
+}
+
+}  // namespace
+
+void Gemm(void* ctx, const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
+  if (c.rows.size == 0 || c.cols.size == 0) return;
+  switch (GemmAccumulator(a.type, b.type, c.type)) {
+    case HLOKIT_F32:
+      return RunProduct(ctx, FloatKernels(a, b, c), a, b, c);
+    case HLOKIT_F64:
+      return RunProduct(ctx, BestGemmKernels().f64, a, b, c);
+    case HLOKIT_U32:
+      return RunProduct(ctx, IntegerKernels(a, b, c), a, b, c);
+    case HLOKIT_U64:
+      return RunProduct(ctx, BestGemmKernels().u64, a, b, c);
+    default:
+      SetKernelError(ctx, "no matrix product for element types %d x %d -> %d", a.type, b.type,
+                     c.type);
+  }
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,367 @@
+// The inner loops of Gemm, compiled once per instruction set: the including file defines HLOKIT_ISA
+// (a namespace), HLOKIT_VECTOR_BYTES and HLOKIT_ACCUMULATORS (vector registers that a tile may
+// fill). No standard C++ headers here: their inline functions would be shared with code for lesser
+// machines.
+#pragma once
+
+#include "runtime/dot/gemm_internal.h"
+#include "runtime/dot/row_dots_internal.h"
+#include "runtime/lanes_internal.h"
+#include "runtime/vectors_internal.h"
+
+namespace hlokit::HLOKIT_ISA {
+
+constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory for
+
+// The register tile of Micro and MicroPacking; `packed` is null for the former.
+template <typename T, typename B, int kRows, int kVectors, bool kPacks>
+HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* packed,
+                            T* c, int64_t ldc, bool accumulate) {
+  using Vector = typename VectorOf<T>::Type;
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  Vector sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1);
+  }
+  for (int64_t p = 0; p < k; ++p, b += ldb) {
+    Vector column[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      column[v] = Load(b + v * kLanes);
+      if constexpr (kPacks) {
+        __builtin_prefetch(b + kRowsAhead * ldb + v * kLanes);
+        Store(packed + (p * kVectors + v) * kLanes, column[v]);
+      }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Vector factor = Broadcast(a[r * lda + p]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += factor * column[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      T* to = c + r * ldc + v * kLanes;
+      Store(to, accumulate ? Load(to) + sum[r][v] : sum[r][v]);
+    }
+  }
+}
+
+template <typename T, typename B, int kRows, int kVectors>
+static void Micro(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c, int64_t ldc,
+                  bool accumulate) {
+  FillTile<T, B, kRows, kVectors, false>(k, a, lda, static_cast<const B*>(b), ldb, nullptr, c, ldc,
+                                         accumulate);
+}
+
+template <typename T, int kRows, int kVectors>
+static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* packed,
+                         T* c, int64_t ldc, bool accumulate) {
+  FillTile<T, T, kRows, kVectors, true>(k, a, lda, static_cast<const T*>(b), ldb, packed, c, ldc,
+                                        accumulate);
+}
+
+// --- packing ---
+
+template <typename T, typename S>
+HLOKIT_INLINE T Convert(S value) {
+  return static_cast<T>(value);
+}
+template <>
+inline __attribute__((always_inline)) float Convert<float, Bfloat16>(Bfloat16 value) {
+  return ToFloat(value);
+}
+template <>
+inline __attribute__((always_inline)) float Convert<float, Half>(Half value) {
+  return ToFloat(value);
+}
+template <>
+inline __attribute__((always_inline)) double Convert<double, Bfloat16>(Bfloat16 value) {
+  return ToFloat(value);
+}
+template <>
+inline __attribute__((always_inline)) double Convert<double, Half>(Half value) {
+  return ToFloat(value);
+}
+
+HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Copies elements that lie side by side; the last vector overlaps the one before it.
+template <typename T, typename S>
+HLOKIT_INLINE void CopyRun(const S* from, int64_t count, T* to) {
+  constexpr int64_t kLanes = VectorOf<T>::kLanes;
+  if constexpr (kLoadsAsVector<T, S>) {
+    if (count >= kLanes) {
+      for (int64_t i = 0; i + kLanes <= count; i += kLanes) Store(to + i, Load(from + i));
+      if (count % kLanes != 0) Store(to + count - kLanes, Load(from + count - kLanes));
+      return;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
+}
+
+// to[i] = from[map[x0 + i]] for i in [0, count)
+template <typename T, typename S>
+static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count, T* to) {
+  if (map.table == nullptr) {
+    from += x0 * map.stride;
+    if (map.stride == 1) {
+      CopyRun(from, count, to);
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i * map.stride]);
+    }
+  } else if (map.run < 4) {
+    for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[map.table[x0 + i]]);
+  } else {
+    for (int64_t i = 0; i < count;) {
+      const int64_t length = Least(RunFrom(map, x0 + i), count - i);
+      CopyRun(from + map.table[x0 + i], length, to + i);
+      i += length;
+    }
+  }
+}
+
+// Walks source positions `lines` as lines of `points`, each gathered into a row of `to`; side by
+// side points first. The caller picks which of the two dimensions are the lines.
+template <typename T, typename S>
+static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
+                        const IndexMap& points, int64_t p0, int64_t point_count, T* to,
+                        int64_t pitch) {
+  if (points.table == nullptr && points.stride == 1) {
+    from += p0;
+    for (int64_t l = 0; l < line_count; ++l)
+      CopyRun(from + OffsetAt(lines, l0 + l), point_count, to + l * pitch);
+    return;
+  }
+  for (int64_t l = 0; l < line_count; ++l) {
+    Gather(from + OffsetAt(lines, l0 + l), points, p0, point_count, to + l * pitch);
+  }
+}
+
+template <typename T>
+HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  typename Lanes<T, kLanes>::Type rows[kLanes];
+  for (int i = 0; i < kLanes; ++i) rows[i] = LoadLanes<kLanes>(from[i]);
+  TransposeRows<T, kLanes>(rows);
+  for (int i = 0; i < kLanes; ++i) StoreLanes<kLanes>(to + i * pitch, rows[i]);
+}
+
+// Reads a square of `points` as rows, each along `lines` from position l on; what is missing of
+// it is zero.
+template <typename T, typename S>
+HLOKIT_INLINE void LoadSquare(const S* from, const IndexMap& lines, int64_t l, int64_t height,
+                              const IndexMap& points, int64_t p, int64_t width,
+                              typename Lanes<T, VectorOf<T>::kLanes>::Type* rows) {
+  constexpr int kEdge = VectorOf<T>::kLanes;
+  if constexpr (kLoadsAsVector<T, S>) {
+    if (height == kEdge && width == kEdge && RunFrom(lines, l) >= kEdge) {
+      from += OffsetAt(lines, l);
+#pragma GCC unroll 16
+      for (int j = 0; j < kEdge; ++j) rows[j] = Load(from + OffsetAt(points, p + j));
+      return;
+    }
+  }
+  alignas(64) T square[kEdge][kEdge] = {};
+  for (int64_t j = 0; j < width; ++j) {
+    Gather(from + OffsetAt(points, p + j), lines, l, height, square[j]);
+  }
+  for (int j = 0; j < kEdge; ++j) rows[j] = LoadLanes<kEdge>(square[j]);
+}
+
+// As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's
+// lanes.
+template <typename T, typename S>
+static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,
+                             const IndexMap& points, int64_t p0, int64_t point_count, T* to,
+                             int64_t pitch) {
+  constexpr int kEdge = VectorOf<T>::kLanes;
+  typename Lanes<T, kEdge>::Type rows[kEdge];
+  for (int64_t l = 0; l < line_count; l += kEdge) {
+    const int64_t height = Least(kEdge, line_count - l);
+    for (int64_t p = 0; p < point_count; p += kEdge) {
+      const int64_t width = Least(kEdge, point_count - p);
+      LoadSquare<T>(from, lines, l0 + l, height, points, p0 + p, width, rows);
+      TransposeRows<T, kEdge>(rows);
+      T* corner = to + l * pitch + p;
+      for (int64_t i = 0; i < height; ++i) {
+        if (width == kEdge) {
+          StoreLanes<kEdge>(corner + i * pitch, rows[i]);
+        } else {
+          for (int64_t j = 0; j < width; ++j) corner[i * pitch + j] = rows[i][j];
+        }
+      }
+    }
+  }
+}
+
+template <typename T, typename S>
+static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                  int64_t pitch, T* to) {
+  const S* from = static_cast<const S*>(source.data);
+  const bool transposed = HasRuns(source.outer) && !HasRuns(source.k);
+  (transposed ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.outer, x0, count, source.k,
+                                                            k0, depth, to, pitch);
+  const int64_t positive = source.negate_from > k0 ? source.negate_from - k0 : 0;
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t p = positive; p < depth; ++p) to[r * pitch + p] = -to[r * pitch + p];
+  }
+}
+
+template <typename T, typename S>
+static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
+                  int64_t pitch, T* to) {
+  const S* from = static_cast<const S*>(source.data);
+  (LiesAlongK(source) ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth,
+                                                                    source.outer, x0, count, to,
+                                                                    pitch);
+  for (int64_t p = 0; p < depth; ++p) {
+    const bool negative = k0 + p >= source.negate_from;
+    T* row = to + p * pitch;
+    if (negative) {
+      for (int64_t j = 0; j < count; ++j) row[j] = -row[j];
+    }
+    for (int64_t j = count; j < pitch; ++j) row[j] = T{};
+  }
+}
+
+// --- storing ---
+
+template <typename D, typename T>
+HLOKIT_INLINE D Round(T value) {
+  if constexpr (__is_same(D, Bfloat16)) {
+    return ToBfloat16(static_cast<float>(value));
+  } else if constexpr (__is_same(D, Half)) {
+    return ToHalf(static_cast<float>(value));
+  } else {
+    return static_cast<D>(value);
+  }
+}
+
+template <typename T, typename D>
+static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols,
+                      const GemmTarget& target, int64_t row, int64_t col) {
+  for (int64_t r = 0; r < rows; ++r) {
+    D* to = static_cast<D*>(target.data) + OffsetAt(target.rows, row + r);
+    const T* from = tile + r * ld;
+    if (target.cols.table != nullptr) {
+      for (int64_t j = 0; j < cols; ++j) to[target.cols.table[col + j]] = Round<D>(from[j]);
+      continue;
+    }
+    const int64_t stride = target.cols.stride;
+    to += col * stride;
+    if (stride == 1) {
+      for (int64_t j = 0; j < cols; ++j) to[j] = Round<D>(from[j]);
+    } else {
+      for (int64_t j = 0; j < cols; ++j) to[j * stride] = Round<D>(from[j]);
+    }
+  }
+}
+
+// --- tables ---
+
+// So that what a register tile of B needs of one slab fits the second-level cache beside A.
+template <typename T>
+constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
+
+// Picks the instance of a packing or storing kernel for an element type of the accumulator's
+// family.
+#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance)         \
+  template <typename T>                                          \
+  static KernelType<T> name(int32_t type) {                      \
+    if constexpr (__is_same(T, float) || __is_same(T, double)) { \
+      switch (type) {                                            \
+        case HLOKIT_F32:                                         \
+          return &Instance<T, float>;                            \
+        case HLOKIT_BF16:                                        \
+          return &Instance<T, Bfloat16>;                         \
+        case HLOKIT_F16:                                         \
+          return &Instance<T, Half>;                             \
+        case HLOKIT_F64:                                         \
+          return &Instance<T, double>;                           \
+        default:                                                 \
+          return nullptr;                                        \
+      }                                                          \
+    } else {                                                     \
+      switch (type) {                                            \
+        case HLOKIT_S8:                                          \
+          return &Instance<T, int8_t>;                           \
+        case HLOKIT_U8:                                          \
+          return &Instance<T, uint8_t>;                          \
+        case HLOKIT_S16:                                         \
+          return &Instance<T, int16_t>;                          \
+        case HLOKIT_U16:                                         \
+          return &Instance<T, uint16_t>;                         \
+        case HLOKIT_S32:                                         \
+          return &Instance<T, int32_t>;                          \
+        case HLOKIT_U32:                                         \
+          return &Instance<T, uint32_t>;                         \
+        case HLOKIT_S64:                                         \
+          return &Instance<T, int64_t>;                          \
+        case HLOKIT_U64:                                         \
+          return &Instance<T, uint64_t>;                         \
+        default:                                                 \
+          return nullptr;                                        \
+      }                                                          \
+    }                                                            \
+  }
+HLOKIT_DEFINE_CHOICE(ChoosePackA, PackKernel, PackA)
+HLOKIT_DEFINE_CHOICE(ChoosePackB, PackKernel, PackB)
+HLOKIT_DEFINE_CHOICE(ChooseStore, StoreKernel, StoreTile)
+#undef HLOKIT_DEFINE_CHOICE
+
+constexpr int RowsFor(int vectors) {
+  const int rows = HLOKIT_ACCUMULATORS / vectors;
+  return rows > kGemmMaxRows ? kGemmMaxRows : rows;
+}
+
+template <typename T, typename B, int kVectors, int kRows>
+constexpr void FillMicro(MicroKernel<T>* row) {
+  row[kRows] = &Micro<T, B, kRows, kVectors>;
+  if constexpr (kRows > 1) FillMicro<T, B, kVectors, kRows - 1>(row);
+}
+
+template <typename T, int kVectors, int kRows>
+constexpr void FillPacking(PackingKernel<T>* row) {
+  row[kRows] = &MicroPacking<T, kRows, kVectors>;
+  if constexpr (kRows > 1) FillPacking<T, kVectors, kRows - 1>(row);
+}
+
+template <typename T>
+constexpr GemmKernels<T> MakeKernels() {
+  GemmKernels<T> kernels = {};
+  kernels.depth_unit = 1;
+  kernels.lanes = VectorOf<T>::kLanes;
+  kernels.slab_depth = kSlabDepth<T>;
+  const int vectors[kGemmShapes] = {2, 4, 8};
+  for (int s = 0; s < kGemmShapes; ++s) {
+    kernels.vectors[s] = vectors[s];
+    kernels.max_rows[s] = RowsFor(vectors[s]);
+  }
+  FillMicro<T, T, 2, RowsFor(2)>(kernels.micro[0]);
+  FillMicro<T, T, 4, RowsFor(4)>(kernels.micro[1]);
+  FillMicro<T, T, 8, RowsFor(8)>(kernels.micro[2]);
+  if constexpr (__is_same(T, float)) {
+    FillMicro<T, Bfloat16, 2, RowsFor(2)>(kernels.micro_bf16[0]);
+    FillMicro<T, Bfloat16, 4, RowsFor(4)>(kernels.micro_bf16[1]);
+    FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
+    FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
+    FillPacking<T, 2, RowsFor(2)>(kernels.packing[0]);
+  }
+  if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
+  kernels.pack_a = &ChoosePackA<T>;
+  kernels.pack_b = &ChoosePackB<T>;
+  kernels.store = &ChooseStore<T>;
+  return kernels;
+}
+
+}  // namespace hlokit::HLOKIT_ISA
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,5 @@
+// The passes of Fourier transforms for machines with AVX512.
+#define HLOKIT_ISA isa_avx512
+#define HLOKIT_VECTOR_BYTES 64
+#include "runtime/fft/fft_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,0 @@
-// The passes of Fourier transforms for any machine.
-#define HLOKIT_ISA isa_base
-#define HLOKIT_VECTOR_BYTES 16
-#include "runtime/fft_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

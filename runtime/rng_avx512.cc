@@ -1,4 +1,0 @@
-// The random generators for machines with AVX512.
-#define HLOKIT_ISA isa_avx512
-#include "runtime/rng_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

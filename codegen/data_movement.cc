@@ -1,9 +1,12 @@
 // Elements of ops that place operand elements: constants, broadcast, transpose, reverse, iota, pad,
 // concatenate.
 #include "codegen/element_emitter.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
+
+constexpr int64_t kExactFloats = 1 << 24;  // whole numbers below are floats
 
 // How wide an element is where it is part of a wider one.
 int BitsInArray(ElementType type) { return IsSubByte(type) ? BitWidth(type) : 8 * ByteWidth(type); }
@@ -63,11 +66,17 @@ ScalarValue ElementEmitter::EmitIota(const Instruction* i, const ElementIndex& i
   llvm::Value* at = i->shape().rank() == 1 && index.linear != nullptr
                         ? index.linear
                         : WithMulti(b_, index, i->shape()).multi[d];
+  const ElementType type = TypeOf(i->shape());
+  const int64_t size = i->shape().dims[d];
+  if (size <= kExactFloats && IsNarrowFloat(type)) {
+    llvm::Value* small = b_.CreateTrunc(at, b_.getInt32Ty());
+    const ScalarValue whole = EmitConvert(b_, ElementType::kS32, ElementType::kF32, {small});
+    return EmitConvert(b_, ElementType::kF32, type, whole);
+  }
   // Small numbers convert faster and vectorise wider as i32.
-  if (i->shape().dims[d] <= INT32_MAX)
-    return EmitConvert(b_, ElementType::kS32, TypeOf(i->shape()),
-                       {b_.CreateTrunc(at, b_.getInt32Ty())});
-  return EmitConvert(b_, ElementType::kS64, TypeOf(i->shape()), {at});
+  if (size <= INT32_MAX)
+    return EmitConvert(b_, ElementType::kS32, type, {b_.CreateTrunc(at, b_.getInt32Ty())});
+  return EmitConvert(b_, ElementType::kS64, type, {at});
 }
 
 ScalarValue ElementEmitter::EmitPad(const Instruction* i, const ElementIndex& index) {
@@ -176,8 +185,8 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
   at.multi.push_back(nullptr);
   for (int k = 0; k < to / from; ++k) {
     at.multi.back() = b_.getInt64(k);
-    joined = b_.CreateOr(joined, b_.CreateShl(b_.CreateZExt(bits_at(at), type),
-                                              static_cast<uint64_t>(k * from)));
+    joined = b_.CreateOr(
+        joined, b_.CreateShl(b_.CreateZExt(bits_at(at), type), static_cast<uint64_t>(k * from)));
   }
   return EmitBitcastConvert(b_, container, to_type, {joined});
 }

@@ -43,6 +43,8 @@ class RunningReduction {
   ElementEmitter* emitter_;
   std::vector<ScalarValue> initial_;
   bool rounds_steps_, reassociate_;
+  bool wraps_late_ =
+      false;  // a sum or product of integers below a byte, cut to its bits at the end
   llvm::Intrinsic::ID key_fold_ = llvm::Intrinsic::not_intrinsic;  // what folds keys, if any are
 };
 

@@ -106,6 +106,8 @@ RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& em
   for (int64_t k = reduce.operand_count() / 2; k < reduce.operand_count(); ++k)
     initial_.push_back(emitter.Emit(reduce.operand(k), ElementIndex::Multi({})));
   const std::optional<Opcode> simple = SimpleReducer(*reduce.to_apply());
+  wraps_late_ = IsInteger(PartShape(reduce, 0).type) && IsSubByte(PartShape(reduce, 0).type) &&
+                (simple == Opcode::kAdd || simple == Opcode::kMultiply);
   if (!in_keys || rounds_steps_ || !initial_[0].re->getType()->isFloatingPointTy()) return;
   if (simple == Opcode::kMaximum) key_fold_ = llvm::Intrinsic::smax;
   if (simple == Opcode::kMinimum) key_fold_ = llvm::Intrinsic::smin;
@@ -155,7 +157,13 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
 }
 
 Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
-  const Reassociate flags(emitter_->builder(), reassociate_);
+  Builder& b = emitter_->builder();
+  if (wraps_late_) {
+    const bool adds = SimpleReducer(*reduce_->to_apply()) == Opcode::kAdd;
+    return {adds ? b.CreateAdd(arguments[0].re, arguments[1].re)
+                 : b.CreateMul(arguments[0].re, arguments[1].re)};
+  }
+  const Reassociate flags(b, reassociate_);
   return Flatten(EmitFoldStep(*emitter_, *reduce_, arguments));
 }
 
@@ -189,6 +197,8 @@ std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t
     const ElementType type = emitter_->TypeOf(PartShape(*reduce_, k));
     if (IsNarrowFloat(type))
       results[k] = EmitConvert(emitter_->builder(), ElementType::kF32, type, results[k]);
+    if (wraps_late_)
+      results[k] = EmitConvert(emitter_->builder(), ElementType::kS8, type, results[k]);
   }
   return results;
 }

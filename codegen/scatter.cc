@@ -42,6 +42,32 @@ void AddBase(const Expression& e, const Instruction* base, int64_t leaf, const I
   if (loop.units() > 0) out.push_back(std::move(kernel));
 }
 
+// One dimension of the windows, cut into parts of so many elements: each part of all updates is
+// combined in order, on whichever thread. Windows must all lie at the same place of it.
+struct WindowParts {
+  int64_t dimension = -1;  // of the updates
+  int64_t size = 0;
+};
+
+WindowParts PartsOfWindows(const Instruction& scatter) {
+  constexpr int64_t kLeast = 16, kMost = 256;
+  const auto& dims = scatter.attr<ScatterAttrs>();
+  const int64_t n = (scatter.operand_count() - 1) / 2;
+  const Shape& updates = scatter.operand(n + 1)->shape();
+  if (dims.update_window_dims.empty()) return {};
+  // The last dimension of the base that windows have.
+  int64_t d = scatter.operand(0)->shape().rank() - 1;
+  while (d >= 0 &&
+         (Contains(dims.inserted_window_dims, d) || Contains(dims.input_batching_dims, d)))
+    --d;
+  if (d < 0 || Contains(dims.scatter_dims_to_operand_dims, d)) return {};
+  const int64_t last = dims.update_window_dims.back();
+  int64_t size = kMost;
+  while (size >= kLeast && updates.dims[last] % size != 0) size /= 2;
+  if (size < kLeast || updates.dims[last] == size) return {};
+  return {last, size};
+}
+
 class ScatterEmitter {
  public:
   ScatterEmitter(const Expression& e, Builder& b, KernelArrays& arrays)
@@ -55,7 +81,11 @@ class ScatterEmitter {
     BindLeaves(emitter_, e, arrays);
   }
 
-  void Emit() {
+  // Parts `begin` to `end` of the windows, or all of them where they have none.
+  void Emit(const WindowParts& parts, llvm::Value* begin, llvm::Value* end) {
+    parts_ = parts;
+    begin_ = begin;
+    end_ = end;
     // Outer loops run over the scatter dimensions of the updates, inner ones over the window.
     const Shape& updates = s_->operand(n_ + 1)->shape();
     for (int64_t d = 0; d < updates.rank(); ++d)
@@ -123,13 +153,18 @@ class ScatterEmitter {
 
   void WindowLoop(size_t level, const Shape& updates) {
     if (level < window_.size()) {
-      EmitLoop(b_, updates.dims[window_[level]], [&](llvm::Value* at) {
+      const auto inner = [&](llvm::Value* at) {
         index_[window_[level]] = at;
         emitter_.BeginScope();
         WindowLoop(level + 1, updates);
         emitter_.EndScope();
+      };
+      if (window_[level] != parts_.dimension)
+        return EmitLoop(b_, updates.dims[window_[level]], inner);
+      return EmitLoop(b_, begin_, end_, [&](llvm::Value* part) {
+        llvm::Value* first = Scale(b_, part, parts_.size);
+        EmitLoop(b_, parts_.size, [&](llvm::Value* at) { inner(b_.CreateNSWAdd(first, at)); });
       });
-      return;
     }
     std::vector<llvm::Value*> at = start_;
     size_t next = 0;
@@ -157,6 +192,8 @@ class ScatterEmitter {
   int64_t n_;
   std::vector<int64_t> batch_, window_;
   std::vector<llvm::Value*> index_, start_;
+  WindowParts parts_;
+  llvm::Value *begin_ = nullptr, *end_ = nullptr;
 };
 
 // For each source element: the window element that `select` keeps gets it, combined by `scatter`.
@@ -239,8 +276,13 @@ bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector
     if (root->operand(n + 1)->shape().ElementCount() == 0 ||
         root->operand(0)->shape().ElementCount() == 0)
       return true;
-    kernel.emit = [e](Builder& b, KernelArrays& arrays, llvm::Value*, llvm::Value*) {
-      ScatterEmitter(e, b, arrays).Emit();
+    const Shape& updates = root->operand(n + 1)->shape();
+    const WindowParts parts = PartsOfWindows(*root);
+    if (parts.dimension >= 0) kernel.units = updates.dims[parts.dimension] / parts.size;
+    kernel.unit_cost = ElementCost(e) * static_cast<double>(updates.ElementCount() / kernel.units);
+    kernel.emit = [e, parts](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                             llvm::Value* end) {
+      ScatterEmitter(e, b, arrays).Emit(parts, begin, end);
     };
   } else if (root->opcode() == Opcode::kSelectAndScatter) {
     const DomainLoop loop(e.shapes[0], false);
@@ -264,7 +306,7 @@ bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector
   } else {
     return false;
   }
-  kernel.unit_cost = 1e3;  // in order, on one thread
+  if (kernel.units == 1) kernel.unit_cost = 1e3;  // in order, on one thread
   out.push_back(std::move(kernel));
   return true;
 }

@@ -41,13 +41,19 @@ bool IsOwnType(ElementType type) {
          type == ElementType::kU32 || type == ElementType::kS64 || type == ElementType::kU64;
 }
 
+// Integers of 16 bits, and bytes, which are multiplied as such.
+bool IsShortInteger(ElementType type) {
+  return IsInteger(type) && !IsSubByte(type) && BitWidth(type) <= 16;
+}
+
 bool Describe(const Instruction& i, SmallDot& dot) {
   if (i.opcode() != Opcode::kDot) return false;
   const auto& dims = i.attr<DotAttrs>();
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
-  if (!IsOwnType(out.type) || lhs.type != out.type || rhs.type != out.type ||
-      dims.lhs_contracting_dims.size() != 1 || dims.lhs_batch_dims.empty() ||
-      out.HasDynamicDims() || lhs.HasDynamicDims() || rhs.HasDynamicDims())
+  if (!(IsOwnType(out.type) || IsShortInteger(out.type)) || lhs.type != out.type ||
+      rhs.type != out.type || dims.lhs_contracting_dims.size() != 1 ||
+      dims.lhs_batch_dims.empty() || out.HasDynamicDims() || lhs.HasDynamicDims() ||
+      rhs.HasDynamicDims())
     return false;
   int64_t row = -1, col = -1;
   if (!OnlyFree(lhs, dims.lhs_batch_dims, dims.lhs_contracting_dims, row) ||
@@ -79,6 +85,7 @@ class SmallDotEmitter {
                   llvm::Value* out)
       : dot_(dot), b_(b), lhs_(lhs), rhs_(rhs), out_(out) {
     element_ = MemoryType(b.getContext(), dot.type);
+    computed_ = ByteWidth(dot.type) == 1 ? b.getInt16Ty() : element_;
   }
 
   void Emit(llvm::Value* unit) {
@@ -106,7 +113,8 @@ class SmallDotEmitter {
 
   // The columns go in pieces of one vector.
   std::vector<int64_t> Pieces() const {
-    const int64_t lanes = kVectorBytes / ByteWidth(dot_.type);
+    const auto bytes = static_cast<int64_t>(computed_->getPrimitiveSizeInBits() / 8);
+    const int64_t lanes = kVectorBytes / bytes;
     std::vector<int64_t> pieces;
     for (int64_t c = 0; c < dot_.cols.size; c += lanes)
       pieces.push_back(std::min(lanes, dot_.cols.size - c));
@@ -117,7 +125,8 @@ class SmallDotEmitter {
     const std::vector<int64_t> pieces = Pieces();
     Values sums;
     for (int64_t m = 0; m < rows; ++m)
-      for (int64_t lanes : pieces) sums.push_back(llvm::Constant::getNullValue(VectorOf(lanes)));
+      for (int64_t lanes : pieces)
+        sums.push_back(llvm::Constant::getNullValue(VectorOf(lanes, computed_)));
     const auto step = [&](llvm::Value* k, const Values& carried) {
       return Step(first, rows, pieces, k, carried);
     };
@@ -130,7 +139,9 @@ class SmallDotEmitter {
     for (int64_t m = 0; m < rows; ++m) {
       llvm::Value* at = Moved(Moved(out_at_, first, dot_.rows.out), b_.getInt64(m), dot_.rows.out);
       for (int64_t lanes : pieces) {
-        b_.CreateAlignedStore(sums[next++], Pointer(out_, at), llvm::Align(ByteWidth(dot_.type)));
+        llvm::Value* sum = sums[next++];
+        if (element_ != computed_) sum = b_.CreateTrunc(sum, VectorOf(lanes, element_));
+        b_.CreateAlignedStore(sum, Pointer(out_, at), llvm::Align(ByteWidth(dot_.type)));
         at = b_.CreateNSWAdd(at, b_.getInt64(lanes));
       }
     }
@@ -141,7 +152,7 @@ class SmallDotEmitter {
     Values right;
     llvm::Value* from = Moved(rhs_at_, k, dot_.sums.rhs);
     for (int64_t lanes : pieces) {
-      right.push_back(LoadVector(from, lanes));
+      right.push_back(Widened(LoadVector(from, lanes), VectorOf(lanes, computed_)));
       from = Moved(from, b_.getInt64(lanes), dot_.cols.rhs);
     }
     Values next;
@@ -149,6 +160,7 @@ class SmallDotEmitter {
       llvm::Value* at = Moved(Moved(lhs_at_, first, dot_.rows.lhs), b_.getInt64(m), dot_.rows.lhs);
       llvm::Value* left = b_.CreateAlignedLoad(element_, Pointer(lhs_, Moved(at, k, dot_.sums.lhs)),
                                                llvm::Align(ByteWidth(dot_.type)));
+      left = Widened(left, computed_);
       for (size_t p = 0; p < pieces.size(); ++p) {
         llvm::Value* factor = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p]), left);
         next.push_back(MultiplyAdd(factor, right[p], carried[next.size()]));
@@ -157,15 +169,20 @@ class SmallDotEmitter {
     return next;
   }
 
-  llvm::Type* VectorOf(int64_t lanes) const {
-    return llvm::FixedVectorType::get(element_, static_cast<unsigned>(lanes));
+  static llvm::Type* VectorOf(int64_t lanes, llvm::Type* element) {
+    return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  }
+
+  // Only the low bits of sums count.
+  llvm::Value* Widened(llvm::Value* x, llvm::Type* type) {
+    return x->getType() == type ? x : b_.CreateZExt(x, type);
   }
 
   llvm::Value* LoadVector(llvm::Value* from, int64_t lanes) {
     const llvm::Align alignment(ByteWidth(dot_.type));
     if (dot_.cols.rhs == 1 || lanes == 1)
-      return b_.CreateAlignedLoad(VectorOf(lanes), Pointer(rhs_, from), alignment);
-    llvm::Value* vector = llvm::PoisonValue::get(VectorOf(lanes));
+      return b_.CreateAlignedLoad(VectorOf(lanes, element_), Pointer(rhs_, from), alignment);
+    llvm::Value* vector = llvm::PoisonValue::get(VectorOf(lanes, element_));
     for (int64_t c = 0; c < lanes; ++c) {
       llvm::Value* at = Moved(from, b_.getInt64(c), dot_.cols.rhs);
       vector = b_.CreateInsertElement(
@@ -182,7 +199,7 @@ class SmallDotEmitter {
   const SmallDot& dot_;
   Builder& b_;
   llvm::Value *lhs_, *rhs_, *out_;
-  llvm::Type* element_;
+  llvm::Type *element_, *computed_;  // in memory, and as it is multiplied
   llvm::Value *lhs_at_ = nullptr, *rhs_at_ = nullptr, *out_at_ = nullptr;
 };
 

@@ -61,13 +61,19 @@ bool FindPlainOrder(const Instruction& sort, PlainOrder& order) {
   const int64_t p = a->parameter_number(), q = b->parameter_number();
   if (p / 2 != q / 2 || p == q) return false;
   const ElementType type = a->shape().type;
-  if (IsComplex(type) || IsSubByte(type) || (IsFloat(type) && BitWidth(type) == 8)) return false;
+  if (IsComplex(type) || (IsFloat(type) && BitWidth(type) <= 8)) return false;
   order.key = p / 2;
   order.descending = (p > q) != more;
   order.total = how.type == ComparisonType::kTotalOrder && !canonical[0];
   // A plain float comparison leaves NaN unordered; it is taken as numeric order, NaN last (or
   // first, descending).
   return true;
+}
+
+// Integers below a byte lie in bytes, extended by their sign or by zeros.
+ElementType KeyType(ElementType type) {
+  if (!IsSubByte(type)) return type;
+  return IsSigned(type) ? ElementType::kS8 : ElementType::kU8;
 }
 
 class SortCall : public LibraryCall {
@@ -99,7 +105,8 @@ class SortCall : public LibraryCall {
     }
     PlainOrder order;
     const bool plain = FindPlainOrder(i, order);
-    const int64_t type = plain ? Number(i.operand(order.key)->shape()) : Number(shape);
+    const int64_t type =
+        plain ? static_cast<int64_t>(KeyType(i.operand(order.key)->shape().type)) : Number(shape);
     llvm::Value* desc = site.Words(
         {type, order.total ? 1 : 0, order.descending ? 1 : 0, outer, shape.dims[dimension], inner});
     if (plain && i.operand_count() == 1) {

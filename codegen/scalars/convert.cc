@@ -24,12 +24,12 @@ Val FloatToFloat(ElementType to, Val x) {
 
 Val IntegerToFloat(ElementType from, ElementType to, Val x) {
   auto& b = x.builder();
-  // Exact in double up to 53 bits and in float up to 24.
-  bool through_double = to != ElementType::kF32 && BitWidth(from) > 24;
-  llvm::Type* type = through_double || to == ElementType::kF64 ? x.DoubleType() : x.FloatType();
-  bool is_unsigned = IsUnsigned(from) || IsPred(from);
+  const bool is_unsigned = IsUnsigned(from) || IsPred(from);
+  const bool wide = IsNarrowFloat(to) && BitWidth(from) > 24;  // more than a float holds exactly
+  if (wide && x.bits() == 32) return RoundFloat(to, IntegerToOddFloat(x, is_unsigned));
+  llvm::Type* type = wide || to == ElementType::kF64 ? x.DoubleType() : x.FloatType();
   Val value = x.With(is_unsigned ? b.CreateUIToFP(x.get(), type) : b.CreateSIToFP(x.get(), type));
-  return FloatToFloat(to, value);
+  return wide ? RoundFloat(to, WholeToOddFloat(value)) : FloatToFloat(to, value);
 }
 
 // Truncation with saturation at the logical width of `to`; NaN gives 0.
@@ -91,11 +91,26 @@ Val ReduceBits(const FloatFormat& f, int64_t exponent_bits, int64_t mantissa_bit
   return magnitude | sign;
 }
 
+// Types whose values f16 has, other than f8e5m2.
+bool FitsInHalf(ElementType type) {
+  return IsNarrowFloat(type) && BitWidth(type) <= 16 && type != ElementType::kBF16 &&
+         type != ElementType::kF8E8M0FNU && type != ElementType::kF8E5M2;
+}
+
+// To f8e5m2 in 16 bits.
+ScalarValue ConvertByHalf(Val x) {
+  auto& b = x.builder();
+  constexpr ElementType kTo = ElementType::kF8E5M2;
+  Val pattern = RoundHalfToF8(x.With(b.CreateFPTrunc(x.get(), x.Shaped(b.getHalfTy()))));
+  return {DecodeFloat(kTo, pattern).get(), nullptr, pattern.get(), kTo};
+}
+
 }  // namespace
 
 ScalarValue EmitConvert(llvm::IRBuilderBase& builder, ElementType from, ElementType to,
                         const ScalarValue& x) {
   if (x.memory != nullptr && x.memory_type == to) return x;  // it was loaded as what is asked for
+  if (to == ElementType::kF8E5M2 && FitsInHalf(from)) return ConvertByHalf(Val(builder, x.re));
   ElementType from_part = RealComponent(from), to_part = RealComponent(to);
   auto convert = [&](llvm::Value* v) {
     return ConvertReal(from_part, to_part, Val(builder, v)).get();

@@ -33,25 +33,40 @@ float Overflow(ElementType type, const FloatFormat& f) {
   return f.has_nan ? NAN : static_cast<float>(MaxFinite(type, f));
 }
 
-Val RoundBits(Val bits,
-              int dropped) {  // nearest even; carries run into the exponent as they should
-  uint32_t half = uint32_t{1} << (dropped - 1);
-  return (bits + ((bits >> dropped) & 1) + (half - 1)) & ~(2 * half - 1);
+// A float's bits and what rounding adds to them, half of the last bit that stays less one, and that
+// bit itself: taken away as ~(half - 2 | last), which AVX512 makes in one step. Carries run into
+// the exponent as they should.
+Val CarryInto(Val bits, int dropped) {
+  const uint32_t half = uint32_t{1} << (dropped - 1);
+  return bits - !(((bits >> dropped) & 1) | (half - 2));
 }
 
-// A float's bits and what rounding them to bf16 adds, 0x7fff and the last bit that stays: taken
-// away as ~(0x7ffe | last), which AVX512 makes in one step.
-Val CarryToBF16(Val bits) { return bits - !(((bits >> 16) & 1) | 0x7ffe); }
+Val RoundBits(Val bits, int dropped) {  // nearest even
+  return CarryInto(bits, dropped) & ~((uint32_t{1} << dropped) - 1);
+}
 
 Val RoundToBF16(Val x) {
   Val bits = ToBits(x);
-  Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryToBF16(bits));
+  Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryInto(bits, 16));
   return FromBits(rounded & 0xffff0000u);
 }
 
 Val RoundToHalf(Val x) {
   auto& b = x.builder();
   return x.With(b.CreateFPExt(b.CreateFPTrunc(x.get(), x.Shaped(b.getHalfTy())), x.FloatType()));
+}
+
+// f8e5m2 is the upper half of f16.
+Val DecodeUpperHalf(Val pattern) {
+  auto& b = pattern.builder();
+  Val half = FromBits(ResizeUnsigned(pattern, 16) << 8);
+  return pattern.With(b.CreateFPExt(half.get(), pattern.FloatType()));
+}
+
+Val EncodeUpperHalf(Val value) {
+  auto& b = value.builder();
+  Val half = value.With(b.CreateFPTrunc(value.get(), value.Shaped(b.getHalfTy())));
+  return ResizeUnsigned(ToBits(half) >> 8, 8);
 }
 
 // f8e8m0fnu: powers of two from 2^-127 on, ties up; what is not positive is NaN.
@@ -119,7 +134,8 @@ Val EncodeSmall(ElementType type, Val x) {
   return ResizeUnsigned(pattern, 8);
 }
 
-Val RoundToSmall(ElementType type, Val x) {
+// With `plain_nan`, a NaN has no more bits than the type keeps.
+Val RoundToSmall(ElementType type, Val x, bool plain_nan = false) {
   FloatFormat f = FormatOf(type);
   Val bits = ToBits(x);
   Val magnitude = FromBits(Magnitude(bits));
@@ -132,6 +148,7 @@ Val RoundToSmall(ElementType type, Val x) {
   if (!f.has_negative_zero) result = Select(rounded == 0, 0, result);
   // The type without NaN spells it -0.
   if (!f.has_nan) return FromBits(Select(Unordered(x, x), 0x80000000u, result));
+  if (plain_nan) return FromBits(result);
   return FromBits(Select(Unordered(x, x), bits | 0x400000, result));
 }
 
@@ -144,6 +161,8 @@ Val DecodeFloat(ElementType type, Val pattern) {
       return pattern.With(b.CreateFPExt(pattern.get(), pattern.FloatType()));
     case ElementType::kBF16:
       return FromBits(ResizeUnsigned(pattern, 32) << 16);
+    case ElementType::kF8E5M2:
+      return DecodeUpperHalf(pattern);
     case ElementType::kF8E8M0FNU:
       return DecodePower(pattern);
     default:
@@ -158,6 +177,8 @@ Val EncodeFloat(ElementType type, Val value) {
       return value.With(b.CreateFPTrunc(value.get(), value.Shaped(b.getHalfTy())));
     case ElementType::kBF16:
       return ResizeUnsigned(ToBits(value) >> 16, 16);
+    case ElementType::kF8E5M2:
+      return EncodeUpperHalf(value);
     case ElementType::kF8E8M0FNU:
       return ResizeUnsigned(ToBits(value) >> kMantissa, 8);
     default:
@@ -179,9 +200,34 @@ Val RoundFloat(ElementType type, Val x) {
 }
 
 Val RoundOwnResult(ElementType type, Val x) {
-  if (type != ElementType::kBF16) return RoundFloat(type, x);
+  if (type == ElementType::kF16 || type == ElementType::kF8E8M0FNU) return RoundFloat(type, x);
+  if (type != ElementType::kBF16) return RoundToSmall(type, x, /*plain_nan=*/true);
   // No carry leaves the low half of a NaN, which is zero.
-  return FromBits(CarryToBF16(ToBits(x)) & 0xffff0000u);
+  return FromBits(RoundBits(ToBits(x), 16));
+}
+
+Val RoundHalfToF8(Val half) {
+  Val bits = ToBits(half);
+  Val rounded = bits - !(((bits >> 8) & 1) | 0x7e);
+  Val pattern = Select(Unordered(half, half), bits | 0x200, rounded);
+  return ResizeUnsigned(pattern >> 8, 8);
+}
+
+Val WholeToOddFloat(Val x) {
+  constexpr int64_t kDropped = (int64_t{1} << (52 - kMantissa)) - 1;
+  Val bits = ToBits(x);
+  return ToFloat(FromBits((bits | ((bits & kDropped) + kDropped)) & ~kDropped));
+}
+
+Val IntegerToOddFloat(Val x, bool is_unsigned) {
+  auto& b = x.builder();
+  constexpr int64_t kExact = 1 << 24, kDropped = 0xff;
+  Val odd = (x | ((x & kDropped) + kDropped)) & ~kDropped;
+  Val exact = is_unsigned ? UnsignedLess(x, x.Const(kExact))
+                          : UnsignedLess(x + kExact, x.Const(2 * kExact));
+  Val kept = Select(exact, x, odd);
+  return x.With(is_unsigned ? b.CreateUIToFP(kept.get(), x.FloatType())
+                            : b.CreateSIToFP(kept.get(), x.FloatType()));
 }
 
 Val NarrowRoundingToOdd(Val x) {

@@ -17,9 +17,14 @@ Val RoundFloat(ElementType type, Val x);
 // The same for what one arithmetic operation made of values of `type`: a NaN then has no more bits
 // than the type keeps.
 Val RoundOwnResult(ElementType type, Val x);
+// The pattern in f8e5m2, the upper half of f16, of a half rounded to it.
+Val RoundHalfToF8(Val half);
 // Double to float with the last bit sticky, so that a second rounding to a narrow type is as good
 // as one.
 Val NarrowRoundingToOdd(Val x);
+// The same for whole numbers, as double and as i32.
+Val WholeToOddFloat(Val x);
+Val IntegerToOddFloat(Val x, bool is_unsigned);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

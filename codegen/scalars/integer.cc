@@ -1,7 +1,7 @@
 // Integer operations on scalars.
 #include "codegen/scalars/integer_internal.h"
 
-#include <string>
+#include <vector>
 
 namespace hlokit {
 namespace {
@@ -60,50 +60,70 @@ Val PowerBySteps(ElementType type, Val x, Val y) {
   return result;
 }
 
-// iN hlokit.power.iN(x, y), a loop over the bits of y: for wide exponents the steps in a row would
-// take LLVM long.
-llvm::Function* PowerFunction(llvm::Module& module, llvm::Type* type) {
-  std::string name = "hlokit.power.i" + std::to_string(type->getIntegerBitWidth());
-  if (llvm::Function* known = module.getFunction(name)) return known;
-  auto* signature = llvm::FunctionType::get(type, {type, type}, false);
-  auto* function =
-      llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
-  function->setDoesNotThrow();
-  function->setDoesNotAccessMemory();
-  function->setWillReturn();
-  llvm::LLVMContext& context = module.getContext();
-  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
-  auto* step = llvm::BasicBlock::Create(context, "step", function);
-  auto* exit = llvm::BasicBlock::Create(context, "exit", function);
-  llvm::IRBuilder<> b(entry);
-  b.CreateBr(step);
-  b.SetInsertPoint(step);
-  auto phi = [&](llvm::Value* first) {
-    llvm::PHINode* node = b.CreatePHI(type, 2);
-    node->addIncoming(first, entry);
-    return node;
-  };
-  llvm::PHINode* result = phi(llvm::ConstantInt::get(type, 1));
-  llvm::PHINode* factor = phi(function->getArg(0));
-  llvm::PHINode* rest = phi(function->getArg(1));
-  llvm::Value* odd = b.CreateTrunc(rest, b.getInt1Ty());
-  llvm::Value* next = b.CreateSelect(odd, b.CreateMul(result, factor), result);
-  llvm::Value* shifted = b.CreateLShr(rest, 1);
-  result->addIncoming(next, step);
-  factor->addIncoming(b.CreateMul(factor, factor), step);
-  rest->addIncoming(shifted, step);
-  b.CreateCondBr(b.CreateICmpEQ(shifted, llvm::ConstantInt::get(type, 0)), exit, step);
-  b.SetInsertPoint(exit);
-  b.CreateRet(next);
-  return function;
+// How powers modulo 2^width are computed: so many squarings, and so many terms of a series.
+struct PowerPlan {
+  int squarings, terms;
+};
+
+PowerPlan PlanPower(int width) {
+  switch (width) {
+    case 8:
+      return {3, 1};
+    case 16:
+      return {4, 2};
+    case 32:
+      return {6, 3};
+    default:
+      return {9, 5};
+  }
+}
+
+// The inverse of an odd number modulo 2^64.
+uint64_t InverseOfOdd(uint64_t odd) {
+  uint64_t inverse = odd;  // to three bits; each step doubles them
+  for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+
+// (1 + u)^m - 1 modulo 2^width by `terms` terms of the binomial series. u is a multiple of 2^(k +
+// 2), so that the few bits which the divisions by j! lose at the upper end of a coefficient do not
+// count.
+Val BinomialSeries(Val u, Val m, int terms) {
+  std::vector<Val> coefficients = {m};
+  for (int j = 2; j <= terms; ++j) {
+    const int twos = __builtin_ctz(j);
+    Val product = coefficients.back() * (m - (j - 1));
+    if (j >> twos > 1) product = product * InverseOfOdd(j >> twos);
+    coefficients.push_back(product >> twos);
+  }
+  Val sum = coefficients.back();
+  for (int j = terms - 1; j-- > 0;) sum = sum * u + coefficients[j];
+  return sum * u;
+}
+
+// x^y without a branch. After k squarings an odd x has become x^(2^k) = 1 + u with u a multiple of
+// 2^(k + 2), whose powers are a short series; an even x has become 0.
+Val PowerBySeries(int width, Val x, Val y) {
+  const PowerPlan plan = PlanPower(width);
+  Val result = x.Const(1), factor = x;
+  for (int bit = 0; bit < plan.squarings; ++bit) {
+    result = Select(((y >> bit) & 1) == 0, result, result * factor);
+    factor = factor * factor;
+  }
+  Val rest = y >> plan.squarings;
+  Val series = result + result * BinomialSeries(factor - 1, rest, plan.terms);
+  Val vanishes = ((x & 1) == 0) & !(rest == 0);
+  return Select(vanishes, 0, series);
 }
 
 Val WrappingPower(ElementType type, Val x, Val y) {
-  bool wide = x.bits() >= 32 && !x.type()->isVectorTy();
-  if (!wide || llvm::isa<llvm::Constant>(y.get())) return PowerBySteps(type, x, y);
-  auto& b = x.builder();
-  return x.With(
-      b.CreateCall(PowerFunction(*b.GetInsertBlock()->getModule(), x.type()), {x.get(), y.get()}));
+  const auto power = [&](Val base, Val exponent) {
+    const bool series = !IsSubByte(type) && !llvm::isa<llvm::Constant>(y.get());
+    return series ? PowerBySeries(x.bits(), base, exponent) : PowerBySteps(type, base, exponent);
+  };
+  if (x.bits() > 8) return power(x, y);
+  // Vectors have no products of bytes.
+  return Resize(power(ResizeUnsigned(x, 16), ResizeUnsigned(y, 16)), 8);
 }
 
 }  // namespace

@@ -140,6 +140,15 @@ ScalarValue Narrow(ElementType type, ComplexVal z) {
   return {z.re.get(), z.im.get()};
 }
 
+// Whether results are values of a narrow type already.
+bool IsExact(Opcode opcode, ElementType type) {
+  if (!HasTrait(opcode, kExact)) return false;
+  if (type == ElementType::kF16 || type == ElementType::kBF16) return true;
+  // Numbers that short have their negatives, but not always the next whole number.
+  return type != ElementType::kF8E8M0FNU && FormatOf(type).has_negative_zero &&
+         opcode != Opcode::kCeil && opcode != Opcode::kFloor;
+}
+
 // Processors hand on an operand's NaN or make the plain one.
 bool KeepsNaN(Opcode opcode) {
   switch (opcode) {
@@ -156,8 +165,7 @@ bool KeepsNaN(Opcode opcode) {
 
 ScalarValue Rounded(Opcode opcode, ElementType type, Val x) {
   if (!IsNarrowFloat(type)) return {x.get()};
-  const bool wide_range = type == ElementType::kF16 || type == ElementType::kBF16;
-  if (wide_range && HasTrait(opcode, kExact)) return {x.get()};
+  if (IsExact(opcode, type)) return {x.get()};
   return {KeepsNaN(opcode) ? RoundOwnResult(type, x).get() : RoundFloat(type, x).get()};
 }
 
@@ -220,7 +228,8 @@ ScalarValue EmitBinary(llvm::IRBuilderBase& builder, Opcode opcode, ElementType 
     if (!row->real) return {};
     Val result = row->real(a, b);
     // LLVM 19 narrows these to vectors of halves, whose code on x86 loses NaN.
-    if (type == ElementType::kF16 && (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum))
+    const bool from_halves = type == ElementType::kF16 || type == ElementType::kF8E5M2;
+    if (from_halves && (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum))
       result = Select(Unordered(a, b), a + b, result);
     return Rounded(opcode, type, result);
   }

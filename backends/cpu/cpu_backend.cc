@@ -1,6 +1,7 @@
 // Compilation for the CPU: passes, legalisation, buffers, code.
 #include "backends/cpu/cpu_backend.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -65,6 +66,40 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
                    i->place());
 }
 
+absl::StatusOr<EmitOptions> EmitOptionsFor(const Module& module, const CompileOptions& options) {
+  EmitOptions emit;
+  ASSIGN_OR_RETURN(const HostTarget target, FindHostTarget());
+  emit.triple = target.triple;
+  emit.data_layout = target.data_layout;
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  emit.parts = std::max(1, options.threads > 0 ? options.threads : cores);
+  emit.parallel = options.threads != 1;
+  emit.profile = options.profile;
+  emit.count_steps = options.limits.steps > 0;
+  // Else all of them meet in the interpreter: devices that wait know only of those who wait at
+  // the same place.
+  emit.exchanges = CheckExchanges(module).ok();
+  return emit;
+}
+
+void Record(const JitStats& jit, CompileStats& stats) {
+  stats.phases.push_back({"LLVM passes (all threads)", jit.optimize_s});
+  stats.phases.push_back({"LLVM code generation (all threads)", jit.generate_s});
+  stats.phases.push_back({"linking", jit.link_s});
+  for (const FunctionTime& f : jit.slowest)
+    stats.phases.push_back({absl::StrCat("  LLVM for ", f.name), f.seconds});
+  stats.objects = jit.objects;
+  stats.cached_objects = jit.cached_objects;
+}
+
+void Record(const BufferAssignment& buffers, CompileStats& stats) {
+  stats.temporary_bytes = buffers.arena_size();
+  for (const Donation& donation : buffers.donations()) {
+    ++stats.donated;
+    stats.donated_bytes += buffers.output_sizes()[donation.result];
+  }
+}
+
 class CpuBackend : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
@@ -79,20 +114,10 @@ class CpuBackend : public Backend {
     stats.phases.push_back({"passes", stats.passes_s});
     ASSIGN_OR_RETURN(BufferAssignment buffers,
                      BufferAssignment::Make(*module, {.donate = options.donate}));
-    stats.phases.push_back({"buffer assignment", Now() - start - stats.passes_s});
+    Record(buffers, stats);
     const double emission = Now();
-    EmitOptions emit;
-    ASSIGN_OR_RETURN(const HostTarget target, FindHostTarget());
-    emit.triple = target.triple;
-    emit.data_layout = target.data_layout;
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    emit.parts = std::max(1, options.threads > 0 ? options.threads : cores);
-    emit.parallel = options.threads != 1;
-    emit.profile = options.profile;
-    emit.count_steps = options.limits.steps > 0;
-    // Else all of them meet in the interpreter: devices that wait know only of those who wait at
-    // the same place.
-    emit.exchanges = CheckExchanges(*module).ok();
+    stats.phases.push_back({"buffer assignment", emission - start - stats.passes_s});
+    ASSIGN_OR_RETURN(const EmitOptions emit, EmitOptionsFor(*module, options));
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
@@ -104,19 +129,8 @@ class CpuBackend : public Backend {
         CompileToJit(std::move(emitted),
                      {options.opt_level, options.dump_to, options.cache_dir, options.progress},
                      jit));
-    stats.phases.push_back({"LLVM passes (all threads)", jit.optimize_s});
-    stats.phases.push_back({"LLVM code generation (all threads)", jit.generate_s});
-    stats.phases.push_back({"linking", jit.link_s});
-    for (const FunctionTime& f : jit.slowest)
-      stats.phases.push_back({absl::StrCat("  LLVM for ", f.name), f.seconds});
-    stats.objects = jit.objects;
-    stats.cached_objects = jit.cached_objects;
-    stats.temporary_bytes = buffers.arena_size();
+    Record(jit, stats);
     stats.code_bytes = code->code_bytes();
-    for (const Donation& donation : buffers.donations()) {
-      ++stats.donated;
-      stats.donated_bytes += buffers.output_sizes()[donation.result];
-    }
     stats.codegen_s = Now() - start - stats.passes_s;
     auto executable = std::make_unique<CpuExecutable>(
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);

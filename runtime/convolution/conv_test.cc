@@ -191,6 +191,25 @@ TEST(ConvTest, Images) {
   }
 }
 
+// What a depthwise convolution of two images of 9 x 9 x 70 by a stride of 2 asks for its window's
+// gradient.
+TEST(ConvTest, GradientOfDepthwiseWindow) {
+  constexpr int64_t kSize = 9, kOut = 5, kFeatures = 70;
+  Random random(6);
+  HlokitConvDesc c = {};
+  c.lhs_type = c.rhs_type = c.out_type = HLOKIT_F32;
+  c.batch = c.batch_groups = c.out_features = kFeatures;
+  c.in_features = 2;
+  c.feature_groups = c.lhs_batch_stride = c.rhs_out_stride = c.out_feature_stride = 1;
+  c.lhs_feature_stride = kSize * kSize * kFeatures;
+  c.rhs_in_stride = kOut * kOut * kFeatures;
+  c.spatial_rank = 2;
+  c.dims[0] = {kSize, kOut, 3, kSize * kFeatures, kOut * kFeatures, 3 * kFeatures, 1, 1, 1, 2, 0};
+  c.dims[1] = {kSize, kOut, 3, kFeatures, kFeatures, kFeatures, 1, 1, 1, 2, 0};
+  const Sizes sizes = {2 * c.lhs_feature_stride, 2 * c.rhs_in_stride, 9 * kFeatures};
+  CheckConv<float>(c, sizes, random);
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

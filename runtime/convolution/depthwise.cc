@@ -12,11 +12,27 @@ namespace {
 
 DepthwiseRow RowKernel() { return HLOKIT_OF_BEST_ISA(kDepthwiseRow); }
 
-bool IsDepthwise(const HlokitConvDesc& c) {
-  const bool f32 = c.lhs_type == HLOKIT_F32 && c.rhs_type == HLOKIT_F32 && c.out_type == HLOKIT_F32;
-  return f32 && c.feature_groups > 1 && c.batch_groups == 1 && c.in_features == c.feature_groups &&
-         c.out_features == c.in_features && c.lhs_feature_stride == 1 && c.rhs_out_stride == 1 &&
-         c.out_feature_stride == 1;
+// What a convolution is to the kernel: `features` side by side at each place of the result, summed
+// over the window, and that over `rounds`.
+struct Form {
+  int64_t features = 0;  // 0: not of this kind
+  StridedDim lhs_outer, out_outer;
+  int64_t rounds = 1, lhs_step = 0, rhs_step = 0;
+};
+
+bool LieTogether(int64_t features, int64_t lhs_stride, const HlokitConvDesc& c) {
+  return features > 1 && lhs_stride == 1 && c.rhs_out_stride == 1 && c.out_feature_stride == 1 &&
+         c.out_features == features;
+}
+
+Form FormOf(const HlokitConvDesc& c) {
+  if (c.lhs_type != HLOKIT_F32 || c.rhs_type != HLOKIT_F32 || c.out_type != HLOKIT_F32) return {};
+  if (c.feature_groups == c.in_features && LieTogether(c.feature_groups, c.lhs_feature_stride, c))
+    return {c.in_features, {c.batch, c.lhs_batch_stride}, {c.batch, c.out_batch_stride}};
+  // The gradient of a window: what was the batch is summed, what were features are the batch.
+  if (c.batch_groups == c.batch && LieTogether(c.batch_groups, c.lhs_batch_stride, c))
+    return {c.batch, {1, 0}, {1, 0}, c.in_features, c.lhs_feature_stride, c.rhs_in_stride};
+  return {};
 }
 
 OwnedIndexMap MapOf(const HlokitConvDesc& c, StridedDim first, int64_t HlokitConvDim::*size,
@@ -38,24 +54,27 @@ std::vector<int64_t> Offsets(const OwnedIndexMap& map) {
 }  // namespace
 
 bool RunDepthwise(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs, char* out) {
-  if (!IsDepthwise(c)) return false;
+  const Form form = FormOf(c);
+  if (form.features == 0) return false;
   using Dim = HlokitConvDim;
-  const OwnedIndexMap lhs_rows = MapOf(c, {c.batch, c.lhs_batch_stride}, &Dim::out_size,
-                                       &Dim::lhs_stride, &Dim::window_stride);
+  const OwnedIndexMap lhs_rows =
+      MapOf(c, form.lhs_outer, &Dim::out_size, &Dim::lhs_stride, &Dim::window_stride);
   const OwnedIndexMap out_rows =
-      MapOf(c, {c.batch, c.out_batch_stride}, &Dim::out_size, &Dim::out_stride, nullptr);
+      MapOf(c, form.out_outer, &Dim::out_size, &Dim::out_stride, nullptr);
   const std::vector<int64_t> lhs_taps =
       Offsets(MapOf(c, {1, 0}, &Dim::rhs_size, &Dim::lhs_stride, &Dim::rhs_dilation));
   const std::vector<int64_t> rhs_taps =
       Offsets(MapOf(c, {1, 0}, &Dim::rhs_size, &Dim::rhs_stride, nullptr));
   const int64_t taps = static_cast<int64_t>(lhs_taps.size());
-  const int64_t work = std::max<int64_t>(1, taps * c.out_features);
+  const int64_t work = std::max<int64_t>(1, form.rounds * taps * form.features);
   const DepthwiseRow row = RowKernel();
   ParallelFor(ctx, out_rows.map().size, (1 << 16) / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      row(reinterpret_cast<const float*>(lhs) + OffsetAt(lhs_rows.map(), i),
-          reinterpret_cast<const float*>(rhs), lhs_taps.data(), rhs_taps.data(), taps,
-          c.out_features, reinterpret_cast<float*>(out) + OffsetAt(out_rows.map(), i));
+      const float* x = reinterpret_cast<const float*>(lhs) + OffsetAt(lhs_rows.map(), i);
+      const float* w = reinterpret_cast<const float*>(rhs);
+      float* sums = reinterpret_cast<float*>(out) + OffsetAt(out_rows.map(), i);
+      for (int64_t r = 0; r < form.rounds; ++r, x += form.lhs_step, w += form.rhs_step)
+        row(x, w, lhs_taps.data(), rhs_taps.data(), taps, form.features, r > 0, sums);
     }
   });
   return true;

@@ -6,14 +6,16 @@
 namespace hlokit {
 
 // Computes an f32 convolution without padding, in which each output feature reads its own input
-// feature, all dense along features; false (nothing done) if `desc` is not of that kind.
+// feature, or its own member of the batch (the gradient of such a convolution's window), all dense
+// along these; false (nothing done) if `desc` is not of that kind.
 bool RunDepthwise(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs,
                   char* out);
 
-// sums[c] += lhs[c] * rhs[c] over `taps` pairs of pointers' offsets: the inner loop, one per
-// instruction set.
+// out[c] = sum of lhs[c] * rhs[c] over `taps` pairs of pointers' offsets, added to what is there if
+// `accumulate`: the inner loop, one per instruction set.
 using DepthwiseRow = void (*)(const float* lhs, const float* rhs, const int64_t* lhs_taps,
-                              const int64_t* rhs_taps, int64_t taps, int64_t features, float* out);
+                              const int64_t* rhs_taps, int64_t taps, int64_t features,
+                              bool accumulate, float* out);
 namespace isa_base {
 extern const DepthwiseRow kDepthwiseRow;
 }

@@ -16,7 +16,7 @@ HLOKIT_INLINE Vector Load(const float* from) { return *reinterpret_cast<const Un
 // Sums kVectors vectors of features in registers over all places of the window.
 template <int kVectors>
 HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_taps,
-                         const int64_t* rhs_taps, int64_t taps, float* out) {
+                         const int64_t* rhs_taps, int64_t taps, bool accumulate, float* out) {
   Vector sum[kVectors] = {};
   for (int64_t t = 0; t < taps; ++t) {
     const float* x = lhs + lhs_taps[t];
@@ -24,20 +24,23 @@ HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sum[v] += Load(x + v * kLanes) * Load(w + v * kLanes);
   }
-  for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Unaligned*>(out + v * kLanes) = sum[v];
+  for (int v = 0; v < kVectors; ++v) {
+    if (accumulate) sum[v] += Load(out + v * kLanes);
+    *reinterpret_cast<Unaligned*>(out + v * kLanes) = sum[v];
+  }
 }
 
 void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int64_t* rhs_taps,
-         int64_t taps, int64_t features, float* out) {
+         int64_t taps, int64_t features, bool accumulate, float* out) {
   int64_t c = 0;
   for (; c + 4 * kLanes <= features; c += 4 * kLanes)
-    Block<4>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+    Block<4>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, accumulate, out + c);
   for (; c + kLanes <= features; c += kLanes)
-    Block<1>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, out + c);
+    Block<1>(lhs + c, rhs + c, lhs_taps, rhs_taps, taps, accumulate, out + c);
   for (; c < features; ++c) {
     float sum = 0;
     for (int64_t t = 0; t < taps; ++t) sum += lhs[lhs_taps[t] + c] * rhs[rhs_taps[t] + c];
-    out[c] = sum;
+    out[c] = accumulate ? out[c] + sum : sum;
   }
 }
 

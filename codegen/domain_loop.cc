@@ -10,6 +10,10 @@ namespace {
 constexpr int64_t kWantedInner = 64;
 constexpr double kLongUnit = 65536;  // of work
 constexpr int64_t kLongInner = 8192;
+// Fastest dimensions as short as this are written out, where that is no more than so much work, so
+// that LLVM makes vectors along the next.
+constexpr int64_t kWrittenOut = 8;
+constexpr double kMostWrittenOut = 96;
 // Elements of a unit of linear loops, at most and at least.
 constexpr int64_t kMostInRow = 1024, kLeastInRow = 64;
 
@@ -54,6 +58,9 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
       units_ /= row_;
     }
   }
+  if (inner_dims_.size() > 1 && shape.dims[inner_dims_.back()] <= kWrittenOut &&
+      static_cast<double>(shape.dims[inner_dims_.back()]) * element_cost <= kMostWrittenOut)
+    written_out_ = true;
   if (shape.ElementCount() == 0) units_ = 0;
 }
 
@@ -96,10 +103,12 @@ void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
       const int64_t d = inner_dims_[level];
       int64_t stride = 1;
       for (size_t k = level + 1; k < inner_dims_.size(); ++k) stride *= shape_.dims[inner_dims_[k]];
-      EmitLoop(b, shape_.dims[d], [&](llvm::Value* at) {
+      const auto step = [&](llvm::Value* at) {
         multi[d] = at;
         nest(level + 1, b.CreateNSWAdd(position, Scale(b, at, stride)));
-      });
+      };
+      if (!written_out_ || level + 1 < inner_dims_.size()) return EmitLoop(b, shape_.dims[d], step);
+      for (int64_t at = 0; at < shape_.dims[d]; ++at) step(b.getInt64(at));
     };
     nest(0, base);
   });

@@ -28,6 +28,7 @@ class DomainLoop {
   DimVector outer_,
       inner_dims_;  // dimension numbers, slowest first; dimensions of size one are in neither
   int64_t units_ = 1, inner_ = 1;
+  bool written_out_ = false;  // the fastest dimension is
   int64_t row_ = 1;  // elements of a unit of the one dimension that there is, where it is cut
 };
 

@@ -139,6 +139,63 @@ Instruction* DynamicSliceOfTranspose(Instruction* i, Rewriter& r) {
   return r.Clone(transpose, i->shape(), {slice});
 }
 
+// The update that a select between it and what it updates takes or leaves as a whole.
+struct Chosen {
+  Instruction *update = nullptr, *predicate = nullptr;  // one truth for all elements
+  bool on_true = true;
+};
+
+Chosen ChosenUpdate(const Instruction* select, Opcode opcode) {
+  Instruction* predicate = select->operand(0);
+  if (Is(predicate, Opcode::kBroadcast)) predicate = predicate->operand(0);
+  if (!predicate->shape().IsScalar()) return {};
+  for (int k : {1, 2}) {
+    Instruction* update = select->operand(k);
+    if (Is(update, opcode) && update->users().size() == 1 && !update->IsRoot() &&
+        update->operand(0) == select->operand(3 - k) && update->shape() == select->shape())
+      return {update, predicate, k == 1};
+  }
+  return {};
+}
+
+Instruction* Select(const Chosen& chosen, Instruction* updated, Instruction* kept, Rewriter& r) {
+  if (!chosen.on_true) std::swap(updated, kept);
+  Shape preds = updated->shape();
+  preds.type = ElementType::kPred;
+  return r.Add(Opcode::kSelect, updated->shape(),
+               {r.Broadcast(chosen.predicate, preds, {}), updated, kept});
+}
+
+// An update that may not be wanted writes what was there instead.
+Instruction* SelectOfUpdate(Instruction* i, Rewriter& r) {
+  const Chosen chosen = ChosenUpdate(i, Opcode::kDynamicUpdateSlice);
+  if (chosen.update == nullptr || chosen.update->shape().HasDynamicDims()) return nullptr;
+  Instruction* part = chosen.update->operand(1);
+  if (2 * part->shape().ElementCount() > i->shape().ElementCount()) return nullptr;
+  std::vector<Instruction*> operands(chosen.update->operands().begin(),
+                                     chosen.update->operands().end());
+  operands.erase(operands.begin() + 1);
+  Instruction* old =
+      r.Add(Opcode::kDynamicSlice, part->shape(), operands, DynamicSliceAttrs{part->shape().dims});
+  operands.insert(operands.begin() + 1, Select(chosen, part, old, r));
+  return r.Clone(chosen.update, i->shape(), operands);
+}
+
+// A scatter that may not be wanted writes nowhere instead.
+Instruction* SelectOfScatter(Instruction* i, Rewriter& r) {
+  const Chosen chosen = ChosenUpdate(i, Opcode::kScatter);
+  if (chosen.update == nullptr || chosen.update->operand_count() != 3) return nullptr;
+  Instruction* indices = chosen.update->operand(1);
+  const int64_t count = indices->shape().ElementCount();
+  if (!IsSigned(indices->shape().type) || count == 0 || 2 * count > i->shape().ElementCount() ||
+      indices->shape().HasDynamicDims())
+    return nullptr;
+  Instruction* nowhere = r.Splat(indices->shape(), -1);
+  return r.Clone(chosen.update, i->shape(),
+                 {i->operand(chosen.on_true ? 2 : 1), Select(chosen, indices, nowhere, r),
+                  chosen.update->operand(2)});
+}
+
 Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
   if (!Is(x, Opcode::kBroadcast) || !x->operand(0)->shape().IsScalar()) return nullptr;
@@ -159,6 +216,8 @@ constexpr Rule kRules[] = {
     {"add-update-of-zeros", Opcode::kAdd, AddUpdateOfIntegerZeros},
     {"add-scatter-to-zeros", Opcode::kAdd, AddScatterToIntegerZeros},
     {"dynamic-slice-of-transpose", Opcode::kDynamicSlice, DynamicSliceOfTranspose},
+    {"select-of-update", Opcode::kSelect, SelectOfUpdate},
+    {"select-of-scatter", Opcode::kSelect, SelectOfScatter},
     {"gather-of-splat", Opcode::kGather, GatherOfSplat},
     {"scatter-of-nothing", Opcode::kScatter, ScatterOfNothing},
 };

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "runtime/context.h"
+#include "runtime/dot/crossed_sums_internal.h"
 #include "runtime/dot/gemm_internal.h"
 #include "runtime/dot/index_maps_internal.h"
 #include "runtime/element.h"
@@ -36,6 +37,11 @@ Dims Simplified(const HlokitDotDim* dims, int64_t rank, int64_t HlokitDotDim::*k
     }
   }
   return merged;
+}
+
+bool HasFastSum(const HlokitDotDim* dims, int64_t rank, int64_t HlokitDotDim::*side) {
+  return std::any_of(dims, dims + rank,
+                     [side](const HlokitDotDim& d) { return d.size > 1 && d.*side == 1; });
 }
 
 int64_t Size(const Dims& dims) {
@@ -112,7 +118,11 @@ void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs,
   const Dims batch = Simplified(dims, desc.batch_rank, &HlokitDotDim::out);
   const Dims rows = Simplified(dims += desc.batch_rank, desc.row_rank, &HlokitDotDim::out);
   const Dims cols = Simplified(dims += desc.row_rank, desc.col_rank, &HlokitDotDim::out);
-  const Dims sums = Simplified(dims += desc.col_rank, desc.sum_rank, &HlokitDotDim::lhs);
+  const HlokitDotDim* all_sums = dims += desc.col_rank;
+  const bool by_rhs = HasFastSum(all_sums, desc.sum_rank, &HlokitDotDim::rhs) &&
+                      !HasFastSum(all_sums, desc.sum_rank, &HlokitDotDim::lhs);
+  const Dims sums =
+      Simplified(all_sums, desc.sum_rank, by_rhs ? &HlokitDotDim::rhs : &HlokitDotDim::lhs);
   const bool complex = IsComplexType(desc.out_type);
   const int64_t scale = complex ? 2 : 1;
   DotPlan plan{static_cast<int32_t>(desc.lhs_type),    static_cast<int32_t>(desc.rhs_type),
@@ -137,6 +147,11 @@ extern "C" void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs
     return hlokit_set_error(ctx, "a dot has too many dimensions");
   }
   if (out == nullptr) return;  // no elements
-  hlokit::Dot(ctx, *desc, hlokit::BytesOf(lhs), hlokit::BytesOf(rhs), static_cast<char*>(out));
+  const char *left = hlokit::BytesOf(lhs), *right = hlokit::BytesOf(rhs);
+  auto* to = static_cast<char*>(out);
+  if (hlokit::HasCrossedSums(*desc) &&
+      hlokit::RunUncrossed(ctx, *desc, left, right, to, hlokit::Dot))
+    return;
+  hlokit::Dot(ctx, *desc, left, right, to);
 }
 // SPDX-License-Identifier: Apache-2.0

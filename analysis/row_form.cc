@@ -13,7 +13,7 @@ const Shape& FirstPart(const Instruction& i) {
   return i.shape().IsTuple() ? i.shape().elements[0] : i.shape();
 }
 
-// Splits the reduced array's dimensions; false unless the reduced ones are the fastest.
+// Splits the reduced array's dimensions; false if nothing is reduced.
 bool SplitDims(const Instruction& reduce, RowForm& form) {
   form.full = reduce.operand(0)->shape();
   if (!form.full.IsArray() || form.full.HasDynamicDims() || !form.full.IsRowMajor()) return false;
@@ -24,7 +24,6 @@ bool SplitDims(const Instruction& reduce, RowForm& form) {
       form.within.push_back(d);
       form.length *= form.full.dims[d];
     } else {
-      if (!form.within.empty()) return false;
       form.kept.push_back(d);
       form.rows *= form.full.dims[d];
     }
@@ -68,7 +67,7 @@ class Checker {
       case Opcode::kGetTupleElement:
         return true;
       case Opcode::kBroadcast:
-        return Conforms(i.shape()) && BroadcastKeepsRow(i);
+        return Conforms(i.shape()) && form_.BroadcastKeepsRow(i);
       case Opcode::kReshape:
       case Opcode::kBitcast:
         return form_.IsRowShaped(i.shape()) && form_.IsRowShaped(i.operand(0)->shape()) &&
@@ -89,22 +88,6 @@ class Checker {
            (shape.dims == form_.full.dims || form_.IsRowShaped(shape));
   }
 
-  // The operand has an element a row, and lands in the same row.
-  bool BroadcastKeepsRow(const Instruction& i) const {
-    const Shape& from = i.operand(0)->shape();
-    if (!form_.IsRowShaped(from)) return false;
-    const DimVector& to = i.attr<BroadcastAttrs>().dimensions;
-    if (form_.IsRowShaped(i.shape())) return std::is_sorted(to.begin(), to.end());
-    size_t next = 0;
-    for (int64_t d = 0; d < from.rank(); ++d) {
-      if (from.dims[d] == 1) continue;
-      if (next == form_.kept.size() || to[d] != form_.kept[next++] ||
-          from.dims[d] != form_.full.dims[to[d]])
-        return false;
-    }
-    return next == form_.kept.size();
-  }
-
   RowForm& form_;
   absl::flat_hash_map<const Instruction*, int> pass_;
 };
@@ -113,6 +96,44 @@ class Checker {
 
 bool RowForm::IsRowShaped(const Shape& shape) const {
   return shape.IsArray() && shape.IsRowMajor() && shape.ElementCount() == rows;
+}
+
+bool RowForm::IsFull(const Shape& shape) const {
+  return shape.IsArray() && shape.IsRowMajor() && shape.ElementCount() == full.ElementCount();
+}
+
+bool RowForm::IsFullBroadcast(const Instruction& i) const {
+  return i.opcode() == Opcode::kBroadcast && i.shape().dims == full.dims;
+}
+
+bool RowForm::IsAlongRow(const Instruction& broadcast) const {
+  const Shape& from = broadcast.operand(0)->shape();
+  const DimVector& to = broadcast.attr<BroadcastAttrs>().dimensions;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    if (from.dims[d] != 1 && Contains(within, to[d])) return true;
+  return false;
+}
+
+bool RowForm::BroadcastKeepsRow(const Instruction& broadcast) const {
+  const Shape& from = broadcast.operand(0)->shape();
+  if (!IsRowShaped(from)) return false;
+  const DimVector& to = broadcast.attr<BroadcastAttrs>().dimensions;
+  if (IsRowShaped(broadcast.shape())) return std::is_sorted(to.begin(), to.end());
+  size_t next = 0;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    if (from.dims[d] == 1) continue;
+    if (next == kept.size() || to[d] != kept[next++] || from.dims[d] != full.dims[to[d]])
+      return false;
+  }
+  return next == kept.size();
+}
+
+bool RowForm::IsColumns() const {
+  return !kept.empty() && (within.empty() || kept.back() > within.back());
+}
+
+bool RowForm::IsContiguous() const {
+  return kept.empty() || within.empty() || kept.back() < within.front();
 }
 
 std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members) {

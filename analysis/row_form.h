@@ -1,6 +1,7 @@
 // Row computations: reductions along rows of an array, and work on the same rows before, between
 // and after them (softmax, layer norm). One pass over a row after another computes them while the
-// row is in the nearest cache.
+// row is in the nearest cache. A row is what one result of a reduction sees: it may lie together,
+// in pieces, or as a column with other columns beside it.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace hlokit {
 struct RowForm {
   Shape full;        // the array whose rows are reduced, row-major
   DimVector kept;    // its dimensions that number the rows, slowest first
-  DimVector within;  // its dimensions that a row spans: the fastest ones
+  DimVector within;  // its dimensions that a row spans, slowest first; none of either is of size 1
   int64_t rows = 1;
   int64_t length = 1;  // elements of a row
   // The reductions, operands before users, and the pass (from 0) that computes each.
@@ -26,6 +27,17 @@ struct RowForm {
 
   // True for a value with one element a row.
   bool IsRowShaped(const Shape& shape) const;
+  // True for an array with as many elements as all rows have, in their order.
+  bool IsFull(const Shape& shape) const;
+  bool IsFullBroadcast(const Instruction& i) const;
+  // True for a broadcast of what varies along rows.
+  bool IsAlongRow(const Instruction& broadcast) const;
+  // True for a broadcast of what has an element a row to that row.
+  bool BroadcastKeepsRow(const Instruction& broadcast) const;
+  // True if the fastest dimension is not reduced: rows are columns.
+  bool IsColumns() const;
+  // True if each row lies together.
+  bool IsContiguous() const;
 };
 
 // The form of `members` (operands before users, what they read from memory left out), or nothing if

@@ -72,12 +72,26 @@ TEST(RowFormTest, RowsMustNotMix) {
     EXPECT_FALSE(FormOf(*Parse(absl::StrCat(kSum, body))).has_value()) << body;
 }
 
-TEST(RowFormTest, OnlyTheFastestDimensionsMakeARow) {
-  EXPECT_FALSE(FormOf(*Parse("  ROOT s = f32[4,6]{1,0} reduce(x, z), dimensions={1},"
-                             " to_apply=sum\n"))
-                   .has_value());
+TEST(RowFormTest, RowsMayBeColumns) {
+  const auto form =
+      FormOf(*Parse("  ROOT s = f32[4,6]{1,0} reduce(x, z), dimensions={1},"
+                    " to_apply=sum\n"));
+  ASSERT_TRUE(form.has_value());
+  EXPECT_TRUE(form->IsColumns());
+  EXPECT_FALSE(form->IsContiguous());
+  EXPECT_EQ(form->rows, 24);
+  EXPECT_EQ(form->length, 5);
+}
+
+TEST(RowFormTest, RowsMayLieInPieces) {
+  const auto form =
+      FormOf(*Parse("  ROOT s = f32[5]{0} reduce(x, z), dimensions={0,2},"
+                    " to_apply=sum\n"));
+  ASSERT_TRUE(form.has_value());
+  EXPECT_FALSE(form->IsColumns());
+  EXPECT_FALSE(form->IsContiguous());
+  EXPECT_EQ(form->within, DimVector({0, 2}));
 }
 
 }  // namespace
 }  // namespace hlokit
-// SPDX-License-Identifier: Apache-2.0

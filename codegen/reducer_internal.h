@@ -18,6 +18,10 @@ class RunningReduction {
   // and a step of scalars or vectors waits for one instruction, not for a chain of tests for NaN.
   RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys = false);
 
+  // Sums are made in the order of the elements, each rounded: of columns, which vectors hold beside
+  // each other.
+  void KeepOrder() { reassociate_ = false; }
+
   const Instruction& reduce() const { return *reduce_; }
   void AppendInitial(Values& carried) const;
   // Takes its values from `carried` on from `used`, reduces the elements at `index`, appends the

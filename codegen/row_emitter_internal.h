@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "analysis/row_form.h"
+#include "analysis/row_lanes.h"
 #include "codegen/expression.h"
 #include "codegen/kernels_internal.h"
 #include "codegen/math/quotient.h"
@@ -32,14 +33,17 @@ struct RowPlan {
   // Rows of bf16 are read as words of two: a vector of the even elements, then one of the odd ones.
   // Nothing is then moved between lanes.
   bool pairs = false;
+  // Where lanes > 0: what vectors cover. Those of columns hold one element each of several of them,
+  // and row values are vectors too; a tile is what one goes over, the last one may be cut off.
+  RowLanes beside;
+  bool columns = false;
 
   // Elements that one step along the row computes.
   int64_t step() const { return lanes * (pairs ? 2 : 1); }
-  // True for an array with as many elements as the rows have, in their order.
-  bool IsFull(const Shape& shape) const;
-  bool IsFullBroadcast(const Instruction& i) const;
-  // True for a broadcast to all rows of what varies along them.
-  bool IsAlongRow(const Instruction& i) const;
+  int64_t tiles() const { return columns ? (beside.count + lanes - 1) / lanes : 1; }
+  bool cuts_off() const { return columns && beside.count % lanes != 0; }
+  // A unit of work is a row, or a tile of columns.
+  int64_t units() const { return columns ? form.rows / beside.count * tiles() : form.rows; }
 };
 
 // Nothing if the expression is no row computation, or does as well with plain kernels.
@@ -48,20 +52,13 @@ std::optional<RowPlan> PlanRows(const Expression& expression);
 // What the last pass and the reductions of each pass read, down to reductions.
 absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass);
 
-// True for functions of many steps.
-bool IsCostly(const Instruction& i);
-
-// True if all of the plan's work on elements of rows can be written in vectors; sets lanes and
-// pairs then.
-bool PlanLanes(RowPlan& plan);
-
 class RowEmitter {
  public:
   RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays);
-  void EmitRow(llvm::Value* row);
+  void EmitRow(llvm::Value* unit);
 
  private:
-  std::vector<llvm::Value*> RowIndex(llvm::Value* row);
+  void FindPlace(llvm::Value* unit);
   void MakeRooms();
   void EmitRowValues(int pass);
   bool Spreads(const Instruction* i) const;
@@ -77,8 +74,14 @@ class RowEmitter {
 
   // ---- row_lanes.cc: in vectors ----
   void BindLanes();
+  void BindColumnValues();
+  llvm::Value* Spread(const Instruction* broadcast);
   void EmitSplats(int pass);
   Values EmitLanes(int pass, const std::vector<RunningReduction>& running);
+  Values EmitNest(size_t level, llvm::Value* position, const Values& carried,
+                  absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+  Values EmitPieces(int pass, const std::vector<RunningReduction>& running, llvm::Value* position,
+                    const Values& carried, int64_t unrolled);
   int64_t Unrolled(int pass) const;
   void EmitStep(int pass, const std::vector<RunningReduction>& running, const Values& carried,
                 size_t& used, Values& next);
@@ -86,7 +89,9 @@ class RowEmitter {
   void StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low);
   ScalarValue LoadLanes(const ArrayRef& array, llvm::Value* place);
   ScalarValue LoadAlternate(const ArrayRef& array, llvm::Value* place);
-  llvm::Value* Splat(llvm::Value* scalar);
+  void StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Value* value);
+  llvm::Value* Splat(llvm::Value* value);
+  llvm::Value* LanesBefore(llvm::Value* count);
 
   const RowPlan& plan_;
   const RowForm& form_;
@@ -95,8 +100,12 @@ class RowEmitter {
   ElementEmitter emitter_;
   std::vector<ArrayRef> rooms_;                                // of plan_.kept
   absl::flat_hash_map<const Instruction*, Divisor> divisors_;  // by the division
-  llvm::Value* row_start_ = nullptr;                           // of the row that is being written
+  // Of the unit that is being written: where its row starts (if it lies together), its number among
+  // the rows (that of its first column), its index, and which lanes there are where some are not.
+  llvm::Value* row_start_ = nullptr;
+  llvm::Value* row_ = nullptr;
   std::vector<llvm::Value*> multi_;
+  llvm::Value* mask_ = nullptr;
   // Vectors of what is the same along a row, by broadcast.
   absl::flat_hash_map<const Instruction*, llvm::Value*> splats_;
   // While a step is written: its place in the row and in the array, and which elements of pairs.

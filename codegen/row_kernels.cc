@@ -24,17 +24,17 @@ void RowEmitter::MakeRooms() {
   llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
   b_.SetInsertPoint(&entry, entry.begin());
   for (const RowPlan::Kept& kept : plan_.kept) {
-    const Shape row = Shape::Array(emitter_.TypeOf(kept.instruction->shape()), {form_.length});
+    const int64_t size = form_.length * (plan_.columns ? plan_.lanes : 1);
+    const Shape row = Shape::Array(emitter_.TypeOf(kept.instruction->shape()), {size});
     llvm::Type* type = MemoryType(b_.getContext(), row.type);
-    llvm::AllocaInst* room = b_.CreateAlloca(type, b_.getInt64(form_.length));
+    llvm::AllocaInst* room = b_.CreateAlloca(type, b_.getInt64(size));
     room->setAlignment(llvm::Align(64));
     rooms_.push_back({room, row});
   }
 }
 
-void RowEmitter::EmitRow(llvm::Value* row) {
-  row_start_ = Scale(b_, row, form_.length);
-  multi_ = RowIndex(row);
+void RowEmitter::EmitRow(llvm::Value* unit) {
+  FindPlace(unit);
   divisors_.clear();
   splats_.clear();
   emitter_.BeginScope();
@@ -42,27 +42,45 @@ void RowEmitter::EmitRow(llvm::Value* row) {
     EmitRowValues(pass);
     EmitPass(pass);
   }
-  for (size_t r : plan_.row_roots)
-    StoreTo(b_, arrays_.result(r), ElementIndex::Linear(row),
-            emitter_.EmitRounded(plan_.e.roots[r],
-                                 WithMulti(b_, ElementIndex::Linear(row), plan_.e.shapes[r]),
-                                 plan_.e.root_leaves[r]));
+  for (size_t r : plan_.row_roots) {
+    const ElementIndex index = ElementIndex::Linear(row_);
+    const ScalarValue value = emitter_.EmitRounded(
+        plan_.e.roots[r], WithMulti(b_, index, plan_.e.shapes[r]), plan_.e.root_leaves[r]);
+    const ArrayRef array = arrays_.result(static_cast<int64_t>(r));
+    if (plan_.columns)
+      StoreVector(array, row_, ToMemoryForm(b_, array.shape.type, value));
+    else
+      StoreTo(b_, array, index, value);
+  }
   emitter_.EndScope();
 }
 
-std::vector<llvm::Value*> RowEmitter::RowIndex(llvm::Value* row) {
-  std::vector<llvm::Value*> multi(form_.full.rank(), b_.getInt64(0));
-  for (size_t k = form_.kept.size(); k-- > 0;) {
-    const int64_t d = form_.kept[k];
+void RowEmitter::FindPlace(llvm::Value* unit) {
+  multi_.assign(form_.full.rank(), b_.getInt64(0));
+  DimVector numbered = form_.kept;
+  row_ = unit;
+  if (plan_.columns) {
+    numbered.resize(numbered.size() - plan_.beside.dims.size());
+    llvm::Value* tiles = b_.getInt64(plan_.tiles());
+    llvm::Value* tile = numbered.empty() ? unit : b_.CreateURem(unit, tiles);
+    llvm::Value* first = Scale(b_, tile, plan_.lanes);
+    unit = numbered.empty() ? b_.getInt64(0) : b_.CreateUDiv(unit, tiles);
+    multi_[plan_.beside.dims.back()] = first;  // of all that lanes cover, walked as one
+    row_ = b_.CreateNSWAdd(Scale(b_, unit, plan_.beside.count), first);
+    if (plan_.cuts_off())
+      mask_ = LanesBefore(b_.CreateNSWSub(b_.getInt64(plan_.beside.count), first));
+  }
+  row_start_ = form_.IsContiguous() ? Scale(b_, unit, form_.length) : nullptr;
+  for (size_t k = numbered.size(); k-- > 0;) {
+    const int64_t d = numbered[k];
     if (k == 0) {
-      multi[d] = row;
+      multi_[d] = unit;
       break;
     }
     llvm::Value* size = b_.getInt64(form_.full.dims[d]);
-    multi[d] = b_.CreateURem(row, size);
-    row = b_.CreateUDiv(row, size);
+    multi_[d] = b_.CreateURem(unit, size);
+    unit = b_.CreateUDiv(unit, size);
   }
-  return multi;
 }
 
 // Values of the whole row come before the loop that reads them.
@@ -82,11 +100,13 @@ void RowEmitter::EmitRowValues(int pass) {
 
 // True for a value of the whole row, given to each of its elements.
 bool RowEmitter::Spreads(const Instruction* i) const {
-  return plan_.IsFullBroadcast(*i) && plan_.dependent.contains(i);
+  return form_.IsFullBroadcast(*i) && plan_.dependent.contains(i);
 }
 
 bool RowEmitter::DividesByRowValue(const Instruction* i) const {
   const ElementType type = i->shape().IsArray() ? i->shape().type : ElementType::kInvalid;
+  // Dividing columns costs a division for each vector of divisors too.
+  if (plan_.columns && type != ElementType::kBF16) return false;
   return i->opcode() == Opcode::kDivide && Spreads(i->operand(1)) &&
          i->shape().dims == form_.full.dims &&
          (type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16);
@@ -136,6 +156,8 @@ void RowEmitter::EmitPass(int pass) {
   std::vector<RunningReduction> running;
   for (const RowForm::Reduction& r : form_.reductions)
     if (r.pass == pass) running.emplace_back(*r.reduce, emitter_, /*in_keys=*/true);
+  if (plan_.columns)
+    for (RunningReduction& r : running) r.KeepOrder();
   if (running.empty() && plan_.full_roots.empty()) return;
   Finish(pass, running, plan_.lanes > 0 ? EmitLanes(pass, running) : EmitElements(pass, running));
 }
@@ -211,13 +233,13 @@ bool AddRowKernels(const Expression& e, std::vector<Kernel>& out) {
   const std::optional<RowPlan> plan = PlanRows(e);
   if (!plan.has_value()) return false;
   Kernel kernel;
-  kernel.units = plan->form.rows;
-  kernel.unit_cost =
-      static_cast<double>(plan->body.size()) * static_cast<double>(plan->form.length);
+  kernel.units = plan->units();
+  kernel.unit_cost = static_cast<double>(plan->body.size()) *
+                     static_cast<double>(plan->form.length * (plan->columns ? plan->lanes : 1));
   kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                llvm::Value* end) {
     RowEmitter rows(plan, b, arrays);
-    EmitLoop(b, begin, end, [&](llvm::Value* row) { rows.EmitRow(row); });
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) { rows.EmitRow(unit); });
   };
   kernel.in_vectors = plan->lanes > 0;
   if (kernel.units > 0) out.push_back(std::move(kernel));

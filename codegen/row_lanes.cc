@@ -26,47 +26,90 @@ llvm::Value* Lanes(Builder& b, llvm::Value* vector, int64_t first, int64_t count
 
 }  // namespace
 
-llvm::Value* RowEmitter::Splat(llvm::Value* scalar) {
-  return b_.CreateVectorSplat(static_cast<unsigned>(plan_.lanes), scalar);
+// A vector of the value, if it is none yet.
+llvm::Value* RowEmitter::Splat(llvm::Value* value) {
+  if (value->getType()->isVectorTy()) return value;
+  return b_.CreateVectorSplat(static_cast<unsigned>(plan_.lanes), value);
+}
+
+llvm::Value* RowEmitter::LanesBefore(llvm::Value* count) {
+  std::vector<llvm::Constant*> numbers;
+  for (int64_t k = 0; k < plan_.lanes; ++k) numbers.push_back(b_.getInt64(k));
+  return b_.CreateICmpSLT(llvm::ConstantVector::get(numbers), Splat(count));
 }
 
 // Leaves and broadcasts give vectors: of the step's elements, or of its even or odd ones.
 void RowEmitter::BindLanes() {
   for (const Expression::Leaf& leaf : plan_.e.leaves) {
-    if (!plan_.IsFull(leaf.instruction->shape())) continue;
+    if (!form_.IsFull(leaf.instruction->shape())) continue;
     const ArrayRef array = arrays_.operand(leaf.operand);
     emitter_.Bind(leaf.instruction, [this, array](const ElementIndex&) {
       return plan_.pairs ? LoadAlternate(array, place_) : LoadLanes(array, place_);
     });
   }
   for (const Instruction* i : plan_.body) {
-    if (!plan_.IsFullBroadcast(*i)) continue;
-    if (!plan_.IsAlongRow(*i)) {
-      emitter_.Bind(i, [this, i](const ElementIndex&) { return ScalarValue{splats_.at(i)}; });
-      continue;
-    }
-    const Instruction* from = i->operand(0);
-    const auto leaf =
-        std::find_if(plan_.e.leaves.begin(), plan_.e.leaves.end(),
-                     [&](const Expression::Leaf& l) { return l.instruction == from; });
-    const ArrayRef array = arrays_.operand(leaf->operand);
-    emitter_.Bind(i, [this, i, array](const ElementIndex&) {
-      std::vector<llvm::Value*> multi;
-      const DimVector& to = i->attr<BroadcastAttrs>().dimensions;
-      for (size_t d = 0; d < to.size(); ++d)
-        multi.push_back(array.shape.dims[d] == 1 ? b_.getInt64(0) : multi_[to[d]]);
-      llvm::Value* place = LinearOffset(b_, ElementIndex::Multi(std::move(multi)), array.shape);
-      return plan_.pairs ? LoadAlternate(array, place) : LoadLanes(array, place);
+    if (!form_.IsFullBroadcast(*i)) continue;
+    emitter_.Bind(i, [this, i](const ElementIndex&) {
+      if (const auto known = splats_.find(i); known != splats_.end())
+        return ScalarValue{known->second};
+      return ScalarValue{Splat(Spread(i))};
     });
   }
+  if (plan_.columns) BindColumnValues();
+}
+
+// What has an element a column is a vector.
+void RowEmitter::BindColumnValues() {
+  for (const Expression::Leaf& leaf : plan_.e.leaves) {
+    const Shape& shape = leaf.instruction->shape();
+    if (form_.IsFull(shape) || !form_.IsRowShaped(shape)) continue;
+    const ArrayRef array = arrays_.operand(leaf.operand);
+    emitter_.Bind(leaf.instruction, [this, array](const ElementIndex& index) {
+      return LoadLanes(array, LinearOffset(b_, index, array.shape));
+    });
+  }
+  for (const Instruction* i : plan_.body) {
+    if (i->opcode() != Opcode::kBroadcast || !form_.IsRowShaped(i->shape()) ||
+        !i->operand(0)->shape().IsScalar())
+      continue;
+    emitter_.Bind(i, [this, i](const ElementIndex&) {
+      return ScalarValue{Splat(emitter_.Emit(i->operand(0), ElementIndex::Multi({})).re)};
+    });
+  }
+}
+
+// What a broadcast to all rows gives the step's elements: a scalar where it is the same for them.
+llvm::Value* RowEmitter::Spread(const Instruction* broadcast) {
+  const Instruction* from = broadcast->operand(0);
+  if (from->shape().IsScalar()) return emitter_.Emit(from, ElementIndex::Multi({})).re;
+  std::vector<llvm::Value*> multi;
+  bool in_lanes = false;
+  const DimVector& to = broadcast->attr<BroadcastAttrs>().dimensions;
+  for (size_t d = 0; d < to.size(); ++d) {
+    const bool varies = from->shape().dims[d] != 1;
+    multi.push_back(varies ? multi_[to[d]] : b_.getInt64(0));
+    in_lanes |= varies && to[d] == plan_.beside.dims.back();
+  }
+  const ElementIndex index = ElementIndex::Multi(std::move(multi));
+  const auto leaf = std::find_if(plan_.e.leaves.begin(), plan_.e.leaves.end(),
+                                 [&](const Expression::Leaf& l) { return l.instruction == from; });
+  if (leaf == plan_.e.leaves.end() || (!in_lanes && !plan_.columns))
+    return emitter_.Emit(from, index).re;
+  const ArrayRef array = arrays_.operand(leaf->operand);
+  if (!in_lanes) return LoadFrom(b_, array, index).re;
+  llvm::Value* place = LinearOffset(b_, index, array.shape);
+  return (plan_.pairs ? LoadAlternate(array, place) : LoadLanes(array, place)).re;
 }
 
 ScalarValue RowEmitter::LoadLanes(const ArrayRef& array, llvm::Value* place) {
   const ElementType type = array.shape.type;
   llvm::Type* element = MemoryType(b_.getContext(), type);
-  llvm::LoadInst* load = b_.CreateAlignedLoad(VectorOf(element, plan_.lanes),
-                                              b_.CreateInBoundsGEP(element, array.base, place),
-                                              llvm::Align(ByteWidth(type)));
+  llvm::Type* vector = VectorOf(element, plan_.lanes);
+  llvm::Value* address = b_.CreateInBoundsGEP(element, array.base, place);
+  const llvm::Align align(ByteWidth(type));
+  if (mask_ != nullptr)
+    return FromMemoryForm(b_, type, b_.CreateMaskedLoad(vector, address, align, mask_));
+  llvm::LoadInst* load = b_.CreateAlignedLoad(vector, address, align);
   if (array.never_written)
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
   return FromMemoryForm(b_, type, load);
@@ -96,39 +139,31 @@ ScalarValue RowEmitter::LoadAlternate(const ArrayRef& array, llvm::Value* place)
 
 void RowEmitter::EmitSplats(int pass) {
   const auto needed = NeededIn(plan_, pass);
-  const auto row_value = [&](const Instruction* i) {
-    const Instruction* from = i->operand(0);
-    if (from->shape().IsScalar()) return emitter_.Emit(from, ElementIndex::Multi({})).re;
-    std::vector<llvm::Value*> multi;
-    const DimVector& to = i->attr<BroadcastAttrs>().dimensions;
-    for (size_t d = 0; d < to.size(); ++d)
-      multi.push_back(from->shape().dims[d] == 1 ? b_.getInt64(0) : multi_[to[d]]);
-    return emitter_.Emit(from, ElementIndex::Multi(std::move(multi))).re;
-  };
   for (const Instruction* i : plan_.body)
-    if (plan_.IsFullBroadcast(*i) && !plan_.IsAlongRow(*i) && needed.contains(i) &&
-        !splats_.contains(i))
-      splats_[i] = Splat(row_value(i));
+    if (form_.IsFullBroadcast(*i) && needed.contains(i) && !splats_.contains(i) &&
+        (i->operand(0)->shape().IsScalar() || !form_.IsAlongRow(*i)))
+      splats_[i] = Splat(Spread(i));
   for (const Instruction* i : plan_.body) {
     if (!DividesByRowValue(i) || !needed.contains(i) || divisors_.contains(i)) continue;
-    const Divisor divisor = PrepareDivisor(b_, row_value(i->operand(1)));
+    const Divisor divisor = PrepareDivisor(b_, Spread(i->operand(1)));
     divisors_[i] = {Splat(divisor.value), Splat(divisor.reciprocal), Splat(divisor.scale)};
   }
 }
 
 int64_t RowEmitter::Unrolled(int pass) const {
+  if (plan_.columns) return 1;
   int64_t work = 0;
   for (const RowForm::Reduction& r : form_.reductions) work += r.pass == pass ? 1 : 0;
   for (const Instruction* i : NeededIn(plan_, pass)) {
     if (IsCostly(*i)) return 1;
     const bool moves = i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kConvert;
-    if (!plan_.IsFull(i->shape()) || moves) continue;
+    if (!form_.IsFull(i->shape()) || moves) continue;
     work += i->shape().type == ElementType::kBF16 ? 1 + kRounding : 1;
   }
   int64_t steps = work <= kShortStep ? 4 : work <= kMediumStep ? 2 : 1;
   steps = std::max<int64_t>(1, steps * kRegisterLanes / plan_.step());
   if (pass + 1 == form_.passes && !plan_.full_roots.empty()) steps = 1;
-  while (form_.length / plan_.step() % steps != 0) steps /= 2;
+  while (plan_.beside.count / plan_.step() % steps != 0) steps /= 2;
   return steps;
 }
 
@@ -137,29 +172,69 @@ Values RowEmitter::EmitLanes(int pass, const std::vector<RunningReduction>& runn
   const size_t parts = static_cast<size_t>(unrolled) * (plan_.pairs ? 2 : 1);
   Values carried;
   for (size_t p = 0; p < parts; ++p)
-    for (const RunningReduction& r : running) carried.push_back(Splat(r.Neutral()));
-  const int64_t d = form_.within[0];
-  llvm::Value* outside = multi_[d];
-  const Values sums = EmitLoopCarrying(
-      b_, form_.length / plan_.step() / unrolled, carried,
+    for (const RunningReduction& r : running) {
+      Values first;
+      if (plan_.columns)
+        r.AppendInitial(first);
+      else
+        first = {r.Neutral()};
+      carried.push_back(Splat(first[0]));
+    }
+  const auto outside = multi_;
+  const Values sums =
+      EmitNest(0, b_.getInt64(0), carried, [&](llvm::Value* position, const Values& values) {
+        return EmitPieces(pass, running, position, values, unrolled);
+      });
+  multi_ = outside;
+  return Collect(running, sums, parts);
+}
+
+// Loops over what of a row lanes do not cover; `body` gets the place among that.
+Values RowEmitter::EmitNest(size_t level, llvm::Value* position, const Values& carried,
+                            absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  if (level == plan_.beside.outer.size()) return body(position, carried);
+  const int64_t d = plan_.beside.outer[level], size = form_.full.dims[d];
+  return EmitLoopCarrying(b_, size, carried, [&](llvm::Value* step, const Values& inner) {
+    multi_[d] = step;
+    llvm::Value* next = level == 0 ? step : b_.CreateNSWAdd(Scale(b_, position, size), step);
+    return EmitNest(level + 1, next, inner, body);
+  });
+}
+
+// One step of columns; of a row the whole of what lanes cover.
+Values RowEmitter::EmitPieces(int pass, const std::vector<RunningReduction>& running,
+                              llvm::Value* position, const Values& carried, int64_t unrolled) {
+  llvm::Value* start = row_start_ != nullptr
+                           ? row_start_
+                           : LinearOffset(b_, ElementIndex::Multi(multi_), form_.full);
+  if (plan_.columns) {
+    at_ = Scale(b_, position, plan_.lanes);
+    place_ = start;
+    Values next;
+    size_t used = 0;
+    EmitStep(pass, running, carried, used, next);
+    return next;
+  }
+  llvm::Value* before = Scale(b_, position, plan_.beside.count);
+  return EmitLoopCarrying(
+      b_, plan_.beside.count / plan_.step() / unrolled, carried,
       [&](llvm::Value* group, const Values& values) {
         Values next;
         size_t used = 0;
         llvm::Value* first = Scale(b_, group, plan_.step() * unrolled);
         for (int64_t u = 0; u < unrolled; ++u) {
-          at_ = u == 0 ? first : b_.CreateNSWAdd(first, b_.getInt64(u * plan_.step()));
-          multi_[d] = at_;
+          llvm::Value* at = u == 0 ? first : b_.CreateNSWAdd(first, b_.getInt64(u * plan_.step()));
+          multi_[plan_.beside.dims.back()] = at;
+          at_ = plan_.beside.outer.empty() ? at : b_.CreateNSWAdd(before, at);
+          place_ = b_.CreateNSWAdd(start, at);
           EmitStep(pass, running, values, used, next);
         }
         return next;
       });
-  multi_[d] = outside;
-  return Collect(running, sums, parts);
 }
 
 void RowEmitter::EmitStep(int pass, const std::vector<RunningReduction>& running,
                           const Values& carried, size_t& used, Values& next) {
-  place_ = b_.CreateNSWAdd(row_start_, at_);
   words_.clear();
   std::vector<llvm::Value*> low(plan_.full_roots.size());
   for (odd_ = 0; odd_ < (plan_.pairs ? 2 : 1); ++odd_) {
@@ -171,17 +246,22 @@ void RowEmitter::EmitStep(int pass, const std::vector<RunningReduction>& running
   }
 }
 
+void RowEmitter::StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Value* value) {
+  llvm::Type* element = MemoryType(b_.getContext(), array.shape.type);
+  llvm::Value* address = b_.CreateInBoundsGEP(element, array.base, place);
+  const llvm::Align align(ByteWidth(array.shape.type));
+  if (mask_ != nullptr)
+    b_.CreateMaskedStore(value, address, align, mask_);
+  else
+    b_.CreateAlignedStore(value, address, align);
+}
+
 // Stores what is kept from this pass on, and the roots in the last one: of pairs the even elements
 // wait in `low` for the odd ones.
 void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low) {
-  const auto store = [&](const ArrayRef& array, llvm::Value* place, llvm::Value* value) {
-    llvm::Type* element = MemoryType(b_.getContext(), array.shape.type);
-    b_.CreateAlignedStore(value, b_.CreateInBoundsGEP(element, array.base, place),
-                          llvm::Align(ByteWidth(array.shape.type)));
-  };
   for (size_t k = 0; k < plan_.kept.size(); ++k)
     if (plan_.kept[k].pass == pass)
-      store(
+      StoreVector(
           rooms_[k], at_,
           ToMemoryForm(b_, rooms_[k].shape.type, emitter_.Emit(plan_.kept[k].instruction, index)));
   if (pass + 1 != form_.passes) return;
@@ -195,11 +275,11 @@ void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llv
   for (size_t k = 0; k < values.size(); ++k) {
     const ArrayRef array = arrays_.result(static_cast<int64_t>(plan_.full_roots[k]));
     if (!plan_.pairs) {
-      store(array, place_, values[k]);
+      StoreVector(array, place_, values[k]);
     } else if (odd_ == 0) {
       low[k] = b_.CreateLShr(values[k], 16);
     } else {
-      store(array, place_, b_.CreateOr(low[k], values[k]));
+      StoreVector(array, place_, b_.CreateOr(low[k], values[k]));
     }
   }
 }
@@ -207,6 +287,7 @@ void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llv
 // One value of each reduction from its `count` vectors: these first, then their halves.
 Values RowEmitter::Collect(const std::vector<RunningReduction>& running, const Values& parts,
                            size_t count) {
+  if (plan_.columns) return parts;
   Values results;
   for (size_t r = 0; r < running.size(); ++r) {
     std::vector<llvm::Value*> sums;

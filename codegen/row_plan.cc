@@ -8,8 +8,9 @@
 namespace hlokit {
 namespace {
 
-// Values kept from one pass over a row to a later one take at most so many bytes.
-constexpr int64_t kMostKeptBytes = 32 << 10;
+// Values kept from one pass over a row to a later one take at most so many bytes; those of columns
+// lie apart where they come from, so that the second cache is better than asking again.
+constexpr int64_t kMostKeptBytes = 32 << 10, kMostKeptOfColumns = 128 << 10;
 
 // A vector register of the widest machines in f32; narrower ones take two or four.
 constexpr int64_t kLanes = 16;
@@ -20,9 +21,9 @@ bool WantsWideLanes(const RowPlan& plan) {
   const double work =
       static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
   const bool costly = std::any_of(plan.body.begin(), plan.body.end(), [&](const Instruction* i) {
-    return IsCostly(*i) && plan.IsFull(i->shape());
+    return IsCostly(*i) && plan.form.IsFull(i->shape());
   });
-  return costly && work >= kLongWork && plan.form.length % (4 * kLanes) == 0;
+  return costly && work >= kLongWork && plan.beside.count % (4 * kLanes) == 0;
 }
 
 void PlanKept(RowPlan& plan) {
@@ -37,8 +38,10 @@ void PlanKept(RowPlan& plan) {
       if (!needed[pass].contains(i)) continue;
       if (uses++ == 0) first = pass;
     }
-    const int64_t size = plan.form.length * ByteWidth(i->shape().type);
-    if (uses < 2 || bytes + size > kMostKeptBytes) continue;
+    int64_t size = plan.form.length * ByteWidth(i->shape().type);
+    if (plan.columns) size *= plan.lanes;
+    const int64_t most = plan.columns ? kMostKeptOfColumns : kMostKeptBytes;
+    if (uses < 2 || bytes + size > most) continue;
     bytes += size;
     plan.kept.push_back({i, first});
   }
@@ -59,130 +62,52 @@ bool SortRoots(RowPlan& plan) {
   return true;
 }
 
-bool IsLaneType(ElementType type) {
-  return type == ElementType::kF32 || type == ElementType::kBF16 || type == ElementType::kF16 ||
-         type == ElementType::kPred;
-}
-
-// Operations that are written the same for vectors and for single elements.
-bool IsLaneOperation(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kAdd:
-    case Opcode::kAnd:
-    case Opcode::kCompare:
-    case Opcode::kConvert:
-    case Opcode::kCopy:
-    case Opcode::kDivide:
-    case Opcode::kErf:
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kMultiply:
-    case Opcode::kNegate:
-    case Opcode::kNot:
-    case Opcode::kOr:
-    case Opcode::kRsqrt:
-    case Opcode::kSelect:
-    case Opcode::kSqrt:
-    case Opcode::kSubtract:
-    case Opcode::kTanh:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsLeaf(const RowPlan& plan, const Instruction* i) {
-  return std::any_of(plan.e.leaves.begin(), plan.e.leaves.end(),
-                     [&](const Expression::Leaf& leaf) { return leaf.instruction == i; });
-}
-
-bool ReducesInLanes(const Instruction& i) {
-  if (!i.shape().IsArray() || !IsLaneType(i.shape().type) || i.shape().type == ElementType::kPred)
-    return false;
-  if (RoundsSteps(i)) return false;  // one after the other
-  const std::optional<Opcode> reducer = SimpleReducer(*i.to_apply());
-  return reducer.has_value() && (*reducer == Opcode::kAdd || *reducer == Opcode::kMultiply ||
-                                 *reducer == Opcode::kMaximum || *reducer == Opcode::kMinimum);
-}
-
-// Broadcasts of row values are made once a row; what lies along rows has to be in memory.
-bool SpreadsInLanes(const RowPlan& plan, const Instruction& i) {
-  const Instruction* from = i.operand(0);
-  if (i.shape().dims != plan.form.full.dims || plan.IsFull(from->shape())) return false;
-  if (!plan.IsAlongRow(i)) return true;
-  return IsLeaf(plan, from) && from->shape().IsRowMajor() && IsLaneType(from->shape().type) &&
-         i.attr<BroadcastAttrs>().dimensions.back() == plan.form.within[0] &&
-         from->shape().dims.back() == plan.form.length;
-}
-
-bool GoesInLanes(const RowPlan& plan, const Instruction& i) {
-  if (i.opcode() == Opcode::kReduce) return ReducesInLanes(i);
-  const auto is_full = [&](const Instruction* x) { return plan.IsFull(x->shape()); };
-  if (!is_full(&i))
-    return i.shape().IsArray() && std::none_of(i.operands().begin(), i.operands().end(), is_full);
-  if (!IsLaneType(i.shape().type)) return false;
-  if (i.opcode() == Opcode::kBroadcast) return SpreadsInLanes(plan, i);
-  for (const Instruction* operand : i.operands())
-    if (!is_full(operand) || !IsLaneType(operand->shape().type)) return false;
-  if (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast)
-    return i.shape().type == i.operand(0)->shape().type;
-  return IsLaneOperation(i.opcode());
-}
-
 bool GoesInPairs(const RowPlan& plan) {
-  if (plan.form.length % (2 * plan.lanes) != 0 || !plan.kept.empty()) return false;
+  if (plan.columns || plan.beside.count % (2 * plan.lanes) != 0 || !plan.kept.empty()) return false;
   for (size_t r : plan.full_roots)
     if (plan.e.shapes[r].type != ElementType::kBF16) return false;
   bool reads = false;
   for (const Expression::Leaf& leaf : plan.e.leaves) {
-    if (!plan.IsFull(leaf.instruction->shape())) continue;
+    if (!plan.form.IsFull(leaf.instruction->shape())) continue;
     if (leaf.instruction->shape().type != ElementType::kBF16) return false;
     reads = true;
   }
   return reads;
 }
 
-}  // namespace
-
-bool IsCostly(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return !IsComplex(i.shape().type);
-    default:
-      return false;
+// Four vectors of columns go beside each other: whole lines from each place of memory, and steps
+// that do not wait for each other. Fewer where that leaves few units for threads, or much cut off.
+int64_t ColumnLanes(const RowPlan& plan) {
+  constexpr int64_t kFewUnits = 8;
+  const int64_t columns = plan.beside.count;
+  const double work =
+      static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
+  if (work < kLongWork) return kLanes;
+  int64_t lanes = plan.form.full.type == ElementType::kF64 ? 2 * kLanes : 4 * kLanes;
+  while (lanes > kLanes) {
+    const int64_t cut_off = (lanes - columns % lanes) % lanes;
+    if (plan.form.rows / lanes >= kFewUnits && cut_off * 8 <= columns) break;
+    lanes /= 2;
   }
+  return lanes;
 }
 
-bool RowPlan::IsFull(const Shape& shape) const {
-  return shape.IsArray() && shape.IsRowMajor() && shape.ElementCount() == form.full.ElementCount();
+// Sets what concerns vectors, if all work on elements of rows can be written in them.
+bool PlanLanes(RowPlan& plan) {
+  const std::optional<RowLanes> beside = FindRowLanes(plan.form, plan.body);
+  if (!beside.has_value()) return false;
+  plan.beside = *beside;
+  plan.columns = plan.form.IsColumns();
+  if (plan.columns) {
+    plan.lanes = ColumnLanes(plan);
+    return true;
+  }
+  if (beside->count % kLanes != 0) return false;
+  plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
+  return true;
 }
 
-bool RowPlan::IsFullBroadcast(const Instruction& i) const {
-  return i.opcode() == Opcode::kBroadcast && i.shape().dims == form.full.dims;
-}
-
-bool RowPlan::IsAlongRow(const Instruction& i) const {
-  const Shape& from = i.operand(0)->shape();
-  const DimVector& to = i.attr<BroadcastAttrs>().dimensions;
-  for (int64_t d = 0; d < from.rank(); ++d)
-    if (from.dims[d] != 1 && Contains(form.within, to[d])) return true;
-  return false;
-}
+}  // namespace
 
 absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass) {
   std::vector<const Instruction*> work;
@@ -201,21 +126,6 @@ absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass) 
   return needed;
 }
 
-bool PlanLanes(RowPlan& plan) {
-  if (plan.form.within.size() != 1 || plan.form.length % kLanes != 0) return false;
-  for (const Instruction* i : plan.body)
-    if (!GoesInLanes(plan, *i)) return false;
-  for (const Expression::Leaf& leaf : plan.e.leaves) {
-    const Shape& shape = leaf.instruction->shape();
-    if (!shape.IsArray()) return false;
-    if (shape.ElementCount() != plan.form.full.ElementCount()) continue;
-    if (!plan.IsFull(shape) || !IsLaneType(shape.type)) return false;
-  }
-  plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
-  plan.pairs = GoesInPairs(plan);
-  return true;
-}
-
 std::optional<RowPlan> PlanRows(const Expression& expression) {
   RowPlan plan;
   plan.e = expression;
@@ -229,10 +139,14 @@ std::optional<RowPlan> PlanRows(const Expression& expression) {
     for (const Instruction* operand : i->operands()) depends |= plan.dependent.contains(operand);
     if (depends) plan.dependent.insert(i);
   }
-  PlanKept(plan);
   // Without work after a reduction on its own row the plain kernels do as well.
   const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
-  if (!PlanLanes(plan) && !feeds_back && plan.form.reductions.size() == 1) return std::nullopt;
+  const bool in_lanes = PlanLanes(plan);
+  if (plan.form.IsColumns() && !(in_lanes && feeds_back)) return std::nullopt;
+  if (!in_lanes && !plan.form.IsContiguous()) return std::nullopt;
+  if (!in_lanes && !feeds_back && plan.form.reductions.size() == 1) return std::nullopt;
+  PlanKept(plan);
+  plan.pairs = in_lanes && GoesInPairs(plan);
   return plan;
 }
 

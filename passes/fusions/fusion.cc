@@ -90,11 +90,16 @@ void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation) {
 }
 
 absl::StatusOr<bool> Run(Computation& computation) {
-  const std::vector<FusionGroup> rows = FindRowGroups(computation);
-  FuseAll(rows, computation);  // what they leave would keep its operands from being fused
+  bool changed = false;
+  // One after the other: what a group leaves would keep its operands from being fused.
+  for (const bool together : {true, false}) {
+    const std::vector<FusionGroup> rows = FindRowGroups(computation, together);
+    FuseAll(rows, computation);
+    changed |= !rows.empty();
+  }
   const FusionPlan plan(computation);
   FuseAll(plan.groups(), computation);
-  return !rows.empty() || !plan.groups().empty();
+  return changed || !plan.groups().empty();
 }
 
 }  // namespace

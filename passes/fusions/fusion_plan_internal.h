@@ -33,7 +33,8 @@ struct FusionGroup {
 
 // Row computations (analysis/row_form.h) that are worth a kernel of their own: a reduction whose
 // result goes back to elements of its row. Nothing in a group is used outside but its root.
-std::vector<FusionGroup> FindRowGroups(const Computation& computation);
+// `together`: those of rows that lie together, else those of others, such as columns.
+std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together);
 
 class FusionPlan {
  public:

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/row_form.h"
+#include "analysis/row_lanes.h"
 #include "passes/fusions/fusion_plan_internal.h"
 #include "passes/fusions/fusion_rules.h"
 
@@ -14,12 +15,30 @@ constexpr size_t kMostInputs = 24;
 constexpr int64_t kFewestRows = 16;  // fewer keep too few threads busy
 constexpr int64_t kShortestRow = 8, kLongestRow = 16384;
 
+// Vectors of columns to share out among threads, and the longest columns: a tile of them should
+// stay in the second cache.
+constexpr int64_t kFewestTiles = 8, kTileColumns = 16, kLongestColumn = 4096;
+
+// Whether a reduction's rows lie together.
+bool ReducesRows(const Instruction& reduce) {
+  const DimVector& reduced = reduce.attr<DimensionsAttrs>().dimensions;
+  const Shape& from = reduce.operand(0)->shape();
+  bool inside = true;
+  for (int64_t d = from.rank() - 1; d >= 0; --d) {
+    if (from.dims[d] == 1) continue;
+    const bool is_reduced = std::find(reduced.begin(), reduced.end(), d) != reduced.end();
+    if (is_reduced && !inside) return false;
+    inside = is_reduced;
+  }
+  return !IsColumnReduce(reduce);
+}
+
 // May stand between a reduction and the group's root, or before a reduction.
-bool MayJoin(const Instruction& i) {
+bool MayJoin(const Instruction& i, bool together) {
   if (!CanFuse(i) || IsFree(i)) return false;
   switch (i.opcode()) {
     case Opcode::kReduce:
-      return i.shape().IsArray() && !IsColumnReduce(i);
+      return i.shape().IsArray() && ReducesRows(i) == together;
     case Opcode::kBroadcast:
     case Opcode::kReshape:
       return true;
@@ -30,7 +49,7 @@ bool MayJoin(const Instruction& i) {
 
 class RowGroups {
  public:
-  explicit RowGroups(const Computation& computation) {
+  RowGroups(const Computation& computation, bool together) : together_(together) {
     const std::vector<Instruction*> order = computation.PostOrder();
     for (size_t k = order.size(); k-- > 0;) Place(order[k]);
   }
@@ -52,7 +71,7 @@ class RowGroups {
 
  private:
   void Place(Instruction* i) {
-    if (!MayJoin(*i)) return;
+    if (!MayJoin(*i, together_)) return;
     int cluster = i->users().empty() || i->IsRoot() ? -1 : ClusterOf(i->users()[0]);
     for (const Instruction* user : i->users())
       if (ClusterOf(user) != cluster) cluster = -1;
@@ -88,11 +107,18 @@ class RowGroups {
     return all;
   }
 
+  static bool HasGoodSize(const RowForm& form) {
+    if (!form.IsColumns())
+      return form.rows >= kFewestRows && form.length >= kShortestRow && form.length <= kLongestRow;
+    return form.rows >= kFewestTiles * kTileColumns && form.length <= kLongestColumn;
+  }
+
   static bool IsWorthwhile(const std::vector<Instruction*>& members) {
     const std::optional<RowForm> form =
         FindRowForm(std::vector<const Instruction*>(members.begin(), members.end()));
-    if (!form.has_value() || form->rows < kFewestRows || form->length < kShortestRow ||
-        form->length > kLongestRow)
+    if (!form.has_value() || !HasGoodSize(*form)) return false;
+    if (!form->IsContiguous() &&
+        !FindRowLanes(*form, std::vector<const Instruction*>(members.begin(), members.end())))
       return false;
     const Shape& root = members.back()->shape();
     if (!root.IsArray() || (root.dims != form->full.dims && !form->IsRowShaped(root))) return false;
@@ -112,18 +138,19 @@ class RowGroups {
     return returns && inputs.size() <= kMostInputs;
   }
 
+  const bool together_;
   std::vector<std::vector<Instruction*>> clusters_;  // users before producers
   absl::flat_hash_map<const Instruction*, int> cluster_of_;
 };
 
 }  // namespace
 
-std::vector<FusionGroup> FindRowGroups(const Computation& computation) {
+std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together) {
   const std::vector<Instruction*> all = computation.Instructions();
   const bool has_reduction = std::any_of(
       all.begin(), all.end(), [](const Instruction* i) { return i->opcode() == Opcode::kReduce; });
-  return has_reduction ? RowGroups(computation).TakeWorthwhile() : std::vector<FusionGroup>();
+  if (!has_reduction) return {};
+  return RowGroups(computation, together).TakeWorthwhile();
 }
 
 }  // namespace hlokit
-// SPDX-License-Identifier: Apache-2.0

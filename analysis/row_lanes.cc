@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at each step: its opcode, its types, and where what it spreads over rows comes from.
+#include "analysis/row_lanes.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "ops/dim_lists.h"
+#include "ops/reducer.h"
+
+namespace hlokit {
+namespace {
+
+// Operations that are written the same for vectors and for single elements.
+bool IsLaneOperation(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kAdd:
+    case Opcode::kAnd:
+    case Opcode::kCompare:
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kDivide:
+    case Opcode::kErf:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kIsFinite:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kMultiply:
+    case Opcode::kNegate:
+    case Opcode::kNot:
+    case Opcode::kOr:
+    case Opcode::kRsqrt:
+    case Opcode::kSelect:
+    case Opcode::kSqrt:
+    case Opcode::kSubtract:
+    case Opcode::kTanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsReshape(const Instruction& i) {
+  return (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast) &&
+         i.shape().type == i.operand(0)->shape().type;
+}
+
+class LaneRules {
+ public:
+  LaneRules(const RowForm& form, absl::Span<const Instruction* const> members)
+      : form_(form), columns_(form.IsColumns()), inside_(members.begin(), members.end()) {
+    const DimVector& own = columns_ ? form.kept : form.within;
+    const DimVector& others = columns_ ? form.within : form.kept;
+    for (int64_t d : own)
+      if (others.empty() || d > others.back()) lanes_.dims.push_back(d);
+  }
+
+  std::optional<RowLanes> Find(absl::Span<const Instruction* const> members) {
+    for (const Instruction* i : members)
+      if (!Goes(*i) || !LeavesFit(*i)) return std::nullopt;
+    for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
+    for (const int64_t d : form_.within)
+      if (!Contains(lanes_.dims, d)) lanes_.outer.push_back(d);
+    return lanes_;
+  }
+
+ private:
+  bool IsLeaf(const Instruction& i) const { return !inside_.contains(&i); }
+
+  // Columns are folded as single elements are, so that any type will do.
+  bool IsType(ElementType type) const {
+    return columns_ ? type == ElementType::kF64 || IsRowLaneType(type) : IsRowLaneType(type);
+  }
+
+  bool LeavesFit(const Instruction& i) const {
+    for (const Instruction* operand : i.operands()) {
+      const Shape& shape = operand->shape();
+      if (!IsLeaf(*operand)) continue;
+      if (!shape.IsArray()) return false;
+      if (shape.ElementCount() == form_.full.ElementCount() &&
+          (!form_.IsFull(shape) || !IsType(shape.type)))
+        return false;
+      if (columns_ && (!shape.IsRowMajor() || (shape.rank() > 0 && !IsType(shape.type))))
+        return false;
+    }
+    return true;
+  }
+
+  bool Goes(const Instruction& i) {
+    if (i.opcode() == Opcode::kReduce) return Reduces(i);
+    const auto is_full = [&](const Instruction* x) { return form_.IsFull(x->shape()); };
+    if (!is_full(&i)) {
+      if (!i.shape().IsArray() || std::any_of(i.operands().begin(), i.operands().end(), is_full))
+        return false;
+      return !columns_ || IsScalar(i) || GoesAsColumns(i);
+    }
+    if (!IsType(i.shape().type)) return false;
+    if (i.opcode() == Opcode::kBroadcast) return Spreads(i);
+    for (const Instruction* operand : i.operands())
+      if (!is_full(operand) || !IsType(operand->shape().type)) return false;
+    return IsReshape(i) || IsLaneOperation(i.opcode());
+  }
+
+  bool Reduces(const Instruction& i) const {
+    if (!i.shape().IsArray() || !IsType(i.shape().type) || i.shape().type == ElementType::kPred)
+      return false;
+    if (!columns_ && RoundsSteps(i)) return false;  // one after the other
+    const std::optional<Opcode> reducer = SimpleReducer(*i.to_apply());
+    return reducer.has_value() && (*reducer == Opcode::kAdd || *reducer == Opcode::kMultiply ||
+                                   *reducer == Opcode::kMaximum || *reducer == Opcode::kMinimum);
+  }
+
+  static bool IsScalar(const Instruction& i) {
+    return i.shape().IsScalar() &&
+           std::all_of(i.operands().begin(), i.operands().end(),
+                       [](const Instruction* x) { return x->shape().IsScalar(); });
+  }
+
+  // Values with an element a column are vectors of neighbouring columns.
+  bool GoesAsColumns(const Instruction& i) const {
+    if (!form_.IsRowShaped(i.shape()) || !IsType(i.shape().type)) return false;
+    if (i.opcode() == Opcode::kBroadcast)
+      return i.operand(0)->shape().IsScalar() ||
+             (form_.IsRowShaped(i.operand(0)->shape()) && form_.BroadcastKeepsRow(i));
+    for (const Instruction* operand : i.operands())
+      if (!form_.IsRowShaped(operand->shape()) || !IsType(operand->shape().type)) return false;
+    return IsReshape(i) || IsLaneOperation(i.opcode());
+  }
+
+  // Broadcasts of row values are made once a row; what lies along lanes has to be in memory.
+  bool Spreads(const Instruction& i) {
+    const Instruction& from = *i.operand(0);
+    if (i.shape().dims != form_.full.dims || form_.IsFull(from.shape())) return false;
+    if (from.shape().IsScalar()) return true;
+    const DimVector& to = i.attr<BroadcastAttrs>().dimensions;
+    DimVector spread;  // the dimensions along which it varies
+    for (int64_t d = 0; d < from.shape().rank(); ++d)
+      if (from.shape().dims[d] != 1) spread.push_back(to[d]);
+    if (!columns_ && !form_.IsAlongRow(i)) return true;
+    if (!IsLeaf(from)) return columns_ && form_.BroadcastKeepsRow(i) && TakesWhole(spread);
+    return from.shape().IsRowMajor() && IsType(from.shape().type) && TakesWhole(spread);
+  }
+
+  // Lanes cover no dimensions of which `spread` has some and others not.
+  bool TakesWhole(const DimVector& spread) {
+    if (!std::is_sorted(spread.begin(), spread.end())) return false;
+    const auto varies = [&](int64_t d) { return Contains(spread, d); };
+    const bool last = varies(lanes_.dims.back());
+    while (varies(lanes_.dims.front()) != last) lanes_.dims.erase(lanes_.dims.begin());
+    return std::all_of(lanes_.dims.begin(), lanes_.dims.end(),
+                       [&](int64_t d) { return varies(d) == last; });
+  }
+
+  const RowForm& form_;
+  const bool columns_;
+  RowLanes lanes_;
+  absl::flat_hash_set<const Instruction*> inside_;
+};
+
+}  // namespace
+
+bool IsRowLaneType(ElementType type) {
+  return type == ElementType::kF32 || type == ElementType::kBF16 || type == ElementType::kF16 ||
+         type == ElementType::kPred;
+}
+
+bool IsCostly(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+    case Opcode::kPower:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return !IsComplex(i.shape().type);
+    default:
+      return false;
+  }
+}
+
+std::optional<RowLanes> FindRowLanes(const RowForm& form,
+                                     absl::Span<const Instruction* const> members) {
+  if (form.within.empty()) return std::nullopt;
+  return LaneRules(form, members).Find(members);
+}
+
+}  // namespace hlokit

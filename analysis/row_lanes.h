@@ -1,0 +1,26 @@
+// Which row computations can be written in vectors, and how vectors lie in their arrays.
+#pragma once
+
+#include "analysis/row_form.h"
+
+namespace hlokit {
+
+// Vectors cover neighbours in memory: pieces of one row, or elements of neighbouring columns.
+struct RowLanes {
+  DimVector dims;     // the fastest dimensions, slowest first, which are walked as one
+  int64_t count = 1;  // elements in them
+  DimVector outer;    // a row's dimensions that are not among them, slowest first
+};
+
+// How the work of `members` (those of `form`, operands before users) on whole rows goes in vectors;
+// nothing if some of it does not.
+std::optional<RowLanes> FindRowLanes(const RowForm& form,
+                                     absl::Span<const Instruction* const> members);
+
+// True for element types that vectors of rows (rather than of columns) may have.
+bool IsRowLaneType(ElementType type);
+
+// True for functions of many steps.
+bool IsCostly(const Instruction& i);
+
+}  // namespace hlokit

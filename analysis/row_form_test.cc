@@ -95,3 +95,4 @@ TEST(RowFormTest, RowsMayLieInPieces) {
 
 }  // namespace
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Looks at each step: its opcode, its types, and where what it spreads over rows comes from.
 #include "analysis/row_lanes.h"
 
@@ -194,3 +193,4 @@ std::optional<RowLanes> FindRowLanes(const RowForm& form,
 }
 
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

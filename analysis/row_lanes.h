@@ -24,3 +24,4 @@ bool IsRowLaneType(ElementType type);
 bool IsCostly(const Instruction& i);
 
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // What can be written in vectors, and which dimensions they cover.
 #include "analysis/row_lanes.h"
 
@@ -83,3 +82,4 @@ TEST(RowLanesTest, RefusesWhatVectorsDoNotDo) {
 
 }  // namespace
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -204,7 +204,7 @@ Values RowEmitter::EmitNest(size_t level, llvm::Value* position, const Values& c
 // One step of columns; of a row the whole of what lanes cover.
 Values RowEmitter::EmitPieces(int pass, const std::vector<RunningReduction>& running,
                               llvm::Value* position, const Values& carried, int64_t unrolled) {
-  llvm::Value* start = row_start_ != nullptr
+  llvm::Value* start = plan_.beside.outer.empty()
                            ? row_start_
                            : LinearOffset(b_, ElementIndex::Multi(multi_), form_.full);
   if (plan_.columns) {

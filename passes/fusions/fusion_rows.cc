@@ -154,3 +154,4 @@ std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool toge
 }
 
 }  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -17,6 +17,11 @@ VendorCall FindVendorCall(absl::string_view target);
 // The families of the table.
 absl::StatusOr<Literal> CublasGemm(const EvalContext& context);
 absl::StatusOr<Literal> CublasF8Matmul(const EvalContext& context);
+absl::StatusOr<Literal> CublasGroupedMatmul(const EvalContext& context);
+absl::StatusOr<Literal> CublasMxMatmul(const EvalContext& context);
+absl::StatusOr<Literal> BlockQuantize(const EvalContext& context);
+absl::StatusOr<Literal> BlockDequantize(const EvalContext& context);
+absl::StatusOr<Literal> BlockScaledProduct(const EvalContext& context);
 absl::StatusOr<Literal> OnednnConvolution(const EvalContext& context);
 absl::StatusOr<Literal> OnednnMatmul(const EvalContext& context);
 absl::StatusOr<Literal> OnednnSoftmax(const EvalContext& context);

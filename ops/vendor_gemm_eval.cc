@@ -8,6 +8,7 @@
 #include "ops/eval_sums.h"
 #include "ops/eval_vendor.h"
 #include "ops/evaluate.h"
+#include "ops/product_config.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -85,12 +86,6 @@ absl::StatusOr<std::vector<Literal>> Run(const Gemm& gemm, const Shape& shape) {
   return RunAs<uint64_t>(gemm, shape);
 }
 
-DimVector Dims(const ConfigValue& config, absl::string_view name) {
-  DimVector dims;
-  for (int64_t d : config.IntegersOf(name)) dims.push_back(d);
-  return dims;
-}
-
 absl::Status CheckDims(const Literal& operand, absl::Span<const int64_t> batch,
                        absl::Span<const int64_t> contracting) {
   for (absl::Span<const int64_t> list : {batch, contracting})
@@ -126,12 +121,8 @@ absl::StatusOr<Gemm> ReadGemm(const EvalContext& context, ConfigValue& config) {
   gemm.b = context.operands[1];
   gemm.alpha = {config.NumberOr("alpha_real", 1), config.NumberOr("alpha_imag", 0)};
   gemm.beta = config.NumberOr("beta", 0);
-  const ConfigValue* dims = config.Find("dot_dimension_numbers");
-  if (dims == nullptr) return InvalidArgument("backend_config has no dot_dimension_numbers");
-  gemm.dims.lhs_contracting_dims = Dims(*dims, "lhs_contracting_dimensions");
-  gemm.dims.rhs_contracting_dims = Dims(*dims, "rhs_contracting_dimensions");
-  gemm.dims.lhs_batch_dims = Dims(*dims, "lhs_batch_dimensions");
-  gemm.dims.rhs_batch_dims = Dims(*dims, "rhs_batch_dimensions");
+  ASSIGN_OR_RETURN(gemm.dims,
+                   ReadDotDims(context.instruction.attr<CustomCallAttrs>().target, &config));
   RETURN_IF_ERROR(CheckSizes(gemm));
   // BIAS_GELU_AUX and its like: bias, activation, and whether its input is kept.
   std::string epilogue = config.StringOr("epilogue", "DEFAULT");

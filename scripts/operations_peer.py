@@ -4,6 +4,8 @@
   operations_peer.py infer   --bin DIR [--first N] [--count N]  random operations (random_operations.py) whose result's shape
                                                                 is left out: what each reader infers, or refuses
   operations_peer.py values  --bin DIR [--first N] [--count N]  random static operations on random inputs, on both platforms
+  operations_peer.py rare    --bin DIR [--first N] [--count N]  operations with all their attributes (rare_operations.py), on numbers
+                                                                and on any bits: text, and results on both platforms
   operations_peer.py types   --bin DIR                          conversions between all pairs of types; integer and small-float
                                                                 arithmetic on all values of types up to 8 bits, samples of others
   operations_peer.py dots    --bin DIR                          the type of a product without one, for all pairs of types
@@ -168,7 +170,7 @@ def dots(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["infer", "values", "types", "dots", "dynamic"])
+    parser.add_argument("command", choices=["infer", "values", "rare", "types", "dots", "dynamic"])
     parser.add_argument("--bin", required=True, help="folder of the programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--count", type=int, default=2000, help="how many seeds")
@@ -185,6 +187,9 @@ def main():
     if options.command == "dynamic":
         import dynamic_twins
         return dynamic_twins.compare(Tool(options.bin), Findings(), options.names)
+    if options.command == "rare":
+        import peer_rare
+        return peer_rare.rare(options, Tool(options.bin), Findings())
     if options.command in ("values", "types"):
         import peer_values
         return getattr(peer_values, options.command)(options, Tool(options.bin), Findings())

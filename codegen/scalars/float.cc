@@ -104,7 +104,7 @@ Val DecodeSmall(ElementType type, Val pattern) {
     bits = Select(magnitude == (1 << width) - 1, 0x7fc00000, bits);
   }
   bits = bits | ((wide & (1 << width)) << (31 - width));
-  if (!f.has_negative_zero) bits = Select(wide == (1 << width), 0x7fc00000, bits);
+  if (!f.has_negative_zero) bits = Select(wide == (1 << width), 0xffc00000, bits);
   return FromBits(bits);
 }
 

@@ -64,6 +64,12 @@ const ConfigValue& VendorCall::config(absl::string_view name) const {
   return inner != nullptr ? *inner : config_;
 }
 
+std::vector<const Shape*> VendorCall::operand_shapes() const {
+  std::vector<const Shape*> shapes;
+  for (const Instruction* operand : call_->operands()) shapes.push_back(&operand->shape());
+  return shapes;
+}
+
 const Shape& VendorCall::result(size_t leaf) const {
   return call_->shape().IsTuple() ? call_->shape().elements[leaf] : call_->shape();
 }

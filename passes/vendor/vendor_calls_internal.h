@@ -21,6 +21,9 @@ class VendorCall {
   const CustomCallAttrs& attrs() const { return call_->attr<CustomCallAttrs>(); }
   // The object of this name inside the config, else the config itself.
   const ConfigValue& config(absl::string_view name) const;
+  const ConfigValue& config() const { return config_; }
+  // The operands' shapes, which live as long as they.
+  std::vector<const Shape*> operand_shapes() const;
   int64_t operand_count() const { return call_->operand_count(); }
   Instruction* operand(int64_t o) const { return call_->operand(o); }
   const Shape& result(size_t leaf = 0) const;
@@ -58,6 +61,11 @@ void KeepFloats(const VendorCall& call, VendorCall::Parts& parts);
 // The families.
 VendorCall::Parts ExpandGemm(VendorCall& call);
 VendorCall::Parts ExpandF8Matmul(VendorCall& call);
+VendorCall::Parts ExpandGroupedMatmul(VendorCall& call);
+VendorCall::Parts ExpandMxMatmul(VendorCall& call);
+VendorCall::Parts ExpandBlockScaledDot(VendorCall& call);
+VendorCall::Parts ExpandDequantize(VendorCall& call);
+VendorCall::Parts ExpandQuantize(VendorCall& call);
 VendorCall::Parts ExpandOnednnMatmul(VendorCall& call);
 VendorCall::Parts ExpandConvolution(VendorCall& call);
 VendorCall::Parts ExpandCusolver(VendorCall& call);

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "ops/dim_lists.h"
+#include "ops/product_config.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {
@@ -47,12 +48,6 @@ Instruction* Product(VendorCall& c, const DotAttrs& dims, ElementType result) {
   return c.As(dot, VendorCall::Wide(result));
 }
 
-DimVector Dims(const ConfigValue& config, absl::string_view name) {
-  DimVector dims;
-  for (int64_t d : config.IntegersOf(name)) dims.push_back(d);
-  return dims;
-}
-
 struct Epilogue {
   bool bias = false, keeps_input = false;
   std::string activation;
@@ -69,15 +64,9 @@ Epilogue ReadEpilogue(const ConfigValue& config) {
 }
 
 Instruction* GemmProduct(VendorCall& c, const ConfigValue& config, ElementType result) {
-  const ConfigValue* dims = config.Find("dot_dimension_numbers");
-  if (dims == nullptr || c.operand_count() < 2 || config.NumberOr("alpha_imag", 0) != 0)
-    return nullptr;
-  DotAttrs attrs;
-  attrs.lhs_contracting_dims = Dims(*dims, "lhs_contracting_dimensions");
-  attrs.rhs_contracting_dims = Dims(*dims, "rhs_contracting_dimensions");
-  attrs.lhs_batch_dims = Dims(*dims, "lhs_batch_dimensions");
-  attrs.rhs_batch_dims = Dims(*dims, "rhs_batch_dimensions");
-  Instruction* product = Product(c, attrs, result);
+  const absl::StatusOr<DotAttrs> dims = ReadDotDims(c.attrs().target, &config);
+  if (!dims.ok() || c.operand_count() < 2 || config.NumberOr("alpha_imag", 0) != 0) return nullptr;
+  Instruction* product = Product(c, *dims, result);
   return product == nullptr ? nullptr : c.Scaled(product, config.NumberOr("alpha_real", 1));
 }
 

@@ -72,7 +72,8 @@ absl::StatusOr<BlockScaledDot> ReadBlockScaledDot(absl::string_view target,
   if (dot.factor_operand != 0 && operands[4]->ElementCount() != 1)
     return InvalidArgument("custom-call ", target, " with a factor of ", Text(*operands[4]));
   const ConfigValue* own = config.Find("block_scaled_dot_backend_config");
-  const auto stated = static_cast<int64_t>((own != nullptr ? *own : config).NumberOr("block_size", 0));
+  const auto stated =
+      static_cast<int64_t>((own != nullptr ? *own : config).NumberOr("block_size", 0));
   for (int side = 0; side < (operands.size() > 3 ? 2 : 1); ++side) {
     const Shape &x = *operands[side], &scale = *operands[side + 2];
     int64_t block = dot.swizzled ? CudnnBlock(scale) : stated;

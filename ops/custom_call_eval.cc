@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "absl/strings/match.h"
 #include "ffi/registry.h"
 #include "ops/eval_foreign.h"
 #include "ops/eval_linalg.h"
@@ -60,6 +61,33 @@ absl::StatusOr<Literal> CustomTopK(const EvalContext& context) {
   return TopK(*context.operands[0], k, /*largest=*/true, shape);
 }
 
+// Calls that nothing in the module gives a meaning, and why. A row names a target or what it begins
+// with.
+constexpr struct {
+  absl::string_view target, why;
+} kWithoutMeaning[] = {
+    {"tpu_custom_call", "carries a kernel compiled for TPUs"},
+    {"mosaic_gpu", "carries a kernel for GPUs as code (Pallas, Mosaic)"},
+    {"triton_kernel_call", "carries a Triton kernel for GPUs as code"},
+    {"__gpu$xla.gpu.triton", "carries a Triton kernel for GPUs as code"},
+    {"__cudnn$convReorderFilter",
+     "gives weights in an order that only cuDNN's int8x32 kernels read"},
+    {"__cudnn$fmha", "is attention of 8-bit floats, whose scales are cuDNN's own"},
+    {"xla_ffi_python_", "calls back into the Python process that made the module"},
+    {"xla_ffi_partitioned_python_", "calls back into the Python process that made the module"},
+    {"xla_python_", "calls back into the Python process that made the module"},
+};
+
+absl::Status UnknownTarget(absl::string_view target) {
+  for (const auto& row : kWithoutMeaning)
+    if (absl::StartsWith(target, row.target))
+      return Unimplemented("custom-call target \"", target, "\" ", row.why,
+                           ": it cannot run here; hlo-run --load=LIBRARY.so puts a function in its "
+                           "place");
+  return Unimplemented("custom-call target \"", target,
+                       "\" is not known here; hlo-run --load=LIBRARY.so adds one's own");
+}
+
 // The builder's Trace: tag and value on standard error, in one piece.
 absl::StatusOr<Literal> LogOperand(const EvalContext& context) {
   LiteralTextOptions options;
@@ -93,8 +121,7 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   if (VendorCall call = FindVendorCall(target)) return call(context);
   if (hlokit_ffi_function function = FindCustomCall(target)) return CallForeign(context, function);
   if (PlainCustomCall function = FindCustomCallSymbol(target)) return CallPlain(context, function);
-  return Unimplemented("custom-call target \"", target,
-                       "\" is not known here; hlo-run --load=LIBRARY.so adds one's own");
+  return UnknownTarget(target);
 }
 
 }  // namespace hlokit

@@ -1,3 +1,4 @@
+// Reads the dimensions of products.
 #include "ops/product_config.h"
 
 #include "support/status.h"

@@ -41,8 +41,8 @@ Literal Dequantized(const Literal& x, const Literal& scale, int64_t block, bool 
   for (size_t i = 0; i < values.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     const int64_t c = at % depth / block, r = at / depth % rows, b = at / depth / rows;
-    values[i] *= scales[swizzled ? SwizzledPlace(tiles, b, r, c)
-                                 : (b * scale_rows + r) * scale_columns + c];
+    values[i] *=
+        scales[swizzled ? SwizzledPlace(tiles, b, r, c) : (b * scale_rows + r) * scale_columns + c];
   }
   return NarrowFrom(Shape::Array(ElementType::kF64, dims), values);
 }
@@ -57,8 +57,8 @@ absl::StatusOr<Literal> EvaluateAs(const EvalContext& context, const Instruction
                     &instruction.shape());
   ASSIGN_OR_RETURN(const Shape inferred, InferShape(view));
   if (inferred.dims != instruction.shape().dims)
-    return InvalidArgument("custom-call ", TargetOf(context), " gives ",
-                           Text(instruction.shape()), ", not ", Text(inferred));
+    return InvalidArgument("custom-call ", TargetOf(context), " gives ", Text(instruction.shape()),
+                           ", not ", Text(inferred));
   return Evaluate(EvalContext{instruction, operands, context.call, 0, 0, nullptr});
 }
 
@@ -102,8 +102,8 @@ absl::StatusOr<Literal> BlockQuantize(const EvalContext& context) {
   Literal scales = NarrowFrom(scale_shape, WidenTo<double>(NarrowFrom(wide_scales, largest)));
   const std::vector<double> divisors = WidenTo<double>(scales);
   for (size_t i = 0; i < values.size(); ++i) values[i] /= divisors[i / block];
-  return VendorResult(
-      context, {NarrowFrom(small, WidenTo<double>(NarrowFrom(x.shape(), values))), scales});
+  return VendorResult(context,
+                      {NarrowFrom(small, WidenTo<double>(NarrowFrom(x.shape(), values))), scales});
 }
 
 absl::StatusOr<Literal> BlockDequantize(const EvalContext& context) {

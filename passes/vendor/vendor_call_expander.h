@@ -6,8 +6,8 @@
 
 namespace hlokit {
 
-// Operations for the array results of a call in front, made through `rewriter`; what follows them is
-// workspace, which nothing reads. Empty where the call is of no known library or not of a form
+// Operations for the array results of a call in front, made through `rewriter`; what follows them
+// is workspace, which nothing reads. Empty where the call is of no known library or not of a form
 // whose meaning is known: the interpreter says what is wrong with it.
 std::vector<Instruction*> ExpandVendorCall(Instruction* call, Rewriter& rewriter);
 

@@ -83,12 +83,10 @@ VendorCall::Parts ExpandBlockScaledDot(VendorCall& c) {
       ReadBlockScaledDot(c.attrs().target, c.config(), c.operand_shapes(), c.result());
   if (!call.ok()) return {};
   HloWriter w(c.rewriter());
-  Instruction* lhs =
-      Dequantized(c, c.operand(0), c.operand(2), call->lhs_block, call->swizzled);
-  Instruction* rhs =
-      call->rhs_block == 0
-          ? w.Convert(RowMajor(c, c.operand(1)), ElementType::kF32)
-          : Dequantized(c, c.operand(1), c.operand(3), call->rhs_block, call->swizzled);
+  Instruction* lhs = Dequantized(c, c.operand(0), c.operand(2), call->lhs_block, call->swizzled);
+  Instruction* rhs = call->rhs_block == 0 ? w.Convert(RowMajor(c, c.operand(1)), ElementType::kF32)
+                                          : Dequantized(c, c.operand(1), c.operand(3),
+                                                        call->rhs_block, call->swizzled);
   const int64_t rank = c.result().rank();
   Instruction* product = w.Dot(lhs, rhs, rank - 1, rank - 1, rank - 2);
   if (call->factor_operand == 0) return {product};
@@ -98,8 +96,7 @@ VendorCall::Parts ExpandBlockScaledDot(VendorCall& c) {
 
 VendorCall::Parts ExpandDequantize(VendorCall& c) {
   if (c.operand_count() != 2 || !IsFloat(c.result().type)) return {};
-  const auto block =
-      BlockOf(c.attrs().target, c.operand(0)->shape(), c.operand(1)->shape());
+  const auto block = BlockOf(c.attrs().target, c.operand(0)->shape(), c.operand(1)->shape());
   if (!block.ok()) return {};
   return {Dequantized(c, c.operand(0), c.operand(1), *block, /*swizzled=*/false)};
 }

@@ -30,7 +30,8 @@ Form FormOf(const HlokitConvDesc& c) {
   if (c.feature_groups == c.in_features && LieTogether(c.feature_groups, c.lhs_feature_stride, c))
     return {c.in_features, {c.batch, c.lhs_batch_stride}, {c.batch, c.out_batch_stride}};
   // The gradient of a window: what was the batch is summed, what were features are the batch.
-  if (c.batch_groups == c.batch && LieTogether(c.batch_groups, c.lhs_batch_stride, c))
+  if (c.batch_groups == c.batch && c.in_features > 0 &&
+      LieTogether(c.batch_groups, c.lhs_batch_stride, c))
     return {c.batch, {1, 0}, {1, 0}, c.in_features, c.lhs_feature_stride, c.rhs_in_stride};
   return {};
 }

@@ -90,6 +90,7 @@ void Record(const JitStats& jit, CompileStats& stats) {
     stats.phases.push_back({absl::StrCat("  LLVM for ", f.name), f.seconds});
   stats.objects = jit.objects;
   stats.cached_objects = jit.cached_objects;
+  stats.kept = jit.kept;
 }
 
 void Record(const BufferAssignment& buffers, CompileStats& stats) {

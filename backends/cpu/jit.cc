@@ -116,6 +116,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
     stats.generate_s += object->generate_s;
     stats.slowest.insert(stats.slowest.end(), object->slowest.begin(), object->slowest.end());
     stats.cached_objects += object->cached;
+    stats.kept.Update(object->kept);
     ++stats.objects;
     objects.push_back(std::move(object->code));
   }

@@ -45,6 +45,7 @@ struct JitStats {
   double optimize_s = 0, generate_s = 0, link_s = 0;
   std::vector<FunctionTime> slowest;  // to compile, longest first; at most kSlowestFunctions
   int64_t objects = 0, cached_objects = 0;
+  absl::Status kept;  // why an object did not go to the cache
 };
 
 inline constexpr size_t kSlowestFunctions = 20;

@@ -47,13 +47,12 @@ std::unique_ptr<llvm::MemoryBuffer> ObjectCache::Load(const std::string& path) c
   return llvm::MemoryBuffer::getMemBufferCopy(object);
 }
 
-void ObjectCache::Store(const std::string& path, llvm::StringRef object) const {
-  std::error_code failed;
+absl::Status ObjectCache::Store(const std::string& path, llvm::StringRef object) const {
+  std::error_code failed;  // then the file cannot be written either
   std::filesystem::create_directories(folder_, failed);
   const std::string digest = Digest(object);
   const absl::string_view pieces[] = {kMagic, digest, {object.data(), object.size()}};
-  // A cache that cannot be written costs time, not results.
-  AtomicWriteFile(path, pieces).IgnoreError();
+  return AtomicWriteFile(path, pieces);
 }
 
 }  // namespace hlokit

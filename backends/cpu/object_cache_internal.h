@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -23,7 +24,8 @@ class ObjectCache {
   std::string PathOf(const llvm::Module& module, int opt_level) const;
   // Null where there is none.
   std::unique_ptr<llvm::MemoryBuffer> Load(const std::string& path) const;
-  void Store(const std::string& path, llvm::StringRef object) const;
+  // Errors: where the folder cannot be made or takes no file, which costs time, not results.
+  absl::Status Store(const std::string& path, llvm::StringRef object) const;
 
  private:
   std::string folder_;

@@ -35,6 +35,7 @@ class ObjectCacheTest : public testing::Test {
     options.cache_dir = folder_.string();
     auto executable = MakeCpuBackend()->Compile(*std::move(module), options);
     EXPECT_TRUE(executable.ok()) << executable.status();
+    kept_ = (*executable)->stats().kept;
     Literal argument(Shape::Array(ElementType::kF32, {5}));
     for (int64_t k = 0; k < 5; ++k) argument.SetDouble(k, static_cast<double>(k));
     auto result = (*executable)->Run({&argument, 1});
@@ -44,7 +45,17 @@ class ObjectCacheTest : public testing::Test {
   }
 
   fs::path folder_;
+  absl::Status kept_;  // of the last CompileAndRun
 };
+
+TEST_F(ObjectCacheTest, WhatCannotBeKeptIsToldAndRuns) {
+  EXPECT_EQ(CompileAndRun(kModule), 0);
+  EXPECT_TRUE(kept_.ok()) << kept_;
+  fs::remove_all(folder_);
+  std::ofstream(folder_) << "a file where the folder should be";
+  EXPECT_EQ(CompileAndRun(kModule), 0);
+  EXPECT_FALSE(kept_.ok());
+}
 
 TEST_F(ObjectCacheTest, SecondTimeComesFromTheFolder) {
   EXPECT_EQ(CompileAndRun(kModule), 0);

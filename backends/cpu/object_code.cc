@@ -257,7 +257,7 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   object.generate_s = Seconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));
-  if (cache.enabled()) cache.Store(path, {bytes.data(), bytes.size()});
+  if (cache.enabled()) object.kept = cache.Store(path, {bytes.data(), bytes.size()});
   part.module.reset();
   object.code = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
   return object;

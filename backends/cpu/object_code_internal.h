@@ -19,6 +19,7 @@ struct CompiledObject {
   double optimize_s = 0, generate_s = 0;
   std::vector<FunctionTime> slowest;  // as in JitStats
   bool cached = false;
+  absl::Status kept;  // why options.cache_dir did not take it
 };
 
 // Compiles one part for this machine and drops its module; takes it from options.cache_dir where it

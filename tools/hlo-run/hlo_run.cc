@@ -1,8 +1,5 @@
 // The work of hlo-run: each file is loaded, compiled, run, compared and reported.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -14,7 +11,6 @@
 #include "passes/plugin.h"
 #include "support/file.h"
 #include "support/status.h"
-#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/inputs.h"
 #include "tools/common/literal_files.h"
@@ -175,12 +171,16 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform));
   if (!o.profile.empty() && (o.compile_only || backend->name() != "cpu"))
     return InvalidArgument("--profile: only runs on the cpu platform are measured");
+  if (o.donate && backend->name() != "cpu")
+    return InvalidArgument("--donate: only the cpu platform writes results over arguments");
   std::unique_ptr<Backend> reference;
   if (!o.reference_platform.empty()) {
     ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
   }
   ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
+  if (o.donate && devices > 1)
+    return InvalidArgument("--donate gives away the arguments of one device, not of ", devices);
   if (!o.compile_only) RETURN_IF_ERROR(CheckWork(*loaded.module));
   ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
@@ -201,6 +201,8 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
                                                 feeds->Queues(), /*timed=*/true, given));
+  if (!execution.stats.kept.ok())
+    ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
   if (sharded.active()) execution.results = sharded.CutResults(execution.results);
   RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
@@ -222,16 +224,6 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   ClearProgress();
   agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
   return absl::OkStatus();
-}
-
-// A cache that cannot be written costs time, not results, but whoever asks for one wants to know.
-absl::Status CheckCacheFolder(const std::string& folder) {
-  if (folder.empty()) return absl::OkStatus();
-  const absl::Status made = MakeFolder(folder);
-  if (!made.ok()) return Annotate(made, "--cache-dir keeps nothing");
-  if (access(folder.c_str(), W_OK) == 0) return absl::OkStatus();
-  return InvalidArgument("--cache-dir keeps nothing new: cannot write to ", folder, ": ",
-                         std::strerror(errno));
 }
 
 int RunFile(const std::string& path, const RunOptions& o) {
@@ -262,8 +254,6 @@ int RunHloRun(const RunOptions& o) {
   for (const std::string& library : o.load)
     if (auto targets = LoadCustomCalls(library); !targets.ok())
       return ReportError(kTool, targets.status());
-  if (absl::Status kept = CheckCacheFolder(o.cache_dir); !kept.ok())
-    ShowFault(kTool, "warning", kept);
   if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
     return ReportError(kTool, loaded);
   int worst = kExitDone;

@@ -128,6 +128,7 @@ on a thin sweep, `accuracy.full` (label slow) on all of it.
 
 - **f32, f64**: at most 2 ulp from the exact result over the whole range, subnormals, infinities, NaN and the signs of zeros
   included; +, -, *, /, square root, remainder and what only selects or rounds are correctly rounded.
+- Beside XLA's CPU: [a table](differences.md#rounding).
 - **f16, bf16, f8**: the f32 result, rounded to nearest even. The tables say how many ulps that f32 result must have been off.
 - **c64, c128**: the distance to the exact result is at most 8 units of 2^-24 (2^-53) of its magnitude where the parts of the
   inputs are zero or lie between 2^-60 and 2^60. A part that is much smaller than the other may have lost all its digits.

@@ -44,6 +44,11 @@ bool IsLaneOperation(Opcode opcode) {
   }
 }
 
+bool IsLaneType(ElementType type) {
+  return type == ElementType::kF64 || type == ElementType::kF32 || type == ElementType::kBF16 ||
+         type == ElementType::kF16 || type == ElementType::kPred;
+}
+
 bool IsReshape(const Instruction& i) {
   return (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast) &&
          i.shape().type == i.operand(0)->shape().type;
@@ -65,16 +70,13 @@ class LaneRules {
     for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
     for (const int64_t d : form_.within)
       if (!Contains(lanes_.dims, d)) lanes_.outer.push_back(d);
+    if (columns_ ? lanes_.count < kFewestColumns : lanes_.count % kRowLanes != 0)
+      return std::nullopt;
     return lanes_;
   }
 
  private:
   bool IsLeaf(const Instruction& i) const { return !inside_.contains(&i); }
-
-  // Columns are folded as single elements are, so that any type will do.
-  bool IsType(ElementType type) const {
-    return columns_ ? type == ElementType::kF64 || IsRowLaneType(type) : IsRowLaneType(type);
-  }
 
   bool LeavesFit(const Instruction& i) const {
     for (const Instruction* operand : i.operands()) {
@@ -82,9 +84,9 @@ class LaneRules {
       if (!IsLeaf(*operand)) continue;
       if (!shape.IsArray()) return false;
       if (shape.ElementCount() == form_.full.ElementCount() &&
-          (!form_.IsFull(shape) || !IsType(shape.type)))
+          (!form_.IsFull(shape) || !IsLaneType(shape.type)))
         return false;
-      if (columns_ && (!shape.IsRowMajor() || (shape.rank() > 0 && !IsType(shape.type))))
+      if (columns_ && (!shape.IsRowMajor() || (shape.rank() > 0 && !IsLaneType(shape.type))))
         return false;
     }
     return true;
@@ -98,15 +100,15 @@ class LaneRules {
         return false;
       return !columns_ || IsScalar(i) || GoesAsColumns(i);
     }
-    if (!IsType(i.shape().type)) return false;
+    if (!IsLaneType(i.shape().type)) return false;
     if (i.opcode() == Opcode::kBroadcast) return Spreads(i);
     for (const Instruction* operand : i.operands())
-      if (!is_full(operand) || !IsType(operand->shape().type)) return false;
+      if (!is_full(operand) || !IsLaneType(operand->shape().type)) return false;
     return IsReshape(i) || IsLaneOperation(i.opcode());
   }
 
   bool Reduces(const Instruction& i) const {
-    if (!i.shape().IsArray() || !IsType(i.shape().type) || i.shape().type == ElementType::kPred)
+    if (!i.shape().IsArray() || !IsLaneType(i.shape().type) || i.shape().type == ElementType::kPred)
       return false;
     if (!columns_ && RoundsSteps(i)) return false;  // one after the other
     const std::optional<Opcode> reducer = SimpleReducer(*i.to_apply());
@@ -122,12 +124,12 @@ class LaneRules {
 
   // Values with an element a column are vectors of neighbouring columns.
   bool GoesAsColumns(const Instruction& i) const {
-    if (!form_.IsRowShaped(i.shape()) || !IsType(i.shape().type)) return false;
+    if (!form_.IsRowShaped(i.shape()) || !IsLaneType(i.shape().type)) return false;
     if (i.opcode() == Opcode::kBroadcast)
       return i.operand(0)->shape().IsScalar() ||
              (form_.IsRowShaped(i.operand(0)->shape()) && form_.BroadcastKeepsRow(i));
     for (const Instruction* operand : i.operands())
-      if (!form_.IsRowShaped(operand->shape()) || !IsType(operand->shape().type)) return false;
+      if (!form_.IsRowShaped(operand->shape()) || !IsLaneType(operand->shape().type)) return false;
     return IsReshape(i) || IsLaneOperation(i.opcode());
   }
 
@@ -142,7 +144,7 @@ class LaneRules {
       if (from.shape().dims[d] != 1) spread.push_back(to[d]);
     if (!columns_ && !form_.IsAlongRow(i)) return true;
     if (!IsLeaf(from)) return columns_ && form_.BroadcastKeepsRow(i) && TakesWhole(spread);
-    return from.shape().IsRowMajor() && IsType(from.shape().type) && TakesWhole(spread);
+    return from.shape().IsRowMajor() && IsLaneType(from.shape().type) && TakesWhole(spread);
   }
 
   // Lanes cover no dimensions of which `spread` has some and others not.
@@ -162,11 +164,6 @@ class LaneRules {
 };
 
 }  // namespace
-
-bool IsRowLaneType(ElementType type) {
-  return type == ElementType::kF32 || type == ElementType::kBF16 || type == ElementType::kF16 ||
-         type == ElementType::kPred;
-}
 
 bool IsCostly(const Instruction& i) {
   switch (i.opcode()) {

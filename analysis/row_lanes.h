@@ -12,13 +12,14 @@ struct RowLanes {
   DimVector outer;    // a row's dimensions that are not among them, slowest first
 };
 
+// Elements of the narrowest vectors in use, which pieces of rows have to make whole, and the fewest
+// columns beside each other that are worth vectors.
+inline constexpr int64_t kRowLanes = 16, kFewestColumns = 8;
+
 // How the work of `members` (those of `form`, operands before users) on whole rows goes in vectors;
 // nothing if some of it does not.
 std::optional<RowLanes> FindRowLanes(const RowForm& form,
                                      absl::Span<const Instruction* const> members);
-
-// True for element types that vectors of rows (rather than of columns) may have.
-bool IsRowLaneType(ElementType type);
 
 // True for functions of many steps.
 bool IsCostly(const Instruction& i);

@@ -13,8 +13,8 @@ std::optional<RowLanes> LanesOf(absl::string_view body) {
   const std::string text = absl::StrCat(
       "HloModule m\n\nsum { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
       "  ROOT r = f32[] add(a, b) }\n\nENTRY e {\n"
-      "  x = f32[4,5,6,7]{3,2,1,0} parameter(0)\n  p = f32[7]{0} parameter(1)\n"
-      "  q = f32[6,7]{1,0} parameter(2)\n  z = f32[] constant(0)\n",
+      "  x = f32[4,5,6,8]{3,2,1,0} parameter(0)\n  p = f32[8]{0} parameter(1)\n"
+      "  q = f32[6,8]{1,0} parameter(2)\n  z = f32[] constant(0)\n",
       body, "}\n");
   Diagnostics diagnostics;
   auto module = ParseModule(std::make_shared<const SourceFile>("test.hlo", text), ParseOptions(),
@@ -29,16 +29,16 @@ std::optional<RowLanes> LanesOf(absl::string_view body) {
 }
 
 constexpr char kColumns[] =
-    "  s = f32[4,6,7]{2,1,0} reduce(x, z), dimensions={1}, to_apply=sum\n"
-    "  t = f32[4,5,6,7]{3,2,1,0} broadcast(s), dimensions={0,2,3}\n"
-    "  d = f32[4,5,6,7]{3,2,1,0} subtract(x, t)\n";
+    "  s = f32[4,6,8]{2,1,0} reduce(x, z), dimensions={1}, to_apply=sum\n"
+    "  t = f32[4,5,6,8]{3,2,1,0} broadcast(s), dimensions={0,2,3}\n"
+    "  d = f32[4,5,6,8]{3,2,1,0} subtract(x, t)\n";
 
 TEST(RowLanesTest, NeighbouringColumnsAreOneDimension) {
   const auto lanes =
-      LanesOf(absl::StrCat(kColumns, "  ROOT n = f32[4,5,6,7]{3,2,1,0} negate(d)\n"));
+      LanesOf(absl::StrCat(kColumns, "  ROOT n = f32[4,5,6,8]{3,2,1,0} negate(d)\n"));
   ASSERT_TRUE(lanes.has_value());
   EXPECT_EQ(lanes->dims, DimVector({2, 3}));
-  EXPECT_EQ(lanes->count, 42);
+  EXPECT_EQ(lanes->count, 48);
   EXPECT_EQ(lanes->outer, DimVector({1}));
 }
 
@@ -53,28 +53,33 @@ TEST(RowLanesTest, PiecesOfRowsAreOneDimension) {
 TEST(RowLanesTest, WhatIsSpreadAlongOneOfThemKeepsThemApart) {
   const auto lanes =
       LanesOf(absl::StrCat(kColumns,
-                           "  v = f32[4,5,6,7]{3,2,1,0} broadcast(p), dimensions={3}\n"
-                           "  ROOT n = f32[4,5,6,7]{3,2,1,0} multiply(d, v)\n"));
+                           "  v = f32[4,5,6,8]{3,2,1,0} broadcast(p), dimensions={3}\n"
+                           "  ROOT n = f32[4,5,6,8]{3,2,1,0} multiply(d, v)\n"));
   ASSERT_TRUE(lanes.has_value());
   EXPECT_EQ(lanes->dims, DimVector({3}));
   const auto both =
       LanesOf(absl::StrCat(kColumns,
-                           "  v = f32[4,5,6,7]{3,2,1,0} broadcast(q), dimensions={2,3}\n"
-                           "  ROOT n = f32[4,5,6,7]{3,2,1,0} multiply(d, v)\n"));
+                           "  v = f32[4,5,6,8]{3,2,1,0} broadcast(q), dimensions={2,3}\n"
+                           "  ROOT n = f32[4,5,6,8]{3,2,1,0} multiply(d, v)\n"));
   ASSERT_TRUE(both.has_value());
   EXPECT_EQ(both->dims, DimVector({2, 3}));
 }
 
+TEST(RowLanesTest, RefusesPiecesThatAreNoWholeVectors) {
+  EXPECT_FALSE(LanesOf("  ROOT s = f32[5,6]{1,0} reduce(x, z), dimensions={0,3}, to_apply=sum\n")
+                   .has_value());
+}
+
 TEST(RowLanesTest, RefusesWhatVectorsDoNotDo) {
   const char* kBodies[] = {
-      "  ROOT n = f32[4,5,6,7]{3,2,1,0} sine(d)\n",
+      "  ROOT n = f32[4,5,6,8]{3,2,1,0} sine(d)\n",
       // by way of an integer type
-      "  k = s8[4,5,6,7]{3,2,1,0} convert(d)\n"
-      "  ROOT n = f32[4,5,6,7]{3,2,1,0} convert(k)\n",
+      "  k = s8[4,5,6,8]{3,2,1,0} convert(d)\n"
+      "  ROOT n = f32[4,5,6,8]{3,2,1,0} convert(k)\n",
       // computed, and with fewer elements than one a column
-      "  w = f32[7]{0} negate(p)\n"
-      "  v = f32[4,5,6,7]{3,2,1,0} broadcast(w), dimensions={3}\n"
-      "  ROOT n = f32[4,5,6,7]{3,2,1,0} multiply(d, v)\n",
+      "  w = f32[8]{0} negate(p)\n"
+      "  v = f32[4,5,6,8]{3,2,1,0} broadcast(w), dimensions={3}\n"
+      "  ROOT n = f32[4,5,6,8]{3,2,1,0} multiply(d, v)\n",
   };
   for (const char* body : kBodies)
     EXPECT_FALSE(LanesOf(absl::StrCat(kColumns, body)).has_value()) << body;

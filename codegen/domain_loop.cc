@@ -12,7 +12,7 @@ constexpr double kLongUnit = 65536;  // of work
 constexpr int64_t kLongInner = 8192;
 // Fastest dimensions as short as this are written out, where that is no more than so much work, so
 // that LLVM makes vectors along the next.
-constexpr int64_t kWrittenOut = 8;
+constexpr int64_t kWrittenOut = 4;
 constexpr double kMostWrittenOut = 96;
 // Elements of a unit of linear loops, at most and at least.
 constexpr int64_t kMostInRow = 1024, kLeastInRow = 64;

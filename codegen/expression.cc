@@ -1,6 +1,8 @@
 // Expressions: roots, leaves, linearity, cost.
 #include "codegen/expression.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_parts.h"
 #include "analysis/in_place.h"
@@ -158,6 +160,73 @@ bool IsLinear(const Expression& e) {
   for (const Instruction* i : Body(e))
     if (!LinearStep(i)) return false;
   return true;
+}
+
+namespace {
+
+// Finds how many of the fastest dimensions of a domain can be one.
+class DimensionMerger {
+ public:
+  explicit DimensionMerger(const Shape& domain) : domain_(domain) {}
+
+  // 0 where an instruction is not known to go by its place in memory.
+  int64_t Find(absl::Span<const Instruction* const> roots) {
+    for (int64_t before = -1; before != count_;) {  // what was all of them may be some, later
+      before = count_;
+      seen_.clear();
+      for (const Instruction* root : roots)
+        if (!Visit(root)) return 0;
+    }
+    return count_;
+  }
+
+ private:
+  bool Visit(const Instruction* i) {
+    const Shape& shape = i->shape();
+    if (!seen_.insert(i).second || shape.IsScalar()) return true;
+    if (!shape.IsArray() || shape.dims != domain_.dims || !shape.IsRowMajor()) return false;
+    if (i->IsParameter()) return true;
+    if (i->opcode() == Opcode::kBroadcast) return VisitBroadcast(*i);
+    if (!HasTrait(i->opcode(), kElementwise) || i->opcode() == Opcode::kBitcastConvert)
+      return false;
+    for (const Instruction* operand : i->operands())
+      if (!Visit(operand)) return false;
+    return true;
+  }
+
+  bool VisitBroadcast(const Instruction& i) {
+    const Instruction& from = *i.operand(0);
+    const DimVector& to = i.attr<BroadcastAttrs>().dimensions;
+    std::vector<bool> varies(domain_.rank(), false);
+    for (int64_t d = 0; d < from.shape().rank(); ++d) varies[to[d]] = from.shape().dims[d] != 1;
+    const int64_t rank = domain_.rank();
+    int64_t alike = 1;
+    while (alike < count_ &&
+           (varies[rank - 1 - alike] == varies[rank - 1] || domain_.dims[rank - 1 - alike] == 1))
+      ++alike;
+    count_ = alike;
+    if (!varies[rank - 1]) return true;  // asked for its place along other dimensions only
+    return from.IsParameter() && from.shape().IsRowMajor() && std::is_sorted(to.begin(), to.end());
+  }
+
+  const Shape& domain_;
+  int64_t count_ = domain_.rank();
+  absl::flat_hash_set<const Instruction*> seen_;
+};
+
+}  // namespace
+
+Shape WalkedShape(const Expression& e, const Shape& domain) {
+  Shape walked = domain;
+  if (e.subject->opcode() != Opcode::kFusion || !domain.IsRowMajor() || domain.rank() < 2)
+    return walked;
+  const int64_t count = DimensionMerger(domain).Find(e.roots);
+  for (int64_t k = 1; k < count; ++k) {
+    const int64_t d = domain.rank() - 1 - k;
+    walked.dims.back() *= domain.dims[d];
+    walked.dims[d] = 1;
+  }
+  return walked;
 }
 
 bool HasPlainNaNs(const Expression& e) {

@@ -41,6 +41,11 @@ std::vector<const Instruction*> Body(const Expression& expression);
 // memory order (and scalars), so that one loop over positions will do.
 bool IsLinear(const Expression& expression);
 
+// The shape of a loop over `domain` (row-major, that of a root): as `domain`, but that its fastest
+// dimensions are one where nothing asks for the place along one of them. Indices then count along
+// the last of these, and are 0 along the others.
+Shape WalkedShape(const Expression& expression, const Shape& domain);
+
 // True if the expression reads no floats but bf16, and makes none from bits: then a NaN in it has
 // only the bits that bf16 has.
 bool HasPlainNaNs(const Expression& expression);

@@ -210,7 +210,8 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
     const bool linear = IsLinear(e);
     const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
     const double cost = vectors ? VectorCost(e) : ElementCost(e);
-    const DomainLoop loop(e.shapes[first], linear, cost);
+    const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
+    const DomainLoop loop(walked, linear, cost);
     Kernel kernel;
     kernel.units = loop.units();
     kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());

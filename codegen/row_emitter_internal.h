@@ -37,11 +37,13 @@ struct RowPlan {
   // and row values are vectors too; a tile is what one goes over, the last one may be cut off.
   RowLanes beside;
   bool columns = false;
+  int64_t tile = 0;  // columns of a unit; more than lanes where they are only folded
 
   // Elements that one step along the row computes.
   int64_t step() const { return lanes * (pairs ? 2 : 1); }
-  int64_t tiles() const { return columns ? (beside.count + lanes - 1) / lanes : 1; }
+  int64_t tiles() const { return columns ? (beside.count + tile - 1) / tile : 1; }
   bool cuts_off() const { return columns && beside.count % lanes != 0; }
+  bool only_folds() const { return tile > lanes; }
   // A unit of work is a row, or a tile of columns.
   int64_t units() const { return columns ? form.rows / beside.count * tiles() : form.rows; }
 };
@@ -55,9 +57,10 @@ absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass);
 class RowEmitter {
  public:
   RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays);
-  void EmitRow(llvm::Value* unit);
+  void EmitUnit(llvm::Value* unit);
 
  private:
+  void EmitRow(llvm::Value* unit);
   void FindPlace(llvm::Value* unit);
   void MakeRooms();
   void EmitRowValues(int pass);
@@ -69,12 +72,14 @@ class RowEmitter {
   Values EmitElements(int pass, const std::vector<RunningReduction>& running);
   void Finish(int pass, const std::vector<RunningReduction>& running, const Values& results);
   void StoreRoots(const ElementIndex& index);
+  void StoreRowRoots();
   Values EmitLoops(size_t level, llvm::Value* at, const Values& carried,
                    absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
 
   // ---- row_lanes.cc: in vectors ----
   void BindLanes();
   void BindColumnValues();
+  bool VariesInLanes(const Instruction& broadcast) const;
   llvm::Value* Spread(const Instruction* broadcast);
   void EmitSplats(int pass);
   Values EmitLanes(int pass, const std::vector<RunningReduction>& running);
@@ -92,6 +97,18 @@ class RowEmitter {
   void StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Value* value);
   llvm::Value* Splat(llvm::Value* value);
   llvm::Value* LanesBefore(llvm::Value* count);
+
+  // ---- row_tiles.cc: columns that are only folded ----
+  void EmitTile(llvm::Value* unit);
+  void MakeTile(const Values& initial);
+  void ForVectors(absl::FunctionRef<void()> body);
+  llvm::Value* RunningAddress(size_t k);
+  void StoreRunning(const Values& values);
+  Values LoadRunning();
+  void EmitTileRows(size_t level);
+  void FoldRows(llvm::Value* row, int64_t rows);
+  void AskAhead();
+  void FinishVector();
 
   const RowPlan& plan_;
   const RowForm& form_;
@@ -112,6 +129,16 @@ class RowEmitter {
   llvm::Value* at_ = nullptr;
   llvm::Value* place_ = nullptr;
   int odd_ = 0;
+  // Running values of the tile that is being written, one room each of all reductions' values.
+  struct Tile {
+    std::vector<RunningReduction> running;
+    std::vector<llvm::Value*> rooms;
+    std::vector<llvm::Type*> types;  // vectors of a room's elements
+    llvm::Value* first = nullptr;    // column, among those that lanes cover
+    llvm::Value* row = nullptr;      // its number
+    llvm::Value* vectors = nullptr;  // how many there are
+  };
+  Tile tile_;
   absl::flat_hash_map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> words_;
 };
 

@@ -33,6 +33,13 @@ void RowEmitter::MakeRooms() {
   }
 }
 
+void RowEmitter::EmitUnit(llvm::Value* unit) {
+  if (plan_.only_folds())
+    EmitTile(unit);
+  else
+    EmitRow(unit);
+}
+
 void RowEmitter::EmitRow(llvm::Value* unit) {
   FindPlace(unit);
   divisors_.clear();
@@ -42,6 +49,11 @@ void RowEmitter::EmitRow(llvm::Value* unit) {
     EmitRowValues(pass);
     EmitPass(pass);
   }
+  StoreRowRoots();
+  emitter_.EndScope();
+}
+
+void RowEmitter::StoreRowRoots() {
   for (size_t r : plan_.row_roots) {
     const ElementIndex index = ElementIndex::Linear(row_);
     const ScalarValue value = emitter_.EmitRounded(
@@ -52,7 +64,6 @@ void RowEmitter::EmitRow(llvm::Value* unit) {
     else
       StoreTo(b_, array, index, value);
   }
-  emitter_.EndScope();
 }
 
 void RowEmitter::FindPlace(llvm::Value* unit) {
@@ -63,11 +74,11 @@ void RowEmitter::FindPlace(llvm::Value* unit) {
     numbered.resize(numbered.size() - plan_.beside.dims.size());
     llvm::Value* tiles = b_.getInt64(plan_.tiles());
     llvm::Value* tile = numbered.empty() ? unit : b_.CreateURem(unit, tiles);
-    llvm::Value* first = Scale(b_, tile, plan_.lanes);
+    llvm::Value* first = Scale(b_, tile, plan_.tile);
     unit = numbered.empty() ? b_.getInt64(0) : b_.CreateUDiv(unit, tiles);
     multi_[plan_.beside.dims.back()] = first;  // of all that lanes cover, walked as one
     row_ = b_.CreateNSWAdd(Scale(b_, unit, plan_.beside.count), first);
-    if (plan_.cuts_off())
+    if (plan_.cuts_off() && !plan_.only_folds())
       mask_ = LanesBefore(b_.CreateNSWSub(b_.getInt64(plan_.beside.count), first));
   }
   row_start_ = form_.IsContiguous() ? Scale(b_, unit, form_.length) : nullptr;
@@ -95,7 +106,7 @@ void RowEmitter::EmitRowValues(int pass) {
     if (Spreads(i) && needed.contains(i)) emitter_.Emit(i, somewhere);
   for (const Instruction* i : plan_.body)
     if (DividesByRowValue(i) && needed.contains(i) && !divisors_.contains(i))
-      divisors_[i] = PrepareDivisor(b_, emitter_.Emit(i->operand(1), somewhere).re);
+      divisors_[i] = PrepareDivisor(b_, emitter_.EmitTaken(i->operand(1), somewhere).re);
 }
 
 // True for a value of the whole row, given to each of its elements.
@@ -116,7 +127,7 @@ void RowEmitter::BindQuotients() {
   for (const Instruction* i : plan_.body) {
     if (!DividesByRowValue(i)) continue;
     emitter_.Bind(i, [this, i](const ElementIndex& index) {
-      llvm::Value* x = emitter_.Emit(i->operand(0), index).re;
+      llvm::Value* x = emitter_.EmitTaken(i->operand(0), index).re;
       const Divisor& divisor = divisors_.at(i);
       return ScalarValue{i->shape().type == ElementType::kBF16 ? EmitRoughQuotient(b_, x, divisor)
                                                                : EmitQuotient(b_, x, divisor)};
@@ -235,11 +246,11 @@ bool AddRowKernels(const Expression& e, std::vector<Kernel>& out) {
   Kernel kernel;
   kernel.units = plan->units();
   kernel.unit_cost = static_cast<double>(plan->body.size()) *
-                     static_cast<double>(plan->form.length * (plan->columns ? plan->lanes : 1));
+                     static_cast<double>(plan->form.length * (plan->columns ? plan->tile : 1));
   kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                llvm::Value* end) {
     RowEmitter rows(plan, b, arrays);
-    EmitLoop(b, begin, end, [&](llvm::Value* unit) { rows.EmitRow(unit); });
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) { rows.EmitUnit(unit); });
   };
   kernel.in_vectors = plan->lanes > 0;
   if (kernel.units > 0) out.push_back(std::move(kernel));

@@ -78,17 +78,24 @@ void RowEmitter::BindColumnValues() {
   }
 }
 
+bool RowEmitter::VariesInLanes(const Instruction& broadcast) const {
+  const Shape& from = broadcast.operand(0)->shape();
+  const DimVector& to = broadcast.attr<BroadcastAttrs>().dimensions;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    if (from.dims[d] != 1 && to[d] == plan_.beside.dims.back()) return true;
+  return false;
+}
+
 // What a broadcast to all rows gives the step's elements: a scalar where it is the same for them.
 llvm::Value* RowEmitter::Spread(const Instruction* broadcast) {
   const Instruction* from = broadcast->operand(0);
   if (from->shape().IsScalar()) return emitter_.Emit(from, ElementIndex::Multi({})).re;
   std::vector<llvm::Value*> multi;
-  bool in_lanes = false;
+  const bool in_lanes = VariesInLanes(*broadcast);
   const DimVector& to = broadcast->attr<BroadcastAttrs>().dimensions;
   for (size_t d = 0; d < to.size(); ++d) {
     const bool varies = from->shape().dims[d] != 1;
     multi.push_back(varies ? multi_[to[d]] : b_.getInt64(0));
-    in_lanes |= varies && to[d] == plan_.beside.dims.back();
   }
   const ElementIndex index = ElementIndex::Multi(std::move(multi));
   const auto leaf = std::find_if(plan_.e.leaves.begin(), plan_.e.leaves.end(),
@@ -141,12 +148,13 @@ void RowEmitter::EmitSplats(int pass) {
   const auto needed = NeededIn(plan_, pass);
   for (const Instruction* i : plan_.body)
     if (form_.IsFullBroadcast(*i) && needed.contains(i) && !splats_.contains(i) &&
+        !(plan_.only_folds() && VariesInLanes(*i)) &&
         (i->operand(0)->shape().IsScalar() || !form_.IsAlongRow(*i)))
       splats_[i] = Splat(Spread(i));
   for (const Instruction* i : plan_.body) {
     if (!DividesByRowValue(i) || !needed.contains(i) || divisors_.contains(i)) continue;
-    const Divisor divisor = PrepareDivisor(b_, Spread(i->operand(1)));
-    divisors_[i] = {Splat(divisor.value), Splat(divisor.reciprocal), Splat(divisor.scale)};
+    divisors_[i] =
+        PrepareDivisor(b_, emitter_.EmitTaken(i->operand(1), ElementIndex::Multi(multi_)).re);
   }
 }
 

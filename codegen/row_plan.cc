@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMostKeptBytes = 32 << 10, kMostKeptOfColumns = 128 << 10;
 
 // A vector register of the widest machines in f32; narrower ones take two or four.
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = kRowLanes;
 
 // Functions of many steps wait for themselves: in kernels that run long two vectors go beside each
 // other.
@@ -92,6 +92,18 @@ int64_t ColumnLanes(const RowPlan& plan) {
   return lanes;
 }
 
+// Fewer columns are folded in registers.
+constexpr int64_t kNarrowestTile = 128;
+
+// Columns of a tile that is only folded: some 2 KB of memory from each row, less where that leaves
+// few units for threads.
+int64_t FoldedColumns(const RowPlan& plan) {
+  constexpr int64_t kFewUnits = 4, kPieceBytes = 2048;
+  int64_t columns = kPieceBytes / ByteWidth(plan.form.full.type);
+  while (columns > kNarrowestTile && plan.form.rows / columns < kFewUnits) columns /= 2;
+  return columns;
+}
+
 // Sets what concerns vectors, if all work on elements of rows can be written in them.
 bool PlanLanes(RowPlan& plan) {
   const std::optional<RowLanes> beside = FindRowLanes(plan.form, plan.body);
@@ -99,10 +111,12 @@ bool PlanLanes(RowPlan& plan) {
   plan.beside = *beside;
   plan.columns = plan.form.IsColumns();
   if (plan.columns) {
-    plan.lanes = ColumnLanes(plan);
+    const bool only_folds =
+        plan.form.passes == 2 && plan.full_roots.empty() && plan.beside.count >= kNarrowestTile;
+    plan.lanes = only_folds ? 2 * kLanes : ColumnLanes(plan);
+    plan.tile = only_folds ? FoldedColumns(plan) : plan.lanes;
     return true;
   }
-  if (beside->count % kLanes != 0) return false;
   plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
   return true;
 }
@@ -142,7 +156,7 @@ std::optional<RowPlan> PlanRows(const Expression& expression) {
   // Without work after a reduction on its own row the plain kernels do as well.
   const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
   const bool in_lanes = PlanLanes(plan);
-  if (plan.form.IsColumns() && !(in_lanes && feeds_back)) return std::nullopt;
+  if (plan.form.IsColumns() && !in_lanes) return std::nullopt;
   if (!in_lanes && !plan.form.IsContiguous()) return std::nullopt;
   if (!in_lanes && !feeds_back && plan.form.reductions.size() == 1) return std::nullopt;
   PlanKept(plan);

@@ -11,7 +11,7 @@ struct Divisor {
   llvm::Value* reciprocal;  // of `value`
   llvm::Value* scale;       // that power, by which dividends are multiplied too
 };
-// For f32 and f64, scalars.
+// For f32 and f64, scalars or vectors.
 Divisor PrepareDivisor(llvm::IRBuilderBase& builder, llvm::Value* divisor);
 
 // x / divisor: a product, corrected by what it leaves of x. Correctly rounded but for rare cases

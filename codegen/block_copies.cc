@@ -106,6 +106,18 @@ bool AddSliceCopy(const Expression& e, std::vector<Kernel>& out) {
   return true;
 }
 
+bool AddBitcastCopy(const Expression& e, std::vector<Kernel>& out) {
+  if (e.roots.size() != 1 || e.roots[0]->opcode() != Opcode::kBitcastConvert) return false;
+  const Shape &to = e.roots[0]->shape(), &from = e.roots[0]->operand(0)->shape();
+  const auto whole_bytes = [](const Shape& shape) {
+    return shape.IsRowMajor() && !IsSubByte(shape.type) && !IsPred(shape.type);
+  };
+  const int64_t operand = LeafOf(e, e.roots[0]->operand(0));
+  if (operand < 0 || !whole_bytes(to) || !whole_bytes(from) || to.ElementCount() == 0) return false;
+  out.push_back(CopyKernel(operand, 0, to));
+  return true;
+}
+
 bool AddPartCopy(const Expression& e, const Instruction* part, int64_t dimension, int64_t start,
                  std::vector<Kernel>& out) {
   const Shape& whole = e.roots[0]->shape();

@@ -100,7 +100,7 @@ class DotCall : public LibraryCall {
  public:
   bool Matches(const Instruction& i) const override {
     return i.opcode() == Opcode::kDot && FitsKernel(i) && IsLarge(i) && !IsSmallBatchedDot(i) &&
-           !IsShortMatrixVector(i);
+           !IsShortMatrixVector(i) && !IsIntegerMatrixVector(i);
   }
   void Emit(CallSite& site, const Instruction& i) const override {
     const DotDims dims(i, i.attr<DotAttrs>(), 0, -1);

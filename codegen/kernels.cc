@@ -279,9 +279,9 @@ class PartArrays final : public KernelArrays {
 std::vector<Kernel> KernelsOf(const Expression& e, const InPlace& in_place) {
   std::vector<Kernel> out;
   if (AddScatterKernels(e, in_place, out) || AddUpdateKernels(e, in_place, out) ||
-      AddSliceCopy(e, out) || AddConcatenateKernels(e, out) || AddPadKernels(e, out) ||
-      AddScanKernels(e, out) || AddBlockFoldKernels(e, out) || AddSmallDotKernels(e, out) ||
-      AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
+      AddSliceCopy(e, out) || AddBitcastCopy(e, out) || AddConcatenateKernels(e, out) ||
+      AddPadKernels(e, out) || AddScanKernels(e, out) || AddBlockFoldKernels(e, out) ||
+      AddSmallDotKernels(e, out) || AddRowKernels(e, out) || AddColumnReduceKernels(e, out))
     return out;
   AddElementKernels(e, out);
   return out;

@@ -18,6 +18,8 @@ bool AddUpdateKernels(const Expression& expression, const InPlace& in_place,
                       std::vector<Kernel>& out);
 // Slices of up to 256 KiB that lie together in memory: copied where they run.
 bool AddSliceCopy(const Expression& expression, std::vector<Kernel>& out);
+// Conversions of bits between types of other widths: the same bytes.
+bool AddBitcastCopy(const Expression& expression, std::vector<Kernel>& out);
 // The same for a part of a concatenation along `dimension`, which begins at `start` of it.
 bool AddPartCopy(const Expression& expression, const Instruction* part, int64_t dimension,
                  int64_t start, std::vector<Kernel>& out);

@@ -225,6 +225,20 @@ bool IsShortMatrixVector(const Instruction& i) {
          (lhs.rank() == 1 || rhs.rank() == 1);
 }
 
+bool IsIntegerMatrixVector(const Instruction& i) {
+  if (i.opcode() != Opcode::kDot || !IsInteger(i.shape().type) || IsSubByte(i.shape().type))
+    return false;
+  constexpr int64_t kLongBytes = 64;
+  const auto& dims = i.attr<DotAttrs>();
+  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
+  if (lhs.type != rhs.type || !dims.lhs_batch_dims.empty() ||
+      dims.lhs_contracting_dims.size() != 1 || (lhs.rank() != 1 && rhs.rank() != 1))
+    return false;
+  const int64_t l = dims.lhs_contracting_dims[0], r = dims.rhs_contracting_dims[0];
+  return LayoutStrides(lhs)[l] == 1 && LayoutStrides(rhs)[r] == 1 &&
+         (ByteWidth(lhs.type) > 1 || lhs.dims[l] < kLongBytes);
+}
+
 bool AddSmallDotKernels(const Expression& e, std::vector<Kernel>& out) {
   if (e.subject->opcode() != Opcode::kDot || !IsSmallBatchedDot(*e.subject)) return false;
   SmallDot dot;

@@ -12,5 +12,9 @@ bool IsSmallBatchedDot(const Instruction& instruction);
 // computed in: an element of the result is as much work as those of loops.
 bool IsShortMatrixVector(const Instruction& instruction);
 
+// True for products of a matrix of integers and a vector that LLVM makes good sums of: both lie
+// along the summed dimension, and are no long bytes, which have kernels.
+bool IsIntegerMatrixVector(const Instruction& instruction);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

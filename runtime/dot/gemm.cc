@@ -18,7 +18,6 @@ constexpr int64_t kRowsTogether = 4;        // rows of it, or
 constexpr int64_t kTurnedTogether = 16;     // rows that are transposed
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 constexpr int64_t kWideRows = 256;          // of a wide product at most
-constexpr int64_t kPartDepth = 512;         // positions of k that are summed up one by one
 constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
 
 template <typename T>
@@ -115,7 +114,9 @@ class Product {
 
   // Elements of one packed panel in one slab.
   int64_t PanelA() const { return height_ * pitch_; }
-  int64_t PanelB() const { return width_ * packed_depth_; }
+  int64_t PanelB() const {
+    return width_ * (packed_depth_ + (kernels_->close_panel != nullptr ? 1 : 0));
+  }
 
   // What the tiles of one slab work on.
   struct Slab {
@@ -278,8 +279,9 @@ class Product {
   // Panels [first, end), a few rows of B at a time: those of a row lie together in memory, or as
   // many as lie together in a column.
   void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
-    const int64_t together =
-        LiesAlongK(b_) ? kTurnedTogether * kernels_->depth_unit : kRowsTogether;
+    const int64_t together = LiesAlongK(b_) || b_.outer.table != nullptr
+                                 ? kTurnedTogether * kernels_->depth_unit
+                                 : kRowsTogether;
     for (int64_t k = 0; k < slab.depth; k += together) {
       for (int64_t n = first; n < end; ++n) {
         if (PanelIsDirect(n)) continue;
@@ -289,6 +291,9 @@ class Product {
                                   panel + k / kernels_->depth_unit * width_);
       }
     }
+    if (kernels_->close_panel == nullptr) return;
+    for (int64_t n = first; n < end; ++n)
+      kernels_->close_panel(packed_b + n * PanelB(), CeilDiv(slab.depth, kernels_->depth_unit));
   }
 
   void FillBlock(const Slab& slab, int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
@@ -349,8 +354,8 @@ class Product {
     const int64_t depth = CeilDiv(slab.depth, kernels_->depth_unit);
     int64_t k = 0;
     do {
-      add(k, std::min(kPartDepth, depth - k), accumulate || k > 0);
-      k += kPartDepth;
+      add(k, std::min(kGemmPartDepth, depth - k), accumulate || k > 0);
+      k += kGemmPartDepth;
     } while (k < depth);
   }
 

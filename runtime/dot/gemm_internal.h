@@ -72,6 +72,7 @@ HLOKIT_INLINE int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 constexpr int kGemmShapes = 3;  // register tiles: many rows, some, few but wide
 constexpr int kGemmMaxRows = 14;
+constexpr int64_t kGemmPartDepth = 512;             // packed positions of k summed one by one
 constexpr int kGemmDotRows = 8;                     // that row-dot kernels take at most
 constexpr int kGemmDotCols = 8;                     // that they work on together at most
 constexpr int kGemmTileElements = 14 * 8 * 64 / 4;  // more than any register tile holds
@@ -134,6 +135,9 @@ struct GemmKernels {
   PackKernel<T> (*pack_a)(int32_t type);  // null for a type without conversion
   PackKernel<T> (*pack_b)(int32_t type);
   StoreKernel<T> (*store)(int32_t type);
+  // Writes a last row of the panel, behind so many packed rows of a slab, from which the kernels
+  // start their sums; null where they start at zero. A slab is no deeper than kGemmPartDepth then.
+  void (*close_panel)(T* panel, int64_t rows);
 };
 
 struct GemmIsa {

@@ -216,9 +216,55 @@ static void PackA(const GemmSource& source, int64_t x0, int64_t count, int64_t k
   }
 }
 
+#if HLOKIT_VECTOR_BYTES == 64
+// A vector of a row that is made of runs no shorter than itself: pieces of two of them.
+struct TwoRuns {
+  int64_t first, second;  // offsets, less the lanes before the piece
+  __mmask16 first_lanes, second_lanes;
+};
+
+// Packs rows of B whose columns lie together in runs, as pixels of pictures do: each vector of a
+// panel reads the same lanes of every row. False where it is not made for that.
+HLOKIT_INLINE bool PackRuns(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
+                            int64_t depth, int64_t pitch, float* to) {
+  constexpr int64_t kLanes = VectorOf<float>::kLanes;
+  constexpr int64_t kMostVectors = 8;
+  const int64_t vectors = pitch / kLanes;
+  if (source.outer.table == nullptr || source.outer.run < kLanes || LiesAlongK(source) ||
+      source.negate_from < k0 + depth || vectors > kMostVectors)
+    return false;
+  TwoRuns runs[kMostVectors];
+  for (int64_t v = 0; v < vectors; ++v) {
+    const int64_t lane = v * kLanes, left = count > lane ? Least(kLanes, count - lane) : 0;
+    runs[v] = {};
+    if (left == 0) continue;
+    const int64_t first = Least(RunFrom(source.outer, x0 + lane), left);
+    runs[v].first = source.outer.table[x0 + lane];
+    runs[v].first_lanes = static_cast<__mmask16>((1u << first) - 1);
+    if (first == left) continue;
+    runs[v].second = source.outer.table[x0 + lane + first] - first;
+    runs[v].second_lanes = static_cast<__mmask16>((1u << left) - (1u << first));
+  }
+  for (int64_t p = 0; p < depth; ++p, to += pitch) {
+    const float* row = static_cast<const float*>(source.data) + OffsetAt(source.k, k0 + p);
+    for (int64_t v = 0; v < vectors; ++v) {
+      const __m512 first = _mm512_maskz_loadu_ps(runs[v].first_lanes, row + runs[v].first);
+      _mm512_storeu_ps(to + v * kLanes,
+                       _mm512_mask_loadu_ps(first, runs[v].second_lanes, row + runs[v].second));
+    }
+  }
+  return true;
+}
+#endif
+
 template <typename T, typename S>
 static void PackB(const GemmSource& source, int64_t x0, int64_t count, int64_t k0, int64_t depth,
                   int64_t pitch, T* to) {
+#if HLOKIT_VECTOR_BYTES == 64
+  if constexpr (__is_same(T, float) && __is_same(S, float)) {
+    if (PackRuns(source, x0, count, k0, depth, pitch, to)) return;
+  }
+#endif
   const S* from = static_cast<const S*>(source.data);
   (LiesAlongK(source) ? GatherTransposed<T, S> : GatherLines<T, S>)(from, source.k, k0, depth,
                                                                     source.outer, x0, count, to,

@@ -3,7 +3,7 @@
 // by 128 to the other sign, which adds (s8) or takes away (u8) 128 times each column's sum of B.
 #define HLOKIT_ISA isa_avx512
 #define HLOKIT_VECTOR_BYTES 64
-#define HLOKIT_ACCUMULATORS 24
+#define HLOKIT_ACCUMULATORS 28
 #include <immintrin.h>
 
 #include "runtime/dot/gemm_units_internal.h"
@@ -11,7 +11,7 @@
 namespace hlokit::isa_avx512 {
 namespace {
 
-constexpr int kQuadRows = HLOKIT_ACCUMULATORS / kUnitVectors;  // beside the sums of B
+constexpr int kQuadRows = HLOKIT_ACCUMULATORS / kUnitVectors;
 
 template <bool kSigned>
 HLOKIT_INLINE __m512i AddProducts(__m512i sum, __m512i a, __m512i b) {
@@ -24,26 +24,42 @@ HLOKIT_INLINE __m512i AddProducts(__m512i sum, __m512i a, __m512i b) {
   return sum;
 }
 
+// What moved bytes of A add to the sums of each column. 128 is no s8: of unsigned columns half of
+// it.
+template <bool kSigned>
+HLOKIT_INLINE __m512i Movement() {
+  return _mm512_set1_epi8(static_cast<char>(kSigned ? 128 : 64));
+}
+
+// Behind a panel of B: what its columns start from, to make up for the moved bytes of A.
+template <bool kSigned>
+void CloseQuads(uint32_t* panel, int64_t rows) {
+  for (int v = 0; v < kUnitVectors; ++v) {
+    __m512i moved = _mm512_setzero_si512();
+    for (int64_t p = 0; p < rows; ++p)
+      moved = AddProducts<kSigned>(moved, Movement<kSigned>(),
+                                   _mm512_loadu_si512(panel + p * kUnitWidth + v * kUnitLanes));
+    const __m512i start =
+        kSigned ? _mm512_sub_epi32(_mm512_setzero_si512(), moved) : _mm512_add_epi32(moved, moved);
+    _mm512_storeu_si512(panel + rows * kUnitWidth + v * kUnitLanes, start);
+  }
+}
+
 // kSigned: B's bytes are s8 and A's unsigned; else the other way around. kMoved: A's are moved.
 template <int kRows, bool kSigned, bool kMoved>
 void MicroQuads(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, int64_t ldb,
                 uint32_t* c, int64_t ldc, bool accumulate) {
-  __m512i sum[kRows][kUnitVectors];
-  __m512i moved[kUnitVectors] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kUnitVectors; ++v) sum[r][v] = _mm512_setzero_si512();
-  }
-  // 128 is no s8: the sums of unsigned columns are half of what they should be until the end.
-  const __m512i move = _mm512_set1_epi8(static_cast<char>(kSigned ? 128 : 64));
   const uint32_t* b = static_cast<const uint32_t*>(b_data);
+  __m512i sum[kRows][kUnitVectors];
+#pragma GCC unroll 2
+  for (int v = 0; v < kUnitVectors; ++v) {
+    const __m512i start =
+        kMoved ? _mm512_loadu_si512(b + k * ldb + v * kUnitLanes) : _mm512_setzero_si512();
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sum[r][v] = start;
+  }
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     const __m512i b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + kUnitLanes);
-    if constexpr (kMoved) {
-      moved[0] = AddProducts<kSigned>(moved[0], move, b0);
-      moved[1] = AddProducts<kSigned>(moved[1], move, b1);
-    }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const __m512i factor = _mm512_set1_epi32(static_cast<int>(a[r * lda + p]));
@@ -56,10 +72,8 @@ void MicroQuads(int64_t k, const uint32_t* a, int64_t lda, const void* b_data, i
 #pragma GCC unroll 2
     for (int v = 0; v < kUnitVectors; ++v) {
       uint32_t* to = c + r * ldc + v * kUnitLanes;
-      const __m512i total = kSigned
-                                ? _mm512_sub_epi32(sum[r][v], moved[v])
-                                : _mm512_add_epi32(sum[r][v], _mm512_add_epi32(moved[v], moved[v]));
-      _mm512_storeu_si512(to, accumulate ? _mm512_add_epi32(_mm512_loadu_si512(to), total) : total);
+      _mm512_storeu_si512(
+          to, accumulate ? _mm512_add_epi32(_mm512_loadu_si512(to), sum[r][v]) : sum[r][v]);
     }
   }
 }
@@ -78,7 +92,7 @@ void PackQuadsA(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
 // kRows rows of A with the kCols columns from `col` on, which lie along k.
 template <bool kSigned, int kRows, int kCols>
 void RowDotsOfQuads(const RowDotTask<uint32_t>& task, int64_t col) {
-  const __m512i move = _mm512_set1_epi8(static_cast<char>(kSigned ? 128 : 64));
+  const __m512i move = Movement<kSigned>();
   __m512i sum[kCols][kRows + 1];  // the last: sums of the columns
   const uint8_t* columns[kCols];
 #pragma GCC unroll 8
@@ -146,7 +160,8 @@ constexpr GemmKernels<uint32_t> MakeQuads(const GemmKernels<uint32_t>* mirrored)
   GemmKernels<uint32_t> kernels = {};
   kernels.lanes = kUnitLanes;
   kernels.depth_unit = kPerUnit<uint8_t>;
-  kernels.slab_depth = kSlabDepth<uint32_t>;
+  kernels.slab_depth = kMoved ? kGemmPartDepth : kSlabDepth<uint32_t>;
+  if constexpr (kMoved) kernels.close_panel = &CloseQuads<kSigned>;
   kernels.vectors[0] = kUnitVectors;
   kernels.max_rows[0] = kQuadRows;
   FillQuads<kQuadRows, kSigned, kMoved>(kernels.micro[0]);

@@ -1,5 +1,5 @@
-// Sums and products of bf16 and f16 that round at each step: the steps of one result wait for each
-// other, so many results go side by side in vectors.
+// Sums and products of bf16, f16 and f8 that round at each step: the steps of one result wait for
+// each other, so many results go side by side in vectors.
 #include <algorithm>
 #include <numeric>
 
@@ -7,6 +7,7 @@
 #include "codegen/scalars/convert.h"
 #include "ops/dim_lists.h"
 #include "ops/reducer.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -31,13 +32,20 @@ struct FoldForm {
   ElementType type = ElementType::kBF16;
   float init = 0;
   std::vector<FoldedDim> dims;
-  size_t across = 0;   // the dimension along which results lie beside each other
+  size_t across = 0;   // the dimension along which results are computed beside each other
   int64_t groups = 1;  // vectors of results that are computed together
 
   int64_t together() const { return groups * kLanes; }
   // Units along `across`.
   int64_t parts() const { return (dims[across].results + together() - 1) / together(); }
   int64_t lane_stride() const { return dims[across].window * dims[across].stride; }
+  // Of results that follow each other in dimension `d`.
+  int64_t result_stride(size_t d) const {
+    int64_t stride = 1;
+    while (++d < dims.size()) stride *= dims[d].results;
+    return stride;
+  }
+  bool IsTurnable() const { return ByteWidth(type) == 2; }  // in words of two elements
 };
 
 // The windows of a reduce or reduce-window, if they lie beside each other without gaps.
@@ -85,7 +93,8 @@ void JoinDims(std::vector<FoldedDim>& dims) {
 int64_t GroupsOf(const FoldForm& form) {
   const FoldedDim& across = form.dims[form.across];
   const FoldedDim& last = form.dims.back();
-  const bool turned = last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
+  const bool turned =
+      form.IsTurnable() && last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
   if (form.lane_stride() != 1 && !turned) return 1;
   for (const int64_t groups : {8, 4, 2})
     if (across.results % (groups * kLanes) == 0) return groups;
@@ -110,19 +119,18 @@ std::optional<FoldForm> FindFold(const Expression& e) {
   const Shape& from = fold.operand(0)->shape();
   form.type = fold.shape().type;
   const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply());
-  if ((form.type != ElementType::kBF16 && form.type != ElementType::kF16) || !opcode ||
-      (*opcode != Opcode::kAdd && *opcode != Opcode::kMultiply) || from.type != form.type ||
-      !from.IsRowMajor() || from.rank() == 0 || fold.shape().ElementCount() == 0 ||
-      from.ElementCount() == 0)
+  if (!IsNarrowFloat(form.type) || IsSubByte(form.type) || form.type == ElementType::kF8E8M0FNU ||
+      !opcode || (*opcode != Opcode::kAdd && *opcode != Opcode::kMultiply) ||
+      from.type != form.type || !from.IsRowMajor() || from.rank() == 0 ||
+      fold.shape().ElementCount() == 0 || from.ElementCount() == 0)
     return std::nullopt;
   form.opcode = *opcode;
   if (!FindInit(fold, form) || !FindDims(fold, form)) return std::nullopt;
   JoinDims(form.dims);
   size_t across = form.dims.size();
-  while (across > 0 && form.dims[across - 1].results == 1) --across;
+  while (across > 0 && form.dims[across - 1].results < kLanes / 2) --across;
   if (across == 0) return std::nullopt;
   form.across = across - 1;
-  if (form.dims[form.across].results < kLanes / 2) return std::nullopt;
   form.groups = GroupsOf(form);
   return form;
 }
@@ -134,7 +142,8 @@ class BlockFold {
         b_(b),
         from_(arrays.operand(0)),
         to_(arrays.result(0)),
-        memory_(MemoryType(b.getContext(), form.type)) {}
+        memory_(MemoryType(b.getContext(), form.type)),
+        alignment_(ByteWidth(form.type)) {}
 
   // Folds `together` results: part `unit` % parts of row `unit` / parts of results.
   void EmitUnit(llvm::Value* unit) {
@@ -143,7 +152,7 @@ class BlockFold {
     llvm::Value* part = parts == 1 ? b_.getInt64(0) : b_.CreateURem(unit, b_.getInt64(parts));
     first_ = b_.CreateNSWMul(part, b_.getInt64(form_.together()));
     const FoldedDim& across = form_.dims[form_.across];
-    llvm::Value* place = b_.CreateNSWAdd(b_.CreateNSWMul(row, b_.getInt64(across.results)), first_);
+    llvm::Value* place = b_.getInt64(0);
     start_.assign(form_.dims.size(), nullptr);
     for (size_t d = form_.dims.size(); d-- > 0;) {
       llvm::Value* at = first_;
@@ -152,6 +161,7 @@ class BlockFold {
         at = b_.CreateURem(row, count);
         row = b_.CreateUDiv(row, count);
       }
+      place = b_.CreateNSWAdd(place, Scale(b_, at, form_.result_stride(d)));
       start_[d] = b_.CreateNSWSub(b_.CreateNSWMul(at, b_.getInt64(form_.dims[d].window)),
                                   b_.getInt64(form_.dims[d].pad_low));
     }
@@ -177,16 +187,39 @@ class BlockFold {
     if (InWords()) return StoreWords(place, sums);
     for (int64_t g = 0; g < form_.groups; ++g) {
       llvm::Value* value = ToMemoryForm(b_, form_.type, {sums[g]});
+      if (form_.result_stride(form_.across) != 1) {
+        StoreApart(value, place, g * kLanes);
+        continue;
+      }
       llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
       llvm::Value* address = b_.CreateInBoundsGEP(memory_, to_.base, at);
       if (!careful) {
-        b_.CreateAlignedStore(value, address, llvm::Align(2));
+        b_.CreateAlignedStore(value, address, alignment_);
         continue;
       }
       llvm::Value* left = b_.CreateNSWSub(b_.getInt64(form_.dims[form_.across].results),
                                           b_.CreateNSWAdd(first_, b_.getInt64(g * kLanes)));
-      b_.CreateMaskedStore(value, address, llvm::Align(2),
+      b_.CreateMaskedStore(value, address, alignment_,
                            b_.CreateICmpSLT(LaneNumbers(0), b_.CreateVectorSplat(kLanes, left)));
+    }
+  }
+
+  // Those of the lanes from `lane` on that are results.
+  void StoreApart(llvm::Value* values, llvm::Value* place, int64_t lane) {
+    const FoldedDim& across = form_.dims[form_.across];
+    const int64_t stride = form_.result_stride(form_.across);
+    for (int64_t k = 0; k < kLanes; ++k) {
+      const auto store = [&] {
+        llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64((lane + k) * stride));
+        b_.CreateAlignedStore(b_.CreateExtractElement(values, static_cast<uint64_t>(k)),
+                              b_.CreateInBoundsGEP(memory_, to_.base, at), alignment_);
+      };
+      if (across.results % form_.together() == 0) {
+        store();
+      } else {
+        llvm::Value* number = b_.CreateNSWAdd(first_, b_.getInt64(lane + k));
+        EmitIf(b_, b_.CreateICmpSLT(number, b_.getInt64(across.results)), store);
+      }
     }
   }
 
@@ -195,7 +228,7 @@ class BlockFold {
     if (d == form_.dims.size()) return FoldPlace(offset, sums, careful);
     const FoldedDim& dim = form_.dims[d];
     llvm::Value* stride = b_.getInt64(dim.stride);
-    if (d + 1 == form_.dims.size() && !careful && dim.window % kPair == 0 &&
+    if (form_.IsTurnable() && d + 1 == form_.dims.size() && !careful && dim.window % kPair == 0 &&
         (d == form_.across || dim.IsWhole()))
       return FoldPairs(offset, sums);
     const auto at = [&](llvm::Value* step) {
@@ -260,8 +293,7 @@ class BlockFold {
 
   llvm::Value* Combine(llvm::Value* sum, llvm::Value* x) {
     const ScalarValue folded = EmitBinary(b_, form_.opcode, ElementType::kF32, {sum}, {x});
-    if (form_.type == ElementType::kBF16) return EmitRoundOwnResult(b_, form_.type, folded).re;
-    return EmitConvert(b_, ElementType::kF32, form_.type, folded).re;
+    return EmitRoundOwnResult(b_, form_.type, folded).re;
   }
 
   llvm::Value* LaneNumbers(int64_t first) {
@@ -277,7 +309,7 @@ class BlockFold {
 
   llvm::Value* LoadBeside(llvm::Value* offset, int64_t group) {
     llvm::Value* loaded =
-        b_.CreateAlignedLoad(Vector(memory_), AddressOf(offset, group * kLanes), llvm::Align(2));
+        b_.CreateAlignedLoad(Vector(memory_), AddressOf(offset, group * kLanes), alignment_);
     return FromMemoryForm(b_, form_.type, loaded).re;
   }
 
@@ -285,8 +317,7 @@ class BlockFold {
     llvm::Value* loaded = llvm::PoisonValue::get(Vector(memory_));
     for (int64_t k = 0; k < kLanes; ++k)
       loaded = b_.CreateInsertElement(
-          loaded,
-          b_.CreateAlignedLoad(memory_, AddressOf(offset, group * kLanes + k), llvm::Align(2)),
+          loaded, b_.CreateAlignedLoad(memory_, AddressOf(offset, group * kLanes + k), alignment_),
           static_cast<uint64_t>(k));
     return FromMemoryForm(b_, form_.type, loaded).re;
   }
@@ -294,6 +325,14 @@ class BlockFold {
   // Of lanes outside the array anything; sets which ones are inside.
   llvm::Value* LoadCarefully(llvm::Value* offset, int64_t group) {
     const FoldedDim& across = form_.dims[form_.across];
+    if (across.window == 1 && form_.lane_stride() == 1) {
+      llvm::Value* at = b_.CreateVectorSplat(kLanes, start_[form_.across]);
+      inside_ = b_.CreateICmpULT(b_.CreateNSWAdd(at, LaneNumbers(group * kLanes)),
+                                 b_.CreateVectorSplat(kLanes, b_.getInt64(across.size)));
+      llvm::Value* loaded = b_.CreateMaskedLoad(Vector(memory_), AddressOf(offset, group * kLanes),
+                                                alignment_, inside_);
+      return FromMemoryForm(b_, form_.type, loaded).re;
+    }
     llvm::Value* loaded = llvm::PoisonValue::get(Vector(memory_));
     inside_ = llvm::Constant::getNullValue(Vector(b_.getInt1Ty()));
     llvm::Value* step = across.window == 1 ? b_.getInt64(0) : step_;
@@ -305,8 +344,8 @@ class BlockFold {
       llvm::Value* own = b_.CreateNSWAdd(offset, b_.getInt64(lane * form_.lane_stride()));
       llvm::Value* address =
           b_.CreateInBoundsGEP(memory_, from_.base, b_.CreateSelect(inside, own, b_.getInt64(0)));
-      loaded = b_.CreateInsertElement(
-          loaded, b_.CreateAlignedLoad(memory_, address, llvm::Align(2)), static_cast<uint64_t>(k));
+      loaded = b_.CreateInsertElement(loaded, b_.CreateAlignedLoad(memory_, address, alignment_),
+                                      static_cast<uint64_t>(k));
       inside_ = b_.CreateInsertElement(inside_, inside, static_cast<uint64_t>(k));
     }
     return FromMemoryForm(b_, form_.type, loaded).re;
@@ -406,6 +445,7 @@ class BlockFold {
   Builder& b_;
   const ArrayRef from_, to_;
   llvm::Type* memory_;
+  const llvm::Align alignment_;
   llvm::Value* first_ = nullptr;     // result along `across`, of lane 0
   std::vector<llvm::Value*> start_;  // of lane 0's window, by dimension
   llvm::Value* step_ = nullptr;      // in the window along `across`

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "ops/conv_graph.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
 #include "ops/eval_vendor.h"
@@ -124,9 +125,12 @@ absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context) {
   ASSIGN_OR_RETURN(const ConfigValue whole, ParseCallConfig(context.instruction.backend_config()));
   const ConfigValue* inner = whole.Find("cudnn_conv_backend_config");
   const ConfigValue& config = inner != nullptr ? *inner : whole;
-  if (!config.StringOr("serialized_graph", "").empty())
-    return Unimplemented("custom-call ", attrs.target, " with a serialized graph");
   ASSIGN_OR_RETURN(std::vector<double> values, RunConvolution(context, shape));
+  if (const std::string graph = config.StringOr("serialized_graph", ""); !graph.empty()) {
+    ASSIGN_OR_RETURN(std::vector<Literal> parts,
+                     RunConvGraph(context, graph, shape, std::move(values)));
+    return VendorResult(context, std::move(parts));
+  }
   const double scale = config.NumberOr("conv_result_scale", 1);
   for (double& x : values) x *= scale;
   if (context.operands.size() > 2) {

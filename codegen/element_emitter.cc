@@ -218,7 +218,7 @@ bool ElementEmitter::RoundsAtOnce(const Instruction* i) const {
 
 bool ElementEmitter::HasExcess(const Instruction* i) const {
   for (;; i = i->operand(0)) {
-    if (RoundsAtOnce(i)) return false;
+    if (RoundsAtOnce(i) || rounded_.contains(i)) return false;
     if (TypeOf(i->shape()) == i->shape().type || arrays_.contains(i)) return false;
     if (HasTrait(i->opcode(), kExact)) return false;
     switch (i->opcode()) {

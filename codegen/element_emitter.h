@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "codegen/element_index.h"
 #include "codegen/scalars/ops.h"
 #include "ir/computation.h"
@@ -40,6 +41,11 @@ class ElementEmitter {
 
   void Bind(const Instruction* leaf, ArrayRef array);
   void Bind(const Instruction* leaf, Generator generator);
+  // The same of values that have no more digits than their type.
+  void BindRounded(const Instruction* leaf, Generator generator) {
+    Bind(leaf, std::move(generator));
+    rounded_.insert(leaf);
+  }
   // For an instruction with several arrays: one value a part.
   void BindParts(const Instruction* leaf, PartsGenerator generator);
 
@@ -149,6 +155,7 @@ class ElementEmitter {
   const Instruction** unsupported_ = nullptr;
   absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
   absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;
+  absl::flat_hash_set<const Instruction*> rounded_;
   std::vector<absl::flat_hash_map<Key, Results>> scopes_;
 };
 

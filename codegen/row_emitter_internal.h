@@ -24,7 +24,8 @@ struct RowPlan {
   // Values of whole rows that a pass leaves for later ones.
   struct Kept {
     const Instruction* instruction;
-    int pass;  // that computes it first
+    int pass;      // that computes it first
+    bool rounded;  // to its type: only operations that round it take it
   };
   std::vector<Kept> kept;
   // Elements of a vector where the code is written in vectors; 0 where LLVM has to find them in
@@ -63,6 +64,7 @@ class RowEmitter {
   void EmitRow(llvm::Value* unit);
   void FindPlace(llvm::Value* unit);
   void MakeRooms();
+  ScalarValue KeptValue(size_t k, const ElementIndex& index);
   void EmitRowValues(int pass);
   bool Spreads(const Instruction* i) const;
   bool DividesByRowValue(const Instruction* i) const;

@@ -33,6 +33,12 @@ void RowEmitter::MakeRooms() {
   }
 }
 
+ScalarValue RowEmitter::KeptValue(size_t k, const ElementIndex& index) {
+  const RowPlan::Kept& kept = plan_.kept[k];
+  return kept.rounded ? emitter_.EmitTaken(kept.instruction, index)
+                      : emitter_.Emit(kept.instruction, index);
+}
+
 void RowEmitter::EmitUnit(llvm::Value* unit) {
   if (plan_.only_folds())
     EmitTile(unit);
@@ -180,8 +186,7 @@ Values RowEmitter::EmitElements(int pass, const std::vector<RunningReduction>& r
     const ElementIndex index = ElementIndex::Multi(multi_, b_.CreateNSWAdd(row_start_, at));
     for (size_t k = 0; k < plan_.kept.size(); ++k)
       if (plan_.kept[k].pass == pass)
-        StoreTo(b_, rooms_[k], ElementIndex::Linear(at),
-                emitter_.Emit(plan_.kept[k].instruction, index));
+        StoreTo(b_, rooms_[k], ElementIndex::Linear(at), KeptValue(k, index));
     Values next;
     size_t used = 0;
     for (const RunningReduction& r : running) r.AppendNext(index, values, used, next);
@@ -200,12 +205,17 @@ void RowEmitter::Finish(int pass, const std::vector<RunningReduction>& running,
   }
   for (size_t k = 0; k < plan_.kept.size(); ++k) {
     if (plan_.kept[k].pass != pass) continue;
-    emitter_.Bind(plan_.kept[k].instruction, [this, k](const ElementIndex& index) {
-      if (plan_.lanes > 0) return LoadLanes(rooms_[k], at_);
+    const auto kept = [this, k](const ElementIndex& index) {
+      if (plan_.lanes > 0)
+        return LoadLanes(rooms_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)));
       return LoadFrom(
           b_, rooms_[k],
           ElementIndex::Linear(b_.CreateNSWSub(LinearOffset(b_, index, form_.full), row_start_)));
-    });
+    };
+    if (plan_.kept[k].rounded)
+      emitter_.BindRounded(plan_.kept[k].instruction, kept);
+    else
+      emitter_.Bind(plan_.kept[k].instruction, kept);
   }
 }
 

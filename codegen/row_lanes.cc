@@ -269,9 +269,8 @@ void RowEmitter::StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Va
 void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low) {
   for (size_t k = 0; k < plan_.kept.size(); ++k)
     if (plan_.kept[k].pass == pass)
-      StoreVector(
-          rooms_[k], at_,
-          ToMemoryForm(b_, rooms_[k].shape.type, emitter_.Emit(plan_.kept[k].instruction, index)));
+      StoreVector(rooms_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)),
+                  ToMemoryForm(b_, rooms_[k].shape.type, KeptValue(k, index)));
   if (pass + 1 != form_.passes) return;
   std::vector<llvm::Value*> values;  // all reads before any write
   for (size_t r : plan_.full_roots) {

@@ -26,12 +26,24 @@ bool WantsWideLanes(const RowPlan& plan) {
   return costly && work >= kLongWork && plan.beside.count % (4 * kLanes) == 0;
 }
 
+// Rounding to bf16 is more work than reading what was rounded.
+bool IsRoundedWork(const RowPlan& plan, const Instruction& i) {
+  if (plan.lanes == 0 || plan.columns || i.shape().type != ElementType::kBF16) return false;
+  const bool arithmetic = i.opcode() == Opcode::kAdd || i.opcode() == Opcode::kSubtract ||
+                          i.opcode() == Opcode::kMultiply;
+  return arithmetic &&
+         std::none_of(i.users().begin(), i.users().end(),
+                      [](const Instruction* user) { return user->opcode() == Opcode::kConvert; });
+}
+
 void PlanKept(RowPlan& plan) {
   std::vector<absl::flat_hash_set<const Instruction*>> needed;
   for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
   int64_t bytes = 0;
   for (const Instruction* i : plan.body) {
-    if (!IsCostly(*i) || i->shape().dims != plan.form.full.dims || !i->shape().IsRowMajor())
+    const bool rounded = i->shape().IsArray() && IsRoundedWork(plan, *i);
+    if (!(rounded || IsCostly(*i)) || i->shape().dims != plan.form.full.dims ||
+        !i->shape().IsRowMajor())
       continue;
     int first = -1, uses = 0;
     for (int pass = 0; pass < plan.form.passes; ++pass) {
@@ -43,7 +55,7 @@ void PlanKept(RowPlan& plan) {
     const int64_t most = plan.columns ? kMostKeptOfColumns : kMostKeptBytes;
     if (uses < 2 || bytes + size > most) continue;
     bytes += size;
-    plan.kept.push_back({i, first});
+    plan.kept.push_back({i, first, rounded});
   }
 }
 
@@ -63,7 +75,9 @@ bool SortRoots(RowPlan& plan) {
 }
 
 bool GoesInPairs(const RowPlan& plan) {
-  if (plan.columns || plan.beside.count % (2 * plan.lanes) != 0 || !plan.kept.empty()) return false;
+  if (plan.columns || plan.beside.count % (2 * plan.lanes) != 0) return false;
+  for (const RowPlan::Kept& kept : plan.kept)
+    if (!kept.rounded) return false;
   for (size_t r : plan.full_roots)
     if (plan.e.shapes[r].type != ElementType::kBF16) return false;
   bool reads = false;

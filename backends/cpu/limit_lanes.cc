@@ -35,12 +35,14 @@ bool IsNextElement(const llvm::Value* address, llvm::Type* type, const llvm::Loo
 constexpr size_t kLeastSteps = 24, kMostSteps = 256;
 constexpr unsigned kManyRegisters = 32;
 
-unsigned VectorsBeside(const llvm::Loop& loop, const llvm::TargetTransformInfo& target) {
+// No more than `most`, which the loop has rounds for.
+unsigned VectorsBeside(const llvm::Loop& loop, const llvm::TargetTransformInfo& target,
+                       unsigned most) {
   const size_t size = loop.getHeader()->size();
   if (size < kLeastSteps) return 1;
   const unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
   unsigned count = registers >= kManyRegisters ? 4 : 2;
-  while (count > 1 && count * size > kMostSteps) count /= 2;
+  while (count > 1 && (count * size > kMostSteps || count > most)) count /= 2;
   return count;
 }
 
@@ -73,7 +75,11 @@ llvm::PreservedAnalyses LimitLanesPass::run(llvm::Function& function,
     if (!loop->isInnermost() || loop->getNumBlocks() != 1 || !Measure(*loop, evolution, widths))
       continue;
     if (widths.memory == 0) continue;
-    const unsigned beside = runs_long ? VectorsBeside(*loop, target) : 1;
+    const unsigned lanes = register_bits / std::max(widths.memory, widths.computed);
+    const unsigned rounds = evolution.getSmallConstantTripCount(loop);  // 0: unknown
+    if (rounds != 0 && rounds < lanes) continue;
+    const unsigned most = rounds == 0 ? register_bits : rounds / lanes;
+    const unsigned beside = runs_long ? VectorsBeside(*loop, target, most) : 1;
     if (beside > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.interleave.count", beside);
     if (widths.memory >= widths.computed) continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",

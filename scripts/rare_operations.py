@@ -72,6 +72,10 @@ class Maker(random_operations.Maker):
     def any_type(self):
         return self.random.choice(REAL * 2 + EIGHTS + INTEGERS + ["c64", "c128", "pred"])
 
+    def moved_type(self):
+        """Of what is moved alone: those too that hardly any arithmetic takes."""
+        return self.random.choice(REAL + EIGHTS + INTEGERS + ["c64", "c128", "pred", "s2", "u2", "f4e2m1fn", "f8e8m0fnu"])
+
     def fold(self, element_type):
         """An opcode that reduces elements of a type, and whether it rounds."""
         if element_type == "pred":
@@ -82,7 +86,7 @@ class Maker(random_operations.Maker):
         return opcode, opcode in ("add", "multiply")
 
     def rare_pad(self):
-        dims, element_type = self.positive(), self.any_type()
+        dims, element_type = self.positive(), self.moved_type()
         parts = []
         for d in dims:
             interior = self.random.choice([0, 0, 1, 2])
@@ -97,14 +101,14 @@ class Maker(random_operations.Maker):
     def rare_dynamic_slice(self):
         dims, index = self.positive(), self.index_type()
         sizes = [self.number(1, d) for d in dims]
-        return Rare("dynamic-slice", [self.shape(self.any_type(), dims)] + [f"{index}[]"] * len(dims),
+        return Rare("dynamic-slice", [self.shape(self.moved_type(), dims)] + [f"{index}[]"] * len(dims),
                     f", dynamic_slice_sizes={braces(sizes)}", hints=["bits"] + [self.reach()] * len(dims))
 
     def reach(self):
         return self.random.choice(["-3:9", "-3:9", f"{-2**31}:{2**31}", f"{-2**62}:{2**62}", "bits"])
 
     def rare_dynamic_update_slice(self):
-        dims, index, element_type = self.positive(), self.index_type(), self.any_type()
+        dims, index, element_type = self.positive(), self.index_type(), self.moved_type()
         update = [self.number(1, d) for d in dims]
         return Rare("dynamic-update-slice", [self.shape(element_type, dims), self.shape(element_type, update)] + [f"{index}[]"] * len(dims),
                     hints=["bits", "bits"] + [self.reach()] * len(dims))
@@ -141,7 +145,7 @@ class Maker(random_operations.Maker):
                       f"start_index_map={braces(indexed)}")
         if batching:
             attributes += f", operand_batching_dims={braces(batching)}, start_indices_batching_dims={braces(index_batching)}"
-        return Rare("gather", [self.shape(self.any_type(), dims), self.shape(self.index_type(), index_dims)],
+        return Rare("gather", [self.shape(self.moved_type(), dims), self.shape(self.index_type(), index_dims)],
                     attributes + f", index_vector_dim={vector}, slice_sizes={braces(sizes)}", hints=["bits", self.reach()])
 
     def rare_scatter(self):
@@ -388,13 +392,13 @@ class Maker(random_operations.Maker):
                     hints=["small"], outputs=2)
 
     def rare_concatenate(self):
-        dims, t = self.positive(), self.any_type()
+        dims, t = self.positive(), self.moved_type()
         along = self.random.randrange(len(dims))
         operands = [self.shape(t, dims[:along] + [self.number(0, 5)] + dims[along + 1:]) for _ in range(self.number(1, 5))]
         return Rare("concatenate", operands, f", dimensions={{{along}}}", hints=["bits"] * len(operands))
 
     def rare_moved(self):
-        dims, t = self.positive(2, 4), self.any_type()
+        dims, t = self.positive(2, 4), self.moved_type()
         order = self.random.sample(range(len(dims)), len(dims))
         opcode, attributes = self.random.choice([("transpose", f", dimensions={braces(order)}"), ("reverse", f", dimensions={braces(sorted(order[:2]))}")])
         return Rare(opcode, [self.shape(t, dims)], attributes, hints=["bits"])
@@ -451,7 +455,7 @@ def values(generator, element_type, dims, hint, dtype):
     if hint == "bits" or whole and hint.startswith("special"):
         if element_type == "pred":
             return generator.randint(0, 2, dims).astype(bool)
-        width = int(element_type[1:]) if whole else 4 if "f4" in element_type else 8
+        width = int(element_type[1:]) if whole else 4 if element_type.startswith("f4") else 8
         raw = generator.randint(0, 256 if width >= 8 else 1 << width, count * dtype.itemsize).astype(numpy.uint8)
         if whole and width < 8:
             return generator.randint(-(1 << (width - 1)) if element_type[0] == "s" else 0,

@@ -10,9 +10,9 @@ namespace {
 constexpr int64_t kWantedInner = 64;
 constexpr double kLongUnit = 65536;  // of work
 constexpr int64_t kLongInner = 8192;
-// Fastest dimensions as short as this are written out, where that is no more than so much work, so
-// that LLVM makes vectors along the next.
-constexpr int64_t kWrittenOut = 4;
+// What WriteOutShortRows takes for short (eight and more make vectors of their own), and for little
+// work.
+constexpr int64_t kWrittenOut = 7;
 constexpr double kMostWrittenOut = 96;
 // Elements of a unit of linear loops, at most and at least.
 constexpr int64_t kMostInRow = 1024, kLeastInRow = 64;
@@ -58,10 +58,13 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
       units_ /= row_;
     }
   }
-  if (inner_dims_.size() > 1 && shape.dims[inner_dims_.back()] <= kWrittenOut &&
-      static_cast<double>(shape.dims[inner_dims_.back()]) * element_cost <= kMostWrittenOut)
-    written_out_ = true;
   if (shape.ElementCount() == 0) units_ = 0;
+}
+
+void DomainLoop::WriteOutShortRows(double element_cost) {
+  if (inner_dims_.size() < 2) return;
+  const int64_t row = shape_.dims[inner_dims_.back()];
+  written_out_ = row <= kWrittenOut && static_cast<double>(row) * element_cost <= kMostWrittenOut;
 }
 
 void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,

@@ -15,6 +15,10 @@ class DomainLoop {
   // are much work, as those of a reduction, make shorter units.
   DomainLoop(const Shape& shape, bool linear, double element_cost = 1);
 
+  // Writes the fastest dimension out where it is short and little work, so that LLVM makes vectors
+  // along the next: for elements that are stored side by side.
+  void WriteOutShortRows(double element_cost);
+
   int64_t units() const { return units_; }
   int64_t elements_per_unit() const { return inner_; }
 

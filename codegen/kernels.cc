@@ -159,7 +159,8 @@ bool AddConcatenateKernels(const Expression& e, std::vector<Kernel>& out) {
     Shape domain = part->shape();  // walked in the result's memory order
     domain.has_layout = root->shape().has_layout;
     domain.layout = root->shape().layout;
-    const DomainLoop loop(domain, false);
+    DomainLoop loop(domain, false);
+    if (domain.dims[d] == 1) loop.WriteOutShortRows(cost);  // one of each row at most
     Kernel kernel;
     kernel.units = loop.units();
     kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
@@ -211,7 +212,8 @@ void AddElementKernels(const Expression& e, std::vector<Kernel>& out) {
     const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
     const double cost = vectors ? VectorCost(e) : ElementCost(e);
     const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
-    const DomainLoop loop(walked, linear, cost);
+    DomainLoop loop(walked, linear, cost);
+    loop.WriteOutShortRows(cost);
     Kernel kernel;
     kernel.units = loop.units();
     kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());

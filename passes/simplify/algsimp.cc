@@ -21,7 +21,7 @@ void ForEachRule(Visit visit) {
   for (auto table :
        {ArithmeticRules(), CompareSelectRules(), ConvertRules(), BroadcastReshapeRules(),
         MovementRules(), ReduceRules(), SignRules(), IotaRules(), IntegerRules(), LogicRules(),
-        BoundRules(), PartRules(), PieceRules(), UpdateRules(), ProductRules()})
+        BoundRules(), PartRules(), PieceRules(), UpdateRules(), ProductRules(), TransposeRules()})
     for (const Rule& rule : table) visit(rule);
 }
 

@@ -75,6 +75,7 @@ absl::Span<const Rule> LogicRules();
 absl::Span<const Rule> BoundRules();
 absl::Span<const Rule> PartRules();
 absl::Span<const Rule> PieceRules();
+absl::Span<const Rule> TransposeRules();
 absl::Span<const Rule> UpdateRules();
 absl::Span<const Rule> ProductRules();
 // Those that round otherwise than what they replace, which algsimp{rounding} adds.

@@ -77,6 +77,52 @@ Instruction* TransposeOfDot(Instruction* i, Rewriter& r) {
   return made;
 }
 
+// The dimensions of a dot's sides other way round, for another dot that reads it.
+struct SwappedDims {
+  int64_t batch, left, right;
+  int64_t operator()(int64_t d) const {
+    if (d < batch) return d;
+    return d < batch + left ? d + right : d - left;
+  }
+};
+
+// Where a dot's batch is all that the right side of an inner one gives, the inner one gives it
+// first: its sides change places.
+Instruction* DotOfBatchLast(Instruction* i, Rewriter& r) {
+  for (int side : {0, 1}) {
+    const Instruction* inner = i->operand(side);
+    if (inner->opcode() != Opcode::kDot || inner->operand_count() != 2 || i->operand_count() != 2 ||
+        inner->users().size() != 1 || inner->IsRoot() || !inner->shape().IsRowMajor())
+      continue;
+    DotAttrs made = inner->attr<DotAttrs>(), attrs = i->attr<DotAttrs>();
+    const auto taken =
+        static_cast<int64_t>(made.lhs_batch_dims.size() + made.lhs_contracting_dims.size());
+    const SwappedDims swapped{static_cast<int64_t>(made.lhs_batch_dims.size()),
+                              inner->operand(0)->shape().rank() - taken,
+                              inner->operand(1)->shape().rank() - taken};
+    DimVector& batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+    DimVector& sums = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+    if (swapped.batch != 0 || swapped.left == 0 || batch.empty() ||
+        static_cast<int64_t>(batch.size()) != swapped.right ||
+        *std::min_element(batch.begin(), batch.end()) < swapped.left)
+      continue;
+    for (DimVector* dims : {&batch, &sums})
+      for (int64_t& d : *dims) d = swapped(d);
+    Shape shape = inner->shape();
+    for (int64_t d = 0; d < shape.rank(); ++d) shape.dims[swapped(d)] = inner->shape().dims[d];
+    std::swap(made.lhs_contracting_dims, made.rhs_contracting_dims);
+    std::reverse(made.operand_precision.begin(), made.operand_precision.end());
+    Instruction* first = r.Clone(inner, shape, {inner->operand(1), inner->operand(0)});
+    first->mutable_attr<DotAttrs>() = std::move(made);
+    Instruction* operands[] = {i->operand(0), i->operand(1)};
+    operands[side] = first;
+    Instruction* outer = r.Clone(i, i->shape(), operands);
+    outer->mutable_attr<DotAttrs>() = std::move(attrs);
+    return outer;
+  }
+  return nullptr;
+}
+
 // A convolution of an image that has been padded by zeros in space pads for itself.
 Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
   const Instruction* pad = i->operand(0);
@@ -95,6 +141,7 @@ Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
 
 constexpr Rule kRules[] = {
     {"dot-outer-product", Opcode::kDot, OuterProduct},
+    {"dot-of-batch-last", Opcode::kDot, DotOfBatchLast},
     {"transpose-of-dot", Opcode::kTranspose, TransposeOfDot},
     {"convolution-of-pad", Opcode::kConvolution, ConvolutionOfPad},
 };

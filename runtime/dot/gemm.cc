@@ -18,14 +18,19 @@ constexpr int64_t kRowsTogether = 4;        // rows of it, or
 constexpr int64_t kTurnedTogether = 16;     // rows that are transposed
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
 constexpr int64_t kWideRows = 256;          // of a wide product at most
-constexpr int64_t kPitchUnit = 16;          // elements that depths of slabs are multiples of
+constexpr int64_t kFewTiles = 6;            // are too few for the threads where sums are deep:
+constexpr int64_t kDeepPart = 512;          // positions of k at least that make a part, and
+constexpr int64_t kMostDeepParts = 64;      // parts
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kPitchUnit = 16;  // elements that depths of slabs are multiples of
 
 template <typename T>
 class Product {
  public:
+  // `whole`: not a part of another's sums.
   Product(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
-          const GemmTarget& c)
-      : ctx_(ctx), kernels_(&kernels), a_(a), b_(b), c_(c) {}
+          const GemmTarget& c, bool whole = true)
+      : ctx_(ctx), kernels_(&kernels), a_(a), b_(b), c_(c), whole_(whole) {}
 
   void Run() {
     if (Swapped()) {
@@ -42,6 +47,8 @@ class Product {
     }
     ChooseShape();
     serial_ = static_cast<double>(rows_) * cols_ * std::max<int64_t>(depth_, 1) < kSerialWork;
+    if (IsDeep()) return RunDeep();
+    direct_a_ = AReadable();
     direct_b_ = BReadable();
     direct_c_ = store_ == kernels_->store(kOwnType) && c_.cols.table == nullptr &&
                 c_.cols.stride == 1 && c_.rows.table == nullptr;
@@ -65,18 +72,25 @@ class Product {
   // Computing C transposed pays where the padding of narrow columns would be larger, or C is stored
   // by columns.
   bool Swapped() const {
-    const int64_t unit = 2 * kernels_->lanes;
-    const double padded = static_cast<double>(CeilDiv(c_.cols.size, unit)) * unit * c_.rows.size;
-    const double swapped = static_cast<double>(CeilDiv(c_.rows.size, unit)) * unit * c_.cols.size;
+    const double padded = Padded(c_.cols.size) * c_.rows.size;
+    const double swapped = Padded(c_.rows.size) * c_.cols.size;
     if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped))
       return swapped < padded;
     return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 &&
            c_.rows.size > 1;
   }
 
+  bool IsNarrow(int64_t cols) const {
+    return kernels_->vectors[kGemmNarrow] > 0 && cols <= kernels_->lanes;
+  }
+  double Padded(int64_t cols) const {
+    const int64_t unit = IsNarrow(cols) ? kernels_->lanes : 2 * kernels_->lanes;
+    return static_cast<double>(CeilDiv(cols, unit) * unit);
+  }
+
   void ChooseShape() {
-    shape_ = 0;
-    while (shape_ + 1 < kGemmShapes && kernels_->vectors[shape_ + 1] > 0 &&
+    shape_ = IsNarrow(cols_) ? kGemmNarrow : 0;
+    while (shape_ + 1 < kGemmNarrow && kernels_->vectors[shape_ + 1] > 0 &&
            rows_ <= kernels_->max_rows[shape_ + 1] &&
            cols_ > kernels_->vectors[shape_] * kernels_->lanes) {
       ++shape_;
@@ -94,6 +108,16 @@ class Product {
     slabs_ = CeilDiv(units, kernels_->slab_depth);
     packed_depth_ = CeilDiv(CeilDiv(units, slabs_), kPitchUnit) * kPitchUnit;
     pitch_ = packed_depth_ + kPitchUnit;
+  }
+
+  // Whether micro kernels may read A in place: its rows are contiguous and met once. Rows at
+  // multiples of a page would fall on the same lines of the cache.
+  bool AReadable() const {
+    const int64_t pitch_bytes = a_.outer.stride * int64_t{sizeof(T)};
+    return panels_n_ == 1 && kernels_->depth_unit == 1 && a_.outer.table == nullptr &&
+           a_.k.table == nullptr && (a_.k.stride == 1 || depth_ == 1) && a_.negate_from >= depth_ &&
+           kernels_->pack_a(a_.type) == kernels_->pack_a(kOwnType) &&
+           (pitch_bytes % kPageBytes != 0 || depth_ <= kPitchUnit);
   }
 
   // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
@@ -145,6 +169,37 @@ class Product {
     return b_.type == kOwnType && b_.outer.table == nullptr && b_.outer.stride == 1 &&
            b_.k.table == nullptr && b_.negate_from >= depth_ &&
            kernels_->packing[shape_][height_] != nullptr;
+  }
+
+  bool IsDeep() const {
+    return whole_ && !serial_ && panels_m_ * panels_n_ <= kFewTiles && depth_ >= 2 * kDeepPart &&
+           kernels_->depth_unit == 1 && a_.k.table == nullptr && b_.k.table == nullptr &&
+           a_.negate_from >= depth_ && b_.negate_from >= depth_;
+  }
+
+  // Parts of the sums beside each other, then their sums. How many depends on the sizes alone.
+  void RunDeep() const {
+    const int64_t parts = std::min(depth_ / kDeepPart, kMostDeepParts), size = rows_ * cols_;
+    Scratch scratch(parts * size * sizeof(T));
+    if (scratch.data() == nullptr) return ReportMemory();
+    T* sums = scratch.as<T>();
+    ParallelFor(ctx_, parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        const int64_t from = p * depth_ / parts, to = (p + 1) * depth_ / parts;
+        const GemmTarget part = {sums + p * size, kOwnType, {rows_, cols_}, {cols_, 1}};
+        Product(ctx_, *kernels_, Part(a_, from, to), Part(b_, from, to), part, false).Run();
+      }
+    });
+    for (int64_t p = 1; p < parts; ++p)
+      for (int64_t i = 0; i < size; ++i) sums[i] += sums[p * size + i];
+    store_(sums, cols_, rows_, cols_, c_, 0, 0);
+  }
+
+  static GemmSource Part(GemmSource source, int64_t from, int64_t to) {
+    source.data =
+        static_cast<const char*>(source.data) + from * source.k.stride * ElementBytes(source.type);
+    source.k.size = to - from;
+    return source;
   }
 
   // Slab by slab, A and B packed ahead for all threads.
@@ -271,6 +326,7 @@ class Product {
   }
 
   void PackRows(const Slab& slab, int64_t panel, T* to) const {
+    if (direct_a_) return;
     const int64_t row = panel * height_;
     kernels_->pack_a(a_.type)(a_, row, std::min(height_, rows_ - row), slab.k0, slab.depth, pitch_,
                               to);
@@ -325,6 +381,11 @@ class Product {
   void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
                 bool accumulate) const {
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
+    int64_t lda = pitch_;
+    if (direct_a_) {
+      lda = a_.outer.stride;
+      a = static_cast<const T*>(a_.data) + m * height_ * lda + slab.k0;
+    }
     const bool direct = PanelIsDirect(n), packs = slab.packs && m == 0 && IsWhole(n);
     T* packed = direct_b_ ? slab.b : slab.b + n * PanelB();
     const char* b = reinterpret_cast<const char*>(packed);
@@ -338,13 +399,13 @@ class Product {
     if (packs) {
       const PackingKernel<T> kernel = kernels_->packing[shape_][rows];
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
-        kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
+        kernel(depth, a + k, lda, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
       });
     }
     const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
     const MicroKernel<T> kernel = micro[shape_][rows];
     AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
-      kernel(depth, a + k, pitch_, b + k * row_bytes, ldb, to, ld, add);
+      kernel(depth, a + k, lda, b + k * row_bytes, ldb, to, ld, add);
     });
   }
 
@@ -375,6 +436,7 @@ class Product {
   const GemmKernels<T>* kernels_;
   GemmSource a_, b_;
   GemmTarget c_;
+  bool whole_;
   StoreKernel<T> store_ = nullptr;
   int64_t rows_ = 0, cols_ = 0, depth_ = 0;
   int shape_ = 0;                        // which register tile
@@ -384,6 +446,7 @@ class Product {
   int64_t slabs_ = 1, packed_depth_ = 0;
   int64_t pitch_ = 0;  // of packed A
   bool serial_ = false;
+  bool direct_a_ = false;    // A is read in place
   bool direct_b_ = false;    // B is read in place
   bool direct_c_ = false;    // C takes tiles as they are
   bool keeps_sums_ = false;  // sums lie outside C between slabs

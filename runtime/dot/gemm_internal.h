@@ -70,7 +70,8 @@ HLOKIT_INLINE int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // --- the kernels of one instruction set ---
 
-constexpr int kGemmShapes = 3;  // register tiles: many rows, some, few but wide
+constexpr int kGemmShapes = 4;  // register tiles: many rows, some, few but wide; then
+constexpr int kGemmNarrow = 3;  // many rows of one vector at most
 constexpr int kGemmMaxRows = 14;
 constexpr int64_t kGemmPartDepth = 512;             // packed positions of k summed one by one
 constexpr int kGemmDotRows = 8;                     // that row-dot kernels take at most

@@ -387,7 +387,7 @@ constexpr GemmKernels<T> MakeKernels() {
   kernels.depth_unit = 1;
   kernels.lanes = VectorOf<T>::kLanes;
   kernels.slab_depth = kSlabDepth<T>;
-  const int vectors[kGemmShapes] = {2, 4, 8};
+  const int vectors[kGemmShapes] = {2, 4, 8, 1};
   for (int s = 0; s < kGemmShapes; ++s) {
     kernels.vectors[s] = vectors[s];
     kernels.max_rows[s] = RowsFor(vectors[s]);
@@ -395,10 +395,12 @@ constexpr GemmKernels<T> MakeKernels() {
   FillMicro<T, T, 2, RowsFor(2)>(kernels.micro[0]);
   FillMicro<T, T, 4, RowsFor(4)>(kernels.micro[1]);
   FillMicro<T, T, 8, RowsFor(8)>(kernels.micro[2]);
+  FillMicro<T, T, 1, RowsFor(1)>(kernels.micro[kGemmNarrow]);
   if constexpr (__is_same(T, float)) {
     FillMicro<T, Bfloat16, 2, RowsFor(2)>(kernels.micro_bf16[0]);
     FillMicro<T, Bfloat16, 4, RowsFor(4)>(kernels.micro_bf16[1]);
     FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
+    FillMicro<T, Bfloat16, 1, RowsFor(1)>(kernels.micro_bf16[kGemmNarrow]);
     FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
     FillPacking<T, 2, RowsFor(2)>(kernels.packing[0]);
   }

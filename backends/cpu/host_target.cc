@@ -9,6 +9,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "runtime/cpu_features.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -59,14 +60,27 @@ Pool& Machines() {
   return pool;
 }
 
+// The processor that HLOKIT_MAX_ISA makes of a better one; empty where it changes nothing.
+std::string NarrowedCpu() {
+#if defined(__x86_64__)
+  const auto host = llvm::sys::getHostCPUFeatures();
+  if (BestIsa() == Isa::kBase && host.lookup("avx2")) return "x86-64";
+  if (BestIsa() == Isa::kAvx2 && host.lookup("avx512f")) return "x86-64-v3";
+#endif
+  return "";
+}
+
 absl::StatusOr<HostDescription> Describe() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   HostDescription host;
   host.triple = llvm::sys::getProcessTriple();
   ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host.triple));
-  host.cpu = llvm::sys::getHostCPUName().str();
-  host.features = FeaturesBeyond(*target, host.triple, host.cpu);
+  host.cpu = NarrowedCpu();
+  if (host.cpu.empty()) {
+    host.cpu = llvm::sys::getHostCPUName().str();
+    host.features = FeaturesBeyond(*target, host.triple, host.cpu);
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(host, 2));
   host.data_layout = machine->createDataLayout().getStringRepresentation();
   Machines().free[2].push_back(std::move(machine));

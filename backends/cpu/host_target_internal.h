@@ -1,4 +1,5 @@
-// The machine that we run on, as LLVM sees it; target machines, kept for their next use.
+// The machine that we run on, as LLVM sees it, or as much of it as HLOKIT_MAX_ISA leaves; target
+// machines, kept for their next use.
 #pragma once
 
 #include <memory>

@@ -10,6 +10,7 @@
 #include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/quick_selection_internal.h"
 #include "backends/cpu/rounding_internal.h"
+#include "backends/cpu/scalar_loops_internal.h"
 #include "backends/cpu/widen_halves_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -186,7 +187,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   all.addPass(llvm::createModuleToFunctionPassAdaptor(WidenHalvesPass()));
   if (opt_level >= 2 && HasScalarFma(machine))
     all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
-  if (opt_level >= 2) all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));
+  if (opt_level >= 2) {
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(ScalarLoopsPass(machine)));
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));
+  }
   all.run(module, modules);
 }
 

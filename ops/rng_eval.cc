@@ -118,7 +118,8 @@ Bits PhiloxBits(uint64_t key, Counter128 counter, int64_t n, bool wide) {
 
 // The module's generator, for rng and rng-get-and-update-state. One for the process: nothing
 // promises its values.
-std::atomic<uint64_t> generator{0x7012395ull};
+constexpr uint64_t kGeneratorStart = 0x7012395;
+std::atomic<uint64_t> generator{kGeneratorStart};
 
 // Uniform in [0, 1), 53 bits.
 double Uniform(uint64_t& counter) {
@@ -145,6 +146,8 @@ Literal UniformIntegers(const EvalContext& context, uint64_t counter) {
 }
 
 }  // namespace
+
+void RestartGenerator() { generator = kGeneratorStart; }
 
 absl::StatusOr<Literal> EvaluateRngBitGenerator(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();

@@ -11,9 +11,12 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "passes/execution_threads.h"
+#include "passes/fingerprint.h"
 #include "passes/pass_list.h"
 #include "passes/pass_registry.h"
 #include "passes/pipelines.h"
+#include "passes/schedule_keeper.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -95,29 +98,6 @@ double ProcessorSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Takes the schedules out while a pass runs; puts them back where it changed nothing.
-class ScheduleKeeper {
- public:
-  explicit ScheduleKeeper(Module& module)
-      : module_(module), scheduled_(module.header().is_scheduled) {
-    for (Computation* c : module.Computations()) {
-      if (!c->has_schedule()) continue;
-      kept_.push_back({c, {c->schedule().begin(), c->schedule().end()}});
-      c->clear_schedule();
-    }
-    module.header().is_scheduled = false;
-  }
-  void Restore() {
-    for (auto& [computation, schedule] : kept_) computation->set_schedule(std::move(schedule));
-    module_.header().is_scheduled = scheduled_;
-  }
-
- private:
-  Module& module_;
-  bool scheduled_;
-  std::vector<std::pair<Computation*, std::vector<Instruction*>>> kept_;
-};
-
 class Runner final : RewriteControl {
  public:
   Runner(Module& module, const PassOptions& options, PassReport& report)
@@ -157,13 +137,19 @@ class Runner final : RewriteControl {
     const auto [before, is_new] = seen.try_emplace(hash, report_.runs.size());
     if (is_new) return false;
     std::vector<absl::string_view> guilty;
-    for (size_t k = before->second; k < report_.runs.size(); ++k)
-      if (report_.runs[k].changed &&
-          std::find(guilty.begin(), guilty.end(), report_.runs[k].name) == guilty.end())
-        guilty.push_back(report_.runs[k].name);
-    report_.cycles.push_back(
-        absl::StrCat(absl::StrJoin(guilty, ", "),
-                     guilty.size() == 1 ? " undoes its own work" : " undo each other's work"));
+    bool changed = false;
+    for (size_t k = before->second; k < report_.runs.size(); ++k) {
+      const PassRun& run = report_.runs[k];
+      changed |= run.changed;
+      if (run.said_changed && std::find(guilty.begin(), guilty.end(), run.name) == guilty.end())
+        guilty.push_back(run.name);
+    }
+    const bool one = guilty.size() == 1;
+    report_.cycles.push_back(absl::StrCat(
+        absl::StrJoin(guilty, ", "), !changed ? (one ? " says that it changes what it does not"
+                                                     : " say that they change what they do not")
+                                     : one    ? " undoes its own work"
+                                              : " undo each other's work"));
     return true;
   }
 
@@ -191,33 +177,65 @@ class Runner final : RewriteControl {
     return true;
   }
 
+  // Gives what the pass says, so that watching its changes changes nothing.
   absl::StatusOr<bool> RunOne(const Step& step) {
-    Pass& pass = *step.pass;
     current_ = PassRun{step.name};
     if (IsLeftOut(step.name) || !TakeStep()) return false;
     if (options_.before) options_.before(step.name, module_);
+    if (watches() && !fingerprint_) fingerprint_.emplace(module_);
+    RETURN_IF_ERROR(RunPass(*step.pass));
+    if (watches()) CompareFingerprints();
+    report_.runs.push_back(current_);
+    const bool said = current_.said_changed, hidden = current_.changed && !said;
+    if (options_.verify_each && current_.changed) RETURN_IF_ERROR(CheckAfter());
+    if (options_.after) RETURN_IF_ERROR(options_.after(current_, module_));
+    if (options_.verify_each && hidden)
+      return Internal(step.name, " changed the module and says that it changed nothing");
+    if (watches() && current_.changed != said) NoteMisreport();
+    return said;
+  }
+
+  absl::Status RunPass(Pass& pass) {
     std::optional<ScheduleKeeper> schedules;
     if (!pass.handles_schedules()) schedules.emplace(module_);
     pass.set_control(this);
     const auto start = std::chrono::steady_clock::now();
     const double processor_start = ProcessorSeconds();
+    const int64_t first_new = module_.computation_id_bound();
     absl::StatusOr<bool> changed = pass.Run(module_);
+    if (module_.computation_id_bound() > first_new) InheritThreads(module_, first_new);
     current_.processor_seconds = ProcessorSeconds() - processor_start;
     current_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!changed.ok()) return Annotate(changed.status(), step.name);
-    current_.changed = *changed;
+    if (!changed.ok()) return Annotate(changed.status(), current_.name);
+    current_.changed = current_.said_changed = *changed;
     if (!*changed && schedules) schedules->Restore();
-    report_.runs.push_back(current_);
-    if (options_.verify_each && *changed) RETURN_IF_ERROR(CheckAfter(step.name));
-    if (options_.after) RETURN_IF_ERROR(options_.after(current_, module_));
-    return *changed;
+    return absl::OkStatus();
   }
 
-  absl::Status CheckAfter(absl::string_view pass) {
+  bool watches() const { return options_.watch_changes || options_.verify_each; }
+
+  // Sets current_.changed by the module. What only memory shows is a change where the pass says so.
+  void CompareFingerprints() {
+    Fingerprint now(module_);
+    current_.changed = current_.said_changed ? now != *fingerprint_ : !now.SameText(*fingerprint_);
+    fingerprint_ = std::move(now);
+  }
+
+  // Once for each pass.
+  void NoteMisreport() {
+    std::string line = absl::StrCat(
+        current_.name, current_.changed ? " changed the module and says that it changed nothing"
+                                        : " changed nothing and says that it changed the module");
+    if (!Holds(report_.misreports, line)) report_.misreports.push_back(std::move(line));
+  }
+
+  absl::Status CheckAfter() {
     Diagnostics diagnostics;
     if (absl::Status status = Verify(module_, diagnostics); !status.ok())
-      return Internal("the module is broken after ", pass, ": ", status.message());
+      return Internal("the module is broken after ", current_.name,
+                      current_.said_changed ? "" : ", which says that it changed nothing", ": ",
+                      status.message());
     return absl::OkStatus();
   }
 
@@ -225,6 +243,7 @@ class Runner final : RewriteControl {
   const PassOptions& options_;
   PassReport& report_;
   PassRun current_;
+  std::optional<Fingerprint> fingerprint_;  // of the module as it stands, where it is watched
   std::map<std::string, int64_t, std::less<>> fuel_used_;
 };
 

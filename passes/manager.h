@@ -15,13 +15,19 @@ namespace hlokit {
 
 struct PassRun {
   std::string name;  // as the list has it
+  // Whether the module changed: as the module shows where changes are watched, else as the pass
+  // says.
   bool changed = false;
+  bool said_changed = false;  // what the pass says
   double seconds = 0, processor_seconds = 0;
   int64_t rewrites = 0;  // those that asked for permission and got it
 };
 
 struct PassOptions {
-  bool verify_each = false;
+  bool verify_each = false;  // and watch_changes
+  // Compare the module before and after each pass: what passes say of it may be wrong. Costs about
+  // as much as printing the module after each pass. What runs does not depend on it.
+  bool watch_changes = false;
   std::vector<std::string> disabled;      // passes of these names are left out
   std::vector<std::string> enabled_only;  // where not empty, all others are left out
   // At most so many steps happen: running a pass is a step, and so is each rewrite that asks for
@@ -45,15 +51,19 @@ struct PassReport {
   std::map<std::pair<std::string, std::string>, int64_t> rules;  // times by pass and rule
   // A line for each fix<...> whose passes undid each other: it was left when the module came back.
   std::vector<std::string> cycles;
+  // With watch_changes, a line for each pass that said that it changed the module and did not, or
+  // the other way round.
+  std::vector<std::string> misreports;
 };
 
 // Runs passes over the module. `list` is as ParsePassList reads it: names separated by commas, with
 // options in braces; fix<a,b> repeats a and b until neither changes anything, kMaxRounds rounds
 // have passed, or the module is one that an earlier round left (a cycle; the report names its
-// passes). Where a pass changed the module, its schedules are dropped (they would name what is
-// gone). Errors: InvalidArgument for an unknown name or option (with a near match) or unmatched
-// brackets; what a pass fails with; Internal, naming the pass, where verify_each finds the module
-// broken.
+// passes). Where a pass says that it changed the module, its schedules are dropped (they would name
+// what is gone), and where they do not fit any more, whatever it says. Errors: InvalidArgument for
+// an unknown name or option (with a near match) or unmatched brackets; what a pass fails with;
+// Internal, naming the pass, where verify_each finds the module broken, or changed by a pass that
+// says otherwise.
 inline constexpr int kMaxRounds = 25;
 absl::Status RunPasses(Module& module, absl::string_view list, const PassOptions& options = {},
                        PassReport* report = nullptr);

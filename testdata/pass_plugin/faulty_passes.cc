@@ -45,6 +45,33 @@ absl::StatusOr<bool> Miscompute(Module& module, hlokit::RewriteControl& control)
   return true;
 }
 
+// The same, and says nothing of it.
+[[maybe_unused]] absl::StatusOr<bool> MiscomputeSilently(Module& module) {
+  for (Instruction* i : module.entry()->Instructions())
+    if (i->opcode() == hlokit::Opcode::kNegate) i->ReplaceAllUsesWith(i->operand(0));
+  return false;
+}
+
+[[maybe_unused]] absl::StatusOr<bool> BreakSilently(Module& module) {
+  (void)Break(module);
+  return false;
+}
+
+// Changes no value.
+[[maybe_unused]] absl::StatusOr<bool> RenameSilently(Module& module) {
+  module.entry()->root()->set_name(module.UniqueName("renamed"));
+  return false;
+}
+
+// Takes away what a schedule still names.
+[[maybe_unused]] absl::StatusOr<bool> RemoveSilently(Module& module) {
+  for (Instruction* i : module.entry()->Instructions())
+    if (i->opcode() == hlokit::Opcode::kCosine && i->users().empty()) module.entry()->Remove(i);
+  return false;
+}
+
+[[maybe_unused]] absl::StatusOr<bool> Boast(Module&) { return true; }
+
 template <absl::StatusOr<bool> (*run)(Module&)>
 std::unique_ptr<Pass> Make(PassArguments&) {
   return hlokit::MakeModulePass("faulty", run);
@@ -75,6 +102,11 @@ HLOKIT_PASS_PLUGIN("faulty", {"a,b", "Fails.", Make<Fail>})
 HLOKIT_PASS_PLUGIN("faulty", {"fail", "Fails.", Make<Fail>}, {"crash", "Crashes.", Make<Crash>},
                    {"abort", "Aborts.", Make<Abort>}, {"overflow", "Never ends.", Make<Overflow>},
                    {"break", "Leaves a broken module.", Make<Break>},
-                   {"miscompute", "Drops signs.", MakeMiscompute})
+                   {"miscompute", "Drops signs.", MakeMiscompute},
+                   {"silent-miscompute", "Drops signs.", Make<MiscomputeSilently>},
+                   {"silent-break", "Leaves a broken module.", Make<BreakSilently>},
+                   {"silent-rename", "Gives the root another name.", Make<RenameSilently>},
+                   {"silent-remove", "Removes dead cosines.", Make<RemoveSilently>},
+                   {"boast", "Changes nothing.", Make<Boast>})
 #endif
 // SPDX-License-Identifier: Apache-2.0

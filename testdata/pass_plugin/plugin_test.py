@@ -126,6 +126,69 @@ class Plugins(unittest.TestCase):
             again = shell(command + f" --reproducer={a.work}/again.hlo")
             self.assertEqual(again.returncode, 1, command + again.stderr)
 
+    def silent(self, flags, text=MODULE):
+        module = a.work / "silent.hlo"
+        module.write_text(text)
+        return shell(f"hlo-opt {module} {self.plugin('faulty')} {flags} --reproducer={a.work}/silent.reproducer.hlo")
+
+    def test_changes_that_passes_do_not_tell_of_are_faults(self):
+        run = self.silent("--passes=cse,silent-miscompute,cse --verify-each=interp")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("silent-miscompute changed values and says that it changed nothing", run.stderr)
+        for flag in ("--verify-each", "--verify-each=interp"):
+            self.fails_silently("silent-rename", flag, "silent-rename changed the module and says that it changed nothing")
+            self.fails_silently("silent-break", flag, "the module is broken after silent-break, which says that it changed nothing")
+
+    def fails_silently(self, name, flag, words):
+        run = self.silent(f"--passes=cse,{name} {flag}")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn(words, run.stderr)
+        command = re.match(r"// (hlo-opt .*)", (a.work / "silent.reproducer.hlo").read_text()).group(1)
+        again = shell(f"{command} --reproducer={a.work}/again.hlo")
+        self.assertEqual(again.returncode, 3, command + again.stderr)
+        self.assertIn(words, again.stderr)
+
+    def test_bisect_finds_what_passes_do_not_tell_of(self):
+        run = self.silent("--passes=cse,silent-miscompute,cse --bisect")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("step 2 is the first bad one, in silent-miscompute", run.stderr)
+
+    def test_changes_that_passes_do_not_tell_of_are_shown(self):
+        warning = "warning: pass silent-rename changed the module and says that it changed nothing"
+        for flag, shown in (("--print-changed", r"// silent-rename changed\n.*\+  ROOT %renamed = "),
+                            ("--print-after-all", r"// after silent-rename\n.*renamed"),
+                            ("--explain=renamed", "silent-rename: made it in e"),
+                            ("--stats", "silent-rename: ran 1, changed 1")):
+            run = self.silent(f"--passes=cse,silent-rename,cse {flag}")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertRegex(run.stderr, "(?s)" + shown)
+            self.assertEqual(run.stderr.count(warning), 1, run.stderr)
+        folder = a.work / "dumps"
+        run = self.silent(f"--passes=cse,silent-rename,cse --dump-to={folder}")
+        self.assertIn(warning, run.stderr)
+        dump, = folder.glob("*after_silent-rename.before_cse.txt")
+        self.assertIn("%renamed = ", dump.read_text())
+
+    def test_changes_that_did_not_happen_are_told(self):
+        warning = "warning: pass boast changed nothing and says that it changed the module"
+        for flag in ("--verify-each", "--verify-each=interp", "--print-changed", "--stats"):
+            run = self.silent(f"--passes=boast,cse,boast {flag}")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(run.stderr.count(warning), 1, run.stderr)
+        run = self.silent("--passes='fix<boast,dce>' --stats")
+        self.assertIn("boast says that it changes what it does not", run.stderr)
+        run = self.silent("--passes=boast,silent-rename")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_schedules_that_name_what_is_gone_are_dropped(self):
+        scheduled = MODULE.replace("HloModule m", "HloModule m, is_scheduled=true")
+        run = self.silent("--passes=silent-remove", scheduled)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("is_scheduled", run.stdout)
+        self.assertNotIn("cosine", run.stdout)
+        run = self.silent("--passes=silent-rename", scheduled)
+        self.assertIn("is_scheduled", run.stdout)
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -72,7 +72,7 @@ absl::Status Observer::After(const PassRun& run, const Module& module) {
   if (!options_.explain.empty()) explanation_.After(run, module);
   if (options_.print_changed) PrintChange(run, module);
   if (options_.stats) stats_.After(run, module);
-  return run.changed && values_ != nullptr ? CheckValues(run.name, module) : absl::OkStatus();
+  return run.changed && values_ != nullptr ? CheckValues(run, module) : absl::OkStatus();
 }
 
 void Observer::PrintChange(const PassRun& run, const Module& module) {
@@ -88,14 +88,15 @@ void Observer::PrintChange(const PassRun& run, const Module& module) {
   text_ = std::move(now);
 }
 
-absl::Status Observer::CheckValues(absl::string_view pass, const Module& module) {
+absl::Status Observer::CheckValues(const PassRun& run, const Module& module) {
   const absl::Status status = values_->Check(module);
   if (status.ok()) return status;
-  const std::string made = WriteReproducer(
-      values_->before(),
-      absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, pass)), " ", ValueFlags(options_)),
-      absl::StrCat(pass, " changed values"), options_);
-  return Annotate(status, absl::StrCat(pass, " changed values", made));
+  const std::string what = absl::StrCat(
+      run.name, " changed values", run.said_changed ? "" : " and says that it changed nothing");
+  const std::string flags = absl::StrCat("--passes=", ShellWord(PassWithOptions(spec_, run.name)),
+                                         " ", ValueFlags(options_));
+  return Annotate(status,
+                  absl::StrCat(what, WriteReproducer(values_->before(), flags, what, options_)));
 }
 
 std::string Observer::Summary(const PassReport& report) const {

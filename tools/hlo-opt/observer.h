@@ -43,7 +43,7 @@ class Observer {
 
  private:
   void PrintChange(const PassRun& run, const Module& module);
-  absl::Status CheckValues(absl::string_view pass, const Module& module);
+  absl::Status CheckValues(const PassRun& run, const Module& module);
 
   const OptOptions& options_;
   const std::string& spec_;

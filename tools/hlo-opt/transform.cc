@@ -98,6 +98,7 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
     CrashWatch::AtPass(last);
     if (observer.wants_before()) observer.Before(pass, m);
   };
+  pass_options.watch_changes = observer.wants_after();
   if (observer.wants_after())
     pass_options.after = [&](const PassRun& run, const Module& m) {
       return observer.After(run, m);
@@ -113,6 +114,8 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
   CrashWatch::AfterPasses();
   for (const std::string& cycle : report.cycles)
     ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("fix<...> was left: ", cycle)));
+  for (const std::string& misreport : report.misreports)
+    ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("pass ", misreport)));
   const std::string summary = observer.Summary(report);
   std::fwrite(summary.data(), 1, summary.size(), stderr);
   if (status.ok() && options.verify && options.verify_each.empty()) status = VerifyResult(module);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/module_match.h"
+#include "ops/eval_rng.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"
@@ -114,12 +115,14 @@ InterpreterOptions ValueCheck::Limits() const {
 }
 
 absl::StatusOr<std::vector<Literal>> ValueCheck::Evaluate(const Module& module) const {
+  RestartGenerator();
   return InterpretDevices(module, arguments_->Pointers(devices_), Limits());
 }
 
 // The module before is run once more, on one list of whole arrays for all devices.
 absl::Status ValueCheck::Partition() {
   ASSIGN_OR_RETURN(const ShardedEntry sharded, ShardedEntry::Of(*before_, devices_));
+  RestartGenerator();
   const std::vector<std::vector<const Literal*>> whole(devices_, arguments_->Pointers(devices_)[0]);
   ASSIGN_OR_RETURN(results_, InterpretDevices(*before_, whole, Limits()));
   results_ = sharded.CutResults(results_);
@@ -150,6 +153,7 @@ std::string ValueCheck::FirstDifference(const Module& after) const {
   options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
     return match.AfterOf(&i) == nullptr ? absl::OkStatus() : values.Keep(device, i, value);
   };
+  RestartGenerator();
   if (!InterpretDevices(*before_, arguments_->Pointers(devices_), options).ok()) return "";
   std::string found;
   options.observer = [&](int64_t device, const Instruction& i, const Literal& value) {
@@ -162,6 +166,7 @@ std::string ValueCheck::FirstDifference(const Module& after) const {
                            Print(*partner), "\n  ", Print(i), "\n", compared.Report());
     return absl::OkStatus();
   };
+  RestartGenerator();
   (void)InterpretDevices(after, arguments_->Pointers(devices_), options);
   return found;
 }

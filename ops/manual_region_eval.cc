@@ -10,18 +10,20 @@ Literal TupleIf(const Shape& shape, std::vector<Literal> parts) {
   return shape.IsTuple() ? Literal::Tuple(std::move(parts)) : std::move(parts[0]);
 }
 
-// The result's arrays, each of one operand.
-absl::StatusOr<std::vector<const Shape*>> ResultArrays(const Instruction& instruction,
-                                                       size_t operands) {
-  std::vector<const Shape*> arrays;
-  if (instruction.shape().IsArray()) arrays.push_back(&instruction.shape());
-  for (const Shape& element : instruction.shape().elements) arrays.push_back(&element);
-  bool fit = arrays.size() == operands && !arrays.empty();
-  for (const Shape* array : arrays) fit &= array->IsArray();
+// The result's arrays and tokens, each of one operand.
+absl::StatusOr<std::vector<const Shape*>> ResultParts(const Instruction& instruction,
+                                                      const MemberOperands& operands) {
+  std::vector<const Shape*> parts;
+  if (!instruction.shape().IsTuple()) parts.push_back(&instruction.shape());
+  for (const Shape& element : instruction.shape().elements) parts.push_back(&element);
+  bool fit = parts.size() == operands.size() && !parts.empty();
+  for (size_t i = 0; fit && i < parts.size(); ++i)
+    fit = parts[i]->IsToken() ? operands[i]->shape().IsToken()
+                              : parts[i]->IsArray() && operands[i]->shape().IsArray();
   if (!fit)
     return InvalidArgument("custom-call ", instruction.attr<CustomCallAttrs>().target, ": ",
-                           operands, " operands for ", Text(instruction.shape()));
-  return arrays;
+                           operands.size(), " operands for ", Text(instruction.shape()));
+  return parts;
 }
 
 // Where the region is manual on some axes only, its arrays are those of all devices that share
@@ -38,6 +40,13 @@ absl::StatusOr<Tiling> RegionTiling(const Tiling& tiling, const Instruction& loc
   return CoarserBy(tiling, finer);
 }
 
+// What the marker reads, behind domains that stand between.
+const Instruction& ReadBy(const Instruction& marker) {
+  const Instruction* read = marker.operand(0);
+  while (read->opcode() == Opcode::kDomain) read = read->operand(0);
+  return *read;
+}
+
 }  // namespace
 
 bool EntersManualRegion(absl::string_view target) {
@@ -51,15 +60,20 @@ bool LeavesManualRegion(absl::string_view target) {
 // GSPMD's form says on the operand how it is cut; the marker itself only says "manual".
 absl::StatusOr<Literal> EnterManualRegion(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
-  RETURN_IF_ERROR(ResultArrays(instruction, context.operands.size()).status());
+  const MemberOperands own(context.operands.begin(), context.operands.end());
+  RETURN_IF_ERROR(ResultParts(instruction, own).status());
   const bool sdy = instruction.attr<CustomCallAttrs>().target != "SPMDFullToShardShape";
   std::vector<const Shape*> wholes;
   for (const Literal* operand : context.operands) wholes.push_back(&operand->shape());
   ASSIGN_OR_RETURN(const std::vector<Tiling> tilings,
-                   StatedTilings(sdy ? instruction : *instruction.operand(0),
+                   StatedTilings(sdy ? instruction : ReadBy(instruction),
                                  sdy ? "xla.sdy.in_shardings" : "", wholes, context.partitions));
   std::vector<Literal> parts;
   for (size_t i = 0; i < wholes.size(); ++i) {
+    if (wholes[i]->IsToken()) {
+      parts.push_back(Literal::Token());
+      continue;
+    }
     ASSIGN_OR_RETURN(const Tiling tiling,
                      sdy ? tilings[i] : RegionTiling(tilings[i], instruction, context.partitions));
     parts.push_back(ShardOf(*context.operands[i], tiling, context.partition));
@@ -76,16 +90,19 @@ absl::StatusOr<Literal> LeaveManualRegion(const EvalContext& context) {
 
 absl::StatusOr<std::vector<Literal>> JoinOperands(const Instruction& instruction,
                                                   absl::Span<const MemberOperands> members) {
-  ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes,
-                   ResultArrays(instruction, members[0].size()));
+  ASSIGN_OR_RETURN(const std::vector<const Shape*> wholes, ResultParts(instruction, members[0]));
   const auto devices = static_cast<int64_t>(members.size());
   ASSIGN_OR_RETURN(std::vector<Tiling> tilings,
                    StatedTilings(instruction, "xla.sdy.out_shardings", wholes, devices));
   if (instruction.attr<CustomCallAttrs>().target == "SPMDShardToFullShape") {
-    ASSIGN_OR_RETURN(tilings[0], RegionTiling(tilings[0], *instruction.operand(0), devices));
+    ASSIGN_OR_RETURN(tilings[0], RegionTiling(tilings[0], ReadBy(instruction), devices));
   }
   std::vector<std::vector<Literal>> parts(members.size());
   for (size_t i = 0; i < wholes.size(); ++i) {
+    if (wholes[i]->IsToken()) {
+      for (std::vector<Literal>& own : parts) own.push_back(Literal::Token());
+      continue;
+    }
     std::vector<const Literal*> shards;
     for (const MemberOperands& member : members) shards.push_back(member[i]);
     if (!SameDims(shards[0]->shape(), ShardShape(*wholes[i], tilings[i])))

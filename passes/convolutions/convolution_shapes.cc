@@ -24,7 +24,8 @@ int64_t Elements(const Shape& shape, const DimVector& dims) {
 }
 
 Made SwapOperands(Instruction* i, Rewriter& r) {
-  if (!IsPlainConvolution(i)) return nullptr;
+  // An input without elements cannot be a window.
+  if (!IsPlainConvolution(i) || i->operand(0)->shape().ElementCount() == 0) return nullptr;
   ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
   const ConvDims old = attrs.dim_labels;
   Instruction *input = i->operand(0), *kernel = i->operand(1);

@@ -57,6 +57,8 @@ absl::StatusOr<Instruction*> ExpandGather(Instruction* i, Rewriter& r, bool all)
   if (i->shape().HasDynamicDims() || operand->shape().HasDynamicDims()) return nullptr;
   const auto& given = i->attr<GatherAttrs>();
   HloWriter w(r);
+  // Of slices without elements whose empty dimensions are dropped nothing is read.
+  if (Contains(given.slice_sizes, 0)) return w.FillInteger(i->shape(), 0);
   if (given.operand_batching_dims.empty() && given.slice_sizes == operand->shape().dims) {
     Instruction* window = w.Reshape(operand, WindowDims(given));
     return w.Broadcast(window, i->shape().dims, given.offset_dims);

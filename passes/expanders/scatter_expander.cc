@@ -112,6 +112,8 @@ bool CanExpand(const Instruction& scatter) {
   if (!IsElementwiseScalar(*scatter.to_apply())) return false;
   for (const Instruction* operand : scatter.operands())
     if (operand->shape().HasDynamicDims()) return false;
+  // All windows lie outside of an operand without elements: there is nothing to slice either.
+  if (scatter.operand(0)->shape().ElementCount() == 0) return false;
   const Instruction* updates = scatter.operand(scatter.operand_count() - 1);
   return updates->shape().ElementCount() > 0;
 }

@@ -41,6 +41,8 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
       operand.HasDynamicDims() || indices.HasDynamicDims() || i->shape().ElementCount() == 0 ||
       IsSimple(attrs, operand, indices))
     return nullptr;
+  // Of slices without elements whose empty dimensions are dropped nothing is read.
+  if (Contains(attrs.slice_sizes, 0)) return r.Splat(i->shape(), 0);
   const IndexRows rows = MakeIndexRows(i->operand(1), attrs.index_vector_dim, r);
   GatherAttrs plain = attrs;
   plain.index_vector_dim = 1;

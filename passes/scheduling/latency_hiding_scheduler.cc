@@ -71,8 +71,7 @@ class LatencyHidingScheduler final : public Pass {
     bool changed = !module.header().is_scheduled;
     for (Computation* c : module.ComputationsPostOrder()) {
       std::vector<Instruction*> schedule = Scheduled(*c);
-      changed |= !std::equal(schedule.begin(), schedule.end(), c->schedule().begin(),
-                             c->schedule().end());
+      changed |= schedule != c->ScheduleOrPostOrder();
       c->set_schedule(std::move(schedule));
     }
     module.header().is_scheduled = true;

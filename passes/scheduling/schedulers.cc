@@ -66,11 +66,8 @@ class Scheduler final : public Pass {
     for (Computation* c : module.Computations()) {
       if (makes_ ? !running[c->id()] : !c->has_schedule()) continue;
       Order order = order_(*c);
-      const bool same = c->has_schedule() && std::equal(order.begin(), order.end(),
-                                                        c->schedule().begin(), c->schedule().end());
-      if (same) continue;
+      changed |= order != c->ScheduleOrPostOrder();
       c->set_schedule(std::move(order));
-      changed = true;
     }
     module.header().is_scheduled = true;
     return changed;
@@ -95,11 +92,8 @@ class MemoryScheduler final : public Pass {
     for (Computation* c : module.ComputationsPostOrder()) {
       if (!running[c->id()]) continue;
       Order order = MemoryOrder(*c, peaks, peaks[c->id()]);
-      if (c->has_schedule() &&
-          std::equal(order.begin(), order.end(), c->schedule().begin(), c->schedule().end()))
-        continue;
+      changed |= order != c->ScheduleOrPostOrder();
       c->set_schedule(std::move(order));
-      changed = true;
     }
     module.header().is_scheduled = true;
     return changed;

@@ -1,4 +1,5 @@
 // Shardings and domains taken away, domains put between them.
+#include <algorithm>
 #include <map>
 
 #include "passes/expanders/expander.h"
@@ -8,12 +9,27 @@
 namespace hlokit {
 namespace {
 
+bool BoundsRegion(const Instruction& i) {
+  if (i.opcode() != Opcode::kCustomCall) return false;
+  const std::string& target = i.attr<CustomCallAttrs>().target;
+  return target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
+}
+
+// What the marker of a region that stays would mean nothing without: its own sharding, and that of
+// its operand.
+bool SaysHowToCut(const Instruction& i) {
+  const auto stays = [](const Instruction* marker) {
+    return BoundsRegion(*marker) && marker->operand_count() == 1 &&
+           !SameIgnoringLayout(marker->shape(), marker->operand(0)->shape());
+  };
+  return stays(&i) || std::any_of(i.users().begin(), i.users().end(), stays);
+}
+
 bool OnlyMarksSharding(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall || i.operand_count() != 1) return false;
   const std::string& target = i.attr<CustomCallAttrs>().target;
   const bool mark = target == "Sharding" || target == "xla.sdy.Sharding" ||
-                    target == "xla.sdy.FuncResultSharding" || target == "SPMDFullToShardShape" ||
-                    target == "SPMDShardToFullShape";
+                    target == "xla.sdy.FuncResultSharding" || BoundsRegion(i);
   return mark && SameIgnoringLayout(i.shape(), i.operand(0)->shape());
 }
 
@@ -22,7 +38,7 @@ absl::StatusOr<bool> RemoveShardings(Module& module) {
   for (Computation* c : module.Computations())
     for (Instruction* i : c->PostOrder()) {
       const bool kept = c->IsEntry() && (i->IsParameter() || i->IsRoot());
-      if (i->sharding() != nullptr && !kept) {
+      if (i->sharding() != nullptr && !kept && !SaysHowToCut(*i)) {
         i->mutable_extras().sharding.reset();
         changed = true;
       }

@@ -51,10 +51,10 @@ Sharding Manual() {
   return manual;
 }
 
-std::vector<const Shape*> ArraysOf(const Shape& shape) {
-  std::vector<const Shape*> arrays;
-  for (const ShapeLeaf& leaf : Leaves(shape)) arrays.push_back(leaf.shape);
-  return arrays;
+std::vector<const Shape*> LeavesOf(const Shape& shape) {
+  std::vector<const Shape*> leaves;
+  for (const ShapeLeaf& leaf : Leaves(shape)) leaves.push_back(leaf.shape);
+  return leaves;
 }
 
 class Import {
@@ -165,16 +165,30 @@ class Import {
     return marker;
   }
 
+  // Each array becomes an array, each token a token.
+  static absl::Status CheckSides(const Instruction& marker, absl::Span<const Shape* const> from,
+                                 absl::Span<const Shape* const> to) {
+    if (from.size() != to.size())
+      return InvalidArgument(marker.name(), ": ", from.size(), " arrays become ", to.size());
+    for (size_t k = 0; k < from.size(); ++k)
+      if (from[k]->IsArray() != to[k]->IsArray() || from[k]->IsToken() != to[k]->IsToken())
+        return InvalidArgument(marker.name(), ": ", Text(*from[k]), " becomes ", Text(*to[k]));
+    return absl::OkStatus();
+  }
+
   absl::Status Enter(Computation* c, Instruction* i) {
     std::vector<const Shape*> wholes;
     for (const Instruction* operand : i->operands()) wholes.push_back(&operand->shape());
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.in_shardings", wholes));
-    const auto locals = ArraysOf(i->shape());
-    if (locals.size() != wholes.size())
-      return InvalidArgument(i->name(), ": ", wholes.size(), " arrays become ", locals.size());
+    const auto locals = LeavesOf(i->shape());
+    RETURN_IF_ERROR(CheckSides(*i, wholes, locals));
     ASSIGN_OR_RETURN(const Region region, regions_.BehindMarker(*i));
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < wholes.size(); ++k) {
+      if (!wholes[k]->IsArray()) {  // a token is the same on both sides
+        parts.push_back(i->operand(k));
+        continue;
+      }
       Instruction* whole = Copy(c, i->operand(k), shardings[k]);
       parts.push_back(Marker(c, whole, *locals[k], "SPMDFullToShardShape",
                              Inside(region, *locals[k], devices_)));
@@ -185,13 +199,18 @@ class Import {
   }
 
   absl::Status Leave(Computation* c, Instruction* i) {
-    const auto wholes = ArraysOf(i->shape());
+    const auto wholes = LeavesOf(i->shape());
     ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.out_shardings", wholes));
-    if (static_cast<int64_t>(wholes.size()) != i->operand_count())
-      return InvalidArgument(i->name(), ": ", i->operand_count(), " arrays become ", wholes.size());
+    std::vector<const Shape*> locals;
+    for (const Instruction* operand : i->operands()) locals.push_back(&operand->shape());
+    RETURN_IF_ERROR(CheckSides(*i, locals, wholes));
     ASSIGN_OR_RETURN(const Region region, regions_.BehindMarker(*i));
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < wholes.size(); ++k) {
+      if (!wholes[k]->IsArray()) {
+        parts.push_back(i->operand(k));
+        continue;
+      }
       Instruction* local = Copy(c, i->operand(k), Inside(region, i->operand(k)->shape(), devices_));
       parts.push_back(Marker(c, local, *wholes[k], "SPMDShardToFullShape", shardings[k]));
     }
@@ -202,7 +221,7 @@ class Import {
 
   static Instruction* OneOrTuple(Computation* c, const Instruction* i,
                                  absl::Span<Instruction* const> parts) {
-    if (i->shape().IsArray()) return parts[0];
+    if (!i->shape().IsTuple()) return parts[0];
     Instruction* tuple = c->Add(Opcode::kTuple, i->shape(), parts);
     return tuple;
   }

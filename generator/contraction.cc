@@ -47,7 +47,8 @@ Side Arrange(GeneratedCode& s, absl::Span<const int64_t> batch,
 
 DimVector FewDims(GeneratedCode& s, int most_rank, int64_t most) {
   DimVector dims(s.random().Between(0, most_rank));
-  for (int64_t& d : dims) d = s.random().Chance(0.02) ? 0 : s.random().Between(1, most);
+  for (int64_t& d : dims)
+    d = s.random().Chance(s.state().options.empty_dims) ? 0 : s.random().Between(1, most);
   return dims;
 }
 

@@ -20,8 +20,10 @@ struct GeneratorOptions {
   int instructions = 20;        // steps of the entry computation; each adds about two instructions
   int max_elements = 600;       // of one array
   double odd_layouts = 0.03;    // how many arrays lie in memory in another order than row-major
+  double empty_dims = 0.02;     // how many dimensions have size 0
   bool control_flow = true;     // while, conditional, call, fusion
   bool dynamic_shapes = false;  // set-dimension-size and what follows: for the interpreter alone
+  bool manual_regions = false;  // Shardy's, on a mesh of one device: for passes and the interpreter
   // Only this recipe (recipes.def), beside what its operands need; empty: all.
   std::string recipe;
 };

@@ -71,7 +71,7 @@ TEST(GeneratorTest, EveryRecipeIsUsedAndRuns) {
   for (const std::string& recipe : RecipeNames()) {
     GeneratorOptions options;
     options.recipe = recipe;
-    options.dynamic_shapes = true;
+    options.dynamic_shapes = options.manual_regions = true;
     int ran = 0;
     for (options.seed = 0; options.seed < 6; ++options.seed) {
       const RandomModule random = GenerateModule(options);
@@ -96,6 +96,20 @@ TEST(GeneratorTest, DynamicTwinsAgree) {
     EXPECT_TRUE(status.ok()) << "seed " << seed << ": " << status;
   }
   EXPECT_GT(twins, 20);
+}
+
+// All recipes meet arrays without elements.
+TEST(GeneratorTest, EmptyArraysRun) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.empty_dims = 0.4;
+    options.manual_regions = seed % 2 == 0;
+    const RandomModule random = GenerateModule(options);
+    EXPECT_EQ(random.refusals, std::vector<std::string>()) << "seed " << seed;
+    const absl::Status status = RunAlone(random);
+    EXPECT_TRUE(status.ok()) << "seed " << seed << ": " << status;
+  }
 }
 
 TEST(GeneratorTest, EveryOpcodeOccurs) {

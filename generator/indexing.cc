@@ -10,7 +10,7 @@ namespace {
 // the slices are.
 struct Addressing {
   DimVector map;      // operand dimensions, by position in the index vector
-  DimVector dropped;  // of slice size 1, left out of the slices
+  DimVector dropped;  // of slice size 1 (0 where there are no elements), left out of the slices
   DimVector sizes;    // of a slice, by operand dimension
   DimVector batch;    // dimensions of the indices but the index vector's
   int64_t vector_dim = 0;
@@ -22,10 +22,10 @@ Addressing PickAddressing(GeneratedCode& s, absl::Span<const int64_t> dims) {
   const auto rank = static_cast<int64_t>(dims.size());
   for (int64_t d = 0; d < rank; ++d) {
     const bool addressed = s.random().Chance(0.6);
-    const bool dropped = addressed && dims[d] > 0 && s.random().Chance(0.6);
+    const bool dropped = addressed && s.random().Chance(0.6);
     if (addressed) a.map.push_back(d);
     if (dropped) a.dropped.push_back(d);
-    a.sizes.push_back(dropped     ? 1
+    a.sizes.push_back(dropped     ? std::min<int64_t>(dims[d], 1)
                       : addressed ? s.random().Between(std::min<int64_t>(dims[d], 1), dims[d])
                                   : dims[d]);
   }
@@ -79,8 +79,11 @@ void GatherValue(GeneratedCode& s) {
   attributes.start_index_map = a.map;
   attributes.index_vector_dim = a.vector_dim;
   attributes.slice_sizes = a.sizes;
+  const bool of_nothing = CountOf(a.sizes) == 0;  // gives zeros
+  if (of_nothing && x.type() == ElementType::kF8E8M0FNU) return;
   const RandomValue indices = s.Get(IndexType(s), a.index_dims);
-  s.Keep(s.Make(Opcode::kGather, {x.instruction, indices.instruction}, attributes), x.bounds);
+  s.Keep(s.Make(Opcode::kGather, {x.instruction, indices.instruction}, attributes),
+         of_nothing ? Bounds{} : x.bounds);
 }
 
 void ScatterValue(GeneratedCode& s) {

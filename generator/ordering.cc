@@ -3,25 +3,14 @@
 #include "generator/scope_internal.h"
 
 namespace hlokit {
-namespace {
 
 Instruction* NewToken(GeneratedCode& s) { return s.Make(Opcode::kAfterAll, {}); }
 
-// Now and then several tokens, joined.
-Instruction* SomeToken(GeneratedCode& s) {
-  if (s.random().Chance(0.7)) return NewToken(s);
-  return s.Make(Opcode::kAfterAll, {NewToken(s), NewToken(s)});
-}
-
-Instruction* Element(GeneratedCode& s, Instruction* tuple, int64_t index) {
+Instruction* ElementOf(GeneratedCode& s, Instruction* tuple, int64_t index) {
   return s.computation().Add(Opcode::kGetTupleElement, tuple->shape().elements[index], {tuple},
                              GetTupleElementAttrs{index});
 }
 
-// What came in, which nothing bounds but the ranges of random arguments.
-void KeepReceived(GeneratedCode& s, Instruction* value) { s.Keep(value, {-1, 1, 0}); }
-
-// The host sees things in the order of the entry's one chain of tokens.
 bool MayTalk(GeneratedCode& s) {
   if (s.kind() != GeneratedCode::Kind::kEntry) return false;
   Instruction*& last = s.state().host_token;
@@ -33,6 +22,17 @@ ElementType HostType(GeneratedCode& s) {
   return s.random().OneOf({ElementType::kF32, ElementType::kS32, ElementType::kF64,
                            ElementType::kU8, ElementType::kBF16, ElementType::kPred});
 }
+
+namespace {
+
+// Now and then several tokens, joined.
+Instruction* SomeToken(GeneratedCode& s) {
+  if (s.random().Chance(0.7)) return NewToken(s);
+  return s.Make(Opcode::kAfterAll, {NewToken(s), NewToken(s)});
+}
+
+// What came in, which nothing bounds but the ranges of random arguments.
+void KeepReceived(GeneratedCode& s, Instruction* value) { s.Keep(value, {-1, 1, 0}); }
 
 }  // namespace
 
@@ -102,8 +102,8 @@ void FeedIn(GeneratedCode& s) {
   const Shape declared = Shape::Tuple({item, Shape::Token()});
   Instruction* infeed = s.Make(Opcode::kInfeed, {s.state().host_token}, InfeedAttrs{}, &declared);
   if (infeed == nullptr) return;
-  s.state().host_token = Element(s, infeed, 1);
-  KeepReceived(s, Element(s, infeed, 0));
+  s.state().host_token = ElementOf(s, infeed, 1);
+  KeepReceived(s, ElementOf(s, infeed, 0));
 }
 
 void FeedOut(GeneratedCode& s) {
@@ -131,9 +131,9 @@ void SendAndReceive(GeneratedCode& s) {
   if (host) attributes.channel_id = ++s.state().channels;
   Instruction* recv = s.Make(Opcode::kRecv, {token}, attributes, &declared);
   Instruction* done = s.Make(Opcode::kRecvDone, {recv}, attributes);
-  token = Element(s, done, 1);
-  if (host) return KeepReceived(s, Element(s, done, 0));
-  s.Keep(Element(s, done, 0), x.bounds);
+  token = ElementOf(s, done, 1);
+  if (host) return KeepReceived(s, ElementOf(s, done, 0));
+  s.Keep(ElementOf(s, done, 0), x.bounds);
 }
 
 }  // namespace hlokit

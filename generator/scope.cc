@@ -149,7 +149,7 @@ DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   DimVector dims(random().Between(least_rank, most_rank));
   int64_t count = 1;
   for (int64_t& d : dims) {
-    d = random().Chance(0.02) ? 0 : random().OneOf(kSizes);
+    d = random().Chance(state_.options.empty_dims) ? 0 : random().OneOf(kSizes);
     if (count * d > state_.options.max_elements) d = random().Between(1, 3);
     if (count * d > state_.options.max_elements) d = 1;
     count *= std::max<int64_t>(d, 1);

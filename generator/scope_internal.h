@@ -141,6 +141,15 @@ std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps);
 // Keeps what a call of the plan's body gives.
 void KeepResults(GeneratedCode& s, Instruction* result, const CallPlan& plan);
 
+// Of no history.
+Instruction* NewToken(GeneratedCode& s);
+Instruction* ElementOf(GeneratedCode& s, Instruction* tuple, int64_t index);
+// Whether steps may exchange values with the host, which sees them in the order of the entry's one
+// chain of tokens: host_token of the state is its last one then.
+bool MayTalk(GeneratedCode& s);
+// An element type that the host's queues take.
+ElementType HostType(GeneratedCode& s);
+
 // One row of recipes.def: adds a step, or does nothing where the scope has no use for it.
 struct Recipe {
   absl::string_view name;

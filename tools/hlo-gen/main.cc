@@ -73,9 +73,13 @@ bool Parse(int argc, const char* const* argv, GenOptions& o, int& exit_status) {
   app.add_option("--odd-layouts", o.generator.odd_layouts,
                  "how many arrays are not row-major, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--empty-dims", o.generator.empty_dims, "how many dimensions have size 0, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_flag("!--no-control-flow", o.generator.control_flow, "no calls, loops and branches");
   app.add_flag("--dynamic-shapes", o.generator.dynamic_shapes,
                "sizes that only the run knows, which the interpreter alone runs");
+  app.add_flag("--manual-regions", o.generator.manual_regions,
+               "Shardy's regions on one device, which the interpreter alone runs unpartitioned");
   app.add_option("--recipe", o.generator.recipe, "only this kind of step")
       ->check(CLI::IsMember(RecipeNames()))
       ->type_name("NAME");

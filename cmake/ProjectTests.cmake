@@ -40,6 +40,20 @@ if(TARGET hlo-run)
   set_tests_properties(project.dynamic_sizes PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
 
+# Passes on modules as no compiler likes them: each Nth pair of what runs before and the pass, and all.
+if(TARGET hlo-opt)
+  foreach(sweep awkward_modules:slow:1/1 awkward_modules_short:exec:3/23)
+    string(REPLACE ":" ";" sweep ${sweep})
+    list(GET sweep 0 name)
+    list(GET sweep 1 label)
+    list(GET sweep 2 part)
+    add_test(NAME project.${name}
+             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/pass_sweep.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                     --modules ${PROJECT_SOURCE_DIR}/testdata/awkward --part ${part})
+    set_tests_properties(project.${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
+  endforeach()
+endif()
+
 # What the project says of each operation against the catalogue of the semantics pages.
 add_test(NAME corpus.operations
          COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py

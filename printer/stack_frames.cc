@@ -2,23 +2,6 @@
 #include "printer/stack_frames.h"
 
 namespace hlokit {
-namespace {
-
-// The tables write a caller's number plus one; 1 is the outermost frame's.
-int64_t CallerOf(const StackFrameTables::Frame& frame) { return frame.parent_frame_id - 1; }
-
-}  // namespace
-
-// Whether the tables hold the location, its file and its function.
-bool StackFrameNumbering::IsLocation(int64_t id) const {
-  auto within = [](int64_t row, size_t rows) {
-    return row >= 1 && row <= static_cast<int64_t>(rows);
-  };
-  return within(id, given_.locations.size()) &&
-         within(given_.locations[id - 1].file_name_id, given_.file_names.size()) &&
-         within(given_.locations[id - 1].function_name_id, given_.function_names.size());
-}
-
 // Appends `frame` and its callers, innermost first, up to one that has a new number.
 bool StackFrameNumbering::FollowCallers(int64_t frame, std::vector<int64_t>& chain) const {
   const auto count = static_cast<int64_t>(given_.frames.size());
@@ -27,9 +10,9 @@ bool StackFrameNumbering::FollowCallers(int64_t frame, std::vector<int64_t>& cha
       return false;
     chain.push_back(frame);
     if (new_ids_[frame] > 0) return true;
-    const auto& row = given_.frames[frame - 1];
-    if (!IsLocation(row.file_location_id)) return false;
-    frame = CallerOf(row);
+    const std::optional<StackFrame> row = ReadStackFrame(given_, frame);
+    if (!row) return false;
+    frame = row->caller;
   }
   return true;
 }
@@ -49,7 +32,7 @@ void StackFrameNumbering::Use(int64_t frame) {
       const int64_t location = InternLocation(given_.frames[*given - 1].file_location_id);
       const auto [found, added] =
           frame_ids_.try_emplace({location, caller}, static_cast<int64_t>(made_.frames.size()) + 1);
-      if (added) made_.frames.push_back({location, caller + 1});
+      if (added) made_.frames.push_back({location, caller + kCallerInText});
       id = found->second;
     }
     caller = id;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "ir/module.h"
+#include "ir/stack_frames.h"
 
 namespace hlokit {
 
@@ -26,7 +26,6 @@ class StackFrameNumbering {
   using Location = StackFrameTables::Location;
   static constexpr int64_t kNoFrame = -1;
 
-  bool IsLocation(int64_t id) const;
   bool FollowCallers(int64_t frame, std::vector<int64_t>& chain) const;
   int64_t Intern(absl::Span<const std::string> given, int64_t id, std::vector<std::string>& made,
                  absl::flat_hash_map<std::string, int64_t>& ids);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/stack_frames.h"
 #include "parser/normalize.h"
 #include "proto/metadata_internal.h"
 #include "proto/modules_internal.h"
@@ -16,9 +17,6 @@ using StackFrames = pb::StackFrameIndexProto;
 
 // More replicas or partitions than any machine has.
 constexpr int64_t kMostDevices = int64_t{1} << 20;
-
-// The text numbers a frame's caller one higher than the message does, where 0 is none.
-constexpr int64_t kParentInText = 1;
 
 void WriteAliases(const ModuleHeader& header, pb::HloModuleProto* out) {
   pb::HloInputOutputAliasProto* aliases = out->mutable_input_output_alias();
@@ -72,7 +70,7 @@ void ReadTables(const StackFrames& in, Seen& seen, StackFrameTables& tables) {
   }
   for (const StackFrames::StackFrame& row : in.stack_frames()) {
     seen.Note(row);
-    tables.frames.push_back({row.file_location_id(), row.parent_frame_id() + kParentInText});
+    tables.frames.push_back({row.file_location_id(), row.parent_frame_id() + kCallerInText});
   }
 }
 
@@ -184,7 +182,7 @@ void WriteStackFrames(const StackFrameTables& tables, StackFrames* out) {
   for (const StackFrameTables::Frame& frame : tables.frames) {
     StackFrames::StackFrame* row = out->add_stack_frames();
     row->set_file_location_id(static_cast<int32_t>(frame.file_location_id));
-    row->set_parent_frame_id(static_cast<int32_t>(frame.parent_frame_id - kParentInText));
+    row->set_parent_frame_id(static_cast<int32_t>(frame.parent_frame_id - kCallerInText));
   }
 }
 

@@ -116,6 +116,34 @@ TEST(Difference, ChainsOfWhatIsGoneStandTogether) {
   EXPECT_THAT(diff, HasSubstr(R"("sine","f32[8]",0,1,[-1],[1],"",[]])"));
 }
 
+TEST(PageData, FramesNameTheirCallers) {
+  const auto module = *ParseModule(R"(HloModule m
+
+FileNames
+1 "a.py"
+
+FunctionNames
+1 "<module>"
+2 "f"
+3 "g"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=9 end_line=9 column=2 end_column=27}
+2 {file_name_id=1 function_name_id=2 line=5 end_line=5 column=11 end_column=20}
+3 {file_name_id=1 function_name_id=3 line=2 end_line=2 column=11 end_column=19}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+3 {file_location_id=3 parent_frame_id=3}
+4 {file_location_id=7 parent_frame_id=3}
+
+ENTRY e { ROOT x = f32[] parameter(0), metadata={stack_frame_id=3} })");
+  const ModuleIndex index(*module);
+  EXPECT_THAT(PageData(index, ScopeTree(index), {}),
+              HasSubstr(R"("frames":[["a.py:9 (<module>)",0],["a.py:5 (f)",1],["a.py:2 (g)",2],["?",0]])"));
+}
+
 TEST(Page, TextsStayTexts) {
   PageBuilder page;
   page.AddModule("</script>");

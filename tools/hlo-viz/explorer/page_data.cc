@@ -222,10 +222,11 @@ class DataWriter {
   void WriteFrames() {
     const StackFrameTables& tables = index_.module().header().stack_frames;
     JsonList list(out_, "frames");
-    for (const auto& frame : tables.frames) {
+    for (size_t n = 0; n < tables.frames.size(); ++n) {
+      const std::optional<StackFrame> frame = ReadStackFrame(tables, static_cast<int64_t>(n) + 1);
       std::string row = "[";
-      AppendJsonText(row, FrameText(tables, frame));
-      list.AddRaw(absl::StrCat(row, ",", frame.parent_frame_id, "]"));
+      AppendJsonText(row, frame ? FrameText(*frame) : "?");
+      list.AddRaw(absl::StrCat(row, ",", frame ? frame->caller : 0, "]"));
     }
   }
 

@@ -142,31 +142,20 @@ std::string ConstantText(const Instruction& constant) {
                       Shown(Text(constant.shape()), kShapeBytes));
 }
 
-std::string FrameText(const StackFrameTables& tables, const StackFrameTables::Frame& frame) {
-  const int64_t location_id = frame.file_location_id;
-  const auto at = [](const std::vector<std::string>& names, int64_t id) -> absl::string_view {
-    if (id <= 0 || id > static_cast<int64_t>(names.size())) return "?";
-    return names[id - 1];
-  };
-  if (location_id <= 0 || location_id > static_cast<int64_t>(tables.locations.size())) return "?";
-  const auto& location = tables.locations[location_id - 1];
-  return absl::StrCat(at(tables.file_names, location.file_name_id), ":", location.line, " (",
-                      at(tables.function_names, location.function_name_id), ")");
+std::string FrameText(const StackFrame& frame) {
+  return absl::StrCat(frame.file, ":", frame.line, " (", frame.function, ")");
 }
 
 std::vector<std::string> SourceFrames(const Instruction& i) {
-  constexpr int kMostFrames = 16;
+  constexpr int64_t kMaxFrames = 16;
   std::vector<std::string> frames;
   const OpMetadata& metadata = i.metadata();
   if (!metadata.source_file.empty())
     frames.push_back(absl::StrCat(metadata.source_file.view(), ":", metadata.source_line));
+  const int64_t left = kMaxFrames - static_cast<int64_t>(frames.size());
   const StackFrameTables& tables = i.module()->header().stack_frames;
-  int64_t frame = metadata.stack_frame_id;
-  while (frame > 0 && frame <= static_cast<int64_t>(tables.frames.size()) &&
-         frames.size() < kMostFrames) {
-    frames.push_back(FrameText(tables, tables.frames[frame - 1]));
-    frame = tables.frames[frame - 1].parent_frame_id;
-  }
+  for (const StackFrame& frame : CallStack(tables, metadata.stack_frame_id, left))
+    frames.push_back(FrameText(frame));
   return frames;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/stack_frames.h"
 
 namespace hlokit {
 
@@ -22,12 +22,12 @@ std::string ShapeLine(const Shape& shape);
 // The value of a constant of at most 8 elements and 64 bytes; else its name and shape.
 std::string ConstantText(const Instruction& constant);
 
-// `file:line` frames, the innermost first, from the metadata or the module's stack tables; empty
-// where the module does not say.
+// `file:line` of the metadata and `file:line (function)` of the frames of its call stack, the
+// innermost first, 16 at most; empty where the module does not say.
 std::vector<std::string> SourceFrames(const Instruction& instruction);
 
-// `file:line (function)` of a row of the stack tables; `?` for what they lack.
-std::string FrameText(const StackFrameTables& tables, const StackFrameTables::Frame& frame);
+// `file:line (function)`.
+std::string FrameText(const StackFrame& frame);
 
 // op_name, op_type, source frames and the instruction's full text, a line each, for a hover.
 std::string TooltipOf(const Instruction& instruction);

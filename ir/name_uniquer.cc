@@ -2,6 +2,8 @@
 #include "ir/name_uniquer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "support/text.h"
@@ -15,19 +17,31 @@ struct Split {
   bool has_number = false;
 };
 
+// The last point that has something on both sides sets off a number, if an integer of 64 bits
+// follows it: `a.007` is 7 of `a`, `a.-1` is -1 of it, `a.` has no number.
 Split SplitName(absl::string_view name) {
-  size_t at = name.size();
-  while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
-  const size_t digits = name.size() - at;
-  if (digits == 0 || digits > 18 || at < 2 || name[at - 1] != '.') return {name};
+  const size_t point = name.rfind('.');
+  if (point == absl::string_view::npos || point == 0 || point + 1 == name.size()) return {name};
+  const absl::string_view digits = name.substr(point + 1);
+  const char last = digits.back();  // most names end here
   int64_t number = 0;
-  for (size_t i = at; i < name.size(); ++i) number = number * 10 + (name[i] - '0');
-  return {name.substr(0, at - 1), number, true};
+  if (last < '0' || last > '9') return {name};
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end()) return {name};
+  return {name.substr(0, point), number, true};
 }
 
-// Whether the digits read back as they stand: 7 does, 007 does not.
+// The name as it is numbered: `a.0` keeps its number, unlike a name that had none.
+std::string Numbered(absl::string_view root, int64_t number, bool has_number) {
+  return number == 0 && !has_number ? std::string(root) : absl::StrCat(root, ".", number);
+}
+
+// Whether the digits are those that the number is printed with: 7 is, 007 and -0 are not.
 bool IsPlain(absl::string_view name, const Split& split) {
-  return name.size() == split.root.size() + 2 || name[split.root.size() + 1] != '0';
+  absl::string_view digits = name.substr(split.root.size() + 1);
+  if (digits == "0") return true;
+  if (digits.front() == '-') digits.remove_prefix(1);
+  return digits.front() != '0';
 }
 
 }  // namespace
@@ -65,11 +79,9 @@ void NameUniquer::MakeUnique(std::string& name) {
   if (!plain) name = absl::StrCat(split.root, ".", split.number);
   const absl::string_view root = absl::string_view(name).substr(0, split.root.size());
   if (Take(split.number == 0 ? root : absl::string_view(name))) return;
-  int64_t& next = next_.try_emplace(root, 1).first->second;
-  std::string free;
-  do free = absl::StrCat(root, ".", next++);
-  while (!Take(free));
-  name = std::move(free);
+  int64_t& next = next_.try_emplace(root, 0).first->second;
+  while (!Take(Numbered(root, next, /*has_number=*/false))) ++next;
+  name = Numbered(root, next++, split.has_number);
 }
 
 std::string NameUniquer::Unique(absl::string_view name) {

@@ -81,7 +81,7 @@ bool ReadStatistics(Reader& r, std::string& text) {
     }
     double value = 0;
     const char* at = r.Here();
-    if (!r.Double(value)) return false;
+    if (!r.AttributeNumber(value)) return false;
     if (std::isinf(value)) return r.Error(at, "a statistic cannot be infinite");
     absl::StrAppend(&text, ",", name, "=", value);
     return any = true;

@@ -35,7 +35,7 @@ void Reader::SkipBlanks() {
     }
     const absl::string_view rest(at_, end_ - at_);
     if (absl::StartsWith(rest, "//")) {
-      at_ += std::min(rest.find('\n'), rest.size());
+      at_ += std::min(rest.find_first_of("\r\n"), rest.size());
     } else if (absl::StartsWith(rest, "/*")) {
       const size_t close = rest.find("*/", 2);
       if (close == absl::string_view::npos) return;  // Found() words it
@@ -118,13 +118,19 @@ bool Reader::Double(double& value) {
     return ExpectedValue("a number");
   }
   at_ = result.ptr;
-  // Without a point or an exponent it is an integer to XLA, which has no negative zero.
-  if (value == 0 && std::all_of(start + negative, at_, [](char c) { return IsClass(c, kDigit); }))
-    value = 0;
   if (result.ec != std::errc::result_out_of_range) return true;
   // from_chars leaves value alone on overflow and on underflow; the latter is no error.
   value = std::strtod(std::string(start, result.ptr).c_str(), nullptr);
   return std::abs(value) <= 1 || Error(start, "the number is out of the range of f64");
+}
+
+bool Reader::AttributeNumber(double& value) {
+  const char* start = Here();
+  if (!Double(value)) return false;
+  const bool negative = *start == '-';
+  if (value == 0 && std::all_of(start + negative, at_, [](char c) { return IsClass(c, kDigit); }))
+    value = 0;
+  return true;
 }
 
 bool Reader::Bool(bool& value) {

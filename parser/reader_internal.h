@@ -70,13 +70,19 @@ class Reader {
     return word;
   }
   absl::string_view PeekWord();
-  // A word after an optional %. `what` names it in the error.
+  // `%name`, `name:` or `name`, without its mark. `what` names it in the error.
   bool Name(absl::string_view& name, absl::string_view what);
+  // Whether the name that was read at `at` has a mark: such a name may be spelled like a keyword.
+  static bool IsMarked(const char* at, absl::string_view name) {
+    return *at == '%' || *name.end() == ':';
+  }
   // `name=`: as in XLA, no blank may stand before the sign. `what` says what was expected.
   bool AttributeName(absl::string_view& name, absl::string_view what);
 
   bool Int(int64_t& value);    // 64 bits, signed
-  bool Double(double& value);  // also inf and nan; -0 is an integer, so 0
+  bool Double(double& value);  // also inf and nan
+  // The same for an attribute: without a point or an exponent it is an integer, so -0 is 0.
+  bool AttributeNumber(double& value);
   bool Bool(bool& value);
   bool String(std::string& value);  // "..." or '...', unescaped
   // The same as a view: of the source text, or of `unescaped` where there are escapes.
@@ -191,6 +197,7 @@ inline bool Reader::Name(absl::string_view& name, absl::string_view what) {
   if (percent && !IsClass(*at_, kWordStart)) return ExpectedValue(what);
   name = Word();
   if (static_cast<int64_t>(name.size()) == kMaxWordBytes) return TooLong();
+  if (!percent && *at_ == ':' && !name.empty()) ++at_;
   return !name.empty() || ExpectedValue(what);
 }
 

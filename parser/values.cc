@@ -61,7 +61,7 @@ bool ReadTolerance(Reader& r, ResultAccuracy& accuracy) {
     if (!r.AttributeName(name, "atol=, rtol= or ulps=")) return false;
     if (name != "atol" && name != "rtol" && name != "ulps")
       return r.Error(at, "a tolerance has atol, rtol and ulps");
-    if (!r.Double(value)) return false;
+    if (!r.AttributeNumber(value)) return false;
     if (!(value >= 0) || (name == "ulps" && value > 1e18))
       return r.RuleError(at, "accuracy-c1", "a tolerance is a number from 0, in ulps up to 1e18");
     if (name == "ulps") accuracy.ulps = static_cast<int64_t>(value);
@@ -192,7 +192,7 @@ bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
 
 bool ReadValue(Reader& r, double& value) {
   const char* at = r.Here();
-  if (!r.Double(value)) return false;
+  if (!r.AttributeNumber(value)) return false;
   return std::isnan(value) || std::isfinite(static_cast<float>(value)) ||
          r.Error(at, "the number is out of the range of f32");
 }

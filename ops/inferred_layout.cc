@@ -24,6 +24,7 @@ const Shape* LikeWhat(Opcode opcode, absl::Span<const Shape* const> operands,
     case Opcode::kConditional:
       return called.empty() ? nullptr : &called[0]->root()->shape();
     case Opcode::kClamp:
+    case Opcode::kSelect:
     case Opcode::kTriangularSolve:
       return operands[1];
     case Opcode::kWhile:
@@ -42,7 +43,7 @@ const Shape* LikeWhat(Opcode opcode, absl::Span<const Shape* const> operands,
   }
 }
 
-// The order in memory stays; only the dimensions change their names.
+// The order in memory stays, tiles and all; only the dimensions change their names.
 void TransposeLayout(const Shape& from, const DimVector& dimensions, Shape& to) {
   if (!from.has_layout || from.rank() != to.rank() || !IsPermutation(dimensions, to.rank())) return;
   const DimVector order = from.MinorToMajor();
@@ -50,7 +51,17 @@ void TransposeLayout(const Shape& from, const DimVector& dimensions, Shape& to) 
   for (int64_t d : order)
     renamed.push_back(std::find(dimensions.begin(), dimensions.end(), d) - dimensions.begin());
   to.layout = Shape::ArrayWithLayout(to.type, to.dims, renamed).layout;
+  to.layout.extras = from.layout.extras;
   to.has_layout = true;
+}
+
+// A result of another type has not the element size that the operand's layout names.
+void DropElementSize(Layout& layout) {
+  if (layout.extras == nullptr || layout.extras->element_size_in_bits == 0) return;
+  LayoutExtras extras = *layout.extras;
+  extras.element_size_in_bits = 0;
+  const bool plain = extras == LayoutExtras();
+  layout.extras = plain ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
 }
 
 void TakeLayout(const Shape& from, Shape& to) {
@@ -59,6 +70,7 @@ void TakeLayout(const Shape& from, Shape& to) {
   } else if (to.IsArray() && from.IsArray() && from.has_layout && SameDims(from, to)) {
     to.layout = from.layout;
     to.has_layout = true;
+    if (to.type != from.type) DropElementSize(to.layout);
   }
 }
 

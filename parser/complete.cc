@@ -53,6 +53,16 @@ void BecomeLiteralShape(Shape& shape) {
       extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
 }
 
+void SetShape(Instruction& i, const Shape& shape) {
+  if (i.shape() != shape) i.set_shape(shape);
+}
+
+Shape InFlight(const Shape& data) {
+  return Shape::Tuple({data, Shape::Scalar(ElementType::kU32), Shape::Token()});
+}
+
+Shape WithToken(const Shape& data) { return Shape::Tuple({data, Shape::Token()}); }
+
 }  // namespace
 
 // Counts the tuples that inference is about to copy: a few lines could double them without end.
@@ -97,18 +107,41 @@ ComparisonType OwnOrder(ElementType type) {
   return IsSigned(type) ? ComparisonType::kSigned : ComparisonType::kUnsigned;
 }
 
-void TakeLayoutOfOperand(Instruction& i) {
-  if (i.opcode() != Opcode::kAddDependency && i.opcode() != Opcode::kRecvDone) return;
-  const Shape& passed = i.operand(0)->shape();
-  if (i.opcode() == Opcode::kAddDependency) {
-    if (SameIgnoringLayout(i.shape(), passed)) i.set_shape(i.operand(0)->shared_shape());
-    return;
+void SettleShape(Instruction& i) {
+  const bool feeds = i.shape().IsTuple() && !i.shape().elements.empty();
+  switch (i.opcode()) {
+    case Opcode::kSend:
+      return SetShape(i, InFlight(i.operand(0)->shape()));
+    case Opcode::kRecv:
+      return feeds ? SetShape(i, InFlight(i.shape().elements[0])) : void();
+    case Opcode::kInfeed:
+      return feeds ? SetShape(i, WithToken(i.shape().elements[0])) : void();
+    case Opcode::kRecvDone: {
+      const Shape& start = i.operand(0)->shape();
+      const bool fits = start.IsTuple() && !start.elements.empty();
+      return fits ? SetShape(i, WithToken(start.elements[0])) : void();
+    }
+    case Opcode::kSendDone:
+    case Opcode::kOutfeed:
+    case Opcode::kAfterAll:
+      return SetShape(i, Shape::Token());
+    case Opcode::kAddDependency:
+      return i.set_shape(i.operand(0)->shared_shape());
+    default:
+      return;
   }
-  const bool fits = passed.IsTuple() && !passed.elements.empty() && i.shape().IsTuple() &&
-                    !i.shape().elements.empty() &&
-                    SameIgnoringLayout(i.shape().elements[0], passed.elements[0]);
-  if (fits && i.shape().elements[0] != passed.elements[0])
-    i.mutable_shape().elements[0] = passed.elements[0];
+}
+
+// As XLA makes it: an element of what a tuple in the same computation puts together has the origin
+// of that operand.
+void TakeOriginOfElement(Instruction& element) {
+  const Instruction& tuple = *element.operand(0);
+  const int64_t index = element.attr<GetTupleElementAttrs>().index;
+  if (tuple.opcode() != Opcode::kTuple || index < 0 || index >= tuple.operand_count()) return;
+  const Instruction& from = *tuple.operand(index);
+  if (!from.HasExtras() || from.extras().origin.empty()) return;
+  if (element.HasExtras() && !element.extras().origin.empty()) return;
+  element.mutable_extras().origin = from.extras().origin;
 }
 
 void Normalize(Instruction& i) {
@@ -151,10 +184,8 @@ void Normalize(Instruction& i) {
       if (!attributes.is_associative) attributes.is_associative = false;
       break;
     }
-    case Opcode::kSend:
-      if (i.shape().IsTuple() && !i.shape().elements.empty() &&
-          SameIgnoringLayout(i.shape().elements[0], i.operand(0)->shape()))
-        i.mutable_shape().elements[0] = i.operand(0)->shape();
+    case Opcode::kGetTupleElement:
+      TakeOriginOfElement(i);
       break;
     case Opcode::kAsyncUpdate:
     case Opcode::kAsyncDone:  // both go by the start

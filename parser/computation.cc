@@ -18,7 +18,7 @@ bool ModuleParser::ReadComputation() {
                          "a second module; a text holds one, and hlo-opt "
                          "--split-input-file reads several, between lines of `// -----`");
   }
-  if (*name_at != '%' && IsKeyword(name)) {
+  if (!Reader::IsMarked(name_at, name) && IsKeyword(name)) {
     computations_.try_emplace(name, KnownComputation{});  // what calls it is no error of its own
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name a computation");
   }
@@ -64,16 +64,14 @@ bool ModuleParser::ReadComputation() {
 // here.
 bool ModuleParser::ReadSignature(Shared<Shape>& result, const char*& result_at) {
   const bool parameters = reader_.List('(', ')', [&] {
-    const bool percent = reader_.Peek() == '%';
     absl::string_view name;
     const char* at = reader_.Here();
     Shared<Shape> ignored;
     if (!reader_.Name(name, "a parameter's name")) return false;
-    if (!percent && IsKeyword(name) && *reader_.raw_position() != ':')
+    const bool marked = Reader::IsMarked(at, name);
+    if (!marked && IsKeyword(name))
       return reader_.Error(at, "'", name, "' is reserved and cannot name a parameter");
-    const char* colon = reader_.raw_position();
-    if (!percent && *colon == ':') reader_.MoveTo(colon + 1);  // to XLA a part of the name
-    if (reader_.Peek() == ':' && !percent)
+    if (!marked && reader_.Peek() == ':')
       return reader_.Error(reader_.Here(), "':' must follow the name without a blank");
     return ReadSharedShape(ignored);
   });

@@ -1,6 +1,7 @@
 // Reads one instruction: name, shape, opcode, what stands between the parentheses.
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/literals_internal.h"
@@ -22,12 +23,35 @@ const char* ScalarEnd(const char* at) {
 constexpr std::pair<absl::string_view, Opcode> kFormerNames[] = {
     {"cross-replica-sum", Opcode::kAllReduce}, {"generate-token", Opcode::kAfterAll}};
 
-// As in XLA, what runs is of the thread that the start names; two names are left to the verifier.
-void SettleThread(Instruction& start) {
-  const std::string& named = start.attr<AsyncAttrs>().async_execution_thread;
-  Computation& runs = *start.called(0);
-  if (named.empty() || runs.execution_thread().empty()) runs.set_execution_thread(named);
-}
+// As in XLA, all that runs below an asynchronous start is of the thread that it names; two names
+// are left to the verifier.
+class ThreadSpreader {
+ public:
+  explicit ThreadSpreader(const std::string& thread) : thread_(thread) {}
+
+  void Spread(Computation& runs) {
+    std::vector<Computation*> left = {&runs};
+    while (!left.empty()) {
+      Computation* const next = left.back();
+      left.pop_back();
+      if (!seen_.insert(next).second) continue;
+      if (Yields(next->execution_thread())) next->set_execution_thread(thread_);
+      next->ForEach([&](Instruction* i) {
+        if (i->opcode() == Opcode::kAsyncStart) SetThread(i->mutable_attr<AsyncAttrs>());
+        left.insert(left.end(), i->called().begin(), i->called().end());
+      });
+    }
+  }
+
+ private:
+  bool Yields(const std::string& named) const { return thread_.empty() || named.empty(); }
+  void SetThread(AsyncAttrs& start) {
+    if (Yields(start.async_execution_thread)) start.async_execution_thread = thread_;
+  }
+
+  const std::string thread_;
+  absl::flat_hash_set<const Computation*> seen_;
+};
 
 }  // namespace
 
@@ -39,7 +63,8 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   absl::string_view name;
   if (*name_at == 'E' && reader_.PeekWord() == "ENTRY") return body_open_ = false;
   if (!reader_.Name(name, "an instruction")) return false;
-  if (!percent && *reader_.raw_position() == '=')
+  const bool marked = Reader::IsMarked(name_at, name);
+  if (!marked && *reader_.raw_position() == '=')
     return reader_.Error(name_at, "a blank must stand between '", name, "' and '='");
   if (!reader_.TryEat('=')) {
     if (!is_root && (reader_.Peek() == '{' || reader_.Peek() == '(')) return body_open_ = false;
@@ -57,7 +82,7 @@ bool ModuleParser::ReadInstruction(Scope& scope) {
   }
   entry.broken = true;
   const bool internal = absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_");
-  if (internal || (percent ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
+  if (internal || (marked ? TypeFromWord(name) != ElementType::kInvalid : IsKeyword(name)))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name an instruction; ",
                          internal ? "x" : "", name, internal ? "" : "_", " could");
   if (is_root && scope.root_place.valid()) {
@@ -106,9 +131,10 @@ Instruction* ModuleParser::ReadRightHandSide(Scope& scope, absl::string_view nam
     return nullptr;
   }
   if (wrapped != nullptr && op.opcode == Opcode::kAsyncStart) Wrap(*made, std::move(wrapped));
-  TakeLayoutOfOperand(*made);
+  SettleShape(*made);
   Normalize(*made);
-  if (op.opcode == Opcode::kAsyncStart && !made->called().empty()) SettleThread(*made);
+  if (op.opcode == Opcode::kAsyncStart && !made->called().empty())
+    ThreadSpreader(made->attr<AsyncAttrs>().async_execution_thread).Spread(*made->called(0));
   if (Info(op.opcode).calls == CallForm::kAsyncCalls) GiveToWrapped(*made, seen.common);
   return scope.last = scope.computation->Adopt(std::move(made));
 }
@@ -366,6 +392,7 @@ void ModuleParser::Wrap(Instruction& start, std::unique_ptr<Instruction> wrapped
     wrapped->AppendOperand(body->Adopt(std::move(parameter)));
   }
   wrapped->set_name(std::string(Text(wrapped->opcode())));
+  SettleShape(*wrapped);
   Normalize(*wrapped);
   ShareExtras(start, *wrapped);
   body->set_root(body->Adopt(std::move(wrapped)));

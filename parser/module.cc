@@ -143,7 +143,7 @@ bool ModuleParser::ReadHeader() {
   const char* name_at = reader_.Here();
   absl::string_view name;
   if (!reader_.Name(name, "the module's name")) return false;
-  if (*name_at != '%' && IsKeyword(name))
+  if (!Reader::IsMarked(name_at, name) && IsKeyword(name))
     return reader_.Error(name_at, "'", name, "' is reserved and cannot name a module");
   module_->set_name(std::string(name));
   std::vector<absl::string_view> seen;

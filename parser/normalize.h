@@ -24,9 +24,10 @@ void NormalizeBackendConfig(std::string& config);
 // The order of elements of a type, which a compare need not name.
 ComparisonType OwnOrder(ElementType type);
 
-// Text may give an add-dependency or a recv-done another layout than what they pass on has; as in
-// XLA it does not count. Messages are taken at their word.
-void TakeLayoutOfOperand(Instruction& instruction);
+// Gives transfers, feeds, after-all and add-dependency the shape that their operands ask for: as in
+// XLA what text states does not count, but for the data of recv and infeed. Messages are taken at
+// their word.
+void SettleShape(Instruction& instruction);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -305,7 +305,7 @@ bool IsKeyword(absl::string_view word) {
 bool StartsShape(Reader& r) {
   if (r.Peek() == '(') return true;
   const absl::string_view word = r.PeekWord();
-  if (TypeFromWord(word) != ElementType::kInvalid) return true;
+  if (TypeFromWord(word) != ElementType::kInvalid) return *word.end() != ':';  // a name, `f32:`
   return word == "b" && word.data()[1] == '(';
 }
 

@@ -152,6 +152,10 @@ void AppendValue(std::string& out, const SharedLiteral& literal) {
 }
 
 void AppendValue(std::string& out, const Window& window) {
+  if (window.empty()) {
+    out += "{}";
+    return;
+  }
   out += "{size=";
   AppendJoined(out, window, "x", [&](const WindowDim& d) { AppendInt(out, d.size); });
   AppendWindowPart(
@@ -270,12 +274,6 @@ void AppendValue(std::string& out, const std::vector<OutputAlias>& aliases) {
     AppendValue(out, absl::Span<const int64_t>(alias.operand_index));
     out += ')';
   });
-}
-
-AttributeStage StageOf(absl::string_view field_name) {
-  if (field_name == "is_composite") return AttributeStage::kAfterCalls;
-  if (field_name == "result_accuracy") return AttributeStage::kAfterStatistics;
-  return AttributeStage::kFirst;
 }
 
 }  // namespace hlokit

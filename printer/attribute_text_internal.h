@@ -98,9 +98,20 @@ bool NeverPrinted(const std::optional<T>& value) {
 inline bool NeverPrinted(const Window& window) { return window.empty(); }
 bool NeverPrinted(const std::vector<Precision>& precision);  // all default
 
-// Where an instruction's own attributes stand among what every instruction may have.
-enum class AttributeStage { kFirst, kAfterCalls, kAfterStatistics };
-AttributeStage StageOf(absl::string_view field_name);
+// Where an instruction's own attributes stand: before what an asynchronous start wraps, before the
+// computations it calls, behind them, or behind what every instruction may have.
+enum class AttributeStage { kFirst, kAfterWrapped, kAfterCalls, kAfterStatistics };
+template <typename A>
+AttributeStage StageOf(absl::string_view field_name) {
+  if (field_name == "is_composite") return AttributeStage::kAfterCalls;
+  if (field_name == "result_accuracy") return AttributeStage::kAfterStatistics;
+  const bool aliasing = field_name == "output_to_operand_aliasing";
+  if (std::is_same_v<A, AsyncAttrs> && aliasing) return AttributeStage::kAfterWrapped;
+  // Behind the literal, in this order.
+  const bool behind = aliasing || field_name == "schedule" || field_name == "api_version";
+  if (std::is_same_v<A, CustomCallAttrs> && behind) return AttributeStage::kAfterWrapped;
+  return AttributeStage::kFirst;
+}
 inline bool IsReplication(absl::string_view field_name) {
   return field_name == "parameter_replication";
 }
@@ -120,7 +131,7 @@ void AppendAttributes(std::string& out, const A& attributes, AttributeStage stag
     const auto& value = attributes.*field.member;
     if (field.use == FieldUse::kReadOnly || NeverPrinted(value)) return;
     if (field.use == FieldUse::kOptional && value == defaults.*field.member) return;
-    if (StageOf(field.name) != stage) return;
+    if (StageOf<A>(field.name) != stage) return;
     if (!options.infeed_outfeed_config && IsFeedConfig(field.name)) return;
     if (!options.ids && IsReplication(field.name)) return;
     out += ", ";

@@ -191,6 +191,7 @@ void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* suga
   if (options_.extra_attributes) append(AttributeStage::kFirst);
   if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
     AppendExtraAttributes(*sugared, nullptr, &i);
+  if (options_.extra_attributes) append(AttributeStage::kAfterWrapped);
   if (sugared == nullptr || options_.full_bodies) AppendCalls(i);
   append(AttributeStage::kAfterCalls);
   AppendTraits(i, around);

@@ -55,7 +55,7 @@ std::string Text(const Sharding& sharding) {
 
 std::string Text(const ReplicaGroups& groups) { return ValueText(groups); }
 std::string Text(const IntPairs& pairs) { return ValueText(pairs); }
-std::string Text(const Window& window) { return window.empty() ? "{}" : ValueText(window); }
+std::string Text(const Window& window) { return ValueText(window); }
 std::string Text(const ConvDims& dims) { return ValueText(dims); }
 std::string Text(const PaddingConfig& padding) { return ValueText(padding); }
 std::string Text(const SliceSpec& slice) { return ValueText(slice); }

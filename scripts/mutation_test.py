@@ -38,7 +38,7 @@ ALLOWED = [
             r'|is_cross_program_prefetch|size_of_\w+|algorithm)"'),
     ("us", r"in the layout, found|T\(\.\.\) must order"),
     ("us", r"takes at least 1 operand, found 0|(dot|ragged-all-to-all) takes \d operands"),
-    ("us", r"expected (a number|an integer), found ','|, found ':'$"),
+    ("us", r"expected (a number|an integer), found ','"),
     ("us", r"a size in a layout cannot be negative"),
     ("us", r"expected a string, found"),
     ("us", r"expected '\[' before the dimensions|'[a-z0-9-]+' is not defined"),

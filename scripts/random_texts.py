@@ -173,6 +173,9 @@ class Maker(random_values.Maker):
         return text
 
     def attributes(self):
+        return "".join(self.attribute_list())
+
+    def attribute_list(self):
         names = self.row[2].split() if self.chance(.97) else []
         names += [name for name in self.row[3].split() if self.chance(PRESENT)]
         names += [name for name in COMMON if self.chance(.1)]
@@ -182,4 +185,4 @@ class Maker(random_values.Maker):
             names.append(names[0])
         if self.chance(.4):
             self.random.shuffle(names)
-        return "".join(f", {NAMES.get(name, name)}={self.value(name)}" for name in names)
+        return [f", {NAMES.get(name, name)}={self.value(name)}" for name in names]

@@ -101,10 +101,22 @@ function(hlokit_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS};GTest::gmock;GTest::gtest_main")
-  target_compile_definitions(${name} PRIVATE HLOKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  hlokit_define_source_dir(${ARG_SOURCES})
   hlokit_discover(${name} ${ARG_LABEL} "-*Slow*:*Differential*")
   hlokit_discover(${name} slow "*Slow*")
   hlokit_discover(${name} exec "*Differential*-*Slow*")
+endfunction()
+
+# Defines HLOKIT_SOURCE_DIR for the sources that name it, and for no others: a checkout's path among the flags of a file keeps
+# ccache from taking the object of another checkout. A file that names it for the first time needs cmake to be run again.
+function(hlokit_define_source_dir)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    file(STRINGS ${path} uses REGEX HLOKIT_SOURCE_DIR LIMIT_COUNT 1)
+    if(uses)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS HLOKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
 endfunction()
 
 # Gives ctest the tests of a GoogleTest program that match `filter`, named FOLDER.Suite.Test.

@@ -141,7 +141,7 @@ StackFrames
 ENTRY e { ROOT x = f32[] parameter(0), metadata={stack_frame_id=3} })");
   const ModuleIndex index(*module);
   EXPECT_THAT(PageData(index, ScopeTree(index), {}),
-              HasSubstr(R"("frames":[["a.py:9 (<module>)",0],["a.py:5 (f)",1],["a.py:2 (g)",2],["?",0]])"));
+              HasSubstr(R"x("frames":[["a.py:9 (<module>)",0],["a.py:5 (f)",1],["a.py:2 (g)",2],["?",0]])x"));
 }
 
 TEST(Page, TextsStayTexts) {

@@ -361,14 +361,14 @@ def try_mutant(mutant, tests, budget):
 def run(work, options):
     mutants = [m for m in work.load("mutants.json") if not m.get("dropped")]
     tests, results = work.load("reach.json"), work.results()
-    again = {"open", "survived"} if options.again_survivors else set()
     random.Random(options.seed).shuffle(mutants)
     with open(work.path("results.jsonl"), "a", encoding="utf-8") as file:
         for mutant in mutants:
             number = mutant["id"]
             if options.only and number not in options.only:
                 continue
-            if not options.only and number in results and results[number]["verdict"] not in again:
+            settled = number in results and (not options.again_survivors or results[number]["verdict"] == "killed")
+            if settled and not options.only:
                 continue
             apart = [t for t in tests.values() if t["passes"] and number in t["apart"]]
             reached = any(number in t["reached"] for t in tests.values())
@@ -437,7 +437,7 @@ def main():
     parser.add_argument("--again", action="store_true", help="reach: those too whose reach is known")
     parser.add_argument("--budget", type=float, default=120, help="seconds a mutant, for run")
     parser.add_argument("--only", type=int, nargs="+", help="run: these mutants")
-    parser.add_argument("--again-survivors", action="store_true", help="run: those that survived, too")
+    parser.add_argument("--again-survivors", action="store_true", help="run: all that are not killed, too")
     options = parser.parse_args()
     work = Work(options.build)
     steps = {"plan": plan, "build": build, "reach": reach, "run": run, "report": report}

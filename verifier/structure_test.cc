@@ -48,6 +48,12 @@ TEST(StructureTest, BrokenModulesAreRefused) {
       {"missing operand", [](Fixture& f) { f.abs->SetOperand(0, nullptr); }, "computation-c1"},
       {"foreign operand", [](Fixture& f) { f.abs->SetOperand(0, f.foreign); }, "computation-c2"},
       {"cycle", [](Fixture& f) { f.negate->SetOperand(0, f.abs); }, "computation-c7"},
+      {"cycle before an instruction outside of it",
+       [](Fixture& f) {
+         f.negate->SetOperand(0, f.abs);
+         f.entry->Add(Opcode::kNegate, kF32, {f.p});
+       },
+       "computation-c7"},
       {"control cycle", [](Fixture& f) { f.negate->AddControlPredecessor(f.abs); },
        "computation-c7"},
       {"foreign control edge", [](Fixture& f) { f.abs->AddControlPredecessor(f.foreign); },

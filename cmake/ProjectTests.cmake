@@ -32,6 +32,20 @@ if(TARGET hlo-run)
   set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
+# Calls that fail, clocks that jump, processes that are killed while they write the cache.
+if(TARGET hlokit_fail_call AND TARGET hlo-run)
+  set(bin --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  add_test(NAME project.faults
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/fault_injection.py ${bin}
+                   --shim $<TARGET_FILE:hlokit_fail_call>)
+  add_test(NAME project.clock_steps
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/clock_steps.py ${bin}
+                   --shim $<TARGET_FILE:hlokit_step_clock>)
+  add_test(NAME project.cache_kills COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/cache_kills.py ${bin})
+  set_tests_properties(project.faults project.clock_steps project.cache_kills
+                       PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
+endif()
+
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes

@@ -19,6 +19,7 @@
 #include "parser/parser.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
+#include "passes/promises.h"
 #include "printer/whole_text.h"
 #include "types/compare.h"
 
@@ -31,23 +32,6 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::atoll(text) : otherwise;
 }
-
-// Passes that may change values: it is their purpose. What they leave need only be valid.
-bool ChangesValues(absl::string_view pass) {
-  return pass == "rng-expander" ||             // draws other numbers of the same distribution
-         pass == "simplify-fp-conversions" ||  // leaves out roundings
-         pass == "control-flow-flattening" ||  // is for measuring
-         pass == "AssumeGatherIndicesInBoundRewriteToCopy";  // takes indices to be in bounds
-}
-
-// Passes that refuse modules by purpose: those that hold what they look for.
-bool Refuses(absl::string_view pass) {
-  return pass == "check-no-data-dependency-in-scheduling-annotations" ||
-         pass == "unstable-reduction-detector";
-}
-
-// Passes that refuse what other passes rightly leave: they hold for random modules as they are.
-bool HoldsAtFirstOnly(absl::string_view pass) { return pass == "domain_verifier"; }
 
 std::vector<std::string> AllPasses() {
   std::vector<std::string> names;
@@ -97,7 +81,7 @@ class Trial {
     PassReport report;
     const absl::Status status = RunPasses(*module, passes, options, &report);
     if (absl::IsUnimplemented(status)) return "";  // refused by name, as dynamic_padder may
-    if (absl::IsInvalidArgument(status) && Refuses(passes)) return "";
+    if (absl::IsInvalidArgument(status) && RefusesModules(passes)) return "";
     if (!status.ok()) return status.ToString();
     if (!report.misreports.empty()) return report.misreports[0];
     bool changed = false;
@@ -162,7 +146,7 @@ class Trial {
 std::vector<std::string> ListsFor(uint64_t seed) {
   std::vector<std::string> passes = AllPasses(), lists = passes;
   std::erase_if(passes, [](const std::string& pass) {
-    return ChangesValues(pass) || Refuses(pass) || HoldsAtFirstOnly(pass);
+    return ChangesValues(pass) || RefusesModules(pass) || HoldsBeforeOthersOnly(pass);
   });
   lists.emplace_back("domain_remover,domain_isolator,domain_verifier");
   for (absl::string_view name : ListPipelines()) lists.emplace_back(*PipelineSpec(name));

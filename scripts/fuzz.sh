@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a libFuzzer target for some seconds over the project's seeds; needs clang-14 and libclang-rt-14-dev.
-# Usage: scripts/fuzz.sh TARGET SECONDS [libFuzzer flag...]; TARGET: text, proto, interpret, values, numpy.
+# Usage: scripts/fuzz.sh TARGET SECONDS [libFuzzer flag...]; TARGET: text, proto, interpret, passes, run, values,
+# numpy.
 # The corpus grows in build/fuzz/corpus/TARGET from run to run; inputs that fail are left in build/fuzz/findings/TARGET.
 # HLOKIT_FUZZ_SEEDS names further folders of seeds.
 set -euo pipefail
@@ -8,7 +9,7 @@ export HLOKIT_PRESET=fuzz
 source "$(dirname "$0")/common.sh"
 
 if (($# < 2)); then
-  sed -n '2,5s/^# //p' "$0" >&2
+  sed -n '2,6s/^# //p' "$0" >&2
   exit 2
 fi
 target=$1

@@ -34,10 +34,14 @@ class Descriptor {
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ > STDERR_FILENO) close(fd_);
-  }
+  ~Descriptor() { (void)Close(); }
   int get() const { return fd_; }
+
+  // False where the system could not store what was written: disks that are far away say so late.
+  bool Close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd <= STDERR_FILENO || close(fd) == 0 || errno == EINTR;
+  }
 
  private:
   int fd_;
@@ -61,7 +65,8 @@ absl::Status WriteDirectly(const std::string& path, Pieces contents) {
   if (path == "-") return WriteAll(STDOUT_FILENO, contents, "standard output");
   Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.get() < 0) return SystemError("write", path);
-  return WriteAll(file.get(), contents, path);
+  RETURN_IF_ERROR(WriteAll(file.get(), contents, path));
+  return file.Close() ? absl::OkStatus() : SystemError("write", path);
 }
 
 // Symbolic links are followed, so that the file they name is replaced and not the link.
@@ -112,7 +117,8 @@ absl::Status WriteBesideAndRename(const std::string& path, Pieces contents, mode
   Descriptor file(temporary.Open());
   if (file.get() < 0) return SystemError("write", path);
   RETURN_IF_ERROR(WriteAll(file.get(), contents, path));
-  if (fchmod(file.get(), mode) != 0 || !temporary.RenameTo(path)) return SystemError("write", path);
+  if (fchmod(file.get(), mode) != 0 || !file.Close() || !temporary.RenameTo(path))
+    return SystemError("write", path);
   return absl::OkStatus();
 }
 

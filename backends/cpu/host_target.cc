@@ -1,11 +1,13 @@
 // What the host's processor can do, and the pool of target machines.
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "backends/cpu/host_target_internal.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
@@ -70,7 +72,14 @@ std::string NarrowedCpu() {
   return "";
 }
 
+// LLVM's own containers end the process where they get no memory, unless told otherwise: let them
+// fail as those of the standard library do.
+void ThrowWhereMemoryRunsOut() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
+}
+
 absl::StatusOr<HostDescription> Describe() {
+  ThrowWhereMemoryRunsOut();
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   HostDescription host;

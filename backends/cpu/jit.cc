@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "backends/cpu/host_target_internal.h"
+#include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/object_code_internal.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -98,6 +99,7 @@ absl::StatusOr<HostTarget> FindHostTarget() {
 
 absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
                                                       const JitOptions& options, JitStats& stats) {
+  if (!options.cache_dir.empty()) ObjectCache(options.cache_dir).RemoveLeftovers();
   using Object = absl::StatusOr<CompiledObject>;
   std::vector<Object> compiled;
   for (size_t p = 0; p < emitted.parts.size(); ++p) compiled.emplace_back(CompiledObject());

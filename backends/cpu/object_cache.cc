@@ -1,9 +1,14 @@
 // A file is a line that says what it is, the digest of the object, and the object.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_cache_internal.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +28,44 @@ std::string Digest(llvm::StringRef bytes) {
                       absl::Hex(hash.low64, absl::kZeroPad16));
 }
 
+// An advisory lock on the folder: those who write share it, those who clean up own it. The system
+// takes it from a process that dies. Never waits; file systems without locks give none.
+class FolderLock {
+ public:
+  FolderLock(const std::string& folder, int how)
+      : file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        held_(file_ >= 0 && flock(file_, how | LOCK_NB) == 0) {}
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (file_ >= 0) close(file_);
+  }
+  bool held() const { return held_; }
+
+ private:
+  int file_;
+  bool held_;
+};
+
+// Whether the file is one that AtomicWriteFile was still writing: DIGEST.o.tmpPID.NUMBER.
+bool IsUnfinished(llvm::StringRef name) {
+  return name.size() > kDigest &&
+         name.take_front(kDigest).find_if_not(llvm::isHexDigit) == llvm::StringRef::npos &&
+         name.drop_front(kDigest).starts_with(".o.tmp");
+}
+
 }  // namespace
+
+void ObjectCache::RemoveLeftovers() const {
+  const FolderLock lock(folder_, LOCK_EX);
+  if (!lock.held()) return;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(folder_, error), end; !error && file != end;
+       file.increment(error)) {
+    std::error_code gone;
+    if (IsUnfinished(file->path().filename().string())) std::filesystem::remove(*file, gone);
+  }
+}
 
 std::string ObjectCache::PathOf(const llvm::Module& module, int opt_level) const {
   std::string key;
@@ -52,7 +94,11 @@ absl::Status ObjectCache::Store(const std::string& path, llvm::StringRef object)
   std::filesystem::create_directories(folder_, failed);
   const std::string digest = Digest(object);
   const absl::string_view pieces[] = {kMagic, digest, {object.data(), object.size()}};
-  return AtomicWriteFile(path, pieces);
+  const FolderLock lock(folder_, LOCK_SH);
+  const absl::Status stored = AtomicWriteFile(path, pieces);
+  // Another process, which had begun to clean up before this one had the lock, took it for a
+  // leftover: it has done so by now.
+  return absl::IsNotFound(stored) ? AtomicWriteFile(path, pieces) : stored;
 }
 
 }  // namespace hlokit

@@ -20,6 +20,8 @@ class ObjectCache {
   explicit ObjectCache(std::string folder) : folder_(std::move(folder)) {}
 
   bool enabled() const { return !folder_.empty(); }
+  // Deletes what processes that were killed had begun to write; nothing while another one writes.
+  void RemoveLeftovers() const;
   // The file for what `module` compiles to.
   std::string PathOf(const llvm::Module& module, int opt_level) const;
   // Null where there is none.

@@ -1,5 +1,8 @@
 // Compiled code comes back from the folder, unless it was damaged there.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -84,6 +87,23 @@ TEST_F(ObjectCacheTest, DamagedFilesAreCompiledAnew) {
   EXPECT_GT(CompileAndRun(kModule), 0);
   for (const auto& entry : fs::directory_iterator(folder_)) fs::resize_file(entry.path(), 20);
   EXPECT_EQ(CompileAndRun(kModule), 0);
+}
+
+// What a killed process leaves goes with the next compilation, but not while another one writes,
+// and no file of the user's.
+TEST_F(ObjectCacheTest, LeftoversOfKilledProcessesGo) {
+  EXPECT_EQ(CompileAndRun(kModule), 0);
+  const fs::path leftover = folder_ / "0123456789abcdef0123456789abcdef.o.tmp77.0";
+  const fs::path foreign = folder_ / "notes.o.tmp77.0";
+  for (const fs::path& path : {leftover, foreign}) std::ofstream(path) << "hlokit obj";
+  const int writer = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(writer, LOCK_SH), 0);
+  EXPECT_GT(CompileAndRun(kModule), 0);
+  EXPECT_TRUE(fs::exists(leftover));
+  close(writer);
+  EXPECT_GT(CompileAndRun(kModule), 0);
+  EXPECT_FALSE(fs::exists(leftover));
+  EXPECT_TRUE(fs::exists(foreign));
 }
 
 }  // namespace

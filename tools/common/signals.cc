@@ -1,10 +1,12 @@
 // Handlers that only call what signal handlers may.
 #include "tools/common/signals.h"
 
+#include <cxxabi.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <typeinfo>
 
 #include "support/file.h"
 #include "tools/common/exit_status.h"
@@ -19,10 +22,17 @@
 namespace hlokit {
 namespace {
 
-char interrupted[128], out_of_time[160], out_of_memory[128];
+char interrupted[128], out_of_time[160];
+const char* name = nullptr;  // the tool's; null before EndOnSignals
 
 void Say(const char* text) {
   if (isatty(STDERR_FILENO) != 0) (void)!write(STDERR_FILENO, "\r\033[K", 4);
+  (void)!write(STDERR_FILENO, text, std::strlen(text));
+}
+
+// With the tool's name before it.
+void SayAs(const char* text) {
+  Say(name != nullptr ? name : program_invocation_short_name);
   (void)!write(STDERR_FILENO, text, std::strlen(text));
 }
 
@@ -32,18 +42,42 @@ void End(int signal) {
   _exit(signal == SIGALRM ? kExitUsage : 128 + signal);
 }
 
-// Of an exception that nobody catches. All but a lack of memory are faults of ours.
+// Of an exception that nobody catches. All but a lack of memory are faults of ours. Looking at the
+// exception's type allocates nothing; throwing it again would.
 void EndForLackOfMemory() {
-  try {
-    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
-  } catch (const std::bad_alloc&) {
-    RemoveUnfinishedFile();
-    Say(out_of_memory);
-    _exit(kExitUsage);
-  } catch (...) {
-  }
-  std::abort();
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type == nullptr ||
+      (*type != typeid(std::bad_alloc) && *type != typeid(std::bad_array_new_length)))
+    std::abort();
+  RemoveUnfinishedFile();
+  SayAs(": error: out of memory\n");
+  _exit(kExitUsage);
 }
+
+// Of a failed CHECK, and of libraries that give up. hlo-opt has words of its own (CrashWatch).
+void EndForFault(int) {
+  RemoveUnfinishedFile();
+  SayAs(": internal error: SIGABRT\n");
+  _exit(kExitInternal);
+}
+
+bool HasSanitizer() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+#if defined(__linux__)
+// Before the constructors of shared libraries, LLVM's among them, which allocate.
+void SetHandlers(int, char**, char**) {
+  std::set_terminate(EndForLackOfMemory);
+  if (!HasSanitizer()) std::signal(SIGABRT, EndForFault);
+}
+__attribute__((section(".preinit_array"),
+               used)) void (*const set_handlers_first)(int, char**, char**) = SetHandlers;
+#endif
 
 }  // namespace
 
@@ -51,8 +85,9 @@ void EndOnSignals(const char* tool, double time_limit_s) {
   std::snprintf(interrupted, sizeof(interrupted), "%s: interrupted\n", tool);
   std::snprintf(out_of_time, sizeof(out_of_time), "%s: error: stopped after %g s (--time-limit)\n",
                 tool, time_limit_s);
-  std::snprintf(out_of_memory, sizeof(out_of_memory), "%s: error: out of memory\n", tool);
+  name = tool;
   std::set_terminate(EndForLackOfMemory);
+  if (!HasSanitizer()) std::signal(SIGABRT, EndForFault);
   struct sigaction action = {};
   action.sa_handler = End;
   sigfillset(&action.sa_mask);

@@ -1,0 +1,22 @@
+// What passes promise, for those who test them: a pass keeps values, accepts every valid module and
+// says whether it changed it, unless it is named here.
+#pragma once
+
+#include "absl/strings/string_view.h"
+
+namespace hlokit {
+
+// It changes values by purpose; what it leaves need only be valid.
+bool ChangesValues(absl::string_view pass);
+
+// It refuses modules by purpose, with InvalidArgument: those that hold what it looks for.
+bool RefusesModules(absl::string_view pass);
+
+// It refuses what other passes rightly leave: it holds for modules as they were read.
+bool HoldsBeforeOthersOnly(absl::string_view pass);
+
+// It shares in memory what is alike; the text stays.
+bool ChangesNoText(absl::string_view pass);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -22,8 +22,17 @@
 namespace hlokit {
 namespace {
 
+struct Fault {
+  int number;
+  const char* text;
+};
+constexpr Fault kFaults[] = {{SIGABRT, "SIGABRT\n"}, {SIGSEGV, "SIGSEGV\n"},
+                             {SIGBUS, "SIGBUS\n"},   {SIGFPE, "SIGFPE\n"},
+                             {SIGILL, "SIGILL\n"},   {SIGTRAP, "SIGTRAP\n"}};
+
 char interrupted[128], out_of_time[160];
-const char* name = nullptr;  // the tool's; null before EndOnSignals
+char fault_stack[size_t{1} << 16];  // of EndForFault: the program's own may be full
+const char* name = nullptr;         // the tool's; null before EndOnSignals
 
 void Say(const char* text) {
   if (isatty(STDERR_FILENO) != 0) (void)!write(STDERR_FILENO, "\r\033[K", 4);
@@ -54,26 +63,44 @@ void EndForLackOfMemory() {
   _exit(kExitUsage);
 }
 
-// Of a failed CHECK, and of libraries that give up. hlo-opt has words of its own (CrashWatch).
-void EndForFault(int) {
+// Of a failed CHECK, a bad address, a library that gives up. hlo-opt has words of its own
+// (CrashWatch).
+void EndForFault(int signal) {
   RemoveUnfinishedFile();
-  SayAs(": internal error: SIGABRT\n");
+  SayAs(": internal error: ");
+  for (const auto& [number, text] : kFaults)
+    if (number == signal) (void)!write(STDERR_FILENO, text, std::strlen(text));
   _exit(kExitInternal);
 }
 
 bool HasSanitizer() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
+#elif defined(__has_feature)
+  return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
   return false;
 #endif
+}
+
+// Sanitizers keep their own handlers.
+void EndOnFaults() {
+  if (HasSanitizer()) return;
+  stack_t stack = {};
+  stack.ss_sp = fault_stack;
+  stack.ss_size = sizeof(fault_stack);
+  sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = EndForFault;
+  action.sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
+  for (const Fault& fault : kFaults) sigaction(fault.number, &action, nullptr);
 }
 
 #if defined(__linux__)
 // Before the constructors of shared libraries, LLVM's among them, which allocate.
 void SetHandlers(int, char**, char**) {
   std::set_terminate(EndForLackOfMemory);
-  if (!HasSanitizer()) std::signal(SIGABRT, EndForFault);
+  EndOnFaults();
 }
 __attribute__((section(".preinit_array"),
                used)) void (*const set_handlers_first)(int, char**, char**) = SetHandlers;
@@ -87,7 +114,7 @@ void EndOnSignals(const char* tool, double time_limit_s) {
                 tool, time_limit_s);
   name = tool;
   std::set_terminate(EndForLackOfMemory);
-  if (!HasSanitizer()) std::signal(SIGABRT, EndForFault);
+  EndOnFaults();
   struct sigaction action = {};
   action.sa_handler = End;
   sigfillset(&action.sa_mask);

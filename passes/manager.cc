@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,6 +17,7 @@
 #include "passes/pipelines.h"
 #include "passes/schedule_keeper.h"
 #include "printer/printer.h"
+#include "support/clock.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "verifier/verifier.h"
@@ -199,14 +199,13 @@ class Runner final : RewriteControl {
     std::optional<ScheduleKeeper> schedules;
     if (!pass.handles_schedules()) schedules.emplace(module_);
     pass.set_control(this);
-    const auto start = std::chrono::steady_clock::now();
+    const double start = SteadySeconds();
     const double processor_start = ProcessorSeconds();
     const int64_t first_new = module_.computation_id_bound();
     absl::StatusOr<bool> changed = pass.Run(module_);
     if (module_.computation_id_bound() > first_new) InheritThreads(module_, first_new);
     current_.processor_seconds = ProcessorSeconds() - processor_start;
-    current_.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    current_.seconds = SteadySeconds() - start;
     if (!changed.ok()) return Annotate(changed.status(), current_.name);
     current_.changed = current_.said_changed = *changed;
     if (!*changed && schedules) schedules->Restore();

@@ -17,9 +17,5 @@ bool RefusesModules(absl::string_view pass) {
 
 bool HoldsBeforeOthersOnly(absl::string_view pass) { return pass == "domain_verifier"; }
 
-bool ChangesNoText(absl::string_view pass) {
-  return pass == "literal-canonicalizer" || pass == "shape-canonicalizer";
-}
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// What passes promise, for those who test them: a pass keeps values, accepts every valid module and
-// says whether it changed it, unless it is named here.
+// What passes promise, for those who test them: a pass keeps values and accepts every valid
+// module, unless it is named here.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -14,9 +14,6 @@ bool RefusesModules(absl::string_view pass);
 
 // It refuses what other passes rightly leave: it holds for modules as they were read.
 bool HoldsBeforeOthersOnly(absl::string_view pass);
-
-// It shares in memory what is alike; the text stays.
-bool ChangesNoText(absl::string_view pass);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -2,7 +2,6 @@
 #include "backends/cpu/cpu_backend.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -14,15 +13,12 @@
 #include "codegen/module_emitter.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
+#include "support/clock.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   PassOptions pass_options;
@@ -108,21 +104,21 @@ class CpuBackend : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
     CompileStats stats;
-    const double start = Now();
+    const double start = SteadySeconds();
     DynamicEntry dynamic;
     RETURN_IF_ERROR(LowerForCpu(*module, options, &dynamic));
-    stats.passes_s = Now() - start;
+    stats.passes_s = SteadySeconds() - start;
     stats.phases.push_back({"passes", stats.passes_s});
     ASSIGN_OR_RETURN(BufferAssignment buffers,
                      BufferAssignment::Make(*module, {.donate = options.donate}));
     Record(buffers, stats);
-    const double emission = Now();
+    const double emission = SteadySeconds();
     stats.phases.push_back({"buffer assignment", emission - start - stats.passes_s});
     ASSIGN_OR_RETURN(const EmitOptions emit, EmitOptionsFor(*module, options));
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
-    stats.phases.push_back({"emission of LLVM IR", Now() - emission});
+    stats.phases.push_back({"emission of LLVM IR", SteadySeconds() - emission});
     const bool exchanges = emitted.exchanges;
     JitStats jit;
     ASSIGN_OR_RETURN(
@@ -132,7 +128,7 @@ class CpuBackend : public Backend {
                      jit));
     Record(jit, stats);
     stats.code_bytes = code->code_bytes();
-    stats.codegen_s = Now() - start - stats.passes_s;
+    stats.codegen_s = SteadySeconds() - start - stats.passes_s;
     auto executable = std::make_unique<CpuExecutable>(
         std::move(module), std::move(buffers), std::move(code), std::move(stats), options.threads);
     executable->set_dynamic_entry(std::move(dynamic));

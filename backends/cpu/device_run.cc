@@ -2,22 +2,18 @@
 #include "backends/cpu/device_run_internal.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "absl/strings/str_format.h"
 #include "backends/cpu/flush_denormals_internal.h"
 #include "runtime/kernels.h"
 #include "support/allocate.h"
+#include "support/clock.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // What llvm.readcyclecounter reads.
 uint64_t ReadClock() {
@@ -158,11 +154,11 @@ absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {
   context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
   for (const Refill& refill : refills_) std::memcpy(refill.to, refill.from, refill.bytes);
   const ScopedFlushDenormals flush(e_.flush_denormals());
-  const double start = Now();
+  const double start = SteadySeconds();
   const uint64_t first = ReadClock();
   e_.code().entry()(&context_, arena_.get(), table_.data());
   clock_ticks_ += ReadClock() - first;
-  seconds_ += Now() - start;
+  seconds_ += SteadySeconds() - start;
   RETURN_IF_ERROR(failure_);
   if (context_.failed) return Failure(devices);
   if (e_.is_dynamic() && !SizesAreInRange())

@@ -1,14 +1,13 @@
 // Linking with ORC: the only file that includes it, as its headers are slow to compile.
 #include "backends/cpu/jit.h"
 
-#include <chrono>
-
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/object_code_internal.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "runtime/kernels.h"
+#include "support/clock.h"
 #include "support/status.h"
 #include "support/threads.h"
 
@@ -123,9 +122,9 @@ absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
     objects.push_back(std::move(object->code));
   }
   stats.slowest = LongestFirst(std::move(stats.slowest), kSlowestFunctions);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = SteadySeconds();
   auto code = Link(std::move(objects));
-  stats.link_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  stats.link_s = SteadySeconds() - start;
   return code;
 }
 

@@ -1,8 +1,6 @@
 // LLVM's pass pipelines, cut to what the emitted IR needs.
 #include "backends/cpu/object_code_internal.h"
 
-#include <chrono>
-
 #include "backends/cpu/code_generator_internal.h"
 #include "backends/cpu/fuse_products_internal.h"
 #include "backends/cpu/host_target_internal.h"
@@ -34,15 +32,12 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
+#include "support/clock.h"
 #include "support/file.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // True if a function of the module calls another that may be inlined.
 bool HasCallsToInline(const llvm::Module& module) {
@@ -249,16 +244,16 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   object.cached = object.code != nullptr;
   if (object.cached) return object;
   ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(options.opt_level));
-  const double start = Seconds();
+  const double start = SteadySeconds();
   FunctionClock clock(progress);
   Optimize(module, *machine, options.opt_level, &clock);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
-  object.optimize_s = Seconds() - start;
+  object.optimize_s = SteadySeconds() - start;
   RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));
   clock.Start();
   ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine, &clock));
   object.slowest = clock.Longest(kSlowestFunctions);
-  object.generate_s = Seconds() - start - object.optimize_s;
+  object.generate_s = SteadySeconds() - start - object.optimize_s;
   if (!stem.empty())
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));
   if (cache.enabled()) object.kept = cache.Store(path, {bytes.data(), bytes.size()});

@@ -2,7 +2,6 @@
 #include "backends/cpu/roofline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -10,6 +9,7 @@
 
 #include "backends/cpu/jit.h"
 #include "codegen/loops.h"
+#include "support/clock.h"
 #include "support/threads.h"
 
 namespace hlokit {
@@ -21,17 +21,13 @@ constexpr int64_t kSteps = 1 << 20;
 constexpr int kChains = 10;  // hide the latency of an operation
 constexpr unsigned kLanes = 16;
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // The shortest of several times that all threads take for `work`.
 double Fastest(int threads, const std::function<void(int)>& work) {
   double best = 1e30;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const double start = Now();
+    const double start = SteadySeconds();
     RunOnThreads(threads, threads, [&](int64_t t) { work(static_cast<int>(t)); });
-    best = std::min(best, Now() - start);
+    best = std::min(best, SteadySeconds() - start);
   }
   return best;
 }

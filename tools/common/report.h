@@ -1,11 +1,11 @@
 // What tools tell scripts and terminals about a run: --json files, times, memory, progress bars.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "support/clock.h"
 #include "support/progress.h"
 
 namespace hlokit {
@@ -28,17 +28,16 @@ class JsonObject {
 // Seconds since it was made or last taken.
 class Stopwatch {
  public:
-  double Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double Seconds() const { return SteadySeconds() - start_; }
   // Seconds so far; starts anew.
   double Take() {
     const double seconds = Seconds();
-    start_ = Clock::now();
+    start_ = SteadySeconds();
     return seconds;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
+  double start_ = SteadySeconds();
 };
 
 // The most memory that this process has held, in MiB.

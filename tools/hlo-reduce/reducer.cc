@@ -2,12 +2,12 @@
 #include "tools/hlo-reduce/reducer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "printer/whole_text.h"
+#include "support/clock.h"
 #include "support/status.h"
 #include "support/threads.h"
 #include "tools/hlo-reduce/edits.h"
@@ -67,10 +67,7 @@ class Reducer {
   }
 
  private:
-  bool OutOfTime() const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return spent.count() > options_.time_limit_s;
-  }
+  bool OutOfTime() const { return SteadySeconds() - start_ > options_.time_limit_s; }
 
   absl::StatusOr<bool> Entry() {
     return ReducePlaces(
@@ -220,7 +217,7 @@ class Reducer {
   std::string best_text_;
   Interest& interest_;
   const ReduceOptions& options_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const double start_ = SteadySeconds();
   bool stripped_ = false;
 };
 

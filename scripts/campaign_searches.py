@@ -324,13 +324,15 @@ class XlaOptimized(Search):
         executions, processor, end = 0, 0.0, time.monotonic() + seconds
         while time.monotonic() < end and not stop.is_set():
             command = [self.options.jax, script, "--bin", self.options.bin, "--first", str(first), "--count", str(count)]
-            done = Run(command, stop, 1800)
-            if stop.is_set():
-                break
-            if done.status == 2:
-                raise OSError(done.output[-300:])
-            if done.status != 0:
-                findings.add(self.name, done.output, shlex.join(command))
+            with tempfile.TemporaryDirectory(prefix="hlokit_campaign_") as kept:
+                done = Run([*command, "--keep", kept], stop, 1800)
+                if stop.is_set():
+                    break
+                if done.status in (2, 77):  # bad usage; no jaxlib
+                    raise OSError(done.output[-300:])
+                for path in sorted(glob.glob(os.path.join(kept, "*.hlo"))):
+                    findings.add(self.name, done.output, f"{shlex.join(command)}  # INPUT", [path, path[:-4] + ".npz"],
+                                 "_".join(os.path.basename(path).split(".")[:2]))
             first, executions, processor = first + count, executions + count, processor + done.processor_s
         return {"executions": executions, "processor_s": processor, "next": first, "note": f"seeds to {first - 1}"}
 

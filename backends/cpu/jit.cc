@@ -1,6 +1,7 @@
 // Linking with ORC: the only file that includes it, as its headers are slow to compile.
 #include "backends/cpu/jit.h"
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_cache_internal.h"
 #include "backends/cpu/object_code_internal.h"
@@ -15,7 +16,25 @@ namespace hlokit {
 namespace {
 
 absl::Status FromLlvm(llvm::Error error, absl::string_view what) {
-  return Internal(what, ": ", llvm::toString(std::move(error)));
+  std::string text;
+  bool no_memory = false;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase& info) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", info.message());
+    no_memory |= info.convertToErrorCode() == std::errc::not_enough_memory;
+  });
+  return no_memory ? ResourceExhausted("out of memory in ", what, ": ", text)
+                   : Internal(what, ": ", text);
+}
+
+// What went wrong while ORC linked, first of all. It tells nobody else where an object fails that
+// the symbol looked up does not stand in.
+using SessionError = std::shared_ptr<absl::Status>;
+
+SessionError CollectErrors(llvm::orc::LLJIT& jit) {
+  auto first = std::make_shared<absl::Status>();
+  jit.getExecutionSession().setErrorReporter(
+      [first](llvm::Error error) { first->Update(FromLlvm(std::move(error), "linking")); });
+  return first;
 }
 
 class OrcCode final : public JitCode {
@@ -70,6 +89,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Link(
     std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
   auto jit = MakeJit(*Host());
   if (!jit) return FromLlvm(jit.takeError(), "JIT");
+  const SessionError session_error = CollectErrors(**jit);
   llvm::orc::JITDylib& library = (*jit)->getMainJITDylib();
   auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());
@@ -84,7 +104,9 @@ absl::StatusOr<std::unique_ptr<JitCode>> Link(
       return FromLlvm(std::move(error), "JIT");
   }
   auto entry = (*jit)->lookup(kEntrySymbol);
-  if (!entry) return FromLlvm(entry.takeError(), "linking");
+  absl::Status failed = entry ? absl::OkStatus() : FromLlvm(entry.takeError(), "linking");
+  RETURN_IF_ERROR(*session_error);  // the reason of the failure, where both tell one
+  RETURN_IF_ERROR(failed);
   const auto function = entry->toPtr<JitCode::Entry>();
   return std::make_unique<OrcCode>(std::move(*jit), function, bytes);
 }

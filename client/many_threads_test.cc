@@ -59,7 +59,7 @@ std::string Expected(int64_t n, int64_t offset) {
   return absl::StrCat("({", sums, "}, 5)");
 }
 
-std::string Run(Client& client, const CompiledProgram& program, int64_t n) {
+std::string ResultOf(Client& client, const CompiledProgram& program, int64_t n) {
   auto data = client.TransferToServer(Count(n));
   if (!data.ok()) return data.status().ToString();
   const auto result = client.Execute(program, {data->get()});
@@ -79,8 +79,8 @@ void CompileAndRun(Client& client, const CompiledProgram& shared, int64_t thread
   const auto program = client.CompileText(ModuleText(n, thread), options);
   ASSERT_TRUE(program.ok()) << program.status();
   for (int run = 0; run < 3; ++run) {
-    EXPECT_EQ(Run(client, **program, n), Expected(n, thread));
-    EXPECT_EQ(Run(client, shared, 4), Expected(4, 0));
+    EXPECT_EQ(ResultOf(client, **program, n), Expected(n, thread));
+    EXPECT_EQ(ResultOf(client, shared, 4), Expected(4, 0));
   }
 }
 
@@ -100,7 +100,7 @@ TEST_P(ManyThreadsTest, ClientsOfTheirOwn) {
     const std::unique_ptr<Client> client = Client::Create(GetParam()).value();
     const auto program = client->CompileText(ModuleText(3, t));
     ASSERT_TRUE(program.ok()) << program.status();
-    EXPECT_EQ(Run(*client, **program, 3), Expected(3, t));
+    EXPECT_EQ(ResultOf(*client, **program, 3), Expected(3, t));
   }));
 }
 

@@ -56,7 +56,7 @@ std::string Expected(int64_t n, int64_t offset) {
   std::string sums;
   for (int64_t i = n - 1; i >= 0; --i)
     absl::StrAppend(&sums, sums.empty() ? "" : ", ", 3 * i + 3 * n + offset);
-  return absl::StrCat("({", sums, "}, 5)");
+  return absl::StrCat("( {", sums, "}, 5 )");
 }
 
 std::string ResultOf(Client& client, const CompiledProgram& program, int64_t n) {

@@ -46,7 +46,7 @@ COMMANDS = [
     (["hlo-run", "endless.hlo", "--max-steps=100000"], 2),
     (["hlo-opt", "m.hlo", "--pipeline=cpu", "--time-passes", "--json=out.json"], 0),
     (["hlo-opt", "m.hlo", "--pipeline=cpu", "--verify-each=interp"], 0),
-    (["hlo-reduce", "m.hlo", "--command=grep -q tanh", "--timeout=5", "-o", "out.hlo"], 0),
+    (["hlo-reduce", "m.hlo", "--run=grep -q tanh {}", "--exit=0", "--time-limit=50", "-o", "out.hlo"], 0),
 ]
 STEPS = ["wall", "all", "back"]
 LIMIT = 60  # seconds of a run that takes less than three

@@ -73,7 +73,8 @@ INPUTS = {"m.hlo": MODULE, "other.hlo": MODULE.replace("tanh", "negate")}
 MODES = {"memory": ["error", "onward"], "map": ["error", "onward"], "file": ["error", "onward", "eintr", "short"],
          "thread": ["error", "onward"]}
 CACHE_ENTRY = re.compile(r"[0-9a-f]{32}\.o$")
-MEMORY = re.compile(r"out of memory|cannot allocate memory|bad_alloc", re.I)
+# The last is what glibc says where it cannot load the library that unwinds.
+MEMORY = re.compile(r"out of memory|cannot allocate memory|bad_alloc|libgcc_s.so.1 must be installed", re.I)
 
 Outcome = collections.namedtuple("Outcome", "status out err files log seconds")
 

@@ -43,8 +43,8 @@ void CompileProgress::Step() {
 }
 
 void FunctionClock::Done(const llvm::Function& function) {
-  const Clock::time_point now = Clock::now();
-  seconds_[function.getName()] += std::chrono::duration<double>(now - last_).count();
+  const double now = SteadySeconds();
+  seconds_[function.getName()] += now - last_;
   last_ = now;
   if (progress_ != nullptr) progress_->Step();
 }

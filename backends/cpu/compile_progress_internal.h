@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Pass.h"
+#include "support/clock.h"
 #include "support/progress.h"
 
 namespace hlokit {
@@ -43,16 +43,15 @@ class FunctionClock {
   explicit FunctionClock(CompileProgress* progress) : progress_(progress) {}
 
   // Work begins.
-  void Start() { last_ = Clock::now(); }
+  void Start() { last_ = SteadySeconds(); }
   // What passed since the last call of either was work on `function`.
   void Done(const llvm::Function& function);
   // Longest first, at most `most`.
   std::vector<FunctionTime> Longest(size_t most) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   CompileProgress* progress_;
-  Clock::time_point last_ = Clock::now();
+  double last_ = SteadySeconds();
   llvm::StringMap<double> seconds_;
 };
 

@@ -6,6 +6,12 @@
 namespace hlokit {
 namespace {
 
+// The one NaN of these types has the bits of -0, and stands before all numbers.
+bool HasNoMinusZero(ElementType type) {
+  return type == ElementType::kF8E4M3FNUZ || type == ElementType::kF8E5M2FNUZ ||
+         type == ElementType::kF8E4M3B11FNUZ;
+}
+
 ElementType SignedOfWidth(int bits) {
   switch (bits) {
     case 8:
@@ -41,7 +47,9 @@ absl::StatusOr<Instruction*> ExpandCompare(Instruction* i, Rewriter& r) {
     return nullptr;
   const Shape& shape = i->operand(0)->shape();
   const int width = BitWidth(shape.type);
-  if (!IsFloat(shape.type) || width < 8 || shape.type == ElementType::kF8E8M0FNU) return nullptr;
+  if (!IsFloat(shape.type) || width < 8 || shape.type == ElementType::kF8E8M0FNU ||
+      HasNoMinusZero(shape.type))
+    return nullptr;
   const Shape bits = shape.WithType(SignedOfWidth(width));
   Instruction* zero = Fill(bits, 0, r);
   Instruction* largest = Fill(bits, static_cast<int64_t>(~uint64_t{0} >> (65 - width)), r);

@@ -74,7 +74,7 @@ class Partitioner {
 
  private:
   Parts Parameter(const Instruction& i, Parts parts) {
-    if (i.shape().IsArray()) {
+    if (!i.shape().IsTuple()) {
       parts[0].value = to_.AddParameter(i.parameter_number(), Local(parts[0]), i.name());
       parts[0].value->CopyExtrasFrom(i);
       return parts;
@@ -138,7 +138,7 @@ class Partitioner {
       case Opcode::kTuple:
         return Tuple(i);
       case Opcode::kGetTupleElement:
-        return Parts{Of(i.operand(0))[i.tuple_index()]};
+        return Element(i);
       case Opcode::kWhile:
         return IsManual(i) ? Verbatim(i) : While(i);
       case Opcode::kCall:
@@ -162,10 +162,19 @@ class Partitioner {
   absl::StatusOr<Parts> Tuple(const Instruction& i) {
     Parts parts;
     for (const Instruction* operand : i.operands()) {
-      if (!operand->shape().IsArray())
+      if (!operand->shape().IsArray() && !operand->shape().IsToken())
         return Unimplemented("spmd-partitioning: ", i.name(), " holds what is no array");
       parts.push_back(Of(operand)[0]);
     }
+    return parts;
+  }
+
+  // Parts of a tuple within a tuple are taken out of it; those of a flat one are there.
+  Parts Element(const Instruction& i) {
+    const Part& part = Of(i.operand(0))[i.tuple_index()];
+    if (!part.whole.IsTuple()) return {part};
+    Parts parts = WholeParts(part.value);
+    for (Part& inner : parts) inner.manual = part.manual && !inner.whole.IsToken();
     return parts;
   }
 
@@ -216,7 +225,7 @@ class Partitioner {
     for (const Instruction* operand : i.operands())
       operands.push_back(Joined(Of(operand), operand->shape()));
     Parts parts = WholeParts(rewriter_.Clone(&i, i.shape(), operands));
-    for (Part& part : parts) part.manual = true;
+    for (Part& part : parts) part.manual = !part.whole.IsToken();  // which no side owns
     return parts;
   }
 
@@ -446,6 +455,10 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
   Context context{devices, LargestChannel(module) + 1, 0, {}};
   std::vector<Parts> parameters;
   for (const Instruction* parameter : entry.parameters()) {
+    if (parameter->shape().IsToken()) {
+      parameters.push_back({{nullptr, parameter->shape(), WholeOn(parameter->shape(), devices)}});
+      continue;
+    }
     if (!parameter->shape().IsArray())
       return Unimplemented("spmd-partitioning: parameter ", parameter->name(), " is no array");
     ASSIGN_OR_RETURN(auto tilings, ParameterTilings(*parameter, devices));
@@ -456,10 +469,14 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
   Partitioner partitioner(entry, *made, context);
   ASSIGN_OR_RETURN(Parts root, partitioner.Run(parameters));
   partitioner.resharder().set_groups(nullptr);
-  if (root.size() != results.size())
-    return Unimplemented("spmd-partitioning: nested tuples in the result");
-  Parts like(results.size());
-  for (size_t k = 0; k < results.size(); ++k) like[k].tiling = results[k];
+  Parts like(root.size());
+  size_t next = 0;
+  for (size_t k = 0; k < root.size(); ++k) {
+    like[k].tiling = WholeOn(root[k].whole, devices);
+    if (root[k].whole.IsTuple() || (root[k].whole.IsArray() && next == results.size()))
+      return Unimplemented("spmd-partitioning: nested tuples in the result");
+    if (root[k].whole.IsArray()) like[k].tiling = results[next++];
+  }
   RETURN_IF_ERROR(partitioner.SetRoot(std::move(root), like, entry.root()->shape()));
   module.set_entry(made);
   if (auto& layout = module.header().entry_layout) {

@@ -85,8 +85,9 @@ class Assigner {
   void Reset(Instruction* i) {
     Shape shape = i->shape().WithDefaultLayout();
     if (shape == i->shape()) return;
+    // That a scalar has a layout at all is nothing that text shows.
+    changed_ |= Text(shape, /*with_layout=*/true) != Text(i->shape(), /*with_layout=*/true);
     i->set_shape(std::move(shape));
-    changed_ = true;
   }
 
   void CopyResult(Instruction* i) {

@@ -89,6 +89,13 @@ TEST(StructureTest, BrokenModulesAreRefused) {
          f.module.header().entry_layout = EntryLayout{{broken}, kF32};
        },
        "entry-c2"},
+      {"entry layout in a tuple",
+       [](Fixture& f) {
+         const Shape broken = Shape::ArrayWithLayout(ElementType::kF32, {4}, {1});
+         f.entry->AddParameter(1, Shape::Tuple({kF32}));
+         f.module.header().entry_layout = EntryLayout{{kF32, Shape::Tuple({broken})}, kF32};
+       },
+       "entry-c2"},
       {"wrong shape", [](Fixture& f) { f.abs->set_shape(Shape::Array(ElementType::kF32, {5})); },
        "abs-c99"},
       {"too many operands", [](Fixture& f) { f.abs->AppendOperand(f.p); }, "abs-c0"},

@@ -18,7 +18,7 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kMagic = "hlokit object 2\n";
+constexpr absl::string_view kMagic = "hlokit object 3\n";
 constexpr size_t kDigest = 32;  // characters
 
 std::string Digest(llvm::StringRef bytes) {

@@ -10,6 +10,7 @@
 #include "backends/cpu/rounding_internal.h"
 #include "backends/cpu/scalar_loops_internal.h"
 #include "backends/cpu/widen_halves_internal.h"
+#include "backends/cpu/wrapping_indices_internal.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -89,6 +90,7 @@ llvm::FunctionPassManager LoopPipeline() {
   early.addPass(llvm::EarlyCSEPass(true));
   early.addPass(WidenHalvesPass());
   early.addPass(LimitLanesPass());
+  early.addPass(WrappingIndicesPass());
   early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
   early.addPass(llvm::InstCombinePass());
   early.addPass(llvm::EarlyCSEPass(true));
@@ -162,6 +164,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               FunctionClock* clock = nullptr) {
   module.getContext().setDiagnosticHandler(std::make_unique<ErrorsOnly>());
   llvm::PassBuilder builder(&machine, Tuning(opt_level));
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(WrappingIndicesPass());
+      });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;

@@ -27,8 +27,14 @@ bool IsCompare(const Instruction* i, ComparisonDirection direction) {
   return i->opcode() == Opcode::kCompare && i->attr<CompareAttrs>().direction == direction;
 }
 
+// Which values a comparator makes one before it compares.
+struct Canonical {
+  bool zeros = false, nans = false;
+  bool operator==(const Canonical&) const = default;
+};
+
 // Peels `is zero ? 0 : x` and `is NaN ? nan : x`, JAX's way to make -0 equal 0 and all NaN equal.
-const Instruction* PeelCanonical(const Instruction* i, bool* canonical) {
+const Instruction* PeelCanonical(const Instruction* i, Canonical* canonical) {
   while (i->opcode() == Opcode::kSelect) {
     const Instruction* test = i->operand(0);
     const bool nan = IsCompare(test, ComparisonDirection::kNe) &&
@@ -36,7 +42,8 @@ const Instruction* PeelCanonical(const Instruction* i, bool* canonical) {
     const bool zero = IsCompare(test, ComparisonDirection::kEq) &&
                       IsZeroConstant(test->operand(1)) && IsZeroConstant(i->operand(1));
     if (!nan && !zero) return i;
-    *canonical = true;
+    canonical->zeros |= zero;
+    canonical->nans |= nan;
     i = i->operand(2);
   }
   return i;
@@ -54,17 +61,19 @@ bool FindPlainOrder(const Instruction& sort, PlainOrder& order) {
   const bool less = how.direction == ComparisonDirection::kLt,
              more = how.direction == ComparisonDirection::kGt;
   if (!less && !more) return false;
-  bool canonical[2] = {false, false};
+  Canonical canonical[2];
   const Instruction* a = PeelCanonical(root->operand(0), &canonical[0]);
   const Instruction* b = PeelCanonical(root->operand(1), &canonical[1]);
   if (!a->IsParameter() || !b->IsParameter() || canonical[0] != canonical[1]) return false;
+  const bool total = how.type == ComparisonType::kTotalOrder;
+  if (total && canonical[0].zeros != canonical[0].nans) return false;
   const int64_t p = a->parameter_number(), q = b->parameter_number();
   if (p / 2 != q / 2 || p == q) return false;
   const ElementType type = a->shape().type;
   if (IsComplex(type) || (IsFloat(type) && BitWidth(type) <= 8)) return false;
   order.key = p / 2;
   order.descending = (p > q) != more;
-  order.total = how.type == ComparisonType::kTotalOrder && !canonical[0];
+  order.total = total && !canonical[0].zeros;
   // A plain float comparison leaves NaN unordered; it is taken as numeric order, NaN last (or
   // first, descending).
   return true;

@@ -25,6 +25,8 @@ constexpr absl::string_view kMarkers[] = {"Sharding",
                                           "annotate_device_placement",
                                           "AsyncCollectiveStart",
                                           "AsyncCollectiveDone",
+                                          "ShardBarrierFrom",
+                                          "ShardBarrierTo",
                                           "hlokit.call_after",
                                           "xla.sdy.FuncResultSharding",
                                           "xla.sdy.PropagationBarrier"};

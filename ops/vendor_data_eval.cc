@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "ops/cub_sort.h"
 #include "ops/eval_rng.h"
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
@@ -17,7 +18,7 @@ absl::Status WrongOperands(const EvalContext& context) {
                          ": its operands do not fit");
 }
 
-// Keys as integers in their order: floats by their bits, NaN at the ends.
+// Keys as integers in CUB's order: floats by their bits, NaN at the ends, both zeros alike.
 std::vector<int64_t> SortKeys(const Literal& keys) {
   std::vector<int64_t> order(keys.element_count());
   const ElementType type = keys.type();
@@ -28,7 +29,7 @@ std::vector<int64_t> SortKeys(const Literal& keys) {
     if (IsFloat(type)) {
       const bool negative = (bits >> (width - 1)) != 0;
       const auto magnitude = static_cast<int64_t>(bits & ~(uint64_t{1} << (width - 1)));
-      order[i] = negative ? -magnitude - 1 : magnitude;
+      order[i] = negative && magnitude != 0 ? -magnitude - 1 : magnitude;
     } else {
       order[i] = keys.GetInt(i);
       if (type == ElementType::kU64) order[i] ^= std::numeric_limits<int64_t>::min();
@@ -39,7 +40,7 @@ std::vector<int64_t> SortKeys(const Literal& keys) {
 
 }  // namespace
 
-// Sorts along the last dimension: keys, and values along with them.
+// Sorts rows: keys, and values along with them.
 absl::StatusOr<Literal> CubSort(const EvalContext& context) {
   ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
   const bool descending = config.NumberOr("descending", 0) != 0;
@@ -53,7 +54,8 @@ absl::StatusOr<Literal> CubSort(const EvalContext& context) {
     sorted.push_back(*operand);
   }
   const std::vector<int64_t> order = SortKeys(keys);
-  const int64_t n = keys.shape().dims.back();
+  const int64_t n = CubRowLength(config, keys.shape());
+  if (n < 0) return WrongOperands(context);
   std::vector<int64_t> places(n);
   for (int64_t start = 0; start < keys.element_count(); start += n) {
     std::iota(places.begin(), places.end(), start);

@@ -51,6 +51,9 @@ constexpr struct {
     {"cuda_threefry2x32", Threefry},
     {"hip_lu_pivots_to_permutation", PivotsToPermutation},
     {"hip_threefry2x32_ffi", Threefry},
+    {"xla.gpu.ext.cub_sort_keys", CubSort},
+    {"xla.gpu.ext.cub_sort_pairs", CubSort},
+    {"xla.gpu.ext.cub_sort_unassigned_scratch_size", CubSort},
 };
 
 constexpr double kSqrt2OverPi = 0.79788456080286535588;

@@ -31,6 +31,8 @@ constexpr struct {
     {"LuDecomposition", ExpandLuDecomposition},
     {"MoveToDevice", ExpandMarker},
     {"MoveToHost", ExpandMarker},
+    {"ShardBarrierFrom", ExpandMarker},
+    {"ShardBarrierTo", ExpandMarker},
     {"Sharding", ExpandMarker},
     {"__cub$DeviceRadixSort", ExpandCubSort},
     {"__cub$DeviceRadixSortUnassignedScratchSize", ExpandCubSort},
@@ -60,6 +62,9 @@ constexpr struct {
     {"cu_threefry2x32_ffi", ExpandThreefry},
     {"cuda_threefry2x32", ExpandThreefry},
     {"hip_threefry2x32_ffi", ExpandThreefry},
+    {"xla.gpu.ext.cub_sort_keys", ExpandCubSort},
+    {"xla.gpu.ext.cub_sort_pairs", ExpandCubSort},
+    {"xla.gpu.ext.cub_sort_unassigned_scratch_size", ExpandCubSort},
     {"xla.sdy.FuncResultSharding", ExpandMarker},
     {"xla.sdy.PropagationBarrier", ExpandMarker},
 };

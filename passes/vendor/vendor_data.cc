@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "ir/module.h"
+#include "ops/cub_sort.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {
@@ -60,37 +61,57 @@ Computation* Comparator(Instruction* key, const Instruction* value, bool descend
   how.direction = descending ? ComparisonDirection::kGt : ComparisonDirection::kLt;
   if (IsFloat(key->shape().type)) how.type = ComparisonType::kTotalOrder;
   const Shape pred = Shape::Scalar(ElementType::kPred).WithDefaultLayout();
+  if (IsFloat(key->shape().type)) {
+    const Shape type = scalar(key);
+    Instruction* zero = less->AddConstant(Literal(type));
+    CompareAttrs equal;
+    equal.direction = ComparisonDirection::kEq;
+    for (Instruction** x : {&a, &b})  // CUB takes -0 for 0
+      *x = less->Add(Opcode::kSelect, type,
+                     {less->Add(Opcode::kCompare, pred, {*x, zero}, equal), zero, *x});
+  }
   less->set_root(less->Add(Opcode::kCompare, pred, {a, b}, how));
   return less;
 }
 
+// `x` in the shape of `to`, which has as many elements.
+Instruction* Reshaped(VendorCall& c, Instruction* x, const Shape& to) {
+  return x->shape().dims == to.dims ? x : c.rewriter().Reshape(x, to);
+}
+
 }  // namespace
 
-// Sorts along the last dimension: keys, and values along with them.
+// Sorts rows: keys, and values along with them.
 VendorCall::Parts ExpandCubSort(VendorCall& c) {
-  if (c.operand_count() > 2 || c.operand(0)->shape().rank() == 0 ||
-      IsComplex(c.operand(0)->shape().type) ||
-      c.operand(c.operand_count() - 1)->shape().dims != c.operand(0)->shape().dims)
+  const Shape& keys = c.operand(0)->shape();
+  if (c.operand_count() > 2 || keys.rank() == 0 || IsComplex(keys.type) ||
+      c.operand(c.operand_count() - 1)->shape().dims != keys.dims)
     return {};
+  const int64_t row = CubRowLength(c.config(""), keys);
+  if (row < 0) return {};
+  DimVector dims = keys.dims;
+  if (row != dims.back()) dims = {keys.ElementCount() / std::max<int64_t>(row, 1), row};
   const bool descending = c.config("").NumberOr("descending", 0) != 0;
   Rewriter& r = c.rewriter();
   std::vector<Instruction*> operands;
   std::vector<Shape> shapes;
   for (int64_t o = 0; o < c.operand_count(); ++o) {
-    operands.push_back(c.operand(o));
     const Shape& shape = c.operand(o)->shape();
     if (!shape.IsRowMajor()) return {};
-    shapes.push_back(shape);
+    shapes.push_back(Shape::Array(shape.type, dims).WithDefaultLayout());
+    operands.push_back(Reshaped(c, c.operand(o), shapes[o]));
   }
   const bool pair = operands.size() == 2;
   Instruction* sort = r.Add(Opcode::kSort, pair ? Shape::Tuple(shapes) : shapes[0], operands);
   sort->mutable_attr<SortAttrs>().dimensions.push_back(shapes[0].rank() - 1);
   sort->mutable_attr<SortAttrs>().is_stable = true;
   sort->set_called({Comparator(operands[0], pair ? operands[1] : nullptr, descending)});
-  if (!pair) return {sort};
+  if (!pair) return {Reshaped(c, sort, keys)};
   VendorCall::Parts parts;
   for (int64_t k = 0; k < 2; ++k)
-    parts.push_back(r.Add(Opcode::kGetTupleElement, shapes[k], {sort}, GetTupleElementAttrs{k}));
+    parts.push_back(
+        Reshaped(c, r.Add(Opcode::kGetTupleElement, shapes[k], {sort}, GetTupleElementAttrs{k}),
+                 c.operand(k)->shape()));
   return parts;
 }
 

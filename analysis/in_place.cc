@@ -23,16 +23,6 @@ bool RowMajorAfterSqueeze(const Shape& shape) {
   return true;
 }
 
-bool SameMemoryOrder(const Shape& a, const Shape& b) {
-  if (a.dims != b.dims) return false;
-  std::vector<int64_t> x, y;
-  for (int64_t d : a.MinorToMajor())
-    if (a.dims[d] != 1) x.push_back(d);
-  for (int64_t d : b.MinorToMajor())
-    if (b.dims[d] != 1) y.push_back(d);
-  return x == y;
-}
-
 bool SameStorage(const Shape& a, const Shape& b) {
   return a.IsArray() && b.IsArray() && ByteWidth(a.type) == ByteWidth(b.type) &&
          SameMemoryOrder(a, b);
@@ -97,6 +87,20 @@ bool OutputAliases(const std::vector<OutputAlias>& aliases, const Instruction& i
 }
 
 }  // namespace
+
+bool SameMemoryOrder(const Shape& a, const Shape& b) {
+  if (a.IsTuple() != b.IsTuple() || a.elements.size() != b.elements.size()) return false;
+  for (size_t e = 0; e < a.elements.size(); ++e)
+    if (!SameMemoryOrder(a.elements[e], b.elements[e])) return false;
+  if (!a.IsArray() || !b.IsArray()) return a.IsArray() == b.IsArray();
+  if (a.dims != b.dims) return false;
+  std::vector<int64_t> x, y;
+  for (int64_t d : a.MinorToMajor())
+    if (a.dims[d] != 1) x.push_back(d);
+  for (int64_t d : b.MinorToMajor())
+    if (b.dims[d] != 1) y.push_back(d);
+  return x == y;
+}
 
 bool IsBitcast(const Shape& from, const Shape& to) {
   if (!from.IsArray() || !to.IsArray()) return false;

@@ -13,6 +13,10 @@ namespace hlokit {
 // source.
 bool IsPassThrough(const Instruction& instruction);
 
+// True if arrays of the two shapes have equal dimensions and keep them in the same order in memory,
+// dimensions of size 1 left out; of tuples, if all their elements do.
+bool SameMemoryOrder(const Shape& a, const Shape& b);
+
 // True if reshaping or reinterpreting `from` as `to` keeps every element's place in memory
 // (row-major order under both layouts, size-1 dimensions ignored).
 bool IsBitcast(const Shape& from, const Shape& to);

@@ -11,6 +11,7 @@
 #include "backends/cpu/warm_up.h"
 #include "codegen/exchange_call.h"
 #include "codegen/module_emitter.h"
+#include "passes/layouts/boundary_layouts.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
 #include "support/clock.h"
@@ -150,6 +151,8 @@ class WarmCpuBackend final : public CpuBackend {
 }  // namespace
 
 absl::Status LowerForCpu(Module& module, const CompileOptions& options, DynamicEntry* dynamic) {
+  // Passes that put a callee in its call's place must not bring layouts together that differ.
+  RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
   return LegalizeForCpu(module);

@@ -6,6 +6,7 @@
 #include "codegen/kernels.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
+#include "passes/layouts/boundary_layouts.h"
 #include "passes/pass.h"
 #include "passes/vendor/vendor_call_expander.h"
 #include "support/status.h"
@@ -85,14 +86,6 @@ class Legalizer {
       case Opcode::kCustomCall:
         ConstrainLayouts(i);
         break;
-      case Opcode::kAddDependency:
-      case Opcode::kDomain:
-      case Opcode::kOptimizationBarrier:
-        MatchOperand(i, 0, i->shape());
-        break;
-      case Opcode::kTuple:
-        for (int64_t o = 0; o < i->operand_count(); ++o) MatchOperand(i, o, i->shape().elements[o]);
-        break;
       case Opcode::kCopy:
         if (i->shape().IsTuple()) Replace(i, CopyOf(i->operand(0), i->shape(), i));
         break;
@@ -104,7 +97,10 @@ class Legalizer {
     }
   }
 
+  // Users see the layouts that `old` had.
   void Replace(Instruction* old, Instruction* with) {
+    if (SameIgnoringLayout(old->shape(), with->shape()))
+      with = InLayoutOf(with, old->shape(), inserted_[old]);
     for (Instruction* p : old->control_predecessors()) with->AddControlPredecessor(p);
     old->ReplaceAllUsesWith(with);
     dead_.push_back(old);
@@ -305,7 +301,7 @@ class Legalizer {
     }
   }
 
-  // What passes an array on, such as a tuple, may name another layout for it: it takes a copy then.
+  // An operand that lies in another order is copied.
   void MatchOperand(Instruction* user, int64_t o, const Shape& wanted) {
     const Shape& have = user->operand(o)->shape();
     if (!have.IsArray() || have.MinorToMajor() == wanted.MinorToMajor()) return;
@@ -413,11 +409,13 @@ class Legalizer {
 }  // namespace
 
 absl::Status LegalizeForCpu(Module& module) {
+  RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   const std::vector<bool> running = RunningComputations(module);
   const bool one_device = module.header().replica_count * module.header().num_partitions == 1;
   for (Computation* c : module.Computations())
     if (running[c->id()]) Legalizer(*c, one_device).Run();
-  return FlattenCallGraph().Run(module).status();
+  RETURN_IF_ERROR(FlattenCallGraph().Run(module).status());
+  return ConvertLayoutsAtBoundaries(module).status();
 }
 
 }  // namespace hlokit

@@ -10,7 +10,8 @@ namespace hlokit {
 // are taken apart; constants other than scalars stand outside fusions; async-start/-done are plain
 // calls and copies; copies of tuples are copies of
 // arrays; collectives of a module for one device are what it sends to itself; custom calls get
-// operands in the layouts they name. Schedules stay schedules.
+// operands in the layouts they name, callees theirs, and the entry's parameters and result lie as
+// entry_computation_layout says. Schedules stay schedules.
 absl::Status LegalizeForCpu(Module& module);
 
 }  // namespace hlokit

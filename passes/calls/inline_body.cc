@@ -2,6 +2,7 @@
 #include "passes/calls/inline_body.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "passes/layouts/boundary_layouts.h"
 
 namespace hlokit {
 
@@ -11,7 +12,11 @@ Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> ar
   std::vector<Instruction*> operands;
   for (const Instruction* i : body.PostOrder()) {
     if (i->IsParameter()) {
-      map[i] = arguments[i->parameter_number()];
+      Instruction* argument = arguments[i->parameter_number()];
+      std::vector<Instruction*> copies;
+      map[i] = SameIgnoringLayout(argument->shape(), i->shape())
+                   ? InLayoutOf(argument, i->shape(), copies)
+                   : argument;
       continue;
     }
     operands.clear();

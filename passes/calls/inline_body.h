@@ -5,8 +5,9 @@
 
 namespace hlokit {
 
-// Copies every instruction of `body` but its parameters, for which `arguments` stand, into `into`;
-// control edges among the copies too. Gives what the root became.
+// Copies every instruction of `body` but its parameters, for which `arguments` stand (copied where
+// the parameter has another layout), into `into`; control edges among the copies too. Gives what
+// the root became.
 Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
                       Computation& into);
 

@@ -6,6 +6,7 @@
 #include "passes/calls/inline_body.h"
 #include "passes/cleanup/dce.h"
 #include "passes/control_edges.h"
+#include "passes/layouts/boundary_layouts.h"
 #include "passes/loops/while_state_internal.h"
 #include "passes/movement/sub_byte_size.h"
 #include "passes/parameters.h"
@@ -21,7 +22,8 @@ absl::StatusOr<bool> Defuse(Module& module, RewriteControl& control) {
     for (Instruction* i : c->Instructions()) {
       if (i->opcode() != Opcode::kFusion || !control.Permit("defuser", *i, *i)) continue;
       Instruction* made = CopyBody(*i->to_apply(), i->operands(), *c);
-      i->ReplaceAllUsesWith(made);
+      std::vector<Instruction*> copies;
+      i->ReplaceAllUsesWith(InLayoutOf(made, i->shape(), copies));
       PassOnControlEdges(i, made, /*is_new=*/!i->to_apply()->root()->IsParameter());
       c->Remove(i);
       changed = true;

@@ -1,0 +1,29 @@
+// Copies where a value is handed on under another layout than it has.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+
+namespace hlokit {
+
+// Layouts are part of no value: a callee's parameter may name another layout than the caller's
+// operand, and so may the result of a call and the callee's root, the four shapes of a loop's
+// state, a conditional's branches, a tuple and what it is made of, a get-tuple-element, an
+// opt-barrier, and the entry and entry_computation_layout. Code that takes buffers as they lie
+// would read other elements. Afterwards the shapes on both sides of each such boundary have the
+// same memory order; copies convert between them. Where entry_computation_layout differs from the
+// entry, arguments and results lie as it says.
+//
+// Where a copy is needed, computations with several callers are copied first (flatten-call-graph).
+// Schedules stay. Returns whether anything changed. Errors: those of flatten-call-graph.
+absl::StatusOr<bool> ConvertLayoutsAtBoundaries(Module& module);
+
+// `value` in the layouts of `wanted`, which is of the same type but for these: itself where it has
+// them; else a copy, of a tuple a tuple of its elements, those copied that differ. Appends what it
+// makes to `made`, operands before users.
+Instruction* InLayoutOf(Instruction* value, const Shape& wanted, std::vector<Instruction*>& made);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -345,15 +345,17 @@ def inputs(seed):
     return arrays
 
 
-def program(seed):
-    """A function of inputs(seed)."""
+def program(seed, exact):
+    """A function of inputs(seed). `exact` gets, once it has been traced, whether each result is."""
     def run(*arguments):
         p = Program(seed + 1)
         for x in arguments:
             p.keep(x, True)
         for _ in range(p.choose.randrange(4, 12)):
             getattr(p, p.choose.choices(list(Program.STEPS), list(Program.STEPS.values()))[0])()
-        made = [v.x for v in p.values[len(arguments):]]
-        return made[-1:] + p.choose.sample(made[:-1], min(2, max(0, len(made) - 1)))
+        made = p.values[len(arguments):]
+        results = made[-1:] + p.choose.sample(made[:-1], min(2, max(0, len(made) - 1)))
+        exact[:] = [v.exact for v in results]
+        return [v.x for v in results]
     return run
 # SPDX-License-Identifier: Apache-2.0

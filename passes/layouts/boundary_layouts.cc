@@ -76,6 +76,19 @@ class Converter {
       case Opcode::kWhile:
         VisitWhile(i);
         break;
+      case Opcode::kSend:
+        ConvertOperand(i, 0, i->operand(0)->shape().WithDefaultLayout());
+        ConvertPassed(i);
+        break;
+      case Opcode::kRecv:
+        ConvertPassed(i);
+        break;
+      case Opcode::kRecvDone: {
+        Shape received = i->shape();
+        received.elements[0] = i->operand(0)->shape().elements[0];
+        ConvertResult(i, received);
+        break;
+      }
       default:
         break;
     }
@@ -88,6 +101,13 @@ class Converter {
     ConvertResult(loop->called(0)->parameter(0), state);
     ConvertRoot(loop->called(1), state);
     ConvertResult(loop, state);
+  }
+
+  // Those who send and those who receive need not name one layout: what goes between them is
+  // row-major.
+  void ConvertPassed(Instruction* i) {
+    const Shape wanted = i->shape().elements[0].WithDefaultLayout();
+    if (Finds(i->shape().elements[0], wanted)) i->mutable_shape().elements[0] = wanted;
   }
 
   void ConvertOperand(Instruction* user, int64_t o, const Shape& wanted) {

@@ -10,7 +10,7 @@ import numpy
 from jax import lax
 
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 43, 48, 63, 64, 65, 96, 100, 127, 128, 129, 130, 255, 256, 257,
-         511, 512, 513, 1024, 1025]
+         511, 512, 513, 1024, 1025] + 3 * [16, 32, 64, 128, 256, 512]  # rows of 2^k are taken modulo by masks
 LARGEST = 30000  # elements of an array
 TYPES = ["float32"] * 6 + ["bfloat16", "float16", "float64", "int32", "int32", "int8", "uint8", "int16", "uint16", "int64", "uint32"]
 
@@ -63,6 +63,16 @@ class Program:
             return
         self.keep(jnp.tile(v.x, [self.choose.randrange(1, 5) for _ in range(max(1, v.x.ndim))]), v.exact)
 
+    def periodic(self):
+        """Every n-th element of what is repeated, which compilers read at positions modulo its length."""
+        v = self.any(lambda v: v.x.size <= 4096, rank=1)
+        if v is None:
+            return
+        x = jnp.tile(v.x, self.choose.randrange(2, 8)) if self.choose.random() < 0.7 else jnp.repeat(v.x, 3, axis=-1)
+        if self.choose.random() < 0.3:
+            x = jnp.flip(x, -1)
+        self.keep(x[..., self.choose.choice([0, 0, 0, 1, 2])::self.choose.randrange(2, 10)], v.exact)
+
     def repeat(self):
         v = self.any(lambda v: v.x.size <= 8192, rank=1)
         if v is not None:
@@ -73,7 +83,8 @@ class Program:
         index = []
         for n in v.x.shape:
             step = self.choose.choice([1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 11])
-            index.append(slice(self.choose.randrange(0, max(1, n // 2)), n, step if n > step else 1))
+            start = self.choose.choice([0, self.choose.randrange(0, max(1, n // 2))])
+            index.append(slice(start, n, step if n > step else 1))
         self.keep(v.x[tuple(index)], v.exact)
 
     def reverse(self):
@@ -324,7 +335,7 @@ class Program:
         axis = self.axis(v.x)
         self.keep(lax.switch(which, [lambda x: jnp.flip(x, axis), lambda x: jnp.roll(x, 3, axis), lambda x: x + x], v.x), False)
 
-    STEPS = dict(roll=2, tile=4, repeat=2, strided=6, reverse=3, transpose=4, reshape=5, pad=4, concatenate=4, broadcast=2, take=3,
+    STEPS = dict(roll=2, tile=4, periodic=5, repeat=2, strided=6, reverse=3, transpose=4, reshape=5, pad=4, concatenate=4, broadcast=2, take=3,
                  dynamic_slice=2, update=3, scatter=2, triangle=2, iota_mask=2, unary=5, binary=5, spread=2, select=2, convert=3,
                  reduce=4, argmax=1, rows=3, dot=3, window=2, convolve=1, sort=2, top=1, scan=1, loop=2, until=1, branch=1)
 

@@ -33,7 +33,9 @@ struct Array {
   std::string name, type;
   DimVector dims, order;  // order: minor to major
   std::string Text() const {
-    return absl::StrCat(type, "[", absl::StrJoin(dims, ","), "]{", absl::StrJoin(order, ","), "}");
+    const std::string layout =
+        dims.empty() ? "" : absl::StrCat("{", absl::StrJoin(order, ","), "}");
+    return absl::StrCat(type, "[", absl::StrJoin(dims, ","), "]", layout);
   }
 };
 

@@ -360,14 +360,15 @@ def try_mutant(mutant, tests, budget):
 
 def run(work, options):
     mutants = [m for m in work.load("mutants.json") if not m.get("dropped")]
-    tests, results = work.load("reach.json"), work.results()
+    tests, results, known = work.load("reach.json"), work.results(), equivalents()
     random.Random(options.seed).shuffle(mutants)
     with open(work.path("results.jsonl"), "a", encoding="utf-8") as file:
         for mutant in mutants:
             number = mutant["id"]
             if options.only and number not in options.only:
                 continue
-            settled = number in results and (not options.again_survivors or results[number]["verdict"] == "killed")
+            settled = number in results and (not options.again_survivors or results[number]["verdict"] == "killed"
+                                             or key_of(mutant) in known)
             if settled and not options.only:
                 continue
             apart = [t for t in tests.values() if t["passes"] and number in t["apart"]]
@@ -399,6 +400,10 @@ def words(text):
     return " ".join((" / ".join(text) if isinstance(text, (list, tuple)) else text).split())
 
 
+def key_of(mutant):
+    return mutant["file"], words(mutant["before"]), words(mutant["after"])
+
+
 def report(work, _options):
     known, results = equivalents(), work.results()
     table = collections.defaultdict(collections.Counter)
@@ -407,7 +412,7 @@ def report(work, _options):
         if result is None or mutant.get("dropped"):
             continue
         verdict = result["verdict"]
-        key = (mutant["file"], words(mutant["before"]), words(mutant["after"]))
+        key = key_of(mutant)
         if verdict != "killed" and key in known:
             verdict = "equivalent"
         for row in (mutant["folder"], "all"):

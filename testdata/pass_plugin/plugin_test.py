@@ -153,6 +153,18 @@ class Plugins(unittest.TestCase):
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("step 2 is the first bad one, in silent-miscompute", run.stderr)
 
+    def test_other_tools_find_what_passes_do_not_tell_of(self):
+        module = a.work / "silent.hlo"
+        module.write_text(MODULE)
+        run = shell(f"hlo-run {self.plugin('faulty')} {module} --passes=silent-rename --verify-each")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("silent-rename changed the module and says that it changed nothing", run.stderr)
+        for name in ("silent-rename", "silent-miscompute"):
+            small = a.work / f"{name}.small.hlo"
+            run = shell(f"hlo-reduce {self.plugin('faulty')} {module} --passes={name} -o {small} --time-limit=60 -j1")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(small.read_text().count(" = "), 2)
+
     def test_changes_that_passes_do_not_tell_of_are_shown(self):
         warning = "warning: pass silent-rename changed the module and says that it changed nothing"
         for flag, shown in (("--print-changed", r"// silent-rename changed\n.*\+  ROOT %renamed = "),

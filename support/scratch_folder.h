@@ -19,5 +19,9 @@ class ScratchFolder {
   std::string path_;
 };
 
+// Deletes the folders that there are, and the files right in them. For signal handlers that end the
+// program: it only calls what they may.
+void RemoveScratchFolders();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,7 @@
 // Arguments, pasted logs, JSON and differences.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <new>
 #include <thread>
 
@@ -44,6 +45,19 @@ TEST(SignalsDeathTest, MemoryThatRunsOutIsTheInputsFault) {
   };
   EXPECT_EXIT(run_out(), testing::ExitedWithCode(kExitUsage), "tool: error: out of memory");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep their handlers
+TEST(SignalsDeathTest, FaultsEndWithAMessage) {
+  const auto fail = [](int signal) {
+    EndOnSignals("tool", 0);
+    std::raise(signal);
+  };
+  EXPECT_EXIT(fail(SIGABRT), testing::ExitedWithCode(kExitInternal),
+              "tool: internal error: SIGABRT");
+  EXPECT_EXIT(fail(SIGSEGV), testing::ExitedWithCode(kExitInternal),
+              "tool: internal error: SIGSEGV");
+}
+#endif
 
 TEST(Report, WritesJson) {
   JsonObject json;

@@ -17,6 +17,7 @@
 #include <typeinfo>
 
 #include "support/file.h"
+#include "support/scratch_folder.h"
 #include "tools/common/exit_status.h"
 
 namespace hlokit {
@@ -45,8 +46,14 @@ void SayAs(const char* text) {
   (void)!write(STDERR_FILENO, text, std::strlen(text));
 }
 
-void End(int signal) {
+// What nobody will finish or need.
+void CleanUp() {
   RemoveUnfinishedFile();
+  RemoveScratchFolders();
+}
+
+void End(int signal) {
+  CleanUp();
   Say(signal == SIGALRM ? out_of_time : interrupted);
   _exit(signal == SIGALRM ? kExitUsage : 128 + signal);
 }
@@ -58,7 +65,7 @@ void EndForLackOfMemory() {
   if (type == nullptr ||
       (*type != typeid(std::bad_alloc) && *type != typeid(std::bad_array_new_length)))
     std::abort();
-  RemoveUnfinishedFile();
+  CleanUp();
   SayAs(": error: out of memory\n");
   _exit(kExitUsage);
 }
@@ -66,7 +73,7 @@ void EndForLackOfMemory() {
 // Of a failed CHECK, a bad address, a library that gives up. hlo-opt has words of its own
 // (CrashWatch).
 void EndForFault(int signal) {
-  RemoveUnfinishedFile();
+  CleanUp();
   SayAs(": internal error: ");
   for (const auto& [number, text] : kFaults)
     if (number == signal) (void)!write(STDERR_FILENO, text, std::strlen(text));

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "support/file.h"
+#include "support/scratch_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
 
@@ -81,6 +82,7 @@ bool HasReproducer() {
 
 void OnCrash(int number) {
   RemoveUnfinishedFile();
+  RemoveScratchFolders();
   Say("hlo-opt: internal error: ");
   for (const Signal& signal : kSignals)
     if (signal.number == number) Say(signal.name);

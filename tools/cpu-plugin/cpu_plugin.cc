@@ -7,7 +7,6 @@
 #include "backends/cpu/cpu_backend.h"
 #include "parser/parser.h"
 #include "support/file.h"
-#include "support/scratch_folder.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/buffer_text.h"
@@ -24,8 +23,8 @@ absl::StatusOr<std::string> DumpNameOf(absl::string_view stage) {
   return Unimplemented("--stage=", stage, " is not available on the CPU yet");
 }
 
-absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view stage,
-                                     int opt_level) {
+absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view stage, int opt_level,
+                                     const std::string& folder) {
   const bool buffers = stage == "buffer-assignment";
   std::string dump;
   if (!buffers) {
@@ -43,20 +42,19 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
     RETURN_IF_ERROR(LowerForCpu(*module, options, &dynamic));
     return BufferText(*module);
   }
-  const ScratchFolder scratch;
-  if (scratch.path().empty()) return InvalidArgument("cannot make a temporary folder");
-  options.dump_to = scratch.path();
+  options.dump_to = folder;
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
                    MakeCpuBackend()->Compile(std::move(module), options));
-  return ReadFile(absl::StrCat(scratch.path(), "/", dump));
+  return ReadFile(absl::StrCat(folder, "/", dump));
 }
 
 }  // namespace
 }  // namespace hlokit
 
 int hlokit_cpu_stage(const char* text, size_t size, const char* stage, int opt_level,
-                     void (*take)(void* sink, const char* bytes, size_t size), void* sink) {
-  const auto made = hlokit::RunStage(absl::string_view(text, size), stage, opt_level);
+                     const char* folder, void (*take)(void* sink, const char* bytes, size_t size),
+                     void* sink) {
+  const auto made = hlokit::RunStage(absl::string_view(text, size), stage, opt_level, folder);
   const std::string result = made.ok() ? *made : std::string(made.status().message());
   take(sink, result.data(), result.size());
   return hlokit::ExitStatusOf(made.status());

@@ -8,10 +8,12 @@ extern "C" {
 
 // Compiles the module in `text` as it stands (passes have run) up to `stage`: buffer-assignment,
 // llvm-before-optimizations, llvm-after-optimizations, llvm or obj. Hands what the stage gives, or
-// an error's message, to `take` with `sink`. Returns the exit status that the error wants, 0 where
-// there is none.
+// an error's message, to `take` with `sink`. `folder` takes files under way and is the caller's,
+// who deletes it also where a handler ends the program. Returns the exit status that the error
+// wants, 0 where there is none.
 int hlokit_cpu_stage(const char* text, size_t size, const char* stage, int opt_level,
-                     void (*take)(void* sink, const char* bytes, size_t size), void* sink);
+                     const char* folder, void (*take)(void* sink, const char* bytes, size_t size),
+                     void* sink);
 
 }  // extern "C"
 

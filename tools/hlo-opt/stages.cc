@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "printer/whole_text.h"
+#include "support/scratch_folder.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "tools/common/command.h"
@@ -107,9 +108,11 @@ absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& opt
   if (FindStage(options.stage)->maker == Maker::kExplorer) return Page(module, options);
   ASSIGN_OR_RETURN(const auto stage, LoadPlugin());
   const std::string text = WholeText(module);
+  const ScratchFolder folder;
+  if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
   std::string out;
-  const int status =
-      stage(text.data(), text.size(), options.stage.c_str(), options.opt_level, Append, &out);
+  const int status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level,
+                           folder.path().c_str(), Append, &out);
   if (status == kExitDone) return out;
   return status == kExitInternal ? absl::InternalError(out) : absl::InvalidArgumentError(out);
 }

@@ -36,7 +36,7 @@ TEST(NameUniquer, NumbersArePrintedAsNumbers) {
 
 TEST(NameUniquer, WhatIsNoNumberStaysInTheName) {
   EXPECT_THAT(Unique({"a.", "a.", "a..3", "a..3", ".4", ".4"}),
-              ElementsAre("a.", "a..1", "a..3", "a..0", ".4", ".4.1"));
+              ElementsAre("a.", "a..1", "a..3", "a..2", ".4", ".4.1"));
   EXPECT_THAT(Unique({"a.1x", "a.1x", "a.9223372036854775808", "a.9223372036854775808"}),
               ElementsAre("a.1x", "a.1x.1", "a.9223372036854775808", "a.9223372036854775808.1"));
 }

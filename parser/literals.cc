@@ -125,6 +125,14 @@ bool StartsNan(Reader& r) {
   return at[0] == 'n' && at[1] == 'a' && at[2] == 'n' && !Reader::IsClass(at[3], kWordPart);
 }
 
+// The least value of f8e8m0fnu is printed with two digits, which lie above it; the conversion of
+// numbers between it and the next would round them up.
+double RoundedAsPrinted(ElementType type, double value) {
+  const double least = std::ldexp(1.0, -127);
+  const bool nearest = type == ElementType::kF8E8M0FNU && value > least && value < 1.5 * least;
+  return nearest ? least : value;
+}
+
 // The bits of one number of a real float type.
 bool ReadFloatBits(Reader& r, ElementType type, uint64_t& bits) {
   if (StartsNan(r)) return ReadNan(r, type, bits);
@@ -139,7 +147,7 @@ bool ReadFloatBits(Reader& r, ElementType type, uint64_t& bits) {
     bits = narrow;
     return true;
   }
-  bits = FloatToBits(type, value);
+  bits = FloatToBits(type, RoundedAsPrinted(type, value));
   if (!std::isinf(value) && !std::isfinite(FloatFromBits(type, bits)))
     return OutOfRange(r, at, type);
   return true;

@@ -73,7 +73,7 @@ TEST(ParseLiteralTest, ReadsEveryType) {
 TEST(ParseLiteralTest, KeepsNanPayloadsAndSigns) {
   const auto literal = ParseLiteral("f32[6] {nan, -nan, nan(0x1), -nan(0x400001), -0.0, -0}");
   ASSERT_TRUE(literal.ok()) << literal.status();
-  const uint32_t want[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xffc00001, 0x80000000, 0};
+  const uint32_t want[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xffc00001, 0x80000000, 0x80000000};
   EXPECT_EQ(std::memcmp(literal->data(), want, sizeof(want)), 0);
 }
 

@@ -84,7 +84,30 @@ absl::Status DecodeText(absl::string_view bytes, const ProtoOptions& options, Me
                               : errors.status();
 }
 
+// JSON with `-0.0` for each number `-0`, which libprotobuf takes for an integer without a sign.
+std::string WithSignedZeros(absl::string_view json) {
+  std::string text;
+  text.reserve(json.size() + 64);
+  bool quoted = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    text += c;
+    if (quoted && c == '\\' && i + 1 < json.size()) {
+      text += json[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && c == '-' && absl::StartsWith(json.substr(i + 1), "0")) {
+      text += json[++i];
+      const absl::string_view next = json.substr(i + 1, 1);
+      if (next.empty() || absl::string_view(".eE0123456789").find(next) == next.npos) text += ".0";
+    }
+  }
+  return text;
+}
+
 absl::Status DecodeJson(absl::string_view bytes, const ProtoOptions& options, Message* message) {
+  std::string signed_zeros;
+  if (absl::StrContains(bytes, "-0")) bytes = signed_zeros = WithSignedZeros(bytes);
   google::protobuf::util::JsonParseOptions json;
   json.ignore_unknown_fields = options.allow_unknown_fields;
   const auto read = google::protobuf::util::JsonStringToMessage(
@@ -111,7 +134,7 @@ absl::StatusOr<std::string> EncodeJson(const Message& message) {
   options.preserve_proto_field_names = true;
   std::string text;
   const auto printed = google::protobuf::util::MessageToJsonString(message, &text, options);
-  if (printed.ok()) return text;
+  if (printed.ok()) return absl::StrContains(text, "-0") ? WithSignedZeros(text) : text;
   return InvalidArgument(absl::string_view(printed.message().data(), printed.message().size()));
 }
 

@@ -77,6 +77,30 @@ void DotValues(GeneratedCode& s) {
          SumBounds(narrow ? result.type : type, x.bounds, y.bounds, CountOf(contracting)));
 }
 
+// Matrices, or batches of them, of a type that libraries multiply.
+void MatrixProduct(GeneratedCode& s) {
+  const ElementType type =
+      s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF64, ElementType::kBF16,
+                        ElementType::kF16, ElementType::kC64, ElementType::kC128});
+  const DimVector batch = FewDims(s, s.random().Chance(0.3) ? 1 : 0, 4);
+  const auto size = [&s] {
+    return s.random().Chance(0.3) ? std::min<int64_t>(s.EdgeSize(), 70) : s.random().Between(1, 12);
+  };
+  const DimVector contracting = {size()};
+  const Side left = Arrange(s, batch, contracting, {size()});
+  const Side right = Arrange(s, batch, contracting, {size()});
+  const RandomValue x = Symmetric(s.Get(type, left.dims));
+  const RandomValue y = Symmetric(s.Get(type, right.dims));
+  DotAttrs attributes;
+  attributes.lhs_batch_dims = left.batch;
+  attributes.lhs_contracting_dims = left.contracting;
+  attributes.rhs_batch_dims = right.batch;
+  attributes.rhs_contracting_dims = right.contracting;
+  const Shape result = Shape::Scalar(type);
+  s.Keep(s.Make(Opcode::kDot, {x.instruction, y.instruction}, attributes, &result),
+         SumBounds(type, x.bounds, y.bounds, CountOf(contracting)));
+}
+
 // Rows, parts of what is contracted, or batches in groups.
 void RaggedDotValues(GeneratedCode& s) {
   const ElementType type =

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/functional/function_ref.h"
 #include "generator/scope_internal.h"
 
 namespace hlokit {
@@ -43,11 +44,12 @@ Values FinishBody(GeneratedCode& body, bool several) {
 
 // A computation on arguments like `operands`, grown at random.
 Computation* GrowBody(GeneratedCode& s, const char* name, GeneratedCode::Kind kind,
-                      const Values& operands, int steps, Values& results) {
+                      const Values& operands, absl::FunctionRef<void(GeneratedCode&)> grow,
+                      Values& results) {
   Computation* made = s.module().AddComputation(name);
   GeneratedCode body(s.state(), *made, kind, s.depth() + 1);
   for (const RandomValue& operand : operands) body.AddParameter(operand.shape(), operand.bounds);
-  body.Grow(steps);
+  grow(body);
   results = FinishBody(body, s.random().Chance(0.4));
   return made;
 }
@@ -58,7 +60,9 @@ std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps) 
   if (!MayNest(s)) return std::nullopt;
   const Values operands = SomeValues(s, 1, 3, /*plain=*/false);
   Values results;
-  Computation* body = GrowBody(s, name, GeneratedCode::Kind::kBody, operands, steps, results);
+  Computation* body = GrowBody(
+      s, name, GeneratedCode::Kind::kBody, operands,
+      [steps](GeneratedCode& grown) { grown.Grow(steps); }, results);
   return CallPlan{InstructionsOf(operands), body, BoundsOf(results)};
 }
 
@@ -93,7 +97,11 @@ void FuseValue(GeneratedCode& s) {
   if (!s.state().options.control_flow) return;
   const Values operands = SomeValues(s, 1, 4, /*plain=*/true);
   Values results;
-  Computation* body = GrowBody(s, "fused", GeneratedCode::Kind::kFused, operands, 5, results);
+  const auto grow = [](GeneratedCode& body) {
+    body.Grow(5);
+    if (body.random().Chance(0.3)) MovementChain(body);
+  };
+  Computation* body = GrowBody(s, "fused", GeneratedCode::Kind::kFused, operands, grow, results);
   const CallPlan plan{InstructionsOf(operands), body, BoundsOf(results)};
   FusionAttrs attributes;
   attributes.kind = s.random().Chance(0.8) ? FusionKind::kLoop : FusionKind::kInput;
@@ -206,7 +214,9 @@ void Choose(GeneratedCode& s) {
       operands.push_back(MakeTuple(s, given));
       branch.KeepElements(made->AddParameter(0, operands.back()->shape()), BoundsOf(given));
     }
+    ++s.state().divergent;
     branch.Grow(static_cast<int>(s.random().Between(1, 4)));
+    --s.state().divergent;
     Values results;
     for (const auto& [type, dims] : wanted) results.push_back(branch.Plain(branch.Get(type, dims)));
     made->set_root(MakeTuple(branch, results));

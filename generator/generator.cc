@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "generator/scope_internal.h"
+#include "generator/stages/stages_internal.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -30,6 +32,25 @@ Values PickResults(GeneratedCode& scope) {
   return results;
 }
 
+void AddStageSteps(GeneratedCode& scope, const StageInfo& stage) {
+  for (int i = 0; i < stage.extra_steps; ++i) {
+    scope.random().OneOf(stage.recipes)(scope);
+    scope.Grow(1);
+  }
+}
+
+void PickDevices(StageInfo::Devices devices, GeneratorState& state) {
+  ModuleHeader& header = state.module.header();
+  if (devices == StageInfo::Devices::kSeveral) {
+    header.replica_count = state.random.OneOf({1, 1, 2});
+    header.num_partitions =
+        header.replica_count == 2 ? state.random.OneOf({1, 2, 2}) : state.random.OneOf({2, 2, 4});
+  } else if (devices == StageInfo::Devices::kUnknown) {
+    header.num_partitions = state.random.OneOf({2, 4});
+    state.divergent = 1;  // no collectives
+  }
+}
+
 }  // namespace
 
 absl::Span<const Recipe> Recipes() { return kRecipes; }
@@ -40,16 +61,22 @@ std::vector<std::string> RecipeNames() {
   return names;
 }
 
-RandomModule GenerateModule(const GeneratorOptions& options) {
+RandomModule GenerateModule(const GeneratorOptions& given) {
+  const StageInfo* const stage = FindStage(given.stage);
+  CHECK(stage != nullptr) << given.stage;
+  GeneratorOptions options = given;
+  options.odd_layouts = std::max(options.odd_layouts, stage->odd_layouts);
   RandomModule result;
   result.module = std::make_unique<Module>(absl::StrCat("random_", options.seed));
   Module& module = *result.module;
   GeneratorState state{options, module, Random(options.seed), {}};
   Computation* entry = module.AddComputation("entry");
   module.set_entry(entry);
+  PickDevices(stage->devices, state);
   GeneratedCode scope(state, *entry, GeneratedCode::Kind::kEntry, 0);
   for (int i = 0; i < 3; ++i) scope.GetAny(scope.AnyType());
   scope.Grow(options.instructions);
+  if (options.recipe.empty()) AddStageSteps(scope, *stage);
   const Values results = PickResults(scope);
   std::vector<Instruction*> instructions;
   for (const RandomValue& value : results) {
@@ -64,6 +91,7 @@ RandomModule GenerateModule(const GeneratorOptions& options) {
     for (const Instruction* i : instructions) shapes.push_back(i->shape());
     entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), instructions));
   }
+  for (const StageStep step : stage->steps) step(module, state.random);
   result.refusals = std::move(state.refusals);
   return result;
 }

@@ -26,6 +26,8 @@ struct GeneratorOptions {
   bool manual_regions = false;  // Shardy's, on a mesh of one device: for passes and the interpreter
   // Only this recipe (recipes.def), beside what its operands need; empty: all.
   std::string recipe;
+  // The form of a stage of a compiler (StageNames) that the finished module is given.
+  std::string stage = "raw";
 };
 
 struct RandomModule {
@@ -63,6 +65,12 @@ class RandomHost {
 
 // The names of recipes.def.
 std::vector<std::string> RecipeNames();
+
+// The stages that modules are made of, and what each looks like.
+struct StageName {
+  std::string name, summary;
+};
+std::vector<StageName> StageNames();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -80,6 +80,10 @@ void SliceValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   SliceAttrs attributes;
   for (int64_t d : x.shape().dims) {
+    if (s.random().Chance(0.2)) {  // one of every few, of all
+      attributes.slice.push_back({0, d, s.random().Between(1, 20)});
+      continue;
+    }
     const int64_t start = s.random().Between(0, d);
     const int64_t limit = s.random().Chance(0.03) ? start : s.random().Between(start, d);
     attributes.slice.push_back({std::min<int64_t>(start, d / 2), limit, s.random().Between(1, 3)});

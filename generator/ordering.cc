@@ -11,8 +11,11 @@ Instruction* ElementOf(GeneratedCode& s, Instruction* tuple, int64_t index) {
                              GetTupleElementAttrs{index});
 }
 
+// The host of the one device sees things in the order of the entry's one chain of tokens.
 bool MayTalk(GeneratedCode& s) {
-  if (s.kind() != GeneratedCode::Kind::kEntry) return false;
+  const ModuleHeader& header = s.module().header();
+  if (s.kind() != GeneratedCode::Kind::kEntry || header.replica_count * header.num_partitions > 1)
+    return false;
   Instruction*& last = s.state().host_token;
   if (last == nullptr) last = NewToken(s);
   return true;

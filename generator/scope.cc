@@ -122,6 +122,7 @@ void GeneratedCode::Keep(Instruction* instruction, Bounds bounds) {
     }
   }
   values_.push_back(value);
+  if (chain_.has_value()) chain_ = value;
 }
 
 void GeneratedCode::KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds) {
@@ -146,10 +147,13 @@ ElementType GeneratedCode::IntegerType() { return PickType(random(), IsInteger);
 
 DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   constexpr int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 64, 130};
+  constexpr double kEdges = 0.05;
   DimVector dims(random().Between(least_rank, most_rank));
   int64_t count = 1;
   for (int64_t& d : dims) {
-    d = random().Chance(state_.options.empty_dims) ? 0 : random().OneOf(kSizes);
+    d = random().Chance(state_.options.empty_dims) ? 0
+        : random().Chance(kEdges)                  ? EdgeSize()
+                                                   : random().OneOf(kSizes);
     if (count * d > state_.options.max_elements) d = random().Between(1, 3);
     if (count * d > state_.options.max_elements) d = 1;
     count *= std::max<int64_t>(d, 1);
@@ -158,12 +162,18 @@ DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   return dims;
 }
 
+int64_t GeneratedCode::EdgeSize() {
+  constexpr int64_t kWide[] = {255, 256, 257, 511, 512, 513, 1023, 1024, 1025};
+  return random().Chance(0.6) ? random().Between(1, 130) : random().OneOf(kWide);
+}
+
 DimVector GeneratedCode::AnyDims() {
   if (!values_.empty() && random().Chance(0.75)) return random().OneOf(values_).shape().dims;
   return NewDims(0, random().Chance(0.1) ? 6 : 3);
 }
 
 RandomValue GeneratedCode::Any() {
+  if (chain_.has_value()) return *chain_;
   if (!values_.empty() && random().Chance(0.9)) return random().OneOf(values_);
   return GetAny(AnyType());
 }

@@ -34,6 +34,7 @@ struct GeneratorState {
   std::vector<std::string> refusals;
   Instruction* host_token = nullptr;  // of the entry: the last exchange with the host
   int64_t channels = 0;               // channel ids given out so far
+  int divergent = 0;                  // branches under way, which devices take or do not
 };
 
 class GeneratedCode {
@@ -88,8 +89,14 @@ class GeneratedCode {
   // Dimensions, often those of a value that is there.
   DimVector AnyDims();
   DimVector NewDims(int least_rank, int most_rank);
-  // Some value; empty list of values is no trouble.
+  // A size of a dimension about the widths of vectors and the edges of tiles: 1 to 130, 255 to
+  // 1025.
+  int64_t EdgeSize();
+  // Some value; empty list of values is no trouble. In a chain: the last that was kept.
   RandomValue Any();
+  // Starts a chain at `value`: until EndChain each step works on what the last one kept.
+  void StartChain(const RandomValue& value) { chain_ = value; }
+  RandomValue EndChain() { return *std::exchange(chain_, std::nullopt); }
   // A value of a type and dimensions; `exact`: of which every execution has the same bits.
   RandomValue Get(ElementType type, absl::Span<const int64_t> dims, bool exact = false);
   // Some value of a type, with dimensions as AnyDims gives them.
@@ -128,6 +135,7 @@ class GeneratedCode {
   Kind kind_;
   int depth_;
   Values values_;
+  std::optional<RandomValue> chain_;  // the latest link, in a chain
 };
 
 // A computation grown at random, and the arguments it is to be given.

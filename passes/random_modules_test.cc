@@ -3,13 +3,15 @@
 // whether they changed them.
 //
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
-// HLOKIT_RANDOM_PASSES=a,b has these lists tried alone.
+// HLOKIT_RANDOM_PASSES=a,b has these lists tried alone, HLOKIT_RANDOM_STAGE=fused modules of one
+// stage (hlo-gen --list-stages) instead of all in turn.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <random>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -33,29 +35,38 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr ? std::atoll(text) : otherwise;
 }
 
+// Lists after which devices have shards where they had whole arrays.
+bool Partitions(absl::string_view passes) {
+  return absl::StrContains(passes, "spmd-partitioning") || absl::StrContains(passes, "shardy-xla");
+}
+
 std::vector<std::string> AllPasses() {
   std::vector<std::string> names;
   for (const PassInfo& pass : ListPasses()) names.emplace_back(pass.name);
   return names;
 }
 
-// What one execution gives: its result, and what the host got.
+// What one execution gives: each device's result, and what the host got.
 struct Outcome {
-  Literal result;
+  std::vector<Literal> results;
   std::vector<Literal> taken;
 };
 
 class Trial {
  public:
-  explicit Trial(uint64_t seed) : seed_(seed) {
+  Trial(const std::string& stage, uint64_t seed) : stage_(stage), seed_(seed) {
     GeneratorOptions options;
     options.seed = seed;
+    options.stage = stage;
     options.instructions = 12 + static_cast<int>(seed % 3) * 8;
-    options.dynamic_shapes = seed % 5 == 4;
+    options.dynamic_shapes = stage == "raw" && seed % 5 == 4;
     if (seed % 4 == 3) options.empty_dims = 0.3;
-    options.manual_regions = seed % 3 == 1;
+    options.manual_regions = stage == "raw" && seed % 3 == 1;
     random_ = GenerateModule(options);
-    arguments_ = RandomArguments(*random_.module, seed);
+    const ModuleHeader& header = random_.module->header();
+    for (int64_t device = 0; device < header.replica_count * header.num_partitions; ++device)
+      arguments_.push_back(
+          RandomArguments(*random_.module, seed + 1000003 * static_cast<uint64_t>(device)));
     text_ = WholeText(*random_.module);
   }
 
@@ -93,7 +104,8 @@ class Trial {
 
   // Where the module can be looked at.
   std::string Save() const {
-    std::string path = absl::StrCat(testing::TempDir(), "passes_random_", seed_, ".hlo");
+    std::string path =
+        absl::StrCat(testing::TempDir(), "passes_random_", stage_, "_", seed_, ".hlo");
     std::ofstream(path) << text_;
     return path;
   }
@@ -108,9 +120,12 @@ class Trial {
       host.Take(item);
       return absl::OkStatus();
     };
-    auto results = Interpret(module, arguments_, options);
+    std::vector<std::vector<const Literal*>> arguments(arguments_.size());
+    for (size_t device = 0; device < arguments_.size(); ++device)
+      for (const Literal& argument : arguments_[device]) arguments[device].push_back(&argument);
+    auto results = InterpretDevices(module, arguments, options);
     if (!results.ok()) return results.status();
-    return Outcome{std::move(results->front()), host.taken()};
+    return Outcome{*std::move(results), host.taken()};
   }
 
   std::string WrongValues(const Module& module) const {
@@ -120,13 +135,20 @@ class Trial {
     for (size_t i = 0; i < expected_.taken.size(); ++i)
       if (const CompareResult same = Compare(expected_.taken[i], actual->taken[i], {}); !same.equal)
         return absl::StrCat("item ", i, " of the host: ", same.Report());
-    const bool tuple = expected_.result.shape().IsTuple();
+    for (size_t device = 0; device < arguments_.size(); ++device)
+      if (std::string wrong = WrongResult(expected_.results[device], actual->results[device]);
+          !wrong.empty())
+        return wrong;
+    return "";
+  }
+
+  std::string WrongResult(const Literal& expected, const Literal& actual) const {
+    const bool tuple = expected.shape().IsTuple();
     for (size_t i = 0; i < random_.tolerances.size(); ++i) {
       CompareOptions bounds;
       bounds.abs_error = random_.tolerances[i];
-      const CompareResult same =
-          Compare(tuple ? expected_.result.elements()[i] : expected_.result,
-                  tuple ? actual->result.elements()[i] : actual->result, bounds);
+      const CompareResult same = Compare(tuple ? expected.elements()[i] : expected,
+                                         tuple ? actual.elements()[i] : actual, bounds);
       if (!same.equal)
         return absl::StrCat("array ", i, ", within ", bounds.abs_error, ": ", same.shape_mismatch,
                             same.Report());
@@ -134,9 +156,10 @@ class Trial {
     return "";
   }
 
+  std::string stage_;
   uint64_t seed_;
   RandomModule random_;
-  std::vector<Literal> arguments_;
+  std::vector<std::vector<Literal>> arguments_;  // of each device
   std::string text_;
   std::unique_ptr<Module> untouched_;  // a copy that the last pass left as it was; may be null
   Outcome expected_;
@@ -169,14 +192,15 @@ class Sweep {
   }
 
   // Fails for each list that is wrong, but no more once it was wrong kMostFindings times.
-  void Try(uint64_t seed, absl::Span<const std::string> lists) {
-    Trial trial(seed);
+  void Try(const std::string& stage, uint64_t seed, absl::Span<const std::string> lists) {
+    Trial trial(stage, seed);
     ++modules_;
     const absl::Status start = trial.Start();
     ASSERT_TRUE(start.ok()) << start << "\n" << trial.Save();
     for (const std::string& passes : lists) {
-      if (findings_[passes] >= kMostFindings) continue;
-      Mark(absl::StrCat(seed, " ", passes));
+      if (findings_[passes] >= kMostFindings || (stage == "sharded" && Partitions(passes)))
+        continue;
+      Mark(absl::StrCat(stage, " ", seed, " ", passes));
       ++trials_;
       const std::string wrong = trial.Wrong(passes);
       if (wrong.empty()) continue;
@@ -204,20 +228,38 @@ class Sweep {
   int64_t modules_ = 0, trials_ = 0;
 };
 
-void TrySeeds(int64_t first, int64_t count, const std::string& current) {
+std::vector<std::string> Stages() {
+  std::vector<std::string> names;
+  for (StageName& stage : StageNames()) names.push_back(std::move(stage.name));
+  return names;
+}
+
+// Seed after seed, of the stages in turn.
+void TrySeeds(absl::Span<const std::string> stages, int64_t first, int64_t count,
+              const std::string& current) {
   Sweep sweep(current);
   const char* const chosen = std::getenv("HLOKIT_RANDOM_PASSES");
   for (int64_t seed = first; seed < first + count; ++seed)
-    sweep.Try(seed, chosen != nullptr ? absl::StrSplit(chosen, ' ')
-                                      : ListsFor(static_cast<uint64_t>(seed)));
+    sweep.Try(
+        stages[seed % stages.size()], seed,
+        chosen != nullptr ? absl::StrSplit(chosen, ' ') : ListsFor(static_cast<uint64_t>(seed)));
   std::cout << "seeds from " << first << ": " << sweep.Summary() << std::endl;
 }
 
-TEST(RandomModulesTest, PassesKeepValues) { TrySeeds(0, 12, ""); }
+TEST(RandomModulesTest, PassesKeepValues) { TrySeeds({"raw"}, 0, 12, ""); }
+
+class StagesTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(StagesTest, PassesKeepValues) { TrySeeds({GetParam()}, 0, 2, ""); }
+
+INSTANTIATE_TEST_SUITE_P(Random, StagesTest, testing::ValuesIn(Stages()),
+                         [](const auto& info) { return info.param; });
 
 TEST(RandomModulesSlowTest, PassesKeepValues) {
   const int64_t first = FromEnvironment("HLOKIT_RANDOM_SEED", 1000);
-  TrySeeds(first, FromEnvironment("HLOKIT_RANDOM_MODULES", 100),
+  const char* const chosen = std::getenv("HLOKIT_RANDOM_STAGE");
+  TrySeeds(chosen != nullptr ? std::vector<std::string>{chosen} : Stages(), first,
+           FromEnvironment("HLOKIT_RANDOM_MODULES", 100),
            absl::StrCat(testing::TempDir(), "passes_current_seed_", first));
 }
 

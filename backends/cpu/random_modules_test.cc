@@ -1,12 +1,16 @@
 // Random modules give on the CPU, after its pipeline and as they stand, what the interpreter gives.
 //
-// HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where.
+// HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
+// HLOKIT_RANDOM_STAGE=fused of which stage (hlo-gen --list-stages), all in turn where it is not
+// set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_backend.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
@@ -45,11 +49,29 @@ std::string Differences(const RandomModule& random, const Literal& expected,
   return text;
 }
 
-// What one execution gives: its result, and what the host got.
+// What one execution gives: each device's result, and what the host got.
 struct Outcome {
-  Literal result;
+  std::vector<Literal> results;
   std::vector<Literal> taken;
 };
+
+// Of each device, one an entry parameter.
+using Arguments = std::vector<std::vector<Literal>>;
+
+Arguments ArgumentsOf(const Module& module, uint64_t seed) {
+  const int64_t devices = module.header().replica_count * module.header().num_partitions;
+  Arguments arguments;
+  for (int64_t device = 0; device < devices; ++device)
+    arguments.push_back(RandomArguments(module, seed + 1000003 * static_cast<uint64_t>(device)));
+  return arguments;
+}
+
+std::vector<DeviceArguments> PointersTo(const Arguments& arguments) {
+  std::vector<DeviceArguments> pointers(arguments.size());
+  for (size_t device = 0; device < arguments.size(); ++device)
+    for (const Literal& argument : arguments[device]) pointers[device].push_back(&argument);
+  return pointers;
+}
 
 // The host's ends, for either platform.
 HostQueues QueuesOf(RandomHost& host) {
@@ -61,55 +83,134 @@ HostQueues QueuesOf(RandomHost& host) {
 }
 
 absl::StatusOr<Outcome> RunOnInterpreter(const RandomModule& random, uint64_t seed,
-                                         absl::Span<const Literal> arguments) {
+                                         const Arguments& arguments) {
   RandomHost host(seed);
   const HostQueues queues = QueuesOf(host);
   InterpreterOptions options;
   options.infeed = queues.infeed;
   options.outfeed = queues.outfeed;
-  auto results = Interpret(*random.module, arguments, options);
+  auto results = InterpretDevices(*random.module, PointersTo(arguments), options);
   if (!results.ok()) return results.status();
-  return Outcome{std::move(results->front()), host.taken()};
+  return Outcome{*std::move(results), host.taken()};
+}
+
+// How the CPU runs a module.
+struct Execution {
+  CompileOptions::Passes passes = CompileOptions::Passes::kPipeline;
+  int threads = 1;
+  int opt_level = 1;
+  bool misaligned = false;  // arguments lie at odd multiples of their elements' size
+};
+
+std::string Text(const Execution& how) {
+  return absl::StrCat(
+      how.passes == CompileOptions::Passes::kNone ? "as it stands" : "after the pipeline",
+      ", opt-level ", how.opt_level, ", threads ", how.threads,
+      how.misaligned ? ", misaligned arguments: " : ": ");
+}
+
+// Arguments in memory of the caller's, in the layouts that the module's entry states, aligned to
+// the size of an element alone, as arrays in the middle of a file are.
+class MisalignedArguments {
+ public:
+  MisalignedArguments(const Module& module, absl::Span<const Literal> arguments) {
+    const auto& stated = module.header().entry_layout;
+    for (size_t p = 0; p < arguments.size(); ++p) {
+      shapes_.push_back(stated ? stated->parameters[p] : arguments[p].shape());
+      memory_.emplace_back(arguments[p].byte_size() + 2 * kAlignment);
+    }
+    for (size_t p = 0; p < arguments.size(); ++p) {
+      const auto address = reinterpret_cast<uintptr_t>(memory_[p].data());
+      const uintptr_t shift = kAlignment - address % kAlignment + ByteWidth(shapes_[p].type);
+      uint8_t* const at = memory_[p].data() + shift;
+      ToLayout(arguments[p], shapes_[p], at);
+      views_.emplace_back(&shapes_[p], at);
+    }
+  }
+  const DeviceViews& views() const { return views_; }
+
+ private:
+  static constexpr uintptr_t kAlignment = 64;
+  std::deque<Shape> shapes_;  // whose addresses stay
+  std::vector<std::vector<uint8_t>> memory_;
+  DeviceViews views_;
+};
+
+absl::StatusOr<std::vector<Literal>> Run(Executable& executable, const Module& module,
+                                         const Arguments& arguments, bool misaligned) {
+  std::deque<MisalignedArguments> elsewhere;  // live as long as the run
+  std::vector<DeviceViews> views;
+  for (const DeviceArguments& device : PointersTo(arguments))
+    views.emplace_back(device.begin(), device.end());
+  for (size_t device = 0; misaligned && device < arguments.size(); ++device)
+    views[device] = elsewhere.emplace_back(module, arguments[device]).views();
+  auto prepared = executable.PrepareViews(views);
+  if (!prepared.ok()) return prepared.status();
+  if (const absl::Status status = (*prepared)->Run(); !status.ok()) return status;
+  return (*prepared)->TakeResults();
 }
 
 // What is wrong with the CPU's execution; empty where nothing is.
-std::string RunOnCpu(const RandomModule& random, uint64_t seed,
-                     const std::vector<Literal>& arguments, const Outcome& expected,
-                     CompileOptions::Passes passes, int threads) {
+std::string RunOnCpu(const RandomModule& random, uint64_t seed, const Arguments& arguments,
+                     const Outcome& expected, const Execution& how) {
   RandomHost host(seed);
   CompileOptions options;
   options.host = QueuesOf(host);
-  options.which_passes = passes;
-  options.threads = threads;
-  options.opt_level = seed % 3 == 0 ? 2 : 1;  // level 1 compiles fast, level 2 is what people run
+  options.which_passes = how.passes;
+  options.threads = how.threads;
+  options.opt_level = how.opt_level;
   auto executable = MakeCpuBackend()->Compile(random.module->Clone(), options);
   if (!executable.ok()) return "does not compile: " + executable.status().ToString();
-  auto actual = (*executable)->Run(arguments);
+  const auto actual = Run(**executable, *random.module, arguments, how.misaligned);
   if (!actual.ok()) return "does not run: " + actual.status().ToString();
   if (host.taken().size() != expected.taken.size()) return "the host got more, or less";
   for (size_t i = 0; i < expected.taken.size(); ++i)
     if (const CompareResult result = Compare(expected.taken[i], host.taken()[i], CompareOptions());
         !result.equal)
       return "item " + std::to_string(i) + " of the host: " + result.Report();
-  return Differences(random, expected.result, *actual);
+  std::string text;
+  for (size_t device = 0; device < actual->size(); ++device)
+    text += Differences(random, expected.results[device], (*actual)[device]);
+  return text;
 }
 
-void Check(uint64_t seed) {
+// Runs on the interpreter, then in each of these ways.
+void Check(const GeneratorOptions& options, absl::Span<const Execution> ways) {
+  const RandomModule random = GenerateModule(options);
+  const Arguments arguments = ArgumentsOf(*random.module, options.seed);
+  const auto expected = RunOnInterpreter(random, options.seed, arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status() << "\n" << Save(*random.module, options.seed);
+  for (const Execution& how : ways)
+    EXPECT_EQ(RunOnCpu(random, options.seed, arguments, *expected, how), "")
+        << Text(how) << Save(*random.module, options.seed);
+}
+
+GeneratorOptions OptionsFor(uint64_t seed) {
   GeneratorOptions options;
   options.seed = seed;
   options.instructions = 12 + static_cast<int>(seed % 3) * 8;
-  const RandomModule random = GenerateModule(options);
-  const std::vector<Literal> arguments = RandomArguments(*random.module, seed);
-  const auto expected = RunOnInterpreter(random, seed, arguments);
-  ASSERT_TRUE(expected.ok()) << expected.status() << "\n" << Save(*random.module, seed);
+  return options;
+}
+
+void Check(uint64_t seed) {
   using Passes = CompileOptions::Passes;
-  for (const Passes passes : {Passes::kPipeline, Passes::kNone}) {
-    if (passes == Passes::kNone && seed % 2 == 0) continue;
-    const std::string wrong =
-        RunOnCpu(random, seed, arguments, *expected, passes, seed % 4 == 3 ? 2 : 1);
-    EXPECT_EQ(wrong, "") << (passes == Passes::kNone ? "as it stands: " : "after the pipeline: ")
-                         << Save(*random.module, seed);
-  }
+  const int threads = seed % 4 == 3 ? 2 : 1;
+  const int level = seed % 3 == 0 ? 2 : 1;  // 1 compiles fast, 2 is what people run
+  std::vector<Execution> ways = {{Passes::kPipeline, threads, level}};
+  if (seed % 2 != 0) ways.push_back({Passes::kNone, threads, level});
+  Check(OptionsFor(seed), ways);
+}
+
+// As it stands and after the pipeline, at two of the levels in turn.
+void CheckStage(const std::string& stage, uint64_t seed) {
+  using Passes = CompileOptions::Passes;
+  GeneratorOptions options = OptionsFor(seed);
+  options.stage = stage;
+  if (seed % 4 == 0) options.max_elements = 2500;
+  const int level = static_cast<int>(seed % 4), threads = seed % 5 == 4 ? 2 : 1;
+  const bool misaligned = seed % 3 == 1;
+  Check(options, {{Passes::kNone, threads, level, misaligned},
+                  {Passes::kPipeline, threads, (level + 2) % 4, !misaligned}});
 }
 
 TEST(RandomModulesTest, CpuAgreesWithInterpreter) {
@@ -130,12 +231,10 @@ TEST(RandomModulesTest, CpuMasksDynamicSizesOrRefusesThemByName) {
     const auto executable = MakeCpuBackend()->Compile(random.module->Clone(), CompileOptions());
     if (executable.ok()) {
       ++masked;
-      const std::vector<Literal> arguments = RandomArguments(*random.module, seed);
+      const Arguments arguments = ArgumentsOf(*random.module, seed);
       const auto expected = RunOnInterpreter(random, seed, arguments);
       ASSERT_TRUE(expected.ok()) << expected.status();
-      EXPECT_EQ(RunOnCpu(random, seed, arguments, *expected, CompileOptions::Passes::kPipeline, 1),
-                "")
-          << Save(*random.module, seed);
+      EXPECT_EQ(RunOnCpu(random, seed, arguments, *expected, {}), "") << Save(*random.module, seed);
       continue;
     }
     ++refused;
@@ -147,13 +246,35 @@ TEST(RandomModulesTest, CpuMasksDynamicSizesOrRefusesThemByName) {
   RecordProperty("refused", refused);
 }
 
+class StagesTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(StagesTest, CpuAgreesWithInterpreter) {
+  for (uint64_t seed = 0; seed < 8; ++seed) CheckStage(GetParam(), seed);
+}
+
+std::vector<std::string> Stages() {
+  std::vector<std::string> names;
+  for (StageName& stage : StageNames()) names.push_back(std::move(stage.name));
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, StagesTest, testing::ValuesIn(Stages()),
+                         [](const auto& info) { return info.param; });
+
 TEST(RandomModulesSlowTest, CpuAgreesWithInterpreter) {
   const int64_t first = FromEnvironment("HLOKIT_RANDOM_SEED", 1000);
   const int64_t count = FromEnvironment("HLOKIT_RANDOM_MODULES", 1000);
+  const char* const chosen = std::getenv("HLOKIT_RANDOM_STAGE");
+  const std::vector<std::string> stages =
+      chosen != nullptr ? std::vector<std::string>{chosen} : Stages();
   const std::string current = testing::TempDir() + "random_current_seed_" + std::to_string(first);
   for (int64_t seed = first; seed < first + count; ++seed) {
-    std::ofstream(current) << seed << "\n";  // names the module that crashes the test
-    Check(static_cast<uint64_t>(seed));
+    const std::string& stage = stages[static_cast<size_t>(seed) % stages.size()];
+    std::ofstream(current) << stage << " " << seed << "\n";  // names the module that crashes
+    if (stage == "raw")
+      Check(static_cast<uint64_t>(seed));
+    else
+      CheckStage(stage, static_cast<uint64_t>(seed));
   }
 }
 

@@ -20,6 +20,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-gen --seed=7                                            a module, on standard output
   hlo-gen --seed=7 | hlo-run - --reference-platform=interpreter
   hlo-gen --recipe=GatherValue --instructions=5
+  hlo-gen --stage=fused --seed=7 | hlo-run - --no-passes --reference-platform=interpreter
   hlo-gen --seed=0 --count=100 -o DIR                         DIR/random_0.hlo, DIR/random_1.hlo, ...
 
 A seed gives the same module everywhere. Floats stay where functions are smooth on the random inputs that hlo-run makes, so
@@ -29,7 +30,7 @@ struct GenOptions {
   GeneratorOptions generator;
   int64_t count = 1;
   std::string output = "-";
-  bool list_recipes = false;
+  bool list_recipes = false, list_stages = false;
 };
 
 std::string TextOf(const GeneratorOptions& options) {
@@ -43,6 +44,11 @@ int Run(GenOptions& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
   if (o.list_recipes) {
     for (const std::string& name : RecipeNames()) std::printf("%s\n", name.c_str());
+    return kExitDone;
+  }
+  if (o.list_stages) {
+    for (const StageName& stage : StageNames())
+      std::printf("%-10s %s\n", stage.name.c_str(), stage.summary.c_str());
     return kExitDone;
   }
   if (o.output != "-")
@@ -84,6 +90,12 @@ bool Parse(int argc, const char* const* argv, GenOptions& o, int& exit_status) {
       ->check(CLI::IsMember(RecipeNames()))
       ->type_name("NAME");
   app.add_flag("--list-recipes", o.list_recipes, "print the kinds of steps");
+  std::vector<std::string> stages;
+  for (StageName& stage : StageNames()) stages.push_back(std::move(stage.name));
+  app.add_option("--stage", o.generator.stage, "whose form the modules have")
+      ->check(CLI::IsMember(stages))
+      ->type_name("NAME");
+  app.add_flag("--list-stages", o.list_stages, "print the stages");
   app.add_option("-o,--output", o.output, "a folder, or - for standard output")->type_name("DIR");
   return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
 }

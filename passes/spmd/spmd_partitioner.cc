@@ -94,8 +94,11 @@ class Partitioner {
   Part WholePart(Instruction* value) {
     return {value, value->shape(), WholeOn(value->shape(), context_.devices), false, groups_};
   }
+  // What an asynchronous operation has in flight is one part, which its done op alone takes.
   Parts WholeParts(Instruction* value) {
-    if (!value->shape().IsTuple()) return {WholePart(value)};
+    const bool in_flight =
+        HasTrait(value->opcode(), kAsyncStart) || value->opcode() == Opcode::kAsyncUpdate;
+    if (!value->shape().IsTuple() || in_flight) return {WholePart(value)};
     Parts parts;
     for (size_t k = 0; k < value->shape().elements.size(); ++k)
       parts.push_back(WholePart(w_.Part(value, k)));
@@ -214,7 +217,8 @@ class Partitioner {
 
   // A tuple operand in one piece, arrays as they are.
   Instruction* Joined(const Parts& parts, const Shape& shape) {
-    if (!shape.IsTuple()) return parts[0].value;
+    if (!shape.IsTuple() || (parts.size() == 1 && SameIgnoringLayout(parts[0].whole, shape)))
+      return parts[0].value;
     std::vector<Instruction*> values;
     for (const Part& part : parts) values.push_back(part.value);
     return w_.Tuple(values);

@@ -1,6 +1,7 @@
 // Rules of slices and updates at computed places, gathers and scatters.
 #include <algorithm>
 
+#include "ops/dim_lists.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -198,6 +199,8 @@ Instruction* SelectOfScatter(Instruction* i, Rewriter& r) {
 
 Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
+  // Slices without elements are no part of the operand: what the result has are zeros.
+  if (Contains(i->attr<GatherAttrs>().slice_sizes, 0)) return nullptr;
   if (!Is(x, Opcode::kBroadcast) || !x->operand(0)->shape().IsScalar()) return nullptr;
   return r.Broadcast(x->operand(0), i->shape(), {});
 }

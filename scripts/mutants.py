@@ -114,7 +114,9 @@ class Work:
         if not os.path.exists(self.path("results.jsonl")):
             return {}
         with open(self.path("results.jsonl"), encoding="utf-8") as file:
-            return {r["id"]: r for r in map(json.loads, file)}  # the last one counts
+            rows = [json.loads(line) for line in file]
+        # The last try counts; what one try killed is killed.
+        return {r["id"]: r for r in sorted(rows, key=lambda r: r["verdict"] == "killed")}
 
 
 # ---- plan

@@ -1,9 +1,12 @@
-// Every operation's example compiled ahead of time, all in one library: each gives the JIT's bits.
+// Every operation's example, and modules of mixed layouts, compiled ahead of time, all in one
+// library: each gives the JIT's bits.
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/aot_object.h"
 #include "backends/cpu/cpu_backend.h"
 #include "gtest/gtest.h"
@@ -91,14 +94,26 @@ void* Link(const std::vector<Model>& models, const std::string& folder) {
   return dlopen((folder + "/all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+// Names of models and the files of their modules.
+std::vector<std::pair<std::string, std::string>> FindModels() {
+  std::vector<std::pair<std::string, std::string>> found;
+  const std::string root = std::string(HLOKIT_SOURCE_DIR) + "/testdata/";
+  for (const auto& entry : std::filesystem::directory_iterator(root + "ops")) {
+    const std::string path = entry.path().string() + "/example.hlo";
+    if (std::filesystem::exists(path)) found.push_back({entry.path().filename().string(), path});
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(root + "regress")) {
+    const std::string name = entry.path().stem().string();
+    if (absl::StartsWith(name, "boundary_layouts")) found.push_back({name, entry.path().string()});
+  }
+  return found;
+}
+
 TEST(AotSweepSlowTest, ExamplesGiveTheBitsOfTheJit) {
   std::vector<Model> models;
-  const std::string root = std::string(HLOKIT_SOURCE_DIR) + "/testdata/ops";
-  for (const auto& entry : std::filesystem::directory_iterator(root)) {
-    const std::string path = entry.path().string() + "/example.hlo";
-    if (!std::filesystem::exists(path)) continue;
+  for (const auto& [name, path] : FindModels()) {
     Model model;
-    model.operation = entry.path().filename().string();
+    model.operation = name;
     model.text = ReadFile(path).value();
     AotOptions options;
     options.name = absl::StrCat("m", models.size());

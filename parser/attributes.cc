@@ -153,6 +153,14 @@ std::string MissingField(uint64_t seen) {
   return missing;
 }
 
+// A custom-call shows an empty window that its text gives. The field cannot tell it from none, so
+// it is kept as text.
+void KeepEmptyWindow(Instruction& i, absl::string_view name) {
+  const bool window = i.opcode() == Opcode::kCustomCall && name == "window";
+  if (window && i.attr<CustomCallAttrs>().window.empty())
+    i.mutable_extras().unknown.emplace_back("window", "{}");
+}
+
 }  // namespace
 
 bool ModuleParser::ReadAttributes(Scope& scope, const OpName& op, Instruction& instruction,
@@ -185,6 +193,7 @@ ModuleParser::Outcome ModuleParser::ReadOwnField(Instruction& instruction, absl:
   const FieldResult result = VisitAttributes(
       instruction.opcode(), instruction.mutable_attributes(),
       [&](auto& attributes) { return ReadFieldOf(reader_, attributes, name, seen); });
+  if (result == FieldResult::kRead) KeepEmptyWindow(instruction, name);
   if (result == FieldResult::kRead) return Outcome::kRead;
   if (result == FieldResult::kUnknown) return Outcome::kUnknown;
   if (result == FieldResult::kTwice) Twice(name, at);

@@ -58,6 +58,18 @@ bool IsMerelyCalls(Opcode opcode) {
   return opcode == Opcode::kScan || opcode == Opcode::kReduceScatter;
 }
 
+// The reader keeps a custom-call's empty window among the unknown attributes.
+bool IsEmptyWindow(const Instruction& i, absl::string_view name) {
+  return i.opcode() == Opcode::kCustomCall && name == "window";
+}
+
+bool HasEmptyWindow(const Instruction& i) {
+  if (!i.HasExtras()) return false;
+  const auto& unknown = i.extras().unknown;
+  return std::any_of(unknown.begin(), unknown.end(),
+                     [&](const auto& attribute) { return IsEmptyWindow(i, attribute.first); });
+}
+
 }  // namespace
 
 bool IsDictionary(absl::string_view text) {
@@ -142,7 +154,8 @@ void Writer::AppendInstruction(const Instruction& i) {
     AppendOnce(&i.metadata(), [&] { AppendMetadata(i.metadata()); });
   if (!i.HasExtras()) return;
   if (options_.backend_config) AppendBackendConfig(i);
-  for (const auto& [name, text] : i.extras().unknown) absl::StrAppend(&out_, ", ", name, "=", text);
+  for (const auto& [name, text] : i.extras().unknown)
+    if (!IsEmptyWindow(i, name)) absl::StrAppend(&out_, ", ", name, "=", text);
 }
 
 void Writer::AppendOperand(const Instruction& operand) {
@@ -188,6 +201,7 @@ void Writer::AppendExtraAttributes(const Instruction& i, const Instruction* suga
       AppendAttributes(out_, attributes, stage, options_);
     });
   };
+  if (options_.extra_attributes && HasEmptyWindow(i)) out_ += ", window={}";
   if (options_.extra_attributes) append(AttributeStage::kFirst);
   if (sugared != nullptr && i.opcode() == Opcode::kAsyncStart && options_.extra_attributes)
     AppendExtraAttributes(*sugared, nullptr, &i);

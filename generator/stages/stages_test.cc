@@ -84,6 +84,15 @@ TEST(StageFormsTest, PairsLieApartInSchedules) {
       50);
 }
 
+TEST(StageFormsTest, CallsMixLayouts) {
+  EXPECT_GT(Count("calls",
+                  [](const Instruction& i) {
+                    return i.opcode() == Opcode::kCall &&
+                           i.operand(0)->shape() != i.called(0)->parameter(0)->shape();
+                  }),
+            5);
+}
+
 TEST(StageFormsTest, DevicesMeet) {
   EXPECT_GT(Count("spmd",
                   [](const Instruction& i) {

@@ -19,11 +19,12 @@ ReplicaGroups Resharder::GroupsAlong(const Tiling& tiling, const std::vector<boo
     groups[key][place] = device;
   }
   ReplicaGroups lists;
-  for (const auto& [key, members] : groups) {
-    std::vector<int64_t> group;
-    for (const auto& [place, device] : members) group.push_back(device);
-    lists.lists.push_back(std::move(group));
-  }
+  for (int64_t replica = 0; replica < replicas_; ++replica)
+    for (const auto& [key, members] : groups) {
+      std::vector<int64_t> group;
+      for (const auto& [place, device] : members) group.push_back(replica * devices_ + device);
+      lists.lists.push_back(std::move(group));
+    }
   return lists;
 }
 

@@ -20,8 +20,9 @@ struct Part {
 // Writes collectives over the partitions of a module.
 class Resharder {
  public:
-  Resharder(HloWriter& w, int64_t devices, int64_t& next_channel)
-      : w_(w), devices_(devices), next_channel_(next_channel) {}
+  // `devices`: the partitions of each of `replicas`.
+  Resharder(HloWriter& w, int64_t replicas, int64_t devices, int64_t& next_channel)
+      : w_(w), replicas_(replicas), devices_(devices), next_channel_(next_channel) {}
 
   // Collectives stay within these groups of devices from now on; null: all are one.
   void set_groups(const std::vector<int64_t>* groups) { groups_ = groups; }
@@ -35,7 +36,8 @@ class Resharder {
                          const std::vector<bool>& reduced, Computation* reducer);
 
  private:
-  // Devices that differ in their parts along `dims` only, in the order of those parts.
+  // Devices that differ in their parts along `dims` only, in the order of those parts; in each
+  // replica those of its own.
   ReplicaGroups GroupsAlong(const Tiling& tiling, const std::vector<bool>& dims) const;
   Part GatherAlong(Part part, int64_t d);
   Part CutAlong(Part part, const Tiling& tiling, int64_t d);
@@ -43,7 +45,7 @@ class Resharder {
   Instruction* Lookup(absl::Span<const int64_t> by_device);
 
   HloWriter& w_;
-  int64_t devices_;
+  int64_t replicas_, devices_;
   int64_t& next_channel_;
   const std::vector<int64_t>* groups_ = nullptr;
 };

@@ -52,7 +52,8 @@ class Partitioner {
         outer_groups_(groups),
         rewriter_(to),
         w_(rewriter_),
-        resharder_(w_, context.devices, context.next_channel) {}
+        resharder_(w_, to.module()->header().replica_count, context.devices, context.next_channel) {
+  }
 
   // Writes the whole computation; `parameters` are the parts that its parameters hold. Gives the
   // parts of the root.

@@ -93,7 +93,11 @@ ScalarValue ElementEmitter::EmitGather(const Instruction* i, const ElementIndex&
   const auto& dims = i->attr<GatherAttrs>();
   const Instruction* operand = i->operand(0);
   const Instruction* indices = i->operand(1);
-  if (operand->shape().ElementCount() == 0) return ZeroElement(b_, i->shape().type);
+  // Where a dimension that is dropped has size 0, its start may lie behind the operand.
+  const bool takes_nothing =
+      std::find(dims.slice_sizes.begin(), dims.slice_sizes.end(), 0) != dims.slice_sizes.end();
+  if (takes_nothing || operand->shape().ElementCount() == 0)
+    return ZeroElement(b_, i->shape().type);
   const ElementIndex full = WithMulti(b_, index, i->shape());
   auto contains = [](const DimVector& list, int64_t d) {
     return std::find(list.begin(), list.end(), d) != list.end();

@@ -58,6 +58,10 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
   const std::vector<int64_t> targets = Offsets(
       vectors.batch_sizes, Pick(out_strides, Others(result.shape().rank(), attrs.offset_dims)));
   if (result.element_count() == 0 || operand.element_count() == 0) return result;  // zeros
+  // So is what slices of nothing give whose empty dimension is dropped: a start may lie behind the
+  // operand.
+  if (std::find(attrs.slice_sizes.begin(), attrs.slice_sizes.end(), 0) != attrs.slice_sizes.end())
+    return result;
   const int width = ByteWidth(shape.type);
   DimVector start(shape.rank(), 0);
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -19,6 +19,16 @@ std::string PairsText(const IntPairs& pairs) {
                       "}");
 }
 
+// A permute with a channel names partitions, which each replica has; a transfer names devices.
+IntPairs DevicePairs(const ModuleHeader& header, const IntPairs& pairs) {
+  IntPairs devices;
+  for (int64_t replica = 0; replica < header.replica_count; ++replica)
+    for (const auto& [source, target] : pairs)
+      devices.push_back(
+          {replica * header.num_partitions + source, replica * header.num_partitions + target});
+  return devices;
+}
+
 absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r, int64_t bytes) {
   if (i->opcode() != Opcode::kCollectivePermute || !i->shape().IsArray() ||
       i->operand_count() != 1 || i->shape().ByteSize() < bytes)
@@ -33,8 +43,9 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r, int64_t byte
   Instruction* recv = r.Add(Opcode::kRecv, in_flight, {token}, channel);
   Instruction* send = r.Add(Opcode::kSend, in_flight, {i->operand(0), token}, channel);
   for (Instruction* half : {recv, send})
-    half->mutable_extras().frontend_attributes.emplace_back("_xla_send_recv_source_target_pairs",
-                                                            PairsText(attrs.source_target_pairs));
+    half->mutable_extras().frontend_attributes.emplace_back(
+        "_xla_send_recv_source_target_pairs",
+        PairsText(DevicePairs(i->module()->header(), attrs.source_target_pairs)));
   send->AddControlPredecessor(recv);
   Instruction* done =
       r.Add(Opcode::kRecvDone, Shape::Tuple({i->shape(), Shape::Token()}), {recv}, channel);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "analysis/buffer_check.h"
 #include "analysis/in_place.h"
 #include "analysis/value_flow.h"
 #include "parser/parser.h"
@@ -247,9 +248,42 @@ TEST(BufferAssignmentTest, NothingAliveOverlaps) {
       }
       if (module->name() == "calls") continue;  // computations that run twice await flattening
       ExpectApart(*module, *buffers);
+      EXPECT_TRUE(CheckBuffers(*module, *buffers).ok()) << CheckBuffers(*module, *buffers);
     }
   }
   EXPECT_GE(modules, 30);
+}
+
+// The plan is of one module; the module then reads an array after its last reader.
+TEST(BufferCheckTest, ReadersOfOverwrittenArraysAreNamed) {
+  const auto module = Parse(R"(HloModule m
+ENTRY e {
+  p = f32[64]{0} parameter(0)
+  a = f32[64]{0} sine(p)
+  b = f32[64]{0} reverse(a), dimensions={0}
+  c = f32[64]{0} reverse(b), dimensions={0}
+  d = f32[64]{0} reverse(c), dimensions={0}
+  ROOT r = f32[64]{0} add(d, d)
+})");
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_TRUE(CheckBuffers(*module, *buffers).ok());
+  const_cast<Instruction*>(Named(*module, "r"))
+      ->SetOperand(1, const_cast<Instruction*>(Named(*module, "a")));
+  const absl::Status status = CheckBuffers(*module, *buffers);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("%r reads %a where %"));
+}
+
+TEST(BufferCheckTest, CopiesThatAreMissingAreFound) {
+  const auto sound = Parse(Loop("", "n, b, a"));
+  auto buffers = BufferAssignment::Make(*sound);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_TRUE(CheckBuffers(*sound, *buffers).ok());
+  // The plan swaps the state, the body no longer does.
+  const auto changed = const_cast<Instruction*>(Named(*sound, "w"))->called(1);
+  Instruction* root = changed->root();
+  root->SetOperand(1, root->operand(1) == root->operand(2) ? root->operand(0) : root->operand(2));
+  EXPECT_FALSE(CheckBuffers(*sound, *buffers).ok());
 }
 
 // --- In place, op by op.

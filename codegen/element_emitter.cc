@@ -138,6 +138,17 @@ ElementEmitter::Results ElementEmitter::EmitAll(const Instruction* i, const Elem
 }
 
 ElementEmitter::Results ElementEmitter::Compute(const Instruction* i, const ElementIndex& index) {
+  // A parameter's loads are of the instruction that asks for them.
+  if (!notes_ || i->opcode() == Opcode::kParameter) return ComputeUnnoted(i, index);
+  const Instruction* const outer = std::exchange(noted_, i);
+  const InstructionNote note(b_, i, outer);
+  Results results = ComputeUnnoted(i, index);
+  noted_ = outer;
+  return results;
+}
+
+ElementEmitter::Results ElementEmitter::ComputeUnnoted(const Instruction* i,
+                                                       const ElementIndex& index) {
   if (auto found = generators_.find(i); found != generators_.end()) return found->second(index);
   if (auto found = arrays_.find(i); found != arrays_.end())
     return {LoadFrom(b_, found->second, index)};

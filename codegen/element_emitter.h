@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "codegen/code_notes.h"
 #include "codegen/element_index.h"
 #include "codegen/scalars/ops.h"
 #include "ir/computation.h"
@@ -37,7 +38,8 @@ class ElementEmitter {
   using Generator = std::function<ScalarValue(const ElementIndex&)>;
   using PartsGenerator = std::function<std::vector<ScalarValue>(const ElementIndex&)>;
 
-  explicit ElementEmitter(Builder& builder) : b_(builder), scopes_(1) {}
+  explicit ElementEmitter(Builder& builder)
+      : b_(builder), notes_(WantsNotes(builder)), scopes_(1) {}
 
   void Bind(const Instruction* leaf, ArrayRef array);
   void Bind(const Instruction* leaf, Generator generator);
@@ -111,6 +113,7 @@ class ElementEmitter {
 
   Results EmitAll(const Instruction* i, const ElementIndex& index);
   Results Compute(const Instruction* i, const ElementIndex& index);
+  Results ComputeUnnoted(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitFloatConvert(const Instruction* i, ScalarValue x);
   ScalarValue EmitPointwise(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitArithmetic(const Instruction* i, const ElementIndex& index);
@@ -148,6 +151,8 @@ class ElementEmitter {
   ScalarValue EmitDot(const Instruction* i, const ElementIndex& index);
 
   Builder& b_;
+  const bool notes_;                    // whether code says which instruction it is of
+  const Instruction* noted_ = nullptr;  // what it says now
   bool wide_ = false;
   bool excess_ = false;
   bool unroll_ = false;

@@ -193,6 +193,11 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
     if (slices[a].kind == Slice::Kind::kArena)
       function->addParamAttr(a, llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
   }
+  if (options_.notes) {
+    std::vector<int64_t> notes;
+    for (const Slice& slice : slices) notes.push_back(AddNote(&i, slice));
+    SetArgumentNotes(*function, notes);
+  }
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   Arguments arrays(i, buffers_, slices, function);
   kernel.emit(b, arrays, function->getArg(slices.size()), function->getArg(slices.size() + 1));

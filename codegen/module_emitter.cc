@@ -2,6 +2,7 @@
 #include "codegen/module_emitter_internal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/in_place.h"
 #include "codegen/exchange_call.h"
@@ -51,6 +52,7 @@ void ModuleEmitter::MakeParts() {
     part.module = std::make_unique<llvm::Module>("hlokit", *part.context);
     part.module->setTargetTriple(options_.triple);
     part.module->setDataLayout(options_.data_layout);
+    if (options_.notes) WantNotes(*part.module);
     out_.parts.push_back(std::move(part));
   }
   work_.assign(out_.parts.size(), 0);
@@ -70,27 +72,27 @@ absl::StatusOr<EmittedModule> ModuleEmitter::Run() {
 }
 
 llvm::Value* ModuleEmitter::Pointer(Frame& f, const Slice& slice) {
+  if (slice.kind == Slice::Kind::kArena) used_.insert({slice.offset, slice.size});
+  return PointerForStore(f, slice);
+}
+
+llvm::Value* ModuleEmitter::PointerForStore(Frame& f, const Slice& slice) {
+  const auto parameters = static_cast<int64_t>(buffers_.parameter_sizes().size());
+  const auto constants = static_cast<int64_t>(buffers_.constants().size());
   switch (slice.kind) {
     case Slice::Kind::kNone:
       return llvm::ConstantPointerNull::get(f.b.getPtrTy());
     case Slice::Kind::kArena:
-      used_.insert({slice.offset, slice.size});
-      return f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.arena(), slice.offset);
+      return Noted(f, f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.arena(), slice.offset),
+                   slice);
     case Slice::Kind::kParameter:
-      return TableEntry(f, slice.index);
+      return Noted(f, TableEntry(f, slice.index), slice);
     case Slice::Kind::kConstant:
-      return TableEntry(f, static_cast<int64_t>(buffers_.parameter_sizes().size()) + slice.index);
+      return Noted(f, TableEntry(f, parameters + slice.index), slice);
     case Slice::Kind::kOutput:
-      return TableEntry(
-          f, static_cast<int64_t>(buffers_.parameter_sizes().size() + buffers_.constants().size()) +
-                 slice.index);
+      return Noted(f, TableEntry(f, parameters + constants + slice.index), slice);
   }
   return nullptr;
-}
-
-llvm::Value* ModuleEmitter::PointerForStore(Frame& f, const Slice& slice) {
-  if (slice.kind != Slice::Kind::kArena) return Pointer(f, slice);
-  return f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.arena(), slice.offset);
 }
 
 llvm::Value* ModuleEmitter::TableEntry(Frame& f, int64_t index) {
@@ -173,6 +175,13 @@ llvm::Function* ModuleEmitter::NewFunction(const std::string& name) {
 }
 
 absl::Status ModuleEmitter::EmitInstruction(Frame& f, const Instruction& i) {
+  const Instruction* const outer = std::exchange(current_, &i);
+  absl::Status status = EmitPlain(f, i);
+  current_ = outer;
+  return status;
+}
+
+absl::Status ModuleEmitter::EmitPlain(Frame& f, const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kWhile:
       return EmitWhile(f, i);
@@ -188,18 +197,29 @@ absl::Status ModuleEmitter::EmitInstruction(Frame& f, const Instruction& i) {
       break;
   }
   if (MakesNoCode(i) || NothingToDo(i)) return absl::OkStatus();
+  MarkBegin(f, i);
+  const bool exchange = options_.exchanges && IsExchange(i);
+  if (!exchange && !HasLibraryCall(i) && CanEmitKernels(i)) {
+    const Instruction* unsupported = nullptr;
+    const bool small = EmitSmall(f, i, &unsupported);
+    if (!small) RETURN_IF_ERROR(EmitKernels(f, i));
+    MarkEnd(f, i, small);
+    return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
+  }
+  MarkRead(f, i);
+  RETURN_IF_ERROR(EmitRuntimeCall(f, i, exchange));
+  MarkWritten(f, i);
+  return absl::OkStatus();
+}
+
+absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Instruction& i, bool exchange) {
   LibrarySite site(*this, f, i);
-  if (options_.exchanges && IsExchange(i)) {
+  if (exchange) {
     out_.exchanges = true;
     const Instruction* unsupported = EmitExchange(site, i, module_.header());
     return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
   }
   if (EmitLibraryCall(site, i)) return absl::OkStatus();
-  if (CanEmitKernels(i)) {
-    const Instruction* unsupported = nullptr;
-    if (!EmitSmall(f, i, &unsupported)) return EmitKernels(f, i);
-    return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
-  }
   out_.reference_calls.push_back(&i);
   EmitReferenceCall(site, i);
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "analysis/buffer_assignment.h"
+#include "codegen/code_notes.h"
 #include "codegen/llvm.h"
 
 namespace hlokit {
@@ -22,6 +23,9 @@ struct EmitOptions {
   // Exchanges between devices are calls of the runtime (exchange_call.h), not of the reference
   // kernel.
   bool exchanges = false;
+  // Code carries the notes of code_notes.h and their calls, which have to be changed before it can
+  // run.
+  bool notes = false;
 };
 
 // The entry point is `void hlokit_entry(HlokitRunContext*, char* arena, char** table)`. The table
@@ -36,7 +40,8 @@ struct EmittedModule {
   std::vector<Part> parts;
   // Instructions that call the reference kernel, for want of code of their own.
   std::vector<const Instruction*> reference_calls;
-  bool exchanges = false;  // whether runs need hlokit::Devices
+  bool exchanges = false;         // whether runs need hlokit::Devices
+  std::vector<ArrayNote> arrays;  // by the numbers of notes
 };
 
 inline constexpr char kEntrySymbol[] = "hlokit_entry";

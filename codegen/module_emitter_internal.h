@@ -45,6 +45,9 @@ class ModuleEmitter {
                                             const std::string& name);
   absl::Status EmitInstructions(Frame& f, absl::Span<Instruction* const> instructions);
   absl::Status EmitInstruction(Frame& f, const Instruction& i);
+  absl::Status EmitPlain(Frame& f, const Instruction& i);
+  // By the library, by the exchange of devices, or by the reference kernel.
+  absl::Status EmitRuntimeCall(Frame& f, const Instruction& i, bool exchange);
   // The same, with its time counted where the module is profiled.
   absl::Status EmitTimed(Frame& f, const Instruction& i);
   llvm::Function* NewFunction(const std::string& name);
@@ -54,6 +57,18 @@ class ModuleEmitter {
   llvm::Value* Pointer(Frame& f, const Slice& slice);
   llvm::Value* PointerForStore(Frame& f, const Slice& slice);
   llvm::Value* TableEntry(Frame& f, int64_t index);
+
+  // ---- marks.cc: notes for tools that check the code (code_notes.h) ----
+  // The same pointer, with its note.
+  llvm::Value* Noted(Frame& f, llvm::Value* pointer, const Slice& slice);
+  int64_t AddNote(const Instruction* instruction, const Slice& slice);
+  void Mark(Frame& f, const char* mark, const Instruction& i, const Slice& slice);
+  // The instruction's results begin; they are written. In registers: perhaps not in memory.
+  void MarkBegin(Frame& f, const Instruction& i);
+  void MarkEnd(Frame& f, const Instruction& i, bool in_registers);
+  // The runtime reads operands; it has written results.
+  void MarkRead(Frame& f, const Instruction& i);
+  void MarkWritten(Frame& f, const Instruction& i);
 
   // ---- kernel_functions.cc: loops as functions, or inline ----
   absl::Status EmitKernels(Frame& f, const Instruction& i);
@@ -117,6 +132,7 @@ class ModuleEmitter {
   std::vector<double> work_;                          // LLVM instructions in each part
   absl::flat_hash_map<std::string, size_t> part_of_;  // by the looks of a kernel
   int64_t next_kernel_ = 0;
+  const Instruction* current_ = nullptr;  // whose code is being written, for notes
   // Stores of small values, and what of the arena is used otherwise.
   std::vector<std::pair<llvm::StoreInst*, Slice>> small_stores_;
   absl::flat_hash_set<std::pair<int64_t, int64_t>> used_;  // offset, size

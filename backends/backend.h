@@ -42,6 +42,10 @@ struct CompileOptions {
   RunLimits limits;
   std::string cache_dir;  // folder of object code of earlier processes; empty: none
   bool profile = false;   // count the time of each instruction
+  // Code that checks each access to memory (PreparedRun::Findings), as it was emitted, with its
+  // index arithmetic, or as LLVM's passes left it; cpu alone.
+  enum class Sanitize : uint8_t { kNone, kEmitted, kOptimized };
+  Sanitize sanitize = Sanitize::kNone;
   // Lets results be written over the arguments that the module donates to them
   // (Executable::PrepareDonating); arguments not given away are copied before each run.
   bool donate = false;
@@ -110,6 +114,9 @@ class PreparedRun {
   // Of all runs so far, where the program was compiled to profile; instructions never run are left
   // out. Loops and branches that stand in one piece of code are one instruction.
   virtual std::vector<InstructionTime> Profile() const { return {}; }
+  // What code compiled to check itself found in all runs so far, a status a place in the code;
+  // each points at its instruction.
+  virtual std::vector<absl::Status> Findings() const { return {}; }
   // The entry computation's results after the last Run, one a device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
 };

@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/buffer_assignment.h"
+#include "analysis/buffer_check.h"
 #include "backends/cpu/cpu_executable.h"
 #include "backends/cpu/legalize.h"
+#include "backends/cpu/sanitize_code_internal.h"
 #include "backends/cpu/warm_up.h"
 #include "codegen/exchange_call.h"
 #include "codegen/module_emitter.h"
@@ -73,6 +75,7 @@ absl::StatusOr<EmitOptions> EmitOptionsFor(const Module& module, const CompileOp
   emit.parallel = options.threads != 1;
   emit.profile = options.profile;
   emit.count_steps = options.limits.steps > 0;
+  emit.notes = options.sanitize != CompileOptions::Sanitize::kNone;
   // Else all of them meet in the interpreter: devices that wait know only of those who wait at
   // the same place.
   emit.exchanges = CheckExchanges(module).ok();
@@ -98,6 +101,24 @@ void Record(const BufferAssignment& buffers, CompileStats& stats) {
   }
 }
 
+// Adds checks to the code, or has them added after LLVM's passes.
+std::unique_ptr<Sanitizer> Sanitize(const Module& module, const BufferAssignment& buffers,
+                                    EmittedModule& emitted, const CompileOptions& options,
+                                    JitOptions& jit) {
+  jit.cache_dir.clear();  // such code is of this process alone: it names addresses
+  auto sanitizer = std::make_unique<Sanitizer>(std::move(emitted.arrays), buffers);
+  sanitizer->AddStatic(CheckBuffers(module, buffers));
+  if (options.sanitize == CompileOptions::Sanitize::kOptimized) {
+    jit.after_passes = [s = sanitizer.get()](llvm::Module& code) {
+      SanitizeCode(code, *s, SanitizeStage::kOptimized);
+    };
+    return sanitizer;
+  }
+  for (EmittedModule::Part& part : emitted.parts)
+    SanitizeCode(*part.module, *sanitizer, SanitizeStage::kEmitted);
+  return sanitizer;
+}
+
 class CpuBackend : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
@@ -121,12 +142,16 @@ class CpuBackend : public Backend {
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", SteadySeconds() - emission});
     const bool exchanges = emitted.exchanges;
+    JitOptions jit_options;
+    jit_options.opt_level = options.opt_level;
+    jit_options.dump_to = options.dump_to;
+    jit_options.cache_dir = options.cache_dir;
+    jit_options.progress = options.progress;
+    std::unique_ptr<Sanitizer> sanitizer =
+        emit.notes ? Sanitize(*module, buffers, emitted, options, jit_options) : nullptr;
     JitStats jit;
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<JitCode> code,
-        CompileToJit(std::move(emitted),
-                     {options.opt_level, options.dump_to, options.cache_dir, options.progress},
-                     jit));
+    ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code,
+                     CompileToJit(std::move(emitted), jit_options, jit));
     Record(jit, stats);
     stats.code_bytes = code->code_bytes();
     stats.codegen_s = SteadySeconds() - start - stats.passes_s;
@@ -136,6 +161,7 @@ class CpuBackend : public Backend {
     executable->set_flush_denormals(options.flush_denormals);
     executable->set_host(options.host);
     executable->set_profile(options.profile);
+    executable->set_sanitizer(std::move(sanitizer));
     executable->set_step_limit(options.limits.steps);
     executable->set_exchanges(exchanges);
     RETURN_IF_ERROR(executable->BindConstants());

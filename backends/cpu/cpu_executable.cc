@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/cpu/device_run_internal.h"
+#include "backends/cpu/sanitizer_internal.h"
 #include "runtime/devices.h"
 #include "support/status.h"
 #include "support/threads.h"
@@ -53,6 +54,10 @@ class CpuRun final : public PreparedRun {
     return times;
   }
 
+  std::vector<absl::Status> Findings() const override {
+    return e_.sanitizer() != nullptr ? e_.sanitizer()->Findings() : std::vector<absl::Status>();
+  }
+
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
     std::vector<Literal> results;
     for (const auto& device : devices_) results.push_back(device->TakeResult());
@@ -77,6 +82,8 @@ CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment bu
   for (const Computation* c : module_->Computations())
     for (const Instruction* i : c->Instructions()) by_id_[i->id()] = i;
 }
+
+CpuExecutable::~CpuExecutable() = default;
 
 absl::Status CpuExecutable::BindConstants() {
   for (const Instruction* i : buffers_.constants()) {

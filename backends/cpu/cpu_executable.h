@@ -13,10 +13,13 @@
 
 namespace hlokit {
 
+class Sanitizer;
+
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers,
                 std::unique_ptr<JitCode> code, CompileStats stats, int threads);
+  ~CpuExecutable() override;
 
   // Puts constants into the layouts that the code expects. Errors: a constant whose value the text
   // left out.
@@ -56,6 +59,9 @@ class CpuExecutable final : public Executable {
   void set_exchanges(bool exchanges) { exchanges_ = exchanges; }
   // Whether the code counts the time of instructions.
   bool profile() const { return profile_; }
+  // Of code that checks itself; null for other code.
+  Sanitizer* sanitizer() const { return sanitizer_.get(); }
+  void set_sanitizer(std::unique_ptr<Sanitizer> sanitizer) { sanitizer_ = std::move(sanitizer); }
   void set_profile(bool profile) { profile_ = profile; }
 
  private:
@@ -70,6 +76,7 @@ class CpuExecutable final : public Executable {
   int64_t step_limit_ = 0;
   bool exchanges_ = false;
   bool profile_ = false;
+  std::unique_ptr<Sanitizer> sanitizer_;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "backends/cpu/flush_denormals_internal.h"
+#include "backends/cpu/sanitizer_internal.h"
 #include "runtime/kernels.h"
 #include "support/allocate.h"
 #include "support/clock.h"
@@ -129,6 +130,7 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   context_.rng_state[0] = 0x853c49e6748fea9bULL;
   RETURN_IF_ERROR(PlaceDonations(given));
   RETURN_IF_ERROR(AllocateResults());
+  if (e_.sanitizer() != nullptr) RETURN_IF_ERROR(PrepareShadowed());
   if (e_.profile()) {
     counters_.assign(2 * e_.module().id_bound(), 0);
     table_.push_back(counters_.data());
@@ -156,7 +158,10 @@ absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {
   const ScopedFlushDenormals flush(e_.flush_denormals());
   const double start = SteadySeconds();
   const uint64_t first = ReadClock();
-  e_.code().entry()(&context_, arena_.get(), table_.data());
+  char* const arena = shadowed_arena_ != nullptr ? shadowed_arena_->data() : arena_.get();
+  if (shadowed_arena_ != nullptr) BeginShadowed();
+  e_.code().entry()(&context_, arena, table_.data());
+  if (shadowed_arena_ != nullptr) EndShadowed();
   clock_ticks_ += ReadClock() - first;
   seconds_ += SteadySeconds() - start;
   RETURN_IF_ERROR(failure_);
@@ -326,6 +331,56 @@ absl::Status DeviceRun::AllocateResults() {
     table_[first_output_ + k++] = output.data();
   }
   return absl::OkStatus();
+}
+
+absl::Status DeviceRun::PrepareShadowed() {
+  ASSIGN_OR_RETURN(shadowed_arena_, ShadowedBlock::Make(e_.buffers().arena_size()));
+  arena_.reset();
+  const auto& parameters = e_.buffers().parameter_sizes();
+  for (size_t k = 0; k < parameters.size(); ++k)
+    RETURN_IF_ERROR(ShadowInput(
+        k, {Slice::Kind::kParameter, static_cast<int64_t>(k), /*offset=*/0, parameters[k]}));
+  for (size_t k = 0; k < e_.buffers().constants().size(); ++k)
+    RETURN_IF_ERROR(
+        ShadowInput(parameters.size() + k, e_.buffers().slice(e_.buffers().constants()[k])));
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    const int64_t size = e_.buffers().output_sizes()[k];
+    ASSIGN_OR_RETURN(std::unique_ptr<ShadowedBlock> block, ShadowedBlock::Make(size));
+    if (table_[first_output_ + k] != nullptr) table_[first_output_ + k] = block->data();
+    shadowed_outputs_.push_back(std::move(block));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceRun::ShadowInput(size_t entry, const Slice& slice) {
+  if (table_[entry] == nullptr || slice.size == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::unique_ptr<ShadowedBlock> block, ShadowedBlock::Make(slice.size));
+  std::memcpy(block->data(), table_[entry], static_cast<size_t>(slice.size));
+  block->SetState(Sanitizer::TagOf(slice));
+  table_[entry] = block->data();
+  shadowed_inputs_.push_back(std::move(block));
+  return absl::OkStatus();
+}
+
+void DeviceRun::BeginShadowed() {
+  // What is read before it is written shows in the results, too.
+  constexpr int kGarbage = 0xa5;
+  std::memset(shadowed_arena_->data(), kGarbage, static_cast<size_t>(shadowed_arena_->size()));
+  shadowed_arena_->SetState(kUnwritten);
+  for (const auto& output : shadowed_outputs_) output->SetState(kUnwritten);
+  for (const Donation& donation : e_.buffers().donations()) {
+    ShadowedBlock& block = *shadowed_outputs_[donation.result];
+    std::memcpy(block.data(), outputs_[donation.result].data(), static_cast<size_t>(block.size()));
+    block.SetState(
+        Sanitizer::TagOf({Slice::Kind::kOutput, donation.result, /*offset=*/0, block.size()}));
+  }
+}
+
+void DeviceRun::EndShadowed() {
+  for (size_t k = 0; k < outputs_.size(); ++k)
+    if (outputs_[k].data() != nullptr)
+      std::memcpy(outputs_[k].data(), shadowed_outputs_[k]->data(),
+                  static_cast<size_t>(shadowed_outputs_[k]->size()));
 }
 
 double DeviceRun::TicksInside(const Computation& computation) const {

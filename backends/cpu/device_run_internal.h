@@ -1,10 +1,12 @@
 // One device's run of a compiled module: its arguments, memory and results.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "backends/cpu/cpu_executable.h"
+#include "backends/cpu/shadow_memory_internal.h"
 #include "runtime/context.h"
 #include "runtime/devices.h"
 
@@ -43,6 +45,11 @@ class DeviceRun {
   // layout, else as a copy.
   absl::Status PlaceDonations(absl::Span<Literal* const> given);
   absl::Status AllocateResults();
+  // Of code that checks itself: all arrays lie where they have state; before and after each run.
+  absl::Status PrepareShadowed();
+  absl::Status ShadowInput(size_t entry, const Slice& slice);
+  void BeginShadowed();
+  void EndShadowed();
   // The status of code that reported an error.
   absl::Status Failure(const Devices* devices) const;
   double TicksInside(const Computation& computation) const;
@@ -67,6 +74,8 @@ class DeviceRun {
   absl::Status failure_;              // of the first call that failed
   HlokitRunContext context_;
   Bytes arena_;
+  std::unique_ptr<ShadowedBlock> shadowed_arena_;
+  std::vector<std::unique_ptr<ShadowedBlock>> shadowed_outputs_, shadowed_inputs_;
   std::vector<const void*> table_;
   size_t first_output_ = 0;
   std::vector<Bytes> converted_;

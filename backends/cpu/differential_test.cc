@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <random>
@@ -106,9 +107,19 @@ struct Arguments {
   std::vector<DeviceArguments> by_device;
 };
 
+// HLOKIT_SANITIZE=emitted or optimized: the code checks itself.
+CompileOptions::Sanitize WhatToSanitize() {
+  using Stage = CompileOptions::Sanitize;
+  const char* const stage = std::getenv("HLOKIT_SANITIZE");
+  if (stage == nullptr) return Stage::kNone;
+  return absl::string_view(stage) == "optimized" ? Stage::kOptimized : Stage::kEmitted;
+}
+
 absl::StatusOr<std::vector<Literal>> RunOn(Executable& executable, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const auto run, executable.Prepare(arguments.by_device));
-  RETURN_IF_ERROR(run->Run());
+  const absl::Status status = run->Run();
+  for (const absl::Status& finding : run->Findings()) ADD_FAILURE() << finding;
+  RETURN_IF_ERROR(status);
   return run->TakeResults();
 }
 
@@ -122,6 +133,7 @@ bool Check(const Case& test, const Module& module, CompileOptions::Passes passes
   CompileOptions options;
   options.which_passes = passes;
   options.threads = 2;
+  options.sanitize = WhatToSanitize();
   auto executable = MakeCpuBackend()->Compile(test.Parse(), options);
   if (!executable.ok()) {
     EXPECT_FALSE(absl::IsInternal(executable.status())) << executable.status();

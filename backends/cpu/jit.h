@@ -2,6 +2,7 @@
 // process.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct JitOptions {
   int opt_level = 2;      // 0 to 3
   std::string dump_to;    // folder for the IR before and after optimisation and objects, or empty
   std::string cache_dir;  // folder of objects compiled before, or empty
+  // Changes the code after LLVM's passes over the IR; called from several threads. May be empty.
+  std::function<void(llvm::Module&)> after_passes;
   ProgressCallback progress;  // of the stage "compile", from any thread; may be empty
 };
 

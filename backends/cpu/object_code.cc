@@ -140,8 +140,9 @@ llvm::ModulePassManager SettlingPipeline(const llvm::Module& module,
                                          FunctionClock* clock) {
   const bool fuses = HasFusedSums(machine);
   llvm::ModulePassManager all;
-  // Equal kernels (layers of one network) are optimised once.
-  all.addPass(llvm::MergeFunctionsPass());
+  // Equal kernels (layers of one network) are optimised once, but not where they carry notes of
+  // arrays of their own.
+  if (!WantsNotes(module)) all.addPass(llvm::MergeFunctionsPass());
   using Which = FuseSumsPass::Which;
   if (fuses) all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(Which::kOrdered)));
   if (opt_level == 2 || LeavesBitsOpen(module))
@@ -253,6 +254,7 @@ absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const Ji
   const double start = SteadySeconds();
   FunctionClock clock(progress);
   Optimize(module, *machine, options.opt_level, &clock);
+  if (options.after_passes) options.after_passes(module);
   RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
   object.optimize_s = SteadySeconds() - start;
   RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));

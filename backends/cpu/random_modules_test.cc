@@ -1,5 +1,6 @@
 // Random modules give on the CPU, after its pipeline and as they stand, what the interpreter gives.
 //
+// HLOKIT_SANITIZE=emitted or optimized: the code checks itself, and finds nothing.
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
 // HLOKIT_RANDOM_STAGE=fused of which stage (hlo-gen --list-stages), all in turn where it is not
 // set.
@@ -146,8 +147,18 @@ absl::StatusOr<std::vector<Literal>> Run(Executable& executable, const Module& m
     views[device] = elsewhere.emplace_back(module, arguments[device]).views();
   auto prepared = executable.PrepareViews(views);
   if (!prepared.ok()) return prepared.status();
-  if (const absl::Status status = (*prepared)->Run(); !status.ok()) return status;
+  const absl::Status status = (*prepared)->Run();
+  for (const absl::Status& finding : (*prepared)->Findings()) return finding;
+  if (!status.ok()) return status;
   return (*prepared)->TakeResults();
+}
+
+// HLOKIT_SANITIZE=emitted or optimized: the code checks itself.
+CompileOptions::Sanitize WhatToSanitize() {
+  using Stage = CompileOptions::Sanitize;
+  const char* const stage = std::getenv("HLOKIT_SANITIZE");
+  if (stage == nullptr) return Stage::kNone;
+  return absl::string_view(stage) == "optimized" ? Stage::kOptimized : Stage::kEmitted;
 }
 
 // What is wrong with the CPU's execution; empty where nothing is.
@@ -159,6 +170,7 @@ std::string RunOnCpu(const RandomModule& random, uint64_t seed, const Arguments&
   options.which_passes = how.passes;
   options.threads = how.threads;
   options.opt_level = how.opt_level;
+  options.sanitize = WhatToSanitize();
   auto executable = MakeCpuBackend()->Compile(random.module->Clone(), options);
   if (!executable.ok()) return "does not compile: " + executable.status().ToString();
   const auto actual = Run(**executable, *random.module, arguments, how.misaligned);

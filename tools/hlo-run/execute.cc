@@ -101,6 +101,32 @@ double Execution::median_seconds() const {
   return sorted[sorted.size() / 2];
 }
 
+// Runs once with each kind of checks.
+absl::StatusOr<std::vector<absl::Status>> Sanitize(Backend& backend, const Module& module,
+                                                   absl::Span<const DeviceArguments> arguments,
+                                                   const RunOptions& o, const HostQueues& host) {
+  std::vector<absl::Status> findings;
+  using Stage = CompileOptions::Sanitize;
+  for (const Stage stage : {Stage::kEmitted, Stage::kOptimized}) {
+    CompileOptions options = CompileOptionsOf(o, /*reference=*/false);
+    options.host = host;
+    options.sanitize = stage;
+    options.profile = false;
+    options.dump_to.clear();
+    ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                     backend.Compile(module.Clone(), options));
+    ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
+    const absl::Status status = run->Run();
+    // What differs in one stage alone says so.
+    for (const absl::Status& finding : run->Findings())
+      findings.push_back(stage == Stage::kEmitted ? finding
+                                                  : Annotate(finding, "after LLVM's passes"));
+    if (!status.ok() && findings.empty()) return status;
+    if (!findings.empty()) break;
+  }
+  return findings;
+}
+
 absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o,
                                   const HostQueues& host, bool timed,

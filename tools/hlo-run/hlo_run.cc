@@ -166,11 +166,31 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
   return o.json.empty() ? absl::OkStatus() : WriteJson(o, loaded, execution);
 }
 
+// What --sanitize finds, told; false where it is anything.
+absl::StatusOr<bool> RunSanitized(const RunOptions& o, Backend& backend, const LoadedModule& loaded,
+                                  absl::Span<const DeviceArguments> arguments) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
+  ASSIGN_OR_RETURN(const std::vector<absl::Status> findings,
+                   Sanitize(backend, *loaded.module, arguments, o, feeds->Queues()));
+  ClearProgress();
+  for (const absl::Status& finding : findings) {
+    if (PlaceOf(finding).valid()) {
+      ShowStatus(finding, *loaded.source);
+    } else {
+      ShowFault(kTool, "error", finding);
+    }
+  }
+  return findings.empty();
+}
+
 // Everything after loading. `agrees` is what the comparison found.
 absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform));
   if (!o.profile.empty() && (o.compile_only || backend->name() != "cpu"))
     return InvalidArgument("--profile: only runs on the cpu platform are measured");
+  if (o.sanitize && backend->name() != "cpu")
+    return InvalidArgument("--sanitize: only code of the cpu platform checks itself, not ",
+                           o.platform);
   if (o.donate && backend->name() != "cpu")
     return InvalidArgument("--donate: only the cpu platform writes results over arguments");
   std::unique_ptr<Backend> reference;
@@ -199,6 +219,11 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (o.donate && devices == 1) given = arguments.Given();
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
+  if (o.sanitize) {
+    ASSIGN_OR_RETURN(const bool clean, RunSanitized(o, *backend, loaded, pointers));
+    agrees &= clean;
+    if (!clean) return absl::OkStatus();  // what such code computes is not worth a look
+  }
   ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
                                                 feeds->Queues(), /*timed=*/true, given));
   if (!execution.stats.kept.ok())
@@ -249,6 +274,9 @@ int RunHloRun(const RunOptions& o) {
   if (o.donate && (!o.reference_platform.empty() || !o.output_literals.empty() || WantsProbes(o)))
     return ReportError(kTool, InvalidArgument("--donate gives arguments away that comparisons, "
                                               "probes and --output-literals-file need"));
+  if (o.sanitize && (o.compile_only || WantsProbes(o)))
+    return ReportError(kTool, InvalidArgument("--sanitize checks what runs, not what is only "
+                                              "compiled or probed"));
   if (!o.run_passes && !o.passes.empty())
     return ReportError(kTool, InvalidArgument("--no-passes and --passes exclude each other"));
   for (const std::string& library : o.load)

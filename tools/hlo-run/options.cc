@@ -131,6 +131,8 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
       ->type_name("FOLDER");
   app.add_option("--cache-dir", o.cache_dir, "folder that keeps compiled code for the next time")
       ->type_name("FOLDER");
+  app.add_flag("--sanitize", o.sanitize,
+               "check each access to memory and index arithmetic of the code; print what is wrong");
   app.add_flag("--time-passes", o.time_passes, "print how long each step of compiling took");
   app.add_flag("--profile{table}", o.profile,
                "print instructions by the time they took; with =FILE.json write a trace for "

@@ -44,6 +44,7 @@ struct RunOptions : InputOptions {
   bool flush_denormals = false, compile_only = false, donate = false;
   std::string dump_to, cache_dir;
   bool time_passes = false;
+  bool sanitize = false;
   std::string profile;  // "table", or the file of a trace; empty: none
   bool wants_profile_table() const { return profile == "table"; }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "interpreter/machine_internal.h"
+#include "ops/dynamic_dimensions.h"
 #include "ops/eval_values.h"
 #include "support/rendezvous.h"
 #include "support/status.h"
@@ -63,13 +64,9 @@ absl::StatusOr<Literal> RunDevice(const Module& module, absl::Span<const Literal
   return literal;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<Literal>> InterpretDevices(
+absl::StatusOr<std::vector<Literal>> RunDevices(
     const Module& module, absl::Span<const std::vector<const Literal*>> arguments,
     const InterpreterOptions& options) {
-  if (module.entry() == nullptr)
-    return InvalidArgument("module ", module.name(), " has no entry computation");
   const int64_t replicas = options.replicas > 0 ? options.replicas : module.header().replica_count;
   const int64_t partitions =
       options.partitions > 0 ? options.partitions : module.header().num_partitions;
@@ -97,6 +94,21 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
   std::vector<Literal> literals;
   for (auto& result : results) literals.push_back(*std::move(result));
   return literals;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Literal>> InterpretDevices(
+    const Module& module, absl::Span<const std::vector<const Literal*>> arguments,
+    const InterpreterOptions& options) {
+  if (module.entry() == nullptr)
+    return InvalidArgument("module ", module.name(), " has no entry computation");
+  if (HidesDynamicDimensions(module)) {
+    const std::unique_ptr<Module> declared = module.Clone();
+    DeclareDynamicDimensions(*declared);
+    return RunDevices(*declared, arguments, options);
+  }
+  return RunDevices(module, arguments, options);
 }
 
 absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,

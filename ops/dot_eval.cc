@@ -89,6 +89,8 @@ Literal DotLiteral(const Literal& lhs, const Literal& rhs, const DotDims& dims,
 void SetResultDims(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& result) {
   if (result.shape().dynamic_mask == 0) return;
   DimVector sizes = Pick(RuntimeDims(lhs), dims.lhs_batch);
+  for (size_t i = 0; i < sizes.size(); ++i)  // the last operand that has a size says it
+    if (rhs.shape().IsDynamic(dims.rhs_batch[i])) sizes[i] = rhs.dynamic_size(dims.rhs_batch[i]);
   for (int64_t d : Others(lhs.shape().rank(), dims.lhs_batch, dims.lhs_contracting))
     sizes.push_back(lhs.dynamic_size(d));
   for (int64_t d : Others(rhs.shape().rank(), dims.rhs_batch, dims.rhs_contracting))

@@ -1,6 +1,7 @@
 // Evaluates elementwise ops: kernels over chunks of widened elements.
 #include <cstring>
 
+#include "ops/eval_elementwise_sizes.h"
 #include "ops/eval_kernels.h"
 #include "ops/eval_strided.h"
 #include "ops/evaluate.h"
@@ -28,18 +29,19 @@ struct Source {
 absl::StatusOr<Literal> EvaluateChunks(const EvalContext& context) {
   ASSIGN_OR_RETURN(KernelCall call, FindKernel(context.instruction));
   Literal result(context.instruction.shape());
+  const ElementwiseOperands operands(context);
+  operands.SetSizes(result);
   const int64_t count = result.element_count();
   std::vector<Source> sources(context.operands.size());
   const void* in[3] = {nullptr, nullptr, nullptr};
   for (size_t i = 0; i < sources.size() && i < 3; ++i) {
-    const Literal& operand = *context.operands[i];
+    const Literal& operand = operands[i];
     sources[i].literal = &operand;
     sources[i].repeats = operand.element_count() == 1 && count != 1;
     if (operand.element_count() != count && !sources[i].repeats)
       return InvalidArgument(Text(context.instruction.opcode()), ": operand ", i, " has ",
                              operand.element_count(), " elements, the result ", count);
     in[i] = sources[i].wide;
-    CopyRuntimeDims(operand, result);
   }
   alignas(16) uint8_t out[kChunk * 16];
   const int width = ByteWidth(call.out);

@@ -140,5 +140,29 @@ void CopyRuntimeDims(const Literal& from, Literal& to) {
   for (int d = 0; d < from.shape().rank(); ++d) to.set_dynamic_size(d, from.dynamic_size(d));
 }
 
+std::vector<Literal> FilledWhereSizesDiffer(absl::Span<const Literal* const> arrays,
+                                            absl::Span<const Literal* const> starts) {
+  std::vector<Literal> filled;
+  const bool agree = std::all_of(arrays.begin(), arrays.end(), [&](const Literal* x) {
+    return RuntimeDims(*x) == RuntimeDims(*arrays[0]);
+  });
+  if (agree) return filled;
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const Literal& x = *arrays[k];
+    const DimVector strides = RowMajorStrides(x.shape().dims);
+    filled.emplace_back(Shape::Array(x.type(), x.shape().dims));
+    Fill(filled.back(), *starts[k]);
+    CopyStrided(RuntimeDims(x), x.data(), strides, filled.back().data(), strides,
+                ByteWidth(x.type()));
+  }
+  return filled;
+}
+
+int64_t LastSize(absl::Span<const Literal* const> arrays, int d) {
+  for (size_t k = arrays.size(); k-- > 0;)
+    if (arrays[k]->shape().IsDynamic(d)) return arrays[k]->dynamic_size(d);
+  return arrays[0]->shape().dims[d];
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -38,5 +38,13 @@ bool HasDynamicSizes(const Literal& literal);
 // Gives `to`, of the same dimensions, the run-time sizes of `from`.
 void CopyRuntimeDims(const Literal& from, Literal& to);
 
+// Of arrays of one shape that are reduced together, each from its element of `starts`: where they
+// differ in run-time sizes, copies that fill their bounds with that element. Empty where they
+// agree.
+std::vector<Literal> FilledWhereSizesDiffer(absl::Span<const Literal* const> arrays,
+                                            absl::Span<const Literal* const> starts);
+// The size of dimension d in the last of the arrays where it is dynamic, else the bound.
+int64_t LastSize(absl::Span<const Literal* const> arrays, int d);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

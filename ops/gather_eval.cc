@@ -55,8 +55,16 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
                   out_strides = RowMajorStrides(result.shape().dims);
   const DimVector window = Pick(attrs.slice_sizes, window_dims);
   const DimVector from = Pick(strides, window_dims), to = Pick(out_strides, attrs.offset_dims);
-  const std::vector<int64_t> targets = Offsets(
-      vectors.batch_sizes, Pick(out_strides, Others(result.shape().rank(), attrs.offset_dims)));
+  const auto size = [&](int64_t d, int64_t value) {
+    if (result.shape().IsDynamic(static_cast<int>(d)))
+      result.set_dynamic_size(static_cast<int>(d), value);
+  };
+  for (size_t k = 0; k < window_dims.size(); ++k)
+    size(attrs.offset_dims[k],
+         std::min(window[k], operand.dynamic_size(static_cast<int>(window_dims[k]))));
+  const DimVector places = Others(result.shape().rank(), attrs.offset_dims);
+  const std::vector<int64_t> targets = Offsets(vectors.batch_sizes, Pick(out_strides, places));
+  for (size_t k = 0; k < places.size(); ++k) size(places[k], vectors.batch_sizes[k]);
   if (result.element_count() == 0 || operand.element_count() == 0) return result;  // zeros
   // So is what slices of nothing give whose empty dimension is dropped: a start may lie behind the
   // operand.

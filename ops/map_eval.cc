@@ -1,5 +1,6 @@
 // Evaluates map (a scalar computation on every element) and scan (a computation on every slice,
 // carrying values).
+#include "ops/eval_elementwise_sizes.h"
 #include "ops/eval_movement.h"
 #include "ops/eval_program.h"
 #include "ops/eval_strided.h"
@@ -46,19 +47,18 @@ std::vector<Literal> PartsOf(Literal value) {
 
 absl::StatusOr<Literal> EvaluateMap(const EvalContext& context) {
   Literal result(context.instruction.shape());
+  const ElementwiseOperands operands(context);
+  operands.SetSizes(result);
   LaneFunction function(*context.instruction.to_apply(), context.call, kChunk);
   std::vector<std::vector<Complex>> chunks(context.operands.size() + 1,
                                            std::vector<Complex>(kChunk));
   std::vector<const void*> in;
-  for (size_t i = 0; i < context.operands.size(); ++i) {
-    in.push_back(chunks[i].data());
-    CopyRuntimeDims(*context.operands[i], result);
-  }
+  for (size_t i = 0; i < context.operands.size(); ++i) in.push_back(chunks[i].data());
   void* const out[] = {chunks.back().data()};
   for (int64_t start = 0; start < result.element_count(); start += kChunk) {
     const int64_t n = std::min(kChunk, result.element_count() - start);
     for (size_t i = 0; i < context.operands.size(); ++i) {
-      const Literal& operand = *context.operands[i];
+      const Literal& operand = operands[i];
       LoadWide(operand.type(), operand.data() + start * ByteWidth(operand.type()), n,
                chunks[i].data());
     }

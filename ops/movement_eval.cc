@@ -7,6 +7,7 @@
 #include "ops/eval_strided.h"
 #include "ops/eval_values.h"
 #include "ops/evaluate.h"
+#include "ops/reshape_groups.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -92,31 +93,54 @@ absl::StatusOr<Literal> EvaluateBroadcast(const EvalContext& context) {
   return result;
 }
 
-// With run-time sizes, the valid elements in row-major order fill the valid part of the result.
+namespace {
+
+// Places of one element in the operand and in the result.
+struct Pair {
+  int64_t from, to;
+};
+
+// The elements of a group that both sides have, in row-major order of the sizes, beside those of
+// the groups before.
+std::vector<Pair> WithGroup(const std::vector<Pair>& before, absl::Span<const int64_t> from,
+                            absl::Span<const int64_t> to) {
+  const size_t count = std::min(from.size(), to.size());
+  std::vector<Pair> pairs;
+  pairs.reserve(before.size() * count);
+  for (const Pair& p : before)
+    for (size_t k = 0; k < count; ++k) pairs.push_back({p.from + from[k], p.to + to[k]});
+  return pairs;
+}
+
+}  // namespace
+
+// With run-time sizes, the valid elements of each group of dimensions fill those of the result.
 absl::StatusOr<Literal> EvaluateReshape(const EvalContext& context) {
   const Literal& operand = *context.operands[0];
   Literal result(context.instruction.shape());
+  if (operand.byte_size() != result.byte_size())
+    return InvalidArgument("reshape: element counts differ");
   if (!HasDynamicSizes(operand)) {
-    if (operand.byte_size() != result.byte_size())
-      return InvalidArgument("reshape: element counts differ");
     std::memcpy(result.data(), operand.data(), result.byte_size());
     return result;
   }
-  const DimVector valid = RuntimeDims(operand);
-  const int width = ByteWidth(result.type());
-  Literal packed(Shape::Array(operand.type(), {Product(valid)}));
-  CopyStrided(valid, operand.data(), StridesOf(operand), packed.data(), RowMajorStrides(valid),
-              width);
   const Shape& shape = result.shape();
-  DimVector sizes = shape.dims;
-  for (int d = shape.rank() - 1; d >= 0; --d) {
-    if (!shape.IsDynamic(d)) continue;
-    const int64_t rest = Product(sizes) / std::max<int64_t>(sizes[d], 1);
-    sizes[d] = std::min(sizes[d], packed.element_count() / std::max<int64_t>(rest, 1));
-    result.set_dynamic_size(d, sizes[d]);
+  const std::vector<ReshapeGroup> groups = ReshapeGroups(operand.shape().dims, shape.dims);
+  const DimVector valid = RuntimeDims(operand), sizes = ReshapedSizes(groups, valid, shape);
+  const DimVector from = StridesOf(operand), to = StridesOf(result);
+  std::vector<Pair> pairs = {{0, 0}};
+  for (const ReshapeGroup& g : groups) {
+    const auto part = [](const DimVector& list, int first, int end) {
+      return absl::MakeConstSpan(list).subspan(first, end - first);
+    };
+    pairs =
+        WithGroup(pairs, Offsets(part(valid, g.from, g.from_end), part(from, g.from, g.from_end)),
+                  Offsets(part(sizes, g.to, g.to_end), part(to, g.to, g.to_end)));
   }
-  CopyStrided(sizes, packed.data(), RowMajorStrides(sizes), result.data(), StridesOf(result),
-              width);
+  const int width = ByteWidth(result.type());
+  for (const Pair& p : pairs)
+    std::memcpy(result.data() + p.to * width, operand.data() + p.from * width, width);
+  for (int d = 0; d < shape.rank(); ++d) SetRuntimeDim(result, d, sizes[d]);
   return result;
 }
 
@@ -225,7 +249,8 @@ absl::StatusOr<Literal> EvaluateConcatenate(const EvalContext& context) {
   int64_t at = 0;
   for (const Literal* operand : context.operands) {
     for (int d = 0; d < result.shape().rank(); ++d)
-      if (d != dimension) SetRuntimeDim(result, d, operand->dynamic_size(d));
+      if (d != dimension && operand->shape().IsDynamic(d))
+        SetRuntimeDim(result, d, operand->dynamic_size(d));
     CopyStrided(RuntimeDims(*operand), operand->data(), StridesOf(*operand),
                 At(result, at * strides[dimension]), strides, ByteWidth(result.type()));
     at += operand->dynamic_size(dimension);

@@ -205,8 +205,20 @@ absl::StatusOr<Literal> EvaluateReduce(const EvalContext& context) {
   if (const std::optional<Window> blocks =
           RoundedBlocks(context.instruction, context.operands[0]->shape()))
     return ReduceInBlocks(context, *context.operands[0], *blocks);
-  Reduction reduction(context, context.operands, dimensions, context.instruction.shape());
+  const size_t n = context.operands.size() / 2;
+  std::vector<const Literal*> operands(context.operands.begin(), context.operands.end());
+  const auto arrays = context.operands.subspan(0, n);
+  const std::vector<Literal> filled = FilledWhereSizesDiffer(arrays, context.operands.subspan(n));
+  for (size_t k = 0; k < filled.size(); ++k) operands[k] = &filled[k];
+  Reduction reduction(context, operands, dimensions, context.instruction.shape());
   ASSIGN_OR_RETURN(std::vector<Literal> results, reduction.Run());
+  if (!filled.empty()) {
+    const DimVector kept = Others(filled[0].shape().rank(), dimensions);
+    for (Literal& result : results)
+      for (size_t d = 0; d < kept.size(); ++d)
+        if (result.shape().IsDynamic(static_cast<int>(d)))
+          result.set_dynamic_size(static_cast<int>(d), LastSize(arrays, static_cast<int>(kept[d])));
+  }
   return tuple ? Literal::Tuple(std::move(results)) : std::move(results[0]);
 }
 

@@ -38,9 +38,9 @@ bool FitKernel(AtRuntime& at) {
   auto& attrs = at.attr<ConvolutionAttrs>();
   const ConvDims& labels = attrs.dim_labels;
   DimVector& kernel = at.dims[1];
-  kernel[labels.kernel_input_feature] =
-      std::min(kernel[labels.kernel_input_feature],
-               at.dims[0][labels.input_feature] / attrs.feature_group_count);
+  int64_t& features = kernel[labels.kernel_input_feature];
+  features = std::min(features, at.dims[0][labels.input_feature] / attrs.feature_group_count);
+  at.dims[0][labels.input_feature] = features * attrs.feature_group_count;
   for (size_t d = 0; d < attrs.window.size(); ++d)
     attrs.window[d].size = kernel[labels.kernel_spatial[d]];
   return true;
@@ -110,7 +110,6 @@ constexpr struct {
             {Opcode::kGather, FitSlices},
             {Opcode::kReduceWindow, Nothing},
             {Opcode::kScatter, FitUpdates},
-            {Opcode::kSelectAndScatter, Nothing},
             {Opcode::kTopK, Nothing},
             {Opcode::kTriangularSolve, Nothing}};
 
@@ -137,6 +136,18 @@ Literal IntoBounds(const Literal& part, const Shape& shape) {
   return whole;
 }
 
+// Arrays of a reduce-window that differ in sizes: what takes their places, all of one size.
+std::vector<Literal> UnifyWindowed(const EvalContext& context, AtRuntime& at) {
+  if (context.instruction.opcode() != Opcode::kReduceWindow) return {};
+  const size_t n = context.operands.size() / 2;
+  const auto arrays = context.operands.subspan(0, n);
+  std::vector<Literal> filled = FilledWhereSizesDiffer(arrays, context.operands.subspan(n));
+  for (size_t k = 0; k < filled.size(); ++k)
+    for (size_t d = 0; d < at.dims[k].size(); ++d)
+      at.dims[k][d] = LastSize(arrays, static_cast<int>(d));
+  return filled;
+}
+
 bool AnyRuntimeSizes(const EvalContext& context) {
   return std::any_of(context.operands.begin(), context.operands.end(),
                      [](const Literal* operand) { return HasDynamicSizes(*operand); });
@@ -152,6 +163,7 @@ absl::StatusOr<std::optional<Literal>> EvaluateAtRuntimeSizes(const EvalContext&
   if (op == std::end(kOps) || !AnyRuntimeSizes(context)) return std::optional<Literal>();
   AtRuntime at{instruction.CloneWith(instruction.shape(), {}), {}};
   for (const Literal* operand : context.operands) at.dims.push_back(RuntimeDims(*operand));
+  const std::vector<Literal> filled = UnifyWindowed(context, at);
   if (!op->fit(at)) return std::optional<Literal>();
   std::vector<Literal> cropped;
   std::vector<const Literal*> operands;
@@ -159,7 +171,8 @@ absl::StatusOr<std::optional<Literal>> EvaluateAtRuntimeSizes(const EvalContext&
   cropped.reserve(at.dims.size());
   for (size_t o = 0; o < at.dims.size(); ++o) {
     const DimVector start(at.dims[o].size(), 0);
-    cropped.push_back(SliceBox(*context.operands[o], start, at.dims[o]));
+    const Literal& whole = o < filled.size() ? filled[o] : *context.operands[o];
+    cropped.push_back(SliceBox(whole, start, at.dims[o]));
     operands.push_back(&cropped.back());
     shapes.push_back(&cropped.back().shape());
   }

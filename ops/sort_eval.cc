@@ -176,13 +176,22 @@ void Permute(Literal& array, int64_t start, int64_t stride, absl::Span<const int
 
 }  // namespace
 
+// How many elements of each line are sorted: the size of the first operand that has one.
+int64_t SortedLength(absl::Span<const Literal> operands, int64_t dimension) {
+  if (operands[0].shape().rank() == 0) return 1;
+  for (const Literal& operand : operands)
+    if (operand.shape().IsDynamic(static_cast<int>(dimension)))
+      return operand.dynamic_size(static_cast<int>(dimension));
+  return operands[0].shape().dims[dimension];
+}
+
 absl::StatusOr<Literal> EvaluateSort(const EvalContext& context) {
   std::vector<Literal> results;
   for (const Literal* operand : context.operands) results.push_back(*operand);
   const Shape& shape = results[0].shape();
   const bool tuple = context.instruction.shape().IsTuple();
   const int64_t dimension = context.instruction.attr<SortAttrs>().dimensions[0];
-  const int64_t n = shape.rank() == 0 ? 1 : results[0].dynamic_size(dimension);
+  const int64_t n = SortedLength(results, dimension);
   Sorter sorter(context);
   Line line;
   for (const Literal& r : results) {

@@ -325,9 +325,11 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(const EvalContext& context) {
     return static_cast<void*>(reinterpret_cast<uint8_t*>(all.data()) + i * width);
   };
   absl::Status status;
-  int64_t at = 0;
-  ForEachIndex(source.shape().dims, [&](absl::Span<const int64_t> out) {
-    int64_t picked = -1;
+  CopyRuntimeDims(operand, result);
+  const DimVector source_strides = RowMajorStrides(source.shape().dims);
+  ForEachIndex(RuntimeDims(source), [&](absl::Span<const int64_t> out) {
+    int64_t picked = -1, at = 0;
+    for (size_t d = 0; d < out.size(); ++d) at += out[d] * source_strides[d];
     ForEachIndex(map.window_sizes(), [&](absl::Span<const int64_t> w) {
       const int64_t candidate = map.Offset(out, w);
       if (candidate < 0 || !status.ok()) return;
@@ -341,7 +343,6 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(const EvalContext& context) {
       void* const into[] = {cell(totals, picked)};
       status = scatter.Fold(into, {cell(updates, at)}, 1);
     }
-    ++at;
   });
   RETURN_IF_ERROR(status);
   StoreWide(type, totals.data(), result.element_count(), result.data());

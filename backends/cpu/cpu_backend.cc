@@ -13,6 +13,7 @@
 #include "backends/cpu/warm_up.h"
 #include "codegen/exchange_call.h"
 #include "codegen/module_emitter.h"
+#include "ops/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
@@ -51,6 +52,7 @@ const Instruction* FindDynamic(const Module& module) {
 // dynamic_padder can put these; at its borders they are arguments and results of their own, or
 // (where `entry` is null) refused.
 absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
+  DeclareDynamicDimensions(module);
   if (FindDynamic(module) == nullptr) return absl::OkStatus();
   if (entry != nullptr) {
     ASSIGN_OR_RETURN(*entry, TakeDynamicEntry(module));

@@ -52,7 +52,7 @@ class EntryTaker {
       }
       // Back at its bound, as all is now.
       if (i->opcode() == Opcode::kSetDimensionSize && !i->shape().HasDynamicDims())
-        i->ReplaceAllUsesWith(i->operand(0));
+        i->ReplaceAllUsesWith(InLayoutOf(i->operand(0), i->shape()));
     }
     for (Instruction* p : c_.parameters())
       if (p->shape().IsArray()) p->set_shape(AtBounds(p->shape()));
@@ -61,6 +61,13 @@ class EntryTaker {
   }
 
  private:
+  // `x`, or a copy of it, with the order of elements that `shape` has.
+  Instruction* InLayoutOf(Instruction* x, const Shape& shape) {
+    if (!shape.has_layout || x->shape().layout.minor_to_major == shape.layout.minor_to_major)
+      return x;
+    return c_.Add(Opcode::kCopy, AtBounds(shape), {x});
+  }
+
   void Require(HloWriter& w, Instruction* holds) {
     all_ = all_ == nullptr ? holds : w.Binary(Opcode::kAnd, all_, holds);
   }
@@ -146,6 +153,7 @@ class EntryTaker {
   Instruction* Static(Instruction* x, const Shape& shape, int64_t leaf,
                       std::vector<Instruction*>& sizes) {
     std::vector<Instruction*> set(shape.rank(), nullptr);
+    const Shape declared = x->shape();
     while (x->opcode() == Opcode::kSetDimensionSize) {
       Instruction*& size = set[x->attr<DimensionsAttrs>().dimensions[0]];
       if (size == nullptr) size = x->operand(1);
@@ -159,7 +167,7 @@ class EntryTaker {
       sizes.push_back(set[d]);
       out_.results.push_back({leaf, d});
     }
-    return x;
+    return InLayoutOf(x, declared);
   }
 
   Computation& c_;

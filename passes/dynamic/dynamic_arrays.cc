@@ -13,6 +13,10 @@ Instruction* PartOf(HloWriter& w, Instruction* tuple, int64_t k) {
   return tuple->opcode() == Opcode::kTuple ? tuple->operand(k) : w.Part(tuple, k);
 }
 
+bool SameLayout(const Shape& a, const Shape& b) {
+  return a.has_layout == b.has_layout && a.layout.minor_to_major == b.layout.minor_to_major;
+}
+
 }  // namespace
 
 bool IsDynamicArray(const Shape& shape) { return shape.IsArray() && shape.dynamic_mask != 0; }
@@ -76,6 +80,10 @@ Instruction* DynamicArrays::SizeOf(const Instruction* x, int64_t d) {
 }
 
 void DynamicArrays::Note(Instruction* i, Instruction* made, Sizes sizes) {
+  // Elements lie as the instruction says: its users, or the entry's result, may rest on that.
+  const Shape& shape = i->shape();
+  if (shape.IsArray() && shape.has_layout && !SameLayout(made->shape(), shape))
+    made = rewriter_.Add(Opcode::kCopy, AtBounds(shape), {made});
   padded_[i] = made;
   sizes_[i] = std::move(sizes);
 }
@@ -86,7 +94,8 @@ void DynamicArrays::NoteAlong(Instruction* i, Instruction* made) {
     const Sizes own = SizesOf(i->operand(k));
     const DimVector map = DimensionMap(*i, k);
     for (size_t d = 0; d < map.size() && d < own.size(); ++d)
-      if (map[d] >= 0 && own[d] != nullptr && sizes[map[d]] == nullptr) sizes[map[d]] = own[d];
+      if (map[d] >= 0 && own[d] != nullptr && i->shape().IsDynamic(static_cast<int>(map[d])))
+        sizes[map[d]] = own[d];
   }
   Note(i, made, std::move(sizes));
 }

@@ -38,7 +38,8 @@ class DynamicArrays {
 
   // Says what stands for `i`.
   void Note(Instruction* i, Instruction* made, Sizes sizes);
-  // The sizes are those that come along from the operands, by DimensionMap.
+  // The sizes are those that come along from the operands, by DimensionMap; where operands differ
+  // those of the last, as in XLA.
   void NoteAlong(Instruction* i, Instruction* made);
   // The parts of a tuple of arrays.
   void NoteParts(Instruction* i, absl::Span<Instruction* const> parts,
@@ -94,6 +95,9 @@ absl::Span<const PadRule> PadOrderRules();
 absl::Span<const PadRule> PadMovementRules();
 absl::Span<const PadRule> PadIndexRules();
 absl::Span<const PadRule> PadSolverRules();
+// Elementwise operations, and maps: where operands differ in a size the smallest one holds, but
+// that an operand of size 1 is stretched to the size of the others, as XLA broadcasts it.
+void PadElementwise(DynamicArrays& a, Instruction* i);
 
 // Whether each dynamic dimension of each operand goes along with one of the result.
 bool AllGoAlong(const Instruction& i);

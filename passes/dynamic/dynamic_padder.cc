@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/dynamic_dimensions.h"
 #include "passes/cleanup/dce.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "support/status.h"
@@ -88,7 +89,9 @@ class Padder {
           i, a_.w().Part(a_.Padded(i->operand(0)), i->attr<GetTupleElementAttrs>().index));
     if (CarriesValues(*i)) return Carry(i);
     const PadRule* rule = FindRule(i->opcode());
-    rule != nullptr ? rule->pad(a_, i) : a_.NoteAlong(i, a_.CloneAtBounds(i));
+    if (rule != nullptr) return rule->pad(a_, i);
+    if (HasTrait(i->opcode(), kElementwise)) return PadElementwise(a_, i);
+    a_.NoteAlong(i, a_.CloneAtBounds(i));
   }
 
   void Carry(Instruction* i) {
@@ -161,7 +164,24 @@ class DynamicPadder final : public Pass {
   absl::string_view name() const override { return "dynamic_padder"; }
 
   absl::StatusOr<bool> Run(Module& module) override {
+    if (HidesDynamicDimensions(module)) {
+      const std::unique_ptr<Module> declared = module.Clone();
+      DeclareDynamicDimensions(*declared);
+      ASSIGN_OR_RETURN(const bool pads, PadsSome(*declared));
+      if (!pads) return false;
+      DeclareDynamicDimensions(module);
+    }
     std::vector<Computation*> dynamic;
+    ASSIGN_OR_RETURN(const bool pads, PadsSome(module, &dynamic));
+    if (!pads) return false;
+    for (Computation* c : dynamic) Padder(*c).Run();
+    return !dynamic.empty();
+  }
+
+ private:
+  // Whether the pass takes the module. `found`: the computations with something to pad.
+  absl::StatusOr<bool> PadsSome(const Module& module,
+                                std::vector<Computation*>* found = nullptr) const {
     for (Computation* c : Running(module)) {
       bool touches = false;
       for (const Instruction* i : c->Instructions()) {
@@ -171,13 +191,11 @@ class DynamicPadder final : public Pass {
         if (keep_unknown_) return false;
         return Unimplemented(i->name(), " = ", Text(i->opcode()), " over a dynamic dimension");
       }
-      if (touches && !(c->IsEntry() && IsDone(*c))) dynamic.push_back(c);
+      if (touches && !(c->IsEntry() && IsDone(*c)) && found != nullptr) found->push_back(c);
     }
-    for (Computation* c : dynamic) Padder(*c).Run();
-    return !dynamic.empty();
+    return true;
   }
 
- private:
   // Only sizes at the borders are left.
   static bool IsDone(const Computation& entry) {
     for (const Instruction* i : entry.Instructions()) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/dim_lists.h"
+#include "ops/reshape_groups.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "passes/spmd/tilings.h"
 
@@ -173,30 +174,32 @@ bool OnlyMajorIsDynamic(const Shape& shape) {
   return true;
 }
 
-// Element k, in row-major order of the sizes, of x becomes element k of an array of `sizes`: each
-// place of the result computes its k, and where x has that.
-Instruction* Refilled(DynamicArrays& a, const Instruction* i, const Sizes& sizes) {
+// Within each group element k, in row-major order of the sizes, of x becomes element k of the
+// result: each place of the result computes its k, and where x has that.
+Instruction* Refilled(DynamicArrays& a, const Instruction* i, const Sizes& sizes,
+                      absl::Span<const ReshapeGroup> groups) {
   HloWriter& w = a.w();
   Instruction* x = a.Padded(i->operand(0));
   const Shape to = AtBounds(i->shape());
   if (OnlyMajorIsDynamic(i->operand(0)->shape()) && OnlyMajorIsDynamic(i->shape()))
     return w.Reshape(x, to.dims);
   const Shape numbers = RowMajor(ElementType::kS32, to.dims);
-  Instruction* k = w.FillInteger(numbers, 0);
-  Instruction* stride = a.Int(1);
-  for (int64_t d = to.rank(); d-- > 0;) {
-    Instruction* index = w.Iota(ElementType::kS32, to.dims, d);
-    k = w.Binary(Opcode::kAdd, k, w.Binary(Opcode::kMultiply, index, w.Fill(numbers, stride)));
-    stride = w.Binary(Opcode::kMultiply, stride, sizes[d]);
-  }
+  const DimVector strides = RowMajorStrides(x->shape().dims);
   Instruction* place = w.FillInteger(numbers, 0);
-  int64_t step = 1;
-  for (int64_t d = x->shape().rank(); d-- > 0;) {
-    Instruction* size = w.Fill(numbers, a.AtLeast(a.SizeOf(i->operand(0), d), 1));
-    Instruction* index = d == 0 ? k : w.Binary(Opcode::kRemainder, k, size);
-    place = w.Binary(Opcode::kAdd, place, a.Times(index, step));
-    k = w.Binary(Opcode::kDivide, k, size);
-    step *= x->shape().dims[d];
+  for (const ReshapeGroup& g : groups) {
+    Instruction* k = w.FillInteger(numbers, 0);
+    Instruction* stride = a.Int(1);
+    for (int d = g.to_end; d-- > g.to;) {
+      Instruction* index = w.Iota(ElementType::kS32, to.dims, d);
+      k = w.Binary(Opcode::kAdd, k, w.Binary(Opcode::kMultiply, index, w.Fill(numbers, stride)));
+      stride = w.Binary(Opcode::kMultiply, stride, sizes[d]);
+    }
+    for (int d = g.from_end; d-- > g.from;) {
+      Instruction* size = w.Fill(numbers, a.AtLeast(a.SizeOf(i->operand(0), d), 1));
+      Instruction* index = d == g.from ? k : w.Binary(Opcode::kRemainder, k, size);
+      place = w.Binary(Opcode::kAdd, place, a.Times(index, strides[d]));
+      k = w.Binary(Opcode::kDivide, k, size);
+    }
   }
   GatherAttrs attrs;
   attrs.collapsed_slice_dims = attrs.start_index_map = {0};
@@ -213,34 +216,47 @@ bool IndexFits(const Instruction& i) {
 void PadDynamicReshape(DynamicArrays& a, Instruction* i) {
   const std::vector<Instruction*> operands = a.PaddedOperands(i);
   Sizes sizes(operands.begin() + 1, operands.end());
-  Instruction* made = Refilled(a, i, sizes);
+  const ReshapeGroup all{0, i->operand(0)->shape().rank(), 0, i->shape().rank(), false};
+  Instruction* made = Refilled(a, i, sizes, {all});
   for (int d = 0; d < i->shape().rank(); ++d)
     if (!i->shape().IsDynamic(d)) sizes[d] = nullptr;
   a.Note(i, made, std::move(sizes));
 }
 
-// From the last dynamic dimension on, each takes as many as there are for it.
+// Whether each dynamic dimension of the operand is one of the result.
+bool KeepsDimensions(const Instruction& i) {
+  const Shape& from = i.operand(0)->shape();
+  const DimVector map = DimensionMap(i, 0);
+  for (int d = 0; d < from.rank(); ++d)
+    if (from.IsDynamic(d) &&
+        (map.empty() || map[d] < 0 || !i.shape().IsDynamic(static_cast<int>(map[d]))))
+      return false;
+  return true;
+}
+
+// Sizes as ReshapedSizes has them.
 void PadReshape(DynamicArrays& a, Instruction* i) {
-  if (AllGoAlong(*i)) return a.NoteAlong(i, a.CloneAtBounds(i));
+  if (KeepsDimensions(*i)) return a.NoteAlong(i, a.CloneAtBounds(i));
   HloWriter& w = a.w();
-  const auto product = [&](absl::Span<Instruction* const> factors, int64_t but) {
-    Instruction* all = a.Int(1);
-    for (size_t d = 0; d < factors.size(); ++d)
-      if (static_cast<int64_t>(d) != but) all = w.Binary(Opcode::kMultiply, all, factors[d]);
-    return all;
-  };
-  const Shape& from = i->operand(0)->shape();
-  Sizes own, sizes, noted(i->shape().rank(), nullptr);
-  for (int64_t d = 0; d < from.rank(); ++d) own.push_back(a.SizeOf(i->operand(0), d));
+  const std::vector<ReshapeGroup> groups =
+      ReshapeGroups(i->operand(0)->shape().dims, i->shape().dims);
+  Sizes sizes, noted(i->shape().rank(), nullptr);
   for (int64_t bound : i->shape().dims) sizes.push_back(a.Int(bound));
-  Instruction* count = product(own, -1);
-  for (int64_t d = i->shape().rank(); d-- > 0;) {
-    if (!i->shape().IsDynamic(d)) continue;
-    Instruction* rest = a.AtLeast(product(sizes, d), 1);
-    sizes[d] = noted[d] =
-        w.Binary(Opcode::kMinimum, sizes[d], w.Binary(Opcode::kDivide, count, rest));
+  for (const ReshapeGroup& g : groups) {
+    if (g.empty) continue;
+    Instruction* count = a.Int(1);
+    for (int d = g.from; d < g.from_end; ++d)
+      count = w.Binary(Opcode::kMultiply, count, a.SizeOf(i->operand(0), d));
+    for (int d = g.to_end; d-- > g.to;) {
+      if (!i->shape().IsDynamic(d)) continue;
+      Instruction* rest = a.Int(1);
+      for (int other = g.to; other < g.to_end; ++other)
+        if (other != d) rest = w.Binary(Opcode::kMultiply, rest, sizes[other]);
+      Instruction* fill = w.Binary(Opcode::kDivide, count, a.AtLeast(rest, 1));
+      sizes[d] = noted[d] = w.Binary(Opcode::kMinimum, sizes[d], fill);
+    }
   }
-  a.Note(i, Refilled(a, i, sizes), std::move(noted));
+  a.Note(i, Refilled(a, i, sizes, groups), std::move(noted));
 }
 
 constexpr PadRule kRules[] = {

@@ -127,21 +127,12 @@ void PadReverse(DynamicArrays& a, Instruction* i) {
   a.Note(i, turned, sizes);
 }
 
-// Element by element, of arrays of one size.
-void PadMap(DynamicArrays& a, Instruction* i) {
-  Sizes sizes(i->shape().rank(), nullptr);
-  for (const Instruction* x : i->operands())
-    for (int d = 0; d < i->shape().rank(); ++d)
-      if (sizes[d] == nullptr) sizes[d] = a.SizesOf(x)[d];
-  a.Note(i, a.CloneAtBounds(i), std::move(sizes));
-}
-
 constexpr PadRule kRules[] = {
     {Opcode::kConcatenate, Always, PadConcatenate},
     {Opcode::kDynamicSlice, Always, PadDynamicSlice},
     {Opcode::kDynamicUpdateSlice, CanUpdate, PadUpdate},
     {Opcode::kGetDimensionSize, Always, PadGetSize},
-    {Opcode::kMap, Always, PadMap},
+    {Opcode::kMap, Always, PadElementwise},
     {Opcode::kPad, Always, PadPad},
     {Opcode::kReverse, Always, PadReverse},
     {Opcode::kSetDimensionSize, Always, PadSetSize},

@@ -12,7 +12,8 @@ using Sizes = DynamicArrays::Sizes;
 
 bool Always(const Instruction&) { return true; }
 
-// The comparator over one more pair of pred, which say what is behind the size: that comes last.
+// The comparator over one more pair of pred, which say what is behind the size: that comes last, in
+// the order in which it stands.
 Computation* BehindIsLast(const Computation& comparator, Module& module) {
   Computation* c = module.AddComputation("behind_is_last");
   std::vector<Instruction*> arguments;
@@ -24,7 +25,8 @@ Computation* BehindIsLast(const Computation& comparator, Module& module) {
   Rewriter r(*c);
   HloWriter w(r);
   Instruction* before = CopyBody(comparator, arguments, *c);
-  c->set_root(w.Select(w.Compare(first, second, ComparisonDirection::kEq), before, second));
+  c->set_root(
+      w.Binary(Opcode::kAnd, w.Unary(Opcode::kNot, first), w.Binary(Opcode::kOr, before, second)));
   return c;
 }
 
@@ -35,7 +37,9 @@ void PadSort(DynamicArrays& a, Instruction* i) {
   std::vector<Instruction*> operands = a.PaddedOperands(i);
   std::vector<Sizes> sizes;
   for (const Instruction* x : i->operands()) sizes.push_back(a.SizesOf(x));
-  Instruction* inside = a.Inside(i->operand(0), [&](int64_t d) { return d == dimension; });
+  Instruction* inside = nullptr;  // of the first operand that has a size
+  for (int64_t k = 0; k < n && inside == nullptr; ++k)
+    inside = a.Inside(i->operand(k), [&](int64_t d) { return d == dimension; });
   Instruction* made;
   if (inside == nullptr) {
     made = a.CloneAtBounds(i);

@@ -67,6 +67,32 @@ bool ReducesArrays(const Instruction& i) {
                       [](const Instruction* init) { return IsDynamicArray(init->shape()); });
 }
 
+// Sizes of the arrays that a reduction takes, one beside the other: the last that has one says it.
+Sizes SizesOfArrays(const DynamicArrays& a, const Instruction* i) {
+  Sizes sizes(i->operand(0)->shape().rank(), nullptr);
+  for (int64_t k = 0; k < i->operand_count() / 2; ++k) {
+    const Sizes own = a.SizesOf(i->operand(k));
+    for (size_t d = 0; d < own.size(); ++d)
+      if (own[d] != nullptr) sizes[d] = own[d];
+  }
+  return sizes;
+}
+
+bool AgreeInSizes(const DynamicArrays& a, const Instruction* i) {
+  for (int64_t k = 1; k < i->operand_count() / 2; ++k)
+    if (a.SizesOf(i->operand(k)) != a.SizesOf(i->operand(0))) return false;
+  return true;
+}
+
+// Each array with its own initial value behind its own sizes, as XLA has it.
+std::vector<Instruction*> EachFilled(DynamicArrays& a, Instruction* i,
+                                     const DynamicArrays::Masked& masked) {
+  std::vector<Instruction*> operands = a.PaddedOperands(i);
+  const int64_t n = i->operand_count() / 2;
+  for (int64_t k = 0; k < n; ++k) operands[k] = a.Filled(i->operand(k), operands[n + k], masked);
+  return operands;
+}
+
 // The parts of a reduction whose operands have what does not count masked.
 std::vector<Instruction*> Masked(DynamicArrays& a, Instruction* i,
                                  const DynamicArrays::Masked& masked) {
@@ -78,8 +104,11 @@ std::vector<Instruction*> Masked(DynamicArrays& a, Instruction* i,
     return {a.rewriter().Clone(i, AtBounds(i->shape()),
                                {a.Filled(x, identity, masked), a.Padded(i->operand(1))})};
   }
-  if (Instruction* inside = a.Inside(x, masked)) return Flagged(a, i, inside);
-  Instruction* made = a.CloneAtBounds(i);
+  const bool agree = AgreeInSizes(a, i);
+  if (Instruction* inside = a.Inside(x, masked); agree && inside != nullptr)
+    return Flagged(a, i, inside);
+  Instruction* made = agree ? a.CloneAtBounds(i)
+                            : a.rewriter().Clone(i, AtBounds(i->shape()), EachFilled(a, i, masked));
   if (i->shape().IsArray()) return {made};
   std::vector<Instruction*> parts;
   for (size_t k = 0; k < i->shape().elements.size(); ++k) parts.push_back(w.Part(made, k));
@@ -89,7 +118,7 @@ std::vector<Instruction*> Masked(DynamicArrays& a, Instruction* i,
 void PadReduce(DynamicArrays& a, Instruction* i) {
   const DimVector& reduced = i->attr<DimensionsAttrs>().dimensions;
   const auto parts = Masked(a, i, [&](int64_t d) { return Contains(reduced, d); });
-  const Sizes own = a.SizesOf(i->operand(0));
+  const Sizes own = SizesOfArrays(a, i);
   Sizes sizes;
   for (size_t d = 0; d < own.size(); ++d)
     if (!Contains(reduced, d)) sizes.push_back(own[d]);
@@ -107,7 +136,7 @@ Instruction* Places(DynamicArrays& a, Instruction* n, Instruction* size, const W
 void PadReduceWindow(DynamicArrays& a, Instruction* i) {
   const Window& window = i->attr<WindowAttrs>().window;
   const auto parts = Masked(a, i, [&](int64_t d) { return window[d] != WindowDim(); });
-  Sizes sizes = a.SizesOf(i->operand(0));
+  Sizes sizes = SizesOfArrays(a, i);
   for (size_t d = 0; d < window.size(); ++d)
     if (sizes[d] != nullptr) sizes[d] = Places(a, sizes[d], a.Int(window[d].size), window[d]);
   NoteReduced(a, i, parts, sizes);

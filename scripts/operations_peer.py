@@ -12,6 +12,8 @@
   operations_peer.py dynamic --bin DIR [NAME...]                each operation on an array whose size only the run knows: the
                                                                 interpreter's value is that of an array of just that size, and
                                                                 the CPU agrees (needs numpy only)
+  operations_peer.py sizes   --bin DIR [NAME...]                each operation over dynamic dimensions (dynamic_cases.py): one, two
+                                                                and all of them, sizes 0, 1, the bound, unequal ones
 
 XLA reads without verifying, and its CPU differs on purpose (docs/differences.md): ALLOWED, here and in peer_values.py,
 names such differences. Exit status: 0 none but those, 1 others, 77 skipped.
@@ -170,11 +172,11 @@ def dots(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["infer", "values", "rare", "types", "dots", "dynamic"])
+    parser.add_argument("command", choices=["infer", "values", "rare", "types", "dots", "dynamic", "sizes"])
     parser.add_argument("--bin", required=True, help="folder of the programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--count", type=int, default=2000, help="how many seeds")
-    parser.add_argument("names", nargs="*", help="of dynamic: only these operations")
+    parser.add_argument("names", nargs="*", help="of dynamic and sizes: only these operations")
     options = parser.parse_intermixed_args()
     try:
         import numpy  # noqa: F401
@@ -187,6 +189,9 @@ def main():
     if options.command == "dynamic":
         import dynamic_twins
         return dynamic_twins.compare(Tool(options.bin), Findings(), options.names)
+    if options.command == "sizes":
+        import peer_dynamic
+        return peer_dynamic.sizes(options, Tool(options.bin), Findings())
     if options.command == "rare":
         import peer_rare
         return peer_rare.rare(options, Tool(options.bin), Findings())

@@ -1,7 +1,7 @@
 // Steps on arrays whose size only the run knows, beside a static twin that must agree.
 #include <algorithm>
 
-#include "generator/scope_internal.h"
+#include "generator/dynamic_internal.h"
 
 namespace hlokit {
 namespace {
@@ -67,6 +67,7 @@ Instruction* ReducedAlong(GeneratedCode& s, Instruction* value, Instruction* ini
 // Integers and maxima, so that the twins agree bit for bit.
 void DynamicSizes(GeneratedCode& s) {
   if (!s.state().options.dynamic_shapes) return;
+  if (s.random().Chance(0.6)) return DynamicChain(s);
   const ElementType type =
       s.random().OneOf({ElementType::kS32, ElementType::kF32, ElementType::kS64, ElementType::kS8});
   const RandomValue x = s.GetAny(type);

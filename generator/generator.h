@@ -22,7 +22,7 @@ struct GeneratorOptions {
   double odd_layouts = 0.03;    // how many arrays lie in memory in another order than row-major
   double empty_dims = 0.02;     // how many dimensions have size 0
   bool control_flow = true;     // while, conditional, call, fusion
-  bool dynamic_shapes = false;  // set-dimension-size and what follows: for the interpreter alone
+  bool dynamic_shapes = false;  // set-dimension-size, and operations over what it gives
   bool manual_regions = false;  // Shardy's, on a mesh of one device: for passes and the interpreter
   // Only this recipe (recipes.def), beside what its operands need; empty: all.
   std::string recipe;

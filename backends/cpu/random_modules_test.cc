@@ -4,6 +4,7 @@
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
 // HLOKIT_RANDOM_STAGE=fused of which stage (hlo-gen --list-stages), all in turn where it is not
 // set.
+// HLOKIT_RANDOM_DYNAMIC=1 adds sizes that only the run knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -201,6 +202,7 @@ GeneratorOptions OptionsFor(uint64_t seed) {
   GeneratorOptions options;
   options.seed = seed;
   options.instructions = 12 + static_cast<int>(seed % 3) * 8;
+  options.dynamic_shapes = FromEnvironment("HLOKIT_RANDOM_DYNAMIC", 0) != 0;
   return options;
 }
 

@@ -83,7 +83,7 @@ bool Parse(int argc, const char* const* argv, GenOptions& o, int& exit_status) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_flag("!--no-control-flow", o.generator.control_flow, "no calls, loops and branches");
   app.add_flag("--dynamic-shapes", o.generator.dynamic_shapes,
-               "sizes that only the run knows, which the interpreter alone runs");
+               "sizes that only the run knows, and operations over them");
   app.add_flag("--manual-regions", o.generator.manual_regions,
                "Shardy's regions on one device, which the interpreter alone runs unpartitioned");
   app.add_option("--recipe", o.generator.recipe, "only this kind of step")

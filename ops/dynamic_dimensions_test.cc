@@ -24,7 +24,7 @@ ENTRY e {
   x = s32[4,2] set-dimension-size(p, n), dimensions={0}
 )";
 
-// The shape of `r` after the declaration; "unchanged" where there was nothing to declare.
+// The shape of `result` after the declaration; "unchanged" where there was nothing to declare.
 std::string Declared(absl::string_view instructions) {
   const std::string text = absl::StrCat(kHead, instructions, "\n  ROOT end = s32[] negate(n)\n}");
   auto parsed = ParseModule(text);
@@ -36,29 +36,30 @@ std::string Declared(absl::string_view instructions) {
   EXPECT_FALSE(HidesDynamicDimensions(module));
   if (!hides) return "unchanged";
   for (const Instruction* i : module.entry()->Instructions())
-    if (i->name() == "r") return Text(i->shape().WithoutLayout());
+    if (i->name() == "result") return Text(i->shape().WithoutLayout());
   return "";
 }
 
 TEST(DynamicDimensionsTest, GoAlongWithSizes) {
   const std::pair<const char*, const char*> cases[] = {
-      {"r = s32[4,2] negate(x)", "s32[<=4,2]"},
-      {"r = s32[4,2] add(p, x)", "s32[<=4,2]"},
-      {"r = s32[2,4] transpose(x), dimensions={1,0}", "s32[2,<=4]"},
-      {"r = s32[3,4,2] broadcast(x), dimensions={1,2}", "s32[3,<=4,2]"},
-      {"r = s32[2] reduce(x, zero), dimensions={0}, to_apply=add", "s32[2]"},
-      {"r = s32[4] reduce(x, zero), dimensions={1}, to_apply=add", "s32[<=4]"},
-      {"r = s32[8,2] concatenate(p, x), dimensions={0}", "s32[<=8,2]"},
-      {"r = s32[4,4] dot(x, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "s32[<=4,4]"},
-      {"r = s32[8] reshape(x)", "s32[<=8]"},
-      {"r = s32[4,1,2] reshape(x)", "s32[<=4,1,2]"},
-      {"r = s32[1,4,2] reshape(x)", "s32[1,<=4,2]"},
-      {"r = s32[2,2,2] reshape(x)", "s32[<=2,2,2]"},
-      {"r = s32[4,2] call(x), to_apply=negated", "s32[<=4,2]"},
-      {"r = s32[4,2] set-dimension-size(x, four), dimensions={0}", "s32[4,2]"},
+      {"result = s32[4,2] negate(x)", "s32[<=4,2]"},
+      {"result = s32[4,2] add(p, x)", "s32[<=4,2]"},
+      {"result = s32[2,4] transpose(x), dimensions={1,0}", "s32[2,<=4]"},
+      {"result = s32[3,4,2] broadcast(x), dimensions={1,2}", "s32[3,<=4,2]"},
+      {"result = s32[2] reduce(x, zero), dimensions={0}, to_apply=add", "s32[2]"},
+      {"result = s32[4] reduce(x, zero), dimensions={1}, to_apply=add", "s32[<=4]"},
+      {"result = s32[8,2] concatenate(p, x), dimensions={0}", "s32[<=8,2]"},
+      {"result = s32[4,4] dot(x, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+       "s32[<=4,4]"},
+      {"result = s32[8] reshape(x)", "s32[<=8]"},
+      {"result = s32[4,1,2] reshape(x)", "s32[<=4,1,2]"},
+      {"result = s32[1,4,2] reshape(x)", "s32[1,<=4,2]"},
+      {"result = s32[2,2,2] reshape(x)", "s32[<=2,2,2]"},
+      {"result = s32[4,2] call(x), to_apply=negated", "s32[<=4,2]"},
+      {"result = s32[4,2] set-dimension-size(x, four), dimensions={0}", "s32[4,2]"},
       {"t = (s32[], s32[4,2]) tuple(n, x)\n"
        "w = (s32[], s32[4,2]) while(t), condition=condition, body=body\n"
-       "r = s32[4,2] get-tuple-element(w), index=1",
+       "result = s32[4,2] get-tuple-element(w), index=1",
        "s32[<=4,2]"},
   };
   for (const auto& [text, shape] : cases) EXPECT_EQ(Declared(text), shape) << text;

@@ -267,6 +267,7 @@ bool DeclareDynamicDimensions(Module& module) {
   Computation& entry = *module.entry();
   entry.set_root(Restored(entry, entry.root(), result));
   module.header().is_scheduled = false;
+  for (Computation* c : computations) c->clear_schedule();  // which lack what was added
   return true;
 }
 

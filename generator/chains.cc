@@ -48,7 +48,7 @@ DimVector Regrouped(Random& random, DimVector dims) {
 DimVector ChainDims(GeneratedCode& s) {
   DimVector dims;
   int64_t count = 1;
-  for (int64_t rank = s.random().Between(1, 3); rank > 0; --rank) {
+  for (int64_t rank = s.random().OneOf({1, 1, 2, 3}); rank > 0; --rank) {
     int64_t d = s.random().Chance(0.6) ? s.EdgeSize() : s.random().Between(1, 9);
     if (count * d > kMostElements) d = s.random().Between(1, 3);
     dims.push_back(d);
@@ -64,7 +64,7 @@ void StridedSlice(GeneratedCode& s) {
   SliceAttrs attributes;
   for (const int64_t d : x.shape().dims) {
     SliceDim& slice = attributes.slice.emplace_back(SliceDim{0, d, 1});
-    if (s.random().Chance(0.4)) continue;
+    if (x.shape().rank() > 1 && s.random().Chance(0.4)) continue;
     slice.stride = s.random().OneOf({1, 2, 3, 3, 4, 5, 6, 7, 11, 16});
     if (s.random().Chance(0.5) || d < 8) continue;
     slice.start = s.random().Between(0, 3);
@@ -84,13 +84,37 @@ constexpr void (*kLinks[])(GeneratedCode&) = {
     ConvertValue,      ClampValues,       ReshapeValue,
 };
 
+// The array several times over, as the rows of another.
+void RepeatRows(GeneratedCode& s) {
+  const RandomValue x = s.Any();
+  DimVector dims = x.shape().dims, places;
+  for (int64_t d = 0; d < x.shape().rank(); ++d) places.push_back(d + 1);
+  dims.insert(dims.begin(), s.random().Between(2, 4));
+  if (CountOf(dims) > kMostElements) return;
+  const Shape shape = Shape::Array(x.type(), dims);
+  s.Keep(s.Make(Opcode::kBroadcast, {x.instruction}, BroadcastAttrs{places}, &shape), x.bounds);
+}
+
+// All elements in one dimension.
+void Flatten(GeneratedCode& s) {
+  const RandomValue x = s.Any();
+  const Shape shape = Shape::Array(x.type(), {x.shape().ElementCount()});
+  Instruction* flat = x.shape().IsRowMajor()
+                          ? s.Make(Opcode::kBitcast, {x.instruction}, &shape)
+                          : s.Make(Opcode::kReshape, {x.instruction}, ReshapeAttrs{}, &shape);
+  if (flat == nullptr) return;
+  flat->set_shape(shape.WithDefaultLayout());
+  s.Keep(flat, x.bounds);
+}
+
 // A chain as simplifiers leave them: what repeats or spreads elements, other dimensions, a choice.
-constexpr void (*kSpread[])(GeneratedCode&) = {BroadcastValue, BroadcastValue, ConcatenateValues,
-                                               PadValue, DynamicUpdateSliceValue};
-constexpr void (*kRename[])(GeneratedCode&) = {RegroupValue, RegroupValue, LayoutBitcast,
-                                               TransposeValue, ReverseValue};
-constexpr void (*kChoose[])(GeneratedCode&) = {StridedSlice, StridedSlice,      SliceValue,
-                                               GatherValue,  DynamicSliceValue, ReduceValue};
+constexpr void (*kSpread[])(GeneratedCode&) = {
+    RepeatRows, RepeatRows, BroadcastValue, ConcatenateValues, PadValue, DynamicUpdateSliceValue};
+constexpr void (*kRename[])(GeneratedCode&) = {Flatten,       Flatten,        RegroupValue,
+                                               LayoutBitcast, TransposeValue, ReverseValue};
+constexpr void (*kChoose[])(GeneratedCode&) = {StridedSlice, StridedSlice, StridedSlice,
+                                               SliceValue,   GatherValue,  DynamicSliceValue,
+                                               ReduceValue};
 
 // A new parameter of the entry, or some value: no large constants, whose text is long.
 RandomValue ChainStart(GeneratedCode& s) {

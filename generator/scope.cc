@@ -163,8 +163,9 @@ DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
 }
 
 int64_t GeneratedCode::EdgeSize() {
-  constexpr int64_t kWide[] = {255, 256, 257, 511, 512, 513, 1023, 1024, 1025};
-  return random().Chance(0.6) ? random().Between(1, 130) : random().OneOf(kWide);
+  constexpr int64_t kEdges[] = {16, 32, 64, 64, 128, 128, 256, 256, 512, 1024};
+  if (random().Chance(0.3)) return random().Between(1, 130);
+  return random().OneOf(kEdges) + (random().Chance(0.5) ? 0 : random().Between(-1, 1));
 }
 
 DimVector GeneratedCode::AnyDims() {

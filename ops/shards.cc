@@ -263,6 +263,17 @@ bool HasManualRegions(const Module& module) {
   return false;
 }
 
+bool SaysHowToCut(const Instruction& instruction) {
+  const auto cuts = [](const Instruction* i) {
+    if (i->opcode() != Opcode::kCustomCall || i->operand_count() != 1) return false;
+    const std::string& target = i->attr<CustomCallAttrs>().target;
+    return (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") &&
+           !SameIgnoringLayout(i->shape(), i->operand(0)->shape());
+  };
+  return cuts(&instruction) ||
+         std::any_of(instruction.users().begin(), instruction.users().end(), cuts);
+}
+
 int64_t DevicesNamed(const Module& module) {
   int64_t devices = 1;
   if (const auto meshes = MeshesOf(module); meshes.ok())

@@ -59,6 +59,9 @@ Literal JoinShards(const Shape& whole, const Tiling& tiling,
 // Whether the module has regions that run on shards between markers (SPMDFullToShardShape,
 // xla.sdy.GlobalToLocalShape and their inverses), so that it has a meaning on all devices only.
 bool HasManualRegions(const Module& module);
+// Whether the sharding of this instruction tells a marker of GSPMD's form (SPMDFullToShardShape,
+// SPMDShardToFullShape) how it cuts its array: it is such a marker, or the operand of one.
+bool SaysHowToCut(const Instruction& instruction);
 // How many devices the module's meshes, or the shardings of its entry, speak of; 1 where of none.
 int64_t DevicesNamed(const Module& module);
 // The cut of each array of a parameter, and of each array of the entry's result.

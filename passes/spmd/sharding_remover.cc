@@ -1,7 +1,7 @@
 // Shardings and domains taken away, domains put between them.
-#include <algorithm>
 #include <map>
 
+#include "ops/shards.h"
 #include "passes/expanders/expander.h"
 #include "passes/spmd/sharding_passes.h"
 #include "support/status.h"
@@ -15,22 +15,12 @@ bool BoundsRegion(const Instruction& i) {
   return target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
 }
 
-// What the marker of a region that stays would mean nothing without: its own sharding, and that of
-// its operand.
-bool SaysHowToCut(const Instruction& i) {
-  const auto stays = [](const Instruction* marker) {
-    return BoundsRegion(*marker) && marker->operand_count() == 1 &&
-           !SameIgnoringLayout(marker->shape(), marker->operand(0)->shape());
-  };
-  return stays(&i) || std::any_of(i.users().begin(), i.users().end(), stays);
-}
-
 bool OnlyMarksSharding(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall || i.operand_count() != 1) return false;
   const std::string& target = i.attr<CustomCallAttrs>().target;
   const bool mark = target == "Sharding" || target == "xla.sdy.Sharding" ||
                     target == "xla.sdy.FuncResultSharding" || BoundsRegion(i);
-  return mark && SameIgnoringLayout(i.shape(), i.operand(0)->shape());
+  return mark && SameIgnoringLayout(i.shape(), i.operand(0)->shape()) && !SaysHowToCut(i);
 }
 
 absl::StatusOr<bool> RemoveShardings(Module& module) {

@@ -5,6 +5,7 @@
 
 #include "ops/attention_call.h"
 #include "ops/lapack_legacy.h"
+#include "ops/shards.h"
 #include "ops/solver_calls.h"
 #include "passes/control_edges.h"
 #include "passes/vendor/vendor_calls_internal.h"
@@ -97,7 +98,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
   bool changed = false;
   Rewriter rewriter(computation);
   for (Instruction* i : computation.Instructions()) {
-    if (i->opcode() != Opcode::kCustomCall) continue;
+    if (i->opcode() != Opcode::kCustomCall || SaysHowToCut(*i)) continue;
     rewriter.set_subject(i);
     std::vector<Instruction*> parts = ExpandVendorCall(i, rewriter);
     Instruction* made = parts.empty() ? nullptr : Whole(i, std::move(parts), rewriter);

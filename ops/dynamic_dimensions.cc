@@ -69,7 +69,8 @@ Shape OfReshape(const Instruction& i) {
 
 Shape OfElementwise(const Instruction& i) {
   Shape shape = i.shape();
-  for (const Instruction* x : i.operands()) Merge(x->shape(), shape);
+  for (int64_t k = i.opcode() == Opcode::kClamp ? 1 : 0; k < i.operand_count(); ++k)
+    Merge(i.operand(k)->shape(), shape);
   return shape;
 }
 

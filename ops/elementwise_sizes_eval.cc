@@ -19,16 +19,17 @@ int64_t Agreed(int64_t a, int64_t b) {
 
 DimVector AgreedSizes(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
-  const bool last_says = context.instruction.opcode() == Opcode::kClamp;
+  const bool clamp = context.instruction.opcode() == Opcode::kClamp;
   DimVector sizes;
   for (size_t i = 0; i < context.operands.size(); ++i) {
     const Literal& operand = *context.operands[i];
     if (!HasDynamicDims(operand, shape)) continue;
     if (sizes.empty()) sizes.assign(shape.rank(), -1);
     for (int d = 0; d < shape.rank(); ++d) {
+      if (clamp && i == 0) break;
       if (!operand.shape().IsDynamic(d) || !shape.IsDynamic(d)) continue;
       const int64_t size = operand.dynamic_size(d);
-      sizes[d] = sizes[d] < 0 || last_says ? size : Agreed(sizes[d], size);
+      sizes[d] = sizes[d] < 0 || clamp ? size : Agreed(sizes[d], size);
     }
   }
   return sizes;

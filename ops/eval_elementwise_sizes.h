@@ -9,8 +9,9 @@ namespace hlokit {
 
 // The operands of an elementwise operation (map among them), and the sizes of its result. Where
 // operands differ in the size of a dynamic dimension the result has the smallest one, but that an
-// operand of size 1 is stretched to the size of the others. A clamp has the sizes of its last
-// operand that has some. Source: implicit broadcast in XLA's dynamic padder.
+// operand of size 1 is stretched to the size of the others. A clamp has the sizes of its
+// upper bound, else of the value that it clamps. Source: implicit broadcast in XLA's dynamic
+// padder.
 class ElementwiseOperands {
  public:
   explicit ElementwiseOperands(const EvalContext& context);

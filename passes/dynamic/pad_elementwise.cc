@@ -16,16 +16,16 @@ Instruction* Agreed(DynamicArrays& a, Instruction* x, Instruction* y) {
   return w.Select(is_one, w.Binary(Opcode::kMaximum, x, y), least);
 }
 
-// Those of a clamp are its last operand's.
+// Those of a clamp are its upper bound's, else those of the value that it clamps.
 Sizes AgreedSizes(DynamicArrays& a, const Instruction* i) {
-  const bool last_says = i->opcode() == Opcode::kClamp;
+  const bool clamp = i->opcode() == Opcode::kClamp;
   Sizes sizes(i->shape().rank(), nullptr);
-  for (int64_t k = 0; k < i->operand_count(); ++k) {
+  for (int64_t k = clamp ? 1 : 0; k < i->operand_count(); ++k) {
     const Sizes own = a.SizesOf(i->operand(k));
     for (size_t d = 0; d < own.size(); ++d) {
       if (own[d] == nullptr || own[d] == sizes[d]) continue;
       if (!i->shape().IsDynamic(static_cast<int>(d))) continue;
-      sizes[d] = sizes[d] == nullptr || last_says ? own[d] : Agreed(a, sizes[d], own[d]);
+      sizes[d] = sizes[d] == nullptr || clamp ? own[d] : Agreed(a, sizes[d], own[d]);
     }
   }
   return sizes;

@@ -141,10 +141,10 @@ Sized Clamped(GeneratedCode& s, const Sized& x) {
 
 Sized Mapped(GeneratedCode& s, const Sized& x) {
   const Sized y = Partner(s, x);
-  return {
-      s.MakeCalling(Opcode::kMap, {x.array, y.array},
-                    {s.ScalarFunction(Opcode::kMaximum, x.type())}, MapAttrs{Numbers(x.rank())}),
-      std::max(x.most, y.most)};
+  return {DeclaredAlong(s.MakeCalling(Opcode::kMap, {x.array, y.array},
+                                      {s.ScalarFunction(Opcode::kMaximum, x.type())},
+                                      MapAttrs{Numbers(x.rank())})),
+          std::max(x.most, y.most)};
 }
 
 Sized Transposed(GeneratedCode& s, const Sized& x) {

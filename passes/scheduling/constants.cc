@@ -71,6 +71,10 @@ bool AliasPassedOn(const Instruction* value, ShapeIndex output, ModuleHeader& he
   for (const InputOutputAlias& alias : header.aliases)
     if (alias.output == output || alias.parameter == value->parameter_number()) return false;
   header.aliases.push_back({std::move(output), value->parameter_number(), {}});
+  // Its memory has a taker now.
+  std::erase_if(header.donors, [value](const BufferDonor& donor) {
+    return donor.parameter == value->parameter_number();
+  });
   return true;
 }
 

@@ -36,8 +36,13 @@ endif()
 
 find_program(HLOKIT_CCACHE ccache)
 if(HLOKIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${HLOKIT_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HLOKIT_CCACHE})
+  # ccache takes objects that began with a precompiled header only where it is told that macros of time do not matter.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HLOKIT_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
 endif()
 
 include(CheckLinkerFlag)

@@ -109,31 +109,9 @@ double Flops(const Instruction& i) {
   }
 }
 
-bool IsTranscendental(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAtan2:
-    case Opcode::kCbrt:
-    case Opcode::kCosine:
-    case Opcode::kErf:
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kPower:
-    case Opcode::kRsqrt:
-    case Opcode::kSine:
-    case Opcode::kSqrt:
-    case Opcode::kTan:
-    case Opcode::kTanh:
-      return true;
-    default:
-      return false;
-  }
-}
-
 double Transcendentals(const Instruction& i) {
-  if (i.opcode() != Opcode::kFusion) return IsTranscendental(i.opcode()) ? Elements(i.shape()) : 0;
+  if (i.opcode() != Opcode::kFusion)
+    return HasTrait(i.opcode(), kTranscendental) ? Elements(i.shape()) : 0;
   double sum = 0;
   for (const Instruction* inside : i.to_apply()->Instructions()) sum += Transcendentals(*inside);
   return sum;

@@ -1,25 +1,10 @@
 // What clients tell of computations: shapes, statistics, snapshots.
-#include <algorithm>
-#include <array>
-
 #include "analysis/instruction_cost.h"
 #include "client/client.h"
 #include "proto/proto_file.h"
 #include "support/status.h"
 
 namespace hlokit {
-namespace {
-
-constexpr std::array kTranscendental = {
-    Opcode::kAcos,   Opcode::kAcosh,      Opcode::kAsin,        Opcode::kAsinh,
-    Opcode::kAtan2,  Opcode::kAtanh,      Opcode::kCbrt,        Opcode::kCosh,
-    Opcode::kCosine, Opcode::kErf,        Opcode::kExponential, Opcode::kExponentialMinusOne,
-    Opcode::kLog,    Opcode::kLogPlusOne, Opcode::kLogistic,    Opcode::kPower,
-    Opcode::kRsqrt,  Opcode::kSine,       Opcode::kSinh,        Opcode::kSqrt,
-    Opcode::kTan,    Opcode::kTanh};
-
-}  // namespace
-
 absl::StatusOr<ProgramShape> Client::GetComputationShape(const XlaComputation& computation) {
   return computation.GetProgramShape();
 }
@@ -33,8 +18,7 @@ absl::StatusOr<ComputationStats> Client::GetComputationStats(const XlaComputatio
       const InstructionCost cost = CostOf(*i);
       stats.flop_count += cost.flops;
       stats.bytes_accessed += cost.bytes;
-      if (std::find(kTranscendental.begin(), kTranscendental.end(), i->opcode()) !=
-          kTranscendental.end())
+      if (HasTrait(i->opcode(), kTranscendental))
         stats.transcendental_count += static_cast<double>(i->shape().ElementCount());
     }
   return stats;

@@ -113,11 +113,6 @@ double OpCost(const Instruction* i) {
     case Opcode::kExponentialMinusOne:
     case Opcode::kLogPlusOne:
       return 8;
-    case Opcode::kPower:
-    case Opcode::kAtan2:
-    case Opcode::kTan:
-    case Opcode::kCbrt:
-      return 20;
     case Opcode::kDivide:
     case Opcode::kSqrt:
     case Opcode::kRsqrt:
@@ -146,7 +141,7 @@ double OpCost(const Instruction* i) {
     case Opcode::kConstant:
       return 0;
     default:
-      return 1;
+      return HasTrait(i->opcode(), kTranscendental) ? 20 : 1;
   }
 }
 

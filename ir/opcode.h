@@ -44,6 +44,9 @@ enum Trait : uint16_t {
   kAsyncStart = 64,
   kAsyncDone = 128,
   kExact = 256,  // of values of their types it makes one of its type: nothing is left to round
+  kTranscendental = 512,      // a root, power, logarithm, or function of angles and the like
+  kLayoutInsensitive = 1024,  // operand and result elements are named by index: any layouts will do
+  kPicksElements = 2048,      // each result element is one of the operands', or its negative
 };
 
 struct OpInfo {

@@ -113,7 +113,7 @@ class Seen {
   Instruction* TwinOf(Instruction* i) {
     const auto [found, fresh] = exact_.insert(i);
     if (!fresh) return *found;
-    if (!i->shape().IsArray() || !LooksAtElements(i->opcode())) return nullptr;
+    if (!i->shape().IsArray() || !HasTrait(i->opcode(), kLayoutInsensitive)) return nullptr;
     const auto [similar, first] = in_any_order_.insert(i);
     if (first || !UsersTakeAnyOrder(i)) return nullptr;
     exact_.erase(i);

@@ -4,16 +4,9 @@
 #include <cmath>
 
 #include "passes/expanders/expander.h"
-#include "passes/float_types/picked_values.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {
-
-bool PicksValues(Opcode opcode) {
-  return HasTrait(opcode, kMovesData) || opcode == Opcode::kMaximum || opcode == Opcode::kMinimum ||
-         opcode == Opcode::kClamp || opcode == Opcode::kSelect || opcode == Opcode::kAbs ||
-         opcode == Opcode::kNegate || opcode == Opcode::kAllGather;
-}
 
 namespace {
 
@@ -60,7 +53,7 @@ Instruction* WidenedFrom(const Instruction* i) {
 
 Made Fold(Instruction* i, Rewriter& r) {
   if (!HasType(i, kWide)) return nullptr;
-  if (!IsProduct(i) && !PicksValues(i->opcode())) return nullptr;
+  if (!IsProduct(i) && !HasTrait(i->opcode(), kPicksElements)) return nullptr;
   if (i->opcode() == Opcode::kBitcast || i->opcode() == Opcode::kAllGather) return nullptr;
   std::vector<Instruction*> operands;
   bool any = false;
@@ -80,8 +73,9 @@ Made Propagate(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kConvert || !HasType(i, kNarrow) || !HasType(i->operand(0), kWide))
     return nullptr;
   Instruction* x = i->operand(0);
-  if (!PicksValues(x->opcode()) || x->opcode() == Opcode::kBitcast || x->users().size() != 1 ||
-      x->IsRoot() || !x->control_successors().empty() || !x->control_predecessors().empty())
+  if (!HasTrait(x->opcode(), kPicksElements) || x->opcode() == Opcode::kBitcast ||
+      x->users().size() != 1 || x->IsRoot() || !x->control_successors().empty() ||
+      !x->control_predecessors().empty())
     return nullptr;
   HloWriter w(r);
   std::vector<Instruction*> operands;

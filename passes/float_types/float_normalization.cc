@@ -5,7 +5,6 @@
 #include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/expanders/expander.h"
-#include "passes/float_types/picked_values.h"
 #include "passes/hlo_writer.h"
 #include "support/status.h"
 
@@ -147,7 +146,7 @@ Instruction* WithoutRounding(Instruction* i, const Narrowed& own, const Widening
   Instruction* x = narrow->operand(0);
   if (!SameShape(x->shape(), i->shape())) return nullptr;
   if (own.contains(narrow) && IsResult(i)) return x;
-  if (!PicksValues(x->opcode())) return nullptr;
+  if (!HasTrait(x->opcode(), kPicksElements)) return nullptr;
   for (const Instruction* operand : x->operands()) {
     const bool widened =
         operand->opcode() == Opcode::kConvert && operand->operand(0)->shape().type == types.low;

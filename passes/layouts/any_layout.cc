@@ -1,31 +1,7 @@
-// Which operations look at elements alone.
+// Which values may change their layout without anybody noticing.
 #include "passes/layouts/any_layout.h"
 
 namespace hlokit {
-
-bool LooksAtElements(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBroadcast:
-    case Opcode::kConcatenate:
-    case Opcode::kDot:
-    case Opcode::kDynamicSlice:
-    case Opcode::kGather:
-    case Opcode::kIota:
-    case Opcode::kPad:
-    case Opcode::kReduce:
-    case Opcode::kReduceWindow:
-    case Opcode::kReshape:
-    case Opcode::kReverse:
-    case Opcode::kSlice:
-    case Opcode::kTranspose:
-      return true;
-    case Opcode::kBitcastConvert:
-    case Opcode::kCopy:
-      return false;
-    default:
-      return HasTrait(opcode, kElementwise);
-  }
-}
 
 bool SameButForOrder(const Shape& a, const Shape& b) {
   if (!a.IsArray() || !SameIgnoringLayout(a, b)) return false;
@@ -37,7 +13,7 @@ bool SameButForOrder(const Shape& a, const Shape& b) {
 bool UsersTakeAnyOrder(const Instruction* i) {
   if (i->IsRoot()) return false;
   for (const Instruction* user : i->users())
-    if (!LooksAtElements(user->opcode())) return false;
+    if (!HasTrait(user->opcode(), kLayoutInsensitive)) return false;
   return true;
 }
 

@@ -14,10 +14,6 @@ bool ClaimErrorSlot(HlokitRunContext* ctx) {
                                      __ATOMIC_RELAXED);
 }
 
-void ReportMissing(void* ctx, const char* what, int64_t id) {
-  hlokit::SetKernelError(ctx, "no %s is installed (number %lld)", what, static_cast<long long>(id));
-}
-
 }  // namespace
 
 namespace hlokit {
@@ -53,25 +49,12 @@ void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** opera
                            void** results) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
   if (run == nullptr || run->call_reference == nullptr) {
-    return ReportMissing(ctx, "reference platform", instruction_id);
+    return hlokit::SetKernelError(ctx, "no reference platform is installed (number %lld)",
+                                  static_cast<long long>(instruction_id));
   }
   // A failed run takes nothing more from its host and gives it nothing.
   if (hlokit_cancelled(run)) return;
   run->call_reference(run, instruction_id, operands, results);
-}
-
-void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results) {
-  auto* run = static_cast<HlokitRunContext*>(ctx);
-  if (run == nullptr || run->custom_call == nullptr)
-    return ReportMissing(ctx, "custom call handler", call_id);
-  run->custom_call(run, call_id, operands, results);
-}
-
-void hlokit_collective(void* ctx, int64_t op_id, const void** operands, void** results) {
-  auto* run = static_cast<HlokitRunContext*>(ctx);
-  if (run == nullptr || run->collective == nullptr)
-    return ReportMissing(ctx, "collective handler", op_id);
-  run->collective(run, op_id, operands, results);
 }
 
 }  // extern "C"

@@ -16,15 +16,6 @@ struct HlokitRunContext;
 typedef void (*HlokitCallReference)(struct HlokitRunContext* ctx, int64_t instruction_id,
                                     const void** operands, void** results);
 
-// Runs a custom call that no kernel knows: `call_id` is the client's number for it.
-typedef void (*HlokitCustomCall)(struct HlokitRunContext* ctx, int64_t call_id,
-                                 const void** operands, void** results);
-
-// Meets the other devices: `op_id` is the client's number for a collective or send/recv
-// instruction.
-typedef void (*HlokitCollective)(struct HlokitRunContext* ctx, int64_t op_id, const void** operands,
-                                 void** results);
-
 enum { HLOKIT_ERROR_SIZE = 512 };
 
 // One per run and device. Zero bytes (with struct_size set) are a valid context: default threads,
@@ -41,9 +32,7 @@ struct HlokitRunContext {
   int64_t steps_left;      // of code that counts its steps: below 0 its loops end
 
   char error[HLOKIT_ERROR_SIZE];       // the message where `failed` is 1
-  HlokitCallReference call_reference;  // null: such an instruction is an error; so the two below
-  HlokitCustomCall custom_call;        // by the client's number of the call
-  HlokitCollective collective;         // by the client's number of the instruction
+  HlokitCallReference call_reference;  // null: such an instruction is an error
   void* user;                          // the owner's own data
   void* queues;   // HlokitQueues of infeed and outfeed, see queues.h; may be null
   void* devices;  // hlokit::Devices of the run, see devices.h; null: exchanges are errors
@@ -60,8 +49,6 @@ int32_t hlokit_cancelled(const void* ctx);
 // run that failed or was cancelled makes no more calls of reference kernels.
 void hlokit_call_reference(void* ctx, int64_t instruction_id, const void** operands,
                            void** results);
-void hlokit_custom_call(void* ctx, int64_t call_id, const void** operands, void** results);
-void hlokit_collective(void* ctx, int64_t op_id, const void** operands, void** results);
 
 #ifdef __cplusplus
 }  // extern "C"

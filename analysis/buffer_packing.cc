@@ -9,10 +9,10 @@ namespace hlokit {
 namespace {
 
 // Above this many buffers one quick pass by time has to do.
-constexpr size_t kMostPlaced = 3000;
+constexpr size_t kMaxPlaced = 3000;
 // Pairs of buffers that all tries together may look at.
-constexpr size_t kMostPairs = 30'000'000;
-constexpr int kMostRepairs = 24;
+constexpr size_t kMaxPairs = 30'000'000;
+constexpr int kMaxRepairs = 24;
 
 using Order = std::vector<int>;
 
@@ -25,11 +25,11 @@ class Packer {
 
   int64_t Run(int64_t live_peak) {
     const size_t pairs = std::max<size_t>(1, buffers_.size() * buffers_.size());
-    size_t tries = std::max<size_t>(1, kMostPairs / pairs);
+    size_t tries = std::max<size_t>(1, kMaxPairs / pairs);
     const auto done = [&] { return best_size_ <= live_peak || tries == 0; };
     for (const Order& start : Orders()) {
       Order order = start;
-      for (int repair = 0; repair < kMostRepairs && !done(); ++repair) {
+      for (int repair = 0; repair < kMaxRepairs && !done(); ++repair) {
         for (const bool best_fit : {true, false}) {
           if (done()) break;
           --tries;
@@ -169,7 +169,7 @@ int64_t ArenaSize(int64_t bytes) { return (bytes + kArenaAlignment - 1) & ~(kAre
 
 int64_t PackBuffers(absl::Span<BufferLife> buffers, int64_t live_peak) {
   if (buffers.empty()) return 0;
-  if (buffers.size() > kMostPlaced) return TimePacker(buffers).Run();
+  if (buffers.size() > kMaxPlaced) return TimePacker(buffers).Run();
   return Packer(buffers).Run(live_peak);
 }
 

@@ -8,8 +8,8 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostBytes = 256 << 10;  // more is for threads
-constexpr size_t kMostStarts = 64;         // instructions that compute where a slice begins
+constexpr int64_t kMaxBytes = 256 << 10;  // more is for threads
+constexpr size_t kMaxStarts = 64;         // instructions that compute where a slice begins
 
 // The operand that an instruction is, looked at through what changes no bytes; -1 for none.
 int64_t LeafOf(const Expression& e, const Instruction* i) {
@@ -25,7 +25,7 @@ int64_t LeafOf(const Expression& e, const Instruction* i) {
 bool IsBlock(const Shape& shape) {
   return shape.IsArray() && shape.IsRowMajor() && !IsSubByte(shape.type) &&
          !IsComplex(shape.type) && !shape.HasDynamicDims() && shape.ElementCount() > 0 &&
-         shape.ByteSize() <= kMostBytes;
+         shape.ByteSize() <= kMaxBytes;
 }
 
 // True if `part` of an array of shape `whole`, of the same rank, is one piece of its memory.
@@ -93,7 +93,7 @@ bool AddSliceCopy(const Expression& e, std::vector<Kernel>& out) {
   const int64_t operand = LeafOf(e, slice->operand(0));
   if (operand < 0 || HasStrides(*slice) || !slice->shape().IsRowMajor() ||
       slice->shape().type != e.shapes[0].type || !slice->operand(0)->shape().IsRowMajor() ||
-      !LiesTogether(slice->shape(), slice->operand(0)->shape()) || Body(e).size() > kMostStarts)
+      !LiesTogether(slice->shape(), slice->operand(0)->shape()) || Body(e).size() > kMaxStarts)
     return false;
   out.push_back(InPlaceOfCall([e, slice, operand](Builder& b, KernelArrays& arrays) {
     ElementEmitter emitter(b);

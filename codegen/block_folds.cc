@@ -188,7 +188,7 @@ class BlockFold {
     for (int64_t g = 0; g < form_.groups; ++g) {
       llvm::Value* value = ToMemoryForm(b_, form_.type, {sums[g]});
       if (form_.result_stride(form_.across) != 1) {
-        StoreApart(value, place, g * kLanes);
+        StoreStrided(value, place, g * kLanes);
         continue;
       }
       llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
@@ -205,7 +205,7 @@ class BlockFold {
   }
 
   // Those of the lanes from `lane` on that are results.
-  void StoreApart(llvm::Value* values, llvm::Value* place, int64_t lane) {
+  void StoreStrided(llvm::Value* values, llvm::Value* place, int64_t lane) {
     const FoldedDim& across = form_.dims[form_.across];
     const int64_t stride = form_.result_stride(form_.across);
     for (int64_t k = 0; k < kLanes; ++k) {
@@ -282,9 +282,9 @@ class BlockFold {
     if (InWords()) return FoldWords(offset, sums);
     Values next;
     for (int64_t g = 0; g < form_.groups; ++g) {
-      llvm::Value* x = careful                    ? LoadCarefully(offset, g)
-                       : form_.lane_stride() == 1 ? LoadBeside(offset, g)
-                                                  : LoadApart(offset, g);
+      llvm::Value* x = careful                    ? LoadMasked(offset, g)
+                       : form_.lane_stride() == 1 ? LoadContiguous(offset, g)
+                                                  : LoadStrided(offset, g);
       llvm::Value* folded = Combine(sums[g], x);
       next.push_back(careful ? b_.CreateSelect(inside_, folded, sums[g]) : folded);
     }
@@ -307,13 +307,13 @@ class BlockFold {
                                 b_.CreateNSWAdd(offset, b_.getInt64(lane * form_.lane_stride())));
   }
 
-  llvm::Value* LoadBeside(llvm::Value* offset, int64_t group) {
+  llvm::Value* LoadContiguous(llvm::Value* offset, int64_t group) {
     llvm::Value* loaded =
         b_.CreateAlignedLoad(Vector(memory_), AddressOf(offset, group * kLanes), alignment_);
     return FromMemoryForm(b_, form_.type, loaded).re;
   }
 
-  llvm::Value* LoadApart(llvm::Value* offset, int64_t group) {
+  llvm::Value* LoadStrided(llvm::Value* offset, int64_t group) {
     llvm::Value* loaded = llvm::PoisonValue::get(Vector(memory_));
     for (int64_t k = 0; k < kLanes; ++k)
       loaded = b_.CreateInsertElement(
@@ -323,7 +323,7 @@ class BlockFold {
   }
 
   // Of lanes outside the array anything; sets which ones are inside.
-  llvm::Value* LoadCarefully(llvm::Value* offset, int64_t group) {
+  llvm::Value* LoadMasked(llvm::Value* offset, int64_t group) {
     const FoldedDim& across = form_.dims[form_.across];
     if (across.window == 1 && form_.lane_stride() == 1) {
       llvm::Value* at = b_.CreateVectorSplat(kLanes, start_[form_.across]);

@@ -220,7 +220,7 @@ class ColumnReduce {
       for (int64_t k = 0; k < n; ++k)
         arguments.push_back(rounds_steps ? emitter.EmitTaken(hero->operand(k), index)
                                          : emitter.Emit(hero->operand(k), index));
-      const std::vector<ScalarValue> values = EmitFoldStep(emitter, *hero, arguments);
+      const std::vector<ScalarValue> values = EmitReductionStep(emitter, *hero, arguments);
       next.insert(next.end(), values.begin(), values.end());
     }
     return next;

@@ -15,7 +15,7 @@ constexpr int64_t kStepsLeftOffset = offsetof(HlokitRunContext, steps_left);
 // Loops of at most so many instructions, all with small results, end before anyone can ask them to.
 constexpr int64_t kSoon = 1 << 24;
 // Longer loops and branches are functions of their own: LLVM's time grows faster than a function.
-constexpr size_t kMostInline = 120;
+constexpr size_t kMaxInline = 120;
 // Copies from here on are worth several threads, and writing results past the caches.
 constexpr int64_t kLargeCopy = 1 << 20;
 // Results that are copied, all together, from which on the caches would lose all else to them.
@@ -91,7 +91,7 @@ size_t ModuleEmitter::InlineSize(const Computation& computation) const {
 bool ModuleEmitter::IsInline(const Instruction& i) const {
   size_t size = 0;
   for (const Computation* called : i.called()) size += InlineSize(*called);
-  return size <= kMostInline;
+  return size <= kMaxInline;
 }
 
 absl::Status ModuleEmitter::EmitInline(Frame& f, const Computation& computation) {
@@ -140,7 +140,7 @@ bool ModuleEmitter::EndsSoon(const Instruction& loop) const {
 }
 
 // True unless the run was cancelled or failed: both are read as one word.
-llvm::Value* ModuleEmitter::GoesOn(Frame& f, const Instruction& loop) {
+llvm::Value* ModuleEmitter::EmitCancellationCheck(Frame& f, const Instruction& loop) {
   llvm::Value* stop_at =
       f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), kCancelledOffset);
   llvm::Value* stop = f.b.CreateAlignedLoad(f.b.getInt64Ty(), stop_at, llvm::Align(4), true);
@@ -166,7 +166,8 @@ absl::Status ModuleEmitter::EmitWhile(Frame& f, const Instruction& i) {
   b.SetInsertPoint(head);
   CallComputation(f, condition);
   llvm::Value* flag = b.CreateLoad(b.getInt8Ty(), Pointer(f, buffers_.slice(i.called(0)->root())));
-  b.CreateCondBr(b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), GoesOn(f, i)), loop, exit);
+  b.CreateCondBr(b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), EmitCancellationCheck(f, i)), loop,
+                 exit);
   b.SetInsertPoint(loop);
   CallComputation(f, body);
   EmitCopies(f, buffers_.loop_back_copies(&i));
@@ -206,7 +207,7 @@ absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Instruction& i) {
             {state.begin(), state.end()});
   RETURN_IF_ERROR(EmitInline(f, condition));
   llvm::Value* flag = ElementsOf(f, condition.root(), 0)[0].re;
-  if (!EndsSoon(i)) flag = b.CreateAnd(flag, GoesOn(f, i));
+  if (!EndsSoon(i)) flag = b.CreateAnd(flag, EmitCancellationCheck(f, i));
   b.CreateCondBr(flag, loop, exit);
   b.SetInsertPoint(loop);
   RETURN_IF_ERROR(EmitInline(f, body));

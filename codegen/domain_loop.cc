@@ -13,14 +13,14 @@ constexpr int64_t kLongInner = 8192;
 // What WriteOutShortRows takes for short (eight and more make vectors of their own), and for little
 // work.
 constexpr int64_t kWrittenOut = 7;
-constexpr double kMostWrittenOut = 96;
+constexpr double kMaxWrittenOut = 96;
 // Elements of a unit of linear loops, at most and at least.
-constexpr int64_t kMostInRow = 1024, kLeastInRow = 64;
+constexpr int64_t kMaxInRow = 1024, kLeastInRow = 64;
 
 // The length of rows of which `count` elements can be made, where it is one that vectors of all
 // widths divide: LLVM then writes no second and third loop for what is left over.
 int64_t RowLength(int64_t count) {
-  int64_t length = kMostInRow;
+  int64_t length = kMaxInRow;
   while (length >= kLeastInRow && count % length != 0) length /= 2;
   return length >= kLeastInRow ? length : 1;
 }
@@ -64,7 +64,7 @@ DomainLoop::DomainLoop(const Shape& shape, bool linear, double element_cost)
 void DomainLoop::WriteOutShortRows(double element_cost) {
   if (inner_dims_.size() < 2) return;
   const int64_t row = shape_.dims[inner_dims_.back()];
-  written_out_ = row <= kWrittenOut && static_cast<double>(row) * element_cost <= kMostWrittenOut;
+  written_out_ = row <= kWrittenOut && static_cast<double>(row) * element_cost <= kMaxWrittenOut;
 }
 
 void DomainLoop::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,

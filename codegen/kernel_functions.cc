@@ -18,7 +18,7 @@ bool IsReadOnly(const Slice& slice) {
 }
 
 // Part of a fusion: what its own arrays look like.
-std::string LooksOf(const Instruction& i, const Kernel& kernel) {
+std::string StructureOf(const Instruction& i, const Kernel& kernel) {
   if (kernel.results.empty()) {
     std::string looks = absl::StrCat(Text(i.opcode()), Text(i.shape(), true));
     for (const Instruction* operand : i.operands())
@@ -129,7 +129,7 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(const Instruction& i, const Ke
                                                   const std::vector<Slice>& slices,
                                                   const Instruction** unsupported) {
   const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
-  const auto [place, fresh] = part_of_.try_emplace(LooksOf(i, kernel), lightest);
+  const auto [place, fresh] = part_of_.try_emplace(StructureOf(i, kernel), lightest);
   const size_t part = place->second;
   const std::string name = absl::StrCat("kernel_", next_kernel_++, "_", i.name());
   llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, unsupported);

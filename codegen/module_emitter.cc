@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/in_place.h"
-#include "codegen/exchange_call.h"
+#include "codegen/collective_call.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -198,7 +198,7 @@ absl::Status ModuleEmitter::EmitPlain(Frame& f, const Instruction& i) {
   }
   if (MakesNoCode(i) || NothingToDo(i)) return absl::OkStatus();
   MarkBegin(f, i);
-  const bool exchange = options_.exchanges && IsExchange(i);
+  const bool exchange = options_.exchanges && IsDeviceCommunication(i);
   if (!exchange && !HasLibraryCall(i) && CanEmitKernels(i)) {
     const Instruction* unsupported = nullptr;
     const bool small = EmitSmall(f, i, &unsupported);
@@ -216,7 +216,7 @@ absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Instruction& i, bool
   LibrarySite site(*this, f, i);
   if (exchange) {
     out_.exchanges = true;
-    const Instruction* unsupported = EmitExchange(site, i, module_.header());
+    const Instruction* unsupported = EmitCollective(site, i, module_.header());
     return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
   }
   if (EmitLibraryCall(site, i)) return absl::OkStatus();

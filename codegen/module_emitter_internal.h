@@ -115,7 +115,7 @@ class ModuleEmitter {
   void SetLeaves(Frame& f, std::initializer_list<const Instruction*> holders,
                  const std::vector<int64_t>& leaves, const Values& values);
   llvm::BasicBlock* NewBlock(Frame& f, const char* name);
-  llvm::Value* GoesOn(Frame& f, const Instruction& loop);
+  llvm::Value* EmitCancellationCheck(Frame& f, const Instruction& loop);
   bool EndsSoon(const Instruction& loop) const;
   llvm::Value* BranchNumber(Frame& f, const Instruction& i);
   void CallComputation(Frame& f, llvm::Function* function);

@@ -8,8 +8,8 @@ namespace hlokit {
 // One step of a reduction or window: the new running values from the old ones and an element of
 // each array. Narrow floats are f32 values that hold numbers of their type where steps round
 // (ops/reducer.h); a computation of several operations then rounds after each.
-std::vector<ScalarValue> EmitFoldStep(ElementEmitter& emitter, const Instruction& fold,
-                                      absl::Span<const ScalarValue> arguments);
+std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& fold,
+                                           absl::Span<const ScalarValue> arguments);
 
 class RunningReduction {
  public:
@@ -31,7 +31,7 @@ class RunningReduction {
   // Of a reduction to one array by addition, multiplication, minimum or maximum of floats: the
   // scalar that changes nothing, and two partial results (scalars or vectors) as one; both of them
   // running values, which may be keys.
-  llvm::Value* Neutral() const;
+  llvm::Value* IdentityElement() const;
   llvm::Value* Combine(llvm::Value* x, llvm::Value* y) const;
   // The reduction's results, in its own types, from what the loops left.
   std::vector<ScalarValue> Results(const Values& carried, size_t& used) const;

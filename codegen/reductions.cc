@@ -28,10 +28,10 @@ class Reassociate {
 };
 
 // Sums this short are written out where ElementEmitter::set_unroll is on.
-constexpr int64_t kMostSteps = 8;
+constexpr int64_t kMaxSteps = 8;
 
 // The most elements of a window that is, and the most operations on them.
-constexpr int64_t kMostWindow = 36, kMostWindowSteps = 120;
+constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120;
 
 // Neighbours first: no value waits for more additions than it must.
 ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
@@ -87,8 +87,8 @@ static void RoundStep(Builder& b, const Instruction& fold, std::vector<ScalarVal
       values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
 }
 
-std::vector<ScalarValue> EmitFoldStep(ElementEmitter& emitter, const Instruction& fold,
-                                      absl::Span<const ScalarValue> arguments) {
+std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& fold,
+                                           absl::Span<const ScalarValue> arguments) {
   const bool rounds = RoundsSteps(fold), simple = SimpleReducer(*fold.to_apply()).has_value();
   const bool was_wide = emitter.wide();
   emitter.set_wide(simple || !rounds);
@@ -164,10 +164,10 @@ Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
                  : b.CreateMul(arguments[0].re, arguments[1].re)};
   }
   const Reassociate flags(b, reassociate_);
-  return Flatten(EmitFoldStep(*emitter_, *reduce_, arguments));
+  return Flatten(EmitReductionStep(*emitter_, *reduce_, arguments));
 }
 
-llvm::Value* RunningReduction::Neutral() const {
+llvm::Value* RunningReduction::IdentityElement() const {
   llvm::Type* type = initial_[0].re->getType();
   if (key_fold_ != llvm::Intrinsic::not_intrinsic)
     return Key(llvm::ConstantFP::getInfinity(type, key_fold_ == llvm::Intrinsic::smax));
@@ -205,7 +205,7 @@ std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t
 
 Values ElementEmitter::Repeat(int64_t count, const Values& initial,
                               absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-  if (!unroll_ || count > kMostSteps) return EmitLoopCarrying(b_, count, initial, body);
+  if (!unroll_ || count > kMaxSteps) return EmitLoopCarrying(b_, count, initial, body);
   Values carried = initial;
   for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
   return carried;
@@ -351,9 +351,9 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
 
   // Small windows are written out, so that the loop over elements is the innermost one.
   int64_t steps = 1;
-  for (const WindowDim& w : window) steps = std::min(steps * w.size, kMostWindow + 1);
+  for (const WindowDim& w : window) steps = std::min(steps * w.size, kMaxWindow + 1);
   const int64_t function = i->to_apply()->instruction_count() - 2 * n;
-  const bool written_out = steps <= kMostWindow && steps * function <= kMostWindowSteps;
+  const bool written_out = steps <= kMaxWindow && steps * function <= kMaxWindowSteps;
   const auto repeat = [&](int64_t count, const Values& initial,
                           absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
     if (!written_out) return EmitLoopCarrying(b_, count, initial, body);
@@ -369,7 +369,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
         arguments.push_back(rounds_steps ? EmitTaken(i->operand(k), ElementIndex::Multi(multi))
                                          : Emit(i->operand(k), ElementIndex::Multi(multi)));
       const Reassociate flags(b_, reassociate);
-      Values next = Flatten(EmitFoldStep(*this, *i, arguments));
+      Values next = Flatten(EmitReductionStep(*this, *i, arguments));
       for (size_t v = 0; v < next.size(); ++v)
         next[v] = b_.CreateSelect(inside, next[v], carried[v]);
       return next;
@@ -434,7 +434,7 @@ ScalarValue ElementEmitter::EmitDot(const Instruction* i, const ElementIndex& in
                             });
   };
   ScalarValue sum;
-  if (unroll_ && summed.size() == 1 && lhs->shape().dims[summed[0]] <= kMostSteps) {
+  if (unroll_ && summed.size() == 1 && lhs->shape().dims[summed[0]] <= kMaxSteps) {
     std::vector<ScalarValue> products;
     for (int64_t k = 0; k < lhs->shape().dims[summed[0]]; ++k) {
       set_place(0, b_.getInt64(k));

@@ -63,7 +63,7 @@ class RowEmitter {
  private:
   void EmitRow(llvm::Value* unit);
   void FindPlace(llvm::Value* unit);
-  void MakeRooms();
+  void AllocateScratch();
   ScalarValue KeptValue(size_t k, const ElementIndex& index);
   void EmitRowValues(int pass);
   bool Spreads(const Instruction* i) const;
@@ -108,8 +108,8 @@ class RowEmitter {
   void StoreRunning(const Values& values);
   Values LoadRunning();
   void EmitTileRows(size_t level);
-  void FoldRows(llvm::Value* row, int64_t rows);
-  void AskAhead();
+  void ReduceRows(llvm::Value* row, int64_t rows);
+  void Prefetch();
   void FinishVector();
 
   const RowPlan& plan_;

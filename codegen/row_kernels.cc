@@ -16,10 +16,10 @@ RowEmitter::RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
   if (plan.lanes > 0) BindLanes();
   BindQuotients();
   BindExponentials();
-  MakeRooms();
+  AllocateScratch();
 }
 
-void RowEmitter::MakeRooms() {
+void RowEmitter::AllocateScratch() {
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
   llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
   b_.SetInsertPoint(&entry, entry.begin());

@@ -185,7 +185,7 @@ Values RowEmitter::EmitLanes(int pass, const std::vector<RunningReduction>& runn
       if (plan_.columns)
         r.AppendInitial(first);
       else
-        first = {r.Neutral()};
+        first = {r.IdentityElement()};
       carried.push_back(Splat(first[0]));
     }
   const auto outside = multi_;

@@ -10,7 +10,7 @@ namespace {
 
 // Values kept from one pass over a row to a later one take at most so many bytes; those of columns
 // lie apart where they come from, so that the second cache is better than asking again.
-constexpr int64_t kMostKeptBytes = 32 << 10, kMostKeptOfColumns = 128 << 10;
+constexpr int64_t kMaxKeptBytes = 32 << 10, kMaxKeptOfColumns = 128 << 10;
 
 // A vector register of the widest machines in f32; narrower ones take two or four.
 constexpr int64_t kLanes = kRowLanes;
@@ -52,7 +52,7 @@ void PlanKept(RowPlan& plan) {
     }
     int64_t size = plan.form.length * ByteWidth(i->shape().type);
     if (plan.columns) size *= plan.lanes;
-    const int64_t most = plan.columns ? kMostKeptOfColumns : kMostKeptBytes;
+    const int64_t most = plan.columns ? kMaxKeptOfColumns : kMaxKeptBytes;
     if (uses < 2 || bytes + size > most) continue;
     bytes += size;
     plan.kept.push_back({i, first, rounded});

@@ -104,18 +104,18 @@ void RowEmitter::EmitTileRows(size_t level) {
   }
   const int64_t together = plan_.body.size() > kLongBody ? 1 : kRowsTogether;
   EmitLoop(b_, size / together,
-           [&](llvm::Value* block) { FoldRows(Scale(b_, block, together), together); });
-  if (const int64_t rest = size % together; rest > 0) FoldRows(b_.getInt64(size - rest), rest);
+           [&](llvm::Value* block) { ReduceRows(Scale(b_, block, together), together); });
+  if (const int64_t rest = size % together; rest > 0) ReduceRows(b_.getInt64(size - rest), rest);
 }
 
 // Folds rows `row` .. `row` + rows - 1 of the last reduced dimension, in order.
-void RowEmitter::FoldRows(llvm::Value* row, int64_t rows) {
+void RowEmitter::ReduceRows(llvm::Value* row, int64_t rows) {
   ForVectors([&] {
     Values values = LoadRunning();
     for (int64_t k = 0; k < rows; ++k) {
       multi_[plan_.beside.outer.back()] = b_.CreateNSWAdd(row, b_.getInt64(k));
       place_ = LinearOffset(b_, ElementIndex::Multi(multi_), form_.full);
-      AskAhead();
+      Prefetch();
       emitter_.BeginScope();
       Values next;
       size_t used = 0;
@@ -129,7 +129,7 @@ void RowEmitter::FoldRows(llvm::Value* row, int64_t rows) {
 }
 
 // Asks memory for what vectors of a later row will read; beyond an array's end that does nothing.
-void RowEmitter::AskAhead() {
+void RowEmitter::Prefetch() {
   constexpr int64_t kLine = 64;
   const int64_t ahead = kRowsAhead * RowMajorStrides(form_.full.dims)[plan_.beside.outer.back()];
   for (const Expression::Leaf& leaf : plan_.e.leaves) {

@@ -8,7 +8,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostCols = 64, kMostWork = 8192;  // of one dot
+constexpr int64_t kMaxCols = 64, kMaxWork = 8192;  // of one dot
 constexpr int64_t kVectorBytes = 64;
 constexpr int64_t kRowsTogether = 4;
 constexpr int64_t kWrittenOut = 8;  // sums this short are no loops
@@ -209,9 +209,8 @@ bool IsSmallBatchedDot(const Instruction& i) {
   SmallDot dot;
   if (!Describe(i, dot) || dot.batch.ElementCount() < 2) return false;
   const int64_t work = dot.rows.size * dot.cols.size * dot.sums.size;
-  return dot.cols.size <= kMostCols && dot.rows.size <= kMostCols && work > 0 &&
-         work <= kMostWork && (dot.cols.out == 1 || dot.cols.size == 1) &&
-         (dot.cols.rhs == 1 || work <= kMostWork / 4);
+  return dot.cols.size <= kMaxCols && dot.rows.size <= kMaxCols && work > 0 && work <= kMaxWork &&
+         (dot.cols.out == 1 || dot.cols.size == 1) && (dot.cols.rhs == 1 || work <= kMaxWork / 4);
 }
 
 bool IsShortMatrixVector(const Instruction& i) {

@@ -10,8 +10,8 @@
 namespace hlokit {
 namespace {
 
-constexpr double kMostWork = 256;  // in simple float operations
-constexpr size_t kMostCode = 200;  // steps, times elements
+constexpr double kMaxWork = 256;  // in simple float operations
+constexpr size_t kMaxCode = 200;  // steps, times elements
 
 std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
   std::vector<llvm::Value*> multi(shape.rank());
@@ -70,8 +70,8 @@ bool IsSmallExpression(const Expression& e) {
       return false;
     elements += e.shapes[r].ElementCount();
   }
-  return !e.roots.empty() && ElementCost(e) * static_cast<double>(elements) <= kMostWork &&
-         Body(e).size() * static_cast<size_t>(elements) <= kMostCode;
+  return !e.roots.empty() && ElementCost(e) * static_cast<double>(elements) <= kMaxWork &&
+         Body(e).size() * static_cast<size_t>(elements) <= kMaxCode;
 }
 
 llvm::StoreInst* LastStore(Builder& b) {

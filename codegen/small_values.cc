@@ -6,8 +6,8 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostElements = 8;  // longer ones are worth vectors, unless they are
-constexpr int64_t kMostSide = 4;      // matrices, which products go through by columns too
+constexpr int64_t kMaxElements = 8;  // longer ones are worth vectors, unless they are
+constexpr int64_t kMaxSide = 4;      // matrices, which products go through by columns too
 
 // The operand's leaf that leaf `leaf` of a tuple is.
 std::pair<const Instruction*, int64_t> TupleLeaf(const Instruction* tuple, int64_t leaf) {
@@ -39,7 +39,7 @@ SmallValues::Elements ConstantElements(llvm::IRBuilderBase& b, const Literal& li
 bool IsSmallMatrix(const Shape& shape) {
   int64_t sides = 0;
   for (int64_t size : shape.dims) {
-    if (size > kMostSide) return false;
+    if (size > kMaxSide) return false;
     if (size != 1) ++sides;
   }
   return sides == 2;
@@ -50,7 +50,7 @@ bool IsSmallMatrix(const Shape& shape) {
 bool SmallValues::IsSmall(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDims() && !IsSubByte(shape.type) &&
          shape.ElementCount() >= 1 &&
-         (shape.ElementCount() <= kMostElements || IsSmallMatrix(shape));
+         (shape.ElementCount() <= kMaxElements || IsSmallMatrix(shape));
 }
 
 void SmallValues::Set(const Instruction* instruction, int64_t leaf, Elements elements) {

@@ -24,7 +24,7 @@
 namespace hlokit {
 namespace {
 
-constexpr double kMostSeconds = 1;
+constexpr double kMaxSeconds = 1;
 
 char g_current[512] = "no text yet";  // for the signal handler
 
@@ -95,9 +95,9 @@ int Check(const std::vector<Source>& sources, uint64_t count, uint64_t seed) {
   ForEachMutant(sources, count, seed, [&](const Source& source, uint64_t own, const Mutant& m) {
     const Judgement j = Judge(m.text, PrintOptions(), /*check_fixed_point=*/true);
     accepted += j.verdict == Verdict::kAccepted;
-    const char* problem = j.cpu_seconds > kMostSeconds ? "took more than a second"
-                          : !j.fixed_point             ? "printed text that does not read back"
-                                                       : nullptr;
+    const char* problem = j.cpu_seconds > kMaxSeconds ? "took more than a second"
+                          : !j.fixed_point            ? "printed text that does not read back"
+                                                      : nullptr;
     if (problem == nullptr) return true;
     std::printf("%s, seed %llu (%s): %s\n", source.path.c_str(),
                 static_cast<unsigned long long>(own), m.what.c_str(), problem);

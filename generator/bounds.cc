@@ -35,8 +35,8 @@ double MostUseful(ElementType type) {
 }
 
 bool IsUseful(ElementType type, const Bounds& bounds) {
-  constexpr double kMostError = 0.05;
-  return bounds.error <= kMostError * std::max(bounds.Most(), 4 * SmallestStep(type));
+  constexpr double kMaxError = 0.05;
+  return bounds.error <= kMaxError * std::max(bounds.Most(), 4 * SmallestStep(type));
 }
 
 double RoundingError(ElementType type, double most) {

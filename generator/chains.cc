@@ -8,7 +8,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostElements = 8192;  // at the start of a chain
+constexpr int64_t kMaxElements = 8192;  // at the start of a chain
 
 // Joins dimensions `at` and `at` + 1.
 void Merge(DimVector& dims, int64_t at) {
@@ -28,7 +28,7 @@ void Split(Random& random, DimVector& dims, int64_t at) {
 
 // Other dimensions of an array whose elements keep their row-major order.
 DimVector Regrouped(Random& random, DimVector dims) {
-  constexpr size_t kMostDims = 6;
+  constexpr size_t kMaxDims = 6;
   for (int64_t edits = random.Between(1, 3); edits > 0; --edits) {
     const auto rank = static_cast<int64_t>(dims.size());
     const int64_t kind = random.Between(0, 4);
@@ -36,9 +36,9 @@ DimVector Regrouped(Random& random, DimVector dims) {
       Merge(dims, random.Between(0, rank - 2));
     } else if (kind == 2) {
       while (dims.size() > 1) Merge(dims, 0);
-    } else if (kind == 3 && rank > 0 && dims.size() < kMostDims) {
+    } else if (kind == 3 && rank > 0 && dims.size() < kMaxDims) {
       Split(random, dims, random.Between(0, rank - 1));
-    } else if (kind == 4 && dims.size() < kMostDims) {
+    } else if (kind == 4 && dims.size() < kMaxDims) {
       dims.insert(dims.begin() + random.Between(0, rank), 1);
     }
   }
@@ -50,7 +50,7 @@ DimVector ChainDims(GeneratedCode& s) {
   int64_t count = 1;
   for (int64_t rank = s.random().OneOf({1, 1, 2, 3}); rank > 0; --rank) {
     int64_t d = s.random().Chance(0.6) ? s.EdgeSize() : s.random().Between(1, 9);
-    if (count * d > kMostElements) d = s.random().Between(1, 3);
+    if (count * d > kMaxElements) d = s.random().Between(1, 3);
     dims.push_back(d);
     count *= d;
   }

@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-constexpr double kMostExact = 1 << 22;  // floats: sums and products below it are exact
+constexpr double kMaxExact = 1 << 22;  // floats: sums and products below it are exact
 
 // An array under way. Empty where a step could not be made.
 struct Sized {
@@ -119,7 +119,7 @@ Sized Combined(GeneratedCode& s, const Sized& x) {
   const Opcode opcode = s.random().OneOf(
       {Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum, Opcode::kMinimum, Opcode::kMultiply});
   const bool product = opcode == Opcode::kMultiply;
-  if (product && x.most * y.most > kMostExact) return x;
+  if (product && x.most * y.most > kMaxExact) return x;
   const bool swaps = s.random().Chance(0.5);
   return {s.Make(opcode, {swaps ? y.array : x.array, swaps ? x.array : y.array}),
           product ? x.most * y.most : x.most + y.most};
@@ -381,7 +381,7 @@ Sized Multiplied(GeneratedCode& s, const Sized& x) {
   DimVector result = x.dims();
   result.back() = dims.back();
   const double most = x.most * y.most * static_cast<double>(x.dims()[contracted]);
-  if (!Fits(s, result) || most > kMostExact) return x;
+  if (!Fits(s, result) || most > kMaxExact) return x;
   DotAttrs attributes;
   if (has_batch) attributes.lhs_batch_dims = attributes.rhs_batch_dims = {0};
   attributes.lhs_contracting_dims = {contracted};
@@ -407,7 +407,7 @@ Sized Convolved(GeneratedCode& s, const Sized& x) {
   labels.kernel_spatial = {0};
   const Sized kernel = Plain(s, x.type(), {w.size, x.dims()[2], s.random().Between(1, 3)});
   const double most = x.most * kernel.most * static_cast<double>(w.size * x.dims()[2]);
-  if (most > kMostExact) return x;
+  if (most > kMaxExact) return x;
   const Shape type = Shape::Scalar(x.type());
   return {s.Make(Opcode::kConvolution, {x.array, kernel.array}, attributes, &type), most};
 }
@@ -483,12 +483,12 @@ void DynamicChain(GeneratedCode& s) {
   if (dims.empty() || dims.size() > 4 || s.random().Chance(0.3)) dims = s.NewDims(1, 3);
   Sized x = New(s, type, dims);
   for (int64_t steps = s.random().Between(1, 4); steps > 0; --steps) {
-    if (x.rank() == 0 || x.most > kMostExact) break;
+    if (x.rank() == 0 || x.most > kMaxExact) break;
     const Sized next = s.random().OneOf(kSteps)(s, x);
     if (next.array == nullptr) return;
     x = next;
   }
-  if (x.most > kMostExact) return;
+  if (x.most > kMaxExact) return;
   KeepInside(s, x.array, x.most);
 }
 

@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostResults = 10;
+constexpr size_t kMaxResults = 10;
 
 constexpr Recipe kRecipes[] = {
 #define HLO_RECIPE(function, weight, fused) {#function, weight, fused, function},
@@ -23,7 +23,7 @@ constexpr Recipe kRecipes[] = {
 Values PickResults(GeneratedCode& scope) {
   Values results;
   const Values& values = scope.values();
-  for (auto value = values.rbegin(); value != values.rend() && results.size() < kMostResults;
+  for (auto value = values.rbegin(); value != values.rend() && results.size() < kMaxResults;
        ++value)
     if (value->instruction->users().empty() || scope.random().Chance(0.1))
       results.push_back(*value);

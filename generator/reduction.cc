@@ -25,7 +25,7 @@ Bounds ReducedBounds(ElementType type, Opcode reducer, const Bounds& x, const Bo
 }
 
 // The value that changes nothing: partial results may each start from it.
-Instruction* Neutral(GeneratedCode& s, Opcode reducer, ElementType type) {
+Instruction* IdentityElement(GeneratedCode& s, Opcode reducer, ElementType type) {
   Literal literal(Shape::Scalar(type));
   const bool largest = reducer == Opcode::kMinimum;
   if (IsFloat(type) || IsComplex(type)) {
@@ -73,7 +73,7 @@ void ReduceValue(GeneratedCode& s) {
   const bool neutral = count == 1 || s.random().Chance(0.7);
   RandomValue init;
   if (neutral) {
-    init = {Neutral(s, reducer, x.type()), x.bounds};
+    init = {IdentityElement(s, reducer, x.type()), x.bounds};
     if (count == 0) init.bounds = Widest(x.type(), reducer);
   } else {
     init = s.RandomConstant(x.type(), {});
@@ -118,7 +118,7 @@ void ReduceSeveral(GeneratedCode& s) {
   const Shape numbers = x.shape().WithoutLayout().WithType(ElementType::kS32);
   Instruction* index = s.Make(Opcode::kIota, {}, IotaAttrs{dimension}, &numbers);
   Instruction* least =
-      IsFloat(type) ? s.ScalarConstant(type, -4) : Neutral(s, Opcode::kMaximum, type);
+      IsFloat(type) ? s.ScalarConstant(type, -4) : IdentityElement(s, Opcode::kMaximum, type);
   Instruction* none = s.ScalarConstant(ElementType::kS32, 1 << 20);
   Instruction* reduced = s.MakeCalling(Opcode::kReduce, {x.instruction, index, least, none},
                                        {ArgMax(s, type)}, DimensionsAttrs{{dimension}});
@@ -190,9 +190,10 @@ void ReduceWindowValue(GeneratedCode& s) {
   const Opcode reducer = Reducer(s, x.type());
   int64_t taps = 1;
   const WindowAttrs attributes{SomeWindow(s, x.shape(), /*dilations=*/true, taps)};
-  s.Keep(s.MakeCalling(Opcode::kReduceWindow, {x.instruction, Neutral(s, reducer, x.type())},
-                       {s.ScalarFunction(reducer, x.type())}, attributes),
-         ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
+  s.Keep(
+      s.MakeCalling(Opcode::kReduceWindow, {x.instruction, IdentityElement(s, reducer, x.type())},
+                    {s.ScalarFunction(reducer, x.type())}, attributes),
+      ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
 }
 
 void SelectAndScatterValue(GeneratedCode& s) {

@@ -12,7 +12,7 @@ namespace hlokit {
 namespace {
 
 constexpr double kRange = 2;  // of constants, and of what is brought back into range
-constexpr int64_t kMostParameters = 8;
+constexpr int64_t kMaxEntryParameters = 8;
 
 // How often each element type is asked for.
 constexpr std::pair<ElementType, int> kTypeWeights[] = {
@@ -194,7 +194,7 @@ RandomValue GeneratedCode::Get(ElementType type, absl::Span<const int64_t> dims,
 RandomValue GeneratedCode::MakeValue(ElementType type, absl::Span<const int64_t> dims, bool exact) {
   const Shape shape = Shape::Array(type, dims);
   const bool e8m0 = type == ElementType::kF8E8M0FNU;  // holds no number that is not above 0
-  if (kind_ == Kind::kEntry && !e8m0 && computation_.parameter_count() < kMostParameters &&
+  if (kind_ == Kind::kEntry && !e8m0 && computation_.parameter_count() < kMaxEntryParameters &&
       random().Chance(0.6))
     return {computation_.AddParameter(computation_.parameter_count(), WithSomeLayout(shape)),
             {-1, 1, 0}};

@@ -20,10 +20,10 @@ int64_t HalfOfMemory() {
   return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 33;
 }
 
-RunState StateFor(const InterpreterOptions& options, Exchange* exchange) {
+RunState StateFor(const InterpreterOptions& options, Communicator* communicator) {
   RunState state;
   state.options = &options;
-  state.exchange = exchange;
+  state.communicator = communicator;
   state.memory_limit = options.memory_limit_bytes > 0 ? options.memory_limit_bytes : HalfOfMemory();
   if (options.time_limit_s > 0)
     state.deadline = std::chrono::steady_clock::now() +
@@ -79,8 +79,8 @@ absl::StatusOr<std::vector<Literal>> RunDevices(
                            count);
   for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
   Rendezvous waits(count);
-  Exchange exchange(replicas, partitions, waits);
-  const RunState state = StateFor(options, &exchange);
+  Communicator communicator(replicas, partitions, waits);
+  const RunState state = StateFor(options, &communicator);
   std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
   const auto run = [&](int64_t device) {
     results[device] = RunDevice(module, arguments[device], state, device, partitions);
@@ -122,14 +122,14 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 struct DeviceGroup::State {
   State(const InterpreterOptions& options, int64_t replicas, int64_t partitions, Rendezvous* waits)
       : own_waits(replicas * partitions),
-        exchange(replicas, partitions, waits != nullptr ? *waits : own_waits),
-        run(StateFor(options, &exchange)) {
+        communicator(replicas, partitions, waits != nullptr ? *waits : own_waits),
+        run(StateFor(options, &communicator)) {
     for (int64_t device = 0; device < replicas * partitions; ++device)
       machines.push_back(
           std::make_unique<Machine>(run, device / partitions, device % partitions, device));
   }
   Rendezvous own_waits;
-  Exchange exchange;
+  Communicator communicator;
   const RunState run;
   std::vector<std::unique_ptr<Machine>> machines;
 };

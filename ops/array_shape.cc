@@ -10,7 +10,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostBytesOfAnElement = 16;
+constexpr int64_t kMaxBytesOfAnElement = 16;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ absl::Status CheckArrayShape(const Shape& array, bool allow_unbounded) {
     if (size < 0 && size != kUnbounded)
       return LabeledError("shape-c2", "dimension of negative size in ", Text(array));
   if (!unbounded &&
-      array.ElementCount() > std::numeric_limits<int64_t>::max() / kMostBytesOfAnElement)
+      array.ElementCount() > std::numeric_limits<int64_t>::max() / kMaxBytesOfAnElement)
     return LabeledError("shape-c2", "too many elements in ", Text(array));
   if (!array.has_layout) return absl::OkStatus();
   const DimVector order(array.layout.minor_to_major.begin(), array.layout.minor_to_major.end());

@@ -25,7 +25,7 @@ absl::StatusOr<Literal> Fold(const Instruction& instruction,
   Literal total = *members[0][i];
   Reducer reducer(*instruction.to_apply(), call, kChunk);
   const ElementType type = total.type();
-  if (IsFloat(type) || IsComplex(type)) reducer.RoundStepsTo(ExchangedSumType(type));
+  if (IsFloat(type) || IsComplex(type)) reducer.RoundStepsTo(CollectiveSumType(type));
   const int width = ByteWidth(type);
   std::vector<Complex> sums(kChunk), values(kChunk);
   for (int64_t start = 0; start < total.element_count(); start += kChunk) {

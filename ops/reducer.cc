@@ -22,7 +22,7 @@ const Instruction* Converted(const Instruction* i, bool back) {
 }
 
 // The constant behind an initial value, where it leaves all numbers as they are.
-bool IsNeutral(const Instruction& init, Opcode opcode) {
+bool IsIdentityElement(const Instruction& init, Opcode opcode) {
   if (init.opcode() != Opcode::kConstant || init.literal() == nullptr) return false;
   const double value = init.literal()->GetDouble(0);
   return opcode == Opcode::kAdd ? value == 0 : opcode == Opcode::kMultiply && value == 1;
@@ -34,10 +34,10 @@ bool GoesInBlocks(const Instruction& fold, const Shape& from, int64_t block) {
   if (std::none_of(from.dims.begin(), from.dims.end(), [&](int64_t d) { return d > block; }))
     return false;
   if (const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply()))
-    return RoundsSteps(*opcode, from.type) && IsNeutral(*fold.operand(1), *opcode);
+    return RoundsSteps(*opcode, from.type) && IsIdentityElement(*fold.operand(1), *opcode);
   const Instruction& start = *fold.operand(1);
   return RoundsSteps(fold) && start.IsConstant() && start.literal() != nullptr &&
-         start.shape().type == from.type && SeemsNeutral(*start.literal(), *fold.to_apply());
+         start.shape().type == from.type && ActsAsIdentity(*start.literal(), *fold.to_apply());
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ bool RoundsSteps(const Instruction& fold) {
                      [](const Shape& part) { return IsNarrowFloat(part.type); });
 }
 
-ElementType ExchangedSumType(ElementType type) {
+ElementType CollectiveSumType(ElementType type) {
   if (!IsNarrowFloat(type)) return type;
   const bool is_wide = type == ElementType::kBF16 || type == ElementType::kF8E8M0FNU;
   return is_wide ? ElementType::kF32 : ElementType::kF16;

@@ -25,7 +25,7 @@ bool RoundsSteps(const Instruction& fold);
 // The type of a collective's running values, which each step rounds to, as on XLA's CPU: f16 itself
 // and for floats of a byte or less with no greater range, f32 for bf16 and f8e8m0fnu, else the
 // type.
-ElementType ExchangedSumType(ElementType type);
+ElementType CollectiveSumType(ElementType type);
 
 // The blocks of `from` that a reduce of it whose steps round folds first, as XLA's CPU does: at
 // most 32 elements along each reduced dimension, about as many too few in the first one as in the

@@ -1,4 +1,4 @@
-// Neutral starts, by evaluation.
+// Identity elements, by evaluation.
 #include "ops/tried_reducer.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool TakesTwo(const Computation& computation, ElementType type) {
 
 }  // namespace
 
-bool SeemsNeutral(const Literal& start, const Computation& computation) {
+bool ActsAsIdentity(const Literal& start, const Computation& computation) {
   const ElementType type = start.type();
   if (!TakesTwo(computation, type) || !IsElementwise(computation)) return false;
   const Numbers x = NumbersOf(type);

@@ -10,7 +10,7 @@ namespace hlokit {
 // `start` is its other argument, and gives the same whichever of two comes first. For reducers of
 // several operations (log(exp(x) + exp(y)) from -inf), which no table knows. False of computations
 // that hold more than elementwise operations.
-bool SeemsNeutral(const Literal& start, const Computation& computation);
+bool ActsAsIdentity(const Literal& start, const Computation& computation);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -21,7 +21,7 @@ bool Seems(ElementType type, double start, const std::string& body) {
                                    " parameter(0)\n  b = ", t, " parameter(1)\n", body, "}\n")),
       ParseOptions(), diagnostics);
   EXPECT_TRUE(module.ok()) << module.status();
-  return module.ok() && SeemsNeutral(NumberLiteral(type, start), *(*module)->entry());
+  return module.ok() && ActsAsIdentity(NumberLiteral(type, start), *(*module)->entry());
 }
 
 constexpr char kSum[] = "  ROOT r = bf16[] add(a, b)\n";
@@ -31,29 +31,29 @@ constexpr char kLogOfSum[] =
     "  s = bf16[] select(i, z, d)\n  e = bf16[] exponential(s)\n"
     "  l = bf16[] log-plus-one(e)\n  ROOT r = bf16[] add(m, l)\n";
 
-TEST(SeemsNeutralTest, SumsStartFromZeros) {
+TEST(ActsAsIdentityTest, SumsStartFromZeros) {
   EXPECT_TRUE(Seems(ElementType::kBF16, 0, kSum));
   EXPECT_TRUE(Seems(ElementType::kBF16, -0.0, kSum));
   EXPECT_FALSE(Seems(ElementType::kBF16, 1, kSum));
 }
 
-TEST(SeemsNeutralTest, WhatDependsOnTheOrderIsNone) {
+TEST(ActsAsIdentityTest, WhatDependsOnTheOrderIsNone) {
   EXPECT_FALSE(Seems(ElementType::kBF16, 0, "  ROOT r = bf16[] subtract(a, b)\n"));
 }
 
-TEST(SeemsNeutralTest, MaximaStartFromMinusInfinity) {
+TEST(ActsAsIdentityTest, MaximaStartFromMinusInfinity) {
   const std::string maximum = "  ROOT r = f8e5m2[] maximum(a, b)\n";
   EXPECT_TRUE(Seems(ElementType::kF8E5M2, -INFINITY, maximum));
   EXPECT_FALSE(Seems(ElementType::kF8E5M2, 0, maximum));
 }
 
-TEST(SeemsNeutralTest, SeveralOperations) {
+TEST(ActsAsIdentityTest, SeveralOperations) {
   // -inf and -inf are equal, and give log 2 more than either, which is -inf.
   EXPECT_TRUE(Seems(ElementType::kBF16, -INFINITY, kLogOfSum));
   EXPECT_FALSE(Seems(ElementType::kBF16, 0, kLogOfSum));
 }
 
-TEST(SeemsNeutralTest, WiderTypesAreNotTried) {
+TEST(ActsAsIdentityTest, WiderTypesAreNotTried) {
   EXPECT_FALSE(Seems(ElementType::kF32, 0, "  ROOT r = f32[] add(a, b)\n"));
 }
 

@@ -188,9 +188,9 @@ int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
 
 // Running folds along lines of `size` places, each of `lanes` neighbouring widened values, from
 // either end, for reducers that take their arguments in either order.
-class RunningFold {
+class SlidingReduction {
  public:
-  RunningFold(Reducer& reducer, int64_t lanes, int width, bool reverse)
+  SlidingReduction(Reducer& reducer, int64_t lanes, int width, bool reverse)
       : reducer_(reducer),
         lanes_(lanes),
         width_(width),
@@ -255,7 +255,7 @@ absl::StatusOr<Literal> FoldRunning(const EvalContext& context, Reducer& reducer
   LoadWide(context.operands[1]->type(), context.operands[1]->data(), 1, init.data());
   const int64_t stride = RowMajorStrides(shape.dims)[d], size = shape.dims[d];
   const int64_t block = RoundedScanBlock(context.instruction, shape).value_or(size);
-  RunningFold fold(reducer, stride, width, reverse);
+  SlidingReduction fold(reducer, stride, width, reverse);
   for (int64_t outer = 0; outer < operand.element_count(); outer += stride * size) {
     uint8_t* first = values + (outer + (reverse ? (size - 1) * stride : 0)) * width;
     for (int64_t k = 0; k < stride; ++k) {

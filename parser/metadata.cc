@@ -37,7 +37,7 @@ constexpr NumberPart kNumberParts[] = {
     {"size_of_generated_code_in_bytes", &OpMetadata::size_of_generated_code_in_bytes},
     {"size_of_memory_working_set_in_bytes", &OpMetadata::size_of_memory_working_set_in_bytes}};
 
-constexpr int64_t kMostProfileType = 3;  // INVALID, WINDOW, FLAG, INTEGER
+constexpr int64_t kMaxProfileType = 3;  // INVALID, WINDOW, FLAG, INTEGER
 
 bool ReadNumber(Reader& r, int64_t& value) {
   const char* at = r.Here();
@@ -53,8 +53,8 @@ bool ReadProfileType(Reader& r, SharedText& text) {
   DimVector types;
   if (!ReadValue(r, types)) return false;
   for (int64_t type : types)
-    if (type < 0 || type > kMostProfileType)
-      return r.Error(at, "profile types are 0 to ", kMostProfileType);
+    if (type < 0 || type > kMaxProfileType)
+      return r.Error(at, "profile types are 0 to ", kMaxProfileType);
   if (!types.empty()) text = absl::StrCat("{", absl::StrJoin(types, ","), "}");
   return true;
 }

@@ -3,7 +3,7 @@
 
 namespace hlokit {
 
-bool GoesOnWithAsync(const Instruction& i) {
+bool SharesAsyncBody(const Instruction& i) {
   return i.opcode() == Opcode::kAsyncDone || i.opcode() == Opcode::kAsyncUpdate;
 }
 
@@ -14,7 +14,7 @@ void SetAsyncBody(Instruction* start, Computation* body) {
     work.pop_back();
     if (!i->called().empty()) i->SetCalled(0, body);
     for (Instruction* user : i->users())
-      if (GoesOnWithAsync(*user)) work.push_back(user);
+      if (SharesAsyncBody(*user)) work.push_back(user);
   }
 }
 

@@ -6,7 +6,7 @@
 namespace hlokit {
 
 // True for async-update and async-done.
-bool GoesOnWithAsync(const Instruction& i);
+bool SharesAsyncBody(const Instruction& i);
 
 // Makes an async-start run `body`, and with it what goes on with it, where that names a
 // computation.

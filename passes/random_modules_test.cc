@@ -191,15 +191,14 @@ class Sweep {
     if (!current.empty()) current_.open(current);
   }
 
-  // Fails for each list that is wrong, but no more once it was wrong kMostFindings times.
+  // Fails for each list that is wrong, but no more once it was wrong kMaxFindings times.
   void Try(const std::string& stage, uint64_t seed, absl::Span<const std::string> lists) {
     Trial trial(stage, seed);
     ++modules_;
     const absl::Status start = trial.Start();
     ASSERT_TRUE(start.ok()) << start << "\n" << trial.Save();
     for (const std::string& passes : lists) {
-      if (findings_[passes] >= kMostFindings || (stage == "sharded" && Partitions(passes)))
-        continue;
+      if (findings_[passes] >= kMaxFindings || (stage == "sharded" && Partitions(passes))) continue;
       Mark(absl::StrCat(stage, " ", seed, " ", passes));
       ++trials_;
       const std::string wrong = trial.Wrong(passes);
@@ -214,7 +213,7 @@ class Sweep {
   }
 
  private:
-  static constexpr int kMostFindings = 5;
+  static constexpr int kMaxFindings = 5;
 
   void Mark(const std::string& what) {
     constexpr size_t kWidth = 400;  // over the line before, without a moment of no line

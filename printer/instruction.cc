@@ -11,11 +11,11 @@ namespace hlokit {
 namespace {
 
 // More elements than this print as `{...}` unless PrintOptions::large_constants.
-constexpr int64_t kMostElements = 10;
+constexpr int64_t kMaxElements = 10;
 // Bodies stand in place up to this depth; below it, names do.
 constexpr int kDeepestBody = 64;
 // Operands that PrintOptions::compact_operands leaves.
-constexpr int64_t kMostCompact = 4;
+constexpr int64_t kMaxCompact = 4;
 
 bool IsAsync(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls; }
 
@@ -171,7 +171,7 @@ void Writer::AppendOperands(const Instruction& i) {
   if (i.opcode() == Opcode::kParameter) return AppendInt(out_, i.parameter_number());
   if (i.opcode() == Opcode::kConstant) return AppendConstant(i);
   const int64_t shown =
-      options_.compact_operands ? std::min(i.operand_count(), kMostCompact) : i.operand_count();
+      options_.compact_operands ? std::min(i.operand_count(), kMaxCompact) : i.operand_count();
   for (int64_t n = 0; n < shown; ++n) {
     if (n > 0) out_ += ", ";
     if (n > 0 && options_.operand_index_every > 0 && n % options_.operand_index_every == 0)
@@ -187,7 +187,7 @@ void Writer::AppendConstant(const Instruction& i) {
   if (options_.essential_constants) {
     out_ += literal != nullptr ? EssentialText(*literal) : "{...}";
   } else if (literal != nullptr &&
-             (options_.large_constants || (array && literal->element_count() <= kMostElements))) {
+             (options_.large_constants || (array && literal->element_count() <= kMaxElements))) {
     AppendText(out_, *literal, LiteralTextOptions());
   } else {
     out_ += "{...}";

@@ -14,7 +14,7 @@ namespace {
 
 // An original value's tuples are no deeper than this, and all of them have no more places.
 constexpr int kDeepestOrigin = 64;
-constexpr int64_t kMostOriginPlaces = int64_t{1} << 20;
+constexpr int64_t kMaxOriginPlaces = int64_t{1} << 20;
 
 bool ScanIndex(Scanner& scanner, google::protobuf::RepeatedField<int64_t>* index) {
   return scanner.List("{", "}", [&] {
@@ -64,7 +64,7 @@ struct OriginTree {
 bool AddLeaf(const pb::OriginalValueElementProto& element, OriginTree* tree) {
   if (element.shape_index_size() > kDeepestOrigin) return false;
   for (const int64_t index : element.shape_index()) {
-    if (index < 0 || index >= kMostOriginPlaces) return false;
+    if (index < 0 || index >= kMaxOriginPlaces) return false;
     tree = &tree->elements[index];
   }
   if (tree->leaf == nullptr) tree->leaf = &element;
@@ -135,7 +135,7 @@ std::string OriginText(const pb::OriginalValueProto& in, Seen& seen) {
     seen.Note(element.original_array());
     if (!AddLeaf(element, &tree)) seen.NoteRest();
   }
-  int64_t places = kMostOriginPlaces;
+  int64_t places = kMaxOriginPlaces;
   const std::string text = TreeText(tree, places);
   return absl::StrCat("{", text.empty() ? "()" : text, "}");
 }

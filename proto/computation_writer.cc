@@ -16,7 +16,7 @@ using Fields = pb::HloInstructionProto;
 constexpr size_t kUsualInstruction = 200;
 
 // Room for the fields of a message that are numbers, and for tags and lengths of the others.
-constexpr size_t kManyFields = 16 * WireWriter::kMostAround;
+constexpr size_t kManyFields = 16 * WireWriter::kMaxAround;
 
 bool IsPlain(const OpMetadata& metadata) {
   return metadata.profile_type.empty() && metadata.metadata_payload.empty() &&
@@ -34,7 +34,7 @@ void AppendText(int number, const SharedText& text, WireWriter& out) {
 }
 
 void AppendBytes(int number, absl::string_view bytes, WireWriter& out) {
-  out.Reserve(bytes.size() + WireWriter::kMostAround);
+  out.Reserve(bytes.size() + WireWriter::kMaxAround);
   out.Bytes(number, bytes);
 }
 
@@ -54,7 +54,7 @@ void AppendRareMetadata(const Instruction& instruction, const StackFrameNumberin
 absl::Status ComputationWriter::Append(const Computation& computation, bool fused,
                                        WireWriter& out) {
   const auto expected = static_cast<size_t>(computation.instruction_count()) * kUsualInstruction;
-  out.Reserve(computation.name().size() + 2 * WireWriter::kMostAround);
+  out.Reserve(computation.name().size() + 2 * WireWriter::kMaxAround);
   const WireWriter::Message message =
       out.Open(pb::HloModuleProto::kComputationsFieldNumber, expected);
   out.Bytes(Parts::kNameFieldNumber, AsAbsl(computation.name()));
@@ -68,7 +68,7 @@ absl::Status ComputationWriter::Append(const Computation& computation, bool fuse
   } else {
     AppendTailWithRest(computation, fused, rest, out);
   }
-  out.Reserve(WireWriter::kMostAround);
+  out.Reserve(WireWriter::kMaxAround);
   out.Close(message);
   return absl::OkStatus();
 }
@@ -103,7 +103,7 @@ void ComputationWriter::AppendTailWithRest(const Computation& computation, bool 
 // Of the parameters that there are: all, after verification.
 void ComputationWriter::AppendProgramShape(const Computation& computation, WireWriter& out) {
   using Program = pb::ProgramShapeProto;
-  out.Reserve(WireWriter::kMostAround);
+  out.Reserve(WireWriter::kMaxAround);
   const WireWriter::Message message = out.Open(Parts::kProgramShapeFieldNumber, kUsualInstruction);
   for (const Instruction* parameter : computation.parameters())
     if (parameter != nullptr)
@@ -112,7 +112,7 @@ void ComputationWriter::AppendProgramShape(const Computation& computation, WireW
   for (const Instruction* parameter : computation.parameters())
     if (parameter != nullptr)
       AppendBytes(Program::kParameterNamesFieldNumber, AsAbsl(parameter->name()), out);
-  out.Reserve(WireWriter::kMostAround);
+  out.Reserve(WireWriter::kMaxAround);
   out.Close(message);
 }
 

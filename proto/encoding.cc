@@ -29,7 +29,7 @@ using google::protobuf::TextFormat;
 
 constexpr int kDeepest = 100;
 constexpr int kDeepestOwn = 4 * kMaxNesting;  // what text may nest, in messages
-constexpr size_t kMostBytes = std::numeric_limits<int32_t>::max();
+constexpr size_t kMaxBytes = std::numeric_limits<int32_t>::max();
 constexpr absl::string_view kExtras = "# hlokit: ";
 
 // What libprotobuf last complained of: it writes texts that are not UTF-8, which nobody reads back,
@@ -155,7 +155,7 @@ absl::Status CheckTextsWritten() {
 
 absl::Status CheckSize(absl::string_view bytes) {
   SilenceLibrary();
-  if (bytes.size() <= kMostBytes) return absl::OkStatus();
+  if (bytes.size() <= kMaxBytes) return absl::OkStatus();
   return InvalidArgument("the file has ", bytes.size(),
                          " bytes; protobuf ends at 2 GiB, and HLO text does not");
 }
@@ -212,7 +212,7 @@ void AppendBytes(const Message& message, std::string& out) {
 }
 
 absl::Status CheckWrittenSize(size_t bytes) {
-  if (bytes <= kMostBytes) return absl::OkStatus();
+  if (bytes <= kMaxBytes) return absl::OkStatus();
   return InvalidArgument("as protobuf the module has ", bytes,
                          " bytes, and no reader takes more than 2 GiB; write text");
 }

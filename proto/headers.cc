@@ -8,6 +8,7 @@
 #include "proto/modules_internal.h"
 #include "proto/shapes_internal.h"
 #include "proto/wire_values_internal.h"
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -16,7 +17,6 @@ namespace {
 using StackFrames = pb::StackFrameIndexProto;
 
 // More replicas or partitions than any machine has.
-constexpr int64_t kMostDevices = int64_t{1} << 20;
 
 void WriteAliases(const ModuleHeader& header, pb::HloModuleProto* out) {
   pb::HloInputOutputAliasProto* aliases = out->mutable_input_output_alias();
@@ -144,8 +144,8 @@ void WriteModuleExtras(const ModuleHeader& header, pb::HloModuleProto* out) {
 }
 
 absl::Status CheckCount(absl::string_view what, int64_t count) {
-  if (count >= 1 && count <= kMostDevices) return absl::OkStatus();
-  return InvalidArgument(what, " is ", count, ", not 1 to ", kMostDevices);
+  if (count >= 1 && count <= kMaxDevices) return absl::OkStatus();
+  return InvalidArgument(what, " is ", count, ", not 1 to ", kMaxDevices);
 }
 
 absl::Status ReadModuleExtras(const pb::HloModuleProto& in, ModuleHeader& header) {
@@ -193,7 +193,7 @@ void AppendHostShape(const Module& module, WireWriter& out) {
   const Computation& entry = *module.entry();
   const size_t count = layout ? layout->parameters.size() : entry.parameters().size();
   constexpr size_t kUsualShape = 40;
-  out.Reserve(WireWriter::kMostAround);
+  out.Reserve(WireWriter::kMaxAround);
   const WireWriter::Message message =
       out.Open(pb::HloModuleProto::kHostProgramShapeFieldNumber, count * kUsualShape);
   for (size_t i = 0; i < count; ++i)
@@ -203,10 +203,10 @@ void AppendHostShape(const Module& module, WireWriter& out) {
   AppendToWire(Program::kResultFieldNumber, layout ? layout->result : entry.root()->shape(), out);
   for (size_t i = 0; i < count; ++i) {
     const std::string name = absl::StrCat("p", i);
-    out.Reserve(name.size() + WireWriter::kMostAround);
+    out.Reserve(name.size() + WireWriter::kMaxAround);
     out.Bytes(Program::kParameterNamesFieldNumber, name);
   }
-  out.Reserve(WireWriter::kMostAround);
+  out.Reserve(WireWriter::kMaxAround);
   out.Close(message);
 }
 

@@ -118,7 +118,7 @@ ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest,
 
 size_t MostOfEdges(const Instruction& instruction) {
   constexpr size_t kLongestId = 10, kLists = 4;
-  return kLists * WireWriter::kMostAround +
+  return kLists * WireWriter::kMaxAround +
          kLongestId * (instruction.operands().size() + instruction.control_predecessors().size() +
                        instruction.called().size());
 }

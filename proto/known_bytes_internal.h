@@ -41,11 +41,11 @@ class KnownBytes {
   template <typename Fn>
   void Make(Entry& entry, Fn append) {
     constexpr size_t kUsual = 60;
-    bytes_.Reserve(WireWriter::kMostAround);
+    bytes_.Reserve(WireWriter::kMaxAround);
     entry.start = static_cast<uint32_t>(bytes_.size());
     const WireWriter::Message message = bytes_.Open(number_, kUsual);
     append(bytes_);
-    bytes_.Reserve(WireWriter::kMostAround);
+    bytes_.Reserve(WireWriter::kMaxAround);
     entry.content = static_cast<uint32_t>(bytes_.Close(message));
     entry.end = static_cast<uint32_t>(bytes_.size());
   }

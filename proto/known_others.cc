@@ -18,7 +18,7 @@ namespace {
 // Longer ones, such as those of large constants, hardly come twice.
 constexpr size_t kLongestKnown = 512;
 // Entries that are compared before an instruction counts as new.
-constexpr int kMostTries = 8;
+constexpr int kMaxTries = 8;
 
 // A hash of what tells attributes apart most of the time; what it leaves out is compared.
 class Hash {
@@ -202,7 +202,7 @@ absl::StatusOr<KnownOthers::Pieces> KnownOthers::Of(const Instruction& instructi
 KnownOthers::Pieces KnownOthers::Number(const Instruction& instruction) {
   using Fields = pb::HloInstructionProto;
   number_.BackTo(0);
-  number_.Reserve(WireWriter::kMostAround);
+  number_.Reserve(WireWriter::kMaxAround);
   if (instruction.IsParameter()) {
     number_.Number(Fields::kParameterNumberFieldNumber, instruction.parameter_number());
   } else {
@@ -228,7 +228,7 @@ const KnownOthers::Entry* KnownOthers::Find(const Instruction& instruction, uint
   if (entries_.empty()) return nullptr;
   const size_t mask = entries_.size() - 1;
   size_t at = hash & mask;
-  for (int tries = 0; tries < kMostTries && entries_[at].like != nullptr; at = (at + 1) & mask) {
+  for (int tries = 0; tries < kMaxTries && entries_[at].like != nullptr; at = (at + 1) & mask) {
     if (entries_[at].hash != hash) continue;
     if (SameOthers(*entries_[at].like, instruction)) return &entries_[at];
     ++tries;

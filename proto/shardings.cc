@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "parser/parser.h"
 #include "proto/metadata_internal.h"
+#include "support/limits.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -17,7 +18,6 @@ constexpr absl::string_view kAs = "shard_as ";
 constexpr absl::string_view kLike = "shard_like ";
 
 // More devices than any machine has; device lists are this long at most.
-constexpr int64_t kMostDevices = int64_t{1} << 20;
 
 constexpr std::pair<Sharding::Kind, pb::OpSharding::Type> kKinds[] = {
     {Sharding::Kind::kReplicated, pb::OpSharding::REPLICATED},
@@ -38,7 +38,7 @@ constexpr std::pair<absl::string_view, pb::OpSharding::Type> kSubgroups[] = {
 int64_t Positions(const DimVector& dims) {
   int64_t count = 1;
   for (const int64_t d : dims)
-    if (d <= 0 || __builtin_mul_overflow(count, d, &count) || count > kMostDevices) return -1;
+    if (d <= 0 || __builtin_mul_overflow(count, d, &count) || count > kMaxDevices) return -1;
   return count;
 }
 

@@ -147,7 +147,7 @@ int64_t* NumberOf(int number, OpMetadata& metadata) {
 
 // Room for each number of a list, and for a field's tag and length.
 constexpr size_t kNumber = 10;
-constexpr size_t kField = WireWriter::kMostAround;
+constexpr size_t kField = WireWriter::kMaxAround;
 
 template <typename Numbers>
 void AppendNumbers(int number, const Numbers& numbers, WireWriter& out) {

@@ -25,7 +25,7 @@ class WireWriter {
   WireWriter& operator=(const WireWriter&) = delete;
 
   // What one of the calls below writes at most, beyond the bytes it is given.
-  static constexpr size_t kMostAround = 24;
+  static constexpr size_t kMaxAround = 24;
 
   // Makes room for so many bytes; what follows may write no more of them before the next call.
   void Reserve(size_t bytes) {

@@ -14,14 +14,14 @@ struct Devices {
   explicit Devices(int64_t count) : waits(count), meetings(waits), mailboxes(waits) {}
 
   // What a device brings to a collective: a pointer for each array.
-  struct Brought {
+  struct Contribution {
     const void* const* operands;
     void* const* results;
   };
   using Message = std::vector<std::vector<char>>;  // by array
 
   Rendezvous waits;
-  Meetings<const int64_t*, Brought> meetings;  // by group, as an exchange has it
+  Meetings<const int64_t*, Contribution> meetings;  // by group, as an exchange has it
   Mailboxes<Message> mailboxes;
 };
 

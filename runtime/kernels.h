@@ -6,12 +6,12 @@
 // context. The names stand in kernels.def.
 #pragma once
 
+#include "runtime/collective.h"
 #include "runtime/context.h"
 #include "runtime/convolution/conv.h"
 #include "runtime/dot/dot.h"
 #include "runtime/dot/ragged_dot.h"
 #include "runtime/element.h"
-#include "runtime/exchange.h"
 #include "runtime/fft/fft.h"
 #include "runtime/linalg/lapack.h"
 #include "runtime/linalg/linalg.h"

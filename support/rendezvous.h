@@ -148,15 +148,16 @@ class Rendezvous {
   std::vector<State> states_;
 };
 
-// Groups of devices that meet. `Key`: what a group meets at; `Brought`: what each of them brings.
-template <typename Key, typename Brought>
+// Groups of devices that meet. `Key`: what a group meets at; `Contribution`: what each of them
+// brings.
+template <typename Key, typename Contribution>
 class Meetings {
  public:
   explicit Meetings(Rendezvous& devices) : devices_(devices) {}
 
   // What each of a group brought, by place; it lies where they left it until all have parted.
   struct Meeting {
-    std::vector<Brought*> brought;
+    std::vector<Contribution*> contributions;
     size_t last = 0;  // the place of the one who came last, who need not be woken
     size_t arrived = 0, parted = 0;
     bool complete = false;
@@ -165,15 +166,15 @@ class Meetings {
   // Waits for the group's `size` members; `place`: which of them this device is. Sets `meeting`
   // where all came: each must then call Part.
   Rendezvous::End Meet(const Rendezvous::Waiter& waiter, const Key& key, size_t size, size_t place,
-                       Brought& own, std::shared_ptr<Meeting>& meeting) {
+                       Contribution& own, std::shared_ptr<Meeting>& meeting) {
     Rendezvous::Lock lock = devices_.TakeLock();
     // Whoever waited for this device may be gone, with what it brought.
     if (const auto end = devices_.Ended(waiter); end != Rendezvous::End::kNone) return end;
     std::shared_ptr<Meeting>& slot = meetings_[key];
     if (slot == nullptr) slot = std::make_shared<Meeting>();
     const std::shared_ptr<Meeting> common = slot;
-    common->brought.resize(size);
-    common->brought[place] = &own;
+    common->contributions.resize(size);
+    common->contributions[place] = &own;
     if (++common->arrived == size) {
       meetings_.erase(key);
       common->last = place;
@@ -188,7 +189,7 @@ class Meetings {
   }
 
   // Waits for the others who have met to be as far; none can fail in between.
-  void Part(Meeting& meeting) { devices_.Part(meeting.parted, meeting.brought.size()); }
+  void Part(Meeting& meeting) { devices_.Part(meeting.parted, meeting.contributions.size()); }
 
  private:
   Rendezvous& devices_;

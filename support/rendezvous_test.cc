@@ -46,7 +46,7 @@ TEST(RendezvousTest, AllReadWhatEachBroughtUntilAllPart) {
           meetings.Meet({device, "a sum"}, 0, kDevices, static_cast<size_t>(device), own, meeting);
       if (end != End::kNone) return false;
       int64_t sum = 0;
-      for (const int64_t* brought : meeting->brought) sum += *brought;
+      for (const int64_t* contribution : meeting->contributions) sum += *contribution;
       if (sum != 6 + 4 * round || meeting->last >= kDevices) ++wrong;
       meetings.Part(*meeting);
       own = -1;
@@ -66,7 +66,7 @@ TEST(RendezvousTest, GroupsMeetApart) {
     const auto place = static_cast<size_t>(device / 2);
     const int group = static_cast<int>(device % 2);
     if (meetings.Meet({device, "pairs"}, group, 2, place, own, meeting) != End::kNone) return false;
-    if (*meeting->brought[1 - place] == (device + 2) % 4) ++right;
+    if (*meeting->contributions[1 - place] == (device + 2) % 4) ++right;
     meetings.Part(*meeting);
     return true;
   });

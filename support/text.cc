@@ -31,7 +31,7 @@ uint64_t LettersOf(absl::string_view text) {
 }
 
 // `whole` is `start` and more, which a name would not just count on: dot.3_gone, but not dot.31.
-bool GoesOnFrom(absl::string_view whole, absl::string_view start) {
+bool StartsWithWord(absl::string_view whole, absl::string_view start) {
   return start.size() >= 3 && whole.size() > start.size() && absl::StartsWith(whole, start) &&
          !absl::ascii_isalnum(whole[start.size()]);
 }
@@ -70,7 +70,7 @@ void NearestName::Offer(absl::string_view candidate) {
     return;
   // A name cut short or lengthened at a boundary is as near as a changed letter or two.
   constexpr int kPrefixDistance = 2;
-  if (GoesOnFrom(word_, candidate) || GoesOnFrom(candidate, word_))
+  if (StartsWithWord(word_, candidate) || StartsWithWord(candidate, word_))
     return Take(candidate, kPrefixDistance);
   const int difference = std::abs(static_cast<int>(word_.size() - candidate.size()));
   // An edit adds a letter, takes one away, or both.

@@ -75,8 +75,8 @@ class LeafComparer {
     out_.max_abs = std::max(out_.max_abs, difference.abs);
     out_.max_rel = std::max(out_.max_rel, difference.rel);
     out_.max_ulp = std::max(out_.max_ulp, difference.ulp);
-    if (worst_.size() == kMostWorst && !difference.IsWorseThan(worst_.back().first)) return;
-    if (worst_.size() == kMostWorst) worst_.pop_back();
+    if (worst_.size() == kMaxWorst && !difference.IsWorseThan(worst_.back().first)) return;
+    if (worst_.size() == kMaxWorst) worst_.pop_back();
     const auto place = std::find_if(worst_.begin(), worst_.end(), [&](const auto& other) {
       return difference.IsWorseThan(other.first);
     });

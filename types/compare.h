@@ -31,7 +31,7 @@ struct WorstElement {
   double abs = 0, rel = 0;
   uint64_t ulp = 0;  // floats
 };
-inline constexpr size_t kMostWorst = 5;
+inline constexpr size_t kMaxWorst = 5;
 
 // One array of the two values. Errors of elements where one side is NaN or infinite count as
 // infinite.
@@ -45,7 +45,7 @@ struct LeafComparison {
   double max_abs = 0;
   double max_rel = 0;
   uint64_t max_ulp = 0;  // floats
-  // Up to kMostWorst, mismatches first, then by falling relative error; empty where all are equal.
+  // Up to kMaxWorst, mismatches first, then by falling relative error; empty where all are equal.
   std::vector<WorstElement> worst;
   std::array<int64_t, kErrorBuckets.size() + 2> histogram{};
 };

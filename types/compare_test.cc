@@ -100,7 +100,7 @@ TEST(Compare, TheWorstFewAreKeptInOrder) {
   Literal expected(Shape::Array(T::kF64, {3, 4})), actual(Shape::Array(T::kF64, {3, 4}));
   for (int i = 0; i < 12; ++i) expected.SetDouble(i, 1), actual.SetDouble(i, 1 + 0.1 * i);
   const CompareResult result = Compare(expected, actual, {.abs_error = 0.85});
-  ASSERT_EQ(result.leaves[0].worst.size(), kMostWorst);
+  ASSERT_EQ(result.leaves[0].worst.size(), kMaxWorst);
   EXPECT_EQ(result.leaves[0].worst[0].index, (DimVector{2, 3}));
   EXPECT_EQ(result.leaves[0].worst[4].index, (DimVector{1, 3}));
   EXPECT_FALSE(result.leaves[0].worst[2].agrees);

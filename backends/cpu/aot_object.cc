@@ -13,7 +13,7 @@
 #include "backends/cpu/dynamic_entry.h"
 #include "backends/cpu/host_target_internal.h"
 #include "backends/cpu/object_code_internal.h"
-#include "codegen/exchange_call.h"
+#include "codegen/collective_call.h"
 #include "codegen/module_emitter.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -205,7 +205,7 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   emit.triple = machine->getTargetTriple().str();
   emit.data_layout = machine->createDataLayout().getStringRepresentation();
   emit.parts = 1;
-  RETURN_IF_ERROR(CheckExchanges(*module));
+  RETURN_IF_ERROR(CheckCollectives(*module));
   emit.exchanges = true;
   ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
   AotObject object;

@@ -11,7 +11,7 @@
 #include "backends/cpu/legalize.h"
 #include "backends/cpu/sanitize_code_internal.h"
 #include "backends/cpu/warm_up.h"
-#include "codegen/exchange_call.h"
+#include "codegen/collective_call.h"
 #include "codegen/module_emitter.h"
 #include "ops/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
@@ -80,7 +80,7 @@ absl::StatusOr<EmitOptions> EmitOptionsFor(const Module& module, const CompileOp
   emit.notes = options.sanitize != CompileOptions::Sanitize::kNone;
   // Else all of them meet in the interpreter: devices that wait know only of those who wait at
   // the same place.
-  emit.exchanges = CheckExchanges(module).ok();
+  emit.exchanges = CheckCollectives(module).ok();
   return emit;
 }
 

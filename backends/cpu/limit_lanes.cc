@@ -32,17 +32,17 @@ bool IsNextElement(const llvm::Value* address, llvm::Type* type, const llvm::Loo
 
 // Instructions of a body from which its steps take longer than memory, and at most as many in all
 // copies: what is alive has to stay in registers, and takes time to compile.
-constexpr size_t kLeastSteps = 24, kMostSteps = 256;
+constexpr size_t kLeastSteps = 24, kMaxSteps = 256;
 constexpr unsigned kManyRegisters = 32;
 
 // No more than `most`, which the loop has rounds for.
-unsigned VectorsBeside(const llvm::Loop& loop, const llvm::TargetTransformInfo& target,
-                       unsigned most) {
+unsigned InterleaveCount(const llvm::Loop& loop, const llvm::TargetTransformInfo& target,
+                         unsigned most) {
   const size_t size = loop.getHeader()->size();
   if (size < kLeastSteps) return 1;
   const unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
   unsigned count = registers >= kManyRegisters ? 4 : 2;
-  while (count > 1 && (count * size > kMostSteps || count > most)) count /= 2;
+  while (count > 1 && (count * size > kMaxSteps || count > most)) count /= 2;
   return count;
 }
 
@@ -79,7 +79,7 @@ llvm::PreservedAnalyses LimitLanesPass::run(llvm::Function& function,
     const unsigned rounds = evolution.getSmallConstantTripCount(loop);  // 0: unknown
     if (rounds != 0 && rounds < lanes) continue;
     const unsigned most = rounds == 0 ? register_bits : rounds / lanes;
-    const unsigned beside = runs_long ? VectorsBeside(*loop, target, most) : 1;
+    const unsigned beside = runs_long ? InterleaveCount(*loop, target, most) : 1;
     if (beside > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.interleave.count", beside);
     if (widths.memory >= widths.computed) continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",

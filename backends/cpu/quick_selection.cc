@@ -11,7 +11,7 @@ namespace hlokit {
 namespace {
 
 // More of them could drive other values out of the registers.
-constexpr size_t kMostHidden = 4;
+constexpr size_t kMaxHidden = 4;
 
 // The integer in all lanes of vectors of words; null for other constants.
 llvm::Constant* WordsOfOneValue(llvm::Value* operand) {
@@ -31,7 +31,7 @@ class Hidden {
     llvm::Constant* constant = WordsOfOneValue(use.get());
     if (constant == nullptr) return false;
     llvm::Instruction*& kept = kept_[constant];
-    if (kept == nullptr && count_ < kMostHidden) {
+    if (kept == nullptr && count_ < kMaxHidden) {
       // Not by IRBuilder, which would give the constant back.
       kept = new llvm::BitCastInst(constant, constant->getType(), "", entry_.getTerminator());
       ++count_;

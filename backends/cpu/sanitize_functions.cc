@@ -13,7 +13,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostInlineBytes = 64;
+constexpr int64_t kMaxInlineBytes = 64;
 // What accesses out of bounds use instead: as long as the longest.
 constexpr int64_t kNowhereBytes = 4096;
 
@@ -167,7 +167,7 @@ llvm::Function* CheckFunctions::CheckOf(bool write, int64_t bytes, llvm::Align a
 
 llvm::Value* CheckFunctions::CallCheck(llvm::IRBuilder<>& b, bool write, int64_t bytes,
                                        llvm::Align alignment, const CheckedAccess& a) {
-  if (bytes > kMostInlineBytes || (write && !a.may_write))
+  if (bytes > kMaxInlineBytes || (write && !a.may_write))
     return CallProcess(
         b, AddressOf(SlowCheck), b.getPtrTy(),
         {Word(b, a.site), a.base, a.address, Word(b, a.size), Word(b, bytes), Word(b, a.tag)});

@@ -146,7 +146,7 @@ void Sanitizer::Add(int64_t site, std::string text) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (reported_[site]) return;
   reported_[site] = true;
-  if (findings_.size() >= kMostFindings) return;
+  if (findings_.size() >= kMaxFindings) return;
   absl::Status status = FailedPrecondition(Subject(at), ": ", text);
   const Instruction* runs = at.array >= 0 ? arrays_[at.array].instruction : nullptr;
   const Instruction* i = at.instruction != nullptr ? at.instruction : runs;

@@ -28,7 +28,7 @@ struct CheckedSite {
 // Of one executable. The code refers to it by its address; its runs may be on several threads.
 class Sanitizer {
  public:
-  static constexpr size_t kMostFindings = 20;
+  static constexpr size_t kMaxFindings = 20;
 
   Sanitizer(std::vector<ArrayNote> arrays, BufferAssignment buffers)
       : arrays_(std::move(arrays)), buffers_(std::move(buffers)) {}
@@ -71,7 +71,7 @@ class Sanitizer {
 
   // Adds what was found without running; OK adds nothing.
   void AddStatic(const absl::Status& finding);
-  // One status a site, with the place of its instruction; the first kMostFindings of all runs.
+  // One status a site, with the place of its instruction; the first kMaxFindings of all runs.
   std::vector<absl::Status> Findings() const;
 
  private:

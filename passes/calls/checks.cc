@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostNamed = 8;  // instructions of a cycle
+constexpr size_t kMaxNamed = 8;  // instructions of a cycle
 
 // The instructions that are left once all have gone that wait for none but such as went before:
 // those of cycles, and what needs them.
@@ -58,7 +58,7 @@ absl::StatusOr<bool> FindCycles(Module& module) {
       path.push_back(next);
     }
     std::vector<std::string> names;
-    for (; start != path.end() && names.size() < kMostNamed; ++start)
+    for (; start != path.end() && names.size() < kMaxNamed; ++start)
       names.push_back(absl::StrCat("%", (*start)->name()));
     return WithPlace(InvalidArgument("hlo-cycle-detection: ", names[0],
                                      " needs itself: ", absl::StrJoin(names, " <- ")),

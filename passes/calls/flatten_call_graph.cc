@@ -25,7 +25,7 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
     Computation* c = work.back();
     work.pop_back();
     for (Instruction* i : c->Instructions()) {
-      if ((running_only_ && !Runs(i)) || GoesOnWithAsync(*i)) continue;
+      if ((running_only_ && !Runs(i)) || SharesAsyncBody(*i)) continue;
       for (size_t k = 0; k < i->called().size(); ++k) {
         Computation* called = i->called(k);
         if (taken[called->id()]) {

@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostCopied = 1'000'000;  // instructions
+constexpr int64_t kMaxCopied = 1'000'000;  // instructions
 
 bool IsMarked(const Instruction& i) {
   for (const auto& [key, value] : i.extras().frontend_attributes)
@@ -31,8 +31,8 @@ class Splitter {
       ++parts_;
       absl::flat_hash_map<Computation*, Computation*> copies;
       Computation* own = Own(call->to_apply(), copies);
-      if (copied_ > kMostCopied)
-        return ResourceExhausted("hlo-module-splitter: more than ", kMostCopied,
+      if (copied_ > kMaxCopied)
+        return ResourceExhausted("hlo-module-splitter: more than ", kMaxCopied,
                                  " instructions would have to be copied");
       call->SetCalled(0, own);
       call->mutable_extras().frontend_attributes.emplace_back(kModuleMark, own->name());
@@ -72,7 +72,7 @@ class Splitter {
   Computation* Own(Computation* start, absl::flat_hash_map<Computation*, Computation*>& copies) {
     std::vector<Computation*> work = {Take(start, copies)};
     Computation* const own = work[0];
-    while (!work.empty() && copied_ <= kMostCopied) {
+    while (!work.empty() && copied_ <= kMaxCopied) {
       Computation* c = work.back();
       work.pop_back();
       for (Instruction* i : c->Instructions())

@@ -79,8 +79,8 @@ Made SimplifySlicedGather(Instruction* i, Rewriter&) {
 
 // An all-gather along a dimension that the broadcast makes: the operands of all devices are
 // gathered along a new dimension, which is broadcast beside the one it then joins.
-Instruction* GatherBesides(Instruction* gather, Instruction* x, const DimVector& where, int64_t dim,
-                           Rewriter& r) {
+Instruction* GatherAlong(Instruction* gather, Instruction* x, const DimVector& where, int64_t dim,
+                         Rewriter& r) {
   HloWriter w(r);
   DimVector dims = x->shape().dims;
   dims.insert(dims.begin(), 1);
@@ -104,7 +104,7 @@ Made ReorderBroadcast(Instruction* i, Rewriter& r) {
   const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
   Instruction* x = broadcast->operand(0);
   const auto at = std::find(where.begin(), where.end(), dim);
-  if (at == where.end()) return GatherBesides(i, x, where, dim, r);
+  if (at == where.end()) return GatherAlong(i, x, where, dim, r);
   Shape shape = x->shape();
   shape.dims[at - where.begin()] = i->shape().dims[dim];
   x = r.Clone(i, shape, {x});

@@ -55,10 +55,10 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
       {w.SliceOf(w.Part(sort, 0), last, 0, attrs.k), w.SliceOf(w.Part(sort, 1), last, 0, attrs.k)});
 }
 
-// The largest number of parts, at most kMostParts, that `size` divides into; each holds at least k.
+// The largest number of parts, at most kMaxParts, that `size` divides into; each holds at least k.
 int64_t PartsOf(int64_t size, int64_t k) {
-  constexpr int64_t kMostParts = 1024;
-  for (int64_t parts = std::min(kMostParts, size / std::max<int64_t>(k, 1)); parts > 1; --parts)
+  constexpr int64_t kMaxParts = 1024;
+  for (int64_t parts = std::min(kMaxParts, size / std::max<int64_t>(k, 1)); parts > 1; --parts)
     if (size % parts == 0) return parts;
   return 1;
 }

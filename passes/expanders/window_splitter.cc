@@ -14,10 +14,10 @@ namespace hlokit {
 namespace {
 
 // So many elements of a window are written out by the emitter.
-constexpr int64_t kMostWrittenOut = 36;
+constexpr int64_t kMaxWrittenOut = 36;
 
 bool IsLong(const WindowDim& d) {
-  return d.size > kMostWrittenOut && d.size <= kMostWrittenOut * kMostWrittenOut && d.stride == 1 &&
+  return d.size > kMaxWrittenOut && d.size <= kMaxWrittenOut * kMaxWrittenOut && d.stride == 1 &&
          d.window_dilation == 1;
 }
 
@@ -90,7 +90,7 @@ bool Splits(const Instruction& i, const Window& window) {
     dims += d.size > 1;
     any_long |= IsLong(d);
   }
-  return elements > kMostWrittenOut && (dims > 1 || any_long) && !RoundsSteps(i);
+  return elements > kMaxWrittenOut && (dims > 1 || any_long) && !RoundsSteps(i);
 }
 
 Instruction* Split(Instruction* i, const Fold& fold) {

@@ -10,8 +10,8 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostMembers = 150;
-constexpr size_t kMostInputs = 24;
+constexpr size_t kMaxMembers = 150;
+constexpr size_t kMaxInputs = 24;
 constexpr int64_t kFewestRows = 16;  // fewer keep too few threads busy
 constexpr int64_t kShortestRow = 8, kLongestRow = 16384;
 
@@ -75,7 +75,7 @@ class RowGroups {
     int cluster = i->users().empty() || i->IsRoot() ? -1 : ClusterOf(i->users()[0]);
     for (const Instruction* user : i->users())
       if (ClusterOf(user) != cluster) cluster = -1;
-    if (cluster >= 0 && clusters_[cluster].size() < kMostMembers) {
+    if (cluster >= 0 && clusters_[cluster].size() < kMaxMembers) {
       clusters_[cluster].push_back(i);
     } else if (HasTrait(i->opcode(), kElementwise) || i->opcode() == Opcode::kReduce) {
       cluster = static_cast<int>(clusters_.size());
@@ -135,7 +135,7 @@ class RowGroups {
       dependent.insert(i);
       returns |= i->opcode() == Opcode::kBroadcast && i->shape().dims == form->full.dims;
     }
-    return returns && inputs.size() <= kMostInputs;
+    return returns && inputs.size() <= kMaxInputs;
   }
 
   const bool together_;

@@ -88,13 +88,13 @@ bool HasLibraryForm(const Instruction* i) {
       rhs.rank() != batch + 2 || !IsIota(attrs.lhs_batch_dims) || !IsIota(attrs.rhs_batch_dims) ||
       attrs.lhs_contracting_dims[0] != batch + 1 || !attrs.algorithm.text.empty())
     return false;
-  constexpr int64_t kMostBatches = 4;
+  constexpr int64_t kMaxBatches = 4;
   int64_t batches = 1;
   for (int64_t d = 0; d < batch; ++d) batches *= lhs.dims[d];
   const bool types = (lhs.type == ElementType::kF32 && i->shape().type == ElementType::kF32) ||
                      (lhs.type == ElementType::kF64 && i->shape().type == ElementType::kF64) ||
                      (lhs.type == ElementType::kS8 && i->shape().type == ElementType::kS32);
-  return types && rhs.type == lhs.type && batches <= kMostBatches && i->shape().dims.back() > 1 &&
+  return types && rhs.type == lhs.type && batches <= kMaxBatches && i->shape().dims.back() > 1 &&
          lhs.IsRowMajor() && rhs.IsRowMajor();
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 // In steps for one element: what one loop must stay under, so that it would run on one thread
 // alone, and what makes it worth to wake others.
-constexpr double kMostWork = 400000, kLeastWork = 3000, kLeastTogether = 600000;
-constexpr size_t kMostMembers = 16;
-constexpr int64_t kMostOperands = 12, kMostBytes = int64_t{8} << 20;
-constexpr int64_t kMostSteps = 200;
+constexpr double kMaxWork = 400000, kLeastWork = 3000, kLeastTogether = 600000;
+constexpr size_t kMaxMembers = 16;
+constexpr int64_t kMaxOperands = 12, kMaxBytes = int64_t{8} << 20;
+constexpr int64_t kMaxSteps = 200;
 constexpr int kAtTheEnd = -1;
 
 enum class Kind : uint8_t { kLoop, kInput };
@@ -39,7 +39,7 @@ bool HasReduce(const Instruction& i) {
 // The roots of what `i` computes; nothing where it is not of the kind.
 std::vector<const Instruction*> RootsOf(const Instruction& i, Kind kind) {
   if (!i.control_predecessors().empty() || !i.control_successors().empty()) return {};
-  if (i.IsParameter() || i.IsConstant() || i.operand_count() > kMostOperands) return {};
+  if (i.IsParameter() || i.IsConstant() || i.operand_count() > kMaxOperands) return {};
   if (HasReduce(i) != (kind == Kind::kInput)) return {};
   if (i.opcode() != Opcode::kFusion)
     return CanFuse(i) && IsRootOf(i, kind) ? std::vector<const Instruction*>{&i}
@@ -47,7 +47,7 @@ std::vector<const Instruction*> RootsOf(const Instruction& i, Kind kind) {
   const FusionKind fused = i.attr<FusionAttrs>().kind;
   if (fused != FusionKind::kLoop && fused != FusionKind::kInput) return {};
   const Computation& body = *i.to_apply();
-  if (body.instruction_count() > kMostSteps) return {};
+  if (body.instruction_count() > kMaxSteps) return {};
   std::vector<const Instruction*> roots = {body.root()};
   if (body.root()->opcode() == Opcode::kTuple)
     roots.assign(body.root()->operands().begin(), body.root()->operands().end());
@@ -111,7 +111,7 @@ class HorizontalFuser {
     if (i.shape().IsTuple() && !std::all_of(i.users().begin(), i.users().end(), IsPartOfTuple))
       return false;
     const double work = WorkOf(i);
-    return work >= kLeastWork && work <= kMostWork && !ReadsUpdated(i);
+    return work >= kLeastWork && work <= kMaxWork && !ReadsUpdated(i);
   }
 
   static int64_t BytesOf(const Instruction& i) {
@@ -136,7 +136,7 @@ class HorizontalFuser {
     };
     for (Instruction* i : loops) {
       const int64_t more = BytesOf(*i);
-      if (group.size() == kMostMembers || (!group.empty() && bytes + more > kMostBytes)) close();
+      if (group.size() == kMaxMembers || (!group.empty() && bytes + more > kMaxBytes)) close();
       group.push_back(i);
       bytes += more;
     }

@@ -111,7 +111,7 @@ class Merger {
 
 bool ReadsUpdated(const Instruction& i) {
   for (const Instruction* operand : i.operands()) {
-    if (operand->shape().IsScalar() || operand->users().size() > kMostUsersSeen) continue;
+    if (operand->shape().IsScalar() || operand->users().size() > kMaxUsersSeen) continue;
     for (const Instruction* user : operand->users())
       if (UpdatesInPlace(*user, operand)) return true;
   }

@@ -9,7 +9,7 @@
 namespace hlokit {
 
 // Users of an array that are looked at; where there are more, they are not known.
-inline constexpr size_t kMostUsersSeen = 64;
+inline constexpr size_t kMaxUsersSeen = 64;
 
 // Whether something else writes over an array that `i` reads, so that one of the two must wait.
 bool ReadsUpdated(const Instruction& i);

@@ -15,8 +15,8 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kLeastBytes = 1024;
-constexpr size_t kMostResults = 8, kMostOperands = 24, kMostBody = 200;
-constexpr size_t kMostVisited = 256;  // in one search for a way
+constexpr size_t kMaxResults = 8, kMaxOperands = 24, kMaxBody = 200;
+constexpr size_t kMaxVisited = 256;  // in one search for a way
 
 using Members = std::vector<Instruction*>;
 
@@ -39,7 +39,7 @@ bool IsLoop(const Instruction& i) {
   if (!HasTrait(body.root()->opcode(), kElementwise)) return false;
   bool all = true;
   body.ForEach([&](const Instruction* part) { all &= IsPointwise(*part); });
-  return all && body.instruction_count() <= static_cast<int64_t>(kMostBody);
+  return all && body.instruction_count() <= static_cast<int64_t>(kMaxBody);
 }
 
 class Fuser {
@@ -107,7 +107,7 @@ class Fuser {
     while (!work.empty()) {
       const Instruction* i = work.back();
       work.pop_back();
-      if (Contains(ends, i) || seen.size() > kMostVisited) return true;
+      if (Contains(ends, i) || seen.size() > kMaxVisited) return true;
       for (const Instruction* operand : i->operands()) visit(operand);
       for (const Instruction* before : i->control_predecessors()) visit(before);
     }
@@ -122,14 +122,14 @@ class Fuser {
                                                      first->operands().end());
     Members arrays(first->operands().begin(), first->operands().end());
     arrays.push_back(first);
-    for (size_t k = 0; k < arrays.size() && members.size() < kMostResults; ++k) {
+    for (size_t k = 0; k < arrays.size() && members.size() < kMaxResults; ++k) {
       const Instruction* array = arrays[k];
       if (!array->shape().IsArray() || array->shape().rank() == 0 ||
-          array->users().size() > kMostUsersSeen)
+          array->users().size() > kMaxUsersSeen)
         continue;
       const Members users(array->users().begin(), array->users().end());
       for (Instruction* user : users) {
-        if (members.size() == kMostResults || !Joins(user, members, operands)) continue;
+        if (members.size() == kMaxResults || !Joins(user, members, operands)) continue;
         members.push_back(user);
         for (Instruction* operand : user->operands())
           if (operands.insert(operand).second) arrays.push_back(operand);
@@ -150,7 +150,7 @@ class Fuser {
       return false;
     size_t count = operands.size();
     for (const Instruction* operand : user->operands()) count += !operands.contains(operand);
-    if (count > kMostOperands || ReadsUpdated(*user)) return false;
+    if (count > kMaxOperands || ReadsUpdated(*user)) return false;
     Members inside = members;
     inside.push_back(user);
     return !HasWay({user}, members, inside) && !HasWay(members, {user}, inside);

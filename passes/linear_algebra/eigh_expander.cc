@@ -9,7 +9,7 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kSweeps = 15;  // the error falls quadratically after a few
-constexpr int64_t kMostPairs = int64_t{1} << 20;
+constexpr int64_t kMaxPairs = int64_t{1} << 20;
 
 using State = absl::Span<Instruction* const>;
 
@@ -119,7 +119,7 @@ absl::StatusOr<Instruction*> ExpandEigh(Instruction* i, Rewriter& r) {
   const Shape& shape = i->operand(0)->shape();
   const int64_t n = shape.dims.back(), pairs = n * (n - 1) / 2;
   if (!IsFloat(shape.type) || BitWidth(shape.type) < 32 || shape.ElementCount() == 0 ||
-      pairs == 0 || pairs > kMostPairs)
+      pairs == 0 || pairs > kMaxPairs)
     return nullptr;
   HloWriter w(r);
   MatrixWriter m(w);

@@ -15,8 +15,8 @@ namespace {
 using Order = std::vector<Instruction*>;
 using Numbers = absl::InlinedVector<int, 2>;
 
-constexpr size_t kMostMakers = 64;   // of a tuple; a larger one counts as memory of nobody's
-constexpr double kMostBytes = 1e15;  // where sums over all paths stop growing
+constexpr size_t kMaxMakers = 64;   // of a tuple; a larger one counts as memory of nobody's
+constexpr double kMaxBytes = 1e15;  // where sums over all paths stop growing
 
 // True if the result lies where operands lie.
 bool Forwards(const Instruction& i) {
@@ -50,7 +50,7 @@ class Graph {
         for (int maker : nodes_[operand].makers)
           if (std::exchange(seen[maker], static_cast<int>(n)) != static_cast<int>(n))
             node.reads.push_back(maker);
-      if (node.forwards && node.reads.size() <= kMostMakers) node.makers = node.reads;
+      if (node.forwards && node.reads.size() <= kMaxMakers) node.makers = node.reads;
       if (node.own > 0) node.makers.push_back(static_cast<int>(n));
       for (int maker : node.reads) nodes_[maker].readers.push_back(static_cast<int>(n));
       for (int before : node.before) nodes_[before].after.push_back(static_cast<int>(n));
@@ -107,8 +107,8 @@ class Graph {
       waiting[n] = std::max<double>(0, static_cast<double>(node.after.size()) - 1);
       behind[n] = static_cast<double>(node.own);
       for (int before : node.before) {
-        waiting[n] = std::min(kMostBytes, waiting[n] + waiting[before]);
-        behind[n] = std::min(kMostBytes, behind[n] + behind[before]);
+        waiting[n] = std::min(kMaxBytes, waiting[n] + waiting[before]);
+        behind[n] = std::min(kMaxBytes, behind[n] + behind[before]);
       }
     }
     return DepthFirst([&](int n) { return std::make_pair(waiting[n], behind[n]); });

@@ -7,7 +7,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int kMostRounds = 1000;
+constexpr int kMaxRounds = 1000;
 
 bool IsCheap(const Instruction* i) {
   const bool computes = HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData) ||
@@ -73,7 +73,7 @@ class Rematerialization final : public ComputationPass {
 
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
     bool changed = false;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       const Lives lives(c);
       const int64_t excess = lives.Excess(limit_);
       if (excess == 0 || !Improve(c, lives)) break;

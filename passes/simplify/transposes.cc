@@ -38,7 +38,7 @@ class Pushed {
   int Gain(const Instruction* x, int depth = 0) const {
     if (x->shape().IsScalar() || IsSpreadScalar(x)) return 0;
     if (Undoes(x, order_)) return x->users().size() == 1 ? 1 : 0;
-    if (depth == kMostDepth || !IsElementwise(x)) return -1;
+    if (depth == kMaxDepth || !IsElementwise(x)) return -1;
     int gain = 0;
     for (const Instruction* operand : x->operands()) gain += Gain(operand, depth + 1);
     return std::max(gain, -1);
@@ -57,7 +57,7 @@ class Pushed {
   }
 
  private:
-  static constexpr int kMostDepth = 6;
+  static constexpr int kMaxDepth = 6;
 
   Shape Moved(const Shape& shape) const {
     Shape moved = Shape::Array(shape.type, {});

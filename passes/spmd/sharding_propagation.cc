@@ -8,7 +8,7 @@ namespace hlokit {
 namespace {
 
 constexpr int kMaxRounds = 16;
-constexpr int64_t kMostDevices = 4096;  // every array's cut names each of them
+constexpr int64_t kMaxShards = 4096;  // every array's cut names each of them
 
 // How an array is cut, within which groups of devices (ManualGroupsOf; empty: there is one).
 struct Cut {
@@ -69,7 +69,7 @@ bool Wants(const Instruction& i, const Known& known) {
 
 absl::StatusOr<bool> Propagate(Computation& c) {
   const int64_t devices = std::max(c.module()->header().num_partitions, DevicesNamed(*c.module()));
-  if (devices < 2 || devices > kMostDevices) return false;
+  if (devices < 2 || devices > kMaxShards) return false;
   Known known(c.module()->id_bound());
   std::vector<Instruction*> order = c.PostOrder();
   for (const Instruction* i : order) known[i->id()] = OwnCut(*i, devices);

@@ -16,7 +16,7 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kPrefix = "xla.sdy.";
-constexpr int64_t kMostDevices = 4096;  // every array's cut names each of them
+constexpr int64_t kMaxShards = 4096;  // every array's cut names each of them
 
 void DropShardyAttributes(FrontendAttributes& attributes) {
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
@@ -65,8 +65,8 @@ class Import {
         regions_(module, devices_) {}
 
   absl::StatusOr<bool> Run() {
-    if (devices_ > kMostDevices)
-      return Unimplemented("shardy-xla: ", devices_, " devices, at most ", kMostDevices);
+    if (devices_ > kMaxShards)
+      return Unimplemented("shardy-xla: ", devices_, " devices, at most ", kMaxShards);
     RETURN_IF_ERROR(regions_.Find());
     for (Computation* c : module_.ComputationsPostOrder())
       for (Instruction* i : c->PostOrder()) RETURN_IF_ERROR(Visit(c, i));

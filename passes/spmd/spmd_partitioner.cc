@@ -15,7 +15,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostPartitions = 4096;  // every array's cut names each of them
+constexpr int64_t kMaxPartitions = 4096;  // every array's cut names each of them
 
 using Parts = std::vector<Part>;  // one, or those of a flat tuple
 
@@ -495,8 +495,8 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
 absl::StatusOr<bool> Run(Module& module) {
   const int64_t devices = module.header().num_partitions;
   if (devices < 2) return false;
-  if (devices > kMostPartitions)
-    return Unimplemented("spmd-partitioning: ", devices, " partitions, at most ", kMostPartitions);
+  if (devices > kMaxPartitions)
+    return Unimplemented("spmd-partitioning: ", devices, " partitions, at most ", kMaxPartitions);
   if (absl::EndsWith(module.entry()->name(), "_spmd")) return DropShardings(module);
   RETURN_IF_ERROR(PartitionEntry(module, devices));
   RemoveUncalled(module);

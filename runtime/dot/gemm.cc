@@ -20,7 +20,7 @@ constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of 
 constexpr int64_t kWideRows = 256;          // of a wide product at most
 constexpr int64_t kFewTiles = 6;            // are too few for the threads where sums are deep:
 constexpr int64_t kDeepPart = 512;          // positions of k at least that make a part, and
-constexpr int64_t kMostDeepParts = 64;      // parts
+constexpr int64_t kMaxDeepParts = 64;       // parts
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kPitchUnit = 16;  // elements that depths of slabs are multiples of
 
@@ -179,7 +179,7 @@ class Product {
 
   // Parts of the sums beside each other, then their sums. How many depends on the sizes alone.
   void RunDeep() const {
-    const int64_t parts = std::min(depth_ / kDeepPart, kMostDeepParts), size = rows_ * cols_;
+    const int64_t parts = std::min(depth_ / kDeepPart, kMaxDeepParts), size = rows_ * cols_;
     Scratch scratch(parts * size * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
     T* sums = scratch.as<T>();

@@ -228,12 +228,12 @@ struct TwoRuns {
 HLOKIT_INLINE bool PackRuns(const GemmSource& source, int64_t x0, int64_t count, int64_t k0,
                             int64_t depth, int64_t pitch, float* to) {
   constexpr int64_t kLanes = VectorOf<float>::kLanes;
-  constexpr int64_t kMostVectors = 8;
+  constexpr int64_t kMaxVectors = 8;
   const int64_t vectors = pitch / kLanes;
   if (source.outer.table == nullptr || source.outer.run < kLanes || LiesAlongK(source) ||
-      source.negate_from < k0 + depth || vectors > kMostVectors)
+      source.negate_from < k0 + depth || vectors > kMaxVectors)
     return false;
-  TwoRuns runs[kMostVectors];
+  TwoRuns runs[kMaxVectors];
   for (int64_t v = 0; v < vectors; ++v) {
     const int64_t lane = v * kLanes, left = count > lane ? Least(kLanes, count - lane) : 0;
     runs[v] = {};

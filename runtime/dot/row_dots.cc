@@ -10,12 +10,12 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostRows = 64;           // beyond, and
+constexpr int64_t kMaxRows = 64;            // beyond, and
 constexpr int64_t kDepthForRow = 16;        // below so much depth a row, packing B is repaid
 constexpr int64_t kRowsAmongMany = 7;       // that are worked on together, so that B is not read
                                             // for a few of them
 constexpr int64_t kColumnBytes = 24 << 10;  // of columns that all rows meet while they are cached
-constexpr int64_t kMostColumns = 64;        // that one call takes
+constexpr int64_t kMaxColumns = 64;         // that one call takes
 constexpr int64_t kTaskWork = 1 << 19;      // multiply-adds that are worth a task
 
 constexpr int64_t kAtStart = 0;  // where the only run of a column begins
@@ -69,9 +69,9 @@ class FewRows {
     const int64_t groups = rows_ > kGemmDotRows ? CeilDiv(rows_, kRowsAmongMany) : 1;
     height_ = CeilDiv(rows_, groups);
     const int64_t column = pitch_ * int64_t{sizeof(T)};
-    chunk_ = groups == 1 ? kMostColumns
+    chunk_ = groups == 1 ? kMaxColumns
                          : std::clamp<int64_t>(kColumnBytes / column / kGemmDotCols * kGemmDotCols,
-                                               kGemmDotCols, kMostColumns);
+                                               kGemmDotCols, kMaxColumns);
   }
 
   void Run(void* ctx) const {
@@ -90,15 +90,15 @@ class FewRows {
 
  private:
   void FillColumns(const T* a, int64_t col, int64_t count) const {
-    int64_t columns[kMostColumns];
+    int64_t columns[kMaxColumns];
     for (int64_t j = 0; j < count; ++j) columns[j] = OffsetAt(b_.outer, col + j);
-    T tile[kGemmDotRows * kMostColumns];
+    T tile[kGemmDotRows * kMaxColumns];
     for (int64_t row = 0; row < rows_; row += height_) {
       const int64_t rows = std::min(height_, rows_ - row);
       by_rows_[rows]({a + row * pitch_, pitch_, b_.data, columns, count,
                       runs_.empty() ? &kAtStart : runs_.data(), depth_ / run_, run_, tile,
-                      kMostColumns});
-      kernels_.store(c_.type)(tile, kMostColumns, rows, count, c_, row, col);
+                      kMaxColumns});
+      kernels_.store(c_.type)(tile, kMaxColumns, rows, count, c_, row, col);
     }
   }
 
@@ -118,7 +118,7 @@ template <typename T>
 bool Run(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
          const GemmTarget& c) {
   const int64_t depth = a.k.size;
-  const int64_t most = std::clamp(depth / kDepthForRow, int64_t{kGemmDotRows}, kMostRows);
+  const int64_t most = std::clamp(depth / kDepthForRow, int64_t{kGemmDotRows}, kMaxRows);
   const RowDotKernel<T>* by_rows = KernelsFor(kernels, b.type);
   // A vector meets short columns as they come, unless they overlap as those of convolutions.
   const bool short_ones = c.rows.size == 1 && b.outer.table == nullptr && b.outer.stride >= depth;

@@ -14,7 +14,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostLines = 16;          // transformed together
+constexpr int64_t kMaxLines = 16;           // transformed together
 constexpr int64_t kBlockBytes = 512 << 10;  // of their buffers, if more than one line
 
 // Lines of a dense array [outer][n][inner]: line l starts at Start(l), its elements are `inner`
@@ -164,7 +164,7 @@ class AxisTransform {
     const int64_t size_of_line = plan_->n + 1;  // a real line has a coefficient more
     const int64_t line_bytes = 4 * size_of_line * sizeof(T);
     const int64_t least = inner > 1 ? 4 : 1;
-    const int64_t block = std::clamp<int64_t>(kBlockBytes / line_bytes, least, kMostLines);
+    const int64_t block = std::clamp<int64_t>(kBlockBytes / line_bytes, least, kMaxLines);
     const int64_t blocks = (total + block - 1) / block;
     ParallelFor(ctx_, blocks, std::max<int64_t>(1, (16 << 10) / (line_bytes * block)),
                 [&](int64_t begin, int64_t end) {

@@ -106,7 +106,7 @@ HLOKIT_INLINE void TurnLanes(const T* re, const T* im, int64_t step, T* to_re, T
 template <int kRadix, bool kTurned, typename T>
 HLOKIT_INLINE void TurnGroups(const FftPass<T>& pass, int64_t stride, const T* __restrict re,
                               const T* __restrict im, T* __restrict to_re, T* __restrict to_im) {
-  constexpr int kLanes = kMostLanes<T>;
+  constexpr int kLanes = kMaxLanes<T>;
   const int64_t step = pass.groups * stride;
   for (int64_t p = 0; p < pass.groups; ++p) {
     Complex<T> twiddle[kRadix];

@@ -10,7 +10,7 @@ namespace hlokit::HLOKIT_ISA {
 namespace {
 
 template <typename T>
-constexpr int kMostLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
+constexpr int kMaxLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
 
 // A square of kLanes lines and kLanes / 2 numbers of each.
 template <int kLanes, typename T>
@@ -39,7 +39,7 @@ HLOKIT_INLINE void GiveSquare(T* to, int64_t pitch, const T* re, const T* im, in
 // Calls square(width, i, j) for squares that cover lines and numbers, and one(i, j) for the rest.
 template <typename T, typename Square, typename One>
 HLOKIT_INLINE void ForSquares(int64_t lines, int64_t n, const Square& square, const One& one) {
-  constexpr int kLanes = kMostLanes<T>;
+  constexpr int kLanes = kMaxLanes<T>;
   int64_t i = 0;
   const auto some = [&](auto width) __attribute__((always_inline)) {
     constexpr int kWidth = decltype(width)::kLanes;

@@ -20,7 +20,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostOutput = size_t{1} << 20;
+constexpr size_t kMaxOutput = size_t{1} << 20;
 
 // What the child does; never returns.
 [[noreturn]] void Exec(const char* command, int output) {
@@ -49,7 +49,7 @@ bool Wait(pid_t child, double time_limit_s, int& status) {
 }
 
 std::string ReadBack(int file) {
-  std::string text(kMostOutput, '\0');
+  std::string text(kMaxOutput, '\0');
   const ssize_t size = pread(file, text.data(), text.size(), 0);
   text.resize(size > 0 ? size : 0);
   return text;

@@ -16,7 +16,7 @@ namespace {
 
 // Of texts more edits apart than this, lines that both have once are matched first; what lies
 // between two such lines and is as far apart is shown as one replaced by the other.
-constexpr int kMostEdits = 1000;
+constexpr int kMaxEdits = 1000;
 constexpr size_t kLongestContext = 60;  // characters of the line that a hunk lies below
 
 using Lines = absl::Span<const absl::string_view>;
@@ -37,7 +37,7 @@ std::vector<absl::string_view> LinesOf(absl::string_view text) {
 std::vector<std::vector<int>> Rounds(const Lines& a, const Lines& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   std::vector<std::vector<int>> rounds;
-  for (int edits = 0; edits <= std::min(n + m, kMostEdits); ++edits) {
+  for (int edits = 0; edits <= std::min(n + m, kMaxEdits); ++edits) {
     std::vector<int> reach(2 * edits + 1, -1);
     for (int k = -edits; k <= edits; k += 2) {
       int x = 0;

@@ -13,7 +13,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostLines = 20;
+constexpr size_t kMaxLines = 20;
 
 const char* KindText(Slice::Kind kind) {
   constexpr const char* kTexts[] = {"none", "arena", "parameter", "constant", "output"};
@@ -51,7 +51,7 @@ void AppendPeakByLine(const BufferAssignment& buffers, std::string& text) {
 void AppendPeak(const BufferAssignment& buffers, std::string& text) {
   if (buffers.at_peak().empty()) return;
   absl::StrAppend(&text, "\nat the peak, largest first:\n");
-  for (size_t k = 0; k < std::min(kMostLines, buffers.at_peak().size()); ++k) {
+  for (size_t k = 0; k < std::min(kMaxLines, buffers.at_peak().size()); ++k) {
     const auto& live = buffers.at_peak()[k];
     absl::StrAppend(&text, live.size, "\t%", live.maker->parent()->name(), "\t%",
                     live.maker->name(), "\t", live.leaf, "\t", Text(live.maker->opcode()), "\n");

@@ -18,7 +18,7 @@ namespace hlokit {
 namespace {
 
 // Values of one device that are kept to find the first difference.
-constexpr int64_t kMostKeptBytes = int64_t{1} << 30;
+constexpr int64_t kMaxKeptBytes = int64_t{1} << 30;
 
 // Half of this machine's memory, for the arguments and for one evaluation.
 int64_t MemoryLimit() {
@@ -58,7 +58,7 @@ class Values {
     const std::lock_guard lock(mutex_);
     if (device != 0 || values_.contains(&instruction)) return absl::OkStatus();
     bytes_ += TotalBytes(value.shape());
-    if (bytes_ <= kMostKeptBytes) values_.emplace(&instruction, value);
+    if (bytes_ <= kMaxKeptBytes) values_.emplace(&instruction, value);
     return absl::OkStatus();
   }
   const Literal* Find(const Instruction* instruction) const {
@@ -74,12 +74,12 @@ class Values {
 
 // What differs, of the first results that do.
 std::string ReportOf(CompareResult compared) {
-  constexpr int64_t kMostResults = 2;
+  constexpr int64_t kMaxResults = 2;
   if (!compared.shape_mismatch.empty()) return compared.shape_mismatch;
   std::erase_if(compared.leaves, [](const LeafComparison& leaf) { return leaf.mismatches == 0; });
-  const int64_t more = static_cast<int64_t>(compared.leaves.size()) - kMostResults;
+  const int64_t more = static_cast<int64_t>(compared.leaves.size()) - kMaxResults;
   if (more <= 0) return compared.Report();
-  compared.leaves.resize(kMostResults);
+  compared.leaves.resize(kMaxResults);
   return absl::StrCat(compared.Report(), "and ", more, " more result", more > 1 ? "s" : "",
                       " differ", more > 1 ? "" : "s", "\n");
 }

@@ -13,7 +13,7 @@ namespace hlokit {
 namespace {
 
 // A part with more instructions, those of bodies counted, is no small one.
-constexpr int64_t kMostInstructions = 200;
+constexpr int64_t kMaxInstructions = 200;
 
 // What the instruction does, without names: its opcode, shapes, attributes.
 size_t KindOf(const Instruction& i) {
@@ -32,7 +32,7 @@ std::unique_ptr<Module> Cut(const Instruction* i, int height) {
   ExtractOptions options;
   options.height = height;
   auto cut = Extract({i}, options);
-  if (!cut.ok() || InstructionCount(*cut->module) > kMostInstructions) return nullptr;
+  if (!cut.ok() || InstructionCount(*cut->module) > kMaxInstructions) return nullptr;
   cut->module->header().replica_count = i->module()->header().replica_count;
   cut->module->header().num_partitions = i->module()->header().num_partitions;
   return WithLeastShapes(std::move(cut->module));

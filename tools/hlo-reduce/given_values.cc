@@ -12,7 +12,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostKeptBytes = int64_t{1} << 30;
+constexpr int64_t kMaxKeptBytes = int64_t{1} << 30;
 constexpr double kTimeLimit = 60;  // seconds of the run
 
 int64_t DevicesOf(const Module& module) {
@@ -35,7 +35,7 @@ bool Covers(const Shape& value, const Shape& shape) {
 void GivenValues::Keep(int64_t device, const std::string& name, const Literal& value) {
   if (values_.contains({device, name})) return;
   bytes_ += TotalBytes(value.shape());
-  if (bytes_ <= kMostKeptBytes) values_.emplace(std::make_pair(device, name), value);
+  if (bytes_ <= kMaxKeptBytes) values_.emplace(std::make_pair(device, name), value);
 }
 
 absl::StatusOr<GivenValues> GivenValues::Record(const Module& module, const InputOptions& options) {

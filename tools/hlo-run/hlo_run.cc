@@ -49,12 +49,12 @@ absl::StatusOr<int64_t> SetDevices(Module& module, const RunOptions& o) {
   if (o.num_replicas > 0) header.replica_count = o.num_replicas;
   if (o.num_partitions > 0) header.num_partitions = o.num_partitions;
   int64_t devices = 0;
-  constexpr int64_t kMostDevices = 1024;
+  constexpr int64_t kMaxSimulatedDevices = 1024;
   if (header.replica_count < 1 || header.num_partitions < 1 ||
       __builtin_mul_overflow(header.replica_count, header.num_partitions, &devices) ||
-      devices > kMostDevices)
+      devices > kMaxSimulatedDevices)
     return InvalidArgument(header.replica_count, " replicas of ", header.num_partitions,
-                           " partitions: this machine stands in for at most ", kMostDevices,
+                           " partitions: this machine stands in for at most ", kMaxSimulatedDevices,
                            " devices");
   return devices;
 }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr absl::string_view kTool = "hlo-viz";
 // Graphviz takes about 5 s for so many nodes, and its time grows with their square.
-constexpr size_t kMostLaidOut = 2000;
+constexpr size_t kMaxLaidOut = 2000;
 
 absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
   if (!o.format.empty()) return o.format;
@@ -60,7 +60,7 @@ absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
   if (const std::string note = ProfileNote(index, side.times); !note.empty())
     std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
   const Computation* whole = WholeComputation(index, o);
-  const bool too_long = selection.instructions.size() > kMostLaidOut && !o.force;
+  const bool too_long = selection.instructions.size() > kMaxLaidOut && !o.force;
   if (o.overview && whole == nullptr)
     return InvalidArgument("--overview is of a whole module or --computation");
   const bool overview = whole != nullptr && (o.overview || too_long);
@@ -73,9 +73,9 @@ absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
                                    : Draw(index, selection, o.draw, overlay);
   const std::string dot = DotText(drawing);
   if (format == "dot") return dot;
-  if (drawing.nodes.size() > kMostLaidOut && !o.force)
+  if (drawing.nodes.size() > kMaxLaidOut && !o.force)
     return InvalidArgument(drawing.nodes.size(),
-                           " nodes are more than Graphviz lays out in seconds (", kMostLaidOut,
+                           " nodes are more than Graphviz lays out in seconds (", kMaxLaidOut,
                            "): draw a part (--computation, --instruction), write .dot, "
                            "or wait (--force)");
   return Render(dot, format);

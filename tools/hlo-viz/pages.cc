@@ -12,7 +12,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostBytes = size_t{300} << 20;  // of a page; browsers take longer to open more
+constexpr size_t kMaxBytes = size_t{300} << 20;  // of a page; browsers take longer to open more
 
 ChangeCounts CountsOf(const Module& before, const Module& after, const ModuleMatch& match) {
   const ModuleDifference difference = Difference(before, after, match);
@@ -111,7 +111,7 @@ absl::StatusOr<std::string> DumpPages::Make(int64_t revision) {
   for (const DumpedModule& module : modules) {
     Walk walk;
     for (const DumpStage& stage : module.stages) {
-      if (page.size() > kMostBytes) {
+      if (page.size() > kMaxBytes) {
         ++left_out;
         continue;
       }

@@ -21,7 +21,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostListed = 1000, kMostCompletions = 200, kMostNodes = 2000;
+constexpr size_t kMaxListed = 1000, kMaxCompletions = 200, kMaxNodes = 2000;
 
 std::string NameLine(const Instruction& i) {
   return absl::StrCat(i.name(), "  ", Text(i.opcode()), " ", Shown(Text(i.shape()), 80), "\n");
@@ -110,7 +110,7 @@ absl::StatusOr<std::string> Commands::List(const Words& words) {
                                                         : Text(i->opcode());
       const bool by_type =
           by == "op_type" && absl::StrContains(absl::string_view(i->metadata().op_type), pattern);
-      if ((by_type || absl::StrContains(field, pattern)) && ++count <= kMostListed)
+      if ((by_type || absl::StrContains(field, pattern)) && ++count <= kMaxListed)
         absl::StrAppend(&text, NameLine(*i));
     }
   return absl::StrCat(text, count, " found\n");
@@ -203,7 +203,7 @@ absl::StatusOr<std::string> Commands::DrawNamed(const Words& words) {
 
 absl::StatusOr<std::string> Commands::WritePicture(const Selection& selection) {
   const Drawing drawing = Draw(index_, selection, options_.draw, {});
-  if (drawing.nodes.size() > kMostNodes)
+  if (drawing.nodes.size() > kMaxNodes)
     return InvalidArgument(drawing.nodes.size(), " nodes are too many for a picture");
   ASSIGN_OR_RETURN(const std::string svg, Render(DotText(drawing), "svg"));
   const std::string stem = options_.output == "-" ? "hlo-viz.svg" : options_.output;
@@ -220,7 +220,7 @@ std::vector<std::string> Commands::Completions(absl::string_view before,
                                                absl::string_view word) const {
   std::vector<std::string> found;
   const auto offer = [&](absl::string_view name) {
-    if (absl::StartsWith(name, word) && found.size() < kMostCompletions) found.emplace_back(name);
+    if (absl::StartsWith(name, word) && found.size() < kMaxCompletions) found.emplace_back(name);
   };
   const Words words = absl::StrSplit(before, absl::ByAnyChar(" \t"), absl::SkipEmpty());
   const absl::string_view command = words.empty() ? "" : words[0];

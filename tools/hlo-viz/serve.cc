@@ -30,8 +30,8 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostRequest = 16384;
-constexpr int kPatienceSeconds = 5, kMostAtOnce = 64;
+constexpr size_t kMaxRequest = 16384;
+constexpr int kPatienceSeconds = 5, kMaxAtOnce = 64;
 
 class Descriptor {
  public:
@@ -65,7 +65,7 @@ void Answer(int fd, absl::string_view status, absl::string_view type, absl::stri
 std::string ReadRequest(int fd) {
   std::string request;
   char buffer[2048];
-  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kMostRequest) {
+  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kMaxRequest) {
     const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
     if (got <= 0) break;
     request.append(buffer, static_cast<size_t>(got));
@@ -177,7 +177,7 @@ absl::Status Serve(const VizOptions& o, const SideInputs& side) {
   std::atomic<int> busy = 0;
   while (true) {
     const int fd = accept(listener.get(), nullptr, nullptr);
-    if (fd >= 0 && busy < kMostAtOnce) {
+    if (fd >= 0 && busy < kMaxAtOnce) {
       HandleApart(server, fd, busy);
     } else if (fd >= 0) {
       close(fd);

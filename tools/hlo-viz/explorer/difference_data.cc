@@ -13,8 +13,8 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostRemoved = 10000, kMostTexts = 2000;
-constexpr size_t kTextBytes = 400, kShapeBytes = 80, kMostLinks = 50;
+constexpr size_t kMaxRemoved = 10000, kMaxTexts = 2000;
+constexpr size_t kTextBytes = 400, kShapeBytes = 80, kMaxLinks = 50;
 
 // An instruction that is no longer there.
 struct Ghost {
@@ -51,7 +51,7 @@ class GhostFinder {
   std::string Links(const Neighbours& neighbours) const {
     std::vector<int64_t> links;
     for (const Instruction* before : neighbours) {
-      if (links.size() == kMostLinks) break;
+      if (links.size() == kMaxLinks) break;
       if (const Instruction* after = match_.AfterOf(before); after != nullptr) {
         links.push_back(number_[after->id()]);
       } else if (ghost_of_[before->id()] >= 0) {
@@ -66,7 +66,7 @@ class GhostFinder {
 
  private:
   void Collect(const Instruction& i) {
-    if (ghosts.size() == kMostRemoved) {
+    if (ghosts.size() == kMaxRemoved) {
       ++more;
       return;
     }
@@ -138,7 +138,7 @@ void AppendChanged(std::string& out, const ModuleIndex& index, const std::vector
         if (partner != nullptr && differs == 0) continue;
         list.Add(number[i->id()]);
         list.Add(partner == nullptr ? 1 : 2);
-        if (partner == nullptr || was.size() == kMostTexts) continue;
+        if (partner == nullptr || was.size() == kMaxTexts) continue;
         std::string row = absl::StrCat("[", number[i->id()], ",");
         AppendJsonText(row, AspectsText(differs));
         row += ',';

@@ -15,7 +15,7 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostReport = 200000;  // bytes
+constexpr size_t kMaxReport = 200000;  // bytes
 
 struct Buffer {
   int64_t instruction = -1;
@@ -177,7 +177,7 @@ class MemoryWriter {
       for (const Buffer& buffer : buffers_) list.AddRaw(Row(buffer));
     }
     out += ",\"report\":";
-    AppendJsonText(out, PrintableText(report.substr(0, kMostReport)));
+    AppendJsonText(out, PrintableText(report.substr(0, kMaxReport)));
     return out + "}";
   }
 

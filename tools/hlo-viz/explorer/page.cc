@@ -50,8 +50,8 @@ std::string HtmlText(absl::string_view text) {
 }
 
 absl::StatusOr<std::string> PackText(absl::string_view json) {
-  constexpr size_t kMostBytes = size_t{1} << 31;
-  if (json.size() > kMostBytes) return ResourceExhausted("more than 2 GiB of data for one page");
+  constexpr size_t kMaxBytes = size_t{1} << 31;
+  if (json.size() > kMaxBytes) return ResourceExhausted("more than 2 GiB of data for one page");
   ASSIGN_OR_RETURN(const std::string packed, Gzip(json));
   return absl::Base64Escape(packed);
 }

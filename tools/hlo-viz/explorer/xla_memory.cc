@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostTime = int64_t{1} << 31;
+constexpr int64_t kMaxTime = int64_t{1} << 31;
 
 // The number after `key`; false where there is none or it is negative.
 bool NumberAfter(absl::string_view text, absl::string_view key, int64_t& number) {
@@ -57,7 +57,7 @@ void ReadRange(absl::string_view line, XlaLiveRanges& live) {
   int64_t begin = 0, end = 0;
   if (colon == line.npos || dash == line.npos || dash < colon ||
       !absl::SimpleAtoi(line.substr(colon + 1, dash - colon - 1), &begin) ||
-      !absl::SimpleAtoi(line.substr(dash + 1), &end) || begin < 0 || end < begin || end > kMostTime)
+      !absl::SimpleAtoi(line.substr(dash + 1), &end) || begin < 0 || end < begin || end > kMaxTime)
     return;
   live.ranges[std::string(line.substr(0, colon))] = {begin, end};
   live.end = std::max(live.end, end);

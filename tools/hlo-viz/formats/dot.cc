@@ -9,11 +9,11 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostBytes = 6000;  // of one string; escapes may double it
+constexpr size_t kMaxBytes = 6000;  // of one string; escapes may double it
 
 // Between `<` and `>`: as XML has it.
 std::string Html(absl::string_view text) {
-  return absl::StrReplaceAll(Shown(text, kMostBytes),
+  return absl::StrReplaceAll(Shown(text, kMaxBytes),
                              {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
@@ -22,7 +22,7 @@ std::string Html(absl::string_view text) {
 std::string Quoted(absl::string_view text) {
   return absl::StrCat(
       "\"",
-      absl::StrReplaceAll(text.substr(0, kMostBytes),
+      absl::StrReplaceAll(text.substr(0, kMaxBytes),
                           {{"\\", "\\\\"}, {"\"", "\\\""}, {"&", "&amp;"}, {"\n", "&#10;"}}),
       "\"");
 }

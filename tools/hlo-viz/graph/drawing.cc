@@ -13,8 +13,8 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostLines = 32;
-constexpr int kMostParallelEdges = 64;
+constexpr size_t kMaxLines = 32;
+constexpr int kMaxParallelEdges = 64;
 
 class Drawer {
  public:
@@ -179,8 +179,8 @@ class Drawer {
       if (const std::string sharding = absl::StrCat("sharding=", mark->line);
           std::find(lines.begin(), lines.end(), sharding) == lines.end())
         lines.push_back(mark->line);
-    if (lines.size() > kMostLines) {
-      lines.resize(kMostLines);
+    if (lines.size() > kMaxLines) {
+      lines.resize(kMaxLines);
       lines.push_back("...");
     }
     return lines;
@@ -234,7 +234,7 @@ class Drawer {
       std::string path;
       const int from = SourceOf(operand, path);
       const int to = TargetOf(user, k);
-      if (from < 0 || to < 0 || ++drawn[from] > kMostParallelEdges) continue;
+      if (from < 0 || to < 0 || ++drawn[from] > kMaxParallelEdges) continue;
       AddDataEdge(from, to, operand, path, user, k);
     }
     for (const Instruction* before : user.control_predecessors()) AddControlEdge(*before, user);

@@ -132,7 +132,7 @@ TEST_F(GraphTest, LongScopesAreCutIntoParts) {
   const ScopeTree tree(index);
   int64_t held = 0;
   for (const Scope& scope : tree.scopes()) {
-    EXPECT_LE(scope.children.size() + scope.instructions.size(), kMostChildren);
+    EXPECT_LE(scope.children.size() + scope.instructions.size(), kMaxChildren);
     held += static_cast<int64_t>(scope.instructions.size());
   }
   EXPECT_EQ(held, 5000);

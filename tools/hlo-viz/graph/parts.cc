@@ -29,7 +29,7 @@ class Cutter {
     while (!open_.empty()) {
       const Stretch stretch = open_.back();
       open_.pop_back();
-      if (stretch.size() > kMostChildren) {
+      if (stretch.size() > kMaxChildren) {
         Cut(stretch);
       } else if (stretch.size() > 0) {
         parts_[stretch.part].items.push_back({stretch.begin, stretch.end});
@@ -87,7 +87,7 @@ class Cutter {
   void AddBlocks(int part, const std::string& name, const Bounds& bounds, int first, int last) {
     const size_t all = bounds.size() - 1;
     const int each =
-        last - first <= kMostChildren ? 1 : (last - first + kAtAGlance - 1) / kAtAGlance;
+        last - first <= kMaxChildren ? 1 : (last - first + kAtAGlance - 1) / kAtAGlance;
     for (int from = first; from < last; from += each) {
       const int to = std::min(from + each, last);
       if (each == 1) {
@@ -121,7 +121,7 @@ class Cutter {
   }
 
   void CutEvenly(const Stretch& stretch) {
-    const int target = std::max(kMostChildren / 2, stretch.size() / kAtAGlance);
+    const int target = std::max(kMaxChildren / 2, stretch.size() / kAtAGlance);
     const std::vector<int> counts = CutWhereFewCross(
         absl::MakeSpan(input_.crossing).subspan(stretch.begin, stretch.size() - 1), target);
     int begin = stretch.begin;

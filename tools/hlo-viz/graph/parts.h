@@ -26,7 +26,7 @@ struct ScopePart {
   bool repeats = false;      // what is inside looks alike
 };
 
-// Parents before children; none holds more than kMostChildren items and parts. What repeats itself
+// Parents before children; none holds more than kMaxChildren items and parts. What repeats itself
 // is `block A, 32 times`, in it `block A, 1 of 32` and so on, other stretches are `part 2 of 7`.
 // Parts are cut again while they are too long.
 std::vector<ScopePart> CutIntoParts(const PartsInput& input);
@@ -36,7 +36,7 @@ std::vector<ScopePart> CutIntoParts(const PartsInput& input);
 std::vector<int> CutWhereFewCross(absl::Span<const int> crossing, int target);
 
 // No scope shows more children than this.
-inline constexpr int kMostChildren = 60;
+inline constexpr int kMaxChildren = 60;
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

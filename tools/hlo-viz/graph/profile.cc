@@ -92,8 +92,8 @@ std::string ProfileNote(const ModuleIndex& index, const TimeByName& times) {
     most = seconds;
     example = name;
   }
-  constexpr double kMostMissing = 0.05;
-  if (!(missing > kMostMissing * all)) return "";
+  constexpr double kMaxMissing = 0.05;
+  if (!(missing > kMaxMissing * all)) return "";
   return absl::StrCat(
       absl::StrFormat("%.0f", 100 * missing / all),
       " % of the profile's time is of instructions that this module lacks, such as ",

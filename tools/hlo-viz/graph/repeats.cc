@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kFewestRepeats = 3, kShortestTogether = 30;
 constexpr int kLongAlone = 30;  // items; two of these are enough
-constexpr size_t kMostPeriods = 60;
+constexpr size_t kMaxPeriods = 60;
 constexpr double kForgiven = 0.2;  // how much of an earlier difference each like item makes good
-constexpr double kMostDifferent = 0.1;  // of a period, at one place
+constexpr double kMaxDifferent = 0.1;  // of a period, at one place
 constexpr double kAboutAsLong = 0.9;
 constexpr double kLikeEnough = 0.7;  // of a first or last layer, which often differ a little
 
@@ -44,7 +44,7 @@ std::vector<int> LikelyPeriods(Tokens tokens) {
   for (const auto& [period, count] : how_often) sorted.push_back({-count, period});
   std::sort(sorted.begin(), sorted.end());
   std::vector<int> periods;
-  for (size_t k = 0; k < std::min(sorted.size(), kMostPeriods); ++k)
+  for (size_t k = 0; k < std::min(sorted.size(), kMaxPeriods); ++k)
     periods.push_back(sorted[k].second);
   return periods;
 }
@@ -58,7 +58,7 @@ void CollectWindows(Tokens tokens, int period, std::vector<Window>& windows) {
     }
     double different = 0;
     int end = begin, k = begin;
-    for (; k < last && different <= 2 + kMostDifferent * period; ++k) {
+    for (; k < last && different <= 2 + kMaxDifferent * period; ++k) {
       if (tokens[k] == tokens[k + period]) {
         end = k + 1;
         different = std::max(0.0, different - kForgiven);
@@ -142,7 +142,7 @@ std::vector<Repeats> FindRepeats(Tokens tokens, absl::Span<const int> crossing) 
   std::vector<Window> windows;
   for (int period : LikelyPeriods(tokens)) CollectWindows(tokens, period, windows);
   std::vector<Repeats> found;
-  while (!windows.empty() && found.size() < static_cast<size_t>(kMostRepeats)) {
+  while (!windows.empty() && found.size() < static_cast<size_t>(kMaxRepeats)) {
     const Window best = Best(windows);
     found.push_back(Aligned(best, crossing));
     windows = Without(windows, best);

@@ -18,10 +18,10 @@ struct Repeats {
 // At least three repeats of at least kShortestRepeat items each, together at least 30, or two of at
 // least 30; about a tenth of the items may differ from one to the next. `tokens[k]` are equal where
 // items look alike; `crossing[k]` is how many values cross between items k and k + 1: repeats begin
-// where few do. Disjoint, in order, at most kMostRepeats, the longest ones. Near linear in time.
+// where few do. Disjoint, in order, at most kMaxRepeats, the longest ones. Near linear in time.
 std::vector<Repeats> FindRepeats(absl::Span<const uint64_t> tokens, absl::Span<const int> crossing);
 
-inline constexpr int kShortestRepeat = 8, kMostRepeats = 8;
+inline constexpr int kShortestRepeat = 8, kMaxRepeats = 8;
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

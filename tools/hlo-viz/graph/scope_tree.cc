@@ -196,7 +196,7 @@ class ScopeBuilder {
       std::stable_sort(members.begin(), members.end(),
                        [](const Member& a, const Member& b) { return a.place < b.place; });
       const auto enter = [&](int inner) { open.push_back({inner, made}); };
-      if (members.size() > static_cast<size_t>(kMostChildren)) KeepLargeScopes(members, enter);
+      if (members.size() > static_cast<size_t>(kMaxChildren)) KeepLargeScopes(members, enter);
       Place(made, members, [&](int inner, int scope) { open.push_back({inner, scope}); });
     }
     return first;
@@ -206,9 +206,9 @@ class ScopeBuilder {
   template <typename Enter>
   void KeepLargeScopes(std::vector<Member>& members, Enter enter) const {
     const auto is_large = [this](const Member& member) {
-      return member.node >= 0 && nodes_[member.node].size >= kMostChildren / 2;
+      return member.node >= 0 && nodes_[member.node].size >= kMaxChildren / 2;
     };
-    if (std::count_if(members.begin(), members.end(), is_large) > kMostChildren / 2) return;
+    if (std::count_if(members.begin(), members.end(), is_large) > kMaxChildren / 2) return;
     for (const Member& member : members)
       if (is_large(member)) enter(member.node);
     members.erase(std::remove_if(members.begin(), members.end(), is_large), members.end());
@@ -247,7 +247,7 @@ class ScopeBuilder {
   template <typename Enter>
   void Place(int scope, std::vector<Member>& members, Enter enter) {
     std::vector<ScopePart> parts = {{-1, "", {{0, static_cast<int>(members.size())}}}};
-    if (members.size() > static_cast<size_t>(kMostChildren)) {
+    if (members.size() > static_cast<size_t>(kMaxChildren)) {
       MoveToUsers(members);
       parts = CutIntoParts({TokensOf(members), Crossings(members)});
     }
@@ -308,7 +308,7 @@ class ScopeBuilder {
   // Values that are made at or before member k and read after it; parameters and constants do not
   // count.
   std::vector<int> Crossings(const std::vector<Member>& members) const {
-    if (members.size() <= static_cast<size_t>(kMostChildren)) return {};
+    if (members.size() <= static_cast<size_t>(kMaxChildren)) return {};
     const std::vector<int> member_at = MembersByPosition(members);
     std::vector<int> steps(members.size() + 1, 0);
     for (size_t p = 0; p < order_.size(); ++p) {

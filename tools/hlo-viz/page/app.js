@@ -9,16 +9,16 @@ import {CanvasView, emptyMarks} from './canvas_view.js';
 import {SvgPen, paint} from './paint.js';
 import {layoutOf} from './worker.js';
 import {Search} from './search.js';
-import {kMostInSet, neighbourhood, drawnOperands, drawnUsers, pathsBetween} from './near.js';
+import {kMaxInSet, neighbourhood, drawnOperands, drawnUsers, pathsBetween} from './near.js';
 import {decodeState, encodeState, itemFrom, itemText, writeFragment} from './state.js';
 import {TextView} from './text_view.js';
 import {Panel} from './panel.js';
 import {Outline} from './outline.js';
 import {setDark, isDark} from './theme.js';
 
-const kFewBoxes = 8, kManyBoxes = 60, kMostHidden = 0.6;  // at first sight; a share of instructions in one box
-const kMostOpenInLink = 80;
-const kMostExpanded = 3000;  // instructions that one key opens
+const kFewBoxes = 8, kManyBoxes = 60, kMaxHidden = 0.6;  // at first sight; a share of instructions in one box
+const kMaxOpenInLink = 80;
+const kMaxExpanded = 3000;  // instructions that one key opens
 
 // `0005` of `0005 simplification: algsimp`, which stays when a served dump grows.
 const stageWord = (version) => version.label.split(' ')[0];
@@ -88,7 +88,7 @@ export class App {
       const fits = closed.filter((item) => visible.length + this.contents.childCount(item) <= kManyBoxes);
       if (fits.length === 0) return;
       const best = fits.reduce((a, b) => (this.weight(b) > this.weight(a) ? b : a));
-      if (visible.length >= kFewBoxes && this.weight(best) < kMostHidden * all) return;
+      if (visible.length >= kFewBoxes && this.weight(best) < kMaxHidden * all) return;
       this.open.add(best);
       visible.splice(visible.indexOf(best), 1, ...this.contents.of(best).children);
     }
@@ -182,7 +182,7 @@ export class App {
   async expandAll(item) {
     const {model} = this, open = [[item, 0]];
     let shown = 0;
-    while (open.length > 0 && shown < kMostExpanded) {
+    while (open.length > 0 && shown < kMaxExpanded) {
       const [at, depth] = open.pop();
       if (!this.canOpenFirst(at) || depth >= kDeepest) continue;
       this.open.add(at);
@@ -279,7 +279,7 @@ export class App {
 
   async showNear(i, radius) {
     const items = neighbourhood(this.model, this.contents, this.shownFor(i), radius);
-    const part = items.size >= kMostInSet ? ` (the nearest ${kMostInSet})` : '';
+    const part = items.size >= kMaxInSet ? ` (the nearest ${kMaxInSet})` : '';
     this.state.set = {items, title: `Within ${plural(radius, 'step')} of ${this.model.names[i]}${part}`, key: `near:${this.model.names[i]}:${radius}`, centre: i, radius};
     this.state.selected = i;
     await this.refresh();
@@ -302,8 +302,8 @@ export class App {
   async showPaths(a, b) {
     const items = pathsBetween(this.model, this.contents, this.shownFor(a), this.shownFor(b));
     if (items.length === 0) return this.say(`No path between ${this.model.names[a]} and ${this.model.names[b]}.`);
-    const part = items.length > kMostInSet ? ` (${kMostInSet} of ${items.length} instructions)` : '';
-    this.state.set = {items: new Set(items.slice(0, kMostInSet)), title: `All paths between ${this.model.names[a]} and ${this.model.names[b]}${part}`,
+    const part = items.length > kMaxInSet ? ` (${kMaxInSet} of ${items.length} instructions)` : '';
+    this.state.set = {items: new Set(items.slice(0, kMaxInSet)), title: `All paths between ${this.model.names[a]} and ${this.model.names[b]}${part}`,
                       key: `paths:${this.model.names[a]}:${this.model.names[b]}`};
     await this.refresh();
     return this.select(b);
@@ -381,7 +381,7 @@ export class App {
   // The fragment that leads back here.
   link() {
     const {m, v, root, selected, set, colours} = this.state, {model} = this;
-    const open = [...this.open].slice(0, kMostOpenInLink).map((item) => itemText(model, item)).join('|');
+    const open = [...this.open].slice(0, kMaxOpenInLink).map((item) => itemText(model, item)).join('|');
     const {modules} = this.index;
     return encodeState({m: m > 0 ? modules[m].name : '', v: v > 0 ? stageWord(modules[m].versions[v]) : '', r: root === model.size + model.comps[Math.max(model.entry, 0)].s ? '' : itemText(model, root),
       o: open, s: selected === null ? '' : itemText(model, selected), q: set ? set.key : '', c: colours === 'opcode' ? '' : colours});

@@ -1,8 +1,8 @@
 // What stands inside a scope or body: its children, and the edges between them, lifted from those of
 // the instructions. Constants and get-tuple-elements are not drawn, unless asked for.
 
-const kMostPorts = 6;  // values that enter or leave a box one by one; more are drawn as one
-const kMostGhosts = 40;  // removed instructions that a scope shows
+const kMaxPorts = 6;  // values that enter or leave a box one by one; more are drawn as one
+const kMaxGhosts = 40;  // removed instructions that a scope shows
 
 export class Contents {
   constructor(model, showAll, showGhosts = true) {
@@ -82,7 +82,7 @@ export class Contents {
   ghostsOf(scope) {
     if (!this.showGhosts) return [];
     const all = this.model.ghostsIn.get(scope) || [];
-    const shown = (this.showAll ? all : all.filter((ghost) => !this.isHiddenGhost(ghost))).slice(0, kMostGhosts);
+    const shown = (this.showAll ? all : all.filter((ghost) => !this.isHiddenGhost(ghost))).slice(0, kMaxGhosts);
     return all.includes(this.wanted) && !shown.includes(this.wanted) ? [...shown, this.wanted] : shown;
   }
   // From now on a ghost is drawn, however many there are in its scope.
@@ -206,7 +206,7 @@ function inOrder(children, edges, place) {
 // [{values, children}], merged into one where there are many.
 function ports(byValue) {
   const each = [...byValue].map(([value, children]) => ({values: [value], children: [...children]}));
-  if (each.length <= kMostPorts) return each;
+  if (each.length <= kMaxPorts) return each;
   const values = each.map((port) => port.values[0]);
   const children = new Set(each.flatMap((port) => port.children));
   return [{values, children: [...children]}];

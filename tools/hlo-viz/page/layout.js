@@ -5,7 +5,7 @@
 // out first, whose size the node takes. The result is {w, h, x, y, routes, inner}: x and y of each
 // node's upper left corner, a flat list of points for each edge, results of inner graphs.
 
-const kGapX = 22, kGapY = 36, kHeader = 30, kPad = 16, kWidestRank = 3200, kMostDummies = 30000;
+const kGapX = 22, kGapY = 36, kHeader = 30, kPad = 16, kWidestRank = 3200, kMaxDummies = 30000;
 const kDummyWidth = 8;
 
 // Ranks from longest paths; edges against the order are turned for this.
@@ -61,7 +61,7 @@ function addDummies(graph, forward, rank) {
   const points = graph.nodes.map((node, k) => ({w: node.w, h: node.h, rank: rank[k], node: k}));
   const segments = [], vias = new Array(forward.length);
   const chains = new Map();
-  let budget = kMostDummies;
+  let budget = kMaxDummies;
   forward.forEach(([a, b], e) => {
     const via = [];
     let from = a;

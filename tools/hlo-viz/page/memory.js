@@ -4,7 +4,7 @@ import {byId, bytesText, element, plural} from './dom.js';
 import {unpack} from './decode.js';
 import {categoryColours, palette} from './theme.js';
 
-const kMostListed = 200;
+const kMaxListed = 200;
 
 export function addMemory(app) {
   const button = byId('toggle-memory'), pane = byId('memory-pane');
@@ -182,7 +182,7 @@ class MemoryView {
     const running = steps[at] >= 0 ? `, ${model.names[steps[at]]}` : '';
     byId('memory-list').replaceChildren(
       element('div', {class: 'hint'}, `step ${at}${running}: ${bytesText(this.live[at] || 0)} in ${plural(alive.length, 'buffer')}`),
-      ...alive.slice(0, kMostListed).map((row) => this.row(row)),
+      ...alive.slice(0, kMaxListed).map((row) => this.row(row)),
       ...(report.trim() ? [element('details', {}, element('summary', {}, "XLA's memory usage report"), element('pre', {}, report))] : []));
   }
   row([k, i, name, bytes, from, to, allocation, offset]) {

@@ -1,10 +1,10 @@
 // Neighbourhoods and paths: sets of instructions of one computation.
 
-const kMostUsers = 16;
-export const kMostInSet = 2000;  // instructions that are laid out as one flat picture
+const kMaxUsers = 16;
+export const kMaxInSet = 2000;  // instructions that are laid out as one flat picture
 
 // Drawn instructions at most `radius` steps from `centre`; get-tuple-elements and constants cost
-// nothing and are not in the result, which ends at kMostInSet.
+// nothing and are not in the result, which ends at kMaxInSet.
 export function neighbourhood(model, contents, centre, radius) {
   const found = new Set([centre]);
   let level = [centre];
@@ -13,9 +13,9 @@ export function neighbourhood(model, contents, centre, radius) {
     for (const i of level) {
       const users = drawnUsers(model, contents, i);
       const reached = drawnOperands(model, contents, i);
-      if (i === centre || users.length <= kMostUsers) for (const user of users) reached.push(user);
+      if (i === centre || users.length <= kMaxUsers) for (const user of users) reached.push(user);
       for (const other of reached)
-        if (!found.has(other) && found.size < kMostInSet) {
+        if (!found.has(other) && found.size < kMaxInSet) {
           found.add(other);
           if (model.opcode(other) !== 'tuple') next.push(other);
         }

@@ -1,7 +1,7 @@
 // The tree of scopes on the left: opened branch by branch, so that its size does not matter.
 import {countText, element} from './dom.js';
 
-const kMostBranches = 300;
+const kMaxBranches = 300;
 
 export class Outline {
   constructor(host, onItem) {
@@ -36,8 +36,8 @@ export class Outline {
     const details = element('details', {class: 'tree'}, element('summary', {}, label));
     const fill = () => {
       if (details.childElementCount > 1) return;
-      details.append(...children.slice(0, kMostBranches).map((child) => this.branch(child, false)));
-      if (children.length > kMostBranches) details.append(element('div', {class: 'aside'}, `and ${children.length - kMostBranches} more`));
+      details.append(...children.slice(0, kMaxBranches).map((child) => this.branch(child, false)));
+      if (children.length > kMaxBranches) details.append(element('div', {class: 'aside'}, `and ${children.length - kMaxBranches} more`));
     };
     details.addEventListener('toggle', () => details.open && fill());
     if (open) {

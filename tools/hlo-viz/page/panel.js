@@ -4,7 +4,7 @@ import {bytesText, countText, element, flopText, plural, secondsText} from './do
 import {lookColours} from './theme.js';
 import {colouredLine} from './text_view.js';
 
-const kMostLinks = 60;
+const kMaxLinks = 60;
 
 export class Panel {
   // handlers: go(item), near(i), pathFrom(i), showText(i), open(item)
@@ -143,9 +143,9 @@ export class Panel {
   }
   links(items, aside) {
     const {model} = this;
-    const rows = items.slice(0, kMostLinks).map((i) => element('li', {},
+    const rows = items.slice(0, kMaxLinks).map((i) => element('li', {},
       element('a', {'data-name': model.names[i]}, model.names[i]), element('span', {class: 'aside'}, aside(i))));
-    if (items.length > kMostLinks) rows.push(element('li', {class: 'aside'}, `and ${items.length - kMostLinks} more`));
+    if (items.length > kMaxLinks) rows.push(element('li', {class: 'aside'}, `and ${items.length - kMaxLinks} more`));
     return [element('ul', {class: 'links'}, rows)];
   }
 

@@ -4,11 +4,11 @@ import {element} from './dom.js';
 const kLine = 18;
 const kToken = /(%?[\w.\-]+)(?=\s*=\s)|("(?:[^"\\]|\\.)*")|(%[\w.\-]+)|\b([a-z]+\d*[a-z0-9]*\[[^\]]*\](?:\{[^}]*\})?)|\b([\w-]+)(?==)|\b([a-z][a-z0-9-]*)(?=\()|(\/\*.*?\*\/)/g;
 const kClasses = ['def', 'str', 'ref', 'shape', 'attr', 'opc', 'note'];
-const kMostPerLine = 4000;
+const kMaxPerLine = 4000;
 
 // Nodes for a line: what names instructions and computations are links.
 export function colouredLine(line, model) {
-  const shown = line.length > kMostPerLine ? line.slice(0, kMostPerLine) + ' …' : line;
+  const shown = line.length > kMaxPerLine ? line.slice(0, kMaxPerLine) + ' …' : line;
   const nodes = [];
   let last = 0;
   for (const match of shown.matchAll(kToken)) {

@@ -1,4 +1,4 @@
-// Collectives and messages between devices as calls of the runtime (runtime/exchange.h).
+// Collectives and messages between devices as calls of the runtime (runtime/collective.h).
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,19 +9,19 @@ namespace hlokit {
 
 // Whether the instruction exchanges data with other devices: a collective, send or recv-done, if
 // not with the host.
-bool IsExchange(const Instruction& instruction);
+bool IsDeviceCommunication(const Instruction& instruction);
 
 // OK where code can be emitted for all exchanges of the module, for as many devices as its
 // header says: then all of them meet in the runtime, and none by way of the interpreter.
 // Errors, with the instruction's place: Unimplemented for halves of collectives that were not
 // joined, for operands in other layouts than results, for permutes of slices, and for what leaves a
 // manual region; InvalidArgument for groups that name no device or do not go with the shapes.
-absl::Status CheckExchanges(const Module& module);
+absl::Status CheckCollectives(const Module& module);
 
-// Calls hlokit_exchange. Precondition: CheckExchanges holds. Gives the instruction of the reducer
-// that has no code; null where all is well.
-const Instruction* EmitExchange(CallSite& site, const Instruction& instruction,
-                                const ModuleHeader& header);
+// Calls hlokit_collective. Precondition: CheckCollectives holds. Gives the instruction of the
+// reducer that has no code; null where all is well.
+const Instruction* EmitCollective(CallSite& site, const Instruction& instruction,
+                                  const ModuleHeader& header);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 // The groups of collectives and the channels of messages, and what each of them computes or hands
 // on.
-#include "interpreter/exchange_internal.h"
+#include "interpreter/communicator_internal.h"
 
 #include <algorithm>
 #include <memory>
@@ -25,7 +25,7 @@ int64_t ChannelOf(const Instruction& instruction) {
 
 }  // namespace
 
-absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& context) {
+absl::StatusOr<Literal> Communicator::Collective(int64_t device, const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   ASSIGN_OR_RETURN(const std::vector<int64_t> group,
                    DeviceGroupOf(instruction, device, replicas_, partitions_));
@@ -36,7 +36,7 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
   const size_t place = std::find(group.begin(), group.end(), device) - group.begin();
   const std::string at = PlaceText(instruction);
   const Rendezvous::Waiter waiter{device, at.c_str()};
-  Brought own;
+  Contribution own;
   own.operands.assign(context.operands.begin(), context.operands.end());
   std::shared_ptr<GroupMeetings::Meeting> meeting;
   RETURN_IF_ERROR(Error(
@@ -47,21 +47,23 @@ absl::StatusOr<Literal> Exchange::Collective(int64_t device, const EvalContext& 
   return WrapStart(instruction, context.operands, *std::move(own.result));
 }
 
-void Exchange::EvaluateFor(const GroupMeetings::Meeting& meeting, const EvalContext& context) {
+void Communicator::EvaluateFor(const GroupMeetings::Meeting& meeting, const EvalContext& context) {
   absl::StatusOr<std::vector<Literal>> results = WithinMemory("a collective", [&] {
     std::vector<MemberOperands> members;
-    for (const Brought* brought : meeting.brought) members.push_back(brought->operands);
+    for (const Contribution* contribution : meeting.contributions)
+      members.push_back(contribution->operands);
     return EvaluateGroup(context.instruction, members, context.call);
   });
-  for (size_t i = 0; i < meeting.brought.size(); ++i) {
+  for (size_t i = 0; i < meeting.contributions.size(); ++i) {
     if (results.ok())
-      meeting.brought[i]->result = std::move((*results)[i]);
+      meeting.contributions[i]->result = std::move((*results)[i]);
     else
-      meeting.brought[i]->result = results.status();
+      meeting.contributions[i]->result = results.status();
   }
 }
 
-absl::Status Exchange::Send(int64_t device, const Instruction& instruction, const Literal& data) {
+absl::Status Communicator::Send(int64_t device, const Instruction& instruction,
+                                const Literal& data) {
   const auto pairs = TransferPairs(instruction);
   if (pairs.empty()) mailboxes_.Send(ChannelOf(instruction), -1, data);
   for (const auto& [source, target] : pairs)
@@ -69,7 +71,7 @@ absl::Status Exchange::Send(int64_t device, const Instruction& instruction, cons
   return absl::OkStatus();
 }
 
-absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& instruction) {
+absl::StatusOr<Literal> Communicator::Receive(int64_t device, const Instruction& instruction) {
   const Instruction& recv =
       instruction.opcode() == Opcode::kRecvDone ? *instruction.operand(0) : instruction;
   const auto pairs = TransferPairs(recv);
@@ -85,7 +87,7 @@ absl::StatusOr<Literal> Exchange::Receive(int64_t device, const Instruction& ins
   return message;
 }
 
-absl::Status Exchange::Error(Rendezvous::End end, const Rendezvous::Waiter& waiter) const {
+absl::Status Communicator::Error(Rendezvous::End end, const Rendezvous::Waiter& waiter) const {
   if (end == Rendezvous::End::kNone) return absl::OkStatus();
   const std::string text = waits_.Text(end, waiter);
   if (end == Rendezvous::End::kStopped) return absl::CancelledError(text);

@@ -1,5 +1,5 @@
 // Folds and copies between the arrays of a group. Members are folded in the group's order.
-#include "runtime/exchange.h"
+#include "runtime/collective.h"
 
 #include <string.h>
 
@@ -24,18 +24,20 @@ using Meeting = decltype(Devices::meetings)::Meeting;
 // One array of an exchange, as all members of the group have it.
 class Member {
  public:
-  Member(const HlokitExchange& e, const Meeting& meeting, size_t place, int64_t array)
+  Member(const HlokitCollective& e, const Meeting& meeting, size_t place, int64_t array)
       : a(e.arrays[array]), e_(e), meeting_(meeting), place_(place), array_(array) {}
 
-  const HlokitExchangeArray& a;
+  const HlokitCollectiveArray& a;
   int64_t bytes() const { return a.rows * a.row_bytes; }
-  size_t members() const { return meeting_.brought.size(); }
+  size_t members() const { return meeting_.contributions.size(); }
   size_t place() const { return place_; }
   const char* from(size_t member) const { return operand(member, array_); }
   const char* operand(size_t member, int64_t array) const {
-    return static_cast<const char*>(BroughtBy(member).operands[array]);
+    return static_cast<const char*>(ContributionOf(member).operands[array]);
   }
-  char* to(size_t member) const { return static_cast<char*>(BroughtBy(member).results[array_]); }
+  char* to(size_t member) const {
+    return static_cast<char*>(ContributionOf(member).results[array_]);
+  }
   // The places in the group of sources and targets.
   const int64_t* pairs() const { return e_.pairs; }
   int64_t pair_count() const { return e_.pair_count; }
@@ -52,8 +54,10 @@ class Member {
   }
 
  private:
-  const Devices::Brought& BroughtBy(size_t member) const { return *meeting_.brought[member]; }
-  const HlokitExchange& e_;
+  const Devices::Contribution& ContributionOf(size_t member) const {
+    return *meeting_.contributions[member];
+  }
+  const HlokitCollective& e_;
   const Meeting& meeting_;
   const size_t place_;
   const int64_t array_;
@@ -66,16 +70,16 @@ class Folder {
   const char* Run(int64_t start, int64_t n) {
     const int64_t at = start * m_.a.element_bytes;
     for (size_t member = 0; member < m_.members(); ++member)
-      m_.a.fold(member == 0 ? HLOKIT_FOLD_FIRST : HLOKIT_FOLD_NEXT, sums_,
+      m_.a.fold(member == 0 ? HLOKIT_REDUCER_FIRST : HLOKIT_REDUCER_NEXT, sums_,
                 const_cast<char*>(m_.from(member)) + at, n);
-    m_.a.fold(HLOKIT_FOLD_LAST, sums_, block_, n);
+    m_.a.fold(HLOKIT_REDUCER_LAST, sums_, block_, n);
     return block_;
   }
 
  private:
   const Member& m_;
-  alignas(64) char sums_[kBlock * HLOKIT_FOLD_SUM_BYTES];
-  alignas(64) char block_[kBlock * HLOKIT_FOLD_SUM_BYTES];
+  alignas(64) char sums_[kBlock * HLOKIT_REDUCER_SUM_BYTES];
+  alignas(64) char block_[kBlock * HLOKIT_REDUCER_SUM_BYTES];
 };
 
 // Each makes the elements of one range for all.
@@ -155,9 +159,9 @@ int64_t ReadInteger(const void* array, int64_t bytes, bool is_signed, int64_t i)
 // Arrays: input, output, input offsets, send sizes, output offsets (in the receiver's output),
 // receive sizes; a row of the first two is one of their first dimension. The number of the first
 // piece that is out of bounds, or -1.
-int64_t RaggedAllToAll(const HlokitExchange& e, const Meeting& meeting, size_t place) {
+int64_t RaggedAllToAll(const HlokitCollective& e, const Meeting& meeting, size_t place) {
   const Member input(e, meeting, place, 0), output(e, meeting, place, 1);
-  const Devices::Brought* own = meeting.brought[place];
+  const Devices::Contribution* own = meeting.contributions[place];
   auto* const result = static_cast<char*>(own->results[0]);
   output.Copy(own->operands[1], result, output.bytes());
   const int64_t row = input.a.row_bytes;
@@ -178,7 +182,7 @@ int64_t RaggedAllToAll(const HlokitExchange& e, const Meeting& meeting, size_t p
   return -1;
 }
 
-void Move(const HlokitExchange& e, const Meeting& meeting, size_t place) {
+void Move(const HlokitCollective& e, const Meeting& meeting, size_t place) {
   for (int64_t array = 0; array < e.array_count; ++array) {
     const Member m(e, meeting, place, array);
     switch (e.kind) {
@@ -206,25 +210,26 @@ void Move(const HlokitExchange& e, const Meeting& meeting, size_t place) {
   }
 }
 
-void ZeroResults(const HlokitExchange& e, void* const* results) {
+void ZeroResults(const HlokitCollective& e, void* const* results) {
   for (int64_t array = 0; array < e.array_count; ++array)
     if (const int64_t bytes = e.arrays[array].rows * e.arrays[array].row_bytes; bytes > 0)
       memset(results[array], 0, static_cast<size_t>(bytes));
 }
 
-Rendezvous::Waiter WaiterAt(const HlokitRunContext& ctx, const HlokitExchange& e) {
+Rendezvous::Waiter WaiterAt(const HlokitRunContext& ctx, const HlokitCollective& e) {
   return {ctx.device_ordinal, e.name, e.id, hlokit_cancelled, &ctx};
 }
 
 // False, with an error in the context, where a wait has ended in vain.
-bool HasCome(const Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
+bool HasCome(const Devices& devices, HlokitRunContext& ctx, const HlokitCollective& e,
              Rendezvous::End end) {
   if (end == Rendezvous::End::kNone) return true;
   SetKernelError(&ctx, "%s", devices.waits.Text(end, WaiterAt(ctx, e)).c_str());
   return false;
 }
 
-void Send(Devices& devices, int64_t device, const HlokitExchange& e, const void* const* operands) {
+void Send(Devices& devices, int64_t device, const HlokitCollective& e,
+          const void* const* operands) {
   Devices::Message message;
   for (int64_t array = 0; array < e.array_count; ++array) {
     const auto* from = static_cast<const char*>(operands[array]);
@@ -235,7 +240,7 @@ void Send(Devices& devices, int64_t device, const HlokitExchange& e, const void*
     if (e.pairs[2 * p] == device) devices.mailboxes.Send(e.channel, e.pairs[2 * p + 1], message);
 }
 
-void Receive(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
+void Receive(Devices& devices, HlokitRunContext& ctx, const HlokitCollective& e,
              void* const* results) {
   bool expected = e.pair_count == 0;
   for (int64_t p = 0; p < e.pair_count; ++p) expected |= e.pairs[2 * p + 1] == ctx.device_ordinal;
@@ -255,7 +260,7 @@ void Receive(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
   }
 }
 
-void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e,
+void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitCollective& e,
                 const void* const* operands, void* const* results) {
   const int64_t begin = e.groups[ctx.device_ordinal];
   if (begin == 0 && e.kind == HLOKIT_BROADCAST) return ZeroResults(e, results);
@@ -264,7 +269,7 @@ void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e
   const int64_t* group = e.groups + begin;
   const size_t place = static_cast<size_t>(
       std::find(group + 1, group + 1 + group[0], ctx.device_ordinal) - group - 1);
-  Devices::Brought own{operands, results};
+  Devices::Contribution own{operands, results};
   std::shared_ptr<Meeting> meeting;
   const auto end = devices.meetings.Meet(WaiterAt(ctx, e), group, static_cast<size_t>(group[0]),
                                          place, own, meeting);
@@ -283,8 +288,8 @@ void Collective(Devices& devices, HlokitRunContext& ctx, const HlokitExchange& e
 }  // namespace
 }  // namespace hlokit
 
-extern "C" void hlokit_exchange(void* ctx, const HlokitExchange* exchange,
-                                const void* const* operands, void* const* results) {
+extern "C" void hlokit_collective(void* ctx, const HlokitCollective* exchange,
+                                  const void* const* operands, void* const* results) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
   if (hlokit_cancelled(run)) return;
   auto* devices = static_cast<hlokit::Devices*>(run->devices);

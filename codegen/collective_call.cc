@@ -1,5 +1,5 @@
 // What instructions exchange, as the runtime wants it described, and their folds as functions.
-#include "codegen/exchange_call.h"
+#include "codegen/collective_call.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 #include "ops/device_groups.h"
 #include "ops/eval_manual_region.h"
 #include "ops/eval_program.h"
-#include "runtime/exchange.h"
+#include "runtime/collective.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 
@@ -23,7 +23,7 @@ using Groups = std::vector<std::vector<int64_t>>;  // by device; of places 0, 1,
 
 constexpr struct {
   Opcode opcode;
-  HlokitExchangeKind kind;
+  HlokitCollectiveKind kind;
 } kKinds[] = {
     {Opcode::kAllGather, HLOKIT_ALL_GATHER},
     {Opcode::kAllReduce, HLOKIT_ALL_REDUCE},
@@ -36,7 +36,7 @@ constexpr struct {
     {Opcode::kSend, HLOKIT_SEND},
 };
 
-std::optional<HlokitExchangeKind> KindOf(const Instruction& i) {
+std::optional<HlokitCollectiveKind> KindOf(const Instruction& i) {
   if (i.opcode() == Opcode::kAllToAll && !i.attr<AllToAllAttrs>().dimensions)
     return HLOKIT_ALL_TO_ALL_TUPLE;
   for (const auto& row : kKinds)
@@ -44,7 +44,7 @@ std::optional<HlokitExchangeKind> KindOf(const Instruction& i) {
   return std::nullopt;
 }
 
-bool IsMessage(HlokitExchangeKind kind) { return kind == HLOKIT_SEND || kind == HLOKIT_RECEIVE; }
+bool IsMessage(HlokitCollectiveKind kind) { return kind == HLOKIT_SEND || kind == HLOKIT_RECEIVE; }
 
 // Arrays that the device gives, and those that it gets.
 std::vector<Shape> Given(const Instruction& i) {
@@ -58,14 +58,14 @@ std::vector<Shape> Given(const Instruction& i) {
   return shapes;
 }
 
-std::vector<Shape> Gotten(const Instruction& i, HlokitExchangeKind kind) {
+std::vector<Shape> ResultShapes(const Instruction& i, HlokitCollectiveKind kind) {
   if (IsMessage(kind)) return Given(i);
   if (!i.shape().IsTuple()) return {i.shape()};
   return {i.shape().elements.begin(), i.shape().elements.end()};
 }
 
 // The dimension along which arrays are joined or split; -1: there is none.
-int64_t Dimension(const Instruction& i, HlokitExchangeKind kind) {
+int64_t Dimension(const Instruction& i, HlokitCollectiveKind kind) {
   switch (kind) {
     case HLOKIT_ALL_GATHER:
       return i.attr<AllGatherAttrs>().dimensions[0];
@@ -80,7 +80,7 @@ int64_t Dimension(const Instruction& i, HlokitExchangeKind kind) {
 
 // How many rows there are before dimension d in memory; of a ragged exchange each index of the
 // first dimension begins one.
-int64_t Rows(const Shape& shape, HlokitExchangeKind kind, int64_t d) {
+int64_t Rows(const Shape& shape, HlokitCollectiveKind kind, int64_t d) {
   if (kind == HLOKIT_RAGGED_ALL_TO_ALL) return shape.dims[0];
   if (d < 0) return 1;
   int64_t rows = shape.ElementCount() == 0 ? 0 : 1;
@@ -89,15 +89,15 @@ int64_t Rows(const Shape& shape, HlokitExchangeKind kind, int64_t d) {
   return rows;
 }
 
-absl::Status CheckLayouts(const Instruction& i, HlokitExchangeKind kind) {
-  const std::vector<Shape> given = Given(i), gotten = Gotten(i, kind);
+absl::Status CheckLayouts(const Instruction& i, HlokitCollectiveKind kind) {
+  const std::vector<Shape> given = Given(i), results = ResultShapes(i, kind);
   for (size_t k = 0; k < given.size(); ++k) {
     if (given[k].HasDynamicDims())
       return Unimplemented(Text(i.opcode()), " of dynamic dimensions: ", Text(given[k]));
     if (!given[k].IsArray()) return Unimplemented(Text(i.opcode()), " of ", Text(given[k]));
     if (kind == HLOKIT_RAGGED_ALL_TO_ALL) {
-      if (given[k].IsRowMajor() && gotten[0].IsRowMajor()) continue;
-    } else if (k < gotten.size() && given[k].MinorToMajor() == gotten[k].MinorToMajor()) {
+      if (given[k].IsRowMajor() && results[0].IsRowMajor()) continue;
+    } else if (k < results.size() && given[k].MinorToMajor() == results[k].MinorToMajor()) {
       continue;
     }
     return Unimplemented(Text(i.opcode()), " from ", Text(given[k], true), " to ",
@@ -107,12 +107,12 @@ absl::Status CheckLayouts(const Instruction& i, HlokitExchangeKind kind) {
 }
 
 // Whether arrays are as long as a group of so many makes them.
-absl::Status CheckGroup(const Instruction& i, HlokitExchangeKind kind, int64_t members) {
-  const std::vector<Shape> given = Given(i), gotten = Gotten(i, kind);
+absl::Status CheckGroup(const Instruction& i, HlokitCollectiveKind kind, int64_t members) {
+  const std::vector<Shape> given = Given(i), results = ResultShapes(i, kind);
   bool fit = kind != HLOKIT_ALL_TO_ALL_TUPLE || static_cast<int64_t>(given.size()) == members;
   if (kind == HLOKIT_RAGGED_ALL_TO_ALL) fit = given[2].ElementCount() % members == 0;
   for (size_t k = 0; k < given.size() && kind != HLOKIT_RAGGED_ALL_TO_ALL; ++k) {
-    const int64_t from = given[k].ElementCount(), to = gotten[k].ElementCount();
+    const int64_t from = given[k].ElementCount(), to = results[k].ElementCount();
     if (kind == HLOKIT_ALL_GATHER) fit &= to == from * members;
     if (kind == HLOKIT_REDUCE_SCATTER) fit &= to * members == from;
     if (kind == HLOKIT_ALL_TO_ALL) fit &= given[k].dims[Dimension(i, kind)] % members == 0;
@@ -138,7 +138,7 @@ absl::StatusOr<Groups> GroupsOf(const Instruction& i, const ModuleHeader& header
 }
 
 absl::Status CheckExchange(const Instruction& i, const ModuleHeader& header) {
-  const std::optional<HlokitExchangeKind> kind = KindOf(i);
+  const std::optional<HlokitCollectiveKind> kind = KindOf(i);
   if (!kind.has_value())
     return Unimplemented(i.opcode() == Opcode::kCustomCall
                              ? "the way out of a manual region of a module that is not partitioned"
@@ -161,14 +161,14 @@ std::string FoldName(const Computation& reducer, ElementType type) {
   return simple ? absl::StrCat("fold.", Text(*simple), ".", Text(type)) : "";
 }
 
-// The HlokitFold of a reducer on arrays of `type`.
+// The HlokitReducer of a reducer on arrays of `type`.
 class FoldWriter {
  public:
   FoldWriter(llvm::Module& module, const Computation& reducer, ElementType type,
              const std::string& name)
       : reducer_(reducer),
         type_(type),
-        sum_(SimpleReducer(reducer) ? ExchangedSumType(type) : type) {
+        sum_(SimpleReducer(reducer) ? CollectiveSumType(type) : type) {
     llvm::LLVMContext& context = module.getContext();
     auto* pointer = llvm::PointerType::get(context, 0);
     auto* int64 = llvm::Type::getInt64Ty(context);
@@ -187,11 +187,11 @@ class FoldWriter {
       EmitIf(b, b.CreateICmpEQ(function_->getArg(0), b.getInt64(static_cast<uint64_t>(number))),
              [&] { EmitLoop(b, b.getInt64(0), function_->getArg(3), body); });
     };
-    step(HLOKIT_FOLD_FIRST, [&](llvm::Value* i) { Store(b, sum_, 1, i, Element(b, i)); });
-    step(HLOKIT_FOLD_NEXT, [&](llvm::Value* i) {
+    step(HLOKIT_REDUCER_FIRST, [&](llvm::Value* i) { Store(b, sum_, 1, i, Element(b, i)); });
+    step(HLOKIT_REDUCER_NEXT, [&](llvm::Value* i) {
       Store(b, sum_, 1, i, Combined(b, Load(b, sum_, 1, i), Element(b, i)));
     });
-    step(HLOKIT_FOLD_LAST, [&](llvm::Value* i) {
+    step(HLOKIT_REDUCER_LAST, [&](llvm::Value* i) {
       Store(b, type_, 2, i, Converted(b, sum_, type_, Load(b, sum_, 1, i)));
     });
     b.CreateRetVoid();
@@ -235,7 +235,7 @@ class FoldWriter {
   const Instruction* unsupported_ = nullptr;
 };
 
-// One instruction's description, field by field as runtime/exchange.h has them.
+// One instruction's description, field by field as runtime/collective.h has them.
 class Description {
  public:
   Description(llvm::Module& module, const Instruction& i)
@@ -313,14 +313,14 @@ class Description {
   llvm::Module& module_;
   ConstantData data_;
   const Instruction& i_;
-  const HlokitExchangeKind kind_;
+  const HlokitCollectiveKind kind_;
   std::map<ElementType, llvm::Function*> folds_;
   const Instruction* unsupported_ = nullptr;
 };
 
 }  // namespace
 
-bool IsExchange(const Instruction& i) {
+bool IsDeviceCommunication(const Instruction& i) {
   if (i.opcode() == Opcode::kSend || i.opcode() == Opcode::kRecvDone)
     return !i.attr<SendRecvAttrs>().is_host_transfer;
   if (i.opcode() == Opcode::kCustomCall)
@@ -328,10 +328,10 @@ bool IsExchange(const Instruction& i) {
   return HasTrait(i.opcode(), kCollective);
 }
 
-absl::Status CheckExchanges(const Module& module) {
+absl::Status CheckCollectives(const Module& module) {
   for (const Computation* c : module.Computations()) {
     for (const Instruction* i : c->Instructions()) {
-      if (!IsExchange(*i)) continue;
+      if (!IsDeviceCommunication(*i)) continue;
       const absl::Status status = CheckExchange(*i, module.header());
       if (!status.ok())
         return WithPlace(Annotate(status, absl::StrCat("%", i->name())), i->place());
@@ -340,7 +340,8 @@ absl::Status CheckExchanges(const Module& module) {
   return absl::OkStatus();
 }
 
-const Instruction* EmitExchange(CallSite& site, const Instruction& i, const ModuleHeader& header) {
+const Instruction* EmitCollective(CallSite& site, const Instruction& i,
+                                  const ModuleHeader& header) {
   llvm::Module& module = *site.builder().GetInsertBlock()->getModule();
   Description description(module, i);
   llvm::Constant* exchange = description.Write(header);
@@ -357,7 +358,7 @@ const Instruction* EmitExchange(CallSite& site, const Instruction& i, const Modu
   }
   llvm::Value* from = site.Pointers(operands);
   llvm::Value* to = site.Pointers(results);
-  site.Call("hlokit_exchange", {site.context(), exchange, from, to});
+  site.Call("hlokit_collective", {site.context(), exchange, from, to});
   return description.unsupported();
 }
 

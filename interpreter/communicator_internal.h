@@ -11,9 +11,9 @@
 namespace hlokit {
 
 // Shared by the threads of all devices of one run.
-class Exchange {
+class Communicator {
  public:
-  Exchange(int64_t replicas, int64_t partitions, Rendezvous& waits)
+  Communicator(int64_t replicas, int64_t partitions, Rendezvous& waits)
       : replicas_(replicas),
         partitions_(partitions),
         waits_(waits),
@@ -31,13 +31,13 @@ class Exchange {
 
  private:
   // The last of a group to come computes the results of all.
-  struct Brought {
+  struct Contribution {
     MemberOperands operands;
     absl::StatusOr<Literal> result;
   };
   using MeetingKey =
       std::pair<const Instruction*, std::vector<int64_t>>;  // instruction, devices of the group
-  using GroupMeetings = Meetings<MeetingKey, Brought>;
+  using GroupMeetings = Meetings<MeetingKey, Contribution>;
 
   static void EvaluateFor(const GroupMeetings::Meeting& meeting, const EvalContext& context);
   absl::Status Error(Rendezvous::End end, const Rendezvous::Waiter& waiter) const;

@@ -90,7 +90,7 @@ void RepeatRows(GeneratedCode& s) {
   DimVector dims = x.shape().dims, places;
   for (int64_t d = 0; d < x.shape().rank(); ++d) places.push_back(d + 1);
   dims.insert(dims.begin(), s.random().Between(2, 4));
-  if (CountOf(dims) > kMostElements) return;
+  if (CountOf(dims) > kMaxElements) return;
   const Shape shape = Shape::Array(x.type(), dims);
   s.Keep(s.Make(Opcode::kBroadcast, {x.instruction}, BroadcastAttrs{places}, &shape), x.bounds);
 }

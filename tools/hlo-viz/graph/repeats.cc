@@ -20,14 +20,14 @@ constexpr double kLikeEnough = 0.7;  // of a first or last layer, which often di
 using Tokens = absl::Span<const uint64_t>;
 
 // Where items look like those a period later.
-struct Window {
+struct RepeatWindow {
   int begin, end, period;
   int size() const { return end - begin; }
 };
 
 int FewestRepeats(int period) { return period >= kLongAlone ? 2 : kFewestRepeats; }
 
-bool IsWorthwhile(const Window& window) {
+bool IsWorthwhile(const RepeatWindow& window) {
   return window.size() >= std::max(FewestRepeats(window.period) * window.period, kShortestTogether);
 }
 
@@ -49,7 +49,7 @@ std::vector<int> LikelyPeriods(Tokens tokens) {
   return periods;
 }
 
-void CollectWindows(Tokens tokens, int period, std::vector<Window>& windows) {
+void CollectWindows(Tokens tokens, int period, std::vector<RepeatWindow>& windows) {
   const int last = static_cast<int>(tokens.size()) - period;
   for (int begin = 0; begin < last;) {
     if (tokens[begin] != tokens[begin + period]) {
@@ -66,20 +66,20 @@ void CollectWindows(Tokens tokens, int period, std::vector<Window>& windows) {
         ++different;
       }
     }
-    if (const Window window = {begin, end + period, period}; IsWorthwhile(window))
+    if (const RepeatWindow window = {begin, end + period, period}; IsWorthwhile(window))
       windows.push_back(window);
     begin = k;
   }
 }
 
 // The longest, or of those about as long in the same place, the one that is repeated most.
-Window Best(const std::vector<Window>& windows) {
-  const Window longest =
-      *std::max_element(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+RepeatWindow Best(const std::vector<RepeatWindow>& windows) {
+  const RepeatWindow longest = *std::max_element(
+      windows.begin(), windows.end(), [](const RepeatWindow& a, const RepeatWindow& b) {
         return a.size() < b.size() || (a.size() == b.size() && a.period > b.period);
       });
-  Window best = longest;
-  for (const Window& other : windows) {
+  RepeatWindow best = longest;
+  for (const RepeatWindow& other : windows) {
     const int common = std::min(longest.end, other.end) - std::max(longest.begin, other.begin);
     if (other.period < best.period && common >= kAboutAsLong * longest.size()) best = other;
   }
@@ -87,11 +87,12 @@ Window Best(const std::vector<Window>& windows) {
 }
 
 // What is left of windows beside the one that was taken.
-std::vector<Window> Without(const std::vector<Window>& windows, const Window& taken) {
-  std::vector<Window> left;
-  for (const Window& window : windows) {
-    const Window before = {window.begin, std::min(window.end, taken.begin), window.period};
-    const Window after = {std::max(window.begin, taken.end), window.end, window.period};
+std::vector<RepeatWindow> Without(const std::vector<RepeatWindow>& windows,
+                                  const RepeatWindow& taken) {
+  std::vector<RepeatWindow> left;
+  for (const RepeatWindow& window : windows) {
+    const RepeatWindow before = {window.begin, std::min(window.end, taken.begin), window.period};
+    const RepeatWindow after = {std::max(window.begin, taken.end), window.end, window.period};
     if (IsWorthwhile(before)) left.push_back(before);
     if (IsWorthwhile(after)) left.push_back(after);
   }
@@ -99,7 +100,7 @@ std::vector<Window> Without(const std::vector<Window>& windows, const Window& ta
 }
 
 // Whole repeats in a window, begun where the fewest values cross on average.
-Repeats Aligned(const Window& window, absl::Span<const int> crossing) {
+Repeats Aligned(const RepeatWindow& window, absl::Span<const int> crossing) {
   Repeats best;
   double least = 0;
   for (int shift = 0; shift < window.period; ++shift) {
@@ -139,11 +140,11 @@ void Extend(Repeats& repeats, Tokens tokens, int begin, int end) {
 }  // namespace
 
 std::vector<Repeats> FindRepeats(Tokens tokens, absl::Span<const int> crossing) {
-  std::vector<Window> windows;
+  std::vector<RepeatWindow> windows;
   for (int period : LikelyPeriods(tokens)) CollectWindows(tokens, period, windows);
   std::vector<Repeats> found;
   while (!windows.empty() && found.size() < static_cast<size_t>(kMaxRepeats)) {
-    const Window best = Best(windows);
+    const RepeatWindow best = Best(windows);
     found.push_back(Aligned(best, crossing));
     windows = Without(windows, best);
   }

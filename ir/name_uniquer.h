@@ -11,8 +11,8 @@
 namespace hlokit {
 
 // A name is a root and a number: `add.3` is 3 of `add`, a name without a number is 0 of itself. A
-// taken number is replaced by the lowest free one from 1 on, so `add`, `add`, `add.0` become `add`,
-// `add.1`, `add.2`.
+// taken number is replaced by the lowest free one, so `add`, `add`, `add.0` become `add`, `add.1`,
+// `add.2`, and the second `Arg_0.5` becomes `Arg_0.0`.
 class NameUniquer {
  public:
   // `name` or a replacement; reserves what it returns.

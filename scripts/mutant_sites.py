@@ -8,9 +8,15 @@ A site is a dict: `kind` (see OPERATORS), `start` and `end` (offsets in bytes), 
 Only bodies of functions count; constant expressions, macros and what templates compute from types
 are left out, since a choice made at run time cannot stand there.
 """
-import clang.cindex
-from clang.cindex import CursorKind as K
-from clang.cindex import TypeKind as T
+import sys
+
+try:
+    import clang.cindex
+    from clang.cindex import CursorKind as K
+    from clang.cindex import TypeKind as T
+except ImportError:
+    print("mutants.py: needs libclang for Python: apt-get install python3-clang-14, and Debian's /usr/bin/python3", file=sys.stderr)
+    sys.exit(2)
 
 FUNCTIONS = {K.FUNCTION_DECL, K.CXX_METHOD, K.CONSTRUCTOR, K.DESTRUCTOR, K.FUNCTION_TEMPLATE,
              K.CONVERSION_FUNCTION}

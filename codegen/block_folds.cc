@@ -48,7 +48,8 @@ struct FoldForm {
   bool IsTurnable() const { return ByteWidth(type) == 2; }  // in words of two elements
 };
 
-// The windows of a reduce or reduce-window, if they lie beside each other without gaps.
+// The windows of a reduce or reduce-window, if they lie beside each other without gaps. A reduce of
+// no dimensions has none: it gives its operand, whatever the initial value.
 bool FindDims(const Instruction& fold, FoldForm& form) {
   const Shape& from = fold.operand(0)->shape();
   const DimVector strides = RowMajorStrides(from.dims);
@@ -59,7 +60,7 @@ bool FindDims(const Instruction& fold, FoldForm& form) {
       form.dims[d].window = from.dims[d];
       form.dims[d].results = 1;
     }
-    return true;
+    return !fold.attr<DimensionsAttrs>().dimensions.empty();
   }
   for (int64_t d = 0; d < from.rank(); ++d) {
     const WindowDim& w = fold.attr<WindowAttrs>().window[d];

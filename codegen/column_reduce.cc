@@ -84,6 +84,7 @@ bool FindForm(const Expression& e, ColumnForm& form) {
     if (s.dims != FirstPart(hero).dims || s.MinorToMajor() != form.result.MinorToMajor())
       return false;
   const DimVector& reduced = hero->attr<DimensionsAttrs>().dimensions;
+  if (reduced.empty()) return false;  // gives its operands, whatever the initial value
   form.fast_from = -1;
   for (int64_t d : form.from.MinorToMajor()) {
     if (Contains(reduced, d)) {
@@ -170,7 +171,6 @@ class ColumnReduce {
 
   void Accumulate(ElementEmitter& emitter, size_t level, std::vector<llvm::Value*>& from,
                   llvm::Value* first, llvm::Value* count) {
-    if (form_.reduced.empty()) return AddRows(emitter, from, nullptr, 1, first, count);
     const int64_t d = form_.reduced[level], size = form_.from.dims[d];
     if (level + 1 < form_.reduced.size()) {
       EmitLoop(b_, size, [&](llvm::Value* at) {
@@ -199,7 +199,7 @@ class ColumnReduce {
       std::vector<ScalarValue> running;
       for (const Part& p : parts_) running.push_back(LoadElement(b_, Running(p), At(p, j)));
       for (int64_t k = 0; k < rows; ++k) {
-        if (row != nullptr) from[form_.reduced.back()] = b_.CreateNSWAdd(row, b_.getInt64(k));
+        from[form_.reduced.back()] = b_.CreateNSWAdd(row, b_.getInt64(k));
         running = Next(emitter, ElementIndex::Multi(from), running);
       }
       for (size_t p = 0; p < parts_.size(); ++p)

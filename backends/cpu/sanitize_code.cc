@@ -42,8 +42,6 @@ class FunctionSanitizer {
                    Kind kind);
   void CheckMasked(llvm::CallInst& call, unsigned pointer, unsigned mask, llvm::Type* type,
                    Kind kind);
-  void CheckLanes(llvm::CallInst& call, unsigned pointers, unsigned mask, llvm::Type* type,
-                  Kind kind);
   void CheckArithmetic(llvm::BinaryOperator& op);
   void CheckOverflow(llvm::BinaryOperator& op, llvm::Intrinsic::ID intrinsic);
   void ReportWhere(llvm::IRBuilder<>& b, llvm::BinaryOperator& op, llvm::Value* wrong);
@@ -210,38 +208,25 @@ llvm::Value* MaskBits(llvm::IRBuilder<>& b, llvm::Value* mask) {
   return b.CreateZExt(b.CreateBitCast(mask, b.getIntNTy(LanesOf(mask))), b.getInt64Ty());
 }
 
+// Masked loads and stores have one address, gathers and scatters one for each lane.
 void FunctionSanitizer::CheckMasked(llvm::CallInst& call, unsigned pointer, unsigned mask,
                                     llvm::Type* type, Kind kind) {
   llvm::Value* address = call.getArgOperand(pointer);
   const Origin origin = HasMaskBits(call.getArgOperand(mask)) ? OriginOf(address) : Origin();
+  if (origin.base == nullptr) return sanitizer_.CountUnchecked();
+  const bool per_lane = address->getType()->isVectorTy();
   auto* alignment = llvm::cast<llvm::ConstantInt>(call.getArgOperand(pointer + 1));
-  if (origin.base == nullptr) return sanitizer_.CountUnchecked();
   auto* element = llvm::cast<llvm::VectorType>(type)->getElementType();
-  const auto bytes = static_cast<int64_t>(layout_.getTypeStoreSize(element).getFixedValue());
-  const int64_t site = AddSite(call, kind, origin.array, bytes,
-                               llvm::Align(alignment->getZExtValue()), "an array on the stack");
-  llvm::IRBuilder<> b(&call);
-  call.setArgOperand(pointer,
-                     checks_.CallMasked(b, MaskBits(b, call.getArgOperand(mask)), bytes,
-                                        {site, origin.base, address, origin.size, TagOf(origin)}));
-  call.setArgOperand(pointer + 1, b.getInt32(1));
-}
-
-void FunctionSanitizer::CheckLanes(llvm::CallInst& call, unsigned pointers, unsigned mask,
-                                   llvm::Type* type, Kind kind) {
-  llvm::Value* addresses = call.getArgOperand(pointers);
-  const Origin origin = HasMaskBits(call.getArgOperand(mask)) ? OriginOf(addresses) : Origin();
-  if (origin.base == nullptr) return sanitizer_.CountUnchecked();
-  auto* element = llvm::cast<llvm::VectorType>(type)->getElementType();
-  auto* alignment = llvm::cast<llvm::ConstantInt>(call.getArgOperand(pointers + 1));
   const auto bytes = static_cast<int64_t>(layout_.getTypeStoreSize(element).getFixedValue());
   const int64_t site =
-      AddSite(call, kind, origin.array, bytes, llvm::Align(alignment->getZExtValue()), "a table");
+      AddSite(call, kind, origin.array, bytes, llvm::Align(alignment->getZExtValue()),
+              per_lane ? "a table" : "an array on the stack");
   llvm::IRBuilder<> b(&call);
-  call.setArgOperand(pointers,
-                     checks_.CallLanes(b, MaskBits(b, call.getArgOperand(mask)), bytes,
-                                       {site, origin.base, addresses, origin.size, TagOf(origin)}));
-  call.setArgOperand(pointers + 1, b.getInt32(1));
+  llvm::Value* bits = MaskBits(b, call.getArgOperand(mask));
+  const CheckedAccess access = {site, origin.base, address, origin.size, TagOf(origin)};
+  call.setArgOperand(pointer, per_lane ? checks_.CallLanes(b, bits, bytes, access)
+                                       : checks_.CallMasked(b, bits, bytes, access));
+  call.setArgOperand(pointer + 1, b.getInt32(1));
 }
 
 // A block of `length` bytes; one that is out of bounds is not copied.
@@ -305,13 +290,11 @@ void FunctionSanitizer::VisitCall(llvm::CallInst& call) {
     case llvm::Intrinsic::memset:
       return VisitCopy(call, 0, 2, 2);
     case llvm::Intrinsic::masked_load:
+    case llvm::Intrinsic::masked_gather:
       return CheckMasked(call, 0, 2, call.getType(), Kind::kRead);
     case llvm::Intrinsic::masked_store:
-      return CheckMasked(call, 1, 3, call.getArgOperand(0)->getType(), Kind::kWrite);
-    case llvm::Intrinsic::masked_gather:
-      return CheckLanes(call, 0, 2, call.getType(), Kind::kRead);
     case llvm::Intrinsic::masked_scatter:
-      return CheckLanes(call, 1, 3, call.getArgOperand(0)->getType(), Kind::kWrite);
+      return CheckMasked(call, 1, 3, call.getArgOperand(0)->getType(), Kind::kWrite);
     default:
       return;
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_program.h"
 #include "parser/parser.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -23,11 +24,16 @@ absl::StatusOr<std::string> DumpNameOf(absl::string_view stage) {
   return Unimplemented("--stage=", stage, " is not available on the CPU yet");
 }
 
+absl::StatusOr<std::string> StepsText(const Module& module) {
+  ASSIGN_OR_RETURN(const BufferAssignment buffers, BufferAssignment::Make(module));
+  return ProgramText(MakeCpuProgram(module, buffers));
+}
+
 absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view stage, int opt_level,
                                      const std::string& folder) {
-  const bool buffers = stage == "buffer-assignment";
+  const bool buffers = stage == "buffer-assignment", program = stage == "program";
   std::string dump;
-  if (!buffers) {
+  if (!buffers && !program) {
     ASSIGN_OR_RETURN(dump, DumpNameOf(stage));
   }
   Diagnostics diagnostics;
@@ -37,10 +43,10 @@ absl::StatusOr<std::string> RunStage(absl::string_view text, absl::string_view s
   options.which_passes = CompileOptions::Passes::kNone;
   options.opt_level = opt_level;
   options.threads = 1;  // one piece of code
-  if (buffers) {
+  if (buffers || program) {
     DynamicEntry dynamic;
     RETURN_IF_ERROR(LowerForCpu(*module, options, &dynamic));
-    return BufferText(*module);
+    return buffers ? BufferText(*module) : StepsText(*module);
   }
   options.dump_to = folder;
   ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,

@@ -30,6 +30,7 @@ constexpr Stage kStages[] = {
     {"hlo-backend", "the module after the platform's own pipeline too, as HLO text",
      Maker::kHloOpt},
     {"buffer-assignment", "where each array lies in memory", Maker::kCpu},
+    {"program", "what runs, step by step, and on which buffers", Maker::kCpu},
     {"llvm-before-optimizations", "LLVM IR as emitted", Maker::kCpu},
     {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kCpu},
     {"llvm", "the same as llvm-after-optimizations", Maker::kCpu},

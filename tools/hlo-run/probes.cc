@@ -155,8 +155,9 @@ class Probes {
   }
 
   absl::Status Bisect(bool& good) {
-    ASSIGN_OR_RETURN(const Program tested, Program::Make(test_, module_.Clone()));
-    ASSIGN_OR_RETURN(const Program trusted, Program::Make(reference_, module_.Clone()));
+    ASSIGN_OR_RETURN(const CompiledModule tested, CompiledModule::Make(test_, module_.Clone()));
+    ASSIGN_OR_RETURN(const CompiledModule trusted,
+                     CompiledModule::Make(reference_, module_.Clone()));
     ASSIGN_OR_RETURN(const Literal actual, tested.Run(arguments_));
     ASSIGN_OR_RETURN(const Literal expected, trusted.Run(arguments_));
     FaultKind kind;

@@ -174,10 +174,12 @@ class Finder {
 
   absl::StatusOr<bool> Shows(Fault& fault) {
     const LiteralPointers inputs = PointersTo(fault.inputs);
-    ASSIGN_OR_RETURN(const Program tested, Program::Make(test_, fault.module->Clone()));
+    ASSIGN_OR_RETURN(const CompiledModule tested,
+                     CompiledModule::Make(test_, fault.module->Clone()));
     ASSIGN_OR_RETURN(const Literal actual, tested.Run(inputs));
     if (!differs_) return HoldsNan(actual, kind_.kind == FaultKind::kNotFinite, &fault.value);
-    ASSIGN_OR_RETURN(const Program trusted, Program::Make(reference_, fault.module->Clone()));
+    ASSIGN_OR_RETURN(const CompiledModule trusted,
+                     CompiledModule::Make(reference_, fault.module->Clone()));
     ASSIGN_OR_RETURN(const Literal expected, trusted.Run(inputs));
     return Wrong(expected, actual, &fault.difference);
   }
@@ -208,20 +210,20 @@ class Finder {
 
   absl::StatusOr<bool> RunDiffers(const Computation& computation,
                                   absl::Span<const Literal* const> arguments) {
-    ASSIGN_OR_RETURN(const Program* tested, Compiled(test_, computation, 0));
+    ASSIGN_OR_RETURN(const CompiledModule* tested, Compiled(test_, computation, 0));
     ASSIGN_OR_RETURN(const Literal actual, tested->Run(arguments));
-    ASSIGN_OR_RETURN(const Program* trusted, Compiled(reference_, computation, 1));
+    ASSIGN_OR_RETURN(const CompiledModule* trusted, Compiled(reference_, computation, 1));
     ASSIGN_OR_RETURN(const Literal expected, trusted->Run(arguments));
     return Wrong(expected, actual);
   }
 
-  absl::StatusOr<const Program*> Compiled(const Side& side, const Computation& computation,
-                                          int which) {
+  absl::StatusOr<const CompiledModule*> Compiled(const Side& side, const Computation& computation,
+                                                 int which) {
     auto& slot = programs_[{&computation, which}];
     if (slot == nullptr) {
       ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ExtractComputation(computation));
-      ASSIGN_OR_RETURN(Program program, Program::Make(side, std::move(module)));
-      slot = std::make_unique<Program>(std::move(program));
+      ASSIGN_OR_RETURN(CompiledModule program, CompiledModule::Make(side, std::move(module)));
+      slot = std::make_unique<CompiledModule>(std::move(program));
     }
     return slot.get();
   }
@@ -234,7 +236,8 @@ class Finder {
   CallPath path_;
   absl::flat_hash_set<const Instruction*> holds_;  // a NaN, in the run under search
   absl::flat_hash_map<const Instruction*, std::unique_ptr<Probe>> probes_;  // by the first result
-  absl::flat_hash_map<std::pair<const Computation*, int>, std::unique_ptr<Program>> programs_;
+  absl::flat_hash_map<std::pair<const Computation*, int>, std::unique_ptr<CompiledModule>>
+      programs_;
 };
 
 }  // namespace

@@ -84,7 +84,7 @@ class ProbeTest : public testing::Test {
   void CheckShows(const Fault& fault, const Side& test) {
     const std::string text = WholeText(*fault.module);
     for (const Side* side : {&right_, &test}) {
-      auto program = Program::Make(*side, Parsed(text));
+      auto program = CompiledModule::Make(*side, Parsed(text));
       ASSERT_TRUE(program.ok()) << program.status();
       auto result = program->Run(PointersTo(fault.inputs));
       ASSERT_TRUE(result.ok()) << result.status();

@@ -12,15 +12,16 @@ LiteralPointers PointersTo(absl::Span<const Literal> literals) {
   return pointers;
 }
 
-absl::StatusOr<Program> Program::Make(const Side& side, std::unique_ptr<Module> module) {
-  Program program;
+absl::StatusOr<CompiledModule> CompiledModule::Make(const Side& side,
+                                                    std::unique_ptr<Module> module) {
+  CompiledModule program;
   auto executable = side.backend->Compile(std::move(module), side.options);
   if (!executable.ok()) return Annotate(executable.status(), side.name);
   program.executable_ = *std::move(executable);
   return program;
 }
 
-absl::StatusOr<Literal> Program::Run(absl::Span<const Literal* const> arguments) const {
+absl::StatusOr<Literal> CompiledModule::Run(absl::Span<const Literal* const> arguments) const {
   const DeviceArguments device(arguments.begin(), arguments.end());
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable_->Prepare({device}));
   RETURN_IF_ERROR(run->Run());
@@ -30,7 +31,7 @@ absl::StatusOr<Literal> Program::Run(absl::Span<const Literal* const> arguments)
 
 absl::StatusOr<Probe> Probe::Make(const Side& side, absl::Span<const Instruction* const> wanted) {
   ASSIGN_OR_RETURN(Extraction cut, Extract(wanted));
-  ASSIGN_OR_RETURN(Program program, Program::Make(side, std::move(cut.module)));
+  ASSIGN_OR_RETURN(CompiledModule program, CompiledModule::Make(side, std::move(cut.module)));
   Probe probe(std::move(program), wanted.size());
   for (const Instruction* parameter : cut.inputs)
     probe.parameters_.push_back(parameter->parameter_number());

@@ -24,9 +24,9 @@ using LiteralPointers = std::vector<const Literal*>;
 LiteralPointers PointersTo(absl::Span<const Literal> literals);
 
 // A module on a side, compiled once and run as often as one likes, on one device.
-class Program {
+class CompiledModule {
  public:
-  static absl::StatusOr<Program> Make(const Side& side, std::unique_ptr<Module> module);
+  static absl::StatusOr<CompiledModule> Make(const Side& side, std::unique_ptr<Module> module);
   absl::StatusOr<Literal> Run(absl::Span<const Literal* const> arguments) const;
 
  private:
@@ -43,8 +43,8 @@ class Probe {
   absl::StatusOr<std::vector<Literal>> Run(absl::Span<const Literal* const> arguments) const;
 
  private:
-  Probe(Program program, size_t count) : program_(std::move(program)), count_(count) {}
-  Program program_;
+  Probe(CompiledModule program, size_t count) : program_(std::move(program)), count_(count) {}
+  CompiledModule program_;
   size_t count_;  // of results
   std::vector<int64_t> parameters_;
 };

@@ -166,13 +166,13 @@ class Isolator {
       row.state = state;
       row.detail = std::string(status.message());
     };
-    auto trusted = Program::Make(reference_, module->Clone());
+    auto trusted = CompiledModule::Make(reference_, module->Clone());
     if (!trusted.ok()) return fail(IsolationResult::kCompileError, trusted.status());
     const auto expected = trusted->Run(inputs);
     if (!expected.ok()) return fail(IsolationResult::kRunError, expected.status());
     row.state = IsolationResult::kRan;
     if (test_.backend == nullptr) return;
-    auto tested = Program::Make(test_, std::move(module));
+    auto tested = CompiledModule::Make(test_, std::move(module));
     if (!tested.ok()) return fail(IsolationResult::kCompileError, tested.status());
     const auto actual = tested->Run(inputs);
     if (!actual.ok()) return fail(IsolationResult::kRunError, actual.status());

@@ -9,17 +9,17 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<Program> ProgramOf(const Side& side, const Computation& computation) {
+absl::StatusOr<CompiledModule> ProgramOf(const Side& side, const Computation& computation) {
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ExtractComputation(computation));
-  return Program::Make(side, std::move(module));
+  return CompiledModule::Make(side, std::move(module));
 }
 
 absl::Status ForEachRound(const Side& side, const Instruction& loop, const Literal& init,
                           const VisitRun& visit) {
   const Computation& condition = *loop.called(0);
   const Computation& body = *loop.called(1);
-  ASSIGN_OR_RETURN(const Program test, ProgramOf(side, condition));
-  ASSIGN_OR_RETURN(const Program step, ProgramOf(side, body));
+  ASSIGN_OR_RETURN(const CompiledModule test, ProgramOf(side, condition));
+  ASSIGN_OR_RETURN(const CompiledModule step, ProgramOf(side, body));
   Literal state;
   const Literal* current = &init;
   for (int64_t round = 0;; ++round) {

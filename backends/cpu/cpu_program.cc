@@ -1,0 +1,22 @@
+// Library calls first: they are faster than generated loops for what they compute.
+#include "backends/cpu/cpu_program.h"
+
+#include "codegen/call_site.h"
+#include "codegen/collective_call.h"
+#include "codegen/kernels.h"
+
+namespace hlokit {
+
+bool HasCollectiveCode(const Module& module) { return CheckCollectives(module).ok(); }
+
+Program MakeCpuProgram(const Module& module, const BufferAssignment& buffers) {
+  const bool collectives = HasCollectiveCode(module);
+  return MakeProgram(module, buffers, [&](const Instruction& i) {
+    if (collectives && IsDeviceCommunication(i)) return StepKind::kCollective;
+    if (HasLibraryCall(i)) return StepKind::kLibrary;
+    return CanEmitKernels(i) ? StepKind::kKernel : StepKind::kHost;
+  });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The arena of modules on the CPU beside the most that lives at once: memory_bound.py --bin BUILD/bin PATH... [--most 5].
+"""The arena of modules on the CPU against the peak of live bytes: memory_bound.py --bin BUILD/bin PATH... [--most 5].
 
 PATHs are .hlo files or folders of them; NAME.opt.hlo is taken as it stands. Asks hlo-opt --stage=buffer-assignment for the peak of the
 arena and for the bound that no packing can go below, and lists the modules whose arena of at least --least KiB is more than
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-FIGURES = re.compile(r"^arena: (\d+) bytes; the most that lives at once: (\d+) bytes", re.M)
+FIGURES = re.compile(r"^arena: (\d+) bytes; peak of live bytes: (\d+) bytes", re.M)
 
 
 def figures(hlo_opt, module):

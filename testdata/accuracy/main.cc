@@ -127,34 +127,34 @@ Made by `hlokit_accuracy --write docs/numerics.md` (testdata/accuracy); `ctest -
 on a thin sweep, `accuracy.full` (label slow) on all of it.
 
 - **f32, f64**: at most 2 ulp from the exact result over the whole range, subnormals, infinities, NaN and the signs of zeros
-  included; +, -, *, /, square root, remainder and what only selects or rounds are correctly rounded.
-- Beside XLA's CPU: [a table](differences.md#rounding).
-- **f16, bf16, f8**: the f32 result, rounded to nearest even. The tables say how many ulps that f32 result must have been off.
+  included; +, -, *, /, square root, remainder, and operations that only select or round are correctly rounded.
+- Compared with XLA's CPU: [a table](differences.md#rounding).
+- **f16, bf16, f8**: the f32 result, rounded to nearest even. The tables give the error that the f32 result must have had, in ulps.
 - **c64, c128**: the distance to the exact result is at most 8 units of 2^-24 (2^-53) of its magnitude where the parts of the
-  inputs are zero or lie between 2^-60 and 2^60. A part that is much smaller than the other may have lost all its digits.
-  Three are worse conditioned and their errors counted so: power in units times 1 + |y log x|, logistic times 1 + |result|, atan2 in
+  inputs are zero or between 2^-60 and 2^60. A part that is much smaller than the other may have no correct digits.
+  Three functions are worse conditioned. Their errors are measured relative to their condition: power in units times 1 + |y log x|, logistic times 1 + |result|, atan2 in
   units of 1 where its result is smaller, times (|y|^2 + |x|^2) / |y^2 + x^2|; next to the
-  cut either side is taken for right, but for y = 0 and real x, where the signs of zeros choose it.
-- Subnormals are kept unless `--flush-denormals` asks for what XLA's CPU does.
+  branch cut either side counts as correct, except for y = 0 and real x, where the signs of zeros determine it.
+- Subnormals are kept unless `--flush-denormals` flushes them as XLA's CPU does.
 - Integers and predicates are exact. Division by zero gives -1, the least number by -1 itself; remainders are the dividend and 0;
   shifts past the width give 0 or the sign; floats out of range convert to the nearest integer, NaN to 0.
 ## Where sums round
 
-One rule a reduction, in `ops/reducer.h`, which the interpreter and the CPU's code follow; they give the same bits, XLA's CPU's mostly too:
+`ops/reducer.h` has one rule per reduction. The interpreter and the CPU follow it and give the same bits, which mostly are those of XLA's CPU:
 
 - **Sums and products of bf16, f16 and f8** (reduce, reduce-window, scatter, select-and-scatter, scan): each step is computed in f32 and rounded,
-  in row-major order from the initial value. A reducer that converts to f32 and back is the same reduction; one of
+  in row-major order from the initial value. A reducer that converts to f32 and back is the same reduction. A reducer of
   several operations rounds after each of them. Maxima and minima are exact.
-- A **reduce of them over a dimension longer than 32** goes in blocks of 32 along each reduced dimension (padded alike on both sides), what
-  they come to again, until no dimension is longer; a **running sum longer than 16** within blocks of 16, whose totals are summed in the same way.
-  Where the initial value is not neutral, one after the other; a computation of several operations is tried on some
-  four thousand numbers to find that out (`ops/tried_reducer`). The pipeline `cpu` writes both out (`tree_reduction_rewriter{rounded}`,
-  `reduce-window-rewriter{rounded}`). XLA's f16 is the exception: it leaves the order of such sums to LLVM, which
+- A **reduce of them over a dimension longer than 32** is split into blocks of 32 along each reduced dimension (padded equally on both sides). The
+  block results are reduced in the same way, until no dimension is longer. A **cumulative sum longer than 16** is split into blocks of 16,
+  whose totals are summed in the same way. If the initial value is not the identity element, elements are combined in order; for a computation of
+  several operations, a test on some four thousand numbers decides this (`ops/tried_reducer`). The pipeline `cpu` makes both explicit (`tree_reduction_rewriter{rounded}`,
+  `reduce-window-rewriter{rounded}`). XLA's f16 is an exception: it leaves the order of such sums to LLVM, which
   changes it where two or more short dimensions (8 x 8) are reduced innermost (1 of 22 shapes tried; the gradient of an NCHW bias: 1.2e-2).
-- **All-reduce and reduce-scatter**: member by member in the group's order, each step rounded as XLA's CPU does, to the bit: to f16 for f16, f8
+- **All-reduce and reduce-scatter**: in the order of the replica group, each step rounded exactly as XLA's CPU does: to f16 for f16, f8
   and f4, to f32 for bf16 and f8e8m0fnu, else to the type itself.
 - **Sums of f32 and f64**: in any order, rounded once or after each step.
-- **Dots and convolutions of narrow floats**: in f32, rounded once; not at all before a `convert` to f32 that reads a product
+- **Dots and convolutions of narrow floats**: in f32, rounded once; not rounded before a `convert` to f32 that reads a product
   of bf16 directly (`unrounded-products`).
 
 )";
@@ -166,9 +166,9 @@ std::string Document(const Table& real, const Table& small, const Table& complex
                   "th bit pattern of f32, ", Count(options.double_count), " f64 against ",
                   !options.mpfr ? "long double libm"
                   : options.screened
-                      ? "MPFR, but where long double libm leaves no doubt: it is held "
-                        "to MPFR within 0.01 ulp on every 64th and all special values, "
-                        "and MPFR judges whatever comes near the worst so far"
+                      ? "MPFR, except where long double libm is certain: libm is checked against "
+                        "MPFR within 0.01 ulp on every 64th and all special values, "
+                        "and MPFR measures every value near the largest error so far"
                       : "MPFR",
                   ".\n\n", Markdown(real, platforms, true));
   absl::StrAppend(&text,

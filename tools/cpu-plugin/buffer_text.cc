@@ -30,7 +30,7 @@ void AppendSizes(const BufferAssignment& buffers, std::string& text) {
   int64_t constants = 0;
   for (const Instruction* i : buffers.constants()) constants += i->shape().ByteSize();
   absl::StrAppend(&text, "arena: ", buffers.arena_size(),
-                  " bytes; the most that lives at once: ", buffers.live_peak(),
+                  " bytes; peak of live bytes: ", buffers.live_peak(),
                   " bytes\nparameters: ", Sum(buffers.parameter_sizes()),
                   " bytes; results: ", Sum(buffers.output_sizes()),
                   " bytes; constants: ", constants, " bytes\n");

@@ -128,13 +128,7 @@ absl::Status CheckGroup(const Instruction& i, HlokitCollectiveKind kind, int64_t
 }
 
 absl::StatusOr<Groups> GroupsOf(const Instruction& i, const ModuleHeader& header) {
-  Groups groups;
-  for (int64_t device = 0; device < header.replica_count * header.num_partitions; ++device) {
-    ASSIGN_OR_RETURN(std::vector<int64_t> group,
-                     DeviceGroupOf(i, device, header.replica_count, header.num_partitions));
-    groups.push_back(std::move(group));
-  }
-  return groups;
+  return DeviceGroupsOf(i, header.replica_count, header.num_partitions);
 }
 
 absl::Status CheckExchange(const Instruction& i, const ModuleHeader& header) {

@@ -2,9 +2,11 @@
 #include "ops/device_groups.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -14,55 +16,106 @@
 namespace hlokit {
 namespace {
 
-// What a collective says of its group, whichever struct says it.
-struct GroupAttrs {
-  bool has_channel = false;
-  bool has_global_flag = false;  // ops that may carry use_global_device_ids
-  bool use_global_device_ids = false;
-  bool permutes = false;  // source-target pairs instead of groups: all devices meet
-  ReplicaGroups groups;
+// Groups as written, found by the ids in them.
+class GroupReader {
+ public:
+  GroupReader(const CollectiveGroups& collective, int64_t replicas, int64_t partitions)
+      : mode_(collective.mode()),
+        partitions_(partitions),
+        ids_(IdCount(mode_, replicas, partitions)) {
+    if (collective.groups != nullptr) groups_ = collective.groups->Expand();
+    if (collective.groups == nullptr || collective.groups->empty()) {
+      std::vector<int64_t>& all = groups_.emplace_back(ids_);
+      std::iota(all.begin(), all.end(), 0);
+    }
+    for (size_t group = 0; group < groups_.size(); ++group)
+      for (const int64_t id : groups_[group]) group_of_[id] = group;
+  }
+
+  // As DeviceGroupOf.
+  absl::StatusOr<std::vector<int64_t>> DevicesWith(int64_t device) const {
+    const int64_t replica = device / partitions_, partition = device % partitions_;
+    const auto found = group_of_.find(IdOf(device));
+    std::vector<int64_t> devices;
+    if (found == group_of_.end()) return devices;
+    using Mode = CollectiveOpGroupMode;
+    for (const int64_t id : groups_[found->second]) {
+      if (id < 0 || id >= ids_)
+        return InvalidArgument("replica group names ", id, ", which is no device of ", ids_);
+      if (mode_ == Mode::kCrossReplica) devices.push_back(id * partitions_ + partition);
+      if (mode_ == Mode::kCrossPartition) devices.push_back(replica * partitions_ + id);
+      if (mode_ == Mode::kFlattenedID) devices.push_back(id);
+      for (int64_t p = 0; mode_ == Mode::kCrossReplicaAndPartition && p < partitions_; ++p)
+        devices.push_back(id * partitions_ + p);
+    }
+    return devices;
+  }
+
+ private:
+  int64_t IdOf(int64_t device) const {
+    if (mode_ == CollectiveOpGroupMode::kFlattenedID) return device;
+    return mode_ == CollectiveOpGroupMode::kCrossPartition ? device % partitions_
+                                                           : device / partitions_;
+  }
+
+  const CollectiveOpGroupMode mode_;
+  const int64_t partitions_, ids_;
+  std::vector<std::vector<int64_t>> groups_;
+  absl::flat_hash_map<int64_t, size_t> group_of_;  // by id
 };
 
-template <typename A>
-GroupAttrs From(const A& attrs) {
-  GroupAttrs group;
-  group.has_channel = attrs.channel_id.has_value();
-  if constexpr (requires { attrs.use_global_device_ids; }) {
-    group.has_global_flag = true;
-    group.use_global_device_ids = attrs.use_global_device_ids;
-  }
-  if constexpr (requires { attrs.replica_groups; })
-    group.groups = attrs.replica_groups;
-  else
-    group.permutes = true;
-  return group;
+absl::StatusOr<GroupReader> ReaderOf(const Instruction& instruction, int64_t replicas,
+                                     int64_t partitions) {
+  const std::optional<CollectiveGroups> collective = CollectiveGroupsOf(instruction);
+  if (!collective) return Unimplemented("communication by ", Text(instruction.opcode()));
+  return GroupReader(*collective, replicas, partitions);
 }
 
-absl::StatusOr<GroupAttrs> GroupAttrsOf(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-      return From(instruction.attr<AllReduceAttrs>());
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-      return From(instruction.attr<AllGatherAttrs>());
-    case Opcode::kReduceScatter:
-      return From(instruction.attr<ReduceScatterAttrs>());
-    case Opcode::kAllToAll:
-      return From(instruction.attr<AllToAllAttrs>());
-    case Opcode::kRaggedAllToAll:
-      return From(instruction.attr<RaggedAllToAllAttrs>());
-    case Opcode::kCollectiveBroadcast:
-      return From(instruction.attr<CollectiveBroadcastAttrs>());
-    case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
-      return From(instruction.attr<CollectivePermuteAttrs>());
-    default:
-      return Unimplemented("communication by ", Text(instruction.opcode()));
-  }
+// All partitions of the replica of `device`, which meet where a manual region ends.
+std::vector<int64_t> PartitionsWith(int64_t device, int64_t partitions) {
+  std::vector<int64_t> all(partitions);
+  std::iota(all.begin(), all.end(), device / partitions * partitions);
+  return all;
 }
 
 }  // namespace
+
+CollectiveOpGroupMode CollectiveGroups::mode() const {
+  using Mode = CollectiveOpGroupMode;
+  if (use_global_device_ids.value_or(false)) return Mode::kFlattenedID;
+  if (!channel_id.has_value()) return Mode::kCrossReplica;
+  return use_global_device_ids ? Mode::kCrossReplicaAndPartition : Mode::kCrossPartition;
+}
+
+std::optional<CollectiveGroups> CollectiveGroupsOf(const Instruction& instruction) {
+  return VisitAttributes(instruction.opcode(), instruction.attributes(),
+                         []<typename A>(const A& attrs) -> std::optional<CollectiveGroups> {
+                           constexpr bool has_groups = requires {
+                             attrs.channel_id, attrs.replica_groups;
+                           };
+                           constexpr bool has_pairs = requires {
+                             attrs.channel_id, attrs.source_target_pairs;
+                           };
+                           if constexpr (has_groups || has_pairs) {
+                             CollectiveGroups collective{attrs.channel_id};
+                             if constexpr (has_groups) collective.groups = &attrs.replica_groups;
+                             if constexpr (requires { attrs.use_global_device_ids; })
+                               collective.use_global_device_ids = attrs.use_global_device_ids;
+                             return collective;
+                           } else {
+                             return std::nullopt;
+                           }
+                         });
+}
+
+int64_t IdCount(CollectiveOpGroupMode mode, int64_t replicas, int64_t partitions) {
+  if (mode == CollectiveOpGroupMode::kCrossPartition) return partitions;
+  if (mode != CollectiveOpGroupMode::kFlattenedID) return replicas;
+  int64_t devices = 0;
+  return __builtin_mul_overflow(replicas, partitions, &devices)
+             ? std::numeric_limits<int64_t>::max()
+             : devices;
+}
 
 std::vector<std::string> PairFaults(const CollectivePermuteAttrs& permute) {
   std::vector<std::string> faults;
@@ -103,38 +156,26 @@ std::vector<std::pair<int64_t, int64_t>> TransferPairs(const Instruction& instru
 
 absl::StatusOr<std::vector<int64_t>> DeviceGroupOf(const Instruction& instruction, int64_t device,
                                                    int64_t replicas, int64_t partitions) {
-  const int64_t replica = device / partitions, partition = device % partitions;
-  if (instruction.opcode() == Opcode::kCustomCall) {  // out of a manual region: all partitions
-    std::vector<int64_t> all(partitions);
-    std::iota(all.begin(), all.end(), replica * partitions);
-    return all;
+  if (instruction.opcode() == Opcode::kCustomCall) return PartitionsWith(device, partitions);
+  ASSIGN_OR_RETURN(const GroupReader reader, ReaderOf(instruction, replicas, partitions));
+  return reader.DevicesWith(device);
+}
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> DeviceGroupsOf(const Instruction& instruction,
+                                                                 int64_t replicas,
+                                                                 int64_t partitions) {
+  std::vector<std::vector<int64_t>> groups;
+  const int64_t devices = replicas * partitions;
+  if (instruction.opcode() == Opcode::kCustomCall) {
+    for (int64_t d = 0; d < devices; ++d) groups.push_back(PartitionsWith(d, partitions));
+    return groups;
   }
-  ASSIGN_OR_RETURN(const GroupAttrs attrs, GroupAttrsOf(instruction));
-  enum { kReplicas, kPartitions, kReplicasWhole, kDevices } mode = kReplicas;
-  if (attrs.has_channel) mode = !attrs.has_global_flag ? kPartitions : kReplicasWhole;
-  if (attrs.use_global_device_ids) mode = kDevices;
-  const int64_t ids = mode == kPartitions ? partitions
-                      : mode == kDevices  ? replicas * partitions
-                                          : replicas;
-  const int64_t own = mode == kPartitions ? partition : mode == kDevices ? device : replica;
-  std::vector<int64_t> group;
-  for (const std::vector<int64_t>& candidate : attrs.groups.Expand())
-    if (std::find(candidate.begin(), candidate.end(), own) != candidate.end()) group = candidate;
-  if (attrs.permutes || attrs.groups.empty()) {
-    group.resize(ids);
-    std::iota(group.begin(), group.end(), 0);
+  ASSIGN_OR_RETURN(const GroupReader reader, ReaderOf(instruction, replicas, partitions));
+  for (int64_t device = 0; device < devices; ++device) {
+    ASSIGN_OR_RETURN(std::vector<int64_t> group, reader.DevicesWith(device));
+    groups.push_back(std::move(group));
   }
-  std::vector<int64_t> devices;
-  for (int64_t id : group) {
-    if (id < 0 || id >= ids)
-      return InvalidArgument("replica group names ", id, ", which is no device of ", ids);
-    if (mode == kReplicas) devices.push_back(id * partitions + partition);
-    if (mode == kPartitions) devices.push_back(replica * partitions + id);
-    if (mode == kDevices) devices.push_back(id);
-    for (int64_t p = 0; mode == kReplicasWhole && p < partitions; ++p)
-      devices.push_back(id * partitions + p);
-  }
-  return devices;
+  return groups;
 }
 
 }  // namespace hlokit

@@ -10,62 +10,8 @@
 namespace hlokit {
 namespace {
 
-// What the numbers in replica_groups and source_target_pairs count.
-enum class GroupMode { kReplicas, kPartitions, kReplicasAndPartitions, kDevices };
-
-// The parts of the collectives' attributes that these rules need.
-struct Collective {
-  std::optional<int64_t> channel_id;
-  const ReplicaGroups* groups = nullptr;
-  bool has_global_ids = false;  // the attribute exists
-  bool use_global_ids = false;
-  const DimVector* dimensions = nullptr;
-};
-
-template <typename A>
-Collective PartsOf(const A& attr) {
-  Collective parts{attr.channel_id};
-  if constexpr (requires { attr.replica_groups; }) parts.groups = &attr.replica_groups;
-  if constexpr (requires { attr.use_global_device_ids; }) {
-    parts.has_global_ids = true;
-    parts.use_global_ids = attr.use_global_device_ids;
-  }
-  return parts;
-}
-
-Collective PartsOf(const Instruction& i) {
-  return VisitAttributes(i.opcode(), i.attributes(), [](const auto& attr) {
-    if constexpr (requires {
-                    attr.channel_id;
-                    attr.replica_groups;
-                  }) {
-      return PartsOf(attr);
-    } else if constexpr (requires {
-                           attr.channel_id;
-                           attr.source_target_pairs;
-                         }) {
-      return Collective{attr.channel_id};
-    } else {
-      return Collective{};
-    }
-  });
-}
-
-GroupMode ModeOf(const Collective& c) {
-  if (!c.channel_id || *c.channel_id <= 0) return GroupMode::kReplicas;
-  if (!c.has_global_ids) return GroupMode::kPartitions;
-  return c.use_global_ids ? GroupMode::kDevices : GroupMode::kReplicasAndPartitions;
-}
-
-int64_t IdCount(const ModuleHeader& header, GroupMode mode) {
-  switch (mode) {
-    case GroupMode::kPartitions:
-      return header.num_partitions;
-    case GroupMode::kDevices:
-      return header.replica_count * header.num_partitions;
-    default:
-      return header.replica_count;
-  }
+int64_t IdsOf(const CollectiveGroups& c, const ModuleHeader& header) {
+  return IdCount(c.mode(), header.replica_count, header.num_partitions);
 }
 
 bool Fits(const ReplicaGroups& groups) {
@@ -93,11 +39,11 @@ bool AllowsUneven(Opcode opcode) {
 // module has.
 class GroupCheck {
  public:
-  GroupCheck(VerifyRun& run, const Instruction& at, const Collective& c)
+  GroupCheck(VerifyRun& run, const Instruction& at, const CollectiveGroups& c)
       : run_(run), at_(at), c_(c) {}
 
   void Check() {
-    if (c_.use_global_ids && !c_.channel_id)
+    if (c_.use_global_device_ids.value_or(false) && !c_.channel_id)
       run_.Error(at_, "group-c6", "use_global_device_ids needs a channel_id");
     if (c_.groups == nullptr || c_.groups->empty()) return;
     if (c_.groups->form == ReplicaGroups::Form::kIota && !Fits(*c_.groups)) {
@@ -142,7 +88,7 @@ class GroupCheck {
       return;
     }
     const ModuleHeader& header = run_.module.header();
-    const int64_t expected = IdCount(header, ModeOf(c_));
+    const int64_t expected = IdsOf(c_, header);
     const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
     if (counts_stated && (partial ? ids.back() >= expected : count != expected))
       run_.Error(at_, "group-c5", "replica_groups names ", count, " devices, expected ", expected);
@@ -150,7 +96,7 @@ class GroupCheck {
 
   VerifyRun& run_;
   const Instruction& at_;
-  const Collective& c_;
+  const CollectiveGroups& c_;
 };
 
 // [collective-permute-c10] ids are not negative and no source or target comes twice (in-place forms
@@ -160,7 +106,7 @@ void CheckPairs(VerifyRun& run, const Instruction& i) {
   for (const std::string& fault : PairFaults(attr))
     run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), fault);
   const ModuleHeader& header = run.module.header();
-  const int64_t count = IdCount(header, ModeOf(PartsOf(i)));
+  const int64_t count = IdsOf(*CollectiveGroupsOf(i), header);
   const bool counts_stated = header.replica_count > 1 || header.num_partitions > 1;
   int64_t last_source = -1, last_target = -1;
   for (const auto& [source, target] : attr.source_target_pairs) {
@@ -175,17 +121,17 @@ void CheckPairs(VerifyRun& run, const Instruction& i) {
 
 // Members of the groups that an op gathers from or scatters to; nothing where neither the op nor
 // the module says.
-std::optional<int64_t> MembersOf(const VerifyRun& run, const Collective& c) {
+std::optional<int64_t> MembersOf(const VerifyRun& run, const CollectiveGroups& c) {
   const ModuleHeader& header = run.module.header();
-  const GroupMode mode = ModeOf(c);
-  const int64_t partitions = mode == GroupMode::kReplicasAndPartitions ? header.num_partitions : 1;
+  const bool by_replica = c.mode() == CollectiveOpGroupMode::kCrossReplicaAndPartition;
+  const int64_t partitions = by_replica ? header.num_partitions : 1;
   if (c.groups != nullptr && !c.groups->empty()) {
     const std::vector<std::vector<int64_t>> groups = c.groups->Expand();
     if (groups.empty()) return std::nullopt;
     return static_cast<int64_t>(groups[0].size()) * partitions;
   }
   if (header.replica_count <= 1 && header.num_partitions <= 1) return std::nullopt;
-  return IdCount(header, mode) * partitions;
+  return IdsOf(c, header) * partitions;
 }
 
 // [all-gather-c10], [all-gather-start-c10], [reduce-scatter-c10]: the dimension grows or shrinks by
@@ -221,7 +167,7 @@ void CheckSplit(VerifyRun& run, const Instruction& i, int64_t members) {
   }
 }
 
-void CheckMembers(VerifyRun& run, const Instruction& i, const Collective& c) {
+void CheckMembers(VerifyRun& run, const Instruction& i, const CollectiveGroups& c) {
   const std::optional<int64_t> members = MembersOf(run, c);
   if (!members) return;
   switch (i.opcode()) {
@@ -241,7 +187,7 @@ void CheckMembers(VerifyRun& run, const Instruction& i, const Collective& c) {
 void CheckCollectives(VerifyRun& run) {
   run.ForEachInstruction([&](const Instruction& i) {
     if (!HasTrait(i.opcode(), kCollective)) return;
-    const Collective c = PartsOf(i);
+    const CollectiveGroups c = *CollectiveGroupsOf(i);
     const int errors_before = run.out.error_count();
     GroupCheck(run, i, c).Check();
     const bool permutes =

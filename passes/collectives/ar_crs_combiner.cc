@@ -17,7 +17,7 @@ bool AddsUp(const Instruction* i) {
 
 // Whether each group is all partitions of one replica.
 bool IsOverPartitions(const Instruction* i) {
-  if (!AddsUp(i) || !FactsOf(*i)->channel) return false;
+  if (!AddsUp(i) || !CollectiveGroupsOf(*i)->channel_id) return false;
   const int64_t partitions = i->module()->header().num_partitions;
   const auto groups = GroupsOf(*i);
   for (std::vector<int64_t> group : groups) {
@@ -87,7 +87,7 @@ bool HasSum(const Instruction* i) {
 
 absl::StatusOr<Instruction*> Combine(Instruction* i, Rewriter& r) {
   const ModuleHeader& header = i->module()->header();
-  if (header.num_partitions < 2 || !AddsUp(i) || FactsOf(*i)->channel) return nullptr;
+  if (header.num_partitions < 2 || !AddsUp(i) || CollectiveGroupsOf(*i)->channel_id) return nullptr;
   Instruction* x = i->operand(0);
   Unsummed unsummed(r, header.num_partitions);
   if (!unsummed.CanMake(x, i) || !HasSum(x)) return nullptr;

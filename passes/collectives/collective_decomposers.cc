@@ -27,11 +27,11 @@ absl::StatusOr<Instruction*> DecomposeAllToAll(Instruction* i, Rewriter& r) {
 }
 
 AllReduceAttrs AsAllReduce(const Instruction& i) {
-  const auto facts = FactsOf(i);
+  const auto named = CollectiveGroupsOf(i);
   AllReduceAttrs attrs;
-  attrs.channel_id = facts->channel;
-  attrs.replica_groups = *facts->groups;
-  attrs.use_global_device_ids = facts->global;
+  attrs.channel_id = named->channel_id;
+  attrs.replica_groups = *named->groups;
+  attrs.use_global_device_ids = named->use_global_device_ids.value_or(false);
   return attrs;
 }
 

@@ -41,9 +41,10 @@ IntPairs SendersOf(absl::Span<const int64_t> starts, const Instruction& gather, 
 // Whether the groups number the devices as a permutation does: of several replicas and partitions
 // they may not.
 bool NumbersPartnersAlike(const Instruction& gather) {
-  const auto facts = FactsOf(gather);
-  return facts->ids != CollectiveFacts::Ids::kReplicasWhole &&
-         (!facts->global || gather.module()->header().replica_count == 1);
+  const CollectiveOpGroupMode mode = CollectiveGroupsOf(gather)->mode();
+  return mode != CollectiveOpGroupMode::kCrossReplicaAndPartition &&
+         (mode != CollectiveOpGroupMode::kFlattenedID ||
+          gather.module()->header().replica_count == 1);
 }
 
 Made PermuteInstead(Instruction* i, Rewriter& r) {
@@ -104,7 +105,7 @@ Made PermuteOrPad(Instruction* i, Rewriter& r) {
     return nullptr;
   const Instruction* pad = i->operand(0);
   const Instruction* gather = pad->operand(0);
-  const auto facts = FactsOf(*gather);
+  const std::optional<int64_t> channel = CollectiveGroupsOf(*gather)->channel_id;
   const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
   const int64_t size = i->shape().dims[dim];
   if (!SameShape(gather->operand(0)->shape(), i->shape()) || size == 0 ||
@@ -118,10 +119,10 @@ Made PermuteOrPad(Instruction* i, Rewriter& r) {
   if (!pairs || pairs->empty()) return nullptr;
   CollectivePermuteAttrs attrs;
   attrs.source_target_pairs = *std::move(pairs);
-  attrs.channel_id = facts->channel;
+  attrs.channel_id = channel;
   Instruction* sent = r.Add(Opcode::kCollectivePermute, i->shape(), {gather->operand(0)}, attrs);
   HloWriter w(r);
-  Instruction* id = r.Add(facts->channel ? Opcode::kPartitionId : Opcode::kReplicaId,
+  Instruction* id = r.Add(channel ? Opcode::kPartitionId : Opcode::kReplicaId,
                           RowMajor(ElementType::kU32, {}), {});
   Instruction* flag = w.Reshape(w.DynamicSlice(w.List(ElementType::kS32, padded), {id}, {1}), {});
   Instruction* is_padding =
@@ -169,9 +170,10 @@ Made ScatterFirst(Instruction* i, Rewriter& r) {
     return nullptr;
   Instruction* sum = i->operand(0);
   const auto inner = ReducerOpcode(*sum->to_apply()), outer = ReducerOpcode(*i->to_apply());
-  const auto a = FactsOf(*sum), b = FactsOf(*i);
-  if (!inner || inner != outer || a->ids != b->ids || sum->users().size() != 1 || sum->IsRoot() ||
-      !sum->control_successors().empty() || !OrdersAgree(GroupsOf(*sum), GroupsOf(*i)))
+  const auto a = CollectiveGroupsOf(*sum), b = CollectiveGroupsOf(*i);
+  if (!inner || inner != outer || a->mode() != b->mode() || sum->users().size() != 1 ||
+      sum->IsRoot() || !sum->control_successors().empty() ||
+      !OrdersAgree(GroupsOf(*sum), GroupsOf(*i)))
     return nullptr;
   return r.Clone(sum, i->shape(), {r.Clone(i, i->shape(), {sum->operand(0)})});
 }

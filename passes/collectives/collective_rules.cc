@@ -114,7 +114,7 @@ Made ReorderBroadcast(Instruction* i, Rewriter& r) {
 
 // Whether GroupsOf gives the numbers that replica_groups would.
 bool NumbersAsWritten(const Instruction& collective) {
-  return FactsOf(collective)->ids != CollectiveFacts::Ids::kReplicasWhole;
+  return CollectiveGroupsOf(collective)->mode() != CollectiveOpGroupMode::kCrossReplicaAndPartition;
 }
 
 // Groups such that reducing within `inner` and then within `outer` reduces within them; none where

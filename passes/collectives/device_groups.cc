@@ -9,32 +9,10 @@
 namespace hlokit {
 namespace {
 
-template <typename A>
-CollectiveFacts Facts(const Instruction& i) {
-  const A& attrs = i.attr<A>();
-  CollectiveFacts facts{attrs.channel_id, &attrs.replica_groups};
-  constexpr bool has_flag = requires { attrs.use_global_device_ids; };
-  if constexpr (has_flag) facts.global = attrs.use_global_device_ids;
-  using Ids = CollectiveFacts::Ids;
-  if (facts.channel) facts.ids = has_flag ? Ids::kReplicasWhole : Ids::kPartitions;
-  if (facts.global) facts.ids = Ids::kDevices;
-  return facts;
-}
-
 // How many there are of what the groups number.
-int64_t IdCount(const Instruction& collective, CollectiveFacts::Ids ids) {
+int64_t IdCountOf(const Instruction& collective, CollectiveOpGroupMode mode) {
   const ModuleHeader& header = collective.module()->header();
-  switch (ids) {
-    case CollectiveFacts::Ids::kReplicas:
-    case CollectiveFacts::Ids::kReplicasWhole:
-      return header.replica_count;
-    case CollectiveFacts::Ids::kPartitions:
-      return header.num_partitions;
-    default:
-      return header.replica_count <= kMaxDevices && header.num_partitions <= kMaxDevices
-                 ? header.replica_count * header.num_partitions
-                 : kMaxDevices + 1;
-  }
+  return IdCount(mode, header.replica_count, header.num_partitions);
 }
 
 // Each replica of a group with all of its partitions, as devices.
@@ -49,34 +27,15 @@ void SpellOutPartitions(std::vector<std::vector<int64_t>>& groups, int64_t parti
 
 }  // namespace
 
-std::optional<CollectiveFacts> FactsOf(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-      return Facts<AllReduceAttrs>(i);
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-      return Facts<AllGatherAttrs>(i);
-    case Opcode::kReduceScatter:
-      return Facts<ReduceScatterAttrs>(i);
-    case Opcode::kAllToAll:
-      return Facts<AllToAllAttrs>(i);
-    case Opcode::kCollectiveBroadcast:
-      return Facts<CollectiveBroadcastAttrs>(i);
-    default:
-      return std::nullopt;
-  }
-}
-
 std::vector<std::vector<int64_t>> GroupsOf(const Instruction& collective) {
-  const auto facts = FactsOf(collective);
-  auto groups = facts->groups->Expand();
-  const int64_t ids = IdCount(collective, facts->ids);
+  const auto named = CollectiveGroupsOf(collective);
+  auto groups = named->groups->Expand();
+  const int64_t ids = IdCountOf(collective, named->mode());
   if (groups.empty() && ids <= kMaxDevices) {
     groups.emplace_back(ids);
     std::iota(groups[0].begin(), groups[0].end(), 0);
   }
-  if (facts->ids != CollectiveFacts::Ids::kReplicasWhole) return groups;
+  if (named->mode() != CollectiveOpGroupMode::kCrossReplicaAndPartition) return groups;
   const int64_t partitions = collective.module()->header().num_partitions;
   size_t members = 0;
   for (const auto& group : groups) members += group.size();
@@ -122,7 +81,7 @@ std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
     start = start->operand(0);
   }
   const Instruction* table = start->operand(0);
-  const bool partitions = FactsOf(collective)->channel.has_value();
+  const bool partitions = CollectiveGroupsOf(collective)->channel_id.has_value();
   const Opcode id = partitions ? Opcode::kPartitionId : Opcode::kReplicaId;
   if (partitions && collective.module()->header().replica_count != 1) return std::nullopt;
   if (start->shape().rank() != 1 || !table->IsConstant() || table->literal() == nullptr ||
@@ -135,9 +94,8 @@ std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
 }
 
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
-  const auto facts = FactsOf(collective);
   const ModuleHeader& header = collective.module()->header();
-  const bool by_partition = facts->channel.has_value();
+  const bool by_partition = CollectiveGroupsOf(collective)->channel_id.has_value();
   // With several of both, groups may span replicas and partitions.
   if (by_partition && header.replica_count != 1) return nullptr;
   const int64_t devices = by_partition ? header.num_partitions : header.replica_count;

@@ -4,26 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "ops/device_groups.h"
 #include "passes/hlo_writer.h"
 
 namespace hlokit {
 
-// What all collectives that name groups have, and what the groups' numbers are: replicas where
-// there is no channel; devices (replica * partitions + partition) where `global`; replicas with all
-// of their partitions where an op that could say so does not; partitions for ops that cannot say.
-struct CollectiveFacts {
-  enum class Ids : uint8_t { kReplicas, kPartitions, kReplicasWhole, kDevices };
-  std::optional<int64_t> channel;
-  const ReplicaGroups* groups = nullptr;
-  bool global = false;
-  Ids ids = Ids::kReplicas;
-};
-// Of all-reduce, all-gather, reduce-scatter, all-to-all and collective-broadcast, and the starts of
-// the first two; nothing for other instructions.
-std::optional<CollectiveFacts> FactsOf(const Instruction& i);
-
-// The groups spelled out; one of all where none are named, none where these are too many. Replicas
-// with all of their partitions are written as devices.
+// The groups of a collective that has them, spelled out; one of all where none are named, none
+// where these are too many. Replicas with all of their partitions are written as devices.
 std::vector<std::vector<int64_t>> GroupsOf(const Instruction& collective);
 // How many devices a group has; 0 where groups differ or are not known.
 int64_t GroupSize(const Instruction& collective);

@@ -101,7 +101,7 @@ Attrs Over(const Lists& groups, const AllReduceAttrs& like, int64_t& next_channe
 
 Made ReduceByHost(Instruction* i, Rewriter& r, int64_t devices_per_host) {
   if (i->opcode() != Opcode::kAllReduce || !i->shape().IsArray() || i->operand_count() != 1 ||
-      FactsOf(*i)->ids == CollectiveFacts::Ids::kReplicasWhole)
+      CollectiveGroupsOf(*i)->mode() == CollectiveOpGroupMode::kCrossReplicaAndPartition)
     return nullptr;
   const auto split = SplitByHost(GroupsOf(*i), devices_per_host);
   const int64_t elements = i->shape().ElementCount();

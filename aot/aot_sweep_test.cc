@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/aot_object.h"
+#include "backends/cpu/aot/aot_object.h"
 #include "backends/cpu/cpu_backend.h"
 #include "gtest/gtest.h"
 #include "parser/parser.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
-#include "backends/cpu/c_names.h"
+#include "backends/cpu/aot/c_names.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/cpu/aot_object.h"
+#include "backends/cpu/aot/aot_object.h"
 
 namespace hlokit {
 

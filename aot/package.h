@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "backends/cpu/aot_object.h"
+#include "backends/cpu/aot/aot_object.h"
 
 namespace hlokit {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/element_emitter.h"
+#include "codegen/expression.h"
 
 namespace hlokit {
 
@@ -36,12 +36,17 @@ struct Kernel {
 // tenth of a millisecond.
 inline constexpr double kLongWork = 1 << 20;
 
-// The kernels that compute `instruction`, to run one after the other; empty if it cannot be written
-// as such loops (CanEmitKernels says so beforehand). in_place(o, leaf): operand o and result leaf
-// are one buffer.
-std::vector<Kernel> MakeKernels(const Instruction& instruction,
-                                const std::function<bool(int64_t, int64_t)>& in_place);
+// Whether operand o and result leaf are one buffer.
+using InPlace = std::function<bool(int64_t o, int64_t leaf)>;
+
+// Whether the shared strategies (codegen/kernel_strategies.h) compute the instruction.
 bool CanEmitKernels(const Instruction& instruction);
+
+// Binds the expression's leaves to the kernel's operand arrays.
+void BindLeaves(ElementEmitter& emitter, const Expression& expression, KernelArrays& arrays);
+
+// Copies the whole of one array onto another of the same memory order.
+Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

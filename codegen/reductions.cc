@@ -1,7 +1,7 @@
 // Elements of map, reduce, reduce-window and small dots: loops that carry running values.
 #include "absl/container/flat_hash_set.h"
 #include "codegen/math/value.h"
-#include "codegen/reducer_internal.h"
+#include "codegen/running_reduction.h"
 #include "ops/dim_lists.h"
 #include "ops/eval_program.h"
 #include "types/float_convert.h"

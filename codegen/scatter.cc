@@ -2,7 +2,8 @@
 // one by one.
 #include <algorithm>
 
-#include "codegen/kernels_internal.h"
+#include "codegen/domain_loop.h"
+#include "codegen/kernel_strategies.h"
 #include "ops/dim_lists.h"
 
 namespace hlokit {
@@ -266,13 +267,14 @@ bool CanEmitScatter(const Instruction& s) {
   return true;
 }
 
-bool AddScatterKernels(const Expression& e, const InPlace& in_place, std::vector<Kernel>& out) {
+bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  const Expression& e = request.expression;
   const Instruction* root = e.roots[0];
   Kernel kernel;
   kernel.units = 1;
   if (root->opcode() == Opcode::kScatter) {
     const int64_t n = (root->operand_count() - 1) / 2;
-    for (int64_t k = 0; k < n; ++k) AddBase(e, root->operand(k), k, in_place, out);
+    for (int64_t k = 0; k < n; ++k) AddBase(e, root->operand(k), k, request.in_place, out);
     if (root->operand(n + 1)->shape().ElementCount() == 0 ||
         root->operand(0)->shape().ElementCount() == 0)
       return true;

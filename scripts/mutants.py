@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing of our own tests: which small faults do the quick and exec tests notice?
 
-  mutants.py plan  [--count 300] [--seed 1] [--folders ops codegen passes verifier]
+  mutants.py plan  [--count 300] [--seed 1] [--folders ops codegen ...]
   mutants.py build   one build holds all mutants; a site that does not compile is dropped
   mutants.py reach   runs every test once: which mutants does it reach, and how long does it take?
   mutants.py run   [--budget 120] [--only ID...]   each mutant under the tests that reach it, until one fails
@@ -436,7 +436,8 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build/mutants"))
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folders", nargs="+", default=["ops", "codegen", "passes", "verifier"])
+    parser.add_argument("--folders", nargs="+", default=["ops", "codegen", "backends/cpu/host_program", "backends/cpu/kernels",
+                                                          "backends/cpu/library_calls", "passes", "verifier"])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=120, help="processor seconds of a test, for reach")
     parser.add_argument("--labels", nargs="+", default=["quick", "exec"], help="reach: tests of these labels")

@@ -1,8 +1,8 @@
 // Library calls first: they are faster than generated loops for what they compute.
 #include "backends/cpu/cpu_program.h"
 
-#include "codegen/call_site.h"
-#include "codegen/collective_call.h"
+#include "backends/cpu/library_calls/call_site.h"
+#include "backends/cpu/library_calls/collective_call.h"
 #include "codegen/kernels.h"
 
 namespace hlokit {

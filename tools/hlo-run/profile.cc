@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "analysis/instruction_cost.h"
 #include "analysis/source_line.h"
-#include "backends/cpu/roofline.h"
+#include "backends/cpu/jit/roofline.h"
 #include "ir/computation.h"
 #include "ir/module.h"
 

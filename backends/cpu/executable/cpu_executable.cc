@@ -1,0 +1,137 @@
+// Executables, and runs on one device or on several at once.
+#include "backends/cpu/executable/cpu_executable.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "backends/cpu/executable/device_run_internal.h"
+#include "backends/cpu/sanitizer/sanitizer_internal.h"
+#include "runtime/devices.h"
+#include "support/status.h"
+#include "support/threads.h"
+#include "support/within_memory.h"
+
+namespace hlokit {
+namespace {
+
+class CpuRun final : public PreparedRun {
+ public:
+  CpuRun(CpuExecutable& executable, size_t devices) : e_(executable) {
+    for (size_t device = 0; device < devices; ++device)
+      devices_.push_back(std::make_unique<DeviceRun>(executable, static_cast<int64_t>(device),
+                                                     static_cast<int64_t>(devices)));
+  }
+
+  DeviceRun& device(size_t index) { return *devices_[index]; }
+
+  absl::Status Run() override {
+    const auto count = static_cast<int64_t>(devices_.size());
+    if (count == 1 && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
+    Devices devices(count);
+    if (count == 1) return devices_[0]->Run(nullptr, &devices);
+    const ModuleHeader& header = e_.module().header();
+    DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions,
+                      &devices.waits);
+    std::vector<absl::Status> ends(devices_.size());
+    const auto run = [&](int64_t device) {
+      absl::Status& end = ends[static_cast<size_t>(device)];
+      end = devices_[static_cast<size_t>(device)]->Run(&group, &devices);
+      devices.waits.Leave(device, !end.ok());
+    };
+    if (!RunTogether(count, run))
+      return ResourceExhausted("the system starts no thread for each of ", count, " devices");
+    return FirstFailure(ends);
+  }
+
+  std::vector<InstructionTime> Profile() const override {
+    std::vector<InstructionTime> times;
+    for (size_t device = 0; device < devices_.size(); ++device)
+      for (InstructionTime time : devices_[device]->Profile()) {
+        time.device = static_cast<int64_t>(device);
+        times.push_back(time);
+      }
+    return times;
+  }
+
+  std::vector<absl::Status> Findings() const override {
+    return e_.sanitizer() != nullptr ? e_.sanitizer()->Findings() : std::vector<absl::Status>();
+  }
+
+  absl::StatusOr<std::vector<Literal>> TakeResults() override {
+    std::vector<Literal> results;
+    for (const auto& device : devices_) results.push_back(device->TakeResult());
+    return results;
+  }
+
+ private:
+  const CpuExecutable& e_;
+  std::vector<std::unique_ptr<DeviceRun>> devices_;
+};
+
+}  // namespace
+
+CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment buffers,
+                             std::unique_ptr<JitCode> code, CompileStats stats, int threads)
+    : module_(std::move(module)),
+      buffers_(std::move(buffers)),
+      code_(std::move(code)),
+      stats_(std::move(stats)),
+      threads_(threads) {
+  by_id_.resize(module_->id_bound());
+  for (const Computation* c : module_->Computations())
+    for (const Instruction* i : c->Instructions()) by_id_[i->id()] = i;
+}
+
+CpuExecutable::~CpuExecutable() = default;
+
+absl::Status CpuExecutable::BindConstants() {
+  for (const Instruction* i : buffers_.constants()) {
+    const Literal* literal = i->literal();
+    if (literal == nullptr)
+      return InvalidArgument("constant %", i->name(),
+                             " was left out of the text: `constant({...})`");
+    if (i->shape().IsRowMajor()) {
+      constants_.push_back(literal->data());
+      continue;
+    }
+    ASSIGN_OR_RETURN(Bytes bytes, AllocateBytes(i->shape().ByteSize()));
+    if (bytes) ToLayout(*literal, i->shape(), reinterpret_cast<uint8_t*>(bytes.get()));
+    constants_.push_back(bytes.get());
+    converted_.push_back(std::move(bytes));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status PrepareDevice(CpuRun& run, size_t device, const DeviceViews& arguments,
+                           absl::Span<Literal* const> given) {
+  return WithinMemory("a run's arrays",
+                      [&] { return run.device(device).Prepare(arguments, given); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
+    absl::Span<const DeviceViews> arguments) {
+  const ModuleHeader& header = module_->header();
+  const int64_t devices = header.replica_count * header.num_partitions;
+  if (static_cast<int64_t>(arguments.size()) != devices)
+    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
+                           devices);
+  auto run = std::make_unique<CpuRun>(*this, arguments.size());
+  for (size_t device = 0; device < arguments.size(); ++device)
+    RETURN_IF_ERROR(PrepareDevice(*run, device, arguments[device], {}));
+  return run;
+}
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
+    const DeviceViews& arguments, absl::Span<Literal* const> given) {
+  auto run = std::make_unique<CpuRun>(*this, 1);
+  RETURN_IF_ERROR(PrepareDevice(*run, 0, arguments, given));
+  return run;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

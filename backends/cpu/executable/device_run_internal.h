@@ -1,0 +1,90 @@
+// One device's run of a compiled module: its arguments, memory and results.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/executable/cpu_executable.h"
+#include "backends/cpu/sanitizer/shadow_memory_internal.h"
+#include "runtime/context.h"
+#include "runtime/devices.h"
+
+namespace hlokit {
+
+class DeviceRun {
+ public:
+  // Device `device` of `devices`, replica-major.
+  DeviceRun(CpuExecutable& executable, int64_t device, int64_t devices)
+      : e_(executable), device_(device), devices_(devices) {}
+  DeviceRun(const DeviceRun&) = delete;
+  DeviceRun& operator=(const DeviceRun&) = delete;
+
+  // `given`: the same arguments, to be taken where the program wants them (null: not this one); or
+  // empty.
+  absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {});
+  // With `group`, the devices of this run; null for a device that is alone. `devices`: where
+  // compiled code meets the others; null where it does not.
+  absl::Status Run(DeviceGroup* group, Devices* devices);
+  std::vector<InstructionTime> Profile() const;
+  // The entry computation's result after the last run; to be called once.
+  Literal TakeResult();
+
+ private:
+  // What cannot fit is refused before anything of it is allocated.
+  absl::Status CheckFits() const;
+  absl::Status AddLiteral(const Literal& argument, const Shape& want);
+  bool SizesAreInRange() const;
+  // The sizes of dynamic dimensions, which are parameters of their own.
+  absl::Status AddSizes(const DeviceViews& arguments);
+  // An array of the caller's, where it lies if code can read it there.
+  absl::Status AddArray(const ValueView& array, const Shape& want);
+  // Memory of the run's own as the next argument; null for no bytes.
+  absl::StatusOr<uint8_t*> AddBytes(int64_t size);
+  // Donated arguments become results: as they are where they are given away in the parameter's
+  // layout, else as a copy.
+  absl::Status PlaceDonations(absl::Span<Literal* const> given);
+  absl::Status AllocateResults();
+  // Of code that checks itself: all arrays lie where they have state; before and after each run.
+  absl::Status PrepareShadowed();
+  absl::Status ShadowInput(size_t entry, const Slice& slice);
+  void BeginShadowed();
+  void EndShadowed();
+  // The status of code that reported an error.
+  absl::Status Failure(const Devices* devices) const;
+  double TicksInside(const Computation& computation) const;
+  Literal Take(const Shape& shape, size_t& next);
+  // What the code's calls of reference kernels come to.
+  static void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands,
+                            void** results);
+  void Reference(const Instruction& i, const void** operands, void** results);
+  absl::Status Interpret(const Instruction& i, const void* const* operands, void* const* results);
+
+  // What a donated argument that was not given away becomes before each run.
+  struct Refill {
+    void* to;
+    const void* from;
+    size_t bytes;
+  };
+
+  CpuExecutable& e_;
+  const int64_t device_, devices_;
+  DeviceGroup* group_ = nullptr;      // of this run; null until reference kernels need one
+  std::optional<DeviceGroup> alone_;  // of a device without others, made by the first call
+  absl::Status failure_;              // of the first call that failed
+  HlokitRunContext context_;
+  Bytes arena_;
+  std::unique_ptr<ShadowedBlock> shadowed_arena_;
+  std::vector<std::unique_ptr<ShadowedBlock>> shadowed_outputs_, shadowed_inputs_;
+  std::vector<const void*> table_;
+  size_t first_output_ = 0;
+  std::vector<Bytes> converted_;
+  std::vector<Literal> outputs_;
+  std::vector<Refill> refills_;
+  std::vector<uint64_t> counters_;  // of a profile: ticks and calls, by instruction id
+  uint64_t clock_ticks_ = 0;        // of all runs, beside
+  double seconds_ = 0;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

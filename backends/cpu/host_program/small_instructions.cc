@@ -1,0 +1,146 @@
+// Instructions with small results, element by element; stores that nothing reads.
+#include <algorithm>
+
+#include "analysis/in_place.h"
+#include "backends/cpu/host_program/module_emitter_internal.h"
+#include "codegen/expression.h"
+#include "codegen/kernel_strategies.h"
+#include "ops/dim_lists.h"
+
+namespace hlokit {
+namespace {
+
+constexpr double kMaxWork = 256;  // in simple float operations
+constexpr size_t kMaxCode = 200;  // steps, times elements
+
+std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
+  std::vector<llvm::Value*> multi(shape.rank());
+  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+    multi[d] = b.getInt64(at % shape.dims[d]);
+    at /= shape.dims[d];
+  }
+  return multi;
+}
+
+// One index vector, with a window of one element along what it indexes, into one array.
+bool IsOneIndexScatter(const Instruction& i) {
+  if (i.opcode() != Opcode::kScatter || i.operand_count() != 3 || !CanEmitScatter(i)) return false;
+  const auto& attrs = i.attr<ScatterAttrs>();
+  const Shape& indices = i.operand(1)->shape();
+  const auto count = static_cast<int64_t>(attrs.scatter_dims_to_operand_dims.size());
+  // Index vectors of no components take no room, however many there are.
+  if (count == 0 || indices.ElementCount() != count || !attrs.input_batching_dims.empty())
+    return false;
+  return std::all_of(attrs.scatter_dims_to_operand_dims.begin(),
+                     attrs.scatter_dims_to_operand_dims.end(),
+                     [&](int64_t d) { return Contains(attrs.inserted_window_dims, d); });
+}
+
+// Element `at` of such a scatter: the update's where the index is this one, else the old one.
+ScalarValue EmitScatterElement(ElementEmitter& emitter, const Instruction& i,
+                               const std::vector<llvm::Value*>& at) {
+  Builder& b = emitter.builder();
+  const auto& attrs = i.attr<ScatterAttrs>();
+  const Instruction* indices = i.operand(1);
+  llvm::Value* here = b.getTrue();
+  for (size_t k = 0; k < attrs.scatter_dims_to_operand_dims.size(); ++k) {
+    std::vector<llvm::Value*> place(indices->shape().rank(), b.getInt64(0));
+    if (attrs.index_vector_dim < indices->shape().rank())
+      place[attrs.index_vector_dim] = b.getInt64(static_cast<int64_t>(k));
+    llvm::Value* index = emitter.Emit(indices, ElementIndex::Multi(place)).re;
+    index = IsSigned(indices->shape().type) ? b.CreateSExt(index, b.getInt64Ty())
+                                            : b.CreateZExt(index, b.getInt64Ty());
+    here = b.CreateAnd(here, b.CreateICmpEQ(index, at[attrs.scatter_dims_to_operand_dims[k]]));
+  }
+  std::vector<llvm::Value*> from(i.operand(2)->shape().rank(), b.getInt64(0));
+  size_t next = 0;
+  for (size_t d = 0; d < at.size(); ++d)
+    if (!Contains(attrs.inserted_window_dims, static_cast<int64_t>(d)))
+      from[attrs.update_window_dims[next++]] = at[d];
+  const ScalarValue old = emitter.Emit(i.operand(0), ElementIndex::Multi(at));
+  const ScalarValue update = emitter.Emit(i.operand(2), ElementIndex::Multi(from));
+  return EmitSelect(b, {here}, emitter.Apply(*i.to_apply(), {old, update})[0], old);
+}
+
+bool IsSmallExpression(const Expression& e) {
+  int64_t elements = 0;
+  for (size_t r = 0; r < e.roots.size(); ++r) {
+    if (!SmallValues::IsSmall(e.shapes[r]) || !e.shapes[r].IsRowMajor() ||
+        !(CanEmitElement(*e.roots[r]) || IsOneIndexScatter(*e.subject)))
+      return false;
+    elements += e.shapes[r].ElementCount();
+  }
+  return !e.roots.empty() && ElementCost(e) * static_cast<double>(elements) <= kMaxWork &&
+         Body(e).size() * static_cast<size_t>(elements) <= kMaxCode;
+}
+
+llvm::StoreInst* LastStore(Builder& b) {
+  llvm::BasicBlock* block = b.GetInsertBlock();
+  return block->empty() ? nullptr : llvm::dyn_cast<llvm::StoreInst>(&block->back());
+}
+
+}  // namespace
+
+bool IsSmallInstruction(const Instruction& i) { return IsSmallExpression(Expression::Of(&i)); }
+
+bool ModuleEmitter::EmitSmall(Frame& f, const Instruction& i, const Instruction** unsupported) {
+  const Expression e = Expression::Of(&i);
+  if (!IsSmallExpression(e)) return false;
+  InlineArrays arrays(*this, f, i);
+  ElementEmitter emitter(f.b);
+  const bool scatter = IsOneIndexScatter(i);
+  emitter.set_excess(!scatter);
+  emitter.set_unroll(true);
+  BindLeaves(emitter, e, arrays);
+  std::vector<SmallValues::Elements> results(e.roots.size());
+  for (size_t r = 0; r < e.roots.size(); ++r) {
+    for (int64_t k = 0; k < e.shapes[r].ElementCount(); ++k) {
+      const ElementIndex index = ElementIndex::Multi(ConstantIndex(f.b, e.shapes[r], k));
+      results[r].push_back(scatter ? EmitScatterElement(emitter, i, index.multi)
+                                   : emitter.EmitRounded(e.roots[r], index, e.root_leaves[r]));
+    }
+  }
+  for (size_t r = 0; r < results.size(); ++r) {
+    const auto leaf = static_cast<int64_t>(r);
+    StoreElements(f, buffers_.slice(&i, leaf), e.shapes[r], results[r]);
+    f.values.Set(&i, leaf, std::move(results[r]));
+  }
+  *unsupported = arrays.unsupported;
+  return true;
+}
+
+SmallValues::Elements ModuleEmitter::ElementsOf(Frame& f, const Instruction* i, int64_t leaf) {
+  if (auto known = f.values.Find(f.b, i, leaf); known.has_value()) return *std::move(known);
+  return LoadElements(f, buffers_.slice(i, leaf), LeafShape(i->shape(), leaf));
+}
+
+SmallValues::Elements ModuleEmitter::LoadElements(Frame& f, const Slice& slice,
+                                                  const Shape& shape) {
+  const ArrayRef array = {Pointer(f, slice), shape};
+  SmallValues::Elements elements;
+  for (int64_t k = 0; k < shape.ElementCount(); ++k)
+    elements.push_back(LoadFrom(f.b, array, ElementIndex::Linear(f.b.getInt64(k))));
+  return elements;
+}
+
+void ModuleEmitter::StoreElements(Frame& f, const Slice& slice, const Shape& shape,
+                                  const SmallValues::Elements& elements) {
+  if (slice.kind == Slice::Kind::kNone) return;
+  const ArrayRef array = {PointerForStore(f, slice), shape};
+  for (size_t k = 0; k < elements.size(); ++k) {
+    StoreTo(f.b, array, ElementIndex::Linear(f.b.getInt64(k)), elements[k]);
+    llvm::StoreInst* store = LastStore(f.b);
+    if (slice.kind == Slice::Kind::kArena && !IsComplex(shape.type) && store != nullptr)
+      small_stores_.push_back({store, slice});
+  }
+}
+
+// What is in registers is stored all the same, for whatever may read memory; now it is known what
+// does. A buffer is read where it was written: others in the same place are of other times.
+void ModuleEmitter::DropUnreadStores() {
+  for (const auto& [store, slice] : small_stores_)
+    if (!used_.contains({slice.offset, slice.size})) store->eraseFromParent();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,274 @@
+// LLVM's pass pipelines, cut to what the emitted IR needs.
+#include "backends/cpu/jit/object_code_internal.h"
+
+#include "backends/cpu/jit/code_generator_internal.h"
+#include "backends/cpu/jit/host_target_internal.h"
+#include "backends/cpu/jit/object_cache_internal.h"
+#include "backends/cpu/llvm_passes/fuse_products_internal.h"
+#include "backends/cpu/llvm_passes/limit_lanes_internal.h"
+#include "backends/cpu/llvm_passes/quick_selection_internal.h"
+#include "backends/cpu/llvm_passes/scalar_loops_internal.h"
+#include "backends/cpu/llvm_passes/widen_halves_internal.h"
+#include "codegen/llvm_passes/rounding.h"
+#include "codegen/llvm_passes/wrapping_indices.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/Inliner.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/IPO/ModuleInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
+#include "support/clock.h"
+#include "support/file.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// True if a function of the module calls another that may be inlined.
+bool HasCallsToInline(const llvm::Module& module) {
+  for (const llvm::Function& f : module)
+    if (!f.isDeclaration() && f.hasLocalLinkage() && !f.hasFnAttribute(llvm::Attribute::NoInline))
+      return true;
+  return false;
+}
+
+// Runs a pipeline on functions with loops to work on, another on the rest: those that are one
+// block, and those whose loops are written in vectors.
+class WhereLoops : public llvm::PassInfoMixin<WhereLoops> {
+ public:
+  WhereLoops(llvm::FunctionPassManager loops, llvm::FunctionPassManager rest)
+      : loops_(std::move(loops)), rest_(std::move(rest)) {}
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    if (function.hasOptNone()) return llvm::PreservedAnalyses::all();
+    const bool rest = function.size() == 1 || function.hasFnAttribute(kInVectors);
+    return (rest ? rest_ : loops_).run(function, analyses);
+  }
+  static bool isRequired() { return true; }
+
+ private:
+  llvm::FunctionPassManager loops_, rest_;
+};
+
+llvm::FunctionPassManager PlainPipeline() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(false));
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
+
+// What the emitted IR needs of LLVM's O2, in order: it comes in rotated loops, without allocas to
+// promote in most kernels, so that most of the default pipeline would find nothing to do.
+llvm::FunctionPassManager LoopPipeline() {
+  llvm::FunctionPassManager early;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::SimplifyCFGPass());
+  early.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::LoopDeletionPass());
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(WidenHalvesPass());
+  early.addPass(LimitLanesPass());
+  early.addPass(WrappingIndicesPass());
+  early.addPass(llvm::LoopVectorizePass(llvm::LoopVectorizeOptions(true, false)));
+  early.addPass(llvm::InstCombinePass());
+  early.addPass(llvm::EarlyCSEPass(true));
+  early.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(2, true, false).setPartial(false).setRuntime(false)));
+  early.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager late;
+  late.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  early.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(late), true));
+  early.addPass(llvm::DSEPass());
+  return early;
+}
+
+llvm::ModulePassManager KernelPipeline(bool inlines, FunctionClock* clock) {
+  llvm::ModulePassManager module;
+  if (inlines) module.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(250)));
+  llvm::FunctionPassManager passes;
+  passes.addPass(WhereLoops(LoopPipeline(), PlainPipeline()));
+  if (clock != nullptr) passes.addPass(CountOptimized(clock));
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  return module;
+}
+
+llvm::PipelineTuningOptions Tuning(int opt_level) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = opt_level >= 2;
+  tuning.SLPVectorization = false;
+  // Elementwise loops gain nothing from copies of their body, and compiling them takes most of the
+  // time; loops that carry sums ask for interleaving themselves (codegen/loops.cc).
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  tuning.MergeFunctions = false;
+  return tuning;
+}
+
+bool HasScalarFma(const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+fma");
+}
+
+bool HasFusedSums(const llvm::TargetMachine& machine) {
+  return HasScalarFma(machine) || machine.getTargetTriple().isAArch64();
+}
+
+// Whatever bits depend on, the same at every level: LLVM is then left no choice.
+llvm::ModulePassManager SettlingPipeline(const llvm::Module& module,
+                                         const llvm::TargetMachine& machine, int opt_level,
+                                         FunctionClock* clock) {
+  const bool fuses = HasFusedSums(machine);
+  llvm::ModulePassManager all;
+  // Equal kernels (layers of one network) are optimised once, but not where they carry notes of
+  // arrays of their own.
+  if (!WantsNotes(module)) all.addPass(llvm::MergeFunctionsPass());
+  using Which = FuseSumsPass::Which;
+  if (fuses) all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(Which::kOrdered)));
+  if (opt_level == 2 || LeavesBitsOpen(module))
+    all.addPass(KernelPipeline(HasCallsToInline(module), clock));
+  if (fuses) all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(Which::kAll)));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(SettleBitsPass()));
+  return all;
+}
+
+// Keeps remarks off standard error: LLVM says there why it did not vectorize a loop for which
+// LimitLanesPass names a width.
+class ErrorsOnly : public llvm::DiagnosticHandler {
+ public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    return info.getSeverity() != llvm::DS_Error;
+  }
+};
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
+              FunctionClock* clock = nullptr) {
+  module.getContext().setDiagnosticHandler(std::make_unique<ErrorsOnly>());
+  llvm::PassBuilder builder(&machine, Tuning(opt_level));
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(WrappingIndicesPass());
+      });
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  if (opt_level == 2) MarkGlue(module);
+  llvm::ModulePassManager all = SettlingPipeline(module, machine, opt_level, clock);
+  if (opt_level == 0) all.addPass(builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0));
+  if (opt_level == 1)
+    all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1));
+  if (opt_level == 3)
+    all.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(WidenHalvesPass()));
+  if (opt_level >= 2 && HasScalarFma(machine))
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseProductsPass()));
+  if (opt_level >= 2) {
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(ScalarLoopsPass(machine)));
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(HideConstantsPass()));
+  }
+  all.run(module, modules);
+}
+
+// STEM.s, of a copy: generating code changes the module.
+absl::Status DumpAssembly(const llvm::Module& module, llvm::TargetMachine& machine,
+                          const std::string& stem) {
+  if (stem.empty()) return absl::OkStatus();
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  ObjectBytes text;
+  llvm::raw_svector_ostream out(text);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return Internal("LLVM emits no assembly here");
+  passes.run(*copy);
+  return AtomicWriteFile(stem + ".s", absl::string_view(text.data(), text.size()));
+}
+
+absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& machine,
+                                     FunctionClock* clock = nullptr) {
+  ObjectBytes bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (!AddCodeGenerator(static_cast<llvm::LLVMTargetMachine&>(machine), passes, out, clock))
+    return Internal("LLVM emits no objects here");
+  passes.run(module);
+  return bytes;
+}
+
+absl::Status Dump(const llvm::Module& module, const std::string& stem, const char* suffix) {
+  if (stem.empty()) return absl::OkStatus();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return AtomicWriteFile(stem + suffix, text);
+}
+
+}  // namespace
+
+absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::TargetMachine& machine,
+                                              int opt_level) {
+  Optimize(module, machine, opt_level);
+  return Generate(module, machine);
+}
+
+absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,
+                                             size_t number, CompileProgress* progress) {
+  const std::string stem =
+      options.dump_to.empty() ? "" : absl::StrCat(options.dump_to, "/part", number);
+  llvm::Module& module = *part.module;
+  RETURN_IF_ERROR(Dump(module, stem, ".ir-no-opt.ll"));
+  // Dumps show the way of the code, so it has to be gone.
+  const ObjectCache cache(stem.empty() ? options.cache_dir : "");
+  const std::string path = cache.enabled() ? cache.PathOf(module, options.opt_level) : "";
+  CompiledObject object;
+  if (cache.enabled()) object.code = cache.Load(path);
+  object.cached = object.code != nullptr;
+  if (object.cached) return object;
+  ASSIGN_OR_RETURN(const PooledMachine machine, AcquireMachine(options.opt_level));
+  const double start = SteadySeconds();
+  FunctionClock clock(progress);
+  Optimize(module, *machine, options.opt_level, &clock);
+  if (options.after_passes) options.after_passes(module);
+  RETURN_IF_ERROR(Dump(module, stem, ".ir-with-opt.ll"));
+  object.optimize_s = SteadySeconds() - start;
+  RETURN_IF_ERROR(DumpAssembly(module, *machine, stem));
+  clock.Start();
+  ASSIGN_OR_RETURN(ObjectBytes bytes, Generate(module, *machine, &clock));
+  object.slowest = clock.Longest(kSlowestFunctions);
+  object.generate_s = SteadySeconds() - start - object.optimize_s;
+  if (!stem.empty())
+    RETURN_IF_ERROR(AtomicWriteFile(stem + ".o", absl::string_view(bytes.data(), bytes.size())));
+  if (cache.enabled()) object.kept = cache.Store(path, {bytes.data(), bytes.size()});
+  part.module.reset();
+  object.code = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false);
+  return object;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,148 @@
+// Row computations as one kernel: what it does, planned before any code is written, and the code.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "analysis/row_form.h"
+#include "analysis/row_lanes.h"
+#include "backends/cpu/kernels/strategies_internal.h"
+#include "codegen/expression.h"
+#include "codegen/math/quotient.h"
+#include "codegen/running_reduction.h"
+
+namespace hlokit {
+
+struct RowPlan {
+  Expression e;
+  RowForm form;
+  std::vector<const Instruction*> body;
+  std::vector<size_t> full_roots, row_roots;
+  absl::flat_hash_set<const Instruction*> dependent;  // on a reduction
+  // Values of whole rows that a pass leaves for later ones.
+  struct Kept {
+    const Instruction* instruction;
+    int pass;      // that computes it first
+    bool rounded;  // to its type: only operations that round it take it
+  };
+  std::vector<Kept> kept;
+  // Elements of a vector where the code is written in vectors; 0 where LLVM has to find them in
+  // loops over single elements, which takes it far longer.
+  int64_t lanes = 0;
+  // Rows of bf16 are read as words of two: a vector of the even elements, then one of the odd ones.
+  // Nothing is then moved between lanes.
+  bool pairs = false;
+  // Where lanes > 0: what vectors cover. Those of columns hold one element each of several of them,
+  // and row values are vectors too; a tile is what one goes over, the last one may be cut off.
+  RowLanes beside;
+  bool columns = false;
+  int64_t tile = 0;  // columns of a unit; more than lanes where they are only folded
+
+  // Elements that one step along the row computes.
+  int64_t step() const { return lanes * (pairs ? 2 : 1); }
+  int64_t tiles() const { return columns ? (beside.count + tile - 1) / tile : 1; }
+  bool cuts_off() const { return columns && beside.count % lanes != 0; }
+  bool only_folds() const { return tile > lanes; }
+  // A unit of work is a row, or a tile of columns.
+  int64_t units() const { return columns ? form.rows / beside.count * tiles() : form.rows; }
+};
+
+// Nothing if the expression is no row computation, or does as well with plain kernels.
+std::optional<RowPlan> PlanRows(const Expression& expression);
+
+// What the last pass and the reductions of each pass read, down to reductions.
+absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass);
+
+class RowEmitter {
+ public:
+  RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays);
+  void EmitUnit(llvm::Value* unit);
+
+ private:
+  void EmitRow(llvm::Value* unit);
+  void FindPlace(llvm::Value* unit);
+  void AllocateScratch();
+  ScalarValue KeptValue(size_t k, const ElementIndex& index);
+  void EmitRowValues(int pass);
+  bool Spreads(const Instruction* i) const;
+  bool DividesByRowValue(const Instruction* i) const;
+  void BindQuotients();
+  void BindExponentials();
+  void EmitPass(int pass);
+  Values EmitElements(int pass, const std::vector<RunningReduction>& running);
+  void Finish(int pass, const std::vector<RunningReduction>& running, const Values& results);
+  void StoreRoots(const ElementIndex& index);
+  void StoreRowRoots();
+  Values EmitLoops(size_t level, llvm::Value* at, const Values& carried,
+                   absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+
+  // ---- row_lanes.cc: in vectors ----
+  void BindLanes();
+  void BindColumnValues();
+  bool VariesInLanes(const Instruction& broadcast) const;
+  llvm::Value* Spread(const Instruction* broadcast);
+  void EmitSplats(int pass);
+  Values EmitLanes(int pass, const std::vector<RunningReduction>& running);
+  Values EmitNest(size_t level, llvm::Value* position, const Values& carried,
+                  absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+  Values EmitPieces(int pass, const std::vector<RunningReduction>& running, llvm::Value* position,
+                    const Values& carried, int64_t unrolled);
+  int64_t Unrolled(int pass) const;
+  void EmitStep(int pass, const std::vector<RunningReduction>& running, const Values& carried,
+                size_t& used, Values& next);
+  Values Collect(const std::vector<RunningReduction>& running, const Values& parts, size_t count);
+  void StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low);
+  ScalarValue LoadLanes(const ArrayRef& array, llvm::Value* place);
+  ScalarValue LoadAlternate(const ArrayRef& array, llvm::Value* place);
+  void StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Value* value);
+  llvm::Value* Splat(llvm::Value* value);
+  llvm::Value* LanesBefore(llvm::Value* count);
+
+  // ---- row_tiles.cc: columns that are only folded ----
+  void EmitTile(llvm::Value* unit);
+  void MakeTile(const Values& initial);
+  void ForVectors(absl::FunctionRef<void()> body);
+  llvm::Value* RunningAddress(size_t k);
+  void StoreRunning(const Values& values);
+  Values LoadRunning();
+  void EmitTileRows(size_t level);
+  void ReduceRows(llvm::Value* row, int64_t rows);
+  void Prefetch();
+  void FinishVector();
+
+  const RowPlan& plan_;
+  const RowForm& form_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  std::vector<ArrayRef> rooms_;                                // of plan_.kept
+  absl::flat_hash_map<const Instruction*, Divisor> divisors_;  // by the division
+  // Of the unit that is being written: where its row starts (if it lies together), its number among
+  // the rows (that of its first column), its index, and which lanes there are where some are not.
+  llvm::Value* row_start_ = nullptr;
+  llvm::Value* row_ = nullptr;
+  std::vector<llvm::Value*> multi_;
+  llvm::Value* mask_ = nullptr;
+  // Vectors of what is the same along a row, by broadcast.
+  absl::flat_hash_map<const Instruction*, llvm::Value*> splats_;
+  // While a step is written: its place in the row and in the array, and which elements of pairs.
+  llvm::Value* at_ = nullptr;
+  llvm::Value* place_ = nullptr;
+  int odd_ = 0;
+  // Running values of the tile that is being written, one room each of all reductions' values.
+  struct Tile {
+    std::vector<RunningReduction> running;
+    std::vector<llvm::Value*> rooms;
+    std::vector<llvm::Type*> types;  // vectors of a room's elements
+    llvm::Value* first = nullptr;    // column, among those that lanes cover
+    llvm::Value* row = nullptr;      // its number
+    llvm::Value* vectors = nullptr;  // how many there are
+  };
+  Tile tile_;
+  absl::flat_hash_map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> words_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,182 @@
+// What a row kernel does: its passes, what it keeps from one to the next, and whether in vectors.
+#include <algorithm>
+
+#include "backends/cpu/kernels/row_emitter_internal.h"
+#include "ops/dim_lists.h"
+#include "ops/eval_program.h"
+
+namespace hlokit {
+namespace {
+
+// Values kept from one pass over a row to a later one take at most so many bytes; those of columns
+// lie apart where they come from, so that the second cache is better than asking again.
+constexpr int64_t kMaxKeptBytes = 32 << 10, kMaxKeptOfColumns = 128 << 10;
+
+// A vector register of the widest machines in f32; narrower ones take two or four.
+constexpr int64_t kLanes = kRowLanes;
+
+// Functions of many steps wait for themselves: in kernels that run long two vectors go beside each
+// other.
+bool WantsWideLanes(const RowPlan& plan) {
+  const double work =
+      static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
+  const bool costly = std::any_of(plan.body.begin(), plan.body.end(), [&](const Instruction* i) {
+    return IsCostly(*i) && plan.form.IsFull(i->shape());
+  });
+  return costly && work >= kLongWork && plan.beside.count % (4 * kLanes) == 0;
+}
+
+// Rounding to bf16 is more work than reading what was rounded.
+bool IsRoundedWork(const RowPlan& plan, const Instruction& i) {
+  if (plan.lanes == 0 || plan.columns || i.shape().type != ElementType::kBF16) return false;
+  const bool arithmetic = i.opcode() == Opcode::kAdd || i.opcode() == Opcode::kSubtract ||
+                          i.opcode() == Opcode::kMultiply;
+  return arithmetic &&
+         std::none_of(i.users().begin(), i.users().end(),
+                      [](const Instruction* user) { return user->opcode() == Opcode::kConvert; });
+}
+
+void PlanKept(RowPlan& plan) {
+  std::vector<absl::flat_hash_set<const Instruction*>> needed;
+  for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
+  int64_t bytes = 0;
+  for (const Instruction* i : plan.body) {
+    const bool rounded = i->shape().IsArray() && IsRoundedWork(plan, *i);
+    if (!(rounded || IsCostly(*i)) || i->shape().dims != plan.form.full.dims ||
+        !i->shape().IsRowMajor())
+      continue;
+    int first = -1, uses = 0;
+    for (int pass = 0; pass < plan.form.passes; ++pass) {
+      if (!needed[pass].contains(i)) continue;
+      if (uses++ == 0) first = pass;
+    }
+    int64_t size = plan.form.length * ByteWidth(i->shape().type);
+    if (plan.columns) size *= plan.lanes;
+    const int64_t most = plan.columns ? kMaxKeptOfColumns : kMaxKeptBytes;
+    if (uses < 2 || bytes + size > most) continue;
+    bytes += size;
+    plan.kept.push_back({i, first, rounded});
+  }
+}
+
+bool SortRoots(RowPlan& plan) {
+  for (size_t r = 0; r < plan.e.roots.size(); ++r) {
+    const Shape& shape = plan.e.shapes[r];
+    if (!shape.IsRowMajor()) return false;
+    if (shape.dims == plan.form.full.dims) {
+      plan.full_roots.push_back(r);
+    } else if (plan.form.IsRowShaped(shape)) {
+      plan.row_roots.push_back(r);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool GoesInPairs(const RowPlan& plan) {
+  if (plan.columns || plan.beside.count % (2 * plan.lanes) != 0) return false;
+  for (const RowPlan::Kept& kept : plan.kept)
+    if (!kept.rounded) return false;
+  for (size_t r : plan.full_roots)
+    if (plan.e.shapes[r].type != ElementType::kBF16) return false;
+  bool reads = false;
+  for (const Expression::Leaf& leaf : plan.e.leaves) {
+    if (!plan.form.IsFull(leaf.instruction->shape())) continue;
+    if (leaf.instruction->shape().type != ElementType::kBF16) return false;
+    reads = true;
+  }
+  return reads;
+}
+
+// Four vectors of columns go beside each other: whole lines from each place of memory, and steps
+// that do not wait for each other. Fewer where that leaves few units for threads, or much cut off.
+int64_t ColumnLanes(const RowPlan& plan) {
+  constexpr int64_t kFewUnits = 8;
+  const int64_t columns = plan.beside.count;
+  const double work =
+      static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
+  if (work < kLongWork) return kLanes;
+  int64_t lanes = plan.form.full.type == ElementType::kF64 ? 2 * kLanes : 4 * kLanes;
+  while (lanes > kLanes) {
+    const int64_t cut_off = (lanes - columns % lanes) % lanes;
+    if (plan.form.rows / lanes >= kFewUnits && cut_off * 8 <= columns) break;
+    lanes /= 2;
+  }
+  return lanes;
+}
+
+// Fewer columns are folded in registers.
+constexpr int64_t kNarrowestTile = 128;
+
+// Columns of a tile that is only folded: some 2 KB of memory from each row, less where that leaves
+// few units for threads.
+int64_t FoldedColumns(const RowPlan& plan) {
+  constexpr int64_t kFewUnits = 4, kPieceBytes = 2048;
+  int64_t columns = kPieceBytes / ByteWidth(plan.form.full.type);
+  while (columns > kNarrowestTile && plan.form.rows / columns < kFewUnits) columns /= 2;
+  return columns;
+}
+
+// Sets what concerns vectors, if all work on elements of rows can be written in them.
+bool PlanLanes(RowPlan& plan) {
+  const std::optional<RowLanes> beside = FindRowLanes(plan.form, plan.body);
+  if (!beside.has_value()) return false;
+  plan.beside = *beside;
+  plan.columns = plan.form.IsColumns();
+  if (plan.columns) {
+    const bool only_folds =
+        plan.form.passes == 2 && plan.full_roots.empty() && plan.beside.count >= kNarrowestTile;
+    plan.lanes = only_folds ? 2 * kLanes : ColumnLanes(plan);
+    plan.tile = only_folds ? FoldedColumns(plan) : plan.lanes;
+    return true;
+  }
+  plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
+  return true;
+}
+
+}  // namespace
+
+absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass) {
+  std::vector<const Instruction*> work;
+  for (const RowForm::Reduction& r : plan.form.reductions)
+    if (r.pass == pass)
+      work.insert(work.end(), r.reduce->operands().begin(), r.reduce->operands().end());
+  if (pass + 1 == plan.form.passes)
+    for (size_t r : plan.full_roots) work.push_back(plan.e.roots[r]);
+  absl::flat_hash_set<const Instruction*> needed;
+  while (!work.empty()) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (i->IsParameter() || i->opcode() == Opcode::kReduce || !needed.insert(i).second) continue;
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+  }
+  return needed;
+}
+
+std::optional<RowPlan> PlanRows(const Expression& expression) {
+  RowPlan plan;
+  plan.e = expression;
+  plan.body = Body(expression);
+  const std::optional<RowForm> form = FindRowForm(plan.body);
+  if (!form.has_value()) return std::nullopt;
+  plan.form = *form;
+  if (!SortRoots(plan)) return std::nullopt;
+  for (const Instruction* i : plan.body) {
+    bool depends = i->opcode() == Opcode::kReduce;
+    for (const Instruction* operand : i->operands()) depends |= plan.dependent.contains(operand);
+    if (depends) plan.dependent.insert(i);
+  }
+  // Without work after a reduction on its own row the plain kernels do as well.
+  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
+  const bool in_lanes = PlanLanes(plan);
+  if (plan.form.IsColumns() && !in_lanes) return std::nullopt;
+  if (!in_lanes && !plan.form.IsContiguous()) return std::nullopt;
+  if (!in_lanes && !feeds_back && plan.form.reductions.size() == 1) return std::nullopt;
+  PlanKept(plan);
+  plan.pairs = in_lanes && GoesInPairs(plan);
+  return plan;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,245 @@
+// Cumulative sums and the like: windows that reach from one end of a dimension to each of its
+// elements, as one pass with a running value.
+#include <algorithm>
+#include <numeric>
+
+#include "backends/cpu/kernels/strategies_internal.h"
+#include "codegen/running_reduction.h"
+#include "ops/reducer.h"
+
+namespace hlokit {
+namespace {
+
+// So many running values hide how long one step of one of them takes.
+constexpr int64_t kLanes = 8;
+// Shorter rows are not worth two passes.
+constexpr int64_t kLongRow = 512;
+// Running values beside each other where neighbours in memory belong to different rows.
+constexpr int64_t kTile = 256;
+
+struct ScanForm {
+  const Instruction* scan;  // the reduce-window
+  Shape shape;              // of operands and results
+  int64_t length = 1;       // along the dimension
+  int64_t inner = 1;        // elements between neighbours along it
+  bool reverse = false;     // from the last to the first
+};
+
+bool IsScanWindow(const Window& window, const Shape& shape, ScanForm& form) {
+  int64_t scanned = -1;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& w = window[d];
+    if (w.stride != 1 || w.base_dilation != 1 || w.window_dilation != 1) return false;
+    if (w.size == 1 && w.pad_low == 0 && w.pad_high == 0) continue;
+    const int64_t rest = shape.dims[d] - 1;
+    const bool forward = w.pad_low == rest && w.pad_high == 0;
+    if (scanned >= 0 || w.size != rest + 1 || !(forward || (w.pad_low == 0 && w.pad_high == rest)))
+      return false;
+    scanned = static_cast<int64_t>(d);
+    form.reverse = !forward;
+  }
+  if (scanned < 0) return false;
+  form.length = shape.dims[scanned];
+  form.inner = LayoutStrides(shape)[scanned];
+  return true;
+}
+
+// True if the steps may be taken in any order.
+bool MayRegroup(const Instruction& scan) {
+  return SimpleReducer(*scan.to_apply()).has_value() && !RoundsSteps(scan);
+}
+
+bool FindScan(const Expression& e, ScanForm& form) {
+  form.scan = e.roots.empty() ? nullptr : e.roots[0];
+  if (form.scan == nullptr || form.scan->opcode() != Opcode::kReduceWindow) return false;
+  form.shape = e.shapes[0];
+  for (size_t r = 0; r < e.roots.size(); ++r)
+    if (e.roots[r] != form.scan || e.root_leaves[r] != static_cast<int64_t>(r)) return false;
+  const int64_t arrays = form.scan->operand_count() / 2;
+  if (arrays != static_cast<int64_t>(e.roots.size()) || form.shape.ElementCount() == 0)
+    return false;
+  const auto same = [&](const Shape& s) {
+    return s.dims == form.shape.dims && s.MinorToMajor() == form.shape.MinorToMajor();
+  };
+  for (const Shape& s : e.shapes)
+    if (!same(s)) return false;
+  for (int64_t o = 0; o < arrays; ++o)
+    if (!same(form.scan->operand(o)->shape())) return false;
+  // Windows are read from their first element to their last, which only a plain reducer may swap.
+  return IsScanWindow(form.scan->attr<WindowAttrs>().window, form.shape, form) &&
+         (!form.reverse || MayRegroup(*form.scan));
+}
+
+class ScanEmitter {
+ public:
+  ScanEmitter(const Expression& e, const ScanForm& form, Builder& b, KernelArrays& arrays)
+      : form_(form), b_(b), emitter_(b) {
+    BindLeaves(emitter_, e, arrays);
+    for (size_t r = 0; r < e.roots.size(); ++r)
+      results_.push_back(arrays.result(static_cast<int64_t>(r)));
+  }
+
+  // Rows side by side in a block of `lanes`, each with its elements one after the other.
+  void EmitRows(llvm::Value* block, int64_t lanes) {
+    const RunningReduction running(*form_.scan, emitter_);
+    std::vector<llvm::Value*> starts;
+    Values initial;
+    for (int64_t k = 0; k < lanes; ++k) {
+      llvm::Value* row = b_.CreateNSWAdd(Scale(b_, block, lanes), b_.getInt64(k));
+      starts.push_back(Scale(b_, row, form_.length));
+      running.AppendInitial(initial);
+    }
+    EmitLanes(running, starts, form_.length, initial);
+  }
+
+  // One long row as segments side by side: a first pass gives each the value it starts with.
+  void EmitSegments(llvm::Value* row) {
+    const RunningReduction running(*form_.scan, emitter_);
+    const int64_t segment = form_.length / kLanes;
+    std::vector<llvm::Value*> starts;
+    Values initial, before;
+    running.AppendInitial(before);
+    for (int64_t k = 0; k < kLanes; ++k) {
+      const int64_t at = (form_.reverse ? kLanes - 1 - k : k) * segment;
+      starts.push_back(b_.CreateNSWAdd(Scale(b_, row, form_.length), b_.getInt64(at)));
+      initial.insert(initial.end(), before.begin(), before.end());
+      if (k + 1 == kLanes) break;
+      before = EmitLoopCarrying(b_, segment, before, [&](llvm::Value* i, const Values& carried) {
+        return Next(running, b_.CreateNSWAdd(starts.back(), i), carried);
+      });
+    }
+    EmitLanes(running, starts, segment, initial);
+  }
+
+  // A tile of neighbours that belong to different rows; `outer` numbers the arrays of rows, `tile`
+  // the tiles in one.
+  void EmitTile(llvm::Value* outer, llvm::Value* tile) {
+    const RunningReduction running(*form_.scan, emitter_);
+    Values initial;
+    running.AppendInitial(initial);
+    llvm::Value* first = Scale(b_, tile, kTile);
+    llvm::Value* count = b_.getInt64(std::min(kTile, form_.inner));
+    if (form_.inner % kTile != 0 && form_.inner > kTile)
+      count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count,
+                                       b_.CreateNSWSub(b_.getInt64(form_.inner), first));
+    const Values room = Room(initial);
+    EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) { Keep(initial, room, j); });
+    llvm::Value* start = b_.CreateNSWAdd(Scale(b_, outer, form_.inner * form_.length), first);
+    EmitLoop(b_, form_.length, [&](llvm::Value* i) {
+      llvm::Value* row = b_.CreateNSWAdd(start, Scale(b_, Place(i, form_.length), form_.inner));
+      EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
+        Values carried;
+        for (size_t v = 0; v < room.size(); ++v)
+          carried.push_back(b_.CreateLoad(initial[v]->getType(), At(room[v], initial[v], j)));
+        llvm::Value* at = b_.CreateNSWAdd(row, j);
+        const Values next = Next(running, at, carried);
+        Keep(next, room, j);
+        Store(running, next, at);
+      });
+    });
+  }
+
+ private:
+  // The i-th place in the order of the scan.
+  llvm::Value* Place(llvm::Value* i, int64_t length) {
+    return form_.reverse ? b_.CreateNSWSub(b_.getInt64(length - 1), i) : i;
+  }
+
+  Values Next(const RunningReduction& running, llvm::Value* at, const Values& carried) {
+    Values next;
+    size_t used = 0;
+    emitter_.BeginScope();
+    running.AppendNext(ElementIndex::Linear(at), carried, used, next);
+    emitter_.EndScope();
+    return next;
+  }
+
+  void Store(const RunningReduction& running, const Values& values, llvm::Value* at) {
+    size_t used = 0;
+    const std::vector<ScalarValue> parts = running.Results(values, used);
+    for (size_t r = 0; r < results_.size(); ++r)
+      StoreTo(b_, results_[r], ElementIndex::Linear(at), parts[r]);
+  }
+
+  void EmitLanes(const RunningReduction& running, const std::vector<llvm::Value*>& starts,
+                 int64_t length, const Values& initial) {
+    const size_t width = initial.size() / starts.size();
+    EmitLoopCarrying(b_, length, initial, [&](llvm::Value* i, const Values& carried) {
+      Values all;
+      for (size_t k = 0; k < starts.size(); ++k) {
+        const Values own(carried.begin() + k * width, carried.begin() + (k + 1) * width);
+        llvm::Value* at = b_.CreateNSWAdd(starts[k], Place(i, length));
+        const Values next = Next(running, at, own);
+        Store(running, next, at);
+        all.insert(all.end(), next.begin(), next.end());
+      }
+      return all;
+    });
+  }
+
+  // Memory on the stack for a tile of each running value.
+  Values Room(const Values& like) {
+    llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.begin());
+    Values room;
+    for (llvm::Value* v : like) room.push_back(b_.CreateAlloca(v->getType(), b_.getInt64(kTile)));
+    return room;
+  }
+  llvm::Value* At(llvm::Value* room, llvm::Value* like, llvm::Value* j) {
+    return b_.CreateInBoundsGEP(like->getType(), room, j);
+  }
+  void Keep(const Values& values, const Values& room, llvm::Value* j) {
+    for (size_t v = 0; v < room.size(); ++v) b_.CreateStore(values[v], At(room[v], values[v], j));
+  }
+
+  const ScanForm& form_;
+  Builder& b_;
+  ElementEmitter emitter_;
+  std::vector<ArrayRef> results_;
+};
+
+Kernel RowsKernel(const Expression& e, const ScanForm& form, int64_t rows) {
+  const int64_t lanes = std::gcd(rows, kLanes);
+  const bool segments = lanes < kLanes / 2 && form.length % kLanes == 0 &&
+                        form.length >= kLongRow && MayRegroup(*form.scan);
+  Kernel kernel;
+  kernel.units = segments ? rows : rows / lanes;
+  kernel.unit_cost = 4.0 * static_cast<double>((segments ? 1 : lanes) * form.length);
+  kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    ScanEmitter emitter(e, form, b, arrays);
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) {
+      segments ? emitter.EmitSegments(unit) : emitter.EmitRows(unit, lanes);
+    });
+  };
+  return kernel;
+}
+
+Kernel TilesKernel(const Expression& e, const ScanForm& form, int64_t rows) {
+  const int64_t tiles = (form.inner + kTile - 1) / kTile;
+  Kernel kernel;
+  kernel.units = rows / form.inner * tiles;
+  kernel.unit_cost = static_cast<double>(std::min(form.inner, kTile) * form.length);
+  kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    ScanEmitter emitter(e, form, b, arrays);
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) {
+      emitter.EmitTile(b.CreateUDiv(unit, b.getInt64(tiles)),
+                       b.CreateURem(unit, b.getInt64(tiles)));
+    });
+  };
+  return kernel;
+}
+
+}  // namespace
+
+bool AddScanKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  const Expression& e = request.expression;
+  ScanForm form;
+  if (!FindScan(e, form)) return false;
+  const int64_t rows = form.shape.ElementCount() / form.length;
+  out.push_back(form.inner == 1 ? RowsKernel(e, form, rows) : TilesKernel(e, form, rows));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,82 @@
+// Loops over the elements of the roots, each computed on its own.
+#include <algorithm>
+
+#include "codegen/domain_loop.h"
+#include "codegen/kernel_strategies.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kLongLoop = 1024;  // shorter ones are not for threads anyway
+
+// Of one element of a loop that LLVM makes vectors of: either memory or arithmetic sets its pace.
+double VectorCost(const Expression& e) {
+  constexpr double kArray = 0.67, kStep = 0.3;
+  const auto arrays = static_cast<double>(e.roots.size() + e.leaves.size());
+  return std::max(kArray * arrays, kStep * ElementCost(e));
+}
+
+}  // namespace
+
+bool IsShortMatrixVector(const Instruction& i) {
+  constexpr int64_t kMaxTerms = 8;
+  const ElementType type = i.shape().type;
+  if (i.opcode() != Opcode::kDot || !(IsFloat(type) || IsInteger(type)) || BitWidth(type) < 32)
+    return false;
+  const auto& dims = i.attr<DotAttrs>();
+  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
+  if (lhs.type != type || rhs.type != type || !dims.lhs_batch_dims.empty() ||
+      dims.lhs_contracting_dims.size() != 1)
+    return false;
+  return lhs.dims[dims.lhs_contracting_dims[0]] <= kMaxTerms &&
+         (lhs.rank() == 1 || rhs.rank() == 1);
+}
+
+bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  const Expression& e = request.expression;
+  std::vector<bool> done(e.roots.size(), false);
+  for (size_t first = 0; first < e.roots.size(); ++first) {
+    if (done[first]) continue;
+    std::vector<size_t> together;  // roots of one shape share a loop
+    for (size_t r = first; r < e.roots.size(); ++r) {
+      const bool same = e.shapes[r].dims == e.shapes[first].dims &&
+                        e.shapes[r].MinorToMajor() == e.shapes[first].MinorToMajor();
+      if (done[r] || !same) continue;
+      done[r] = true;
+      together.push_back(r);
+    }
+    const bool linear = IsLinear(e);
+    const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
+    const double cost = vectors ? VectorCost(e) : ElementCost(e);
+    const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
+    DomainLoop loop(walked, linear, cost);
+    loop.WriteOutShortRows(cost);
+    Kernel kernel;
+    kernel.units = loop.units();
+    kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
+    kernel.emit = [e, loop, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                      llvm::Value* end) {
+      ElementEmitter emitter(b);
+      emitter.set_excess(true);
+      emitter.set_plain_nans(HasPlainNaNs(e));
+      emitter.set_unroll(IsShortMatrixVector(*e.subject));
+      BindLeaves(emitter, e, arrays);
+      std::vector<ArrayRef> results;
+      for (size_t r : together) results.push_back(arrays.result(r));
+      loop.Emit(b, begin, end, [&](const ElementIndex& index) {
+        emitter.BeginScope();
+        std::vector<ScalarValue>
+            values;  // all reads before any write: results may lie in operands' places
+        for (size_t r : together)
+          values.push_back(emitter.EmitRounded(e.roots[r], index, e.root_leaves[r]));
+        for (size_t k = 0; k < together.size(); ++k) StoreTo(b, results[k], index, values[k]);
+        emitter.EndScope();
+      });
+    };
+    if (loop.units() > 0) out.push_back(std::move(kernel));
+  }
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

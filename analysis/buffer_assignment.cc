@@ -1,5 +1,19 @@
-// The planner: joins values into buffers where their lives allow, then packs the buffers into one
-// arena.
+// The planner: merges values into buffers where their live ranges allow it, then packs the buffers
+// into one arena.
+//
+// Merging uses union-find over values. Two values may share a buffer if they have the same size and
+// no two members are live at one time. One exception: the last read of one may be the write of the
+// other if the instruction can work in place (analysis/in_place).
+//   p = f32[1000] parameter(0); a = exp(p); b = negate(a); ROOT c = add(b, b)
+//   live ranges a [2,3], b [3,4]; c is the result, in the caller's memory. c may overwrite b and b
+//   may overwrite a, element by element, so all three are computed in the caller's memory.
+//
+// The order of the steps (Share) is the order of their value: merges that save a copy of a whole
+// array come first (dynamic-update-slice, loops), merges that only save memory last. A merge that
+// is made is never undone.
+//
+// Cost: near linear. Merging tests all pairs of members, bounded by kMaxPairs; packing: see
+// buffer_packing.h.
 #include "analysis/buffer_assignment.h"
 
 #include <algorithm>
@@ -97,6 +111,7 @@ class BufferPlanner {
     return v;
   }
 
+  // The smaller set goes into the larger, so that each value moves O(log n) times.
   void Join(int x, int y) {
     int a = Find(x), b = Find(y);
     if (a == b) return;
@@ -188,10 +203,12 @@ class BufferPlanner {
     return false;
   }
 
+  // Where the emitter would have to copy the operand first: updates, scatters, sorts.
   void ShareWanted() {
     ForEachSharable(true, [&](int reader, int writer) { TryJoin(reader, writer); });
   }
 
+  // Each edge that is not merged becomes a copy of the array (StageCopies, Report).
   void ShareAlongControl() {
     for (const FlowEdge& edge : flow_.edges)
       if (edge.kind != FlowEdge::Kind::kOutput) TryJoin(edge.from, edge.to);
@@ -226,6 +243,7 @@ class BufferPlanner {
     return honoured;
   }
 
+  // A result of the module is computed in the caller's memory, unless its buffer is one already.
   void PlaceResults() {
     for (const FlowEdge& edge : flow_.edges) {
       if (edge.kind != FlowEdge::Kind::kOutput) continue;
@@ -258,6 +276,8 @@ class BufferPlanner {
     return absl::OkStatus();
   }
 
+  // The bytes that are live at one time: a lower bound of any packing. A sweep over begins and
+  // ends.
   void FindPeak(const std::vector<int>& order) {
     std::map<int64_t, int64_t> delta;
     for (int b : order) {
@@ -288,7 +308,9 @@ class BufferPlanner {
     out_.at_peak_.push_back({latest->def, latest->leaf, ArenaSize(buffer.size)});
   }
 
-  // Copies of one moment that are sources of others' destinations go through a buffer of their own.
+  // Copies that happen at one time are parallel assignments. Where one's target is another's source
+  // (a loop that swaps two arrays), the source goes through a staging buffer first:
+  //   s0, s1 = s1, s0   becomes   t = s0; s0 = s1; s1 = t
   void StageCopies(std::vector<int>& order) {
     std::map<std::pair<const Instruction*, int64_t>, std::vector<const FlowEdge*>> groups;
     for (const FlowEdge& edge : flow_.edges) {

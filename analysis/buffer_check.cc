@@ -1,5 +1,14 @@
-// Contents of memory, by slice: the names of the arrays whose elements lie there. An array has
-// several names where control flow hands it on.
+// Checks a buffer assignment by simulating the contents of memory, independently of the planner's
+// live ranges.
+//
+// Memory is a list of slices, each with the names of the arrays whose elements it holds. Execution
+// is followed step by step: a read must find its array's name in the slice that the assignment
+// says; a write clears every overlapping slice. A loop is followed for two iterations, enough to
+// see a value of one iteration read in the next. After a conditional only what all branches leave
+// holds.
+//   a at [0,64), b at [32,96): writing b clears a; a later read of a is the error.
+//
+// Cost: instructions times live slices; used by --sanitize and tests only.
 #include "analysis/buffer_check.h"
 
 #include <algorithm>

@@ -1,4 +1,14 @@
-// Greedy packing in several orders.
+// Greedy packing in several orders. This is interval packing in two dimensions (time by bytes),
+// which is NP-hard; the greedy result is optimal on nearly all modules (docs/performance.md,
+// Memory).
+//
+// Buffers are placed one after the other. Each goes to the smallest gap (best fit), or to the first
+// (first fit), among the buffers that are placed already and live at the same time. After a try the
+// buffers that reach the end of the arena move to the front of the order, and the try is repeated.
+// The search ends when the arena equals the peak of live bytes, or the budget is used up.
+//
+// Cost: n^2 per try, kMaxPairs in total. Above kMaxPlaced buffers a single pass by time allocates
+// and frees blocks as malloc would: n log n for the order, times the number of free blocks.
 #include "analysis/buffer_packing.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
-// Aliases of the header as numbers of leaves.
+// Which arguments may be overwritten by which results: the pairs of input_output_alias, and a
+// result of equal shape for each argument of buffer_donor.
+//   input_output_alias={ {0}: (1, {}) }, parameter 1 is f32[8]   ->  leaf of parameter 1, result 0
+// Pairs whose shapes differ, or that name an argument or a result twice, are ignored: an alias is
+// permission, not an obligation.
 #include "analysis/donation.h"
 
 #include <algorithm>

@@ -1,4 +1,12 @@
-// Rules of in-place execution.
+// Rules of in-place execution: when a result may be written over an operand.
+//
+// The rule for an elementwise operation is simple: element i of the result is written after element
+// i of the operand was read, and nobody reads it again. A fusion has to satisfy it for every path
+// from the parameter to the result, so the search follows all users of the parameter:
+//   fusion(p, q) = add(p, q)                    p or q may be overwritten
+//   fusion(p) = add(p, reverse(p))              not: reverse reads other elements of p
+//   fusion(p, u) = dynamic-update-slice(p, u)   p must be, or all of it would be copied
+// Cost: linear in the users, at most 512 instructions; larger fusions are not shared.
 #include "analysis/in_place.h"
 
 #include <algorithm>
@@ -109,6 +117,7 @@ bool IsBitcast(const Shape& from, const Shape& to) {
          from.ElementCount() == to.ElementCount();
 }
 
+// Sub-byte types are compared by type, not by width: s4 and u4 fill their byte with different bits.
 bool IsPassThrough(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kBitcast: {

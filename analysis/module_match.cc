@@ -1,6 +1,16 @@
-// Instructions are paired by equal hashes of what they compute, those that have several candidates
-// by the hashes of their users too; the rest by following operands and users of pairs, and last by
-// op_name and name.
+// Matches the instructions of two versions of a module (hlo-diff, the explorer, dump folders).
+//
+// Names change between passes, so instructions are paired by structure, in rounds from the surest
+// to the weakest evidence. Each round pairs instructions that have the same key, if the key occurs
+// equally often in both versions:
+// - hash of the operand graph and hash of the use graph (unique instructions in both directions);
+// - operand hash and name; operand hash alone; the two roots;
+// - then from each pair to its operands in the same position and to its only unpaired user;
+// - op_name with opcode and shape; name with opcode.
+//
+// Before: a, b = add(a, a), c = exp(b).  After: a, b2 = add(a, a), n = negate(b2), c2 = exp(n). b
+// and b2 match by hash, c and c2 as roots of one opcode; n is left over as added. Computations are
+// paired by their callers, then by name. Cost: near linear (hash maps per round).
 #include "analysis/module_match.h"
 
 #include <algorithm>
@@ -111,6 +121,8 @@ class ComputationMatcher {
 
   // Pairs, in order, what has one key and stands equally often in both; 0 is no key.
   template <typename Key>
+  // Instructions that share a key in one version only (a duplicated subgraph) stay for a later
+  // round.
   void PairByKey(Key key) {
     struct Group {
       std::vector<const Instruction*> before, after;

@@ -1,4 +1,15 @@
-// Checks that every step between reductions and roots stays in its row.
+// Row form: whether a fusion can be computed row by row, in several passes over the same row.
+//
+// A softmax reads each row three times: maximum, sum of exponentials, quotient. One kernel can do
+// all three while the row is in the cache, if every value that depends on a reduction is used only
+// inside its own row. The pass of an instruction is the number of reductions before it on its
+// longest path:
+//   m = reduce-max(x)         pass 0
+//   e = exp(x - broadcast m)  needs pass 0
+//   s = reduce-add(e)         pass 1
+//   ROOT e / broadcast s      needs pass 1
+// The checker visits the members in post order and refuses a fusion at the first step that would
+// need another row: a transpose, a slice, or a reduction over other dimensions. Cost: linear.
 #include "analysis/row_form.h"
 
 #include <algorithm>

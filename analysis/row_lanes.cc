@@ -1,4 +1,12 @@
-// Looks at each step: its opcode, its types, and where what it spreads over rows comes from.
+// Which fusions in row form can be written in vectors from the start (codegen's row kernels),
+// without LLVM's vectorizer.
+//
+// Lanes cover the innermost dimensions of a row, or neighbouring columns where the reduced
+// dimension is not the innermost one. Each instruction must have an opcode that is emitted the same
+// way for vectors and scalars, a type with vector registers, and operands that are full arrays, row
+// values or scalars. A broadcast along the lanes must be contiguous in memory:
+//   f32[64,1024] + broadcast f32[1024]   lanes read neighbouring elements of the small array
+//   f32[64,1024] * broadcast f32[64]     lanes share one value
 #include "analysis/row_lanes.h"
 
 #include <algorithm>
@@ -148,6 +156,8 @@ class LaneRules {
   }
 
   // Lanes cover no dimensions of which `spread` has some and others not.
+  // If `spread` covers only the inner part of the lane dimensions, the outer ones are given up
+  // (erased) until either all lane dimensions vary or none does.
   bool TakesWhole(const DimVector& spread) {
     if (!std::is_sorted(spread.begin(), spread.end())) return false;
     const auto varies = [&](int64_t d) { return Contains(spread, d); };

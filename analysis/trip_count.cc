@@ -1,4 +1,5 @@
-// A look into the configuration.
+// Reads `"known_trip_count":{"n":"8"}` of a while's backend_config, as XLA writes it.
+// while-loop-trip-count-annotator (passes/loops) is what computes it.
 #include "analysis/trip_count.h"
 
 #include "ops/call_config.h"

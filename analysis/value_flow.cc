@@ -1,4 +1,15 @@
-// The walk that finds values: computations in execution order, tuples taken apart, loops joined.
+// The walk that finds values: it visits computations in execution order and gives each array that
+// exists at run time one number and a live range [begin, end].
+//
+// Time counts instructions as they execute. A called computation takes its times inside its
+// caller's. Tuples, bitcasts and calls create no values: they pass numbers on.
+//   t = (f32[8], s32[]) tuple(a, b)      by_instruction[t] = {a, b}
+//   w = while(t), body(s) {...}          a, b -> kLoopEntry -> state of w; next state -> kLoopBack
+// A loop has up to three values per leaf: the initial one, the state, and the result; `joined` says
+// that state and result are one buffer. A leaf that the body returns unchanged keeps its number.
+//
+// Cost: linear in instructions and leaves. Each computation is walked once per caller, so the call
+// graph must be flat (passes/calls/flatten_call_graph).
 #include "analysis/value_flow.h"
 
 #include <algorithm>
@@ -103,6 +114,7 @@ class Walker {
     return ids;
   }
 
+  // A read at the current time: the live range reaches at least to here.
   void Use(int id) {
     if (id >= 0) flow_.values[id].end = std::max(flow_.values[id].end, now_);
   }
@@ -159,6 +171,8 @@ class Walker {
     return ValuesOf(i->to_apply()->root());
   }
 
+  // Times of a loop: entry, condition, the read of the predicate and of all state, body, back edge,
+  // exit. The state is read after the condition, so that the condition cannot overwrite it.
   absl::StatusOr<Ids> VisitWhile(const Instruction* i, int depth) {
     const Computation& condition = *i->called(0);
     const Computation& body = *i->called(1);
@@ -196,6 +210,8 @@ class Walker {
     return result;
   }
 
+  // All branches are laid out one after the other, although only one runs: their temporary values
+  // may share memory, while each operand stays live until the last branch has ended.
   absl::StatusOr<Ids> VisitConditional(const Instruction* i, int depth) {
     Use(ValuesOf(i->operand(0))[0]);
     for (size_t b = 0; b < i->called().size(); ++b)

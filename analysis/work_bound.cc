@@ -1,4 +1,8 @@
-// Sums over computations, callees first.
+// A lower bound of the instructions that a run executes. Calls can double the work at each level:
+//   c1 calls c0 twice, c2 calls c1 twice, ...: a text of 40 computations runs 2^40 instructions
+// Such a module would never end, so it is refused before it runs. A conditional counts its cheapest
+// branch and a loop its condition once, so nothing that could end in time is refused. Sums
+// saturate.
 #include "analysis/work_bound.h"
 
 #include <algorithm>

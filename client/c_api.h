@@ -143,7 +143,7 @@ hlokit_error* hlokit_execute_donating(const hlokit_program* program, hlokit_buff
                                       size_t count, hlokit_buffer** result);
 /* Runs on all of the program's devices at once. `arguments` holds `count` for the first device (all
  * of its first replica's partitions before the second's), then as many for the next; `results` has
- * room for one a device. */
+ * space for one per device. */
 hlokit_error* hlokit_execute_replicated(const hlokit_program* program,
                                         const hlokit_buffer* const* arguments, size_t count,
                                         hlokit_buffer** results);

@@ -51,11 +51,11 @@ void ComplexFunction(GeneratedCode& s) {
                                Opcode::kTanh,
                                Opcode::kSign,
                                Opcode::kExponentialMinusOne};
-  constexpr double kMost = 4, kSlope = 16;  // on the safe square, generously
+  constexpr double kMax = 4, kSlope = 16;  // on the safe square, generously
   const ElementType type = ComplexType(s);
   const DimVector dims = s.AnyDims();
   const RandomValue x = InSafeSquare(s, type, dims);
-  Bounds bounds{-kMost, kMost, kSlope * x.bounds.error + 4 * RoundingError(type, kMost)};
+  Bounds bounds{-kMax, kMax, kSlope * x.bounds.error + 4 * RoundingError(type, kMax)};
   if (s.random().Chance(0.7))
     return s.Keep(s.Make(s.random().OneOf(kUnary), {x.instruction}), bounds);
   const RandomValue y = InSafeSquare(s, type, dims);

@@ -20,7 +20,8 @@ Opcode Reducer(GeneratedCode& s, ElementType type) {
 Bounds ReducedBounds(ElementType type, Opcode reducer, const Bounds& x, const Bounds& init,
                      int64_t count) {
   if (reducer != Opcode::kAdd || !(IsFloat(type) || IsComplex(type))) return Join(x, init);
-  // Partial sums may start from the initial value more than once only where it is neutral.
+  // Partial sums may start from the initial value more than once only where it is the identity
+  // element.
   return AddBounds(type, SumBounds(type, {-x.Most(), x.Most(), x.error}, {1, 1, 0}, count), init);
 }
 
@@ -42,7 +43,7 @@ Instruction* IdentityElement(GeneratedCode& s, Opcode reducer, ElementType type)
   return s.Constant(std::move(literal));
 }
 
-// Where the neutral value itself may be a result.
+// Where the identity element itself may be a result.
 Bounds Widest(ElementType type, Opcode reducer) {
   if (reducer == Opcode::kAdd || !IsFloat(type)) return {};
   return {-MostUseful(type), MostUseful(type), 0};
@@ -70,9 +71,9 @@ void ReduceValue(GeneratedCode& s) {
   const DimVector dimensions = SomeDimensions(s, x.shape().rank());
   const int64_t count = CountAlong(x.shape(), dimensions);
   // Where nothing meets but the initial value, it need not be looked at (XLA does not).
-  const bool neutral = count == 1 || s.random().Chance(0.7);
+  const bool identity = count == 1 || s.random().Chance(0.7);
   RandomValue init;
-  if (neutral) {
+  if (identity) {
     init = {IdentityElement(s, reducer, x.type()), x.bounds};
     if (count == 0) init.bounds = Widest(x.type(), reducer);
   } else {
@@ -205,8 +206,8 @@ void SelectAndScatterValue(GeneratedCode& s) {
   DimVector dims;
   for (int d = 0; d < x.shape().rank(); ++d) {
     const WindowDim& w = attributes.window[d];
-    const int64_t room = x.shape().dims[d] + w.pad_low + w.pad_high - w.size;
-    dims.push_back(room < 0 ? 0 : room / w.stride + 1);
+    const int64_t slack = x.shape().dims[d] + w.pad_low + w.pad_high - w.size;
+    dims.push_back(slack < 0 ? 0 : slack / w.stride + 1);
   }
   const RandomValue source = s.Get(type, dims);
   Computation* select = s.module().AddComputation("select");

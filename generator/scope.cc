@@ -1,4 +1,11 @@
-// Values of a scope: picked where there are fitting ones, else made.
+// Values of a generated computation: a step asks for an operand of some type and shape, and gets
+// one of the existing values where one fits (most of the time, so that graphs are connected), else
+// a new parameter, broadcast, convert or constant.
+//
+// Every float value has bounds: a range that it lies in and a bound on the error between any two
+// correct executions (bounds.h). Keep() drops values whose error has grown useless and clamps those
+// whose range has. Shapes are inferred by ops/; an operation that inference refuses is dropped and
+// counted, so that a recipe that never succeeds shows in the tests.
 #include "generator/scope_internal.h"
 
 #include <algorithm>
@@ -162,6 +169,7 @@ DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   return dims;
 }
 
+// Sizes at the boundaries of vectors, cache lines and tiles, where emitters switch between forms.
 int64_t GeneratedCode::EdgeSize() {
   constexpr int64_t kEdges[] = {16, 32, 64, 64, 128, 128, 256, 256, 512, 1024};
   if (random().Chance(0.3)) return random().Between(1, 130);

@@ -1,5 +1,10 @@
-// The groups of collectives and the channels of messages, and what each of them computes or hands
-// on.
+// Collectives and messages between the interpreter's devices.
+//
+// All members of a group meet; the last one to arrive evaluates the collective for all
+// (EvaluateGroup of ops/) and stores each member's result in its contribution, then they part.
+// Sends and receives match by channel and target device. A wait that can never end (all devices
+// wait, or one has failed) is reported by support/rendezvous.h as an error that names the
+// instructions.
 #include "interpreter/communicator_internal.h"
 
 #include <algorithm>

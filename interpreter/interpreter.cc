@@ -1,4 +1,6 @@
-// Runs of whole modules: arguments checked, a thread a device, the first error reported.
+// Runs whole modules. Arguments are checked against the entry's parameters; then each device runs
+// its Machine in a thread of its own, since collectives block until all members of their group
+// arrive. The first error that is not a cancellation is the result: the others follow from it.
 #include "interpreter/interpreter.h"
 
 #include <unistd.h>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr int64_t kMaxDevices = 4096;
 
+// The default memory limit, in bytes; 8 GiB where the system does not tell.
 int64_t HalfOfMemory() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 33;

@@ -1,4 +1,15 @@
-// Steps of one device: control flow and values passed on here, everything else by ops/.
+// The interpreter's machine: executes one device's program, one instruction per step. It is the
+// reference for all backends, so it favours clarity over speed; the arithmetic is in ops/.
+//
+// Calls use an explicit stack of frames instead of recursion: a loop or a call pushes a frame, and
+// Return() continues the caller with the callee's result. So nesting depth does not depend on the
+// size of the thread's stack. Only computations that ops/ runs through a callback (reducers,
+// comparators) recurse, at most kMaxNesting deep.
+//   while: Push(condition) -> Return: true -> Push(body) -> Return -> Push(condition) -> ... ->
+//   Finish
+//
+// Values are shared, not copied. A value that is read for the last time is moved, so that
+// dynamic-update-slice in a loop works in place: n updates of one element cost O(n), not O(n^2).
 #include "interpreter/machine_internal.h"
 
 #include <algorithm>
@@ -149,6 +160,8 @@ absl::Status Machine::CallStep(Frame& frame, const PlanStep& step) {
   return Push(*instruction.to_apply(), std::move(arguments));
 }
 
+// The top frame waits for this result at step `at`; an asynchronous start wraps it as XLA does:
+// ((operands), result, contexts...).
 absl::Status Machine::Return(Value result) {
   Frame& frame = *frames_.back();
   const PlanStep& step = frame.plan->steps[frame.at];
@@ -306,6 +319,8 @@ absl::StatusOr<Literal> Machine::TransferToHost(const EvalContext& context, Lite
   return result;
 }
 
+// Limits of the options: steps, cancellation, time, memory. Checked before each instruction, and
+// once per loop iteration.
 absl::Status Machine::CheckLimits(const Instruction& instruction) {
   const InterpreterOptions& options = *state_.options;
   ++steps_;

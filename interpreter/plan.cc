@@ -1,4 +1,6 @@
-// Plans: execution order and last uses.
+// Execution plans: the order of a computation's instructions, the slots of operands, and which
+// slots are dead after each step. Made once per computation and cached, since loop bodies run
+// often. Linear.
 #include "interpreter/plan_internal.h"
 
 #include "support/dense_map.h"

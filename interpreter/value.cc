@@ -1,4 +1,6 @@
-// Sharing and unsharing of values.
+// Values of the interpreter: shared pointers to immutable literals, and tuples of values. Copying a
+// value copies a pointer. A literal may be changed in place only by its single owner (Exclusive);
+// memory is counted when a literal is made and when the last owner drops it.
 #include "interpreter/value.h"
 
 namespace hlokit {

@@ -1,4 +1,9 @@
 // Computations: ownership of instructions, orders, removal, cloning.
+//
+// Instructions live in slots with stable addresses; removing one leaves a hole, and the slots are
+// compacted when more than half are holes, so removal is O(1) amortized. Post orders are computed
+// with an explicit stack: operands first, roots in the order in which they were added, so the order
+// is deterministic.
 #include "ir/computation.h"
 
 #include <algorithm>
@@ -70,6 +75,7 @@ void Computation::Remove(Instruction* instruction) {
   for (size_t i = 0; i < slots_.size(); ++i) slots_[i]->slot_ = static_cast<int32_t>(i);
 }
 
+// Linear in what is removed: a removed instruction queues its operands.
 int64_t Computation::RemoveIfDead(Instruction* dead) {
   int64_t removed = 0;
   std::vector<Instruction*> work = {dead};

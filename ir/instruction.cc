@@ -1,4 +1,10 @@
 // Instructions: use lists, control edges, cloning.
+//
+// An instruction's users_ lists each user once, however often it uses the value. Removing a user
+// from a list of n is linear; above kManyUsers a hash map from users to slots makes it O(1), so
+// that constants with thousands of users stay cheap. Operands, users and names are kept consistent
+// here and nowhere else: only SetOperand, ReplaceAllUsesWith, AppendOperand and Remove change use
+// lists.
 #include "ir/instruction.h"
 
 #include <algorithm>

@@ -39,6 +39,7 @@ std::vector<Computation*> Module::Computations() const {
   return out;
 }
 
+// Callees before callers, by an explicit stack; the entry comes last.
 std::vector<Computation*> Module::ComputationsPostOrder() const {
   struct Frame {
     Computation* computation;

@@ -18,10 +18,10 @@ Literal TupleOrOne(std::vector<Literal> parts) {
   return parts.size() == 1 ? std::move(parts[0]) : Literal::Tuple(std::move(parts));
 }
 
-// Operand i of all members folded by the computation, member by member.
-absl::StatusOr<Literal> Fold(const Instruction& instruction,
-                             absl::Span<const MemberOperands> members, size_t i,
-                             const CallComputation& call) {
+// Operand i of all members reduced by the computation, in the order of the group.
+absl::StatusOr<Literal> ReduceOperand(const Instruction& instruction,
+                                      absl::Span<const MemberOperands> members, size_t i,
+                                      const CallComputation& call) {
   Literal total = *members[0][i];
   Reducer reducer(*instruction.to_apply(), call, kChunk);
   const ElementType type = total.type();
@@ -34,19 +34,19 @@ absl::StatusOr<Literal> Fold(const Instruction& instruction,
     for (const MemberOperands& member : members.subspan(1)) {
       LoadWide(type, member[i]->data() + start * width, n, values.data());
       void* const into[] = {sums.data()};
-      RETURN_IF_ERROR(reducer.Fold(into, {values.data()}, n));
+      RETURN_IF_ERROR(reducer.Combine(into, {values.data()}, n));
     }
     StoreWide(type, sums.data(), n, total.data() + start * width);
   }
   return total;
 }
 
-absl::StatusOr<std::vector<Literal>> FoldAll(const Instruction& instruction,
-                                             absl::Span<const MemberOperands> members,
-                                             const CallComputation& call) {
+absl::StatusOr<std::vector<Literal>> ReduceAll(const Instruction& instruction,
+                                               absl::Span<const MemberOperands> members,
+                                               const CallComputation& call) {
   std::vector<Literal> totals;
   for (size_t i = 0; i < members[0].size(); ++i) {
-    ASSIGN_OR_RETURN(Literal total, Fold(instruction, members, i, call));
+    ASSIGN_OR_RETURN(Literal total, ReduceOperand(instruction, members, i, call));
     totals.push_back(std::move(total));
   }
   return totals;
@@ -94,7 +94,7 @@ std::vector<Literal> AllGather(absl::Span<const MemberOperands> members, int64_t
 absl::StatusOr<std::vector<Literal>> ReduceScatter(const Instruction& instruction,
                                                    absl::Span<const MemberOperands> members,
                                                    const CallComputation& call) {
-  ASSIGN_OR_RETURN(std::vector<Literal> totals, FoldAll(instruction, members, call));
+  ASSIGN_OR_RETURN(std::vector<Literal> totals, ReduceAll(instruction, members, call));
   const int64_t dimension = instruction.attr<ReduceScatterAttrs>().dimensions[0];
   std::vector<Literal> results;
   for (size_t m = 0; m < members.size(); ++m) {
@@ -190,7 +190,7 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
   switch (instruction.opcode()) {
     case Opcode::kAllReduce:
     case Opcode::kAllReduceStart: {
-      ASSIGN_OR_RETURN(std::vector<Literal> totals, FoldAll(instruction, members, call));
+      ASSIGN_OR_RETURN(std::vector<Literal> totals, ReduceAll(instruction, members, call));
       return Repeat(TupleOrOne(std::move(totals)), members.size());
     }
     case Opcode::kAllGather:

@@ -1,4 +1,9 @@
-// Follows sizes through every computation until nothing is added.
+// Declares dimensions dynamic where sizes reach them, whatever the text declares: an iteration over
+// all computations until no shape changes.
+//
+// set-dimension-size makes a dimension dynamic; each operation then passes it on as XLA's rule for
+// it says (elementwise: of any operand; reduce: if kept; while: of the state, initial and next).
+// Each round is linear, and each round adds at least one dimension, so it ends.
 #include "ops/dynamic_dimensions.h"
 
 #include <algorithm>

@@ -165,8 +165,8 @@ Reducer::Reducer(const Computation& computation, const CallComputation& call, in
   if (!simple()) function_.emplace(computation, call, lanes);
 }
 
-absl::Status Reducer::Fold(absl::Span<void* const> accumulators,
-                           absl::Span<const void* const> elements, int64_t n) {
+absl::Status Reducer::Combine(absl::Span<void* const> accumulators,
+                              absl::Span<const void* const> elements, int64_t n) {
   in_.assign(accumulators.begin(), accumulators.end());
   in_.insert(in_.end(), elements.begin(), elements.end());
   if (!simple()) return function_->Run(in_, accumulators, n);

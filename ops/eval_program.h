@@ -72,22 +72,22 @@ class LaneFunction {
   std::vector<ElementType> result_types_;
 };
 
-// Folds lanes of elements into lanes of accumulators: one opcode in widened values where that is
-// all the computation does; else the computation. Steps round as ops/reducer.h says.
+// Combines lanes of elements with lanes of accumulators. A computation of one opcode runs as that
+// opcode's kernel on widened values, any other is evaluated. Steps round as ops/reducer.h says.
 class Reducer {
  public:
   Reducer(const Computation& computation, const CallComputation& call, int64_t lanes);
   // accumulators[i] = f(accumulators..., elements...) on n lanes.
-  absl::Status Fold(absl::Span<void* const> accumulators, absl::Span<const void* const> elements,
-                    int64_t n);
-  // True if folding is one associative opcode.
+  absl::Status Combine(absl::Span<void* const> accumulators, absl::Span<const void* const> elements,
+                       int64_t n);
+  // True if the reduction is one associative opcode.
   bool simple() const { return kernel_.run != nullptr; }
-  // Rounds what each step comes to to another type of float, where folding is one opcode.
+  // Rounds the result of each step to another float type, if the reduction is one opcode.
   void RoundStepsTo(ElementType type) {
     rounds_ = simple();
     kernel_.out = type;
   }
-  // True if any grouping will do besides.
+  // True if also any grouping of the elements gives the same result.
   bool regroups() const { return simple() && !rounds_; }
 
  private:

@@ -1,5 +1,10 @@
 // Evaluates ops that move data: broadcast, reshape, transpose, slices, pad, concatenate, reverse,
 // bitcast, iota.
+//
+// Nearly all are one strided copy (CopyStrided): a box of elements, with a stride per dimension on
+// either side. A broadcast has source strides of 0, a reverse negative ones, a pad starts at an
+// offset and steps by interior + 1 in the result. Literals are row-major; layouts matter to bitcast
+// alone. Dynamic sizes narrow the box, elements beyond them are zero.
 #include <algorithm>
 #include <cstring>
 

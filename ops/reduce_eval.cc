@@ -1,4 +1,4 @@
-// Evaluates reduce: lanes of results fold the reduced elements in order, or lanes of one result
+// Evaluates reduce: lanes of results combine the reduced elements in order, or lanes of one result
 // where that is faster.
 #include <algorithm>
 #include <cstring>
@@ -31,16 +31,16 @@ struct Array {
 
 class Reduction {
  public:
-  // Of `operands`, as the instruction of `context` folds its own, over `dimensions` into `shape`.
+  // Of `operands`, as the instruction of `context` reduces its own, over `dimensions` into `shape`.
   Reduction(const EvalContext& context, absl::Span<const Literal* const> operands,
             absl::Span<const int64_t> dimensions, const Shape& shape);
   absl::StatusOr<std::vector<Literal>> Run();
 
  private:
   // Results start .. start + n-1, a lane each.
-  absl::Status FoldResults(int64_t start, int64_t n);
+  absl::Status ReduceResults(int64_t start, int64_t n);
   // One result, its elements spread over lanes: for simple reducers.
-  absl::Status FoldLanes(int64_t result);
+  absl::Status ReduceLanes(int64_t result);
   const void* Elements(Array& array, absl::Span<const int64_t> positions, int64_t base);
 
   Reducer reducer_;
@@ -97,13 +97,13 @@ const void* Reduction::Elements(Array& array, absl::Span<const int64_t> position
   return out;
 }
 
-absl::Status Reduction::FoldResults(int64_t start, int64_t n) {
+absl::Status Reduction::ReduceResults(int64_t start, int64_t n) {
   const auto positions = absl::MakeConstSpan(kept_).subspan(start, n);
   for (Array& array : arrays_) array.Spread(array.lanes, n);
   for (int64_t base : reduced_) {
     for (size_t i = 0; i < arrays_.size(); ++i)
       elements_[i] = Elements(arrays_[i], positions, base);
-    RETURN_IF_ERROR(reducer_.Fold(accumulators_, elements_, n));
+    RETURN_IF_ERROR(reducer_.Combine(accumulators_, elements_, n));
   }
   for (size_t i = 0; i < arrays_.size(); ++i) {
     const uint8_t* lanes = reinterpret_cast<const uint8_t*>(arrays_[i].lanes);
@@ -115,7 +115,7 @@ absl::Status Reduction::FoldResults(int64_t start, int64_t n) {
   return absl::OkStatus();
 }
 
-absl::Status Reduction::FoldLanes(int64_t result) {
+absl::Status Reduction::ReduceLanes(int64_t result) {
   Array& array = arrays_[0];
   uint8_t* lanes = reinterpret_cast<uint8_t*>(array.lanes);
   const int64_t count = reduced_.size();
@@ -127,13 +127,13 @@ absl::Status Reduction::FoldLanes(int64_t result) {
   for (int64_t at = width; at < count; at += kLanes) {
     const int64_t n = std::min(kLanes, count - at);
     elements_[0] = Elements(array, absl::MakeConstSpan(reduced_).subspan(at, n), kept_[result]);
-    RETURN_IF_ERROR(reducer_.Fold(accumulators_, elements_, n));
+    RETURN_IF_ERROR(reducer_.Combine(accumulators_, elements_, n));
   }
   Complex total = array.init;
   void* const into[] = {&total};
   for (int64_t lane = 0; lane < width; ++lane) {
     elements_[0] = lanes + lane * array.width;
-    RETURN_IF_ERROR(reducer_.Fold(into, elements_, 1));
+    RETURN_IF_ERROR(reducer_.Combine(into, elements_, 1));
   }
   StoreWide(results_[0].type(), &total, 1,
             results_[0].data() + places_[result] * ByteWidth(results_[0].type()));
@@ -145,12 +145,12 @@ absl::StatusOr<std::vector<Literal>> Reduction::Run() {
   const bool rows = reducer_.regroups() && arrays_.size() == 1 && count >= 32 &&
                     (reduced_[1] - reduced_[0] == 1 || results < 8);
   for (int64_t at = 0; at < results; at += rows ? 1 : kLanes)
-    RETURN_IF_ERROR(rows ? FoldLanes(at) : FoldResults(at, std::min(kLanes, results - at)));
+    RETURN_IF_ERROR(rows ? ReduceLanes(at) : ReduceResults(at, std::min(kLanes, results - at)));
   return std::move(results_);
 }
 
-// `x` with each dimension split in two, blocks and places in them; `neutral` where the window pads.
-Literal InBlocks(const Literal& x, const Literal& neutral, const Window& window) {
+// `x` with each dimension split in two, blocks and places in them; `padding` where the window pads.
+Literal InBlocks(const Literal& x, const Literal& padding, const Window& window) {
   Shape split = Shape::Array(x.type(), {});
   DimVector places;
   int64_t first = 0;
@@ -164,7 +164,7 @@ Literal InBlocks(const Literal& x, const Literal& neutral, const Window& window)
   const DimVector strides = RowMajorStrides(padded);
   for (size_t d = 0; d < window.size(); ++d) first += window[d].pad_low * strides[d];
   Literal blocks(Shape::Array(x.type(), split.dims));
-  Fill(blocks, neutral);
+  Fill(blocks, padding);
   CopyStrided(dims, x.data(), RowMajorStrides(dims), blocks.data() + first * ByteWidth(x.type()),
               strides, ByteWidth(x.type()));
   return blocks;
@@ -197,7 +197,7 @@ absl::StatusOr<Literal> ReduceInBlocks(const EvalContext& context, const Literal
 absl::StatusOr<Literal> EvaluateReduce(const EvalContext& context) {
   const DimVector& dimensions = context.instruction.attr<DimensionsAttrs>().dimensions;
   const bool tuple = context.instruction.shape().IsTuple();
-  if (dimensions.empty()) {  // as XLA has it: nothing to fold, the operands themselves
+  if (dimensions.empty()) {  // as in XLA, the operands themselves
     std::vector<Literal> copies;
     for (size_t i = 0; i < context.operands.size() / 2; ++i) copies.push_back(*context.operands[i]);
     return tuple ? Literal::Tuple(std::move(copies)) : std::move(copies[0]);

@@ -29,15 +29,15 @@ bool IsIdentityElement(const Instruction& init, Opcode opcode) {
 }
 
 // Looks at the start last: what computations of several operations do with it takes time to find.
-bool GoesInBlocks(const Instruction& fold, const Shape& from, int64_t block) {
-  if (fold.operand_count() != 2 || from.HasDynamicDims()) return false;
+bool ReducesInBlocks(const Instruction& reduction, const Shape& from, int64_t block) {
+  if (reduction.operand_count() != 2 || from.HasDynamicDims()) return false;
   if (std::none_of(from.dims.begin(), from.dims.end(), [&](int64_t d) { return d > block; }))
     return false;
-  if (const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply()))
-    return RoundsSteps(*opcode, from.type) && IsIdentityElement(*fold.operand(1), *opcode);
-  const Instruction& start = *fold.operand(1);
-  return RoundsSteps(fold) && start.IsConstant() && start.literal() != nullptr &&
-         start.shape().type == from.type && ActsAsIdentity(*start.literal(), *fold.to_apply());
+  if (const std::optional<Opcode> opcode = SimpleReducer(*reduction.to_apply()))
+    return RoundsSteps(*opcode, from.type) && IsIdentityElement(*reduction.operand(1), *opcode);
+  const Instruction& start = *reduction.operand(1);
+  return RoundsSteps(reduction) && start.IsConstant() && start.literal() != nullptr &&
+         start.shape().type == from.type && ActsAsIdentity(*start.literal(), *reduction.to_apply());
 }
 
 }  // namespace
@@ -59,10 +59,10 @@ bool RoundsSteps(Opcode opcode, ElementType type) {
   return IsNarrowFloat(type) && !IsChoice(opcode);
 }
 
-bool RoundsSteps(const Instruction& fold) {
-  const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply());
-  if (opcode.has_value()) return RoundsSteps(*opcode, fold.to_apply()->root()->shape().type);
-  const Shape& shape = fold.to_apply()->root()->shape();
+bool RoundsSteps(const Instruction& reduction) {
+  const std::optional<Opcode> opcode = SimpleReducer(*reduction.to_apply());
+  if (opcode.has_value()) return RoundsSteps(*opcode, reduction.to_apply()->root()->shape().type);
+  const Shape& shape = reduction.to_apply()->root()->shape();
   if (!shape.IsTuple()) return IsNarrowFloat(shape.type);
   return std::any_of(shape.elements.begin(), shape.elements.end(),
                      [](const Shape& part) { return IsNarrowFloat(part.type); });
@@ -75,12 +75,12 @@ ElementType CollectiveSumType(ElementType type) {
 }
 
 std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from) {
-  if (!GoesInBlocks(reduce_window, from, kScanBlock)) return std::nullopt;
+  if (!ReducesInBlocks(reduce_window, from, kScanBlock)) return std::nullopt;
   return kScanBlock;
 }
 
 std::optional<Window> RoundedBlocks(const Instruction& reduce, const Shape& from) {
-  if (!GoesInBlocks(reduce, from, kBlock)) return std::nullopt;
+  if (!ReducesInBlocks(reduce, from, kBlock)) return std::nullopt;
   Window window(from.rank());
   bool is_long = false;
   for (int64_t d : reduce.attr<DimensionsAttrs>().dimensions) {

@@ -1,5 +1,5 @@
-// How reductions fold: which computations are one opcode, and where running values are rounded. The
-// interpreter and the CPU's code follow the same rules (docs/numerics.md).
+// How reductions combine elements: which computations are one opcode, and where accumulators are
+// rounded. The interpreter and the CPU's code follow the same rules (docs/numerics.md).
 #pragma once
 
 #include <optional>
@@ -19,23 +19,23 @@ std::optional<Opcode> SimpleReducer(const Computation& computation);
 bool RoundsSteps(Opcode opcode, ElementType type);
 
 // The same of a reduce, reduce-window or scatter with any computation: a part of a narrow type,
-// folded by more than a choice.
-bool RoundsSteps(const Instruction& fold);
+// combined by more than a selection.
+bool RoundsSteps(const Instruction& reduction);
 
 // The type of a collective's running values, which each step rounds to, as on XLA's CPU: f16 itself
 // and for floats of a byte or less with no greater range, f32 for bf16 and f8e8m0fnu, else the
 // type.
 ElementType CollectiveSumType(ElementType type);
 
-// The blocks of `from` that a reduce of it whose steps round folds first, as XLA's CPU does: at
+// The blocks of `from` that a reduce of it whose steps round combines first, as XLA's CPU does: at
 // most 32 elements along each reduced dimension, about as many too few in the first one as in the
 // last. What they come to is reduced in the same way. Nothing where no dimension is longer, or
-// where an initial value that is not neutral would count several times.
+// where an initial value that is not the identity element would count several times.
 std::optional<Window> RoundedBlocks(const Instruction& reduce, const Shape& from);
 
 // The places of a line of `from` that a running sum over it, a reduce-window, starts anew at: it
 // sums within such blocks first, then adds what all blocks before come to, as XLA's CPU does.
-// Nothing where no step rounds, or the initial value is not neutral.
+// Nothing where no step rounds, or the initial value is not the identity element.
 std::optional<int64_t> RoundedScanBlock(const Instruction& reduce_window, const Shape& from);
 
 }  // namespace hlokit

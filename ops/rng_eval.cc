@@ -1,4 +1,6 @@
-// Evaluates random numbers: rng-bit-generator bit for bit as XLA, rng by distribution only.
+// Evaluates random numbers: rng-bit-generator bit for bit as XLA, rng by distribution only. The
+// generators are written plainly here and once more, vectorized, in runtime/rng; each tests the
+// other. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 #include <array>
 #include <atomic>
 #include <bit>

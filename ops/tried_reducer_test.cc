@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-// Whether `start` seems neutral for a computation of two bf16, a and b.
+// Whether `start` seems the identity element for a computation of two bf16, a and b.
 bool Seems(ElementType type, double start, const std::string& body) {
   const std::string t = absl::StrCat(Text(type), "[]");
   Diagnostics diagnostics;

@@ -1,4 +1,11 @@
 // Evaluates reduce-window and select-and-scatter.
+//
+// Window position w of output position o reads input element
+//   (o * stride + w * window_dilation - pad_low) / base_dilation
+// if that is a whole number inside the array, else nothing: WindowMap tabulates the offsets per
+// dimension. A row of outputs is reduced at a time, one window position after the other, so that
+// the reducer runs on vectors of lanes. A window as long as its dimension (a cumulative sum) takes
+// one pass (SlidingReduction) instead of n^2 steps.
 #include <algorithm>
 #include <cstring>
 
@@ -55,18 +62,18 @@ struct Array {
   uint8_t* lane(int64_t i) { return reinterpret_cast<uint8_t*>(row.data()) + i * width; }
 };
 
-// Folds windows a row of results (the last dimension) at a time.
+// Reduces windows, a row of results (the last dimension) at a time.
 class WindowReduction {
  public:
   explicit WindowReduction(const EvalContext& context);
   absl::StatusOr<std::vector<Literal>> Run();
 
  private:
-  absl::Status FoldRow(absl::Span<const int64_t> prefix);
+  absl::Status ReduceRow(absl::Span<const int64_t> prefix);
   // Window element w_last of every lane whose window has it; `base` is the offset of the other
   // dimensions.
-  absl::Status FoldLanes(int64_t base, int64_t w_last);
-  absl::Status FoldSome(int64_t base);
+  absl::Status ReduceLanes(int64_t base, int64_t w_last);
+  absl::Status CombineActive(int64_t base);
 
   Reducer reducer_;
   std::vector<Array> arrays_;
@@ -104,7 +111,7 @@ WindowReduction::WindowReduction(const EvalContext& context)
   elements_.resize(n);
 }
 
-absl::Status WindowReduction::FoldSome(int64_t base) {
+absl::Status WindowReduction::CombineActive(int64_t base) {
   const int64_t n = active_.size();
   const bool run = active_[n - 1].second - active_[0].second == n - 1 &&
                    active_[n - 1].first - active_[0].first == n - 1;
@@ -119,7 +126,7 @@ absl::Status WindowReduction::FoldSome(int64_t base) {
                   a.at(base + active_[k].second), a.width);
     }
   }
-  RETURN_IF_ERROR(reducer_.Fold(accumulators_, elements_, n));
+  RETURN_IF_ERROR(reducer_.Combine(accumulators_, elements_, n));
   for (Array& a : arrays_)
     for (int64_t k = 0; k < n && !run; ++k)
       std::memcpy(a.lane(active_[k].first), reinterpret_cast<uint8_t*>(a.some) + k * a.width,
@@ -127,21 +134,21 @@ absl::Status WindowReduction::FoldSome(int64_t base) {
   return absl::OkStatus();
 }
 
-absl::Status WindowReduction::FoldLanes(int64_t base, int64_t w_last) {
+absl::Status WindowReduction::ReduceLanes(int64_t base, int64_t w_last) {
   const int last = static_cast<int>(out_dims_.size()) - 1;
   active_.clear();
   for (int64_t lane = 0; lane < row_; ++lane) {
     const int64_t offset = map_->Offset(last, lane, w_last);
     if (offset >= 0) active_.push_back({lane, offset});
     if (static_cast<int64_t>(active_.size()) == kChunk || (lane == row_ - 1 && !active_.empty())) {
-      RETURN_IF_ERROR(FoldSome(base));
+      RETURN_IF_ERROR(CombineActive(base));
       active_.clear();
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status WindowReduction::FoldRow(absl::Span<const int64_t> prefix) {
+absl::Status WindowReduction::ReduceRow(absl::Span<const int64_t> prefix) {
   for (Array& a : arrays_)
     for (int64_t lane = 0; lane < row_; ++lane) std::memcpy(a.lane(lane), &a.init, a.width);
   const auto windows = absl::MakeConstSpan(map_->window_sizes());
@@ -149,7 +156,7 @@ absl::Status WindowReduction::FoldRow(absl::Span<const int64_t> prefix) {
   ForEachIndex(windows.subspan(0, prefix.size()), [&](absl::Span<const int64_t> w) {
     const int64_t base = map_->Offset(prefix, w);
     for (int64_t last = 0; base >= 0 && last < windows.back() && status.ok(); ++last)
-      status = FoldLanes(base, last);
+      status = ReduceLanes(base, last);
   });
   return status;
 }
@@ -159,7 +166,7 @@ absl::StatusOr<std::vector<Literal>> WindowReduction::Run() {
   absl::Status status;
   if (row_ == 0) return std::move(results_);
   ForEachIndex(absl::MakeConstSpan(out_dims_).subspan(0, out_dims_.size() - 1), [&](auto prefix) {
-    if (status.ok()) status = FoldRow(prefix);
+    if (status.ok()) status = ReduceRow(prefix);
     for (size_t i = 0; i < results_.size(); ++i)
       StoreWide(results_[i].type(), arrays_[i].row.data(), row_,
                 results_[i].data() + done * ByteWidth(results_[i].type()));
@@ -169,8 +176,8 @@ absl::StatusOr<std::vector<Literal>> WindowReduction::Run() {
   return std::move(results_);
 }
 
-// The dimension along which a window is a running total (all elements up to, or from, its own), or
-// -1.
+// The dimension along which a window is a cumulative reduction (all elements up to, or from, its
+// own), or -1.
 int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
   int found = -1;
   for (size_t d = 0; d < window.size(); ++d) {
@@ -186,8 +193,8 @@ int RunningDimension(const Window& window, const Shape& shape, bool& reverse) {
   return found;
 }
 
-// Running folds along lines of `size` places, each of `lanes` neighbouring widened values, from
-// either end, for reducers that take their arguments in either order.
+// Cumulative reductions along lines of `size` places, each of `lanes` neighbouring widened values,
+// from either end, for reducers whose arguments commute.
 class SlidingReduction {
  public:
   SlidingReduction(Reducer& reducer, int64_t lanes, int width, bool reverse)
@@ -204,11 +211,11 @@ class SlidingReduction {
     for (int64_t k = 1; k < size; ++k) {
       const int64_t at = reverse_ ? size - 1 - k : k, before = reverse_ ? at + 1 : at - 1;
       if (at / block == before / block && !in_order_)
-        RETURN_IF_ERROR(FoldPlace(place(line, at), place(line, before)));
+        RETURN_IF_ERROR(CombinePlace(place(line, at), place(line, before)));
     }
     for (int64_t at = 0; in_order_ && at < size; ++at)
       for (int64_t next = at + 1; next < size && next / block == at / block; ++next)
-        RETURN_IF_ERROR(FoldPlace(place(line, at), place(line, next)));
+        RETURN_IF_ERROR(CombinePlace(place(line, at), place(line, next)));
     const int64_t blocks = (size + block - 1) / block;
     if (blocks <= 1) return absl::OkStatus();
     std::vector<Complex> storage((blocks * lanes_ * width_ + 15) / 16);
@@ -221,17 +228,17 @@ class SlidingReduction {
     for (int64_t at = 0; at < size; ++at) {
       const int64_t before = reverse_ ? at / block + 1 : at / block - 1;
       if (before >= 0 && before < blocks)
-        RETURN_IF_ERROR(FoldPlace(place(line, at), place(totals, before)));
+        RETURN_IF_ERROR(CombinePlace(place(line, at), place(totals, before)));
     }
     return absl::OkStatus();
   }
 
  private:
-  absl::Status FoldPlace(uint8_t* into, const uint8_t* value) {
+  absl::Status CombinePlace(uint8_t* into, const uint8_t* value) {
     for (int64_t lane = 0; lane < lanes_; lane += kChunk) {
       void* const accumulators[] = {into + lane * width_};
       const void* const elements[] = {value + lane * width_};
-      RETURN_IF_ERROR(reducer_.Fold(accumulators, elements, std::min(kChunk, lanes_ - lane)));
+      RETURN_IF_ERROR(reducer_.Combine(accumulators, elements, std::min(kChunk, lanes_ - lane)));
     }
     return absl::OkStatus();
   }
@@ -243,9 +250,9 @@ class SlidingReduction {
   bool in_order_;  // each place sums up what follows it in its block, the nearest first
 };
 
-// A running fold along dimension d in one pass.
-absl::StatusOr<Literal> FoldRunning(const EvalContext& context, Reducer& reducer, int d,
-                                    bool reverse) {
+// A cumulative reduction along dimension d in one pass.
+absl::StatusOr<Literal> SlidingReduce(const EvalContext& context, Reducer& reducer, int d,
+                                      bool reverse) {
   const Literal& operand = *context.operands[0];
   const Shape& shape = operand.shape();
   const int width = WideBytes(shape.type);
@@ -255,15 +262,15 @@ absl::StatusOr<Literal> FoldRunning(const EvalContext& context, Reducer& reducer
   LoadWide(context.operands[1]->type(), context.operands[1]->data(), 1, init.data());
   const int64_t stride = RowMajorStrides(shape.dims)[d], size = shape.dims[d];
   const int64_t block = RoundedScanBlock(context.instruction, shape).value_or(size);
-  SlidingReduction fold(reducer, stride, width, reverse);
+  SlidingReduction sliding(reducer, stride, width, reverse);
   for (int64_t outer = 0; outer < operand.element_count(); outer += stride * size) {
     uint8_t* first = values + (outer + (reverse ? (size - 1) * stride : 0)) * width;
     for (int64_t k = 0; k < stride; ++k) {
       void* const cell[] = {first + k * width};
       const void* const start[] = {init.data()};
-      RETURN_IF_ERROR(reducer.Fold(cell, start, 1));
+      RETURN_IF_ERROR(reducer.Combine(cell, start, 1));
     }
-    RETURN_IF_ERROR(fold.Run(values + outer * width, size, block));
+    RETURN_IF_ERROR(sliding.Run(values + outer * width, size, block));
   }
   Literal result(context.instruction.shape());
   StoreWide(result.type(), values, operand.element_count(), result.data());
@@ -271,7 +278,7 @@ absl::StatusOr<Literal> FoldRunning(const EvalContext& context, Reducer& reducer
 }
 
 // A window over nothing: each initial value meets one element.
-absl::StatusOr<Literal> FoldScalars(const EvalContext& context) {
+absl::StatusOr<Literal> ReduceScalars(const EvalContext& context) {
   const size_t n = context.operands.size() / 2;
   std::vector<const Literal*> arguments(context.operands.begin() + n, context.operands.end());
   arguments.insert(arguments.end(), context.operands.begin(), context.operands.begin() + n);
@@ -284,7 +291,7 @@ absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
   const bool tuple = context.instruction.shape().IsTuple();
   const Window& window = context.instruction.attr<WindowAttrs>().window;
   const Literal& operand = *context.operands[0];
-  if (operand.shape().rank() == 0) return FoldScalars(context);
+  if (operand.shape().rank() == 0) return ReduceScalars(context);
   const size_t arrays = context.operands.size() / 2;
   for (size_t i = 0; i < arrays; ++i)  // both are computed in the wide type of the array
     if (WideBytes(context.operands[i]->type()) != WideBytes(context.operands[arrays + i]->type()))
@@ -297,7 +304,7 @@ absl::StatusOr<Literal> EvaluateReduceWindow(const EvalContext& context) {
     const bool any_order = reducer.regroups() || !reverse;
     if ((reducer.simple() && any_order) ||
         RoundedScanBlock(context.instruction, operand.shape()).has_value())
-      return FoldRunning(context, reducer, running, reverse);
+      return SlidingReduce(context, reducer, running, reverse);
   }
   WindowReduction reduction(context);
   ASSIGN_OR_RETURN(std::vector<Literal> results, reduction.Run());
@@ -341,7 +348,7 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(const EvalContext& context) {
     });
     if (picked >= 0 && status.ok()) {
       void* const into[] = {cell(totals, picked)};
-      status = scatter.Fold(into, {cell(updates, at)}, 1);
+      status = scatter.Combine(into, {cell(updates, at)}, 1);
     }
   });
   RETURN_IF_ERROR(status);

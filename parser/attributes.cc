@@ -1,5 +1,10 @@
-// Reads an instruction's attributes: the fields of its opcode's struct, and the computations it
-// calls.
+// Reads attributes generically: the fields of an opcode's attribute struct (ir/attributes.h) are
+// visited by name, and the field's type chooses the reader (ReadValue). No attribute has code of
+// its own here.
+//   dimensions={0,1}      field `dimensions` of type DimVector -> a list of integers
+// Order: attributes of all instructions (metadata, sharding, ...), the opcode's own, called
+// computations, then unknown ones, which get a "did you mean" or are kept as text. A bit per field
+// finds repeated and missing attributes.
 #include <algorithm>
 #include <utility>
 

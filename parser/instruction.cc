@@ -1,4 +1,9 @@
-// Reads one instruction: name, shape, opcode, what stands between the parentheses.
+// Reads one instruction: `[ROOT] name = shape opcode(operands), attributes`.
+//
+// The shape may be missing where inference gives it, operands may be instructions in place
+// (`add(f32[2] exponential(x), y)`), and the short forms `all-reduce-start(...)` of asynchronous
+// operations become async-start with a computation around the operation. An instruction that fails
+// keeps its name in the scope as broken (parser/recovery.cc).
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"

@@ -1,4 +1,9 @@
 // Reads literals: nested braces, numbers of every element type, tuples.
+//   f32[2,2] { {1, 2}, {3, inf} }      (s32[] 1, pred[2] {1, 0})
+// Numbers go straight into the literal's bytes, in row-major order. Each element must be present
+// and in range; {...} stands for a value that the text elides. Memory is allocated only as fast as
+// the text proves to be long (kFewElements), so that `f32[1000000000] {1}` is refused without a
+// gigabyte.
 #include "parser/literals_internal.h"
 
 #include <algorithm>
@@ -82,7 +87,7 @@ bool ReadPred(Reader& r, ElementType, uint8_t* to) {
   return true;
 }
 
-// The bits of a NaN with a payload (0: the usual quiet one); false where the type has no room for
+// The bits of a NaN with a payload (0: the usual quiet one); false where the type cannot hold
 // the payload.
 bool NanBits(ElementType type, bool negative, uint64_t payload, uint64_t& bits) {
   const FloatFormat& format = FormatOf(type);

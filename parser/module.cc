@@ -1,5 +1,10 @@
-// Reads what stands around the computations: the HloModule line, the tables after it, and what they
-// imply.
+// Reads the module around the computations: the HloModule line, the tables of stack frames after
+// it, and what follows from both.
+//
+// Text that comes with a log or mail is accepted: lines before `HloModule` and glog prefixes are
+// skipped. A text may also be a single computation or a single instruction without header. Files of
+// other kinds (MLIR, LLVM IR, gzip, UTF-16) are recognized by their first bytes and refused by
+// name.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,13 @@
-// What to do after an error: where to read on, and what the user may have meant.
+// What to do after an error: where to continue, and what the user may have meant.
+//
+// One mistake should give one message. After an error the parser skips to the next line that looks
+// like an instruction (`name =`), a computation (`name ... {` in the first column) or a closing
+// brace. Names that the skipped text seems to define become "broken": their uses are accepted
+// silently.
+//   a = f32[4] exponental(x)     error: unknown opcode, did you mean 'exponential'
+//   b = f32[4] add(a, x)         no error, although a does not exist
+// Searches are bounded (kMaxSuggestionTries names, 1 MiB of text), so that a file of errors stays
+// linear.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -181,8 +190,8 @@ bool ModuleParser::SkipToInstruction(Scope& scope, const char* broken) {
 
 // What is passed over may define names: their uses are no errors of their own.
 void ModuleParser::PoisonNames(Scope& scope, const char* from, const char* to) {
-  constexpr size_t kMost = size_t{1} << 16;  // of a line that has gone wrong
-  absl::string_view text(from, std::min<size_t>(to - from, kMost));
+  constexpr size_t kMax = size_t{1} << 16;  // of a line that has gone wrong
+  absl::string_view text(from, std::min<size_t>(to - from, kMax));
   for (size_t equals = text.find(" = "); equals != absl::string_view::npos;
        equals = text.find(" = ", equals + 1)) {
     size_t start = equals;

@@ -1,4 +1,9 @@
 // Reads shapes: types, dimensions, layouts with their tiles, tuples.
+//   f32[8,<=128]{1,0:T(8,128)S(1)}   (f32[], (s32[2], pred[]))   b(f32[4])
+// Shapes are the most frequent part of a text, hence the shortcuts: a hash table for type names,
+// and PeekShapeText, which finds the end of a shape without parsing it, so that the same text is
+// parsed once per module (ModuleParser::ReadSharedShape). Where PeekShapeText is unsure it returns
+// nothing.
 #include "parser/shapes_internal.h"
 
 #include <algorithm>

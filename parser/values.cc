@@ -1,4 +1,7 @@
-// Reads attribute values: lists, windows, paddings, dimension labels, shapes, literals.
+// Reads attribute values by their type: enums by their spellings, lists, windows, paddings,
+// dimension labels, accuracies, sparsity. ReadValue is overloaded for each type that a field can
+// have; a new type needs a reader here, a printer in printer/attribute_text.cc and a row in
+// proto/attribute_values.cc.
 #include "parser/values_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// The text of attribute values: numbers, lists, windows, dimension numbers, device groups.
+// The text of attribute values, by type: the counterpart of parser/values.cc. Window parts that
+// have their default value in all dimensions are left out:
+//   window={size=3x3 pad=1_1x1_1}     stride, lhs_dilate, rhs_dilate and rhs_reversal are defaults
 #include "printer/attribute_text_internal.h"
 
 #include <charconv>
@@ -42,6 +44,8 @@ void AppendLabels(std::string& out, int64_t first, char first_label, int64_t sec
 
 // Whether any of eight bytes is a control character, a quote, a backslash or beyond ASCII. Where
 // one is, others that are none may seem so too.
+// Tests eight bytes at a time (SWAR): subtracting a limit borrows into a byte's top bit if the byte
+// is below the limit. False positives only cost time.
 inline bool MayNeedEscapes(uint64_t bytes) {
   constexpr uint64_t kOnes = 0x0101010101010101u;
   const auto below = [&](uint64_t word, uint8_t limit) { return (word - kOnes * limit) & ~word; };

@@ -1,4 +1,10 @@
-// Instructions as text: name, shape, operands, and everything after the operands in XLA's order.
+// Instructions as text: `name = shape opcode(operands), attributes`.
+//
+// The order of attributes is XLA's: the opcode's own, called computations, sharding, frontend
+// attributes, control predecessors, statistics, origin, metadata, backend_config, unknown ones. The
+// text must equal XLA's HloModule::ToString byte for byte (score.py text); every deviation in this
+// file is therefore XLA's, not a choice. Shapes and metadata that instructions share are formatted
+// once: AppendOnce copies the earlier output.
 #include <algorithm>
 #include <cmath>
 
@@ -72,6 +78,7 @@ bool HasEmptyWindow(const Instruction& i) {
 
 }  // namespace
 
+// XLA prints a configuration that is one balanced {...} without quotes, anything else quoted.
 bool IsDictionary(absl::string_view text) {
   if (text.empty() || text.front() != '{') return false;
   int64_t depth = 0;

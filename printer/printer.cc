@@ -1,4 +1,9 @@
-// Computations and modules as text: header line, stack-frame tables, order, signatures.
+// Modules and computations as text: header line, stack-frame tables, order of computations,
+// signatures.
+//
+// Computations are printed callees first. The order is XLA's own depth-first walk, which claims all
+// computations that one instruction calls before it visits any of them (PrintingOrder). Stack
+// frames are renumbered by first use, as XLA does when it reads a module.
 #include "printer/printer.h"
 
 #include <algorithm>

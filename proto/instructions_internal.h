@@ -42,7 +42,7 @@ absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& id
 void WriteMetadata(const Instruction& instruction, const StackFrameNumbering& frames,
                    pb::OpMetadata* out);
 void AppendEdges(const Instruction& instruction, const ProtoIds& ids, WireWriter& out);
-size_t MostOfEdges(const Instruction& instruction);  // the room that AppendEdges needs
+size_t MostOfEdges(const Instruction& instruction);  // bytes that AppendEdges may write
 absl::Status WriteOthers(const Instruction& instruction, pb::HloInstructionProto* out);
 // The number that the message gives to the instruction's stack frame.
 int64_t FrameOf(const Instruction& instruction, const StackFrameNumbering& frames);

@@ -1,4 +1,6 @@
-// A table of instructions, by all of them that goes into those fields.
+// The writer's counterpart of recurring.cc: a table from instructions to the bytes of their
+// attributes. Two instructions share an entry if opcode, attributes and extras are equal, except
+// for channel ids. The hash covers what usually differs; a match is always compared field by field.
 #include "proto/known_others_internal.h"
 
 #include <bit>

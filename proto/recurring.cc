@@ -1,4 +1,8 @@
-// Splits messages of instructions and remembers what equal parts were read as.
+// Splits the message of an instruction into what is its own (name, id, operands, called
+// computations) and the rest (opcode and attributes), which usually recurs: the bytes of the rest
+// are looked up in a table of instructions read before, and a hit is cloned instead of parsed.
+// Shapes and metadata have tables of their own. On dumps of large models nearly all instructions
+// hit; libprotobuf parses each distinct rest once.
 #include "proto/recurring_internal.h"
 
 #include <cstring>

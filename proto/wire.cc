@@ -1,4 +1,8 @@
-// The wire format of protobuf without messages.
+// The wire format of protobuf, read and written without message classes: varints (seven bits a
+// byte, low bits first) and length-delimited fields, each after a tag of number and type. Source:
+// protobuf.dev, "Encoding". All readers check bounds: damaged bytes give an error, never a read
+// past the end. DescribeDamage finds the first byte that libprotobuf would refuse, and in which
+// field.
 #include "proto/wire_internal.h"
 
 #include <google/protobuf/descriptor.h>

@@ -1,4 +1,6 @@
-// Shapes and metadata between the IR and their bytes.
+// Shapes and metadata between the IR and their bytes, without messages in between: they are the
+// parts of an instruction that occur most often. What is unusual (layouts with tiles, unknown
+// fields, deep tuples) is left to libprotobuf: the readers return false.
 #include "proto/wire_values_internal.h"
 
 #include <cstring>

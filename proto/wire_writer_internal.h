@@ -27,7 +27,7 @@ class WireWriter {
   // What one of the calls below writes at most, beyond the bytes it is given.
   static constexpr size_t kMaxAround = 24;
 
-  // Makes room for so many bytes; what follows may write no more of them before the next call.
+  // Reserves so many bytes; the following writes may not exceed them before the next call.
   void Reserve(size_t bytes) {
     if (static_cast<size_t>(end_ - at_) < bytes) Grow(bytes);
   }
@@ -71,7 +71,7 @@ class WireWriter {
     return {size(), length};
   }
   // Writes its length; moves the content where that takes more or fewer bytes than expected, for
-  // which there must be room. Returns where the content starts.
+  // which must be reserved. Returns where the content starts.
   size_t Close(const Message& message) {
     const size_t bytes = size() - message.start;
     const size_t length = VarintSize(bytes);

@@ -1,4 +1,6 @@
-// Arrays of a device, where the caller or the run itself put them.
+// One device of an ahead-of-time program: its arguments, results, constants and arena. Memory that
+// the caller has not set is allocated at first use; large blocks ask for huge pages after the first
+// run.
 #include "runtime/aot_device_internal.h"
 
 #include <string.h>

@@ -31,6 +31,7 @@ void SetKernelError(void* ctx, const char* format, ...) {
 
 extern "C" {
 
+// The first error of a run is kept; later ones, of other threads, are dropped.
 void hlokit_set_error(void* ctx, const char* message) {
   auto* run = static_cast<HlokitRunContext*>(ctx);
   if (run == nullptr || !ClaimErrorSlot(run)) return;

@@ -1,5 +1,15 @@
-// Strided copies: dimensions are merged and sorted, then lines are copied, or squares where the two
-// orders differ.
+// Strided copies: transposes, changes of layout, slices.
+//
+// The dimensions of a copy are sorted by the stride of the result and merged where both sides are
+// contiguous. f32[8,64,100] with its last two dimensions transposed is then 8 planes of 64 x 100.
+// If the innermost dimension is dense on both sides, a plane is copied line by line. If the two
+// sides differ, the plane is "crossed": it is transposed tile by tile, a tile being one cache line
+// squared (16 x 16 of f32), so that each line is read and written once.
+//
+// Three ways of writing: directly; with non-temporal stores, for results of 8 MB and more, which
+// saves reading the target (a third of the traffic); through a buffer of 64 rows, where the target
+// lines would share cache sets and evict each other before they are complete.
+// Cost: linear; large copies run at the speed of memory. Stripes are distributed to the threads.
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -10,7 +20,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu_features.h"
 #include "runtime/parallel.h"
-#include "runtime/squares/squares_internal.h"
+#include "runtime/transpose/tile_transpose_internal.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -19,34 +29,34 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kParallelBytes = 64 << 10;  // what one thread should at least move
+constexpr int64_t kParallelBytes = 64 << 10;  // the least that a thread should move
 
 struct Wide {
   uint64_t words[2];
 };  // a 16-byte element
 
-// Bytes of a result that would drive all else out of the caches.
-constexpr int64_t kPastCache = 8 << 20;
+// Bytes of a result that would evict everything else from the caches.
+constexpr int64_t kNonTemporal = 8 << 20;
 constexpr int64_t kLastCache = 32 << 20;
-// Bytes of a result that fit the nearest cache beside its source.
+// Bytes of a result that fits the first-level cache together with its source.
 constexpr int64_t kNearCache = 16 << 10;
 constexpr int64_t kAheadBytes = 12 << 10, kFollowedBytes = 2 << 10;
-// A stripe that goes by way of a buffer: its rows, and what of a row goes at once.
+// A stripe that is transposed through a buffer: its rows, and the bytes of a row per step.
 constexpr int64_t kStripe = 64, kRunBytes = 512;
-// Lines at multiples of it take at most four sets of a cache of 64.
+// Addresses at multiples of it map to at most four of the 64 sets of a first-level cache.
 constexpr int64_t kSetsBytes = 1 << 10;
 
 // Elements of one cache line.
 template <typename T>
-constexpr int64_t SquareEdge() {
+constexpr int64_t TileEdge() {
   return 64 / sizeof(T);
 }
 
-// Rows or columns that are too few for squares of vectors.
+// Below so many rows or columns there is no tile of vectors.
 constexpr int64_t kFew = 8;
 
 // How the lines of a result are written.
-enum class Way { kDirect, kBuffer, kPastCache };
+enum class Way { kDirect, kBuffer, kNonTemporal };
 
 using Dims = std::vector<HlokitCopyDim>;
 
@@ -88,30 +98,30 @@ HlokitCopyDim Part(const HlokitCopyDim& d, int64_t first, int64_t most) {
   return {std::min(most, d.size - first), d.from, d.to};
 }
 
-// How parts of a plane are crossed: whole squares, and what is none.
+// The kernels that transpose whole tiles, and parts of tiles.
 struct Movers {
-  MoveSquare square;
-  MovePart part;
+  TransposeTile tile;
+  TransposePart part;
 };
 
 template <typename T>
-Movers FindMovers(bool past_cache) {
+Movers FindMovers(bool non_temporal) {
   constexpr int kWidth = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  const SquareKernels& kernels = HLOKIT_OF_BEST_ISA(kSquares);
-  const bool past = past_cache && kernels.past_cache[kWidth] != nullptr;
-  return {past ? kernels.past_cache[kWidth] : kernels.by_width[kWidth], kernels.part[kWidth]};
+  const TileTransposeKernels& kernels = HLOKIT_OF_BEST_ISA(kTileTransposes);
+  const bool streams = non_temporal && kernels.non_temporal[kWidth] != nullptr;
+  return {streams ? kernels.non_temporal[kWidth] : kernels.by_width[kWidth], kernels.part[kWidth]};
 }
 
-// What was written past the caches is there before other threads are told of it.
+// Orders non-temporal stores before the stores that tell other threads about them.
 void Fence() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
 }
 
-// Copies without leaving the destination in the cache, nor reading it first, and asks for what lies
-// `ahead` bytes further in the source, if that is not 0. Fence is the caller's.
-void CopyPastCache(const char* from, char* to, int64_t bytes, int64_t ahead = 0) {
+// Copies with non-temporal stores: the target is neither read first nor left in the cache.
+// Prefetches the source `ahead` bytes further, if that is not 0. The caller fences.
+void CopyNonTemporal(const char* from, char* to, int64_t bytes, int64_t ahead = 0) {
 #if defined(__x86_64__)
   const int64_t head = std::min<int64_t>(bytes, -reinterpret_cast<intptr_t>(to) & 63);
   memcpy(to, from, head);
@@ -131,21 +141,21 @@ void CopyPastCache(const char* from, char* to, int64_t bytes, int64_t ahead = 0)
 #endif
 }
 
-// Crosses a square of one cache line a side: lines are read whole and written whole, through a
-// buffer, so that lines whose addresses fall together in the cache do no harm.
+// Transposes a tile. Elements without a vector kernel go through a buffer on the stack, so that
+// lines are read and written whole even where their addresses share cache sets.
 template <typename T>
-void CopySquare(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
-                const HlokitCopyDim& cols) {
-  constexpr int64_t kEdge = SquareEdge<T>();
-  alignas(64) T square[kEdge][kEdge];
+void CopyTile(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
+              const HlokitCopyDim& cols) {
+  constexpr int64_t kEdge = TileEdge<T>();
+  alignas(64) T tile[kEdge][kEdge];
   if (sizeof(T) <= 8 && cols.to == 1) {
-    if (rows.size == kEdge && cols.size == kEdge) return move.square(from, cols.from, to, rows.to);
+    if (rows.size == kEdge && cols.size == kEdge) return move.tile(from, cols.from, to, rows.to);
     return move.part(from, cols.from, to, rows.to, cols.size, rows.size);
   }
   if (rows.size == kEdge && cols.size == kEdge && cols.to == 1) {
-    for (int64_t j = 0; j < kEdge; ++j) memcpy(square[j], from + j * cols.from, sizeof(square[j]));
+    for (int64_t j = 0; j < kEdge; ++j) memcpy(tile[j], from + j * cols.from, sizeof(tile[j]));
     for (int64_t i = 0; i < kEdge; ++i) {
-      for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = square[j][i];
+      for (int64_t j = 0; j < kEdge; ++j) to[i * rows.to + j] = tile[j][i];
     }
     return;
   }
@@ -155,23 +165,23 @@ void CopySquare(const Movers& move, const T* from, T* to, const HlokitCopyDim& r
 }
 
 // A stripe of a plane whose rows are dense in the source (rows.from == 1) and whose columns are
-// dense in the destination: every square from where it lies to where it goes.
+// dense in the destination: tile by tile, directly.
 template <typename T>
-void CopyStripeBySquares(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
-                         const HlokitCopyDim& cols) {
-  constexpr int64_t kEdge = SquareEdge<T>();
+void CopyStripeByTiles(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
+                       const HlokitCopyDim& cols) {
+  constexpr int64_t kEdge = TileEdge<T>();
   if (sizeof(T) <= 8 && std::min(rows.size, cols.size) < kFew && cols.to == 1)
     return move.part(from, cols.from, to, rows.to, cols.size, rows.size);
   for (int64_t c = 0; c < cols.size; c += kEdge) {
     for (int64_t r = 0; r < rows.size; r += kEdge) {
-      CopySquare(move, from + r + c * cols.from, to + r * rows.to + c * cols.to,
-                 Part(rows, r, kEdge), Part(cols, c, kEdge));
+      CopyTile(move, from + r + c * cols.from, to + r * rows.to + c * cols.to, Part(rows, r, kEdge),
+               Part(cols, c, kEdge));
     }
   }
 }
 
-// The same by way of a buffer, from which lines go in runs of eight: lines of a square whose
-// addresses fall together in the cache drive each other out before they are whole.
+// The same through a buffer, from which eight lines (kRunBytes) of a row are written at a time.
+// Without it, target lines that share cache sets would evict each other before they are complete.
 template <typename T>
 void CopyStripeByBuffer(const Movers& move, const T* from, T* to, const HlokitCopyDim& rows,
                         const HlokitCopyDim& cols) {
@@ -179,8 +189,8 @@ void CopyStripeByBuffer(const Movers& move, const T* from, T* to, const HlokitCo
   alignas(64) T buffer[kStripe * kRun];
   for (int64_t c = 0; c < cols.size; c += kRun) {
     const int64_t run = std::min(kRun, cols.size - c);
-    CopyStripeBySquares(move, from + c * cols.from, buffer, {rows.size, 1, kRun},
-                        {run, cols.from, 1});
+    CopyStripeByTiles(move, from + c * cols.from, buffer, {rows.size, 1, kRun},
+                      {run, cols.from, 1});
     for (int64_t r = 0; r < rows.size; ++r)
       memcpy(to + r * rows.to + c, buffer + r * kRun, run * sizeof(T));
   }
@@ -210,51 +220,54 @@ class StridedCopy {
 
   void Run(const T* from, T* to) const {
     if (planes_ * rows_.size * cols_.size == 0) return;
-    // Stripes of rows of all planes are dealt out.
+    // The unit of work is a stripe of rows of one plane.
     const int64_t bytes = planes_ * rows_.size * cols_.size * int64_t{sizeof(T)};
-    const bool past_cache = bytes >= kPastCache && HasOwnLines(to);
-    const Way way = past_cache                                   ? Way::kPastCache
-                    : bytes >= kNearCache && LinesFallTogether() ? Way::kBuffer
-                                                                 : Way::kDirect;
+    const bool non_temporal = bytes >= kNonTemporal && HasOwnLines(to);
+    const Way way = non_temporal                              ? Way::kNonTemporal
+                    : bytes >= kNearCache && LinesShareSets() ? Way::kBuffer
+                                                              : Way::kDirect;
     const int64_t height = std::min(rows_.size, StripeHeight(way, bytes));
     const int64_t width = StripeWidth(height);
-    const int64_t below = (rows_.size + height - 1) / height;
-    const int64_t beside = (cols_.size + width - 1) / width;
+    const int64_t stripes_down = (rows_.size + height - 1) / height;
+    const int64_t stripes_across = (cols_.size + width - 1) / width;
     const int64_t stripe_bytes = std::max<int64_t>(1, height * width * sizeof(T));
-    const Movers move = FindMovers<T>(past_cache);
-    ParallelFor(ctx_, planes_ * below * beside, std::max<int64_t>(1, kParallelBytes / stripe_bytes),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; ++i) {
-                    const int64_t row = i / beside % below * height, col = i % beside * width;
-                    CopyStripe(move, way, from + row * rows_.from + col * cols_.from,
-                               to + row * rows_.to + col * cols_.to, i / (beside * below),
-                               Part(rows_, row, height), Part(cols_, col, width));
-                  }
-                  if (past_cache) Fence();
-                });
+    const Movers move = FindMovers<T>(non_temporal);
+    ParallelFor(
+        ctx_, planes_ * stripes_down * stripes_across,
+        std::max<int64_t>(1, kParallelBytes / stripe_bytes), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t row = i / stripes_across % stripes_down * height,
+                          col = i % stripes_across * width;
+            CopyStripe(move, way, from + row * rows_.from + col * cols_.from,
+                       to + row * rows_.to + col * cols_.to, i / (stripes_across * stripes_down),
+                       Part(rows_, row, height), Part(cols_, col, width));
+          }
+          if (non_temporal) Fence();
+        });
   }
 
  private:
   int64_t StripeHeight(Way way, int64_t bytes) const {
     if (!crossed_) return std::max<int64_t>(1, 4096 / (cols_.size * int64_t{sizeof(T)}));
     if (way == Way::kBuffer) return kStripe;
-    // Narrow stripes do best out of a cache, wide ones out of memory.
-    return (way == Way::kPastCache && bytes < kLastCache ? 2 : 4) * SquareEdge<T>();
+    // Measured: narrow stripes are faster from a cache, wide ones from memory.
+    return (way == Way::kNonTemporal && bytes < kLastCache ? 2 : 4) * TileEdge<T>();
   }
 
-  // Few long rows are no work for many threads; then stripes are parts of them.
+  // A few long rows give too few stripes for many threads; then a stripe is a part of a row.
   int64_t StripeWidth(int64_t height) const {
     if (!crossed_ || height < rows_.size || cols_.to != 1) return std::max<int64_t>(1, cols_.size);
     return std::max<int64_t>(kStripe, kParallelBytes / (height * int64_t{sizeof(T)}) & -kStripe);
   }
 
-  // Whether the lines of a stripe's rows share few sets of the nearest cache. Bytes do as well.
-  bool LinesFallTogether() const {
+  // Whether the lines of a stripe's rows share few sets of the first-level cache. Elements of one
+  // byte gain nothing from the buffer.
+  bool LinesShareSets() const {
     if (sizeof(T) == 1 || sizeof(T) > 8 || !crossed_ || cols_.to != 1) return false;
     return rows_.to * int64_t{sizeof(T)} % kSetsBytes == 0 && rows_.size >= kStripe / 2;
   }
 
-  // Short rows that lie apart are more streams than the machine follows by itself.
+  // Short strided rows are more streams than the hardware prefetcher follows: prefetch in software.
   int64_t Ahead() const {
     const int64_t row = cols_.size * int64_t{sizeof(T)};
     if (dims_.empty() || row * rows_.size == 0 || row > kFollowedBytes) return 0;
@@ -262,7 +275,7 @@ class StridedCopy {
     return planes * dims_.back().from * int64_t{sizeof(T)};
   }
 
-  // Whether the squares of a crossed copy, or the dense rows of another, are made of whole cache
+  // Whether the tiles of a crossed copy, or the dense rows of another, are made of whole cache
   // lines.
   bool HasOwnLines(const T* to) const {
     const auto whole = [](int64_t elements) { return elements * int64_t{sizeof(T)} % 64 == 0; };
@@ -271,7 +284,7 @@ class StridedCopy {
            std::all_of(dims_.begin(), dims_.end(), [&](const auto& d) { return whole(d.to); });
   }
 
-  // What of a plane begins at `from` and `to` in the first of all.
+  // Copies a stripe of plane number `plane`; `from` and `to` are its start in plane 0.
   void CopyStripe(const Movers& move, Way way, const T* from, T* to, int64_t plane,
                   const HlokitCopyDim& rows, const HlokitCopyDim& cols) const {
     for (size_t i = dims_.size(); i-- > 0;) {
@@ -281,12 +294,12 @@ class StridedCopy {
       to += index * dims_[i].to;
     }
     if (crossed_ && way == Way::kBuffer) return CopyStripeByBuffer(move, from, to, rows, cols);
-    if (crossed_) return CopyStripeBySquares(move, from, to, rows, cols);
+    if (crossed_) return CopyStripeByTiles(move, from, to, rows, cols);
     for (int64_t r = 0; r < rows.size; ++r) {
       const T* line = from + r * rows.from;
-      if (way == Way::kPastCache) {
-        CopyPastCache(reinterpret_cast<const char*>(line),
-                      reinterpret_cast<char*>(to + r * rows.to), cols.size * sizeof(T), ahead_);
+      if (way == Way::kNonTemporal) {
+        CopyNonTemporal(reinterpret_cast<const char*>(line),
+                        reinterpret_cast<char*>(to + r * rows.to), cols.size * sizeof(T), ahead_);
       } else {
         CopyLine(line, to + r * rows.to, cols);
       }
@@ -338,8 +351,8 @@ void hlokit_copy(void* ctx, const void* from, void* to, int64_t bytes) {
 
 void hlokit_copy_out(void* ctx, const void* from, void* to, int64_t bytes) {
   hlokit::ParallelFor(ctx, bytes, hlokit::kParallelBytes * 4, [&](int64_t begin, int64_t end) {
-    hlokit::CopyPastCache(static_cast<const char*>(from) + begin, static_cast<char*>(to) + begin,
-                          end - begin);
+    hlokit::CopyNonTemporal(static_cast<const char*>(from) + begin, static_cast<char*>(to) + begin,
+                            end - begin);
     hlokit::Fence();
   });
 }

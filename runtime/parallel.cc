@@ -44,6 +44,9 @@ struct alignas(64) Share {
   int64_t end;
 };
 
+// A loop is cut into ranges that depend on its size alone, never on the number of threads, so
+// results do not depend on it either. Each thread starts with a block of neighbouring ranges (its
+// share) and then takes ranges from the others' shares.
 struct Loop {
   void* ctx;
   HlokitLoopBody fn;
@@ -63,6 +66,8 @@ struct Loop {
     }
   }
 
+  // Own share first, then the others' in turn: a counter per share makes taking a range one atomic
+  // add.
   void Run(int me) {
     for (int t = 0; t < threads; ++t) Drain(shares[(me + t) % threads]);
   }
@@ -156,6 +161,7 @@ class Pool {
   }
 
   // The epoch of the next loop.
+  // Spinning first: the next kernel usually starts within microseconds, waking a thread takes tens.
   uint32_t Await(uint32_t seen) {
     for (int i = 0; i < kSpins; ++i) {
       if (const uint32_t now = epoch_.load(); now != seen) return now;

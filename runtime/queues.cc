@@ -1,4 +1,5 @@
-// Two locked lists of items; waiting wakes now and then to see whether the run was cancelled.
+// Infeed and outfeed queues: two lists of items, each with a lock. A waiting program wakes every
+// kCancelInterval to see whether its run was cancelled.
 #include "runtime/queues.h"
 
 #include <chrono>
@@ -63,11 +64,11 @@ class Queue {
     if (!items_.empty()) items_.pop_front();
   }
 
-  int64_t FrontSizes(int64_t room, int64_t* bytes) {
+  int64_t FrontSizes(int64_t capacity, int64_t* bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (items_.empty()) return -1;
     const Item& item = items_.front();
-    for (size_t i = 0; i < item.size() && static_cast<int64_t>(i) < room; ++i)
+    for (size_t i = 0; i < item.size() && static_cast<int64_t>(i) < capacity; ++i)
       bytes[i] = item[i].size();
     return static_cast<int64_t>(item.size());
   }
@@ -110,8 +111,8 @@ int32_t hlokit_outfeed_pop(HlokitQueues* queues, int64_t count, void* const* arr
          queues->outfeed.Take(count, arrays, bytes);
 }
 
-int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t room, int64_t* bytes) {
-  return queues->outfeed.FrontSizes(room, bytes);
+int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t capacity, int64_t* bytes) {
+  return queues->outfeed.FrontSizes(capacity, bytes);
 }
 
 void hlokit_infeed(void* ctx, int64_t count, void* const* results, const int64_t* bytes) {

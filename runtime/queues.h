@@ -22,9 +22,9 @@ void hlokit_infeed_push(HlokitQueues* queues, int64_t count, const void* const* 
 // not `bytes` (then it stays).
 int32_t hlokit_outfeed_pop(HlokitQueues* queues, int64_t count, void* const* arrays,
                            const int64_t* bytes, int64_t timeout_ms);
-// The number of arrays in the oldest item of the outfeed and their sizes, up to `room` of them; -1
-// if there is none.
-int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t room, int64_t* bytes);
+// The number of arrays in the oldest item of the outfeed and their sizes, up to `capacity` of them;
+// -1 if there is none.
+int64_t hlokit_outfeed_front(HlokitQueues* queues, int64_t capacity, int64_t* bytes);
 
 // Program side: infeed waits for an item, outfeed never waits. Errors (in the context): no queues;
 // an item of other sizes than the instruction's, which is dropped; the run was cancelled while it

@@ -1,5 +1,8 @@
-// A bump allocator per thread; what does not fit gets a block of its own, and the next idle moment
-// grows the bump block.
+// Scratch memory of kernels: a bump allocator per thread.
+//
+// A Scratch takes the next bytes of its thread's block and gives them back when it is destroyed;
+// they nest like stack frames. What does not fit is allocated separately, and the block grows when
+// it is next idle, so that a steady program allocates nothing. Blocks above kMaxKept are not kept.
 #include "runtime/scratch.h"
 
 #include <stdlib.h>

@@ -127,13 +127,13 @@ class Rendezvous {
   }
 
   std::string WaitingText() const {
-    constexpr int kMost = 16;
+    constexpr int kMax = 16;
     std::string text;
     int named = 0;
     for (size_t device = 0; device < states_.size(); ++device) {
       const State& state = states_[device];
       if (state.waits_at == nullptr && !state.left) continue;
-      if (++named > kMost) return text + ", ...";
+      if (++named > kMax) return text + ", ...";
       text += (named > 1 ? ", device " : "device ") + std::to_string(device) +
               (state.left ? " has ended" : std::string(" at ") + state.waits_at);
     }

@@ -1,4 +1,8 @@
-// Element-wise comparison with three kinds of tolerance.
+// Element-wise comparison with three kinds of tolerance: absolute, relative, ulps.
+//
+// Equal bytes are equal, except NaN, which equals NaN of any payload. The report holds counts, a
+// histogram of relative errors and the kMaxWorst worst elements. Distances in ulps count
+// representable values between the two, across zero too.
 #include "types/compare.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Literals from and to NumPy arrays.
+// Literals from and to NumPy arrays (.npy). Element types that numpy lacks (bf16, f8, 4-bit
+// integers) are taken from, and written as, raw bytes of the same width, one element a byte for
+// types below a byte. An array of a bounded shape may be smaller than the bounds: its sizes become
+// the dynamic sizes. Fortran order is converted.
 #include "types/npy.h"
 
 #include <cstring>

@@ -1,4 +1,11 @@
-// The graph of waiting among channel instructions, and its circles.
+// Finds deadlocks of send and recv: cycles in the graph of which channel instruction waits for
+// which.
+//
+// An instruction waits for the one before it in its computation's schedule, a send for the recv of
+// its channel, and the -done halves for both.
+//   A: send(0), recv(1)   B: send(1), recv(0)   deadlock: both wait in their send
+//   A: recv(1), send(0)   B: recv(0), send(1)   fine: recv returns at once, recv-done waits
+// Instructions that a topological order cannot reach are on a cycle or behind one. Linear.
 #include "verifier/channel_order.h"
 
 #include <map>

@@ -15,17 +15,17 @@ int64_t IdsOf(const CollectiveGroups& c, const ModuleHeader& header) {
 }
 
 bool Fits(const ReplicaGroups& groups) {
-  constexpr int64_t kMost = int64_t{1} << 24;
+  constexpr int64_t kMax = int64_t{1} << 24;
   auto product = [](const DimVector& dims) {
     int64_t p = 1;
-    for (int64_t d : dims) p = d < 1 || p > kMost ? int64_t{0} : p * d;
+    for (int64_t d : dims) p = d < 1 || p > kMax ? int64_t{0} : p * d;
     return p;
   };
   const int64_t devices = product(groups.reshape_dims);
   const bool permutes =
       groups.transpose_perm.empty() ||
       IsPermutation(groups.transpose_perm, static_cast<int64_t>(groups.reshape_dims.size()));
-  return devices > 0 && devices <= kMost && devices == product(groups.iota_dims) && permutes;
+  return devices > 0 && devices <= kMax && devices == product(groups.iota_dims) && permutes;
 }
 
 // Opcodes whose groups may differ in size.

@@ -1,4 +1,8 @@
-// Cycles: among the instructions of a computation, and among computations that call each other.
+// Cycles among the instructions of a computation, and among computations that call each other.
+//
+// Both use Kahn's topological order: nodes without open dependencies are removed until none is
+// left. What remains contains a cycle; following open dependencies for n steps ends on it. Linear,
+// and without recursion, so that a chain of a million instructions does not overflow the stack.
 #include "support/dense_map.h"
 #include "verifier/verifier_internal.h"
 

@@ -9,10 +9,10 @@ namespace {
 // The product of sizes, or -1 where one is below 1 or the product is no plausible number of
 // devices.
 int64_t Product(absl::Span<const int64_t> sizes) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   int64_t product = 1;
   for (int64_t size : sizes) {
-    if (size < 1 || __builtin_mul_overflow(product, size, &product) || product > kMost) return -1;
+    if (size < 1 || __builtin_mul_overflow(product, size, &product) || product > kMax) return -1;
   }
   return product;
 }

@@ -8,6 +8,8 @@ namespace hlokit {
 namespace {
 
 // Scrambles an id so that sums of them tell sets apart.
+// Constants of splitmix64. Comparing sums takes linear time, where comparing lists of users would
+// be quadratic for a value with many users; a wrong list passes with probability about 2^-64.
 uint64_t Mix(int64_t id) {
   uint64_t x = static_cast<uint64_t>(id) + 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

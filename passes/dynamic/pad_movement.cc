@@ -117,9 +117,9 @@ void PadReverse(DynamicArrays& a, Instruction* i) {
     if (sizes[d] == nullptr) continue;
     const Shape shape = turned->shape();
     const int64_t bound = shape.dims[d];
-    PaddingConfig room(shape.rank());
-    room[d].high = bound;
-    Instruction* longer = a.w().Pad(turned, a.w().Integer(shape.type, 0), room);
+    PaddingConfig padding(shape.rank());
+    padding[d].high = bound;
+    Instruction* longer = a.w().Pad(turned, a.w().Integer(shape.type, 0), padding);
     std::vector<Instruction*> starts(shape.rank(), a.Int(0));
     starts[d] = a.w().Binary(Opcode::kSubtract, a.Int(bound), sizes[d]);
     turned = a.w().DynamicSlice(longer, starts, shape.dims);

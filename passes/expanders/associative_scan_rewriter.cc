@@ -38,10 +38,10 @@ class BlockedScan {
     DimVector split = x->shape().dims;
     split[dim_] = block_;
     split.insert(split.begin() + dim_, blocks);
-    Instruction* neutral = w_.Identity(opcode_, type_);
-    Instruction* parts = w_.Reshape(w_.Pad(x, neutral, padding), split);
+    Instruction* identity = w_.Identity(opcode_, type_);
+    Instruction* parts = w_.Reshape(w_.Pad(x, identity, padding), split);
     DimVector slice = Without(split, dim_ + 1);
-    Instruction* inner = Scan(parts, dim_ + 1, w_.Fill(RowMajor(type_, slice), neutral), 0);
+    Instruction* inner = Scan(parts, dim_ + 1, w_.Fill(RowMajor(type_, slice), identity), 0);
     const int64_t end = reverse ? 0 : block_ - 1;
     Instruction* ends = w_.Reshape(w_.SliceOf(inner, dim_ + 1, end, end + 1), slice);
     Instruction* before = Before(ends, blocks, reverse);

@@ -21,7 +21,7 @@ bool IsLong(const WindowDim& d) {
          d.window_dilation == 1;
 }
 
-struct Fold {
+struct WindowReducer {
   HloWriter& w;
   Instruction* init;
   Computation* function;
@@ -93,19 +93,19 @@ bool Splits(const Instruction& i, const Window& window) {
   return elements > kMaxWrittenOut && (dims > 1 || any_long) && !RoundsSteps(i);
 }
 
-Instruction* Split(Instruction* i, const Fold& fold) {
+Instruction* Split(Instruction* i, const WindowReducer& reducer) {
   const Window& window = i->attr<WindowAttrs>().window;
   Instruction* x = i->operand(0);
   if (Splits(*i, window)) {
     for (size_t d = 0; d < window.size(); ++d)
-      if (window[d] != WindowDim()) x = fold.Along(x, static_cast<int64_t>(d), window[d]);
+      if (window[d] != WindowDim()) x = reducer.Along(x, static_cast<int64_t>(d), window[d]);
     return x;
   }
   const WindowDim& last = window.back();
   if (last.size == 1 || (last.pad_low == 0 && last.pad_high == 0)) return nullptr;
   Window bare = window;
-  x = fold.Padded(x, bare);
-  return fold.Windows(x, bare);
+  x = reducer.Padded(x, bare);
+  return reducer.Windows(x, bare);
 }
 
 absl::StatusOr<Instruction*> SplitWindow(Instruction* i, Rewriter& r) {

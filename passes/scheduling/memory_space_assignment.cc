@@ -1,4 +1,4 @@
-// Lives of arrays, and room for them.
+// Live ranges of arrays, and which of them fit the fast memory space together.
 #include "passes/scheduling/memory_space_assignment.h"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ class Assignment {
  private:
   bool Place(const Computation& c) {
     const std::vector<Instruction*> order = c.ScheduleOrPostOrder();
-    const auto known = room_.find(&c);
-    std::vector<int64_t> free(order.size(), known == room_.end() ? bytes_ : known->second);
+    const auto known = free_bytes_.find(&c);
+    std::vector<int64_t> free(order.size(), known == free_bytes_.end() ? bytes_ : known->second);
     bool changed = false;
     for (const Life& life : LivesOf(order)) {
       const int64_t bytes = life.made->shape().ByteSize();
@@ -63,9 +63,9 @@ class Assignment {
     }
     for (size_t k = 0; k < order.size(); ++k)
       for (const Computation* called : order[k]->called()) {
-        int64_t& room =
-            room_.try_emplace(called, std::numeric_limits<int64_t>::max()).first->second;
-        room = std::min(room, free[k]);
+        int64_t& left =
+            free_bytes_.try_emplace(called, std::numeric_limits<int64_t>::max()).first->second;
+        left = std::min(left, free[k]);
       }
     return changed;
   }
@@ -94,7 +94,7 @@ class Assignment {
 
   int64_t bytes_, space_;
   RewriteControl& control_;
-  absl::flat_hash_map<const Computation*, int64_t> room_;  // what callers leave
+  absl::flat_hash_map<const Computation*, int64_t> free_bytes_;  // what callers leave
 };
 
 class MemorySpaceAssignment final : public Pass {

@@ -139,15 +139,15 @@ Instruction* DynamicSliceConstant(Instruction* i, Rewriter& r) {
   if (i->operand_count() != from.rank() + 1) return nullptr;
   SliceSpec slice;
   for (int64_t d = 0; d < from.rank(); ++d) {
-    const int64_t room = from.dims[d] - i->shape().dims[d];
+    const int64_t slack = from.dims[d] - i->shape().dims[d];
     int64_t start = 0;
-    if (room != 0) {
+    if (slack != 0) {
       const Literal* value =
           i->operand(d + 1)->IsConstant() ? i->operand(d + 1)->literal() : nullptr;
       if (value == nullptr || !i->operand(d + 1)->shape().IsScalar()) return nullptr;
       start = value->GetInt(0);
       const bool huge = value->type() == ElementType::kU64 && start < 0;
-      start = huge ? room : std::clamp<int64_t>(start, 0, room);
+      start = huge ? slack : std::clamp<int64_t>(start, 0, slack);
     }
     slice.push_back({start, start + i->shape().dims[d], 1});
   }

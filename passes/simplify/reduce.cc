@@ -188,10 +188,10 @@ Instruction* ReduceOfReduce(Instruction* i, Rewriter& r) {
   if (a == nullptr || b == nullptr || a->opcode() != b->opcode() ||
       (IsFloat(i->shape().type) && !IsOrder(a)) || IsComplex(i->shape().type))
     return nullptr;
-  const bool neutral = (a->opcode() == Opcode::kAdd && IsSplat(inner->operand(1), 0)) ||
-                       (a->opcode() == Opcode::kMultiply && IsSplat(inner->operand(1), 1)) ||
-                       (IsOrder(a) && inner->operand(1) == i->operand(1));
-  if (!neutral) return nullptr;
+  const bool identity = (a->opcode() == Opcode::kAdd && IsSplat(inner->operand(1), 0)) ||
+                        (a->opcode() == Opcode::kMultiply && IsSplat(inner->operand(1), 1)) ||
+                        (IsOrder(a) && inner->operand(1) == i->operand(1));
+  if (!identity) return nullptr;
   DimVector reduced = Dims(inner), left;
   for (int64_t d = 0; d < inner->operand(0)->shape().rank(); ++d)
     if (!Contains(Dims(inner), d)) left.push_back(d);

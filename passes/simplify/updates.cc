@@ -62,11 +62,11 @@ Instruction* UpdateOfSplat(Instruction* i, Rewriter& r) {
   for (int64_t d = 0; d < i->shape().rank(); ++d) {
     const std::optional<int64_t> start = IntegerSplat(i->operand(2 + d));
     if (!start) return nullptr;
-    const int64_t room = i->shape().dims[d] - update->shape().dims[d];
+    const int64_t slack = i->shape().dims[d] - update->shape().dims[d];
     const bool huge = *start < 0 && IsUnsigned(i->operand(2 + d)->shape().type);
     PaddingDim& pad = padding.emplace_back();
-    pad.low = huge ? room : std::clamp<int64_t>(*start, 0, room);
-    pad.high = room - pad.low;
+    pad.low = huge ? slack : std::clamp<int64_t>(*start, 0, slack);
+    pad.high = slack - pad.low;
   }
   return r.Add(Opcode::kPad, i->shape(), {update, whole->operand(0)}, PadAttrs{std::move(padding)});
 }

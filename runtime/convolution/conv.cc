@@ -1,5 +1,14 @@
-// Convolutions as dots: window places are summed dimensions whose strides overlap those of the
-// rows.
+// Convolutions as matrix products without a copy (im2col) of the input.
+//
+// The element of the input that output place o and window place w meet is
+//   o * window_stride + w * rhs_dilation - pad_low
+// so with strides that overlap, the input is a matrix of places by (window, feature) whose index
+// maps the matrix product follows (runtime/dot). What does not fit that form is brought to it:
+// - reversed windows: negative strides of the kernel (Unreverse);
+// - dilated input (gradients of strided convolutions): one plain convolution for each remainder of
+// the output place, over every lhs_dilation-th window place (RunPhases);
+// - padding: a padded copy of the input (CopyPadded), linear in its size. Depthwise convolutions
+// have a kernel of their own (depthwise.h).
 #include "runtime/convolution/conv.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Depthwise convolutions: one pass over the output places, all features of a place together.
+// Depthwise convolutions: each feature has a window of its own, so there is no sum over features
+// for a matrix product. One pass over the output places computes all features of a place together,
+// a vector of features at a time: sums[f] += x[place + tap][f] * w[tap][f]. The gradient of such a
+// window has the same form with batch and features exchanged.
 #include "runtime/convolution/depthwise_internal.h"
 
 #include <algorithm>

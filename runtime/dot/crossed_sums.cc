@@ -1,4 +1,8 @@
-// One side of a dot is copied, so that its sums lie as those of the other side.
+// Dots over two or more dimensions that are ordered differently in the two operands:
+//   sum over i, j of a[i,j] b[j,i]
+// No common order is contiguous on both sides, so the smaller dense operand is first copied into
+// the other's order. The copy is linear in that operand; strided access would slow every step of
+// the product.
 #include "runtime/dot/crossed_sums_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,12 @@
-// Turns dots of any layout into matrix products over index maps.
+// Dots of any layout as matrix products over index maps.
+//
+// Dimensions are of four kinds: batch, rows (free in lhs), columns (free in rhs), sums
+// (contracted). Those of one kind are sorted by stride and merged where both sides allow it, so
+// most dots become plain matrices; what cannot be merged becomes a table of offsets (index_maps.h).
+//   f32[8,16,32] . f32[32,64] over 32: rows 8 * 16 merge to 128; m = 128, k = 32, n = 64
+// Batches run in parallel, or one after the other where each is large enough for all threads. A
+// complex product is two real ones of twice the depth (RunComplex), with real and imaginary parts
+// as one more summed dimension.
 #include "runtime/dot/dot.h"
 
 #include <algorithm>

@@ -1,4 +1,24 @@
-// Blocked matrix product: packs slabs of A and B, then fills C by register tiles in parallel.
+// Blocked matrix product C = A B, in the manner of GotoBLAS and BLIS.
+//
+// The innermost kernel computes a register tile of C, e.g. 14 x 32 of f32 on AVX512: per position k
+// it loads one row of B (two vectors), broadcasts each element of a column of A, and does one fused
+// multiply-add per accumulator. To feed it with contiguous memory, A is packed into panels of the
+// tile's height and B into panels of its width. Depth is cut into slabs so that a panel of B stays
+// in the first-level cache and a block of panels of A in the second-level one (kBlockBytes).
+//
+// Four ways of running. The first three add in the same order and give the same bits, so the choice
+// among them may depend on the number of threads; RunDeep depends on the sizes alone:
+// - RunSlabs: the general case; per slab A and B are packed, then tiles are distributed to threads;
+// - RunTall: many rows: B is packed once for all, each thread packs and multiplies blocks of A;
+// - RunWide: few rows: A is packed once, each thread packs panels of B, or the first register tile
+// packs the panel while it multiplies (PacksInTiles);
+// - RunDeep: few tiles and long sums: the sums are split into parts of at least kDeepPart
+// positions. Products of one or a few rows or columns are dot products of rows instead
+// (row_dots.h).
+//
+// Operands are read through index maps (index_maps_internal.h), so that convolutions and batched,
+// transposed or strided dots use this code without a copy of their operands. Cost: 2 m n k flops
+// near the peak of the machine; packing m k + n k elements.
 #include "runtime/dot/gemm_internal.h"
 
 #include <algorithm>
@@ -83,6 +103,7 @@ class Product {
   bool IsNarrow(int64_t cols) const {
     return kernels_->vectors[kGemmNarrow] > 0 && cols <= kernels_->lanes;
   }
+  // Columns that the kernels would compute, whole vectors of them.
   double Padded(int64_t cols) const {
     const int64_t unit = IsNarrow(cols) ? kernels_->lanes : 2 * kernels_->lanes;
     return static_cast<double>(CeilDiv(cols, unit) * unit);

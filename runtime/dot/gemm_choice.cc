@@ -1,4 +1,6 @@
-// Which compiled kernels a matrix product runs on.
+// Which compiled kernels a matrix product runs on: by element type, size, and instruction set
+// (AVX512_BF16 pairs, AVX512_VNNI quads of bytes and pairs of short integers). The choice never
+// changes integer results; floats accumulate in f32, or in f64 if a type is f64.
 #include <algorithm>
 
 #include "runtime/cpu_features.h"

@@ -15,6 +15,8 @@ constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory fo
 
 // The register tile of Micro and MicroPacking; `packed` is null for the former.
 template <typename T, typename B, int kRows, int kVectors, bool kPacks>
+// sum[r][v] stays in registers over the whole loop: kRows * kVectors accumulators, kVectors columns
+// of B and one broadcast element must not exceed the vector registers (HLOKIT_ACCUMULATORS).
 HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* packed,
                             T* c, int64_t ldc, bool accumulate) {
   using Vector = typename VectorOf<T>::Type;

@@ -1,6 +1,11 @@
 // The inner loop of Gemm for operands of s8 and u8: AVX512_VNNI multiplies four unsigned by four
-// signed bytes along k and sums them in 32 bits. B stays as it is; an A of the same type is moved
-// by 128 to the other sign, which adds (s8) or takes away (u8) 128 times each column's sum of B.
+// signed bytes along k and sums them in 32 bits.
+//
+// The instruction takes one unsigned and one signed operand. Where A has the same type as B, A is
+// offset by 128 to the other sign (a ^ 0x80), which adds 128 times the column sum of B for s8:
+//   sum (a + 128) b = sum a b + 128 sum b
+// CloseQuads stores the correction behind each packed panel, and the accumulators start from it, so
+// it costs nothing in the loop. All arithmetic wraps modulo 2^32, so the result is exact.
 #define HLOKIT_ISA isa_avx512
 #define HLOKIT_VECTOR_BYTES 64
 #define HLOKIT_ACCUMULATORS 28

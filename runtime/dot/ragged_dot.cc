@@ -1,4 +1,6 @@
-// One dot a group.
+// Ragged dots: rows (or sums) are partitioned into groups of sizes known at run time, and each
+// group meets its own slice of rhs: one dot per group. Sizes that exceed the remaining rows are
+// clamped; rows of no group are zero.
 #include "runtime/dot/ragged_dot.h"
 
 #include <algorithm>

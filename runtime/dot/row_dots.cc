@@ -1,4 +1,7 @@
-// Products of few rows with columns that lie along the summed dimension: read where they lie.
+// Products of few rows (up to 64) with columns that are contiguous along the summed dimension, such
+// as f32[1,k] times a transposed weight matrix. Packing B would cost more than the product: B is
+// read once, in place, kGemmDotCols columns at a time, while the few rows of A stay in the cache.
+// Bound by memory bandwidth for one row.
 #include <algorithm>
 #include <vector>
 

@@ -36,6 +36,8 @@ constexpr int64_t kShortColumn = 256;
 
 // kRows rows with the kCols columns from `col` on.
 template <typename T, typename B, int kRows, int kCols>
+// A vector of partial sums per (column, row) pair; the lanes of all of them are added at the end,
+// by a transpose in registers. Positions that fill no vector are added one by one into `total`.
 static void RowDots(const RowDotTask<T>& task, int64_t col) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;

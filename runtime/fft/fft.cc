@@ -1,5 +1,15 @@
-// Transforms of one to three dimensions: lines along a dimension are gathered in blocks,
-// transformed and put back.
+// Fourier transforms of one to three dimensions.
+//
+// A transform along one dimension consists of many independent lines. kMaxLines of them are
+// gathered into a buffer, interleaved: element j of all lines is contiguous. Every butterfly then
+// works on whole vectors, one line per lane, for any length. Real and imaginary parts are separate
+// arrays. A multi-dimensional transform applies this along each dimension in turn.
+//
+// Real transforms of even length n are complex ones of length n/2 over pairs (x[2j], x[2j+1]), with
+// a step before or after that separates the two halves of the spectrum (tangle, untangle in
+// fft_lines_internal.h). The inverse is the forward transform with real and imaginary parts swapped
+// (Exchange) and a factor 1/n. Cost: 5 n log2 n flops a line, in blocks of at most kBlockBytes of
+// buffers per thread.
 #include "runtime/fft/fft.h"
 
 #include <algorithm>
@@ -250,6 +260,7 @@ class Transform {
 
   // Large prime factors are computed in double precision: the chirp loses some.
   template <typename Use>
+  // Lengths with prime factors above 13 use Bluestein's algorithm (fft_plan.cc).
   void WithTransform(int64_t length, bool inverse, double scale, const Use& use) const {
     if (sizeof(F) == 4 && NeedsBluestein(length)) {
       AxisTransform<F, double> transform(ctx_, length, inverse, scale);

@@ -1,6 +1,11 @@
 // Butterflies of all radices, over vectors of interleaved lines; the including file defines
-// HLOKIT_ISA and HLOKIT_VECTOR_BYTES. Only data() of vectors is used here: their other members
-// could be shared with code for lesser machines.
+// HLOKIT_ISA and HLOKIT_VECTOR_BYTES.
+//
+// One pass of radix r reads r values that are groups * stride elements apart, computes their
+// discrete transform in registers, multiplies by twiddles and writes them stride elements apart.
+// Radices 2, 3, 4, 5 and 8 are written out; 7, 11 and 13 take r^2 multiplications by the
+// definition. Only data() of std::vector is used: other members are inline functions that the
+// linker could take from here, compiled with instructions that a lesser machine lacks.
 #pragma once
 
 #include "runtime/fft/fft_internal.h"

@@ -1,4 +1,12 @@
-// Factors lengths, computes twiddles in extended precision, and runs plans.
+// Plans: lengths factored into radices, twiddle factors, and the loop over the passes.
+//
+// A length with prime factors up to 13 is a sequence of Stockham passes (autosort: no bit reversal;
+// each pass reads one buffer and writes the other). Any other length n uses Bluestein's algorithm:
+// a product with a chirp exp(-pi i j^2 / n), a convolution by a transform of a smooth length of at
+// least 2n - 1, and a second product with the chirp.
+//   n = 120 = 8 * 5 * 3: three passes      n = 17: Bluestein over 36 >= 33
+// Twiddles are computed in long double from the first eighth of the circle, so each is correctly
+// rounded or nearly so. Plans are cached by length for the life of the process.
 #include <math.h>
 
 #include <map>

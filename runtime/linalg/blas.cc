@@ -1,4 +1,10 @@
-// The library knows matrices by columns; one by rows is its transpose.
+// Cholesky factorization and triangular solves by OpenBLAS, for dense matrices of kLeastSize rows
+// and more.
+//
+// The library stores matrices by columns. A row-major matrix is its transpose in that order, so no
+// copy is needed: a lower triangle is passed as an upper one, and A X = B as X^T A^T = B^T.
+// Right-hand sides are solved in groups of kColumnsTogether, so that bits do not depend on the
+// threads.
 #include "runtime/linalg/blas_internal.h"
 
 #include <algorithm>

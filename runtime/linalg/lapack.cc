@@ -1,4 +1,11 @@
-// Loads LAPACK, dispatches, and wraps the factorizations.
+// LAPACK's functions behind XLA's custom calls lapack_{s,d,c,z}NAME_ffi: factorizations here,
+// eigenvalues and singular values in lapack_eigen.cc.
+//
+// The library is loaded at the first call (dlopen), so programs start without it and machines
+// without it get an error that names the function. Each wrapper copies the operands that LAPACK
+// overwrites, asks for the size of the workspace (lwork = -1), and runs the matrices of a batch in
+// parallel, each on one thread. Arrays are column-major, as XLA states them in
+// operand_layout_constraints.
 #include "runtime/linalg/lapack.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,8 @@
-// Wraps LAPACK's singular values, eigenvalues and reductions.
+// LAPACK's singular values (gesdd, gesvd), eigenvalues (syevd, heevd, geev), Schur forms (gees) and
+// reductions (sytrd, gehrd). See lapack.cc for how calls are made.
+//
+// As in jaxlib, a matrix with an infinity or NaN is not given to the divide-and-conquer functions,
+// which may not end on it: its results are NaN and its info is -4.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,12 @@
-// Blocked Cholesky factorization and substitution on row-major copies, for small matrices, unusual
-// layouts and machines without OpenBLAS; hlokit_dot does the bulk of the work.
+// Blocked Cholesky factorization and triangular substitution on row-major copies, for small
+// matrices, unusual layouts and machines without OpenBLAS.
+//
+// Both work on kBlock rows or columns at a time. What the finished part contributes to a block is
+// one matrix product (hlokit_dot), which holds nearly all of the n^3 / 3 (Cholesky) or n^2 m
+// (substitution) multiply-adds; only the diagonal blocks use scalar loops:
+//   L11 L11* = A11;  L21 = A21 L11^-*;  A22 -= L21 L21*   (repeated on A22)
+// Matrices of a batch run in parallel. A matrix that is not positive definite gives NaN, or its
+// info.
 #include "runtime/linalg/linalg.h"
 
 #include <algorithm>

@@ -18,6 +18,8 @@ struct PhiloxBatch {
   uint32_t x[4][kBatch];
 };
 
+// One round of Philox-4x32: two 32 x 32 -> 64 bit products, whose high halves are mixed with the
+// key.
 HLOKIT_INLINE void PhiloxRound(PhiloxBatch& b, uint32_t key0, uint32_t key1) {
   for (int64_t i = 0; i < kBatch; ++i) {
     const uint64_t product0 = uint64_t{b.x[0][i]} * 0xd2511f53u;

@@ -1,5 +1,14 @@
-// Sorts rows: gathers blocks of rows into scratch, sorts keys or entries there, and scatters the
-// result.
+// Sorts rows: gathers blocks of rows into scratch memory, sorts keys or entries there, and scatters
+// the result. Three ways, by what the comparator is (codegen/sort_call.cc recognizes it):
+// - one array by its own order: values become unsigned integers of the same order (KeyCodec) and
+// are sorted in place by vqsort or std::sort;
+// - several arrays by one key: entries (key, position) are sorted, then every array is permuted.
+// Positions make entries unique, so the result is stable with any algorithm;
+// - any comparator: a merge sort of positions that calls the compiled comparator, n log2 n times.
+//
+// Numeric order treats -0 and 0 as equal and all NaNs as equal. They share one key while they are
+// sorted; afterwards the elements of that block get their original bits back, in the original order
+// (Restore).
 #include "runtime/sort/sort.h"
 
 #include <string.h>

@@ -33,6 +33,8 @@ struct KeyCodec {
     bits = IsZero(bits) ? U{0} : bits;
     return IsNan(bits) ? static_cast<U>(kInfinity | (kInfinity >> 1)) : bits;
   }
+  // Floats are sign and magnitude: flipping all bits of negative ones and the sign of others makes
+  // unsigned integers of the same order. Signed integers only need the sign flipped.
   static U Encode(U bits) {
     if constexpr (kKind == KeyKind::kUnsigned) return bits;
     if constexpr (kKind == KeyKind::kSigned) return bits ^ kSign;

@@ -14,29 +14,30 @@ namespace {
 template <typename Entry>
 class Least {
  public:
-  Least(Entry* room, int64_t capacity, int64_t k) : room_(room), capacity_(capacity), k_(k) {}
+  Least(Entry* scratch, int64_t capacity, int64_t k)
+      : scratch_(scratch), capacity_(capacity), k_(k) {}
 
   void Add(const Entry& entry) {
     if (bounded_ && !(entry < bound_)) return;
-    room_[count_++] = entry;
+    scratch_[count_++] = entry;
     if (count_ == capacity_) Shrink();
   }
   // The k least, sorted.
   const Entry* Finish() {
     if (count_ > k_) Shrink();
-    SortAscending(room_, count_);
-    return room_;
+    SortAscending(scratch_, count_);
+    return scratch_;
   }
 
  private:
   void Shrink() {
-    std::nth_element(room_, room_ + (k_ - 1), room_ + count_);
+    std::nth_element(scratch_, scratch_ + (k_ - 1), scratch_ + count_);
     count_ = k_;
-    bound_ = room_[k_ - 1];
+    bound_ = scratch_[k_ - 1];
     bounded_ = true;
   }
 
-  Entry* room_;
+  Entry* scratch_;
   int64_t capacity_, k_;
   int64_t count_ = 0;
   Entry bound_ = {};

@@ -80,8 +80,8 @@ std::string PeakText(const PeakMemory& peak) {
       absl::StrCat("\npeak memory: arguments ", peak.arguments, ", results ", peak.results,
                    ", constants ", peak.constants, ", temporaries ", peak.temporaries, " bytes",
                    peak.at_peak.empty() ? "\n" : "; of the latter at the peak:\n");
-  constexpr size_t kMost = 10;
-  for (size_t k = 0; k < std::min(kMost, peak.at_peak.size()); ++k) {
+  constexpr size_t kMax = 10;
+  for (size_t k = 0; k < std::min(kMax, peak.at_peak.size()); ++k) {
     const Instruction& maker = *peak.at_peak[k].maker;
     absl::StrAppendFormat(&text, "%14d  %s  %s\n", peak.at_peak[k].bytes, maker.name(),
                           SourceLine(maker));

@@ -1,4 +1,12 @@
-// Delta debugging over lists of instructions, and single edits tried in turn.
+// Reduces a module to the smallest one that still shows a fault: delta debugging (ddmin, Zeller and
+// Hildebrandt 2002) over the instructions of each computation, then single edits.
+//
+// ddmin: the instructions are cut into n parts. If one part alone shows the fault, it becomes the
+// module; if the rest without a part does, that does; else n doubles. Instructions that are left
+// out but needed become parameters or constants. Then calls are inlined, shapes shrink and
+// annotations go, each as long as the fault shows. All steps repeat until none helps. Each
+// candidate costs a run of the test; options.jobs candidates run at a time. About n log n runs at
+// best, n^2 at worst.
 #include "tools/hlo-reduce/reducer.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Dimensions made smaller, everywhere at once.
+// Candidates with smaller dimensions. A size occurs in many shapes, so all dimensions of one size
+// shrink together (and, if wanted, its multiples by the same factor): f32[64,128] and f32[128,10]
+// stay consistent when 128 becomes 8. Constants keep their corner; slices, pads and windows are
+// adjusted, and the verifier decides whether the result is still a module.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,13 @@
-// Probing level by level: the first wrong instruction of a computation, then what it calls.
+// Finds the first wrong instruction of a run (hlo-run --bisect, --check-nans).
+//
+// 1. Probes: modules that return many instructions' values at once (at most kProbeBytes) run on
+// both sides; the first value that differs, in execution order, belongs to the culprit. 2. If all
+// agree, making values results has hidden the fault (fusion changed): bisection over single results
+// finds it (FirstDifferentAlone), log2 n runs. 3. The culprit is cut out with the reference's
+// inputs, alone and then with more of its operands, until the cut shows the fault (Cut). 4. If the
+// culprit calls computations and is wrong by itself, the search continues inside them, one
+// iteration of a loop at a time, on the reference's values. For NaN the first instruction is sought
+// that holds one while none of its operands does.
 #include "tools/probe/find.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Visits of all runs of a computation, with probes for what is wanted of each.
+// Traces values inside called computations: all runs of a computation are visited on one side
+// (loops one iteration at a time), and a probe returns what is wanted of each run. Names are paths:
+// `loop[2]/branch/add.5`.
 #include "tools/probe/trace.h"
 
 #include "absl/container/flat_hash_map.h"

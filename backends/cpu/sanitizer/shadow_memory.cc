@@ -50,8 +50,8 @@ absl::StatusOr<std::unique_ptr<ShadowedBlock>> ShadowedBlock::Make(int64_t size)
   Range& range = TheRange();
   const std::lock_guard<std::mutex> lock(range.mutex);
   if (range.first == nullptr) range.first = Reserve();
-  const int64_t room = kShadowDistance - range.next - 2 * kGap;
-  if (range.first == nullptr || size > room)
+  const int64_t space = kShadowDistance - range.next - 2 * kGap;
+  if (range.first == nullptr || size > space)
     return ResourceExhausted("the system has no addresses for ", size, " bytes and their state");
   // Not at a page's begin: an address that is a multiple of more than 64 is by chance.
   char* const data = range.first + range.next + kGap + 64;

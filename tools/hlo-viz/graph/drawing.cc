@@ -1,4 +1,8 @@
-// From a selection to nodes, edges and boxes.
+// From a selection to nodes, edges and boxes, in XLA's conventions (hlo_graph_dumper): constants
+// and reducers become text in their users, fusions and called computations become boxes,
+// get-tuple-elements may become edge labels. Formats are unknown here: formats/ writes the Drawing.
+// Linear in shown instructions and edges; at most kMaxParallelEdges edges are drawn between two
+// nodes.
 #include "tools/hlo-viz/graph/drawing.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Opening scopes by size, and edges between what is left closed.
+// Overviews: scopes instead of instructions. Starting with the root, the largest closed scope is
+// opened until about the wanted number of nodes is visible; edges between hidden instructions
+// become edges between the scopes that hold them.
 #include "tools/hlo-viz/graph/overview.h"
 
 #include <algorithm>

@@ -1,4 +1,11 @@
-// Building the tree: op_names first, then what has none beside its users, then blocks and parts.
+// Builds the tree of scopes that pictures open and close.
+//
+// 1. op_names give paths: "jit(f)/layer_0/attention/dot" is an instruction in layer_0/attention. 2.
+// An instruction without op_name belongs to the common scope of its users, else of its operands. 3.
+// Scopes of fewer than kSmallestScope instructions join their parents; chains of single children
+// become one scope. 4. A scope of more than kMaxChildren members is cut: repeated blocks first
+// (layers; tokens are hashes of opcode and shape), then where the fewest values cross (Crossings).
+// Near linear in instructions; repeated blocks take n log n (repeats.h).
 #include "tools/hlo-viz/graph/scope_tree.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Squares in vector registers; the including file defines HLOKIT_ISA and HLOKIT_VECTOR_BYTES.
+// Tile transpose in vector registers; the including file defines HLOKIT_ISA and
+// HLOKIT_VECTOR_BYTES.
 #pragma once
 
 #include <string.h>
@@ -9,16 +10,16 @@
 #endif
 
 #include "runtime/lanes_internal.h"
-#include "runtime/squares/squares_internal.h"
+#include "runtime/transpose/tile_transpose_internal.h"
 
 namespace hlokit::HLOKIT_ISA {
 namespace {
 
-// Lanes that fill a line, written past the caches; others as they are.
-template <bool kPastCache, int kLanes, typename T, typename V>
+// Non-temporal store where the lanes fill a cache line; an ordinary store otherwise.
+template <bool kNonTemporal, int kLanes, typename T, typename V>
 void Store(T* to, const V& row) {
 #if HLOKIT_VECTOR_BYTES == 64
-  if constexpr (kPastCache && sizeof(V) == 64) {
+  if constexpr (kNonTemporal && sizeof(V) == 64) {
     __m512i line;
     memcpy(&line, &row, 64);
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), line);
@@ -29,9 +30,9 @@ void Store(T* to, const V& row) {
 }
 
 #if HLOKIT_VECTOR_BYTES == 64
-// Two squares beside each other in the result, whose rows make whole lines.
-inline void MovePastCache(const uint16_t* from, int64_t from_pitch, uint16_t* to,
-                          int64_t to_pitch) {
+// Two tiles that are adjacent in the result, so that their rows make whole cache lines.
+inline void TransposeNonTemporal(const uint16_t* from, int64_t from_pitch, uint16_t* to,
+                                 int64_t to_pitch) {
   for (int64_t j = 0; j < 32; j += 16) {
     Lanes<uint16_t, 16>::Type halves[2][16];
 #pragma GCC unroll 2
@@ -52,20 +53,22 @@ inline void MovePastCache(const uint16_t* from, int64_t from_pitch, uint16_t* to
 }
 #endif
 
-template <typename T, bool kPastCache = false>
+template <typename T, bool kNonTemporal = false>
 void Move(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_pitch) {
   constexpr int kEdge = 64 / sizeof(T), kFit = HLOKIT_VECTOR_BYTES / sizeof(T);
   constexpr int kLanes = kFit > 16 ? 16 : kFit;
   const T* from = static_cast<const T*>(from_data);
   T* to = static_cast<T*>(to_data);
 #if HLOKIT_VECTOR_BYTES == 64
-  if constexpr (kPastCache && sizeof(T) == 2) return MovePastCache(from, from_pitch, to, to_pitch);
+  if constexpr (kNonTemporal && sizeof(T) == 2)
+    return TransposeNonTemporal(from, from_pitch, to, to_pitch);
 #endif
-  // Lines are read whole: their addresses may fall together in the cache.
-  alignas(64) T square[kLanes < kEdge ? kEdge * kEdge : 1];
+  // Copied to the stack first, a whole line at a time: lines a power of two apart share cache sets
+  // and would evict each other.
+  alignas(64) T tile[kLanes < kEdge ? kEdge * kEdge : 1];
   if constexpr (kLanes < kEdge) {
-    for (int64_t i = 0; i < kEdge; ++i) memcpy(square + i * kEdge, from + i * from_pitch, 64);
-    from = square;
+    for (int64_t i = 0; i < kEdge; ++i) memcpy(tile + i * kEdge, from + i * from_pitch, 64);
+    from = tile;
     from_pitch = kEdge;
   }
   for (int64_t j = 0; j < kEdge; j += kLanes) {
@@ -76,15 +79,16 @@ void Move(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_p
       TransposeRows<T, kLanes>(rows);
 #pragma GCC unroll 16
       for (int k = 0; k < kLanes; ++k)
-        Store<kPastCache, kLanes>(to + (j + k) * to_pitch + i, rows[k]);
+        Store<kNonTemporal, kLanes>(to + (j + k) * to_pitch + i, rows[k]);
     }
   }
 }
 
-// Squares of kSide; the last of a line or column begins early, so that it ends with it.
+// Tiles of kSide x kSide. The last tile of a line or column overlaps its neighbour, so that no
+// remainder is left: requires lines and length of at least kSide.
 template <typename T, int kSide>
-void MoveSmallSquares(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
-                      int64_t length) {
+void TransposeSmallTiles(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
+                         int64_t length) {
   for (int64_t j = 0; j < lines; j += kSide) {
     const int64_t line = std::min(j, lines - kSide);
     for (int64_t i = 0; i < length; i += kSide) {
@@ -100,7 +104,8 @@ void MoveSmallSquares(const T* from, int64_t from_pitch, T* to, int64_t to_pitch
   }
 }
 
-// kLines lines, or lines of kLength elements: dense ones in a loop that vectorizes.
+// Few lines (kLines), or short lines (kLength elements). The dense case is a loop of its own, which
+// the compiler vectorizes.
 template <typename T, int kLines>
 void Interleave(const T* __restrict from, int64_t from_pitch, T* __restrict to, int64_t to_pitch,
                 int64_t length) {
@@ -125,8 +130,8 @@ void Deinterleave(const T* __restrict from, int64_t from_pitch, T* __restrict to
 }
 
 template <typename T>
-void MoveFewLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
-                  int64_t length) {
+void TransposeFewLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
+                       int64_t length) {
   switch (lines) {
     case 1:
       return Interleave<T, 1>(from, from_pitch, to, to_pitch, length);
@@ -142,8 +147,8 @@ void MoveFewLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, in
   }
 }
 template <typename T>
-void MoveShortLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
-                    int64_t length) {
+void TransposeShortLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, int64_t lines,
+                         int64_t length) {
   switch (length) {
     case 1:
       return Deinterleave<T, 1>(from, from_pitch, to, to_pitch, lines);
@@ -160,32 +165,32 @@ void MoveShortLines(const T* from, int64_t from_pitch, T* to, int64_t to_pitch, 
 }
 
 template <typename T>
-void MoveAnyPart(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_pitch,
-                 int64_t lines, int64_t length) {
+void TransposeAnyPart(const void* from_data, int64_t from_pitch, void* to_data, int64_t to_pitch,
+                      int64_t lines, int64_t length) {
   const T* from = static_cast<const T*>(from_data);
   T* to = static_cast<T*>(to_data);
   const int64_t least = std::min(lines, length);
   if (sizeof(T) == 1 && least >= 16)
-    return MoveSmallSquares<T, 16>(from, from_pitch, to, to_pitch, lines, length);
+    return TransposeSmallTiles<T, 16>(from, from_pitch, to, to_pitch, lines, length);
   if (sizeof(T) <= 4 && least >= 8)
-    return MoveSmallSquares<T, 8>(from, from_pitch, to, to_pitch, lines, length);
+    return TransposeSmallTiles<T, 8>(from, from_pitch, to, to_pitch, lines, length);
   if (sizeof(T) >= 2 && least >= 4)
-    return MoveSmallSquares<T, 4>(from, from_pitch, to, to_pitch, lines, length);
-  if (lines < length) return MoveFewLines(from, from_pitch, to, to_pitch, lines, length);
-  MoveShortLines(from, from_pitch, to, to_pitch, lines, length);
+    return TransposeSmallTiles<T, 4>(from, from_pitch, to, to_pitch, lines, length);
+  if (lines < length) return TransposeFewLines(from, from_pitch, to, to_pitch, lines, length);
+  TransposeShortLines(from, from_pitch, to, to_pitch, lines, length);
 }
 
 }  // namespace
 
-constexpr SquareKernels kSquares = {
+constexpr TileTransposeKernels kTileTransposes = {
     {&Move<uint8_t>, &Move<uint16_t>, &Move<uint32_t>, &Move<uint64_t>},
 #if HLOKIT_VECTOR_BYTES == 64
     {nullptr, &Move<uint16_t, true>, &Move<uint32_t, true>, &Move<uint64_t, true>},
 #else
     {},
 #endif
-    {&MoveAnyPart<uint8_t>, &MoveAnyPart<uint16_t>, &MoveAnyPart<uint32_t>,
-     &MoveAnyPart<uint64_t>}};
+    {&TransposeAnyPart<uint8_t>, &TransposeAnyPart<uint16_t>, &TransposeAnyPart<uint32_t>,
+     &TransposeAnyPart<uint64_t>}};
 
 }  // namespace hlokit::HLOKIT_ISA
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,0 @@
-// Transposition of squares for machines with AVX2.
-#define HLOKIT_ISA isa_avx2
-#define HLOKIT_VECTOR_BYTES 32
-#include "runtime/squares/squares_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,0 @@
-// Transposition of squares for any x86-64 machine.
-#define HLOKIT_ISA isa_base
-#define HLOKIT_VECTOR_BYTES 16
-#include "runtime/squares/squares_kernels_internal.h"
-// SPDX-License-Identifier: Apache-2.0

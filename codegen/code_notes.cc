@@ -1,4 +1,6 @@
-// Notes as metadata.
+// Notes of arrays and instructions in LLVM IR: calls of marker functions for arrays, metadata for
+// instructions. They tell the sanitizer which array a pointer belongs to and which HLO instruction
+// a load or store came from; the passes that add checks remove them (backends/cpu/sanitizer).
 #include "codegen/code_notes.h"
 
 namespace hlokit {

@@ -1,4 +1,5 @@
-// Concatenations: a loop an operand.
+// Concatenations at a root: one loop per operand over its own elements, stored at its offset in the
+// result. Computed element by element, each element would need a test for each operand boundary.
 #include "codegen/domain_loop.h"
 #include "codegen/kernel_strategies.h"
 

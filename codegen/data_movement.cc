@@ -1,5 +1,9 @@
-// Elements of ops that place operand elements: constants, broadcast, transpose, reverse, iota, pad,
-// concatenate.
+// Elements of operations that place operand elements: an element of the result is an element of the
+// operand at another index, so the emitter transforms the index and emits the operand there.
+//   broadcast: drop dimensions        transpose: permute        reverse: size - 1 - i
+//   pad: (i - low) / (interior + 1), the padding value outside
+//   concatenate: a select over the operands
+// No memory is moved: fused into a loop, a transpose is another address computation.
 #include "codegen/element_emitter.h"
 #include "types/float_convert.h"
 

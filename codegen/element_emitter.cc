@@ -1,4 +1,10 @@
-// Dispatch by opcode, memory of values, element loads and stores.
+// Emits one element of an instruction's result as LLVM IR: recursively, operands first, at the
+// indices that data movement asks for. Leaves (operands of the kernel) are loads.
+//
+// Values are memoized per scope: an instruction that is used twice at the same index is computed
+// once. A scope is a loop iteration or a branch; values of outer scopes are visible inside, not the
+// reverse. The recursion is what fusion means here: exp(x + y) in one loop is a load, a load, an
+// add and an exp.
 #include "codegen/element_emitter.h"
 
 #include <algorithm>

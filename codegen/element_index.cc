@@ -1,4 +1,9 @@
-// Index arithmetic: delinearising, linearising, reshapes by groups of dimensions.
+// Index arithmetic. An index is a position in memory order (linear), one value per dimension
+// (multi), or both; each is computed from the other only where it is needed, since divisions are
+// slow.
+//   f32[8,16]: linear 37 -> multi (37 / 16, 37 % 16) = (2, 5)
+// Reshapes map groups of dimensions with equal products onto each other: [6,4] -> [2,3,4] splits
+// only the first dimension and keeps the index of the last.
 #include "codegen/element_index.h"
 
 #include "analysis/in_place.h"

@@ -1,4 +1,7 @@
-// Loops over the elements of the roots, each computed on its own.
+// The general strategy: a loop over the elements of the roots, each computed on its own
+// (element_emitter). It applies to every expression and is therefore the last one of every target's
+// list. Roots of equal shape and layout share a loop; all of them are computed before any is
+// stored, since results may overwrite operands.
 #include <algorithm>
 
 #include "codegen/domain_loop.h"

@@ -1,4 +1,6 @@
-// Expressions: roots, leaves, linearity, cost.
+// Expressions: what a kernel computes, seen as a graph with roots (results) and leaves (operands),
+// whether it comes from a fusion or a single instruction. Helpers tell whether all of it can be
+// walked in memory order (LinearStep) and what an element costs, in simple float operations.
 #include "codegen/expression.h"
 
 #include <algorithm>

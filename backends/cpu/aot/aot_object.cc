@@ -1,4 +1,6 @@
-// From a module to an object: the pipeline of the JIT, for a target machine of the caller's choice.
+// Ahead-of-time compilation: from a module to an object file by the passes and emitters of the JIT,
+// for a target machine of the caller's choice. Target, processor and features are checked by name
+// first: LLVM would ignore unknown ones.
 #include "backends/cpu/aot/aot_object.h"
 
 #include <mutex>

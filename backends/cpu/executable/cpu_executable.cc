@@ -1,4 +1,5 @@
-// Executables, and runs on one device or on several at once.
+// Executables of the CPU. A run on several devices starts a thread for each; they share the
+// rendezvous of the run, and the first error that is not a cancellation is reported.
 #include "backends/cpu/executable/cpu_executable.h"
 
 #include <algorithm>

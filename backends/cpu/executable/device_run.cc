@@ -1,4 +1,6 @@
-// Arguments, temporaries and results in place, the code called, reference kernels served.
+// One device's run: arguments in their layouts, results and arena allocated, the table of pointers
+// that the code reads, and the callback for reference kernels, which converts buffers to literals,
+// lets the interpreter evaluate the instruction, and converts back.
 #include "backends/cpu/executable/device_run_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
-// Loops, branches and calls.
+// Loops, branches and calls as LLVM control flow.
+//
+// Loop state lives in buffers, or in registers where it is small (small_values.h). After the body,
+// the copies of the back edge run as parallel assignments: sources that are targets too go through
+// staging buffers first. Each iteration checks for cancellation by reading one word of the context,
+// except in loops that end within kSoon instructions. Bodies of more than kMaxInline instructions
+// are functions of their own.
 #include <algorithm>
 #include <cstddef>
 

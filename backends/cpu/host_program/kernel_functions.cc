@@ -1,4 +1,10 @@
-// Kernels as functions of their own, run by one thread or many, or inline.
+// Kernels as LLVM functions, run by one thread or many, or inline.
+//
+// A kernel function takes the arrays and a range of units, `kernel(arrays..., begin, end)`. Kernels
+// of little work (kInlineWork) are emitted inside their caller. Kernels that look alike
+// (StructureOf: same opcode, shapes and body) share one function, called with other arrays, which
+// saves compile time in models with equal layers. Arguments carry noalias and alignment where
+// buffer assignment proves them.
 #include <algorithm>
 
 #include "backends/cpu/host_program/module_emitter_internal.h"

@@ -1,4 +1,5 @@
-// Small kernels that do not wait for each other, shared out to threads together.
+// Groups of small independent kernels (the parts of a horizontal fusion): the chunks of all of them
+// are numbered through, and one parallel loop distributes them, so that threads are woken once.
 #include <algorithm>
 
 #include "backends/cpu/host_program/module_emitter_internal.h"

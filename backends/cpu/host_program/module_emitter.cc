@@ -1,4 +1,10 @@
-// Functions for computations, their instructions in order.
+// The host program: one LLVM function per computation that runs, its instructions in schedule
+// order, as kernel calls, library calls, control flow and copies.
+//
+// Functions are distributed to the parts (LLVM modules that threads compile in parallel) by their
+// size. Long computations are cut into functions of kPiece instructions, since LLVM's time grows
+// faster than the function. Instructions without code (tuples, bitcasts, parameters) only name
+// other values' memory.
 #include "backends/cpu/host_program/module_emitter_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Instructions with small results, element by element; stores that nothing reads.
+// Instructions with small results (up to 8 elements, matrices up to 4 x 4), computed element by
+// element into registers, without a loop or a kernel. Their stores are dropped afterwards where
+// nothing reads the memory (DropUnreadStores). Limits: kMaxWork operations, kMaxCode emitted steps.
 #include <algorithm>
 
 #include "analysis/in_place.h"

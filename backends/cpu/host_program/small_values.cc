@@ -1,4 +1,5 @@
-// Looks through what moves no data.
+// Which values are in registers, by instruction and leaf, looked up through tuples, bitcasts and
+// get-tuple-element. Loop-carried scalars and small vectors become phi nodes this way.
 #include "backends/cpu/host_program/small_values.h"
 
 #include "analysis/in_place.h"

@@ -1,5 +1,9 @@
-// Slices and parts of concatenations that are one block in both arrays: a memcpy where they run,
-// instead of a function each.
+// Slices and operands of concatenations that are one contiguous block in both arrays become a
+// memcpy where they run. As loops each would be a function to compile, and a model has thousands of
+// them.
+//   f32[4,8,16] slice [2:3, 0:8, 0:16]: contiguous       [0:4, 2:3, 0:16]: four pieces, not
+//   contiguous
+// Blocks up to kMaxBytes only: longer copies are worth several threads.
 #include <algorithm>
 
 #include "analysis/in_place.h"

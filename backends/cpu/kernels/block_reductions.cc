@@ -1,5 +1,13 @@
-// Sums and products of bf16, f16 and f8 that round at each step: the steps of one result wait for
-// each other, so many results go side by side in vectors.
+// Sums and products of bf16, f16 and f8, which round to the narrow type at each step
+// (ops/reducer.h).
+//
+// Rounding makes the steps of one result a dependent chain of about 10 cycles each, and no
+// regrouping is allowed. So many results are computed at a time, one per vector lane: 16 lanes, in
+// several vectors.
+// - Results that are contiguous in memory (columns): plain vector loads.
+// - Results whose elements are strided (rows): tiles of 16 x 16 words are transposed in registers
+// first, so that a vector holds the same step of 16 rows. Cost per element: a load, a convert, an
+// add and a rounding, shared by 16 lanes.
 #include <algorithm>
 #include <numeric>
 

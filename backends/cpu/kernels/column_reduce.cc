@@ -1,5 +1,9 @@
-// Reductions that keep the fastest dimension: a tile of running values beside each other, rows
-// added one by one.
+// Reductions that keep the fastest dimension: a tile of kTile accumulators, contiguous in memory,
+// to which rows are added one after the other.
+//   f32[1000,512] -> f32[512]: for each tile of 256 columns, for each row: acc[0..255] +=
+//   x[row][0..255]
+// Accumulators stay in the first-level cache, and the loop over columns vectorizes. kRowsTogether
+// rows are added per pass, so that each accumulator is loaded and stored once per four rows.
 #include <algorithm>
 
 #include "analysis/in_place.h"

@@ -1,5 +1,6 @@
-// Padding at the root: the edges in one loop over rows, the operand's elements in another, each
-// without a test for every element.
+// Padding at the root of a kernel: one loop fills the edges of each row, another writes the
+// operand's elements to their places. Element by element, each element would test its index against
+// every dimension.
 #include <algorithm>
 
 #include "backends/cpu/kernels/strategies_internal.h"

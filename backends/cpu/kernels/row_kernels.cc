@@ -1,4 +1,11 @@
-// Row computations: each row is read from memory once, and its passes find it in the cache.
+// Row kernels: softmax, layer norm and the like, where reductions of a row feed elementwise work on
+// the same row (analysis/row_form). A row is read from memory once; its passes find it in the
+// cache.
+//   pass 0: m = max of the row;  pass 1: s = sum of exp(x - m);  pass 2: exp(x - m) * (1 / s)
+// A unit is a row, or a tile of columns where the reduced dimension is not the fastest. Expensive
+// values that several passes need (exp(x - m)) are stored in scratch memory on the stack
+// (RowPlan::kept). Quotients by row values are multiplications by reciprocals
+// (codegen/math/quotient).
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"

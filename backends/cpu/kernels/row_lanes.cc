@@ -1,5 +1,10 @@
-// Rows in vectors, written as such: what LLVM's vectorizer would make of the loops over elements,
-// without the time that it takes to find it.
+// Row kernels in vectors: the loops over a row are emitted with vector types, as LLVM's vectorizer
+// would make them, without the compile time that it takes to find them.
+//
+// A step handles plan.lanes elements; short steps are interleaved two or four times, since the sums
+// of successive steps depend on each other. Rows of bf16 are loaded as words of two elements, even
+// and odd ones apart, so that no shuffle is needed. The last step of a row that lanes do not divide
+// is masked.
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"

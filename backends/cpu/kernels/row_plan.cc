@@ -1,4 +1,9 @@
-// What a row kernel does: its passes, what it keeps from one to the next, and whether in vectors.
+// Plans a row kernel: which values are stored between passes, how many lanes, how wide the tiles of
+// columns, whether bf16 elements are processed in pairs.
+//
+// A value is stored if two passes need it and recomputing it costs more than a load: costly
+// functions, or rounding to bf16. Stored values of a row are limited to kMaxKeptBytes (the
+// first-level cache), of a tile of columns to kMaxKeptOfColumns (the second-level cache).
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"

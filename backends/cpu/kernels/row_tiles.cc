@@ -1,5 +1,7 @@
-// Columns that are only added up: a tile of running values in the nearest cache, wide enough that
-// memory is read in long pieces, rows folded into it two at a time.
+// Column reductions without elementwise work on top: a tile of accumulators in the first-level
+// cache, wide enough that memory is read in pieces of about 2 KB. kRowsTogether rows are added
+// while an accumulator vector is in a register, and arrays beyond kFarBytes are prefetched
+// kRowsAhead rows ahead: the hardware prefetcher reacts too late to pieces that are a row apart.
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"

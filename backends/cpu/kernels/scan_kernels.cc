@@ -1,5 +1,11 @@
-// Cumulative sums and the like: windows that reach from one end of a dimension to each of its
-// elements, as one pass with a running value.
+// Cumulative sums and the like: a reduce-window as long as its dimension, computed in one pass with
+// an accumulator, n steps instead of n^2.
+//
+// The steps of one row depend on each other, so kLanes rows are processed at a time; where rows are
+// not contiguous, a tile of kTile neighbouring columns. A single long row is cut into eight
+// segments: one pass sums the segments, a second one scans each from its start value.
+//   {1,2,3,4,5,6}, three segments: sums {3,7,11}, starts {0,3,10}, result {1,3 | 6,10 | 15,21}
+// Regrouping is allowed for f32 and f64 sums only; narrow floats round at each step.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,7 @@
-// The choice among a target's strategies, for each part of a fusion.
+// The choice among a target's strategies, for each part of a fusion: the first in the list that
+// accepts the expression adds its kernels. The order of the list is the priority, and the last
+// strategy of a target accepts everything that elements can be emitted for. A fusion of several
+// parts (analysis/fusion_parts) gets a choice for each part.
 #include "codegen/kernel_strategies.h"
 
 namespace hlokit {

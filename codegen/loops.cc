@@ -1,4 +1,8 @@
-// Counted loops and branches as basic blocks.
+// Counted loops and branches as basic blocks. A loop is emitted rotated: its test stands at the
+// end, and a test before it is emitted only where the bounds are not constants.
+//   entry:  br (begin < end), loop, exit
+//   loop:   i = phi [begin, entry], [i + 1, latch] ... body ... br (i + 1 < end), loop, exit
+// Loops of one step or none become straight code. Carried values are phis of the loop.
 #include "codegen/loops.h"
 
 namespace hlokit {
@@ -9,6 +13,8 @@ namespace {
 constexpr int64_t kInterleaveFrom = 128;
 constexpr size_t kShortBody = 24, kMediumBody = 40;  // LLVM instructions
 
+// Asks the vectorizer for several copies of a short body, each with its own running value: a float
+// addition takes about four cycles, so that one sum alone leaves the adder idle most of the time.
 void Interleave(llvm::Instruction* back, llvm::BasicBlock* loop) {
   const size_t size = loop->size();
   if (back->getParent() != loop || size > kMediumBody) return;
@@ -29,6 +35,7 @@ llvm::BasicBlock* NewBlock(Builder& b, const char* name) {
   return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
 }
 
+// Returns the carried values after the last step, or `initial` where there is no step.
 Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);

@@ -1,4 +1,8 @@
-// Steps from instructions.
+// Steps from instructions. A Program is what a target executes: for each computation a sequence of
+// steps in schedule order, each with the slices of buffers that it reads and writes.
+//   %r = f32[64,16] dot(%a, %w)  ->
+//   library dot %r(arena[0:256000], parameter1[0:64000]) -> (output0[0:4096])
+// Instructions that only name arrays (tuple, get-tuple-element, bitcast) have no step.
 #include "codegen/program.h"
 
 #include "analysis/in_place.h"
@@ -73,6 +77,7 @@ class ProgramMaker {
     }
   }
 
+  // Appends a sequence that has no steps yet, returns its index; Make fills it in its turn.
   int32_t AddSequence(const Computation& computation, std::vector<BufferCopy> copies) {
     program_.sequences.push_back({&computation, {}, std::move(copies)});
     return static_cast<int32_t>(program_.sequences.size() - 1);
@@ -85,6 +90,7 @@ class ProgramMaker {
 
 }  // namespace
 
+// In the order of StepKind.
 absl::string_view Text(StepKind kind) {
   constexpr absl::string_view kTexts[kNumStepKinds] = {
       "kernel", "library", "collective", "host", "device-id", "while", "conditional", "call"};

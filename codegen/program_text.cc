@@ -1,10 +1,12 @@
-// What hlo-opt --stage=program prints.
+// What hlo-opt --stage=program prints: a line per step, the sequences that it runs indented below
+// it, and the copies that BufferAssignment asks for where they happen.
 #include "absl/strings/str_cat.h"
 #include "codegen/program.h"
 
 namespace hlokit {
 namespace {
 
+// "arena[64:128]": the bytes from 64 up to 128 of the arena.
 std::string SliceText(const Slice& slice) {
   const std::string range = absl::StrCat("[", slice.offset, ":", slice.offset + slice.size, "]");
   switch (slice.kind) {
@@ -66,6 +68,7 @@ class Writer {
     depth_ -= 2;
   }
 
+  // What a step runs its body as: a while has a condition, then a body.
   static std::string Role(StepKind kind, size_t body) {
     if (kind == StepKind::kConditional) return absl::StrCat("branch ", body);
     if (kind == StepKind::kCall) return "callee";

@@ -1,5 +1,9 @@
-// Scatter and select-and-scatter: the base is copied or lies there, then updates are combined in
-// one by one.
+// Scatter and select-and-scatter. The base is copied to the result, unless it already is the
+// result's buffer; then the updates are combined into it one by one.
+//   for each index vector: if its whole window lies inside: for each window element: result[start +
+//   w] = combiner(result[start + w], update)
+// Updates to one place are combined in the order of their indices, so that results do not depend on
+// the number of threads: threads share the work along a window dimension, never along the updates.
 #include <algorithm>
 
 #include "codegen/domain_loop.h"
@@ -9,6 +13,7 @@
 namespace hlokit {
 namespace {
 
+// Tuples and dynamic dimensions are left to the reference evaluator.
 bool ArraysOnly(const Instruction& i) {
   for (const Instruction* operand : i.operands())
     if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
@@ -69,6 +74,8 @@ WindowParts PartsOfWindows(const Instruction& scatter) {
   return {last, size};
 }
 
+// The loops over updates. An update whose window crosses the base's bounds is skipped whole, as XLA
+// defines.
 class ScatterEmitter {
  public:
   ScatterEmitter(const Expression& e, Builder& b, KernelArrays& arrays)
@@ -144,6 +151,7 @@ class ScatterEmitter {
     return inside;
   }
 
+  // The window's size along base dimension `d`: 1 where the updates have no such dimension.
   int64_t WindowSize(int64_t d, const Shape& updates) const {
     if (Contains(dims_.inserted_window_dims, d) || Contains(dims_.input_batching_dims, d)) return 1;
     int64_t at = 0;
@@ -260,6 +268,7 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
 
 }  // namespace
 
+// Every computation called must be one of elements: the combiner, and select's predicate.
 bool CanEmitScatter(const Instruction& s) {
   if (!ArraysOnly(s)) return false;
   for (const Computation* c : s.called())

@@ -1,4 +1,9 @@
-// Elements of slices: static, dynamic, updates, gather.
+// Elements of slices: an element of the result is an element of the operand at another index.
+//   slice:                 x[start + stride * i]
+//   dynamic-slice:         x[clamp(start, 0, size - slice) + i]
+//   dynamic-update-slice:  inside the window update[i - start], else x[i]
+//   gather:                x[clamp(indices[batch]) + offset]
+// Start indices are clamped, never checked, as XLA defines: a slice always lies inside the operand.
 #include "codegen/element_emitter.h"
 
 namespace hlokit {
@@ -65,6 +70,8 @@ ScalarValue ElementEmitter::EmitDynamicSlice(const Instruction* i, const Element
   return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
 }
 
+// Both arms are loaded and one is selected. The index into the update is 0 outside of the window,
+// since the load happens in any case.
 ScalarValue ElementEmitter::EmitDynamicUpdateSlice(const Instruction* i,
                                                    const ElementIndex& index) {
   const Instruction* update = i->operand(1);

@@ -1,4 +1,6 @@
-// Updates in place: the window of a dynamic-update-slice.
+// A dynamic-update-slice at a root, in place: only the window's elements are computed and stored.
+// The operand is copied first where buffer assignment gave the result a buffer of its own. Cost:
+// the window's size instead of the array's, which is what makes loops over a carried array linear.
 #include "analysis/in_place.h"
 #include "codegen/domain_loop.h"
 #include "codegen/kernel_strategies.h"
@@ -6,6 +8,8 @@
 namespace hlokit {
 namespace {
 
+// True, with the operand's number, where `i` is an input of the expression rather than computed in
+// it.
 bool IsLeafParameter(const Expression& e, const Instruction* i, int64_t* operand) {
   for (const Expression::Leaf& leaf : e.leaves) {
     if (leaf.instruction != i) continue;

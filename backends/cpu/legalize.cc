@@ -1,4 +1,11 @@
-// Defusing, constants out of fusions, asynchronous wrappers.
+// The last change of the module before code generation: what is left after it is what the emitters
+// know.
+//   fusion that no kernel computes     its instructions, one by one
+//   constant in a fusion               an operand of the fusion
+//   async-start, copy-start            the operation itself, at the start
+//   collective on one device           its operand, or a copy
+//   vendor custom call                 the HLO it stands for
+// A schedule is kept: what replaces an instruction takes its place.
 #include "backends/cpu/legalize.h"
 
 #include "absl/container/flat_hash_map.h"

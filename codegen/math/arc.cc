@@ -1,4 +1,9 @@
 // Inverse trigonometric functions.
+//   atan2(y, x): the quotient of the smaller by the larger magnitude, less tan(pi/8) where it is
+//   above that, so that the polynomial's argument is at most tan(pi/8); then the angle of the axis
+//   or diagonal is added as two doubles. asin(x): a polynomial in x^2 up to 1/2; above, asin(x) =
+//   pi/2 - 2 asin(sqrt((1 - x) / 2)).
+// f32 computes in f64 and rounds once.
 #include "codegen/math/internal.h"
 
 namespace hlokit {
@@ -73,6 +78,7 @@ HalfAcos SplitAcos(Val z, Val tail) {
 
 }  // namespace
 
+// Two infinities count as (1, 1), one as (1, 0) or (0, 1): C's Annex F.10.1.4 has the same angles.
 Val Atan2(Val y_in, Val x_in) {
   bool narrow = !x_in.is_f64();
   Val y = ToDouble(y_in), x = ToDouble(x_in);

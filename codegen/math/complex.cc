@@ -64,6 +64,8 @@ ComplexVal operator*(ComplexVal a, ComplexVal b) {
 }
 ComplexVal operator-(ComplexVal a) { return {-a.re, -a.im}; }
 
+// a conj(b) / |b|^2, with b scaled by a power of two first so that |b|^2 neither overflows nor
+// vanishes.
 ComplexVal operator/(ComplexVal a, ComplexVal b) {
   Val scale = ScaleToUnit(b);
   ComplexVal divisor = Scale(b, scale);
@@ -73,6 +75,7 @@ ComplexVal operator/(ComplexVal a, ComplexVal b) {
   return RecoverQuotient(a, b, plain);
 }
 
+// z / |z|, and z itself at zero.
 ComplexVal ComplexSign(ComplexVal z) {
   ComplexVal scaled = Scale(z, ScaleToUnit(z));
   Val length = Hypot(scaled.re, scaled.im);
@@ -87,6 +90,7 @@ ComplexVal ComplexExp(ComplexVal z) {
   return {hlokit::Select(vanishes, 0, re), hlokit::Select(vanishes, 0, im)};
 }
 
+// e^z - 1 = expm1(x) cos(y) - 2 sin(y/2)^2 + i e^x sin(y): no cancellation near 0.
 ComplexVal ComplexExpm1(ComplexVal z) {
   Val half_sine = Sin(z.im * 0.5);
   Val re = Fma(Expm1(z.re), Cos(z.im), half_sine * half_sine * -2);
@@ -120,6 +124,7 @@ ComplexVal ComplexLog1p(ComplexVal z) {
   return {hlokit::Select(near_circle, Log1p(excess) * 0.5, Log(length)), Atan2(z.im, shifted.re)};
 }
 
+// sqrt((|z| + |x|) / 2) is the part that cannot cancel; the other is |y| over twice that.
 ComplexVal ComplexSqrt(ComplexVal z) {
   Val length = Hypot(z.re, z.im);
   Val t = Sqrt(Fma(length, 0.5, Abs(z.re) * 0.5));
@@ -148,6 +153,7 @@ ComplexVal ComplexCosh(ComplexVal z) {
   return {re, hlokit::Select((z.re == 0) | (z.im == 0), z.re * 0.0 * z.im, im)};
 }
 
+// Beyond 350 the result is ±1 in double precision; clamping keeps sinh and cosh finite.
 ComplexVal ComplexTanh(ComplexVal z) {
   Val x = CopySign(AtMost(Abs(z.re), 350), z.re);
   Val sinh = Sinh(x), sine = Sin(z.im), cosine = Cos(z.im);
@@ -161,6 +167,8 @@ ComplexVal ComplexSin(ComplexVal z) { return TimesMinusI(ComplexSinh(TimesI(z)))
 ComplexVal ComplexCos(ComplexVal z) { return ComplexCosh(TimesI(z)); }
 ComplexVal ComplexTan(ComplexVal z) { return TimesMinusI(ComplexTanh(TimesI(z))); }
 
+// W. Kahan's formulas ("Branch Cuts for Complex Elementary Functions", 1987), from sqrt(1 - z) and
+// sqrt(1 + z): their signs put the branch cuts where C has them. The same for acos and acosh.
 ComplexVal ComplexAsin(ComplexVal z) {
   ComplexVal below = ComplexSqrt(OneMinus(z)), above = ComplexSqrt(OnePlus(z));
   return {Atan2(z.re, (below * above).re), Asinh((Conjugate(below) * above).im)};
@@ -188,6 +196,7 @@ ComplexVal ComplexAtanh(ComplexVal z) {
 ComplexVal ComplexAsinh(ComplexVal z) { return TimesMinusI(ComplexAsin(TimesI(z))); }
 ComplexVal ComplexAtan(ComplexVal z) { return TimesMinusI(ComplexAtanh(TimesI(z))); }
 
+// e^(w log z). 0^w is 0 where w's real part is positive; z^0 is 1.
 ComplexVal ComplexPow(ComplexVal base, ComplexVal exponent) {
   ComplexVal result = ComplexExp(exponent * ComplexLog(base));
   Val zero = (base.re == 0) & (base.im == 0);

@@ -118,12 +118,15 @@ Val ExpOfSum(Val x, Val x_low) {
   return Fma(p, scale, scale) * PowerOfTwo(reduced.biased - half, x);
 }
 
+// Below -40 the result is -1 in double precision, and 1 / scale would overflow.
 Val Expm1(Val x) {
   Expm1Parts parts = SplitExpm1(AtLeast(AtMost(x, ExpUpperBound(x)), -40));
   Val result = (parts.hi + parts.lo) * parts.scale * 8;
   return Select(Abs(x) < 0x1p-60, x, result);
 }
 
+// e / (1 + e) or 1 / (1 + e) for e = e^-|x|, which is at most 1: no overflow on either side. One
+// Newton step with the divisor's lost bits makes the quotient accurate.
 Val Logistic(Val x) {
   Val e = ExpUpToZero(AtLeast(-Abs(x), ExpLowerBound(x)));
   Val divisor = e + 1;
@@ -184,6 +187,7 @@ Val TanhOfBF16(Val x) {  // E / (E + 2), E = e^2|x| - 1
   return CopySign(e / (e + 2), x);
 }
 
+// (E + E / (E + 1)) / 2 for E = e^|x| - 1: no cancellation near 0.
 Val Sinh(Val x) {
   if (!x.is_f64()) return ViaDouble(Sinh, x);
   Val y = AtMost(Abs(x), 711);
@@ -196,6 +200,7 @@ Val Sinh(Val x) {
   return CopySign(Select(y < 0x1p-60, y, result), x);
 }
 
+// (e^|x| + e^-|x|) / 2; e^|x| / 2 is finite up to where the result is.
 Val Cosh(Val x) {
   if (!x.is_f64()) return ViaDouble(Cosh, x);
   Val y = AtMost(Abs(x), 711);

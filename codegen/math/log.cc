@@ -70,6 +70,8 @@ Val Log(Val x) {
   return LogEdges(x, LogOfParts(split.m - 1, split.k, x.Const(0)));
 }
 
+// log(1 + a + a_low) + extra ln2. What rounding 1 + a lost is added back after division by 1 + a,
+// to first order.
 Val Log1pOfSum(Val a, Val a_low, Val extra) {
   FloatLayout layout = LayoutOf(a);
   Val u = a + 1;
@@ -87,6 +89,7 @@ Val Log1pOfSum(Val a, Val a_low, Val extra) {
 
 Val Log1p(Val x) { return Select(x == 0, x, Log1pOfSum(x, x.Const(0), x.Const(0))); }
 
+// log1p(y + y^2 / (sqrt(y^2 + 1) + 1)): the argument has no cancellation near 0.
 Val Asinh(Val x) {
   if (!x.is_f64()) return ViaDouble(Asinh, x);
   Val y = Abs(x);
@@ -98,6 +101,7 @@ Val Asinh(Val x) {
   return CopySign(Select(y < 0x1p-30, y, result), x);
 }
 
+// log1p(t + sqrt(t^2 + 2t)) for t = x - 1.
 Val Acosh(Val x) {
   if (!x.is_f64()) return ViaDouble(Acosh, x);
   Val t = x - 1;
@@ -109,6 +113,7 @@ Val Acosh(Val x) {
   return Select(x < 1, x.NaN(), result);
 }
 
+// log1p(2y / (1 - y)) / 2, the quotient as a pair.
 Val Atanh(Val x) {
   if (!x.is_f64()) return ViaDouble(Atanh, x);
   Val y = Abs(x);
@@ -124,6 +129,8 @@ Val Atanh(Val x) {
   return CopySign(Select(y < 0x1p-30, y, result), x);
 }
 
+// log(x) as a pair, for powers: the exponent y log x reaches 709, whose last bit as a double would
+// be an error of 2^-44 of the result.
 ValPair LogPair(Val x) {
   Split split = SplitAnyExponent(x);
   // log(m) = 2s (1 + z/3 + z^2 Q(z)), s = (m-1)/(m+1), z = s^2; all but Q in pairs.

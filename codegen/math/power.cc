@@ -1,4 +1,5 @@
-// Roots and powers.
+// Roots and powers. x^y = e^(y log x), with log x as a pair of doubles since e^ turns an absolute
+// error of the exponent into a relative one of the result; for f32 plain doubles are enough.
 #include "codegen/math/internal.h"
 
 namespace hlokit {
@@ -41,6 +42,8 @@ Val Cbrt(Val x) {
   return CopySign(Select(plain, y, result), x);
 }
 
+// The rules of C's Annex F.10.4.4 for signs, zeros and infinities: a negative base has a result for
+// whole exponents only, negative where the exponent is odd; x^0 and 1^y are 1, even for NaN.
 Val Pow(Val x, Val y) {
   Val magnitude = Abs(x);
   Val result = PowMagnitude(magnitude, y);
@@ -55,6 +58,8 @@ Val Pow(Val x, Val y) {
   return Select((y == 0) | (x == 1), 1, result);
 }
 
+// Scaled by a power of two where squares would overflow or vanish. Infinite where either is, even
+// if the other is NaN (Annex F.10.4.3).
 Val Hypot(Val x, Val y) {
   if (!x.is_f64()) {
     Val a = ToDouble(x), b = ToDouble(y);

@@ -1,4 +1,6 @@
-// Reciprocals with one step of Newton's.
+// Many quotients by one divisor: the reciprocal r is computed once, then x / d is x r plus one
+// Newton step, q = x r, q + (x - q d) r. A product and two multiply-adds replace a division. The
+// last bit may differ from a correctly rounded quotient.
 #include "codegen/math/quotient.h"
 
 namespace hlokit {

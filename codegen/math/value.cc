@@ -1,4 +1,5 @@
-// The instructions behind the operators of Val.
+// The instructions behind the operators of Val. Each emits one LLVM instruction at the builder's
+// position, for scalars and vectors alike; comparisons are ordered, so that NaN compares false.
 #include "codegen/math/value.h"
 
 namespace hlokit {
@@ -95,7 +96,9 @@ Val FromBits(Val bits) {
 
 namespace {
 
-// Magnitudes of negative numbers turned over, as integers have them.
+// Flips the magnitude bits of negative numbers. Bit patterns of floats are sign and magnitude;
+// compared as signed integers after this they have the floats' order, -NaN < -inf < ... < -0 < 0 <
+// ... < NaN.
 Val TurnNegatives(Val bits) {
   const uint64_t magnitude = ~uint64_t{0} >> (65 - bits.bits());
   return bits ^ (ShiftArithmetic(bits, bits.bits() - 1) & magnitude);
@@ -126,6 +129,7 @@ Val ResizeUnsigned(Val x, int bits) {
   return x.With(x.builder().CreateZExtOrTrunc(x.get(), x.IntType(bits)));
 }
 
+// c0 x^n + c1 x^(n-1) + ... + cn, by one fused multiply-add a coefficient.
 Val Horner(Val x, std::initializer_list<double> coefficients) {
   auto it = coefficients.begin();
   Val sum = x.Const(*it++);
@@ -133,17 +137,20 @@ Val Horner(Val x, std::initializer_list<double> coefficients) {
   return sum;
 }
 
+// a + b exactly as hi + lo, if |a| >= |b| (Dekker, 1971).
 ValPair FastTwoSum(Val a, Val b) {
   Val hi = a + b;
   return {hi, b - (hi - a)};
 }
 
+// a + b exactly as hi + lo, for any a and b (Knuth, The Art of Computer Programming, 4.2.2).
 ValPair TwoSum(Val a, Val b) {
   Val hi = a + b;
   Val b_part = hi - a;
   return {hi, (a - (hi - b_part)) + (b - b_part)};
 }
 
+// a b exactly as hi + lo.
 ValPair TwoProduct(Val a, Val b) {
   Val hi = a * b;
   return {hi, Fma(a, b, -hi)};

@@ -1,4 +1,7 @@
-// Conversions between element types.
+// Conversions between element types. A narrow float is reached by one rounding: f64 is first
+// rounded to odd in f32 (the last bit set where anything was lost), which a second rounding to
+// fewer bits cannot mistake for a tie. Floats to integers saturate, NaN gives 0; integers to
+// integers wrap.
 #include "codegen/scalars/convert.h"
 
 #include <algorithm>
@@ -71,6 +74,8 @@ Val ConvertReal(ElementType from, ElementType to, Val x) {
 }
 
 // The pattern of a float of format `f` (no NaN) with fewer exponent and mantissa bits.
+// Rounding to nearest even on the pattern; what exceeds the narrower exponent becomes infinity,
+// what is subnormal in it becomes 0, as ReducePrecision of XLA does.
 Val ReduceBits(const FloatFormat& f, int64_t exponent_bits, int64_t mantissa_bits, Val bits) {
   uint64_t all = ~uint64_t{0} >> (65 - bits.bits());
   Val sign = bits & ~all;

@@ -1,4 +1,5 @@
-// The list of code generation passes.
+// The list of code generation passes: LLVM's own list for the target, less those that the emitted
+// loops do not profit from.
 #include "backends/cpu/jit/code_generator_internal.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"

@@ -1,4 +1,5 @@
-// Counting in steps of a hundredth.
+// How much of a compilation is done: each function counts twice, once optimized and once generated.
+// The callback is called at steps of a hundredth, by one thread at a time.
 #include <algorithm>
 
 #include "backends/cpu/jit/compile_progress_internal.h"
@@ -55,6 +56,7 @@ std::vector<FunctionTime> FunctionClock::Longest(size_t most) const {
   return LongestFirst(std::move(times), most);
 }
 
+// Ties are broken by name, so that reports do not depend on the order of threads.
 std::vector<FunctionTime> LongestFirst(std::vector<FunctionTime> times, size_t most) {
   std::sort(times.begin(), times.end(), [](const FunctionTime& a, const FunctionTime& b) {
     return a.seconds != b.seconds ? a.seconds > b.seconds : a.name < b.name;

@@ -1,4 +1,6 @@
-// Linking with ORC: the only file that includes it, as its headers are slow to compile.
+// Linking with ORC: the only file that includes it, as its headers are slow to compile. Parts of a
+// module are compiled to objects on several threads; ORC then links them with the runtime's
+// functions and the process's symbols. It compiles nothing itself.
 #include "backends/cpu/jit/jit.h"
 
 #include "absl/strings/str_cat.h"
@@ -85,6 +87,7 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> MakeJit(const HostDescription&
       .create();
 }
 
+// Symbols are looked for among the runtime's functions first, then in the process (libm).
 absl::StatusOr<std::unique_ptr<JitCode>> Link(
     std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects) {
   auto jit = MakeJit(*Host());

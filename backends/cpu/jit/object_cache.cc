@@ -1,4 +1,7 @@
-// A file is a line that says what it is, the digest of the object, and the object.
+// Compiled objects in a folder, one file each, named by a digest of all that the code depends on:
+// bitcode, processor, LLVM's version, optimization level. A file is a line that says what it is,
+// the digest of the object, and the object; one that is damaged counts as missing. Files are
+// written under another name and renamed, so that readers see whole files only.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -65,6 +65,7 @@ class WhereLoops : public llvm::PassInfoMixin<WhereLoops> {
   llvm::FunctionPassManager loops_, rest_;
 };
 
+// For code without loops: common subexpressions, then instruction combining.
 llvm::FunctionPassManager PlainPipeline() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass(false));

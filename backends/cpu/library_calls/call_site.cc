@@ -9,6 +9,7 @@ llvm::Value* CallSite::Words(absl::Span<const int64_t> words) {
   return ConstantData(*builder().GetInsertBlock()->getModule()).Ints(words);
 }
 
+// The array stands in the function's entry block: an alloca within a loop would grow the stack.
 llvm::Value* CallSite::Pointers(absl::Span<llvm::Value* const> pointers) {
   Builder& b = builder();
   llvm::Value* array = nullptr;
@@ -37,6 +38,8 @@ void CallRuntime(Builder& b, const char* name, absl::Span<llvm::Value* const> ar
   b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(name, type), values);
 }
 
+// A call of the reference evaluator on one instruction, named by its id: what no kernel and no
+// library function computes. Slow, and always right.
 void EmitReferenceCall(CallSite& site, const Instruction& i) {
   std::vector<llvm::Value*> operands, results;
   for (int64_t o = 0; o < i.operand_count(); ++o) {

@@ -1,4 +1,8 @@
-// Runtime calls of dots, their dimensions told apart into batches, rows, columns and sums.
+// Runtime calls of dots. The dimensions of both operands fall into four groups, and the runtime
+// needs of each dimension its size and its stride in the three arrays:
+//   batch    in lhs, rhs and result       rows     in lhs and result
+//   columns  in rhs and result            sums     in lhs and rhs
+// Any order and any layout is then one descriptor; the runtime packs what is not contiguous.
 #include <algorithm>
 
 #include "backends/cpu/kernels/small_dots.h"

@@ -1,4 +1,5 @@
-// The operands and results that each LAPACK function takes, as a table.
+// The operands and results that each LAPACK function takes, as a table. A call whose shapes do not
+// fit is left to the evaluator, whose error names the operand; the library itself checks nothing.
 #include "backends/cpu/library_calls/lapack_shapes_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Scalar products as fused instructions, which do not stall on subnormal results.
+// Scalar products as fused multiply-adds of -0, which do not stall on subnormal results:
+//   fmul contract float %x, %y  ->  call float @llvm.fma.f32(%x, %y, -0.0)
+// fma(x, y, -0) has the bits of x * y in every case, signs of zeros included.
 #include "backends/cpu/llvm_passes/fuse_products_internal.h"
 
 #include <vector>

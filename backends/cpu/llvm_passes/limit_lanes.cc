@@ -1,4 +1,7 @@
-// Hints for the loop vectorizer.
+// Hints for the loop vectorizer, as metadata of loops. It chooses the width by the widest type;
+// loops that read bytes and compute floats get the width of the floats, so that one register of
+// floats is full. In functions that run long (kRunsLong), long bodies are interleaved as far as
+// registers last.
 #include <algorithm>
 
 #include "backends/cpu/host_program/module_emitter.h"

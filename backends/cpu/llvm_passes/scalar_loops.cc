@@ -1,4 +1,6 @@
-// Chooses the instruction set of loops without vectors.
+// Chooses the instruction set of loops without vectors: with AVX512 LLVM selects between two
+// scalars through mask registers, which is slower in loops where each step waits for the one
+// before.
 #include <string>
 
 #include "backends/cpu/llvm_passes/scalar_loops_internal.h"

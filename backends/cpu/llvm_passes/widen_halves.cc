@@ -1,4 +1,6 @@
-// Comparisons, roundings, minima and maxima of f16 as ones of f32.
+// Comparisons, roundings, minima and maxima of f16 as ones of f32. They are exact in either type,
+// and processors without arithmetic of f16 would go lane by lane.
+//   fcmp olt <8 x half> %x, %y  ->  fcmp olt <8 x float> (fpext %x), (fpext %y)
 #include "backends/cpu/llvm_passes/widen_halves_internal.h"
 
 #include <vector>

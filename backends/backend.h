@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "backends/device_assignment.h"
+#include "backends/platform.h"
 #include "ir/module.h"
 #include "support/progress.h"
 #include "types/literal.h"
@@ -52,6 +54,9 @@ struct CompileOptions {
   std::string dump_to;        // folder for the module after passes, IR, assembly; empty: nothing
   ProgressCallback progress;  // may be empty
   HostQueues host;
+  // Which devices run the program, and which of them this process holds; nothing: as many as the
+  // module's header says, all of them here.
+  std::optional<DeviceAssignment> devices;
 };
 
 // What compiling cost and came to.
@@ -78,6 +83,11 @@ struct CompileStats {
   std::vector<Fallback>
       fallbacks;  // instructions that run on reference kernels for want of native code
 };
+
+// The devices of a compiled module: those that the options name, else as many as its header says.
+// Errors: InvalidArgument where the options' counts are not the header's; Unimplemented where
+// devices exchange data with those of another process.
+absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options);
 
 // One device's arguments, one an entry parameter. Borrowed, never written, even where the module
 // donates them (but see PrepareDonating).
@@ -108,8 +118,8 @@ struct InstructionTime {
 class PreparedRun {
  public:
   virtual ~PreparedRun() = default;
-  // Runs on all devices. Errors are those of the program: a failed custom call, a step limit, an
-  // exhausted infeed.
+  // Runs on all local devices. Errors are those of the program: a failed custom call, a step limit,
+  // an exhausted infeed.
   virtual absl::Status Run() = 0;
   // Of all runs so far, where the program was compiled to profile; instructions never run are left
   // out. Loops and branches that stand in one piece of code are one instruction.
@@ -117,7 +127,7 @@ class PreparedRun {
   // What code compiled to check itself found in all runs so far, a status a place in the code;
   // each points at its instruction.
   virtual std::vector<absl::Status> Findings() const { return {}; }
-  // The entry computation's results after the last Run, one a device; to be called once.
+  // The entry computation's results after the last Run, one a local device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
 };
 
@@ -127,8 +137,10 @@ class Executable {
   // The module as it runs, after passes.
   virtual const Module& module() const = 0;
   virtual const CompileStats& stats() const = 0;
-  // One list of arguments for each of the module's devices (replicas times partitions,
-  // replica-major), which must outlive the result. Arrays are used where they lie if they have the
+  // Which devices run the program.
+  virtual const DeviceAssignment& devices() const = 0;
+  // One list of arguments for each of the local devices, in their order, which must outlive the
+  // result. Arrays are used where they lie if they have the
   // parameter's layout and an address that is a multiple of 64, and copied otherwise. Errors:
   // InvalidArgument where number or shape of arguments differ from the parameters'.
   virtual absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
@@ -168,6 +180,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual absl::string_view name() const = 0;
+  virtual const Capabilities& capabilities() const = 0;
   // The module has been verified. Errors: Unimplemented with the place of an instruction that the
   // platform lacks.
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,

@@ -2,8 +2,7 @@
 #include "client/client.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "backends/cpu/cpu_backend.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/platforms/platforms.h"
 #include "parser/parser.h"
 #include "proto/proto_file.h"
 #include "support/status.h"
@@ -12,14 +11,6 @@
 
 namespace hlokit {
 namespace {
-
-struct Platform {
-  absl::string_view name;
-  std::unique_ptr<Backend> (*make)();
-  int64_t devices;
-};
-constexpr Platform kPlatforms[] = {{"cpu", MakeCpuBackend, 64},
-                                   {"interpreter", MakeReferenceBackend, 64}};
 
 // The entry's parameters and result with the layouts asked for.
 absl::Status SetLayouts(const ClientCompileOptions& options, Module& module) {
@@ -62,25 +53,23 @@ bool HasDynamicDims(const Module& module) {
 
 }  // namespace
 
-int64_t CompiledProgram::device_count() const {
-  return module().header().replica_count * module().header().num_partitions;
-}
+int64_t CompiledProgram::device_count() const { return executable_->devices().device_count(); }
 
 std::vector<std::string> Client::Platforms() {
   std::vector<std::string> names;
-  for (const Platform& platform : kPlatforms) names.emplace_back(platform.name);
+  for (const absl::string_view name : PlatformNames()) names.emplace_back(name);
   return names;
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::string_view platform) {
-  for (const Platform& p : kPlatforms)
-    if (p.name == platform)
-      return std::unique_ptr<Client>(new Client(std::string(p.name), p.make(), p.devices));
-  return NotFound("there is no platform ", platform);
+  const Platform* const found = FindPlatform(platform);
+  if (found == nullptr || found->make == nullptr)
+    return NotFound("there is no platform ", platform);
+  return std::unique_ptr<Client>(new Client(*found));
 }
 
-Client::Client(std::string platform, std::unique_ptr<Backend> backend, int64_t device_count)
-    : platform_(std::move(platform)), backend_(std::move(backend)), device_count_(device_count) {}
+Client::Client(const Platform& platform)
+    : platform_(platform.name), backend_(platform.make({})), device_count_(platform.device_count) {}
 
 Client::~Client() { queues_.Close(); }
 

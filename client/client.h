@@ -95,15 +95,17 @@ using DataOr = absl::StatusOr<std::unique_ptr<GlobalData>>;
 // Compiles for one platform, holds values, runs programs.
 class Client {
  public:
-  // Platforms: "cpu" and "interpreter". Errors: NotFound for another name.
+  // By a platform's name or alias, such as "cpu" or "interpreter" (backends/platforms). Errors:
+  // NotFound for another name.
   static absl::StatusOr<std::unique_ptr<Client>> Create(absl::string_view platform = "cpu");
   static std::vector<std::string> Platforms();
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The name that it was made with.
+  // The platform's name.
   const std::string& platform() const { return platform_; }
+  const Capabilities& capabilities() const { return backend_->capabilities(); }
   // How many devices data and feeds may be of: 64. A program makes as many as it wants, all in the
   // host's memory.
   int64_t device_count() const { return device_count_; }
@@ -191,7 +193,7 @@ class Client {
   static absl::StatusOr<Snapshot> LoadSnapshot(absl::string_view bytes);
 
  private:
-  Client(std::string platform, std::unique_ptr<Backend> backend, int64_t device_count);
+  explicit Client(const Platform& platform);
   absl::StatusOr<ProgramHandle> CompileModule(std::unique_ptr<Module> module,
                                               const ClientCompileOptions& options);
   absl::StatusOr<ProgramHandle> CompiledOnce(const XlaComputation& computation);

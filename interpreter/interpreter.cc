@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <numeric>
+
 #include "interpreter/machine_internal.h"
 #include "ops/dynamic_dimensions.h"
 #include "ops/eval_values.h"
@@ -76,18 +78,23 @@ absl::StatusOr<std::vector<Literal>> RunDevices(
   if (replicas < 1 || partitions < 1 || replicas > kMaxDevices / partitions)
     return InvalidArgument(replicas, " replicas of ", partitions, " partitions: at most ",
                            kMaxDevices, " devices");
-  const int64_t count = replicas * partitions;
+  std::vector<int64_t> local = options.local_devices;
+  if (local.empty()) {
+    local.resize(replicas * partitions);
+    std::iota(local.begin(), local.end(), 0);
+  }
+  const auto count = static_cast<int64_t>(local.size());
   if (static_cast<int64_t>(arguments.size()) != count)
     return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
                            count);
   for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
-  Rendezvous waits(count);
+  Rendezvous waits(replicas * partitions);
   Communicator communicator(replicas, partitions, waits);
   const RunState state = StateFor(options, &communicator);
   std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
-  const auto run = [&](int64_t device) {
-    results[device] = RunDevice(module, arguments[device], state, device, partitions);
-    waits.Leave(device, !results[device].ok());
+  const auto run = [&](int64_t k) {
+    results[k] = RunDevice(module, arguments[k], state, local[k], partitions);
+    waits.Leave(local[k], !results[k].ok());
   };
   if (!RunTogether(count, run))
     return ResourceExhausted("the system starts no thread for each of ", count, " devices");

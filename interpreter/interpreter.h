@@ -20,6 +20,8 @@ struct InterpreterOptions {
   // Devices: replicas times partitions, replica-major. 0: what the module says.
   int64_t replicas = 0;
   int64_t partitions = 0;
+  // Those that run here, ascending; arguments and results are theirs. Empty: all.
+  std::vector<int64_t> local_devices;
   int64_t step_limit = 0;  // instructions that one device may run; 0: no limit
   // live values on all devices together; 0: half of the machine's memory
   int64_t memory_limit_bytes = 0;
@@ -36,8 +38,9 @@ struct InterpreterOptions {
   std::function<absl::Status(int64_t device, const Literal& item)> outfeed;
 };
 
-// Runs the entry computation on every device, each in a thread of its own; arguments[d] are device
-// d's, one an entry parameter, and are only read. Gives each device's result. A computation's
+// Runs the entry computation on every device, each in a thread of its own; arguments[d] are those
+// of device d (of the d-th local one), one an entry parameter, and are only read. Gives each
+// device's result. A computation's
 // schedule is followed where it has one. Errors carry the place of the instruction that failed:
 // InvalidArgument for bad values or arguments, Unimplemented for what has no reference meaning
 // here, ResourceExhausted for limits, Cancelled, FailedPrecondition where devices wait for one

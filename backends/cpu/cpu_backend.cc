@@ -124,6 +124,7 @@ std::unique_ptr<Sanitizer> Sanitize(const Module& module, const BufferAssignment
 class CpuBackend : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
+  const Capabilities& capabilities() const override { return kCpuCapabilities; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
@@ -143,6 +144,7 @@ class CpuBackend : public Backend {
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", SteadySeconds() - emission});
+    ASSIGN_OR_RETURN(DeviceAssignment devices, DevicesOf(*module, options));
     const bool exchanges = emitted.exchanges;
     JitOptions jit_options;
     jit_options.opt_level = options.opt_level;
@@ -166,6 +168,7 @@ class CpuBackend : public Backend {
     executable->set_sanitizer(std::move(sanitizer));
     executable->set_step_limit(options.limits.steps);
     executable->set_exchanges(exchanges);
+    executable->set_devices(std::move(devices));
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

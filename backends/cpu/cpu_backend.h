@@ -8,6 +8,13 @@
 
 namespace hlokit {
 
+inline constexpr Capabilities kCpuCapabilities = {.donates = true,
+                                                  .profiles = true,
+                                                  .sanitizes = true,
+                                                  .compiles_ahead = true,
+                                                  .shares_host_memory = true,
+                                                  .in_place_alignment = 64};
+
 std::unique_ptr<Backend> MakeCpuBackend();
 // The same with a WarmUp, for tools that read files before they compile. It must be destroyed
 // before the process ends: LLVM's tables must outlive the thread.

@@ -48,8 +48,11 @@ class ReferenceRun final : public PreparedRun {
 
 class ReferenceExecutable final : public Executable {
  public:
-  ReferenceExecutable(std::unique_ptr<Module> module, const CompileOptions& options)
-      : module_(std::move(module)) {
+  ReferenceExecutable(std::unique_ptr<Module> module, DeviceAssignment devices,
+                      const CompileOptions& options)
+      : module_(std::move(module)), devices_(std::move(devices)) {
+    if (!devices_.AllLocal())
+      options_.local_devices.assign(devices_.local().begin(), devices_.local().end());
     options_.flush_denormals = options.flush_denormals;
     options_.infeed = options.host.infeed;
     options_.outfeed = options.host.outfeed;
@@ -58,6 +61,7 @@ class ReferenceExecutable final : public Executable {
   }
   const Module& module() const override { return *module_; }
   const CompileStats& stats() const override { return stats_; }
+  const DeviceAssignment& devices() const override { return devices_; }
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
       absl::Span<const DeviceViews> arguments) override {
     return WithinMemory("a run's arrays", [&]() -> absl::StatusOr<std::unique_ptr<PreparedRun>> {
@@ -67,6 +71,7 @@ class ReferenceExecutable final : public Executable {
 
  private:
   std::unique_ptr<Module> module_;
+  DeviceAssignment devices_;
   InterpreterOptions options_;
   CompileStats stats_;
 };
@@ -74,9 +79,11 @@ class ReferenceExecutable final : public Executable {
 class ReferenceBackend final : public Backend {
  public:
   absl::string_view name() const override { return "interpreter"; }
+  const Capabilities& capabilities() const override { return kReferenceCapabilities; }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
-    return std::make_unique<ReferenceExecutable>(std::move(module), options);
+    ASSIGN_OR_RETURN(DeviceAssignment devices, DevicesOf(*module, options));
+    return std::make_unique<ReferenceExecutable>(std::move(module), std::move(devices), options);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analysis/work_bound.h"
+#include "backends/platforms/platforms.h"
 #include "ffi/registry.h"
 #include "passes/plugin.h"
 #include "support/file.h"
@@ -23,7 +24,6 @@
 #include "tools/hlo-run/host_queues.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
-#include "tools/hlo-run/platforms.h"
 #include "tools/hlo-run/probe_text.h"
 #include "tools/hlo-run/probes.h"
 #include "types/compare.h"
@@ -32,6 +32,7 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kTool = "hlo-run";
+constexpr BackendOptions kWarm = {.warm_up = true};
 
 void Note(const std::string& text) {
   ClearProgress();
@@ -183,19 +184,27 @@ absl::StatusOr<bool> RunSanitized(const RunOptions& o, Backend& backend, const L
   return findings.empty();
 }
 
+// That the platform can do what the flags ask for.
+absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
+  if (!o.profile.empty() && (o.compile_only || !can.profiles))
+    return InvalidArgument("--profile: only runs on the ", PlatformsWith(&Capabilities::profiles),
+                           " platform are measured");
+  if (o.sanitize && !can.sanitizes)
+    return InvalidArgument("--sanitize: only code of the ", PlatformsWith(&Capabilities::sanitizes),
+                           " platform checks itself, not ", o.platform);
+  if (o.donate && !can.donates)
+    return InvalidArgument("--donate: only the ", PlatformsWith(&Capabilities::donates),
+                           " platform writes results over arguments");
+  return absl::OkStatus();
+}
+
 // Everything after loading. `agrees` is what the comparison found.
 absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform));
-  if (!o.profile.empty() && (o.compile_only || backend->name() != "cpu"))
-    return InvalidArgument("--profile: only runs on the cpu platform are measured");
-  if (o.sanitize && backend->name() != "cpu")
-    return InvalidArgument("--sanitize: only code of the cpu platform checks itself, not ",
-                           o.platform);
-  if (o.donate && backend->name() != "cpu")
-    return InvalidArgument("--donate: only the cpu platform writes results over arguments");
+  ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform, kWarm));
+  RETURN_IF_ERROR(CheckCapabilities(o, backend->capabilities()));
   std::unique_ptr<Backend> reference;
   if (!o.reference_platform.empty()) {
-    ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform));
+    ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform, kWarm));
   }
   ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));

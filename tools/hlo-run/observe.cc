@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "backends/platforms/platforms.h"
 #include "interpreter/interpreter.h"
 #include "re2/re2.h"
 #include "support/status.h"
@@ -101,9 +102,11 @@ absl::Status ObserveDevices(const RunOptions& o, const Module& module,
     return Unimplemented("programs of ", arguments.size(),
                          " devices are not cut up: --trace, --check-nans and --check-infs alone "
                          "look at more than one");
-  if (o.platform != "interpreter")
+  const Platform* const platform = FindPlatform(o.platform);
+  if (platform == nullptr || !platform->capabilities.observes)
     return Unimplemented("the values of ", arguments.size(),
-                         " devices are seen on --platform=interpreter alone");
+                         " devices are seen on --platform=", PlatformsWith(&Capabilities::observes),
+                         " alone");
   const RE2 pattern(o.trace, RE2::Quiet);
   if (!pattern.ok()) return InvalidArgument("--trace=", o.trace, ": ", pattern.error());
   Observer observer(o);

@@ -21,6 +21,7 @@ class FaultyBackend final : public Backend {
   explicit FaultyBackend(Break change)
       : change_(std::move(change)), right_(MakeReferenceBackend()) {}
   absl::string_view name() const override { return "faulty"; }
+  const Capabilities& capabilities() const override { return right_->capabilities(); }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
     for (Computation* c : module->Computations())

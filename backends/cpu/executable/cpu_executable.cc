@@ -18,10 +18,11 @@ namespace {
 
 class CpuRun final : public PreparedRun {
  public:
-  CpuRun(CpuExecutable& executable, size_t devices) : e_(executable) {
-    for (size_t device = 0; device < devices; ++device)
-      devices_.push_back(std::make_unique<DeviceRun>(executable, static_cast<int64_t>(device),
-                                                     static_cast<int64_t>(devices)));
+  explicit CpuRun(CpuExecutable& executable) : e_(executable) {
+    const absl::Span<const int64_t> local = executable.devices().local();
+    for (const int64_t device : local)
+      devices_.push_back(
+          std::make_unique<DeviceRun>(executable, device, static_cast<int64_t>(local.size())));
   }
 
   DeviceRun& device(size_t index) { return *devices_[index]; }
@@ -29,16 +30,16 @@ class CpuRun final : public PreparedRun {
   absl::Status Run() override {
     const auto count = static_cast<int64_t>(devices_.size());
     if (count == 1 && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
-    Devices devices(count);
+    Devices devices(e_.devices().device_count());
     if (count == 1) return devices_[0]->Run(nullptr, &devices);
     const ModuleHeader& header = e_.module().header();
     DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions,
                       &devices.waits);
     std::vector<absl::Status> ends(devices_.size());
-    const auto run = [&](int64_t device) {
-      absl::Status& end = ends[static_cast<size_t>(device)];
-      end = devices_[static_cast<size_t>(device)]->Run(&group, &devices);
-      devices.waits.Leave(device, !end.ok());
+    const auto run = [&](int64_t local) {
+      absl::Status& end = ends[static_cast<size_t>(local)];
+      end = devices_[static_cast<size_t>(local)]->Run(&group, &devices);
+      devices.waits.Leave(e_.devices().local()[local], !end.ok());
     };
     if (!RunTogether(count, run))
       return ResourceExhausted("the system starts no thread for each of ", count, " devices");
@@ -49,7 +50,7 @@ class CpuRun final : public PreparedRun {
     std::vector<InstructionTime> times;
     for (size_t device = 0; device < devices_.size(); ++device)
       for (InstructionTime time : devices_[device]->Profile()) {
-        time.device = static_cast<int64_t>(device);
+        time.device = e_.devices().local()[device];
         times.push_back(time);
       }
     return times;
@@ -116,12 +117,10 @@ absl::Status PrepareDevice(CpuRun& run, size_t device, const DeviceViews& argume
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
     absl::Span<const DeviceViews> arguments) {
-  const ModuleHeader& header = module_->header();
-  const int64_t devices = header.replica_count * header.num_partitions;
-  if (static_cast<int64_t>(arguments.size()) != devices)
+  if (arguments.size() != devices_.local().size())
     return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
-                           devices);
-  auto run = std::make_unique<CpuRun>(*this, arguments.size());
+                           devices_.local().size());
+  auto run = std::make_unique<CpuRun>(*this);
   for (size_t device = 0; device < arguments.size(); ++device)
     RETURN_IF_ERROR(PrepareDevice(*run, device, arguments[device], {}));
   return run;
@@ -129,7 +128,7 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
 
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
     const DeviceViews& arguments, absl::Span<Literal* const> given) {
-  auto run = std::make_unique<CpuRun>(*this, 1);
+  auto run = std::make_unique<CpuRun>(*this);
   RETURN_IF_ERROR(PrepareDevice(*run, 0, arguments, given));
   return run;
 }

@@ -54,6 +54,8 @@ class CpuExecutable final : public Executable {
   // Instructions that one run may take, those of loops in every round; 0: no limit, and no count.
   int64_t step_limit() const { return step_limit_; }
   void set_step_limit(int64_t limit) { step_limit_ = limit; }
+  const DeviceAssignment& devices() const override { return devices_; }
+  void set_devices(DeviceAssignment devices) { devices_ = std::move(devices); }
   // Whether runs need hlokit::Devices to meet.
   bool exchanges() const { return exchanges_; }
   void set_exchanges(bool exchanges) { exchanges_ = exchanges; }
@@ -74,6 +76,7 @@ class CpuExecutable final : public Executable {
   DynamicEntry dynamic_entry_;
   InterpreterOptions reference_options_;
   int64_t step_limit_ = 0;
+  DeviceAssignment devices_{1, 1};
   bool exchanges_ = false;
   bool profile_ = false;
   std::unique_ptr<Sanitizer> sanitizer_;

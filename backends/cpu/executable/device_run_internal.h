@@ -14,7 +14,7 @@ namespace hlokit {
 
 class DeviceRun {
  public:
-  // Device `device` of `devices`, replica-major.
+  // Logical device `device`, one of `devices` that run here.
   DeviceRun(CpuExecutable& executable, int64_t device, int64_t devices)
       : e_(executable), device_(device), devices_(devices) {}
   DeviceRun(const DeviceRun&) = delete;

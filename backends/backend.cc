@@ -1,0 +1,49 @@
+// The devices of a program.
+#include "backends/backend.h"
+
+#include <algorithm>
+
+#include "support/diagnostics.h"
+#include "support/limits.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// The first instruction by which devices exchange data; null where there is none.
+const Instruction* FindCommunication(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions()) {
+      const bool message = i->opcode() == Opcode::kSend || i->opcode() == Opcode::kRecv;
+      if (message ? !i->attr<SendRecvAttrs>().is_host_transfer : HasTrait(i->opcode(), kCollective))
+        return i;
+    }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options) {
+  const int64_t replicas = std::max<int64_t>(module.header().replica_count, 1);
+  const int64_t partitions = std::max<int64_t>(module.header().num_partitions, 1);
+  int64_t devices = 0;
+  if (__builtin_mul_overflow(replicas, partitions, &devices) || devices > kMaxDevices)
+    return InvalidArgument(replicas, " replicas of ", partitions, " partitions are more than ",
+                           kMaxDevices, " devices");
+  if (!options.devices.has_value()) return DeviceAssignment(replicas, partitions);
+  const DeviceAssignment& given = *options.devices;
+  if (given.replica_count() != replicas || given.partition_count() != partitions)
+    return InvalidArgument("devices are assigned to ", given.replica_count(), " replicas of ",
+                           given.partition_count(), " partitions, the module has ", replicas,
+                           " of ", partitions);
+  const Instruction* const met = given.AllLocal() ? nullptr : FindCommunication(module);
+  if (met != nullptr)
+    return WithPlace(Unimplemented("%", met->name(),
+                                   " exchanges data with devices of other "
+                                   "processes, which nothing reaches"),
+                     met->place());
+  return given;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

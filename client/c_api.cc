@@ -1,4 +1,5 @@
-// The C API over Client: handles are structs that hold its objects.
+// The C API over Client. Handles are structs that hold its objects; each call checks its pointers,
+// and returns null or an error that the caller frees. No exception crosses the boundary (Guarded).
 #include "client/c_api.h"
 
 #include <cstring>
@@ -47,6 +48,8 @@ std::vector<const GlobalData*> DataOf(const hlokit_buffer* const* arguments, siz
   return data;
 }
 
+// A copy that the caller frees with hlokit_bytes_free; a zero byte follows it, so that text is a C
+// string.
 char* GiveBytes(absl::string_view bytes, size_t* size) {
   char* given = new char[bytes.size() + 1];
   std::memcpy(given, bytes.data(), bytes.size());
@@ -55,6 +58,7 @@ char* GiveBytes(absl::string_view bytes, size_t* size) {
   return given;
 }
 
+// A static array shape whose elements take exactly `size` bytes.
 absl::StatusOr<Shape> ShapeOfBytes(const char* text, size_t size) {
   ASSIGN_OR_RETURN(Shape shape, ParseShape(text));
   if (!shape.IsArray() || shape.HasDynamicDims() || static_cast<size_t>(shape.ByteSize()) != size)

@@ -13,6 +13,7 @@ namespace hlokit {
 namespace {
 
 // The entry's parameters and result with the layouts asked for.
+// Errors where a layout's shape is not the parameter's.
 absl::Status SetLayouts(const ClientCompileOptions& options, Module& module) {
   Computation& entry = *module.entry();
   EntryLayout& layout = *module.header().entry_layout;

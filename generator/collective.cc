@@ -1,4 +1,6 @@
-// Steps that meet other devices, in all spellings of their groups; on one device, groups of one.
+// Recipes of collectives, in all spellings of their groups: none (all devices), lists, and iota
+// forms; by replica, by partition or by global id. Groups all have the same size, since shapes
+// depend on it. On one device each group holds one member.
 #include <algorithm>
 
 #include "generator/scope_internal.h"

@@ -1,4 +1,7 @@
-// Steps that multiply and add up: dot, convolution, fft, and the decompositions.
+// Recipes that multiply and add up: dot, ragged and scaled dots, convolution, fft, Cholesky and
+// triangular solves. Dimensions of operands stand in random order. Each recipe gives a bound of its
+// result's error: n products of values within m, each rounded, differ by at most n times one
+// rounding error of m^2 (bounds.h).
 #include <algorithm>
 #include <cmath>
 
@@ -52,6 +55,7 @@ DimVector FewDims(GeneratedCode& s, int most_rank, int64_t most) {
   return dims;
 }
 
+// Bounds widened to [-m, m], as the bounds of products want them.
 RandomValue Symmetric(const RandomValue& x) {
   return {x.instruction, {-x.bounds.Most(), x.bounds.Most(), x.bounds.error}};
 }
@@ -206,6 +210,8 @@ void ConvolutionValues(GeneratedCode& s) {
          SumBounds(type, x.bounds, y.bounds, taps));
 }
 
+// Each result adds `count` terms of magnitude m, in log(count) rounded steps; the bound is
+// generous.
 void FftValue(GeneratedCode& s) {
   const FftType kind =
       s.random().OneOf({FftType::kFft, FftType::kIfft, FftType::kRfft, FftType::kIrfft});

@@ -1,4 +1,6 @@
-// Steps that call computations, tuples, and what goes with them.
+// Recipes that call computations (call, fusion, while, conditional) and that build tuples. Bodies
+// grow by the same recipes, at most kDeepest calls deep. Errors of a loop's state grow by a factor
+// each round: the bound is that factor to the power of the trip count.
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,7 @@ Values SomeValues(GeneratedCode& s, int64_t least, int64_t most, bool plain) {
 }
 
 // The last values of a body, one or several; its root is made of them.
+// Values that nothing reads come first, so that little of the body is dead code.
 Values FinishBody(GeneratedCode& body, bool several) {
   Values results;
   const Values& values = body.values();
@@ -66,6 +69,7 @@ std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps) 
   return CallPlan{InstructionsOf(operands), body, BoundsOf(results)};
 }
 
+// The call's results become values of the caller, with the bounds that the body found.
 void KeepResults(GeneratedCode& s, Instruction* result, const CallPlan& plan) {
   if (result == nullptr) return;
   result->set_shape(plan.body->root()->shape());  // with its layouts

@@ -1,4 +1,7 @@
-// Steps that work element by element on real numbers, integers and truth values.
+// Recipes that work element by element on real numbers, integers and truth values. Functions with
+// poles or discontinuities get operands tamed to where they are smooth; steps such as floor and
+// comparisons get exact operands only, since a rounding error before them could change the result
+// by a whole unit.
 #include <cmath>
 
 #include "generator/scope_internal.h"
@@ -35,6 +38,7 @@ constexpr Function kFunctions[] = {
     {Opcode::kTanh, -8, 8, [](double x) { return std::tanh(x); }},
 };
 
+// A value of the same type and dimensions, from those that exist where possible.
 RandomValue SameDims(GeneratedCode& s, const RandomValue& other) {
   return s.Get(other.type(), other.shape().dims);
 }

@@ -1,4 +1,7 @@
-// Steps that look up, scatter and order elements.
+// Recipes that look up, scatter and order elements: gather, scatter, sort, top-k. Start indices are
+// arbitrary integers, in and out of bounds. Results must not depend on an order that XLA leaves
+// open: scatters combine by associative operations, and sorts that are not stable break ties by
+// position.
 #include <algorithm>
 
 #include "generator/scope_internal.h"

@@ -1,4 +1,5 @@
-// Steps that move data.
+// Recipes that move data: broadcast, reshape, transpose, slices, pad, concatenate, reverse. Bounds
+// of the operands hold for the results.
 #include <algorithm>
 
 #include "generator/scope_internal.h"

@@ -1,4 +1,7 @@
-// Steps that combine many elements into few, and batch normalisation.
+// Recipes that combine many elements into few: reduce (with several operands too), scan,
+// reduce-window, select-and-scatter, map, and batch normalization. Reducers are associative and
+// commutative, since XLA may combine in any order; other initial values than the identity element
+// are used only where each result starts from it once.
 #include <algorithm>
 #include <cmath>
 
@@ -49,6 +52,7 @@ Bounds Widest(ElementType type, Opcode reducer) {
   return {-MostUseful(type), MostUseful(type), 0};
 }
 
+// Each dimension with probability one half, in order.
 DimVector SomeDimensions(GeneratedCode& s, int rank) {
   DimVector dimensions;
   for (int d = 0; d < rank; ++d)

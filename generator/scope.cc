@@ -35,6 +35,7 @@ constexpr std::pair<ElementType, int> kTypeWeights[] = {
     {ElementType::kF8E3M4, 1},     {ElementType::kF4E2M1FN, 1},   {ElementType::kF8E8M0FNU, 1},
 };
 
+// A type at random by its weight.
 ElementType PickType(Random& random, bool (*allowed)(ElementType)) {
   int total = 0;
   for (const auto& [type, weight] : kTypeWeights) total += allowed(type) ? weight : 0;
@@ -44,6 +45,7 @@ ElementType PickType(Random& random, bool (*allowed)(ElementType)) {
   return ElementType::kF32;
 }
 
+// One value in four is an edge: 0, -1, the extremes, or random bits.
 void SetRandomInteger(Random& random, Literal& literal, int64_t i) {
   const int bits = BitWidth(literal.type());
   const uint64_t top = uint64_t{1} << std::max(0, bits - 1);
@@ -93,6 +95,7 @@ Instruction* GeneratedCode::Make(Opcode opcode, absl::Span<Instruction* const> o
   return Finish(Start(opcode, operands, declared));
 }
 
+// The instruction with its inferred shape; null, with the refusal kept, where inference refuses it.
 Instruction* GeneratedCode::Finish(std::unique_ptr<Instruction> made) {
   std::vector<const Shape*> shapes;
   for (const Instruction* operand : made->operands()) shapes.push_back(&operand->shape());
@@ -108,6 +111,7 @@ Instruction* GeneratedCode::Finish(std::unique_ptr<Instruction> made) {
   return nullptr;
 }
 
+// Fused computations keep default layouts, since XLA gives their instructions none of their own.
 Shape GeneratedCode::WithSomeLayout(const Shape& shape) {
   Shape result = shape.WithDefaultLayout();
   if (!shape.IsArray() || shape.rank() < 2 || kind_ == Kind::kFused ||
@@ -262,6 +266,7 @@ RandomValue GeneratedCode::RandomConstant(ElementType type, absl::Span<const int
   return {Constant(std::move(literal)), {-most, most, 0}};
 }
 
+// Clamps a value into [low, high]; as it is where its bounds, error included, lie inside.
 RandomValue GeneratedCode::Tame(RandomValue value, double low, double high) {
   const Bounds& b = value.bounds;
   if (b.low - b.error >= low && b.high + b.error <= high) return value;
@@ -271,6 +276,7 @@ RandomValue GeneratedCode::Tame(RandomValue value, double low, double high) {
   return {clamped, {low, high, std::min(b.error, high - low)}};
 }
 
+// The same for integers, with the limits cut to what the type holds.
 Instruction* GeneratedCode::TameInteger(Instruction* value, int64_t low, int64_t high) {
   const ElementType type = value->shape().type;
   const int bits = std::min(BitWidth(type), 32);
@@ -281,6 +287,7 @@ Instruction* GeneratedCode::TameInteger(Instruction* value, int64_t low, int64_t
                ScalarConstant(type, static_cast<double>(std::clamp(high, bottom, top)))});
 }
 
+// A copy in row-major order where the layout is another: operands of calls must match parameters.
 RandomValue GeneratedCode::Plain(RandomValue value) {
   if (value.shape().IsRowMajor()) return value;
   Instruction* copy =
@@ -299,6 +306,7 @@ Computation* GeneratedCode::ScalarFunction(Opcode opcode, ElementType type) {
   return made;
 }
 
+// Runs `steps` recipes, each chosen at random by its weight.
 void GeneratedCode::Grow(int steps) {
   std::vector<const Recipe*> usable;
   int total = 0;

@@ -1,4 +1,6 @@
-// Steps that hand tokens through tuples, calls, branches, loops and manual regions.
+// Recipes that pass tokens through tuples, calls, branches, loops and manual regions. A token
+// orders side effects and holds no data; the results compared are the values around it, some of
+// which wait for it by add-dependency.
 #include <algorithm>
 
 #include "generator/scope_internal.h"
@@ -61,6 +63,7 @@ Instruction* Later(GeneratedCode& s, Instruction* token) {
   }
 }
 
+// Existing values in row-major order.
 Values OneOrTwo(GeneratedCode& s) {
   Values values = {s.Plain(s.Any())};
   if (s.random().Chance(0.5)) values.push_back(s.Plain(s.Any()));

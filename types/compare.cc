@@ -101,6 +101,8 @@ class LeafComparer {
     return worst;
   }
 
+  // Integers agree only where they are equal. Differences are computed in long double, which holds
+  // every 64-bit integer exactly.
   Difference OfIntegers(int64_t i) const {
     const bool is_unsigned = expected_.type() == ElementType::kU64;
     const auto value = [&](const Literal& literal) {
@@ -142,6 +144,8 @@ class LeafComparer {
     return d;
   }
 
+  // Bucket 0: no difference. Then one for each bound of kErrorBuckets, and one for what exceeds
+  // them.
   static size_t Bucket(const Difference& d) {
     if (d.rel == 0 && d.agrees) return 0;
     return 1 + (std::lower_bound(kErrorBuckets.begin(), kErrorBuckets.end(), d.rel) -
@@ -199,6 +203,8 @@ void AppendHistogram(const LeafComparison& leaf, std::string& out) {
 
 }  // namespace
 
+// Magnitudes are consecutive integers within one sign, so that the distance across zero is the sum
+// of both.
 uint64_t UlpDistance(ElementType type, uint64_t a, uint64_t b) {
   const FloatFormat& format = FormatOf(type);
   const uint64_t sign =

@@ -54,6 +54,7 @@ constexpr Format MakeFormat(ElementType type) {
   }
 }
 
+// Pattern to value: normal numbers by moving the exponent's bias, subnormal ones by a product.
 template <ElementType type>
 constexpr Format kFormat = MakeFormat(type);
 
@@ -84,6 +85,9 @@ double Decode(uint64_t bits) {
   return std::bit_cast<double>(sign | (exponent + 1023 - f.bias) << 52 | fraction);
 }
 
+// Value to pattern, rounded to nearest, ties to even, by adding just below half of the last place
+// kept. Subnormal results shift further; a carry out of the mantissa increments the exponent by
+// itself.
 template <ElementType type>
 uint64_t Encode(double value) {
   constexpr Format f = kFormat<type>;

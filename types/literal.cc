@@ -1,4 +1,5 @@
-// Literal storage, element access, layout conversion.
+// Literal storage, element access, layout conversion. An array's elements lie in row-major order
+// whatever the layout of its shape, one byte each for types below a byte.
 #include "types/literal.h"
 
 #include <algorithm>
@@ -21,10 +22,12 @@ uint8_t* Allocate(int64_t bytes, bool zeroed) {
   return static_cast<uint8_t*>(raw);
 }
 
+// The low `width` bits of an integer as a signed number.
 int64_t SignExtend(uint64_t bits, int width) {
   return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
 }
 
+// The low bytes of `bits`; constant sizes, so that each memcpy is one store.
 void StoreBits(uint8_t* at, int bytes, uint64_t bits) {
   switch (bytes) {
     case 1:
@@ -168,6 +171,7 @@ void Literal::SetComplex(int64_t i, std::complex<double> value) {
   }
 }
 
+// Horner's scheme over the dimensions: ((i0 d1 + i1) d2 + i2) ...
 int64_t Literal::LinearIndex(absl::Span<const int64_t> index) const {
   int64_t linear = 0;
   for (size_t d = 0; d < index.size(); ++d) linear = linear * shape_.dims[d] + index[d];

@@ -63,6 +63,7 @@ void AppendF64(std::string& out, const uint8_t* at) {
   AppendNativeFloat(out, Load<double>(at), ElementType::kF64, Load<uint64_t>(at));
 }
 
+// As XLA prints narrow floats: %g with as many digits as the format surely needs.
 void AppendSmallFloat(std::string& out, ElementType type, uint64_t bits) {
   const double value = FloatFromBits(type, bits);
   const FloatFormat& format = FormatOf(type);

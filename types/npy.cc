@@ -38,6 +38,7 @@ char NumpyKind(ElementType type) {
   return 0;
 }
 
+// The element type that numpy's dtype stands for; kInvalid for texts and raw bytes.
 ElementType NativeTypeOf(const NumpyArray& array) {
   for (int i = 1; i < kElementTypeCount; ++i) {
     const auto type = static_cast<ElementType>(i);
@@ -63,6 +64,8 @@ bool SameDimsUpToBounds(const NumpyArray& array, const Shape& shape) {
   return true;
 }
 
+// Whether the array can fill a literal of `shape`: the same type, or raw bytes of its width where
+// numpy lacks the type; dimensions up to the shape's bounds.
 bool Fits(const NumpyArray& array, const Shape& shape) {
   if (!shape.IsArray() || array.itemsize != ByteWidth(shape.type)) return false;
   const char kind = NumpyKind(shape.type);
@@ -134,6 +137,8 @@ absl::string_view Characters(const void* data, int64_t size) {
   return {static_cast<const char*>(data), static_cast<size_t>(size)};
 }
 
+// The dictionary padded with spaces to a line end, so that header and magic word are a multiple of
+// 64 bytes (NumPy's NEP 1).
 std::string NpyHeader(absl::string_view descr, absl::Span<const int64_t> dims) {
   std::string header = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
                                     absl::StrJoin(dims, ", "), dims.size() == 1 ? ",), }" : "), }");
@@ -143,6 +148,7 @@ std::string NpyHeader(absl::string_view descr, absl::Span<const int64_t> dims) {
   return absl::StrCat(absl::string_view("\x93NUMPY\x01\0", 8), Characters(&size, 2), header);
 }
 
+// numpy's name of a dtype: "<f4", "|b1", or "|V1" for types that it lacks.
 std::string DescrOf(ElementType type) {
   const char kind = NumpyKind(type);
   const int width = ByteWidth(type);

@@ -1,4 +1,6 @@
-// The header of .npy files: a magic word, a version, and a Python dictionary literal.
+// The header of .npy files: a magic word, a version, and a Python dictionary literal (NumPy's NEP
+// 1). Sizes are checked against the file's before anything is read, so that a damaged header cannot
+// ask for memory.
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,7 @@
-// Reading of zip archives; every offset and size is held against the file before it is used.
+// Reading of zip archives (PKWARE's APPNOTE.TXT): the end record at the file's end leads to the
+// central directory, whose entries lead to the arrays. Every offset and size is checked against the
+// file before it is used; stored arrays are views of the mapped file, deflated ones are unpacked
+// when read.
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Writing of .npz files: a stored zip archive, gathered as pieces so that no array is copied.
+// Writing of .npz files: a zip archive without compression (PKWARE's APPNOTE.TXT), gathered as
+// pieces so that no array is copied. Sizes and offsets beyond 32 bits go into zip64 records.
+//   local header, array, local header, array, ..., central directory, end records
 #include <deque>
 
 #include "support/status.h"
@@ -27,6 +29,7 @@ class RecordWriter {
 constexpr uint64_t kVersion = 45;    // zip64
 constexpr uint64_t kDosDate = 0x21;  // 1980-01-01, so that equal arrays give equal files
 
+// 0xffffffff stands for "see the zip64 field".
 uint64_t Clipped(uint64_t value) { return value < kZip32Max ? value : kZip32Max; }
 
 class NpzWriter {

@@ -1,4 +1,5 @@
-// A counter-based generator: element i of a stream is a hash of both.
+// A counter-based generator: element i of a stream is a hash of both, so that an element's value
+// depends neither on the array's size nor on the order in which elements are made.
 #include "types/random_literal.h"
 
 #include <unistd.h>

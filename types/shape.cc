@@ -70,6 +70,7 @@ void Shape::SetDynamic(int d, bool dynamic) {
   dynamic_mask = dynamic ? dynamic_mask | bit : dynamic_mask & ~bit;
 }
 
+// The product of the dimensions, the largest int64 where it overflows; 0 where any dimension is 0.
 int64_t Shape::ElementCount() const {
   int64_t count = 1;
   bool overflow = false;
@@ -184,6 +185,7 @@ const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index) {
   return at;
 }
 
+// In elements: {12, 4, 1} for dimensions {2, 3, 4}.
 DimVector RowMajorStrides(absl::Span<const int64_t> dims) {
   DimVector strides(dims.size());
   int64_t stride = 1;
@@ -194,6 +196,7 @@ DimVector RowMajorStrides(absl::Span<const int64_t> dims) {
   return strides;
 }
 
+// In elements: {1, 2, 6} for dimensions {2, 3, 4} in the layout {0, 1, 2}.
 DimVector LayoutStrides(const Shape& shape) {
   DimVector strides(shape.dims.size());
   int64_t stride = 1;

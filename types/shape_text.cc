@@ -20,6 +20,7 @@ void AppendInt(std::string& out, int64_t value) {
 }
 
 template <typename Items, typename Append>
+// Items with commas between them.
 void AppendJoined(std::string& out, const Items& items, Append append) {
   bool first = true;
   for (const auto& item : items) {

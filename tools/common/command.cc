@@ -1,4 +1,6 @@
-// fork, exec, and a wait that ends in time.
+// Runs a shell command with a time limit: fork, exec, and a wait on a pidfd. The child leads a
+// process group, so that at the limit what it started ends with it. Its output goes to an unlinked
+// file, of which the first MiB is read back.
 #include "tools/common/command.h"
 
 #include <fcntl.h>
@@ -84,6 +86,8 @@ std::string FolderOfProgram() {
   return path.substr(0, path.rfind('/'));
 }
 
+// The word as a POSIX shell reads it back: in single quotes unless it is plain. "--flag=a b"
+// becomes --flag='a b'.
 std::string ShellWord(absl::string_view word) {
   constexpr absl::string_view kPlain = "+,-./0123456789:=@_%";
   bool plain = !word.empty();

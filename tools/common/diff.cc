@@ -1,5 +1,8 @@
-// Myers' greedy difference of two lists of lines; of lists far apart, between lines that both have
-// once.
+// The difference of two texts by lines: E. W. Myers, "An O(ND) Difference Algorithm and Its
+// Variations" (1986), in time and memory of the square of the number of edits. Texts more than
+// kMaxEdits edits apart are first matched at lines that stand once in each (as "patience"
+// differences do), then piece by piece.
+//   a b c  ->  a x c:   " a", "-b", "+x", " c"
 #include "tools/common/diff.h"
 
 #include <algorithm>

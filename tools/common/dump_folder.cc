@@ -1,4 +1,8 @@
-// Names such as module_0006.jit_f.0017.PIPELINE.after_PASS.before_NEXT.txt.
+// Reads the names of the files that XLA dumps:
+//   MODULE.before_optimizations.txt
+//   MODULE.0017.PIPELINE.after_PASS.before_NEXT.txt
+//   MODULE.cpu_after_optimizations.txt
+// Of several encodings of one stage, text is preferred.
 #include "tools/common/dump_folder.h"
 
 #include <algorithm>

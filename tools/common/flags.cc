@@ -1,4 +1,5 @@
-// Normal forms of arguments, and CLI11's errors in our words.
+// Normal forms of arguments, and CLI11's errors in our words. XLA's tools take -flag_name, ours
+// --flag-name: names are normalized before parsing, values stay as they are.
 #include "tools/common/flags.h"
 
 #include <algorithm>

@@ -22,6 +22,7 @@ Literal Assemble(const Shape& shape, std::vector<Literal>& leaves, size_t& next)
   return Literal::Tuple(std::move(elements));
 }
 
+// --input-format, else what the ending of the file's name says; empty where neither does.
 std::string FormatOf(const std::string& path, const std::string& given) {
   if (!given.empty()) return given;
   for (const char* format : {"npz", "npy", "txt", "bin", "pb", "pbtxt"})
@@ -29,6 +30,7 @@ std::string FormatOf(const std::string& path, const std::string& given) {
   return "";
 }
 
+// The elements as they lie in memory, row-major and without a header: the size must match exactly.
 absl::StatusOr<Literal> ReadBinary(const std::string& path, const ParameterLeaf& leaf) {
   ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
   const int64_t expected = leaf.shape.ByteSize();

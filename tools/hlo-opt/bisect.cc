@@ -1,4 +1,7 @@
-// Binary search over --bisect-limit.
+// Finds the first bad step of a pass pipeline by binary search over --bisect-limit, the number of
+// rewrites allowed. Bad is a module that does not verify, computes other values (interp), or makes
+// a command fail. Passes are deterministic, so that log2(steps) runs from the start suffice.
+//   invariant: the module is good after `good` steps, bad after `bad`
 #include "tools/hlo-opt/bisect.h"
 
 #include <unistd.h>
@@ -69,6 +72,7 @@ class Bisection {
   }
 
  private:
+  // The module after at most `limit` steps (-1: all), with the last rewrite in words.
   Attempt Try(int64_t limit) const {
     Attempt attempt;
     attempt.module = module_.Clone();

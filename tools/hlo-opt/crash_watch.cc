@@ -1,5 +1,8 @@
-// Everything that the handler needs is laid out before a pass runs: it only writes, forks and
-// executes.
+// A handler of crashes that writes a reproducer: the module before the pass that crashed, and the
+// command. The crashed process cannot be trusted to print a module, so that the handler starts
+// hlo-opt anew, which runs the passes before that one again and writes the file. Everything that
+// the handler needs is laid out before a pass runs: it only writes, forks and executes, which are
+// async-signal-safe (POSIX.1-2017, 2.4.3).
 #include "tools/hlo-opt/crash_watch.h"
 
 #include <fcntl.h>

@@ -1,4 +1,7 @@
-// Stages read one after the other; two are held in memory at a time.
+// What hlo-opt does with a dump folder of XLA: a table of its stages, the difference between two of
+// them, or a replay (each pass of ours on the module as it stood before XLA's pass of the same
+// name, compared with the module after). Stages are read one after the other; two are held in
+// memory at a time.
 #include "tools/hlo-opt/dump_folder.h"
 
 #include <algorithm>

@@ -73,6 +73,7 @@ PrintOptions TextOptions(const OptOptions& o) {
   return options;
 }
 
+// The options of the output, checked before any work.
 absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
   OutputFormat format{TextOptions(o), {}};
   if (o.format == "pb" || o.format == "pbtxt" || o.format == "json") {

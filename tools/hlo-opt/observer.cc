@@ -1,4 +1,6 @@
-// Texts around passes, and the difference between them.
+// What hlo-opt prints and checks around passes: texts before and after, the difference between them
+// (--print-changed), dumps in XLA's names, statistics, and values (--verify-each=interp). A text is
+// printed once and kept for the next pass's comparison.
 #include "tools/hlo-opt/observer.h"
 
 #include <algorithm>
@@ -88,6 +90,8 @@ void Observer::PrintChange(const PassRun& run, const Module& module) {
   text_ = std::move(now);
 }
 
+// Evaluates the module and compares it with the values before the pass; where they differ, the
+// error names a reproducer.
 absl::Status Observer::CheckValues(const PassRun& run, const Module& module) {
   const absl::Status status = values_->Check(module);
   if (status.ok()) return status;

@@ -1,4 +1,5 @@
-// The table of stages, and the loading of the CPU backend.
+// The table of stages. Stages that compile are computed by a plugin, loaded when asked for, so that
+// hlo-opt itself does not link LLVM and starts fast.
 #include "tools/hlo-opt/stages.h"
 
 #include <dlfcn.h>

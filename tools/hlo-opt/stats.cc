@@ -58,6 +58,7 @@ std::string ModuleStats::Text() const {
   return text;
 }
 
+// One line a run in order; then, where a pass ran more than once, a line a pass, the slowest first.
 std::string TimesText(const PassReport& report) {
   PassRun all = {"all"};
   std::vector<PassRun> sums;

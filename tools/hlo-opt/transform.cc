@@ -1,4 +1,6 @@
-// Passes with their observers.
+// Runs the passes with their observers. Where a pass fails or leaves a broken module, the module is
+// read again and the passes run once more with the verifier after each, to name the first bad one
+// and to write a reproducer.
 #include "tools/hlo-opt/transform.h"
 
 #include <algorithm>
@@ -55,6 +57,8 @@ absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
   return made;
 }
 
+// The passes to run, comma-separated: the platform's own pipeline (for stages past hlo), then
+// --pipeline, then --passes.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   std::string spec;
   if (options.stage != "hlo") {

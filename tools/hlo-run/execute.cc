@@ -27,6 +27,8 @@ absl::Status CheckMemory(const Executable& executable, absl::Span<const DeviceAr
   return ResourceExhausted("a run takes ", bytes, " bytes, more than --memory-limit=", limit);
 }
 
+// One run before the timed ones, by default, where there are several: it takes page faults and cold
+// caches.
 int64_t WarmupRuns(const RunOptions& o) {
   const bool several = o.iterations > 1 || o.min_seconds > 0;
   return o.warmup >= 0 ? o.warmup : several ? 1 : 0;
@@ -38,6 +40,7 @@ std::string ProfileOf(const PreparedRun& run, const RunOptions& o, int64_t timed
                                  : ProfileTrace(run.Profile(), runs);
 }
 
+// Runs until both --iterations and --min-seconds are met.
 absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
   const int64_t warmup = WarmupRuns(o);
   for (int64_t i = 0; i < warmup; ++i) RETURN_IF_ERROR(run.Run());

@@ -1,4 +1,6 @@
-// Feeds: files read item by item, random items, and items that came out.
+// What stands in for the host of infeed and outfeed: items read from files one after the other
+// (begun again at their end), or random ones; outfed items are kept by device. Random items depend
+// on the seed, their number and the device alone, so that two platforms see the same.
 #include "tools/hlo-run/host_queues.h"
 
 #include "absl/strings/match.h"
@@ -19,6 +21,7 @@ std::vector<const Shape*> ArraysOf(const Shape& shape) {
   return arrays;
 }
 
+// A value of `shape` from its leaves in order.
 Literal Assemble(const Shape& shape, std::vector<Literal>& leaves, size_t& next) {
   if (!shape.IsTuple()) return std::move(leaves[next++]);
   std::vector<Literal> elements;

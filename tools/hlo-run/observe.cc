@@ -1,4 +1,6 @@
-// A run under the interpreter's observer.
+// Runs under the interpreter's observer, which sees each instruction's value: --trace keeps values
+// by name, --check-nans finds the first instruction that makes a NaN. An instruction makes it if
+// its value holds one and no operand's does.
 #include "tools/hlo-run/observe.h"
 
 #include <deque>

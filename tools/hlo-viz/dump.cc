@@ -1,4 +1,6 @@
-// Listing folders.
+// Listing of XLA's dump folders: the stages of each module, its snapshot if there is one, and the
+// files of buffer assignment beside it. A revision (of times and sizes) tells a server when to read
+// again.
 #include "tools/hlo-viz/dump.h"
 
 #include <algorithm>
@@ -45,6 +47,7 @@ DumpStage OnlyStage(const fs::path& path) {
   return stage;
 }
 
+// Files named *.hlo, where the folder holds no dumps: each is a module of one stage.
 std::vector<DumpedModule> PlainModules(const std::string& folder) {
   std::vector<DumpedModule> modules;
   ForEachFile(folder, [&](const fs::directory_entry& file) {

@@ -26,6 +26,7 @@ constexpr absl::string_view kTool = "hlo-viz";
 // Graphviz takes about 5 s for so many nodes, and its time grows with their square.
 constexpr size_t kMaxLaidOut = 2000;
 
+// --format, else what the ending of the output's name says.
 absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
   if (!o.format.empty()) return o.format;
   if (o.output == "-") return std::string("dot");
@@ -52,6 +53,8 @@ absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
   return side;
 }
 
+// One module as a picture: select, mark, draw, then let Graphviz lay it out. What is too large for
+// Graphviz becomes an overview of scopes.
 absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
                                     const SideInputs& side, const std::string& format) {
   const ModuleIndex index(module);

@@ -1,4 +1,6 @@
-// Filling pages.
+// Pages of the explorer: a module, or all stages of a dump folder, each compared with the stage
+// before. Stages already packed are kept by file and stamp, so that a server reads again only what
+// changed.
 #include "tools/hlo-viz/pages.h"
 
 #include <cstdio>

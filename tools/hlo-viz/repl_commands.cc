@@ -1,4 +1,5 @@
-// What each command does.
+// The commands of the session, as a table: name, usage, meaning, and the member function that runs
+// it. A first word that names no command names an instruction to draw.
 #include <algorithm>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,7 @@
-// Finding places in a module for what is no longer in it.
+// The difference between two stages for the page: instructions added or changed, and those removed
+// ("ghosts"), each placed in the new module: before its first reader that is still there, or after
+// its last operand, in the scope of its op_name where that still exists. At most kMaxRemoved ghosts
+// are listed.
 #include "tools/hlo-viz/explorer/difference_data_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Buffers of XLA's assignment, or of ours.
+// Buffers over time for the page: XLA's buffer assignment and live ranges where the dump has them,
+// else our own (analysis/buffer_assignment). Times are steps of the schedule; sizes and offsets are
+// bytes.
 #include "tools/hlo-viz/explorer/memory_data.h"
 
 #include <algorithm>

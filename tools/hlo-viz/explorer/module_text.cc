@@ -1,4 +1,6 @@
-// Printing, and printing anew what does not come a line an instruction.
+// The module's text with one line an instruction, so that the page finds an instruction by its line
+// number: line = first line of its computation + 1 + its place. Instructions that print on several
+// lines are joined.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

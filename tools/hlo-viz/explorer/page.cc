@@ -1,4 +1,6 @@
-// Packing data and filling in the page.
+// The page: one HTML file with a script and, for each stage, its data as gzipped JSON in base64,
+// which the browser unpacks when the stage is shown. Texts from modules are escaped as JSON or
+// HTML; "<" never appears in data, so that nothing in a module can end the script.
 #include "tools/hlo-viz/explorer/page.h"
 
 #include <zlib.h>

@@ -1,4 +1,6 @@
-// Columns of a module, and its scopes.
+// A module as columns: names, opcodes, shapes, operands, costs, each a list over all instructions,
+// with tables for texts that repeat. Columns compress several times better than a record for each
+// instruction.
 #include "tools/hlo-viz/explorer/page_data.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Tables of colours and of the opcodes that have them.
+// Tables of colours and of the opcodes that have them, those of XLA's hlo_graph_dumper.
 #include "tools/hlo-viz/graph/colours.h"
 
 #include <algorithm>

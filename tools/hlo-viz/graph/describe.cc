@@ -30,6 +30,7 @@ std::string OpcodeText(const Instruction& i) {
   return std::string(Text(i.opcode()));
 }
 
+// True where the name already begins with the opcode: "add.3" needs no "(add)".
 bool NameTells(const Instruction& i) {
   return !i.IsParameter() && i.opcode() != Opcode::kFusion && i.opcode() != Opcode::kCustomCall &&
          absl::StartsWith(i.name(), Text(i.opcode()));

@@ -1,4 +1,4 @@
-// The parts of a fusion that compute apart from each other.
+// The parts of a fusion that compute independently of each other.
 #pragma once
 
 #include <vector>

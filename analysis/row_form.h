@@ -1,7 +1,7 @@
 // Row computations: reductions along rows of an array, and work on the same rows before, between
 // and after them (softmax, layer norm). One pass over a row after another computes them while the
 // row is in the nearest cache. A row is what one result of a reduction sees: it may lie together,
-// in pieces, or as a column with other columns beside it.
+// in pieces, or as a column among contiguous columns.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ struct RowLanes {
 };
 
 // Elements of the narrowest vectors in use, which pieces of rows have to make whole, and the fewest
-// columns beside each other that are worth vectors.
+// contiguous columns that are worth vectors.
 inline constexpr int64_t kRowLanes = 16, kFewestColumns = 8;
 
 // How the work of `members` (those of `form`, operands before users) on whole rows goes in vectors;

@@ -40,7 +40,7 @@ uint64_t HashOfShape(const Shape& shape) {
   return hash;
 }
 
-// The root, and what has effects beside it.
+// The root, and what else has effects.
 uint64_t HashOfComputation(const Computation& computation, const std::vector<uint64_t>& hashes) {
   uint64_t hash = computation.parameter_count();
   if (computation.root() != nullptr) hash = absl::HashOf(hash, hashes[computation.root()->id()]);

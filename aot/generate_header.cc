@@ -162,7 +162,7 @@ std::string Fill(absl::string_view pattern, const std::string& name, const Acces
 
 constexpr char kTop[] = R"(/* $NAME, compiled by hlo-aot from $SOURCE for $TRIPLE.
  *
- * Needs the object beside this header, and hlokit's runtime library. Temporary memory of a run:
+ * Needs the object file of this header, and hlokit's runtime library. Temporary memory of a run:
  * $ARENA bytes$EACH; values of constants: $WEIGHTS bytes$WHERE.
  * All arrays lie in the layout that their shape names, aligned to HLOKIT_AOT_ALIGNMENT bytes, with
  * the bits of bf16, f16 and f8 in unsigned integers, and a byte for each element of a type below one.

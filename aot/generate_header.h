@@ -1,4 +1,4 @@
-// The header beside an object: documented functions for C, and a class for C++.
+// The header of an object file: documented functions for C, and a class for C++.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ struct CompileStats {
   std::vector<Phase> phases;
   int64_t objects = 0, cached_objects = 0;  // pieces of code; of them, those from cache_dir
   absl::Status kept;  // why cache_dir did not take a piece, which costs time, not results
-  // of memory that a run needs beside arguments and results, on each device
+  // of memory that a run needs besides arguments and results, on each device
   int64_t temporary_bytes = 0;
   int64_t code_bytes = 0;
   int64_t donated = 0, donated_bytes = 0;  // arguments in whose memory results come to lie

@@ -1,4 +1,4 @@
-// How long a program compiled ahead of time takes from its start to its first result, beside
+// How long a program compiled ahead of time takes from its start to its first result, next to
 // reading its arguments: built by benchmarks/aot_first_result.sh with the model's object, MODEL
 // being its name.
 #include <fcntl.h>

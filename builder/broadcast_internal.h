@@ -1,4 +1,4 @@
-// Implicit broadcasting: operands brought to one shape, as XLA's builder writes it out.
+// Implicit broadcasting: operands converted to one shape, as XLA's builder writes it out.
 #pragma once
 
 #include "builder/xla_op.h"

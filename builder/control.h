@@ -44,7 +44,7 @@ XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> br
 // Nothing that operands need moves past it, or is merged with what comes after.
 XlaOp OptimizationBarrier(XlaOp operand, Where where = Where::current());
 
-// What custom calls may say beside target, operands and shape.
+// What custom calls may say besides target, operands and shape.
 struct CustomCallOptions {
   std::string opaque;                                     // backend_config
   bool has_side_effect = false;                           // never dropped or merged

@@ -11,7 +11,7 @@
 
 namespace hlokit {
 
-// What an operation has beside operands and attributes.
+// What an operation has besides operands and attributes.
 struct EmitExtras {
   std::optional<Shape> shape = std::nullopt;
   std::vector<const XlaComputation*> called = {};

@@ -1,4 +1,4 @@
-// What operations take beside values: precision, accuracy, dimension numbers, channels.
+// What operations take besides values: precision, accuracy, dimension numbers, channels.
 #pragma once
 
 #include <optional>

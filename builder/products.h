@@ -35,7 +35,7 @@ XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensio
                 Where where = Where::current());
 
 // lhs: batch, features, spatial dimensions; rhs: output features, input features, spatial ones; the
-// kernel is not turned round. `strides` are one a spatial dimension.
+// kernel is not reversed. `strides` are one a spatial dimension.
 XlaOp Conv(XlaOp lhs, XlaOp rhs, DimSpan strides, Padding padding, int64_t feature_group_count = 1,
            int64_t batch_group_count = 1, const PrecisionConfig* precision = nullptr,
            MaybeType preferred_type = std::nullopt, Where where = Where::current());
@@ -55,7 +55,7 @@ XlaOp ConvGeneral(XlaOp lhs, XlaOp rhs, DimSpan strides, const PaddingPairs& pad
                   const ConvolutionDimensionNumbers& numbers, int64_t feature_group_count = 1,
                   int64_t batch_group_count = 1, const PrecisionConfig* precision = nullptr,
                   MaybeType preferred_type = std::nullopt, Where where = Where::current());
-// With dilations, and with the kernel turned round in dimensions where window_reversal says so;
+// With dilations, and with the kernel reversed in dimensions where window_reversal says so;
 // empty lists: none.
 XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, DimSpan strides, const PaddingPairs& padding,
                          DimSpan lhs_dilation, DimSpan rhs_dilation,

@@ -10,7 +10,7 @@
 namespace hlokit {
 
 // A value on a device of a client, owned by who holds this. Immutable: any number of executions, in
-// any threads, may take it as argument. Parts of a tuple that was taken apart share its memory.
+// any threads, may take it as argument. Elements of a decomposed tuple share its memory.
 class GlobalData {
  public:
   // Takes a literal over without a copy.
@@ -41,7 +41,7 @@ class GlobalData {
 
  private:
   Shape shape_;
-  std::shared_ptr<Literal> own_;  // a value that was taken over; value_ counts beside it
+  std::shared_ptr<Literal> own_;  // a value that was taken over; value_ shares it
   std::shared_ptr<const void> borrowed_;
   mutable std::once_flag copied_;  // of borrowed memory
   mutable std::shared_ptr<const Literal> value_;

@@ -73,7 +73,7 @@ typedef struct hlokit_ffi_call {
   int64_t backend_config_size; /* characters of it */
   /* Of the arrays below. */
   int32_t argument_count, result_count, attribute_count;
-  const hlokit_ffi_buffer* arguments;     /* tuples taken apart, depth first */
+  const hlokit_ffi_buffer* arguments;     /* tuples flattened, depth first */
   const hlokit_ffi_buffer* results;       /* zeroed */
   const hlokit_ffi_attribute* attributes; /* of backend_config */
   /* Of the device that calls. */

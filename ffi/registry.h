@@ -1,4 +1,4 @@
-// The custom calls that this process knows beside its own: registered here or loaded from
+// The custom calls that this process knows besides its own: registered here or loaded from
 // libraries.
 #pragma once
 

@@ -33,7 +33,7 @@ bool IsOpen(Opcode opcode) {
   }
 }
 
-// Opcodes that give floats without arithmetic of their own, beside those that move data and those
+// Opcodes that give floats without arithmetic of their own, besides those that move data and those
 // that are exact.
 bool PassesFloatsOn(Opcode opcode) {
   switch (opcode) {

@@ -22,7 +22,7 @@ struct Bounds {
 // its subnormals. 0 for other types.
 double EpsilonOf(ElementType type);
 double SmallestStep(ElementType type);
-// Values beyond this are brought back before they are used again: far from overflow.
+// Values beyond this are clamped before they are used again: far from overflow.
 double MostUseful(ElementType type);
 
 // False where the error is so large that a comparison would mean nothing.

@@ -1,4 +1,4 @@
-// Steps on arrays whose size only the run knows, beside a static twin that must agree.
+// Steps on arrays whose size only the run knows, with a static twin that must agree.
 #include <algorithm>
 
 #include "generator/dynamic_internal.h"

@@ -24,7 +24,7 @@ struct GeneratorOptions {
   bool control_flow = true;     // while, conditional, call, fusion
   bool dynamic_shapes = false;  // set-dimension-size, and operations over what it gives
   bool manual_regions = false;  // Shardy's, on a mesh of one device: for passes and the interpreter
-  // Only this recipe (recipes.def), beside what its operands need; empty: all.
+  // Only this recipe (recipes.def), besides what its operands need; empty: all.
   std::string recipe;
   // The form of a stage of a compiler (StageNames) that the finished module is given.
   std::string stage = "raw";

@@ -18,7 +18,7 @@
 namespace hlokit {
 namespace {
 
-constexpr double kRange = 2;  // of constants, and of what is brought back into range
+constexpr double kRange = 2;  // of constants, and of what is clamped
 constexpr int64_t kMaxEntryParameters = 8;
 
 // How often each element type is asked for.

@@ -74,10 +74,10 @@ class GeneratedCode {
     return Finish(std::move(made));
   }
 
-  // Adds a value for later steps to use: brought back into range where it has left the useful one;
+  // Adds a value for later steps to use: clamped where it has left the useful range;
   // left out where its error is as large as itself.
   void Keep(Instruction* instruction, Bounds bounds = {});
-  // Takes a tuple apart and keeps each array.
+  // Keeps each array of a tuple.
   void KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds);
   // Values that a computation's caller gives.
   RandomValue AddParameter(const Shape& shape, const Bounds& bounds);

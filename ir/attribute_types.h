@@ -61,7 +61,7 @@ struct SliceDim {
 };
 using SliceSpec = std::vector<SliceDim>;
 
-// `replica_groups=`: lists {{0,1},{2,3}}, iota [2,4]<=[4,2]T(1,0), or a mesh kept as text beside
+// `replica_groups=`: lists {{0,1},{2,3}}, iota [2,4]<=[4,2]T(1,0), or a mesh kept as text besides
 // its expansion.
 struct ReplicaGroups {
   enum class Form : uint8_t { kLists, kIota, kMesh };

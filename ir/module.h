@@ -101,7 +101,7 @@ class Module {
 
   // A new computation; the name is made unique.
   Computation* AddComputation(absl::string_view name);
-  // Takes over a computation built apart (the parser's); its name and those of its instructions are
+  // Takes over a computation built alone (the parser's); its name and those of its instructions are
   // made unique.
   Computation* Adopt(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.

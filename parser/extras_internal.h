@@ -17,7 +17,7 @@ bool ReadMetadata(Reader& reader, bool keep_unknown, SharedTextCache& texts, OpM
 // `{a="b",c={d}}`, sorted by name; of equal names the last one counts.
 bool ReadFrontendAttributes(Reader& reader, FrontendAttributes& attributes);
 
-// `{visualizing_index=0,name=1.5}`, brought to one spelling; no text where there are none.
+// `{visualizing_index=0,name=1.5}`, in canonical spelling; no text where there are none.
 bool ReadStatistics(Reader& reader, std::string& text);
 
 // `{ {1}: (0, {}, may-alias) }`, by output; of several for one the first counts.

@@ -99,7 +99,7 @@ absl::StatusOr<ResultAccuracy> ParseResultAccuracy(absl::string_view text);
 absl::StatusOr<SparsityConfig> ParseSparsityConfig(absl::string_view text);
 
 // `{visualizing_index=0,name=1.5}` and `{{"a" {0}}}`, which the IR keeps as text: checked, and
-// brought to XLA's spelling. No text for statistics without a value.
+// in XLA's spelling. No text for statistics without a value.
 absl::StatusOr<std::string> ParseStatistics(absl::string_view text);
 absl::StatusOr<std::string> ParseOrigin(absl::string_view text);
 

@@ -1,5 +1,5 @@
 // Programs compiled ahead of time: what hlo-aot writes into an object, and how a program runs it.
-// The header that hlo-aot generates beside each object wraps this; nothing here needs a compiler,
+// The header that hlo-aot generates with each object wraps this; nothing here needs a compiler,
 // or more than this runtime library.
 #pragma once
 

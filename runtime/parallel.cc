@@ -98,7 +98,7 @@ void Pause() {
 #endif
 }
 
-// Threads beside the caller's. They look out for work for some 20 microseconds after the last loop,
+// Threads besides the caller's. They look for work for some 20 microseconds after the last loop,
 // then sleep.
 class Pool {
  public:

@@ -1,5 +1,5 @@
 // Memory for arrays: aligned, and large blocks in large pages where the system has them. All of it
-// stands here, so that the runtime needs no library beside itself.
+// stands here, so that the runtime needs no other library.
 #pragma once
 
 #include <stddef.h>

@@ -127,7 +127,7 @@ class Diagnostics {
   int warning_count_ = 0;
 };
 
-// InvalidArgument that carries the label of the broken rule beside its message.
+// InvalidArgument that carries the label of the broken rule besides its message.
 absl::Status WithLabel(absl::Status status, absl::string_view label);
 template <typename... Parts>
 absl::Status LabeledError(absl::string_view label, const Parts&... parts) {

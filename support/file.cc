@@ -82,7 +82,7 @@ std::string ResolveLink(const std::string& path) {
 char unfinished[PATH_MAX];
 volatile sig_atomic_t unfinished_is_set = 0;
 
-// A file beside `path` that vanishes unless it is renamed. One at a time is known to signal
+// A file next to `path` that vanishes unless it is renamed. One at a time is known to signal
 // handlers.
 class TemporaryFile {
  public:

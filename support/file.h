@@ -14,7 +14,7 @@ namespace hlokit {
 // The bytes of `path`, or of standard input where it is "-".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// Replaces `path` by `contents`: written beside it, then renamed, so a reader or a crash never sees
+// Replaces `path` by `contents`: written elsewhere, then renamed, so a reader or a crash never sees
 // a part.
 // "-" is standard output; a path that is no plain file (/dev/stdout, a pipe) is written directly.
 absl::Status AtomicWriteFile(const std::string& path, absl::string_view contents);

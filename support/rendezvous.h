@@ -1,5 +1,5 @@
 // Where devices, a thread each, wait for one another, and learn that nobody will come any more. All
-// of it stands here, so that the runtime needs no library beside itself.
+// of it stands here, so that the runtime needs no other library.
 #pragma once
 
 #include <chrono>
@@ -155,7 +155,7 @@ class Meetings {
  public:
   explicit Meetings(Rendezvous& devices) : devices_(devices) {}
 
-  // What each of a group brought, by place; it lies where they left it until all have parted.
+  // Contributions of a group's members, by place; it lies where they left it until all have parted.
   struct Meeting {
     std::vector<Contribution*> contributions;
     size_t last = 0;  // the place of the one who came last, who need not be woken
@@ -168,7 +168,7 @@ class Meetings {
   Rendezvous::End Meet(const Rendezvous::Waiter& waiter, const Key& key, size_t size, size_t place,
                        Contribution& own, std::shared_ptr<Meeting>& meeting) {
     Rendezvous::Lock lock = devices_.TakeLock();
-    // Whoever waited for this device may be gone, with what it brought.
+    // Whoever waited for this device may be gone, with its contribution.
     if (const auto end = devices_.Ended(waiter); end != Rendezvous::End::kNone) return end;
     std::shared_ptr<Meeting>& slot = meetings_[key];
     if (slot == nullptr) slot = std::make_shared<Meeting>();

@@ -1,4 +1,4 @@
-// Programs with dynamic dimensions: compiled at their bounds, with sizes as scalars beside.
+// Programs with dynamic dimensions: compiled at their bounds, with sizes as extra scalars.
 #pragma once
 
 #include <vector>

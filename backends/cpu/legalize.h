@@ -7,7 +7,7 @@
 namespace hlokit {
 
 // Afterwards: every computation that runs has one caller; fusions whose bodies are no element loops
-// are taken apart; constants other than scalars stand outside fusions; async-start/-done are plain
+// are expanded; constants other than scalars stand outside fusions; async-start/-done are plain
 // calls and copies; copies of tuples are copies of
 // arrays; collectives of a module for one device are what it sends to itself; custom calls get
 // operands in the layouts they name, callees theirs, and the entry's parameters and result lie as

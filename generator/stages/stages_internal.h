@@ -20,7 +20,7 @@ struct StageInfo {
   absl::string_view name;
   absl::string_view summary;
   double odd_layouts;  // at least this share of the arrays is generated in an order not row-major
-  // What the stage is about: this many steps of these recipes, beside the entry's other steps.
+  // What the stage is about: this many steps of these recipes, besides the entry's other steps.
   int extra_steps;
   std::vector<RecipeFunction> recipes;
   // On how many devices: one; several partitions that the program does not know of yet; several

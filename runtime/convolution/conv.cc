@@ -3,7 +3,7 @@
 // The element of the input that output place o and window place w meet is
 //   o * window_stride + w * rhs_dilation - pad_low
 // so with strides that overlap, the input is a matrix of places by (window, feature) whose index
-// maps the matrix product follows (runtime/dot). What does not fit that form is brought to it:
+// maps the matrix product follows (runtime/dot). What does not fit that form is copied into it:
 // - reversed windows: negative strides of the kernel (Unreverse);
 // - dilated input (gradients of strided convolutions): one plain convolution for each remainder of
 // the output place, over every lhs_dilation-th window place (RunPhases);

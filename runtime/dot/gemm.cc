@@ -198,7 +198,7 @@ class Product {
            a_.negate_from >= depth_ && b_.negate_from >= depth_;
   }
 
-  // Parts of the sums beside each other, then their sums. How many depends on the sizes alone.
+  // Partial sums in parallel, then their sums. How many depends on the sizes alone.
   void RunDeep() const {
     const int64_t parts = std::min(depth_ / kDeepPart, kMaxDeepParts), size = rows_ * cols_;
     Scratch scratch(parts * size * sizeof(T));

@@ -189,7 +189,7 @@ class AxisTransform {
                 });
   }
 
-  // use(start, first, count) for runs of lines that lie beside each other: `count` from line
+  // use(start, first, count) for runs of contiguous lines: `count` from line
   // `first` of the block on, at `start`.
   template <typename Use>
   static void ForNeighbours(const Axis& axis, int64_t line, int64_t lines, const Use& use) {

@@ -49,11 +49,11 @@ HLOKIT_INLINE void Butterfly(Complex<V>* x) {
     x[1] = a - x[1];
   } else if constexpr (kRadix == 3) {
     const T sine = static_cast<T>(0.866025403784438646763723170752936183L);
-    const Complex<V> sum = x[1] + x[2], turned = TimesMinusI(sine * (x[1] - x[2]));
+    const Complex<V> sum = x[1] + x[2], rotated = TimesMinusI(sine * (x[1] - x[2]));
     const Complex<V> middle = x[0] - T(0.5) * sum;
     x[0] = x[0] + sum;
-    x[1] = middle + turned;
-    x[2] = middle - turned;
+    x[1] = middle + rotated;
+    x[2] = middle - rotated;
   } else if constexpr (kRadix == 4) {
     const Complex<V> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3],
                      d = TimesMinusI(x[1] - x[3]);

@@ -6,7 +6,7 @@
 //   // EXIT: 1                               the exit status of the RUN lines
 //   // CHECK: text                           FileCheck on standard output followed by standard
 //   error; or, where
-//                                            FILE.out stands beside the test, the whole output is
+//                                            FILE.out stands next to the test, the whole output is
 //                                            as it says
 //   // RUN-ON-EACH-BACKEND: hlo-run %s       one case of values; several may follow each other
 //   // INPUT: f32[2] {1, 2}                  an argument, in parameter order; also at the end of

@@ -33,7 +33,7 @@ struct ToolOptions {
   PackageOptions package;
 };
 
-// The runtime library beside this program: ../lib/hlokit where it was installed, ../lib in a build.
+// The runtime library near this program: ../lib/hlokit where it was installed, ../lib in a build.
 std::string FindRuntime() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<const GivenValues>> RecordInputs(ReduceFlags& o,
   return given;
 }
 
-// The smallest module so far, and beside it the inputs that show its fault.
+// The smallest module so far, and next to it the inputs that show its fault.
 absl::Status WriteOut(const ReduceFlags& o, const Module& module) {
   RETURN_IF_ERROR(AtomicWriteFile(o.output, WholeText(module)));
   if (o.interest.write_inputs == nullptr) return absl::OkStatus();

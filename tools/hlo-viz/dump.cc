@@ -1,5 +1,5 @@
 // Listing of XLA's dump folders: the stages of each module, its snapshot if there is one, and the
-// files of buffer assignment beside it. A revision (of times and sizes) tells a server when to read
+// files of buffer assignment with it. A revision (of times and sizes) tells a server when to read
 // again.
 #include "tools/hlo-viz/dump.h"
 

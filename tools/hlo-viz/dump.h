@@ -18,11 +18,11 @@ absl::StatusOr<std::vector<DumpedModule>> ModulesOfFolder(const std::string& fol
 // What a page calls a stage: `0005 simplification: call-inliner`.
 std::string StageLabel(const DumpStage& stage);
 
-// What XLA has dumped of memory beside a module's file (its path without .txt or .hlo.pb, and
+// What XLA has dumped of memory with a module's file (its path without .txt or .hlo.pb, and
 // -buffer-assignment.txt, ...); empty where there is nothing.
 MemoryFiles ReadMemoryFiles(const std::string& module_path);
 
-// A number that changes when a module's file, or one of memory beside it, is written.
+// A number that changes when a module's file, or one of memory with it, is written.
 uint64_t StampOf(const std::string& module_path);
 // The same for a module's file, or all files below a folder; not negative, exact as a number of
 // JavaScript.

@@ -19,7 +19,7 @@ struct CallPathStep {
 using CallPath = std::vector<CallPathStep>;
 std::string Text(const CallPath& path);  // `while.3[2]/call.1/`; empty in the entry
 
-// True for the opcodes whose computations ForEachRun can run apart from them.
+// True for the opcodes whose computations ForEachRun can run on its own.
 bool RunsComputations(Opcode opcode);  // while, conditional, call, fusion
 
 // Runs what `caller` calls, on the values of its operands: every round of a loop, the branch taken.

@@ -7,7 +7,7 @@
 
 namespace hlokit {
 
-// What the description needs beside the object's own fields.
+// What the description needs besides the object's own fields.
 struct AotModelParts {
   const std::string& name;
   llvm::Function* entry;

@@ -82,7 +82,7 @@ class DeviceRun {
   std::vector<Literal> outputs_;
   std::vector<Refill> refills_;
   std::vector<uint64_t> counters_;  // of a profile: ticks and calls, by instruction id
-  uint64_t clock_ticks_ = 0;        // of all runs, beside
+  uint64_t clock_ticks_ = 0;        // of all runs; seconds_ is their time
   double seconds_ = 0;
 };
 

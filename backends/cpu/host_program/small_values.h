@@ -1,4 +1,4 @@
-// Elements of small arrays as values in registers, beside their place in memory.
+// Elements of small arrays as values in registers, besides their place in memory.
 #pragma once
 
 #include <optional>

@@ -40,7 +40,7 @@ struct FoldForm {
   ElementType type = ElementType::kBF16;
   float init = 0;
   std::vector<FoldedDim> dims;
-  size_t across = 0;   // the dimension along which results are computed beside each other
+  size_t across = 0;   // the dimension along which results are computed in lanes
   int64_t groups = 1;  // vectors of results that are computed together
 
   int64_t together() const { return groups * kLanes; }
@@ -56,7 +56,7 @@ struct FoldForm {
   bool IsTurnable() const { return ByteWidth(type) == 2; }  // in words of two elements
 };
 
-// The windows of a reduce or reduce-window, if they lie beside each other without gaps. A reduce of
+// The windows of a reduce or reduce-window, if they are contiguous without gaps. A reduce of
 // no dimensions has none: it gives its operand, whatever the initial value.
 bool FindDims(const Instruction& fold, FoldForm& form) {
   const Shape& from = fold.operand(0)->shape();
@@ -86,7 +86,7 @@ bool FindDims(const Instruction& fold, FoldForm& form) {
 }
 
 // Dimensions in which nothing is folded join the next one, if that has only whole windows: more
-// results then lie beside each other.
+// results are then contiguous.
 void JoinDims(std::vector<FoldedDim>& dims) {
   for (size_t d = dims.size(); --d > 0;) {
     const FoldedDim outer = dims[d - 1], inner = dims[d];
@@ -98,7 +98,7 @@ void JoinDims(std::vector<FoldedDim>& dims) {
 }
 
 // Several sums hide each other's latency; elements apart take too much code for that, unless they
-// are turned in blocks.
+// are transposed in blocks.
 int64_t GroupsOf(const FoldForm& form) {
   const FoldedDim& across = form.dims[form.across];
   const FoldedDim& last = form.dims.back();
@@ -257,7 +257,7 @@ class BlockFold {
     });
   }
 
-  // Whether results lie beside each other, which bf16 reads as words of two: every other group sums
+  // Whether results are contiguous, which bf16 reads as words of two: every other group sums
   // the low halves, the one after it the high ones, and nothing moves between lanes.
   bool InWords() const {
     return form_.type == ElementType::kBF16 && form_.groups > 1 && form_.lane_stride() == 1;
@@ -360,8 +360,8 @@ class BlockFold {
     return FromMemoryForm(b_, form_.type, loaded).re;
   }
 
-  // The last dimension, where every lane folds neighbours: words of two elements, turned so that a
-  // vector holds the same word of all lanes.
+  // The last dimension, where every lane folds neighbours: words of two elements, permuted so that
+  // a vector holds the same word of all lanes.
   Values FoldPairs(llvm::Value* offset, const Values& sums) {
     const FoldedDim& dim = form_.dims.back();
     const auto fold = [&](llvm::Value* step, const Values& carried) {
@@ -428,7 +428,7 @@ class BlockFold {
     return FromMemoryForm(b_, form_.type, b_.CreateBitCast(bits, Vector(memory_))).re;
   }
 
-  // Word k of kLanes lanes, for each k: a square of words turned over its diagonal in four rounds.
+  // Word k of kLanes lanes, for each k: a tile of words transposed in four rounds.
   Values TurnedWords(llvm::Value* at) {
     Values rows;
     for (int64_t k = 0; k < kLanes; ++k) rows.push_back(LoadWords(at, k));
@@ -459,7 +459,7 @@ class BlockFold {
   std::vector<llvm::Value*> start_;  // of lane 0's window, by dimension
   llvm::Value* step_ = nullptr;      // in the window along `across`
   llvm::Value* inside_ = nullptr;
-  llvm::Value* room_ = nullptr;  // for turned words
+  llvm::Value* room_ = nullptr;  // for transposed words
 };
 
 }  // namespace

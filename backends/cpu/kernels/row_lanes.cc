@@ -13,7 +13,7 @@ namespace hlokit {
 namespace {
 
 // Steps of so little work (in instructions of the machine, roughly) that the next one would wait
-// for their sums go four or two beside each other.
+// for their sums go four or two interleaved.
 constexpr int64_t kShortStep = 3, kMediumStep = 8;
 constexpr int64_t kRounding = 4;  // to bf16
 constexpr int64_t kRegisterLanes = 16;

@@ -94,7 +94,7 @@ bool GoesInPairs(const RowPlan& plan) {
   return reads;
 }
 
-// Four vectors of columns go beside each other: whole lines from each place of memory, and steps
+// Four contiguous vectors of columns per step: whole lines from each place of memory, and steps
 // that do not wait for each other. Fewer where that leaves few units for threads, or much cut off.
 int64_t ColumnLanes(const RowPlan& plan) {
   constexpr int64_t kFewUnits = 8;

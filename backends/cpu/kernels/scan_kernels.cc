@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kLanes = 8;
 // Shorter rows are not worth two passes.
 constexpr int64_t kLongRow = 512;
-// Running values beside each other where neighbours in memory belong to different rows.
+// Running values in lanes where neighbours in memory belong to different rows.
 constexpr int64_t kTile = 256;
 
 struct ScanForm {

@@ -6,7 +6,7 @@
 namespace hlokit {
 
 // In functions that run long (kRunsLong), several vectors of an elementwise loop of many steps go
-// beside each other: one after the other, each would wait for itself.
+// interleaved: one after the other, each would wait for itself.
 //
 // Limits the lanes of loops that read and write narrower types than they compute in (bf16 in f32):
 // LLVM would choose by what is in memory, and twice the registers are twice the code to compile

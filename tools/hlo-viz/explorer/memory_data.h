@@ -7,7 +7,7 @@
 
 namespace hlokit {
 
-// What XLA has dumped beside a module, as far as it is there: the texts of
+// What XLA has dumped with a module, as far as it is there: the texts of
 // NAME-buffer-assignment.txt, NAME-live-range.txt and NAME-memory-usage-report.txt.
 struct MemoryFiles {
   std::string assignment, live_ranges, report;

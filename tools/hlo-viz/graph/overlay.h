@@ -1,4 +1,4 @@
-// What can colour a picture beside the opcode: sharding, scope, time, bytes, flops, memory space,
+// What can colour a picture besides the opcode: sharding, scope, time, bytes, flops, memory space,
 // difference.
 #pragma once
 

@@ -86,7 +86,7 @@ RepeatWindow Best(const std::vector<RepeatWindow>& windows) {
   return best;
 }
 
-// What is left of windows beside the one that was taken.
+// What is left of windows besides the one that was taken.
 std::vector<RepeatWindow> Without(const std::vector<RepeatWindow>& windows,
                                   const RepeatWindow& taken) {
   std::vector<RepeatWindow> left;

@@ -18,7 +18,7 @@
 #include "fuzz/module_checks.h"
 #include "fuzz/target.h"
 #include "passes/manager.h"
-#include "passes/promises.h"
+#include "passes/framework/promises.h"
 #include "printer/whole_text.h"
 #include "support/diagnostics.h"
 #include "support/status.h"

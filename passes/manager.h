@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

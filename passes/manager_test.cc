@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parser/parser.h"
-#include "passes/pass_list.h"
+#include "passes/framework/pass_list.h"
 #include "passes/pipelines.h"
 #include "printer/printer.h"
 #include "support/status.h"

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "passes/pass.h"
-#include "passes/pass_arguments.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 

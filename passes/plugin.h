@@ -21,8 +21,8 @@
 #include "ir/computation.h"
 #include "ir/instruction.h"
 #include "ir/module.h"
-#include "passes/pass.h"
-#include "passes/pass_arguments.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "types/literal.h"
 
 namespace hlokit {

@@ -19,9 +19,9 @@
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
 #include "parser/parser.h"
+#include "passes/framework/promises.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"
-#include "passes/promises.h"
 #include "printer/whole_text.h"
 #include "types/compare.h"
 

@@ -1,5 +1,11 @@
+// test-only-swap-operands: a pass that does harm, for tests of what finds guilty passes.
+// Swaps the operands of every instruction of one opcode with two operands of one shape (option
+// of=OPCODE, add by default). Run twice it undoes itself; on an opcode that does not commute the
+// result is wrong, which is the point.
+//
 // The pass that swaps.
-#include "passes/test_only_swap_operands.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 namespace {

@@ -1,17 +1,20 @@
 """Holds every #include "folder/file.h" against docs/layers.txt, and house rules that need no compiler.
 
 check_layers.py [ROOT]: prints FILE:LINE: what is wrong, one a line; exit status 1 where there is any.
-Tests may also include parser/, printer/ and generator/. A header named *_internal.h serves its own folder alone.
+Tests may also include parser/, printer/, verifier/ and generator/. A header named *_internal.h serves its own folder alone.
+A folder's line in docs/layers.txt holds for its subfolders too, where these have no line of their own. No headers include
+each other, no folders either (at any level, apart from a folder and what lies in it), and no header serves its own source alone.
 """
+import collections
 import pathlib
 import re
 import sys
 
 NAMESPACE = re.compile(r"namespace\s*([\w:]+)?\s*\{")
 TYPE = re.compile(r"(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?:\s*:(?!:)[^;{]*)? \{")
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)/([^"]+)"')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+(?:/[\w.-]+)*)/([^"/]+)"')
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-TEST_ALSO = {"parser", "printer", "generator"}
+TEST_ALSO = {"parser", "printer", "verifier", "generator"}
 
 
 def read_layers(path):
@@ -42,6 +45,13 @@ def reachable(layers):
     return result
 
 
+def layer_of(folder, layers):
+    """The line of layers.txt that `folder` falls under: its own, or that of the nearest folder around it; None without one."""
+    while folder and folder not in layers:
+        folder = folder.rpartition("/")[0]
+    return folder or None
+
+
 def check_file(path, folder, allowed, layers):
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -54,11 +64,12 @@ def check_file(path, folder, allowed, layers):
     extra = TEST_ALSO if path.name.endswith("_test.cc") else set()
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
-        if not match or match[1] not in layers:
+        layer = layer_of(match[1], layers) if match else None
+        if not layer:
             continue
-        if match[1] not in allowed | extra:
-            yield number, f"{folder}/ may not include {match[1]}/ (docs/layers.txt)"
-        elif match[1] != folder and match[2].endswith("_internal.h"):
+        if layer not in allowed | extra:
+            yield number, f"{folder}/ may not include {layer}/ (docs/layers.txt)"
+        elif layer != folder and match[2].endswith("_internal.h"):
             yield number, f"{match[1]}/{match[2]} is for its own folder alone"
         elif match[2].endswith("_internal.h") and path.suffix == ".h" and not path.name.endswith("_internal.h"):
             yield number, f"{match[1]}/{match[2]} is not installed, this header is"
@@ -77,26 +88,84 @@ def types_of(lines):
             yield number, "::".join(spaces + [match[1]])
 
 
+def included(files):
+    """file -> the files among `files` (path: text) that it includes."""
+    return {path: [f"{m[1]}/{m[2]}" for m in map(INCLUDE.match, text.splitlines()) if m and f"{m[1]}/{m[2]}" in files]
+            for path, text in files.items()}
+
+
+def circles(arrows):
+    """The circles of a graph {node: nodes}, each as a path back to its first node; one for each node that closes one."""
+    done, result = set(), []
+    for start in arrows:
+        path, work = [], [(start, None)]
+        while work:
+            node, leave = work.pop()
+            if leave:
+                path.pop()
+            elif node in path:
+                result.append(path[path.index(node):] + [node])
+            elif node not in done:
+                done.add(node)
+                path.append(node)
+                work.append((node, True))
+                work += [(below, None) for below in arrows.get(node, ())]
+    return result
+
+
+def folder_arrows(includes):
+    """Arrows between folders that lie side by side: of ir/a.cc and passes/loops/b.cc that between ir and passes."""
+    arrows = collections.defaultdict(set)
+    for path, others in includes.items():
+        for other in others if not path.endswith("_test.cc") else ():
+            a, b = path.split("/")[:-1], other.split("/")[:-1]
+            depth = next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), None)
+            if depth is not None:
+                arrows["/".join(a[:depth + 1])].add("/".join(b[:depth + 1]))
+    return arrows
+
+
+def check_graph(files):
+    """Faults of the includes among `files` (path: text) as a whole, as (path, message)."""
+    includes = included(files)
+    headers = {path: others for path, others in includes.items() if path.endswith(".h")}
+    for circle in circles(headers):
+        yield circle[0], f"headers include each other: {' -> '.join(circle)}"
+    for circle in circles(folder_arrows(includes)):
+        yield circle[0], f"folders include each other: {' -> '.join(circle)}"
+    users = collections.defaultdict(set)
+    for path, others in includes.items():
+        for other in others:
+            users[other].add(path)
+    for path in headers:
+        if users[path] == {path[:-2] + ".cc"}:
+            yield path, "nothing but its own source includes it: declare it there"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     layers = read_layers(root / "docs" / "layers.txt")
     allowed = reachable(layers)
-    files, wrong = 0, 0
+    files, wrong = {}, 0
     types = {}  # each type's first definition; a second one would be another's code, picked by the linker
     for folder in layers:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in (".cc", ".h") or not path.is_file():
+            name = path.relative_to(root).as_posix()
+            if path.suffix not in (".cc", ".h") or not path.is_file() or layer_of(name.rpartition("/")[0], layers) != folder:
                 continue
-            files += 1
+            files[name] = path.read_text(encoding="utf-8")
             for number, message in check_file(path, folder, allowed[folder], layers):
                 wrong += 1
-                print(f"{path.relative_to(root)}:{number}: {message}")
-            for number, name in types_of(path.read_text(encoding="utf-8").splitlines()):
-                place = f"{path.relative_to(root)}:{number}"
-                if types.setdefault(name, place) != place:
+                print(f"{name}:{number}: {message}")
+            for number, type_name in types_of(files[name].splitlines()):
+                place = f"{name}:{number}"
+                if types.setdefault(type_name, place) != place:
                     wrong += 1
-                    print(f"{place}: {name} is defined in {types[name]} too")
-    print(f"{files} files, {wrong} faults")
+                    print(f"{place}: {type_name} is defined in {types[type_name]} too")
+    for name, message in check_graph(files):
+        wrong += 1
+        print(f"{name}: {message}")
+    print(f"{len(files)} files, {wrong} faults")
     sys.exit(1 if wrong or not files else 0)
 
 

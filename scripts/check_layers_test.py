@@ -60,6 +60,28 @@ class CheckLayers(unittest.TestCase):
         self.assert_fault(twice, "ir/b.cc:3: hlokit::Part is defined in support/a.cc:3 too")
         self.assert_fault({}, "circle", layers="a: b\nb: a\n")
 
+    def test_floors_within_a_folder(self):
+        layers = "ir:\nir/low:\nir/high: ir/low\nir/high/top: ir/high\n"
+        below, above = file_text('#include "ir/low/a.h"'), file_text('#include "ir/high/more/a.h"')
+        self.assertEqual(check({"ir/high/more/b.cc": below}, layers=layers), (0, "1 files, 0 faults\n"))
+        self.assertEqual(check({"ir/high/top/b.cc": above}, layers=layers), (0, "1 files, 0 faults\n"))
+        self.assert_fault({"ir/low/b.cc": above}, "ir/low/ may not include ir/high/", layers=layers)
+        self.assert_fault({"ir/b.cc": below}, "ir/ may not include ir/low/", layers=layers)
+
+    def test_circles(self):
+        head = ("#pragma once",)
+        a, b = file_text(*head, '#include "ir/b.h"'), file_text(*head, '#include "ir/a.h"')
+        self.assert_fault({"ir/a.h": a, "ir/b.h": b}, "ir/a.h: headers include each other: ir/a.h -> ir/b.h -> ir/a.h")
+        files = {"ir/x/a.cc": file_text('#include "ir/y/b.h"'), "ir/x/a.h": file_text(*head), "ir/y/b.h": file_text(*head),
+                 "ir/y/b.cc": file_text('#include "ir/x/a.h"')}
+        self.assert_fault(files, "folders include each other: ir/x -> ir/y -> ir/x")
+
+    def test_headers_of_one_source(self):
+        files = {"ir/a.h": file_text("#pragma once"), "ir/a.cc": file_text('#include "ir/a.h"')}
+        self.assert_fault(files, "ir/a.h: nothing but its own source includes it")
+        files["ir/a_test.cc"] = file_text('#include "ir/a.h"')
+        self.assertEqual(check(files), (0, "3 files, 0 faults\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

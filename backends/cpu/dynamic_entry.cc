@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "passes/cleanup/dce.h"
-#include "passes/hlo_writer.h"
 #include "passes/manager.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/layout_copies.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -13,8 +13,10 @@
 #include "codegen/kernels.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
+#include "passes/framework/pass.h"
 #include "passes/layouts/boundary_layouts.h"
-#include "passes/pass.h"
+#include "passes/rewrite/layout_copies.h"
+#include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_call_expander.h"
 #include "support/status.h"
 

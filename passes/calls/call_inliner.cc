@@ -1,15 +1,21 @@
-// Inlining of calls.
-#include "passes/calls/call_inliner.h"
-
+// call-inliner: puts the bodies of called computations in the places of their calls.
+// Matches call instructions without control edges, callees before callers, so that calls of calls
+// vanish too; where any was inlined, what nothing needs any more is removed. Calls marked
+// inlineable="false" stay. Cost: the size of what is copied; where that comes to more than
+// kMaxInlineGrowth times the module (and more than kFreelyInlined), calls stay.
 #include <algorithm>
 
 #include "analysis/module_size.h"
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/inline_body.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
+
+constexpr int64_t kFreelyInlined = 200'000;  // instructions
+constexpr int64_t kMaxInlineGrowth = 16;
 
 bool MayInline(const Instruction* i) {
   if (i->opcode() != Opcode::kCall) return false;

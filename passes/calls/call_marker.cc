@@ -1,12 +1,14 @@
+// Calls that can be found again once they were inlined.
+//
 // Marks around calls, and calls made of what lies between marks.
-#include "passes/calls/call_marker.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
-#include "passes/cleanup/dce.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -179,10 +181,19 @@ absl::StatusOr<bool> OutlineAll(Computation& c, RewriteControl& control) {
 
 }  // namespace
 
+// call-marker: the operands and the result of calls (option `calls`: only those of this
+// computation) go through custom calls hlokit.call_before and hlokit.call_after, which carry the
+// call's name and give their operands as they are. Calls without operands, or with results or
+// operands that are no arrays, stay.
 std::unique_ptr<Pass> CreateCallMarker(PassArguments& arguments) {
   return std::make_unique<CallMarker>(
       arguments.String("calls", "", "only calls of this computation"));
 }
+
+// call-outliner: what lies between a hlokit.call_after and the hlokit.call_before of its name
+// becomes a computation, and a call of it; both marks go. What it needs besides are parameters
+// too, but for constants and what spreads them. Left alone: marks with instructions of side effects
+// between them. Exact.
 std::unique_ptr<Pass> CreateCallOutliner() {
   return MakeComputationPass("call-outliner", OutlineAll);
 }

@@ -1,9 +1,13 @@
+// call-parameter-cleanup: what calls hand over for nothing.
+// Matches calls of computations with this one caller that take parameters which nothing reads, or
+// give back one of their arguments. Leaves a call without the parameters, and the argument for
+// those who read what was given back. Cost: linear.
+//
 // Parameters without readers, results that are arguments.
-#include "passes/calls/call_parameter_cleanup.h"
-
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/parameters.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/parameters.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,12 +1,19 @@
+// call-splitter: a call as two, one after the other.
+// Matches calls whose computation holds instructions of the opcode that the option `boundary` names
+// (of the computation that `calls` names, where it is given). Those and all that needs them go into
+// the second call; the rest stays in the first, which gives a tuple of what the second and the
+// caller read of it. A call of which nothing would stay in the first is left alone, as are calls
+// with control edges. Without `boundary` nothing changes. Cost: linear.
+//
 // Bodies of calls in two parts.
-#include "passes/calls/call_splitter.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "passes/cleanup/dce.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
 namespace {

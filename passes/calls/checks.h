@@ -1,7 +1,7 @@
 // Passes that only look: they change nothing, and fail where they find what they look for.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

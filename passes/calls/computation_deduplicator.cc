@@ -7,7 +7,7 @@
 #include "absl/hash/hash.h"
 #include "analysis/structural_hash.h"
 #include "passes/cleanup/cse.h"
-#include "passes/cleanup/dce.h"
+#include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
 namespace {

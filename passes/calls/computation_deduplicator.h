@@ -1,7 +1,7 @@
 // computation-deduplicator and unflatten-call-graph: one computation for those that are alike.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

@@ -1,7 +1,11 @@
+// conditional-canonicalizer: branches that take a tuple and give a tuple.
+// Matches conditionals with a branch whose argument, or a result, that is an array. Leaves branches
+// (copies, where others call them too) that take and give tuples of one, tuples of the arguments
+// before the conditional and a get-tuple-element behind it. Cost: linear.
+//
 // Tuples around what branches take and give.
-#include "passes/calls/conditional_canonicalizer.h"
-
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

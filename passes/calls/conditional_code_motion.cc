@@ -1,9 +1,14 @@
+// conditional-code-motion: what all branches do last, once behind the conditional.
+// Matches conditionals all of whose branches give, as one part of their tuple, the same elementwise
+// operation, reshape or transpose of one operand; the branches, which no one else calls, give the
+// operand, and the operation follows the conditional. Where a branch computed the result for others
+// too it computes it still. Cost: linear.
+//
 // Last operations of branches.
-#include "passes/calls/conditional_code_motion.h"
-
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/post_order_of.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/post_order_of.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,9 +1,13 @@
+// conditional-to-select: conditionals where only plain operations may stand.
+// Matches conditionals of two branches without side effects that give an array, in the functions of
+// map, reduce and the like. Leaves both branches in their place, and a select. Cost: the size of
+// the branches.
+//
 // Both branches and a choice.
-#include "passes/calls/conditional_to_select.h"
-
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/inline_body.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 // too.
 #include "passes/calls/flatten_call_graph.h"
 
-#include "passes/async_body.h"
+#include "passes/rewrite/async_body.h"
 #include "support/status.h"
 
 namespace hlokit {

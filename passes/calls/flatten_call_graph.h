@@ -1,8 +1,8 @@
 // flatten-call-graph: every computation gets one caller.
 #pragma once
 
-#include "passes/pass.h"
-#include "passes/pass_arguments.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 

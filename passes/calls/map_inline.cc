@@ -1,8 +1,12 @@
+// map-inline: maps as the operations they apply.
+// Matches map whose function consists of elementwise operations and constants; leaves those
+// operations on whole arrays. Cost: linear.
+//
 // Functions of elements as operations on arrays.
-#include "passes/calls/map_inline.h"
-
 #include "absl/container/flat_hash_map.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

@@ -1,13 +1,15 @@
+// Custom calls that only mark something, and names.
+//
 // Marks and names.
-#include "passes/calls/marks.h"
-
 #include <algorithm>
 
 #include "absl/strings/str_replace.h"
 #include "ir/frontend_attributes.h"
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/memory_spaces.h"
 #include "support/status.h"
 #include "verifier/verifier.h"
 
@@ -129,27 +131,44 @@ absl::StatusOr<bool> CheckModule(Module& module) {
 
 }  // namespace
 
+// control-dep-rewriter: custom calls of "control_dep" with two operands become a control edge from
+// the first to the second. Errors: InvalidArgument where the first needs the second.
 std::unique_ptr<Pass> CreateControlDepRewriter() {
   return MakeComputationPass("control-dep-rewriter", RewriteControlDeps);
 }
+
+// strip-memory-placement-annotations: custom calls of "annotate_device_placement" go.
 std::unique_ptr<Pass> CreateStripMemoryPlacementAnnotations() {
   return MakeExpander("strip-memory-placement-annotations", StripPlacement);
 }
+
+// convert-memory-placement-to-internal-annotations: the same calls become MoveToHost or
+// MoveToDevice, by their _xla_buffer_placement (pinned_host, unpinned_host; device); others stay.
 std::unique_ptr<Pass> CreateConvertMemoryPlacement() {
   return MakeExpander("convert-memory-placement-to-internal-annotations", ConvertPlacement);
 }
+
+// memory-space-propagation: parameters and roots of fusions lie in the memory spaces of what the
+// fusions read and give.
 std::unique_ptr<Pass> CreateMemorySpacePropagation() {
   return MakeComputationPass("memory-space-propagation", PropagateSpaces);
 }
+
+// sanitize-constant-names: '.' and '-' in the names of constants become '_'.
 std::unique_ptr<Pass> CreateSanitizeConstantNames() {
   return MakeModulePass("sanitize-constant-names", SanitizeNames);
 }
+
+// test-only-foo2bar, test-only-bar2hello: instructions named foo are renamed bar, those named bar
+// hello. For tests of lists of passes.
 std::unique_ptr<Pass> CreateTestOnlyFoo2Bar() {
   return MakeModulePass("test-only-foo2bar", FooToBar);
 }
 std::unique_ptr<Pass> CreateTestOnlyBar2Hello() {
   return MakeModulePass("test-only-bar2hello", BarToHello);
 }
+
+// hlo-verifier: checks the module and changes nothing. Errors: what the verifier finds first.
 std::unique_ptr<Pass> CreateHloVerifier() { return MakeModulePass("hlo-verifier", CheckModule); }
 
 }  // namespace hlokit

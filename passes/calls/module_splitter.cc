@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "passes/calls/computation_deduplicator.h"
-#include "passes/cleanup/dce.h"
+#include "passes/rewrite/dead_code.h"
 #include "support/status.h"
 
 namespace hlokit {

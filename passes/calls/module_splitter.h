@@ -1,7 +1,7 @@
 // hlo-module-splitter and hlo-module-stitcher: parts of a module that could be modules.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

@@ -1,6 +1,6 @@
+// Names that tell readers of later stages what something was.
+//
 // Names of fusions and of scheduled instructions.
-#include "passes/calls/names.h"
-
 #include <set>
 
 #include "absl/strings/match.h"
@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 namespace {
@@ -72,9 +73,15 @@ absl::StatusOr<bool> Rename(Module& module) {
 
 }  // namespace
 
+// scheduling-instruction-annotator: instructions of computations that run on their own, other than
+// constants, keep their names in their metadata (scheduling_name), which later renaming leaves as
+// it is.
 std::unique_ptr<Pass> CreateSchedulingInstructionAnnotator() {
   return MakeComputationPass("scheduling-instruction-annotator", Annotate);
 }
+
+// rename_fusions: fusions are named after their kind and the operations at their roots
+// (loop_add_fusion), their bodies after the latter (fused_add).
 std::unique_ptr<Pass> CreateRenameFusions() { return MakeModulePass("rename_fusions", Rename); }
 
 }  // namespace hlokit

@@ -1,6 +1,12 @@
+// cpu-parallel-task-assigner: what is worth several threads, said in the text.
+// Elementwise operations, data movement, reductions and loop fusions that are dear enough move into
+// computations of their own (calls of parallel_NAME), and their configuration says in how many
+// parts each of the outer dimensions is to be computed (outer_dimension_partitions). What moves
+// more than it computes gets a part for each 256 KiB, at most the root of the threads; all else one
+// for each 100,000 operations. Option: `threads` (8). hlokit's own CPU deals out work by itself.
+// Cost: linear.
+//
 // Costs, parts, and calls around what is computed in parts.
-#include "passes/calls/parallel_tasks.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analysis/instruction_cost.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 namespace {

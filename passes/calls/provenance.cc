@@ -1,10 +1,11 @@
+// propagate-call-metadata and add-original-value: where values come from.
+//
 // Names of operations and of first values.
-#include "passes/calls/provenance.h"
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
@@ -67,10 +68,14 @@ absl::StatusOr<bool> AddOrigins(Module& module) {
 
 }  // namespace
 
+// propagate-call-metadata. Instructions of a computation that one call runs get the call's op_name
+// before their own. Cost: linear.
 std::unique_ptr<Pass> CreatePropagateCallMetadata() {
   return MakeModulePass("propagate-call-metadata", PropagateMetadata);
 }
 
+// add-original-value. Instructions without origin={...} get one that names themselves, leaf by
+// leaf. Cost: linear.
 std::unique_ptr<Pass> CreateAddOriginalValue() {
   return MakeModulePass("add-original-value", AddOrigins);
 }

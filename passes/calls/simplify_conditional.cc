@@ -1,12 +1,16 @@
+// simplify-conditional: choices that are known beforehand.
+// Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Parts of
+// a conditional's result that nobody reads leave its tuple. Cost: linear; the size of branches that
+// have other callers too, which are copied.
+//
 // Conditionals on constants.
-#include "passes/calls/simplify_conditional.h"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,11 +1,16 @@
-// Folding by the reference executor.
-#include "passes/cleanup/constant_folding.h"
-
+// constant_folding: computes instructions of constants.
+// Matches elementwise operations, data movement, reductions and dots whose operands are all
+// constants, or broadcasts of constants beside them, with results and work of at most
+// kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. Values are the reference
+// executor's. Cost: linear, and the work folded.
 #include "interpreter/interpreter.h"
+#include "passes/framework/pass.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
+
+constexpr int64_t kMaxFoldedElements = 1 << 16;
 
 bool Folds(Opcode opcode) {
   switch (opcode) {

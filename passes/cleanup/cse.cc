@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
-#include "passes/layouts/any_layout.h"
+#include "passes/rewrite/any_layout.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // cse: merges instructions that compute the same value.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

@@ -1,7 +1,7 @@
 // tuple-simplifier: removes tuples that are only taken apart or put together again.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

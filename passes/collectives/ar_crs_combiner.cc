@@ -1,10 +1,18 @@
+// ar-crs-combiner: a sum over partitions and then one over replicas, as one over all devices.
+// Matches an all-reduce over all partitions of a replica that adds up (such as spmd-partitioning
+// leaves), followed by reshapes, transposes, conversions between floats, and additions or
+// subtractions of other such sums or of constants, and then by an all-reduce over replicas that
+// adds up, where nothing else reads what lies between. The first all-reduces go, constants on the
+// way are divided by the number of partitions, and the last one runs over the partitions too.
+// Rounds otherwise than before. Cost: linear.
+//
 // Sums over partitions moved into sums over replicas.
-#include "passes/collectives/ar_crs_combiner.h"
-
 #include <algorithm>
 
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

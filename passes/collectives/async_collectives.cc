@@ -1,13 +1,17 @@
+// Collectives in two halves, and in one order.
+//
 // Starts, dones and order of collectives.
-#include "passes/collectives/async_collectives.h"
-
 #include <algorithm>
 #include <limits>
 
-#include "passes/cleanup/dce.h"
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/async_body.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/memory_spaces.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -299,52 +303,54 @@ Made MoveAllReduces(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-Instruction* WrapAsync(Instruction* i, Rewriter& r) {
-  Computation* body = i->module()->AddComputation("async_computation");
-  std::vector<Instruction*> parameters;
-  std::vector<Shape> operand_shapes;
-  for (Instruction* operand : i->operands()) {
-    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
-    operand_shapes.push_back(operand->shape());
-  }
-  body->set_root(body->Add(i->CloneWith(i->shape(), parameters)));
-  const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
-  const Shape context = RowMajor(ElementType::kU32, {});
-  Instruction* start =
-      r.Add(Opcode::kAsyncStart,
-            Shape::Tuple({Shape::Tuple(std::move(operand_shapes)), i->shape(), context}), operands,
-            AsyncAttrs());
-  start->set_called({body});
-  Instruction* done = r.Add(Opcode::kAsyncDone, i->shape(), {start}, AsyncAttrs());
-  done->set_called({body});
-  return done;
-}
-
+// async-collective-creator: all-reduce, all-gather and collective-permute become their start and
+// done forms, all-to-all, reduce-scatter and collective-broadcast async-start and async-done around
+// a computation of their own. Those with several operands stay where their start form would be a
+// nested tuple. Exact.
 std::unique_ptr<Pass> CreateAsyncCollectiveCreator() {
   return MakeExpander("async-collective-creator", MakeAsync);
 }
+
+// convert-async-collectives-to-sync: the inverse. Starts that anything but their done reads stay.
 std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
   return MakeComputationPass("convert-async-collectives-to-sync", ConvertToSync);
 }
+
+// async-collective-replacer: the same of async-start and async-done alone.
 std::unique_ptr<Pass> CreateAsyncCollectiveReplacer() {
   return MakeComputationPass("async-collective-replacer", ReplaceAsync);
 }
+
+// async-collective-custom-call-rewriter: a collective that only a custom call AsyncCollectiveStart
+// reads, which only one of AsyncCollectiveDone reads, becomes async-start and async-done. Exact.
 std::unique_ptr<Pass> CreateAsyncCollectiveCustomCallRewriter() {
   return MakeExpander("async-collective-custom-call-rewriter", RewriteCalls);
 }
+
+// collectives-schedule-linearizer: control dependences make collectives run one after another, in
+// the order of their computation.
 std::unique_ptr<Pass> CreateCollectivesScheduleLinearizer() {
   return MakeComputationPass("collectives-schedule-linearizer", Linearize);
 }
+
+// all-gather-cse, collective-permute-cse: equal transfers of the same array are made once.
 std::unique_ptr<Pass> CreateAllGatherCse() {
   return MakeComputationPass("all-gather-cse", ShareAllGathers);
 }
 std::unique_ptr<Pass> CreateCollectivePermuteCse() {
   return MakeComputationPass("collective-permute-cse", SharePermutes);
 }
+
+// schedule-aware-collective-cse: the same of both, where the two stand no farther apart in the
+// order of their computation than option `distance` says (1000), so that no array is kept for long.
 std::unique_ptr<Pass> CreateScheduleAwareCollectiveCse(PassArguments& arguments) {
   return std::make_unique<ScheduleAwareCse>(
       arguments.Int("distance", 1000, "at most so many places apart"));
 }
+
+// while-loop-all-reduce-code-motion: where each round of a loop adds an all-reduce to a sum that
+// nothing else in the loop reads, the rounds add up locally and one all-reduce follows the loop.
+// Reassociates floats.
 std::unique_ptr<Pass> CreateWhileLoopAllReduceCodeMotion() {
   return MakeExpander("while-loop-all-reduce-code-motion", MoveAllReduces);
 }

@@ -1,8 +1,9 @@
+// Collectives in terms of simpler ones.
+//
 // All-to-all, all-gather and reduce-scatter in simpler terms.
-#include "passes/collectives/collective_decomposers.h"
-
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {
@@ -76,12 +77,20 @@ absl::StatusOr<Instruction*> DecomposeReduceScatter(Instruction* i, Rewriter& r)
 
 }  // namespace
 
+// all_to_all_decomposer: an all-to-all that splits a dimension becomes slices, an all-to-all of
+// them, and a concatenation of what comes back. Exact.
 std::unique_ptr<Pass> CreateAllToAllDecomposer() {
   return MakeExpander("all_to_all_decomposer", DecomposeAllToAll);
 }
+
+// all_gather_decomposer: an all-gather becomes an update of zeros at the device's place and an
+// all-reduce of sums. Types without addition stay. Exact, except that -0 becomes 0.
 std::unique_ptr<Pass> CreateAllGatherDecomposer() {
   return MakeExpander("all_gather_decomposer", DecomposeAllGather);
 }
+
+// reduce-scatter-decomposer: a reduce-scatter becomes an all-reduce and a slice at the device's
+// place. Exact but for the order of sums.
 std::unique_ptr<Pass> CreateReduceScatterDecomposer() {
   return MakeExpander("reduce-scatter-decomposer", DecomposeReduceScatter);
 }

@@ -1,10 +1,11 @@
+// Collectives in forms that some targets want.
+//
 // Other forms of transfers.
-#include "passes/collectives/collective_forms.h"
-
 #include <map>
 
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -114,12 +115,20 @@ Made GatherAndReduce(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// all-gather-remove-degenerate-dims: all-gathers of one array do without the dimensions of size one
+// that they do not gather along, with reshapes around them. Exact.
 std::unique_ptr<Pass> CreateAllGatherRemoveDegenerateDims() {
   return MakeExpander("all-gather-remove-degenerate-dims", GatherWithoutOnes);
 }
+
+// collective-permute-cycle-decomposer: a permutation that sends round in one ring becomes two
+// without rings, and a choice by the device. Exact.
 std::unique_ptr<Pass> CreateCollectivePermuteCycleDecomposer() {
   return MakeExpander("collective-permute-cycle-decomposer", CutRing);
 }
+
+// all-reduce-decomposer: an all-reduce of one array in groups of equal size becomes an all-gather
+// along a new dimension and a reduce over it, which every device does for itself. Reassociates.
 std::unique_ptr<Pass> CreateAllReduceDecomposer() {
   return MakeExpander("all-reduce-decomposer", GatherAndReduce);
 }

@@ -1,14 +1,16 @@
+// Transfers in places where fewer bytes move, or where more of them are alike.
+//
 // Gathers, reductions and packed types in other orders.
-#include "passes/collectives/collective_orders.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
 #include "passes/spmd/tilings.h"
 
 namespace hlokit {
@@ -242,19 +244,33 @@ Made GatherBeforeReshape(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// all-gather-to-collective-permute-simplifier. Matches a dynamic slice of an all-gather that takes,
+// by a constant table over devices, the whole part of one device, each of another: leaves a
+// collective-permute. Exact.
 std::unique_ptr<Pass> CreateAllGatherToCollectivePermuteSimplifier() {
   return MakeExpander("all-gather-to-collective-permute-simplifier", PermuteInstead);
 }
+
+// all-reduce-reduce-scatter-reorder. Matches a reduce-scatter of an all-reduce by one function,
+// where it does not matter in which order their groups meet: reduces the parts only. Reassociates.
 std::unique_ptr<Pass> CreateAllReduceReduceScatterReorder() {
   return MakeExpander("all-reduce-reduce-scatter-reorder", ScatterFirst);
 }
+
+// sub-byte-collective-normalization: what moves four-bit values between devices without looking at
+// them moves pairs of them as bytes. Exact.
 std::unique_ptr<Pass> CreateSubByteCollectiveNormalization() {
   return MakeExpander("sub-byte-collective-normalization", MoveBytes);
 }
+
+// canon-all-gather-for-cse: reshapes that an all-gather reads move behind it, so that those of one
+// array become alike. Exact.
 std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse() {
   return MakeExpander("canon-all-gather-for-cse", GatherBeforeReshape);
 }
 
+// all-gather-pad-ds-simplifier: of a padded all-gather each device reads one other device's part,
+// or padding alone: the part is sent, and a choice by the device takes padding. Exact.
 std::unique_ptr<Pass> CreateAllGatherPadDsSimplifier() {
   return MakeExpander("all-gather-pad-ds-simplifier", PermuteOrPad);
 }

@@ -1,10 +1,15 @@
+// collective-permute-decomposer: transfers between pairs as sends and receives.
+// A collective-permute of one array of at least `bytes` (0) over a channel becomes a recv and a
+// send with the same pairs, the send after the recv has begun, and what the recv-done gives: zeros
+// on a device that nothing is sent to. One without pairs stays. Exact.
+//
 // Sends and receives for collective-permutes.
-#include "passes/collectives/collective_permute_decomposer.h"
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

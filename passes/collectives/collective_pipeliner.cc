@@ -1,13 +1,14 @@
+// Collectives of loops, one round earlier or later, or after all rounds.
+//
 // Loops whose collectives run in another round than what they belong to.
-#include "passes/collectives/collective_pipeliner.h"
-
 #include <algorithm>
 
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
-#include "passes/hlo_writer.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
@@ -431,12 +432,23 @@ absl::StatusOr<bool> SinkForward(Computation& c, RewriteControl& control) {
 
 }  // namespace
 
+// collective-pipeliner-forward. Matches collectives whose result, perhaps reshaped or converted, a
+// round does nothing with but write it into a part of the state that it does not read: each round
+// makes that of the round before, which waits in the state; the last is made behind the loop.
 std::unique_ptr<Pass> CreateCollectivePipelinerForward() {
   return MakeComputationPass("collective-pipeliner-forward", PipelineForward);
 }
+
+// collective-pipeliner-backward. Matches collectives that need only the loop's counter and what
+// never changes: each round makes that of the next round, the first is made before the loop, and
+// the last round runs behind it.
 std::unique_ptr<Pass> CreateCollectivePipelinerBackward() {
   return MakeComputationPass("collective-pipeliner-backward", PipelineBackward);
 }
+
+// collective-pipeliner-forward-sink. Matches all-reduces that each round writes as a row of its own
+// of an array that the loop fills from the first row to the last: one all-reduce of the whole array
+// follows the loop.
 std::unique_ptr<Pass> CreateCollectivePipelinerForwardSink() {
   return MakeComputationPass("collective-pipeliner-forward-sink", SinkForward);
 }

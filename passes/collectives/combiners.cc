@@ -1,9 +1,12 @@
+// Many small collectives as one.
+//
 // Combination of independent collectives.
-#include "passes/collectives/combiners.h"
-
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
-#include "passes/collectives/device_groups.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/rewriter.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -130,9 +133,15 @@ std::unique_ptr<Pass> Make(absl::string_view name, Opcode opcode, PassArguments&
 
 }  // namespace
 
+// all-reduce-combiner, all-gather-combiner, reduce-scatter-combiner, collective-permute-combiner:
+// collectives of one kind, groups, element type and function of which none needs another become one
+// of several operands. Options: `bytes` (at most so many in one; 30 MiB) and `count` (at most so
+// many operands; 256). Exact. Cost: linear for each operand of what is made.
 std::unique_ptr<Pass> CreateAllReduceCombiner(PassArguments& arguments) {
   return Make("all-reduce-combiner", Opcode::kAllReduce, arguments);
 }
+
+// The all-reduce-combiner under the name it has on XLA's CPU.
 std::unique_ptr<Pass> CreateCpuAllReduceCombiner(PassArguments& arguments) {
   return Make("cpu-all-reduce-combiner", Opcode::kAllReduce, arguments);
 }
@@ -146,6 +155,7 @@ std::unique_ptr<Pass> CreateCollectivePermuteCombiner(PassArguments& arguments) 
   return Make("collective-permute-combiner", Opcode::kCollectivePermute, arguments);
 }
 
+// Combiners under the names that they have on XLA's GPUs, which choose `bytes` by the device.
 std::unique_ptr<Pass> CreateGpuAllReduceCombiner(PassArguments& arguments) {
   return Make("gpu-all-reduce-combiner", Opcode::kAllReduce, arguments);
 }

@@ -1,13 +1,16 @@
+// All-gathers, and reductions over devices, in forms that machines of several hosts want.
+//
 // Rewrites of all-gathers, all-reduces and collective-permutes.
-#include "passes/collectives/gather_forms.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 
 #include "ops/dim_lists.h"
-#include "passes/collectives/device_groups.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -167,12 +170,22 @@ Made FoldSelect(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// all-gather-optimizer: an elementwise operation of two all-gathers of the same form, which nothing
+// else reads, becomes an all-gather of the operation. Exact.
 std::unique_ptr<Pass> CreateAllGatherOptimizer() {
   return MakeExpander("all-gather-optimizer", GatherTogether);
 }
+
+// all-gather-major-dimension-rewriter: all-gathers of one array along another dimension than the
+// first become ones along the first, with transposes around them. Exact.
 std::unique_ptr<Pass> CreateAllGatherMajorDimensionRewriter() {
   return MakeExpander("all-gather-major-dimension-rewriter", GatherAlongMajor);
 }
+
+// all-reduce-blueconnect: an all-reduce of one array in groups of several hosts, of each of which
+// equally many devices belong to the group, becomes a reduce-scatter within each host, an
+// all-reduce between hosts, and an all-gather within each host. Option: `devices-per-host` (8).
+// Reassociates floats.
 std::unique_ptr<Pass> CreateAllReduceBlueConnect(PassArguments& arguments) {
   const int64_t devices = arguments.Int("devices-per-host", 8, "devices that share a host");
   return MakeExpander("all-reduce-blueconnect", [devices](Instruction* i, Rewriter& r) -> Made {
@@ -180,6 +193,9 @@ std::unique_ptr<Pass> CreateAllReduceBlueConnect(PassArguments& arguments) {
     return ReduceByHost(i, r, devices);
   });
 }
+
+// collective-select-folder: a collective-permute of a choice by the device's number is one of the
+// value that all devices that send choose. Exact.
 std::unique_ptr<Pass> CreateCollectiveSelectFolder() {
   return MakeExpander("collective-select-folder", FoldSelect);
 }

@@ -1,10 +1,12 @@
+// Convolutions in the forms that targets have.
+//
 // Groups, spatial dimensions and types of convolutions.
-#include "passes/convolutions/convolution_passes.h"
-
 #include <algorithm>
 
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -215,22 +217,35 @@ Made LegalizePadding(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// convolution-group-converter: a convolution in batch groups becomes one of all pairs of groups, of
+// which those that belong together are kept. With the option `features`, one in feature groups
+// becomes one of all features with a kernel that is zero between groups: infinities and NaNs of a
+// group then reach the others.
 std::unique_ptr<Pass> CreateConvolutionGroupConverter(PassArguments& arguments) {
   const bool features = arguments.Flag("features", "feature groups, too");
   return MakeExpander("convolution-group-converter", [features](Instruction* i, Rewriter& r) {
     return ConvertGroups(i, r, features);
   });
 }
+
+// convolution_4d_expander: spatial dimensions in which nothing happens (one element, a window of
+// one, no padding) are left out. Exact.
 std::unique_ptr<Pass> CreateConvolution4dExpander() {
   return MakeExpander("convolution_4d_expander", DropTrivialDims);
 }
+
+// convolution-pred-expander: convolutions of pred are computed in f32 and converted.
 std::unique_ptr<Pass> CreateConvolutionPredExpander() {
   return MakeExpander("convolution-pred-expander", ExpandPred);
 }
+
+// ConvolutionTypeCanonicalizer: operands get the type of the result.
 std::unique_ptr<Pass> CreateConvolutionTypeCanonicalizer() {
   return MakeExpander("ConvolutionTypeCanonicalizer", CanonicalizeType);
 }
 
+// conv-padding-legalization: windows that pad a dimension by less than nothing, or its ends
+// differently, get an input that is padded and cropped before. Exact.
 std::unique_ptr<Pass> CreateConvPaddingLegalization() {
   return MakeExpander("conv-padding-legalization", LegalizePadding);
 }

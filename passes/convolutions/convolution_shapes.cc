@@ -1,10 +1,13 @@
+// Convolutions with other batches and kernels.
+//
 // Operands swapped, space split.
-#include "passes/convolutions/convolution_shapes.h"
-
 #include <algorithm>
 
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -137,9 +140,17 @@ Made SplitSpace(Instruction* i, Rewriter& r, int64_t batch, int64_t splits) {
 
 }  // namespace
 
+// conv-operand-swapper. Matches convolutions without groups, strides and dilations whose kernel is
+// larger in space than their input: the kernel, reversed, becomes the input and the input the
+// kernel. Reassociates.
 std::unique_ptr<Pass> CreateConvOperandSwapper() {
   return MakeExpander("conv-operand-swapper", SwapOperands);
 }
+
+// space-to-batch-converter. Matches convolutions of few images (option `batch`: at most so many, 1)
+// with a long dimension: `splits` (8) stretches of it, with what neighbours share in both, become
+// images of their own. Zeros that were padding are multiplied then, so an infinite kernel gives NaN
+// there; else exact.
 std::unique_ptr<Pass> CreateSpaceToBatchConverter(PassArguments& arguments) {
   const int64_t batch = arguments.Int("batch", 1, "convolve at most so many images otherwise");
   const int64_t splits = arguments.Int("splits", 8, "stretches of the longest dimension");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

@@ -1,11 +1,24 @@
+// dynamic_padder: bounded dynamic shapes as static ones, with masks where sizes matter.
+// Matches dimensions that set-dimension-size, dynamic-reshape or the entry's parameters make
+// dynamic, and what they flow into, through tuples, loops, branches and calls. Leaves arrays at
+// their bounds, with a scalar s32 that says each size: sums and products over a dynamic dimension
+// read the reduction's identity (or zero) behind it, sorts put what is behind last, concatenations
+// place one part behind the other, reshapes and transforms compute where elements come from,
+// get-dimension-size is the scalar. In tuples and loops' state an array of dynamic size becomes a
+// tuple of the array and its sizes. The entry's dynamic parameters and results keep their shapes:
+// set-dimension-size stands between them and the rest. Errors: Unimplemented, before anything is
+// changed, for an instruction whose result depends on elements behind a size in another way (a
+// collective, a custom call, a fusion); with the option keep-unknown such modules stay as they are.
+// Cost: linear, but that a transform of dynamic length n becomes a product with n x n numbers.
+//
 // Sizes beside arrays, computation by computation.
-#include "passes/dynamic/dynamic_padder.h"
-
 #include <algorithm>
 
 #include "ops/dynamic_dimensions.h"
-#include "passes/cleanup/dce.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/dead_code.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "passes/calls/inline_body.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {

@@ -2,9 +2,10 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
-#include "passes/calls/inline_body.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "passes/expanders/batch_norm_expander.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {

@@ -1,11 +1,15 @@
+// argmax and argmin without a running pair.
+// argmax-rewriter. Matches reduces of values and their indices whose reducer keeps the larger (or
+// smaller) value, NaN above all, and of equal ones the lower index, as JAX writes argmax. Gives two
+// plain reductions: the largest value, and the least index where it stands. Cost: linear.
+//
 // Reducers over (value, index) taken apart.
-#include "passes/expanders/argmax_rewriter.h"
-
 #include <cmath>
 
 #include "ir/module.h"
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,13 @@
+// Long scans in blocks.
+// associative-scan-rewriter. Matches scans of one array by an associative function of one opcode,
+// whose carry is the last result, over more than `base-length` (16) steps: leaves scans of blocks
+// of so many, and one over what the blocks give. Reassociates.
+//
 // A scan of blocks, and of their ends.
-#include "passes/expanders/associative_scan_rewriter.h"
-
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

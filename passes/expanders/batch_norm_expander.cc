@@ -1,8 +1,8 @@
 // Batch normalisation taken apart.
 #include "passes/expanders/batch_norm_expander.h"
 
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

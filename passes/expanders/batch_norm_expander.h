@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "passes/hlo_writer.h"
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

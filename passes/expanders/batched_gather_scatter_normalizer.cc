@@ -1,8 +1,12 @@
+// batched_gather_scatter_normalizer: gathers and scatters without batching dimensions.
+// A gather with operand_batching_dims (a scatter with input_batching_dims) reads (writes) each
+// batch at its own position: that position becomes part of the index vectors, as an iota beside
+// the indices. Exact. Cost: linear.
+//
 // Batching dimensions written out as indices.
-#include "passes/expanders/batched_gather_scatter_normalizer.h"
-
-#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

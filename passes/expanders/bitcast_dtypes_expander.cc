@@ -1,10 +1,14 @@
+// bitcast_dtypes_expander: bitcast-converts between types of different widths as shifts.
+// To a narrower type: each element is shifted right by a multiple of the width along a new last
+// dimension and masked. To a wider one: the last dimension's elements are shifted left and joined
+// by a reduce with or. Bitcasts of one width, of complex numbers and of sub-byte types stay. Exact.
+//
 // Bits regrouped by shifts.
-#include "passes/expanders/bitcast_dtypes_expander.h"
-
 #include <numeric>
 
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,10 @@
+// comparison-expander: compares floats in total order as integers.
+// A comparison of floats with type=TOTALORDER becomes one of integers: the bits of a negative
+// float, all but the sign flipped, are ordered as totalOrder wants. Exact. Cost: linear.
+//
 // Total order on floats in terms of integers.
-#include "passes/expanders/comparison_expander.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

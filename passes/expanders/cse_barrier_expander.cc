@@ -1,6 +1,8 @@
+// cse_barrier_expander: takes barriers away once what they held apart has been left apart.
+// Matches opt-barrier; leaves its operand. Cost: linear.
+//
 // Barriers replaced by their operands.
-#include "passes/expanders/cse_barrier_expander.h"
-
+#include "passes/framework/pass.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -1,9 +1,10 @@
+// Rewrites that make a module more general, or easier to run anywhere.
+//
 // Gathers taken for copies, windows for whole arrays, scatters cut to what is read.
-#include "passes/expanders/despecializer_parts.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -73,12 +74,22 @@ absl::StatusOr<Instruction*> SliceScatter(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// AssumeGatherIndicesInBoundRewriteToCopy: a gather of the operand's own dimensions, given that its
+// indices lie inside, is taken for a copy of the operand. Changes values where the indices are no
+// iota: for measuring memory, not for computing, as in XLA.
 std::unique_ptr<Pass> CreateAssumeGatherIndicesInBound() {
   return MakeExpander("AssumeGatherIndicesInBoundRewriteToCopy", GatherToCopy);
 }
+
+// ReduceWindowToReduceAndBroadcast: a reduce-window whose every window holds the whole of the
+// dimensions it spans becomes a reduce and a broadcast. Exact but for the order of sums.
 std::unique_ptr<Pass> CreateReduceWindowToReduceAndBroadcast() {
   return MakeExpander("ReduceWindowToReduceAndBroadcast", WindowsToReduce);
 }
+
+// scatter-slice-simplifier: a slice of the leading parts of a scatter that nothing else reads
+// scatters into the slice of the operand, so that updates outside are dropped at once. Slices of
+// window dimensions stay. Exact.
 std::unique_ptr<Pass> CreateScatterSliceSimplifier() {
   return MakeExpander("scatter-slice-simplifier", SliceScatter);
 }

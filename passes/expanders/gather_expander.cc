@@ -1,9 +1,14 @@
+// gather_expander: gathers as slices and loops over them.
+// A gather of windows that are whole operands becomes a broadcast, one with a single index vector a
+// dynamic-slice. With the option `all`, others become a loop that takes a slice a round; without it
+// they stay, as on XLA's CPU. Gathers with dynamic dimensions stay. Exact. Cost: linear.
+//
 // Gathers as dynamic slices.
-#include "passes/expanders/gather_expander.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

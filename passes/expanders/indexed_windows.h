@@ -1,7 +1,7 @@
 // What gather and scatter share: index vectors, and the windows they point at.
 #pragma once
 
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

@@ -1,7 +1,9 @@
+// logistic-expander: writes logistic(x) as 1 / (1 + exp(-x)).
+// Results may differ from logistic's own by a few ulp. Cost: linear.
+//
 // logistic in terms of exp.
-#include "passes/expanders/logistic_expander.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

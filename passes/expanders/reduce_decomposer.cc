@@ -1,9 +1,13 @@
+// reduce-decomposer: reduces whose result keeps the order of the operand's dimensions.
+// A reduce into a layout other than the operand's, its reduced dimensions left out, becomes a
+// reduce into that one and a copy. Exact. Cost: linear.
+//
 // Layout changes of reduces taken apart.
-#include "passes/expanders/reduce_decomposer.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

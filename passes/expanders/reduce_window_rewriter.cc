@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ops/reducer.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "ir/attributes.h"
-#include "passes/pass.h"
-#include "passes/pass_arguments.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 

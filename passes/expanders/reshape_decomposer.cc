@@ -1,7 +1,11 @@
+// reshape-decomposer: says of each reshape whether it moves data.
+// A reshape that leaves every element where it lies becomes a bitcast; any other becomes a copy
+// into row-major order before the bitcast, after it, or both. Runs after layout-assignment. Cost:
+// linear.
+//
 // Reshapes as bitcasts and copies.
-#include "passes/expanders/reshape_decomposer.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,7 @@
 // Random bits written as instructions.
 #pragma once
 
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

@@ -1,11 +1,12 @@
+// Random numbers as arithmetic.
+//
 // Expansion of rng and rng-bit-generator.
-#include "passes/expanders/rng_expanders.h"
-
 #include <cmath>
 #include <numbers>
 
-#include "passes/expanders/expander.h"
 #include "passes/expanders/rng_bits.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {
@@ -101,10 +102,15 @@ absl::StatusOr<Instruction*> ExpandRng(Instruction* i, Rewriter& r, Key& key) {
 
 }  // namespace
 
+// rng-bit-generator-expander: calls of functions that compute Philox (also where the algorithm is
+// left open) or ThreeFry on arrays of counters. Exact. Cost: some hundred instructions each.
 std::unique_ptr<Pass> CreateRngBitGeneratorExpander() {
   return MakeExpander("rng-bit-generator-expander", ExpandBits);
 }
 
+// rng-expander: rng becomes Philox bits of a key of its own, and what makes numbers of the wanted
+// distribution from them. The numbers are the same in each run of the module, and others than
+// before the pass.
 std::unique_ptr<Pass> CreateRngExpander() {
   return MakeExpander("rng-expander", [key = Key()](Instruction* i, Rewriter& r) mutable {
     return ExpandRng(i, r, key);

@@ -1,8 +1,12 @@
+// scaled-dot-rewriter: dots of scaled blocks as plain dots.
+// scaled-dot becomes a dot of its operands, each multiplied by its scales spread over their blocks,
+// in f32 (f64 where the result is). Equal up to rounding. Operands of dynamic size stay. Cost:
+// linear in the operands beside the dot.
+//
 // Scales of blocks multiplied into the operands.
-#include "passes/expanders/scaled_dot_rewriter.h"
-
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

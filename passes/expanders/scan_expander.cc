@@ -1,9 +1,10 @@
+// Operations with a body or groups as loops and masks.
+//
 // Scans as loops, ragged dots as masked dots.
-#include "passes/expanders/scan_expander.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -155,7 +156,12 @@ Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// scan_expander: scan becomes a loop that calls its computation on a slice a round. Exact.
 std::unique_ptr<Pass> CreateScanExpander() { return MakeExpander("scan_expander", ExpandScan); }
+
+// ragged_dot_rewriter: a ragged dot becomes a dot of all groups, of which each row's own is kept by
+// a mask. Infinities of one group reach the others as NaN. Ragged batch dimensions, and group sizes
+// of more than one dimension, stay.
 std::unique_ptr<Pass> CreateRaggedDotRewriter() {
   return MakeExpander("ragged_dot_rewriter", RewriteRaggedDot);
 }

@@ -1,11 +1,13 @@
+// scatter_expander: scatters as updates of slices, and loops over them.
+//
 // Scatters as dynamic update slices.
-#include "passes/expanders/scatter_expander.h"
-
 #include <algorithm>
 
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
 #include "passes/expanders/indexed_windows.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {
@@ -164,15 +166,24 @@ std::unique_ptr<Pass> ScatterPass(absl::string_view name, bool (*takes)(const In
 
 }  // namespace
 
+// A scatter of a single window becomes a read, the combining function and a dynamic-update-slice,
+// under a test that the window lies inside. With the option `all`, others become a loop that does
+// so a round, in the order of the index vectors; without it they stay, as on XLA's CPU. Stay:
+// scatters with dynamic dimensions, or whose function is more than elementwise. Exact. Cost:
+// linear.
 std::unique_ptr<Pass> CreateScatterExpander(PassArguments& arguments) {
   const bool all = arguments.Flag("all", "loops for scatters of more than one window, too");
   return ScatterPass("scatter_expander", all ? [](const Instruction&) { return true; } : &IsSimple);
 }
 
+// scatter_determinism_expander: scatter_expander of those whose result may hang on the order of the
+// updates (indices not known to be unique, and a combination that is not associative bit for bit).
 std::unique_ptr<Pass> CreateScatterDeterminismExpander() {
   return ScatterPass("scatter_determinism_expander", &MayDependOnOrder);
 }
 
+// gpu_scatter_expander: scatter_expander of those that combine in tuples or in types for which
+// accelerators have no atomic operations (complex numbers, wider than 64 bits).
 std::unique_ptr<Pass> CreateGpuScatterExpander() {
   return ScatterPass("gpu_scatter_expander", &LacksAtomics);
 }

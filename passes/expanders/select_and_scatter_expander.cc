@@ -1,9 +1,13 @@
+// select_and_scatter_expander: select-and-scatter as a reduce-window and a scatter.
+// A reduce-window over the operand and its coordinates finds what each window selects (-1: padding,
+// which never wins over an element), a scatter adds the sources there. Exact but for the order of
+// sums. Cost: linear.
+//
 // Select-and-scatter taken apart.
-#include "passes/expanders/select_and_scatter_expander.h"
-
 #include "absl/strings/str_cat.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

@@ -1,9 +1,10 @@
+// Sorts in the terms that targets have.
+//
 // Stable sorts by position, and start indices one by one.
-#include "passes/expanders/sort_expanders.h"
-
 #include "absl/strings/str_cat.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -65,9 +66,14 @@ absl::StatusOr<Instruction*> SplitIndex(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// stable-sort-expander: a stable sort becomes one that need not be: positions come along as a last
+// operand and decide where the keys compare equal both ways. Exact.
 std::unique_ptr<Pass> CreateStableSortExpander() {
   return MakeExpander("stable-sort-expander", ExpandStableSort);
 }
+
+// dynamic-index-splitter: starts of dynamic-slice and dynamic-update-slice that come as one list
+// become a scalar each. Exact.
 std::unique_ptr<Pass> CreateDynamicIndexSplitter() {
   return MakeExpander("dynamic-index-splitter", SplitIndex);
 }

@@ -1,12 +1,14 @@
+// topk-decomposer, topk-splitter: the k largest as a sort, or by parts.
+//
 // TopK in terms of sort.
-#include "passes/expanders/topk_decomposer.h"
-
 #include <algorithm>
 #include <memory>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -93,6 +95,8 @@ absl::StatusOr<Instruction*> Split(Instruction* i, Rewriter& r, int64_t least) {
 
 }  // namespace
 
+// topk-splitter: topk of long rows (option `least` elements; 1,048,576) takes the k first of each
+// of several parts of a row, then of those. Exact.
 std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
   const int64_t least = arguments.Int("least", 1 << 20, "elements from which on a row is split");
   return MakeExpander("topk-splitter",
@@ -100,6 +104,9 @@ std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
 }
 
 // Where positions are not read, those who read values get them without the tuple.
+
+// topk becomes a stable sort of the values with their positions, in total order of floats, and
+// slices of the first k; where only the values are read, the positions are left out. Exact.
 std::unique_ptr<Pass> CreateTopKDecomposer() {
   const auto of_values = std::make_shared<absl::flat_hash_set<const Instruction*>>();
   return MakeExpander(

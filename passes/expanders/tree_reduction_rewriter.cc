@@ -1,11 +1,19 @@
+// tree_reduction_rewriter: long reductions in two steps.
+// A reduce over a dimension longer than `window` (32) first reduces windows of that length, which
+// rounds less and has shorter chains. Reassociates floats. Stay: reduces of several arrays, and
+// those whose start is not the identity element (0 for add), which the first step would count more
+// than once. With `rounded`: sums and products of floats narrower than f32 alone, which round at
+// each step, and again and again until no dimension is longer, as ops/reducer.h has it for all
+// backends.
+//
 // A reduce-window before a reduce.
-#include "passes/expanders/tree_reduction_rewriter.h"
-
 #include <algorithm>
 
 #include "ops/reducer.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

@@ -1,14 +1,22 @@
+// window-splitter: windows in forms whose loops need no tests and few steps.
+// Of reduce-windows of one array whose function and start are known (add with 0, maximum with the
+// lowest, ...), in row-major order:
+// - padding along the fastest dimension becomes a pad, so that neighbours are read side by side;
+// - windows of more than 36 elements become one after the other along each dimension, and long ones
+//   of stride 1 windows of their square root over windows of that. Reassociates floats, so that
+//   what rounds at each step stays.
+// Scans stay. Cost: linear.
+//
 // Windows without padding, and long ones made of short ones.
-#include "passes/expanders/window_splitter.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "ops/reducer.h"
-#include "passes/expanders/expander.h"
 #include "passes/expanders/reduce_window_rewriter.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

@@ -1,10 +1,11 @@
+// Where bf16 is computed in, and where f32.
+//
 // Moves of conversions between bf16 and f32, and small types.
-#include "passes/float_types/bfloat16_passes.h"
-
 #include <cmath>
 
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 
@@ -108,13 +109,24 @@ Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// bf16-mixed-precision-removal: an elementwise operation, dot or convolution on bf16 and f32 at
+// once computes in f32. Equal up to the rounding of products.
 std::unique_ptr<Pass> CreateBf16MixedPrecisionRemoval() {
   return MakeExpander("bf16-mixed-precision-removal", RemoveMixture, /*everywhere=*/true);
 }
+
+// bfloat16-fold: a dot or convolution of widened bf16 takes the bf16 itself, and what only moves or
+// picks widened values works on bf16 and widens its result. Exact.
 std::unique_ptr<Pass> CreateBfloat16Fold() { return MakeExpander("bfloat16-fold", Fold); }
+
+// bfloat16-propagation: what only moves or picks f32 values for a conversion to bf16 works on
+// converted operands. Exact.
 std::unique_ptr<Pass> CreateBfloat16Propagation() {
   return MakeExpander("bfloat16-propagation", Propagate);
 }
+
+// stochastic_convert_decomposer: stochastic-convert to integers in terms of the fraction and a
+// comparison with the random bits; to floats it stays. Exact.
 std::unique_ptr<Pass> CreateStochasticConvertDecomposer() {
   return MakeExpander("stochastic_convert_decomposer", DecomposeStochasticConvert);
 }

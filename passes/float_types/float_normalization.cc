@@ -1,11 +1,14 @@
+// float-normalization-T: computes in a wider type what is written in a narrow one.
+//
 // Narrow types computed in wider ones.
-#include "passes/float_types/float_normalization.h"
-
 #include "absl/container/flat_hash_set.h"
 #include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -1,9 +1,9 @@
 // Dots, convolutions and collectives whose types a target does not compute in.
 #pragma once
 
-#include "passes/pass.h"
-#include "passes/pass_arguments.h"
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 

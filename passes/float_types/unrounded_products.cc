@@ -1,10 +1,14 @@
+// unrounded-products: what converts a product to f32 gets its sums.
+// A dot or convolution of bf16 that a convert to f32 reads gives its sums as f32, which that
+// convert stands for, and is rounded for all others: what XLA's CPU makes of
+// xla_allow_excess_precision. Elementwise results keep their digits in fused loops (docs/cpu.md).
+//
 // Products of bf16 in front of converts to f32.
-#include "passes/float_types/unrounded_products.h"
-
 #include <vector>
 
-#include "passes/control_edges.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

@@ -1,9 +1,14 @@
+// unrounded-results: what converts a result of arithmetic to f32 gets all its digits.
+// A result of bf16 arithmetic that a convert to f32 reads, and others besides, is computed once
+// more for the converts: fusion takes the copy up with them, and in one kernel they get it
+// unrounded (docs/cpu.md), as XLA's CPU has it by xla_allow_excess_precision. To be run right
+// before fusion, since common subexpressions are one again otherwise.
+//
 // Copies of bf16 arithmetic in front of converts to f32.
-#include "passes/float_types/unrounded_results.h"
-
 #include <vector>
 
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {

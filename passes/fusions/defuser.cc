@@ -1,17 +1,14 @@
-// Fusions, edges and schedules taken away.
+// Fusions and control edges taken away.
 #include "passes/fusions/defuser.h"
 
 #include <algorithm>
 
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
-#include "passes/control_edges.h"
-#include "passes/layouts/boundary_layouts.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/movement/sub_byte_size.h"
-#include "passes/parameters.h"
-#include "passes/scheduling/schedulers.h"
-#include "support/status.h"
+#include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/layout_copies.h"
+#include "passes/rewrite/parameters.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
@@ -89,23 +86,6 @@ absl::StatusOr<bool> RemoveControlEdges(Module& module) {
   return changed;
 }
 
-class Despecializer final : public Pass {
- public:
-  absl::string_view name() const override { return "despecializer"; }
-  bool handles_schedules() const override { return true; }
-  absl::StatusOr<bool> Run(Module& module) override {
-    bool changed = false;
-    for (auto make :
-         {CreateHloDescheduler, CreateControlDepRemover, CreateDefuser, CreateSubByteSizeRemoval}) {
-      const std::unique_ptr<Pass> pass = make();
-      pass->set_control(&control());
-      ASSIGN_OR_RETURN(const bool here, pass->Run(module));
-      changed |= here;
-    }
-    return changed;
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> CreateDefuser() { return MakeModulePass("defuser", Defuse); }
@@ -117,8 +97,6 @@ std::unique_ptr<Pass> CreateFusionConstantSinking() {
 std::unique_ptr<Pass> CreateControlDepRemover() {
   return MakeModulePass("control-dep-remover", RemoveControlEdges);
 }
-
-std::unique_ptr<Pass> CreateDespecializer() { return std::make_unique<Despecializer>(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,7 @@
-// defuser, fusion_constant_sinking, control-dep-remover and despecializer: what a target has
-// chosen, undone.
+// defuser, fusion_constant_sinking and control-dep-remover: what a target has chosen, undone.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 
@@ -16,10 +15,6 @@ std::unique_ptr<Pass> CreateFusionConstantSinking();
 // control-dep-remover. Removes all control edges but those from one send or recv, or its done, to
 // another: without them a device may wait for its own message. Cost: linear.
 std::unique_ptr<Pass> CreateControlDepRemover();
-
-// despecializer. hlo-descheduler, control-dep-remover, defuser and sub-byte-size-removal, one after
-// the other.
-std::unique_ptr<Pass> CreateDespecializer();
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,11 @@
+// fusion-wrapper and dot-library-rewriter: single instructions as fusions.
+//
 // Fusions of one instruction.
-#include "passes/fusions/fusion_wrapper.h"
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -112,10 +113,16 @@ absl::StatusOr<bool> WrapDots(Computation& computation, RewriteControl& control)
 
 }  // namespace
 
+// fusion-wrapper. Matches elementwise instructions, data movement and reductions that stand outside
+// fusions; leaves a loop fusion of the one instruction, named wrapped_OP. Constants, tuples,
+// bitcasts and products stay. Cost: linear.
 std::unique_ptr<Pass> CreateFusionWrapper() {
   return MakeComputationPass("fusion-wrapper", WrapFusions);
 }
 
+// dot-library-rewriter. Matches products, rows by columns, of f32, f64 and s8 in the plain form
+// whose left side is contracted along its last dimension; leaves a custom fusion marked
+// __ynn_fusion, as XLA does for its matrix library. Cost: linear.
 std::unique_ptr<Pass> CreateDotLibraryRewriter() {
   return MakeComputationPass("dot-library-rewriter", WrapDots);
 }

@@ -1,10 +1,11 @@
+// horizontal_loop_fusion and horizontal_input_fusion: small loops beside each other made one.
+//
 // Groups by depth.
-#include "passes/fusions/horizontal_fusion.h"
-
 #include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "passes/framework/pass.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "support/dense_map.h"
@@ -151,12 +152,18 @@ class HorizontalFuser {
 
 }  // namespace
 
+// horizontal_loop_fusion. Matches elementwise instructions and loop fusions of such, of any sizes,
+// that are too small to be shared out to threads and do not wait for each other: those that only
+// the root reads, and those at one depth. Leaves fusions of a tuple with up to sixteen of them and
+// at most 8 MiB, whose parts have no array in common, where there is enough work for threads.
+// Cost: linear.
 std::unique_ptr<Pass> CreateHorizontalLoopFusion() {
   return MakeComputationPass("horizontal_loop_fusion", [](Computation& c) -> absl::StatusOr<bool> {
     return HorizontalFuser(c, Kind::kLoop).Run();
   });
 }
 
+// horizontal_input_fusion. The same of reductions, and of fusions that end in some.
 std::unique_ptr<Pass> CreateHorizontalInputFusion() {
   return MakeComputationPass("horizontal_input_fusion", [](Computation& c) -> absl::StatusOr<bool> {
     return HorizontalFuser(c, Kind::kInput).Run();

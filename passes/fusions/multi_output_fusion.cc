@@ -1,11 +1,12 @@
+// multi_output_fusion: loops over the same arrays made one loop of several results.
+//
 // Siblings, found by the arrays that they read.
-#include "passes/fusions/multi_output_fusion.h"
-
 #include <algorithm>
 #include <climits>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "passes/framework/pass.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "support/dense_map.h"
@@ -178,9 +179,16 @@ absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).R
 
 }  // namespace
 
+// Matches elementwise instructions and loop fusions of such over arrays of one size that read an
+// array in common, or one the other's result, where nothing outside stands between them; leaves one
+// fusion of a tuple in which work done twice is done once. Arrays under a KiB, and those that
+// something updates in place, stay. Cost: linear but for the search of ways between siblings, which
+// is bounded.
 std::unique_ptr<Pass> CreateMultiOutputFusion() {
   return MakeComputationPass("multi_output_fusion", Run);
 }
+
+// cpu_multi_output_fusion: the same under the name that it has on XLA's CPU.
 std::unique_ptr<Pass> CreateCpuMultiOutputFusion() {
   return MakeComputationPass("cpu_multi_output_fusion", Run);
 }

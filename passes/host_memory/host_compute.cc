@@ -1,14 +1,15 @@
+// What the host computes: marks, calls, asynchronous calls.
+//
 // Marks of host computations, and what they become.
-#include "passes/host_memory/host_compute.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "passes/async_body.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/async_body.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
 namespace {
@@ -198,16 +199,29 @@ absl::StatusOr<bool> ConvertToCustomCalls(Computation& c, RewriteControl& contro
 
 }  // namespace
 
+// host-offloading-prepare-convert-to-custom-call: what async-start runs on the thread `host`
+// becomes one custom call HostExecute of the computation it was, so that nothing looks into it.
+// Exact.
 std::unique_ptr<Pass> CreateHostOffloadingPrepareConvertToCustomCall() {
   return MakeComputationPass("host-offloading-prepare-convert-to-custom-call",
                              ConvertToCustomCalls);
 }
+
+// annotate-host-compute-offload: instructions of computations that a marked instruction calls get
+// its mark, the frontend attribute `_xla_compute_type="host"`. Values stay as they were.
 std::unique_ptr<Pass> CreateAnnotateHostComputeOffload() {
   return MakeModulePass("annotate-host-compute-offload", Annotate);
 }
+
+// hlo_host_device_type_call_wrapper: marked instructions, with those marked that only they need,
+// become calls of computations of their own; the call keeps the mark. Not calls, parameters,
+// constants, tuples and their parts, and collectives. Exact.
 std::unique_ptr<Pass> CreateHostDeviceTypeCallWrapper() {
   return MakeComputationPass("hlo_host_device_type_call_wrapper", WrapCalls);
 }
+
+// host_compute_asyncifier: marked calls become async-start and async-done on the thread `host`.
+// Calls of computations that others call too get a copy of their own. Exact.
 std::unique_ptr<Pass> CreateHostComputeAsyncifier() {
   return MakeExpander("host_compute_asyncifier", MakeAsync);
 }

@@ -1,12 +1,14 @@
+// Programs in forms that host-offloader takes.
+//
 // Copies, slices and broadcasts around moves between host and device.
-#include "passes/host_memory/host_offload_legalize.h"
-
 #include <algorithm>
 
-#include "passes/collectives/async_collectives.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/async_body.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
 namespace {
@@ -105,12 +107,23 @@ Made TransferAsync(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// host-offload-legalize. Matches layout changes right behind MoveToHost, which move before it, and
+// right before MoveToDevice, which move behind it, so that only the device changes layouts; slices
+// without strides that are moved to the device, which become dynamic slices; broadcasts into which
+// several updates are moved, of which each gets its own. Exact.
 std::unique_ptr<Pass> CreateHostOffloadLegalize() {
   return MakeExpander("host-offload-legalize", Legalize);
 }
+
+// host-offloading-prepare-elide-move-to-host: what runs on the host takes arrays as the device has
+// them, without a MoveToHost. Exact.
 std::unique_ptr<Pass> CreateHostOffloadingPrepareElideMoveToHost() {
   return MakeExpander("host-offloading-prepare-elide-move-to-host", ElideMoves);
 }
+
+// host-memory-transfer-asyncifier: copies between the memories of host and device become
+// copy-start and copy-done, slices read from the host and updates written to it async-start and
+// async-done around them. Exact.
 std::unique_ptr<Pass> CreateHostMemoryTransferAsyncifier() {
   return MakeExpander("host-memory-transfer-asyncifier", TransferAsync);
 }

@@ -1,13 +1,20 @@
+// Moves between host and device as copies between memories.
+// host-offloader. Takes MoveToHost and MoveToDevice away: what is moved to the host is copied into
+// memory 5 and stays there through tuples, calls, loops, bitcasts and updates in place; what reads
+// it by MoveToDevice, and anything else that would compute with it, reads a copy in the device's
+// memory, or a slice that is made there. An array into which moved values are updated lies on the
+// host from where it is made. Values stay as they were. Left alone: values that reach a computation
+// by other ways (a conditional's branch, an asynchronous call).
+//
 // MoveToHost and MoveToDevice become copies.
-#include "passes/host_memory/host_offloader.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "passes/framework/pass.h"
 
 #include "passes/host_memory/host_values.h"
-#include "passes/host_memory/memory_spaces.h"
-#include "passes/simplify/rule.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 #include "passes/host_memory/host_values.h"
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
 namespace {

@@ -7,14 +7,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/in_place.h"
 #include "passes/calls/flatten_call_graph.h"
+#include "passes/rewrite/layout_copies.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-Shape WithSomeLayout(const Shape& shape) {
-  return shape.IsArray() && !shape.has_layout ? shape.WithDefaultLayout() : shape;
-}
 
 // Dimensions and types are the verifier's subject.
 bool Differ(const Shape& a, const Shape& b) {
@@ -183,25 +180,6 @@ bool ConvertAll(Module& module, bool only_look) {
 }
 
 }  // namespace
-
-Instruction* InLayoutOf(Instruction* value, const Shape& wanted, std::vector<Instruction*>& made) {
-  if (SameMemoryOrder(value->shape(), wanted)) return value;
-  Computation& c = *value->parent();
-  Instruction* converted;
-  if (wanted.IsTuple()) {
-    std::vector<Instruction*> elements;
-    for (size_t e = 0; e < wanted.elements.size(); ++e) {
-      made.push_back(c.Add(Opcode::kGetTupleElement, value->shape().elements[e], {value},
-                           GetTupleElementAttrs{static_cast<int64_t>(e)}));
-      elements.push_back(InLayoutOf(made.back(), wanted.elements[e], made));
-    }
-    converted = c.Add(Opcode::kTuple, wanted, elements);
-  } else {
-    converted = c.Add(Opcode::kCopy, WithSomeLayout(wanted), {value});
-  }
-  made.push_back(converted);
-  return converted;
-}
 
 absl::StatusOr<bool> ConvertLayoutsAtBoundaries(Module& module) {
   if (!ConvertAll(module, /*only_look=*/true)) return false;

@@ -1,8 +1,6 @@
 // Copies where a value is handed on under another layout than it has.
 #pragma once
 
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 
@@ -19,11 +17,6 @@ namespace hlokit {
 // Where a copy is needed, computations with several callers are copied first (flatten-call-graph).
 // Schedules stay. Returns whether anything changed. Errors: those of flatten-call-graph.
 absl::StatusOr<bool> ConvertLayoutsAtBoundaries(Module& module);
-
-// `value` in the layouts of `wanted`, which is of the same type but for these: itself where it has
-// them; else a copy, of a tuple a tuple of its elements, those copied that differ. Appends what it
-// makes to `made`, operands before users.
-Instruction* InLayoutOf(Instruction* value, const Shape& wanted, std::vector<Instruction*>& made);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,10 @@
+// layout-assignment: gives every array a layout.
+// Leaves row-major order everywhere but where the outside or an instruction fixes another: the
+// entry's parameters and result, operands and results of custom calls, bitcasts and fusions. Copies
+// join the two. Cost: linear.
+//
 // Row-major layouts, and copies at the places where others are fixed.
-#include "passes/layouts/layout_assignment.h"
-
+#include "passes/framework/pass.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -1,9 +1,16 @@
+// layout_normalization: one order of dimensions in memory, the row-major one.
+// Matches elementwise operations, movements and single reductions whose arrays lie in other orders
+// than the row-major one: computes them on arrays of permuted dimensions that are row-major, with
+// bitcasts around those whose order is fixed from outside; copies that change an order become
+// transposes, and transposes that move nothing bitcasts. What else there is stays, as do packed
+// types, tiles and dynamic dimensions. Exact. Cost: linear.
+//
 // Dimensions permuted instead of layouts.
-#include "passes/layouts/layout_normalization.h"
-
 #include <algorithm>
 
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

@@ -1,11 +1,12 @@
+// Factorizations and solves of matrices as loops of simple operations.
+//
 // Cholesky's factorization, triangular solves, Householder's reflections.
-#include "passes/linear_algebra/matrix_expanders.h"
-
 #include <algorithm>
 #include <limits>
 
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
 #include "passes/linear_algebra/matrix_writer.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {
@@ -216,12 +217,18 @@ Made ExpandQrCalls(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// cholesky_expander. A matrix that is not positive definite gives NaNs, as before.
 std::unique_ptr<Pass> CreateCholeskyExpander() {
   return MakeExpander("cholesky_expander", ExpandCholesky);
 }
+
+// triangular_solve_expander.
 std::unique_ptr<Pass> CreateTriangularSolveExpander() {
   return MakeExpander("triangular_solve_expander", ExpandTriangularSolve);
 }
+
+// qr_expander: custom calls Qr (Householder's reflectors below R, and their factors) and
+// ProductOfElementaryHouseholderReflectors, of real matrices.
 std::unique_ptr<Pass> CreateQrExpander() { return MakeExpander("qr_expander", ExpandQrCalls); }
 
 }  // namespace hlokit

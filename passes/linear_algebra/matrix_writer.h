@@ -1,7 +1,7 @@
 // Stacks of matrices, column by column.
 #pragma once
 
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 

@@ -1,10 +1,16 @@
+// control-flow-flattening: programs that run alone, and as long as one says.
+// For measuring how fast a program is away from its host and the other devices: changes values.
+// Loops run `while-execution-count` (1) rounds, whatever their condition says; infeeds and what
+// collectives give become zeros, outfeeds go (`keep-infeed-outfeed`, `keep-comm` leave them).
+// Starts and dones of collectives stay. Cost: linear.
+//
 // Loops of fixed length, and zeros for what comes from elsewhere.
-#include "passes/loops/control_flow_flattening.h"
-
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/post_order_of.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/post_order_of.h"
+#include "passes/rewrite/while_state.h"
 #include "support/status.h"
 
 namespace hlokit {

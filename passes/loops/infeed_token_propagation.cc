@@ -1,9 +1,15 @@
+// infeed-token-propagation: one order for all infeeds and outfeeds.
+// Infeeds and outfeeds whose token comes out of nowhere (an after-all of nothing) are put in the
+// order of the text by tokens: within a loop's body from its state, which gets a token more, and so
+// from round to round; before and behind the loop through its initial value and its result. Loops
+// that share their computations, whose state is no tuple taken apart, and branches of conditionals
+// stay. Values stay the same. Cost: linear in the module for each loop.
+//
 // Tokens through loops.
-#include "passes/loops/infeed_token_propagation.h"
-
 #include <set>
 
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -1,15 +1,19 @@
+// while_loop_pipeline_unroller and loop-double-buffer-transformer: loops of several rounds at once.
+//
 // Several rounds in one body.
-#include "passes/loops/loop_unrolling.h"
-
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
+
+// A body grows to at most so many instructions.
+constexpr int64_t kMaxRepeatedBody = 10'000;
 
 // Which part of the state becomes part k; -1 where the body computes it, or keeps it in its place.
 int64_t CameFrom(const WhileState& loop, int64_t k) {
@@ -91,10 +95,15 @@ absl::StatusOr<bool> RunDoubleBuffer(Module& module, RewriteControl& control) {
 
 }  // namespace
 
+// while_loop_pipeline_unroller. Matches loops that count from a constant to a constant and whose
+// body hands parts of its state on to other places of it; leaves a body of as many rounds as such a
+// part lives (for parts that go round in a ring, as many as bring each back), so that none needs a
+// copy. Rounds that are left over run before the loop. Cost: the size of what is copied.
 std::unique_ptr<Pass> CreateWhileLoopPipelineUnroller() {
   return MakeModulePass("while_loop_pipeline_unroller", RunPipeline);
 }
 
+// loop-double-buffer-transformer. The same with two rounds, of every such loop.
 std::unique_ptr<Pass> CreateLoopDoubleBufferTransformer() {
   return MakeModulePass("loop-double-buffer-transformer", RunDoubleBuffer);
 }

@@ -1,10 +1,15 @@
+// scan_loop_accumulator_input_unification: one array of a loop for what comes and what goes.
+// Matches loops that read rows of an array which never changes, row i in round i, and write as many
+// rows of an array of that shape which nothing else in the loop reads: rows are read from the
+// written array, which starts as the read one. The old start of that array must not matter: every
+// row is written. Exact.
+//
 // Inputs and accumulators of scans.
-#include "passes/loops/scan_loop_accumulator_input_unification.h"
-
 #include <algorithm>
 
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

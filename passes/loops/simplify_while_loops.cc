@@ -1,9 +1,13 @@
+// simplify-while-loops. Matches parts of a loop's tuple that its body passes on unchanged (their
+// users read the initial value), and loops that count an integer from a constant to a constant and
+// do not run at all or run once. Parts that nobody needs leave the tuple. Cost: linear.
+//
 // Loops that do not loop, and state that does not change.
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_loops.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/post_order_of.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/post_order_of.h"
+#include "passes/rewrite/while_state.h"
 #include "support/status.h"
 
 namespace hlokit {

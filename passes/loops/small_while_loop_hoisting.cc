@@ -1,11 +1,19 @@
+// small-while-loop-hoisting: short loops as calls that compile into one function.
+// Matches while loops whose body and condition move few bytes a round, talk to no one and call
+// nothing foreign. Leaves a call, marked xla_cpu_small_call="true", of a computation that is the
+// loop alone. Cost: linear.
+//
 // Calls around short loops.
-#include "passes/loops/small_while_loop_hoisting.h"
-
 #include "absl/strings/str_cat.h"
 #include "analysis/instruction_cost.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 namespace {
+
+// A round of a loop that reads and writes no more than this is short; tuples count as the pointers
+// that they are, as in XLA's count.
+constexpr double kSmallLoopBytes = 1024;
 
 constexpr double kPointerBytes = 8;  // of a tuple's parts
 constexpr char kMark[] = "xla_cpu_small_call";

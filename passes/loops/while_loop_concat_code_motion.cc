@@ -1,13 +1,23 @@
+// while-loop-concat-code-motion: parts of a loop's state that are joined in every round, joined
+// once.
+// Matches concatenations, in a loop's body, of parts of its state that are of one shape and whose
+// next values are computed alike: elementwise from such parts, from the slices of one array, or
+// from equal scalars broadcast. The parts become one of the state, joined before the loop and
+// sliced behind it; what else reads them in the body reads slices. The option `min-operands` says
+// how many parts a concatenation needs (2). Expects bodies with one caller. Exact. Cost: linear for
+// each loop that changes.
+//
 // Concatenations before loops.
-#include "passes/loops/while_loop_concat_code_motion.h"
-
 #include <algorithm>
 #include <map>
 
-#include "passes/cleanup/dce.h"
-#include "passes/hlo_writer.h"
-#include "passes/loops/while_state_internal.h"
-#include "passes/post_order_of.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/post_order_of.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,9 @@
+// while-loop-constant-sinking: lets loop bodies see the constants of their initial state.
+//
 // Constants into loop bodies.
-#include "passes/loops/while_loop_constant_sinking.h"
-
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
@@ -61,10 +62,14 @@ absl::StatusOr<bool> RunFusible(Module& module) { return Sink(module, IsFusible)
 
 }  // namespace
 
+// while-loop-fusible-sinking. The same for iotas and broadcasts of constants and iotas.
 std::unique_ptr<Pass> CreateWhileLoopFusibleSinking() {
   return MakeModulePass("while-loop-fusible-sinking", RunFusible);
 }
 
+// Matches parts of a loop's tuple that start as constants and that the body passes on unchanged;
+// their readers in the body and the condition read a copy of the constant instead. Bodies and
+// conditions with other callers are copied first. The parts stay in the tuple. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopConstantSinking() {
   return MakeModulePass("while-loop-constant-sinking", Run);
 }

@@ -1,10 +1,10 @@
 // Hoisting out of loop bodies.
 #include "absl/container/flat_hash_map.h"
-#include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
+#include "passes/framework/pass.h"
 #include "passes/fusions/fusion_rules.h"
-#include "passes/loops/while_loops.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/while_state.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -173,10 +173,16 @@ absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, IsEx
 
 }  // namespace
 
+// while-loop-expensive-invariant-code-motion. The same for products and reductions alone.
 std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
   return MakeModulePass("while-loop-expensive-invariant-code-motion", RunExpensive);
 }
 
+// while-loop-invariant-code-motion. Matches instructions of a body that need only constants and
+// parts of the tuple that never change, and are worth keeping: arrays that take work, or many
+// elements, to make; they move before the loop and become parts of its tuple. Expects bodies with
+// one caller (flatten-call-graph). Tuples that are only taken apart go, and of several reads of one
+// part one stays. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion() {
   return MakeModulePass("while-loop-invariant-code-motion", Run);
 }

@@ -2,7 +2,7 @@
 #include "passes/loops/while_loop_trip_count_annotator.h"
 
 #include "absl/strings/str_cat.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

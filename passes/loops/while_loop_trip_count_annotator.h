@@ -1,7 +1,7 @@
 // while-loop-trip-count-annotator: writes what is known of a loop's counter into its configuration.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

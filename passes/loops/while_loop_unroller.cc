@@ -1,12 +1,19 @@
+// while_loop_unroller: loops of few rounds as those rounds.
+// Matches loops without side effects that count from a constant to a constant; leaves their body,
+// as often as they run. Inner loops first. Cost: the size of what is copied.
+//
 // Bodies in a row.
-#include "passes/loops/while_loop_unroller.h"
-
-#include "passes/calls/inline_body.h"
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/inline_body.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {
+
+// A loop is unrolled that runs at most so often, and grows to at most so many instructions.
+constexpr int64_t kMaxUnrolledTrips = 64;
+constexpr int64_t kMaxUnrolledInstructions = 10'000;
 
 absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
   bool changed = false;

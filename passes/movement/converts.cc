@@ -1,7 +1,9 @@
+// convert-mover, simplify-fp-conversions and convert_operand_folding: where types change.
+//
 // Conversions before and behind other operations.
-#include "passes/movement/converts.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -101,12 +103,20 @@ absl::StatusOr<Instruction*> FoldOperands(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// convert-mover. Matches data movement of widened arrays, and narrowed arrays after data movement;
+// leaves the movement on the narrow side. Cost: linear.
 std::unique_ptr<Pass> CreateConvertMover() { return MakeExpander("convert-mover", Move); }
 
+// simplify-fp-conversions. Matches a conversion between floats of what was converted between
+// floats; leaves one conversion from the first type. A rounding in between is lost: results may be
+// more exact than before. Cost: linear.
 std::unique_ptr<Pass> CreateSimplifyFpConversions() {
   return MakeExpander("simplify-fp-conversions", SkipRounding);
 }
 
+// convert_operand_folding. Matches dots and convolutions of operands that were widened exactly to a
+// type no wider than the result's; leaves the operands as they were, which widens them all the
+// same. Cost: linear.
 std::unique_ptr<Pass> CreateConvertOperandFolding() {
   return MakeExpander("convert_operand_folding", FoldOperands);
 }

@@ -1,10 +1,12 @@
+// dead-dus-elimination and recognize-reduce-window: what slices leave unread, and what they add up.
+//
 // Slices of updates, sums of slices.
-#include "passes/movement/dead_updates.h"
-
 #include <algorithm>
 
-#include "passes/cleanup/dce.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -133,10 +135,15 @@ absl::StatusOr<bool> RecognizeWindows(Computation& computation, RewriteControl& 
 
 }  // namespace
 
+// dead-dus-elimination. Matches dynamic-update-slice at a constant place that all its readers,
+// plain slices, leave out; leaves the array as it was. Cost: linear.
 std::unique_ptr<Pass> CreateDeadDusElimination() {
   return MakeExpander("dead-dus-elimination", DropUnread);
 }
 
+// recognize-reduce-window. Matches chains of additions, from the left, of three or more slices of
+// one array that lie at equal distances along one dimension; leaves a reduce-window that adds in
+// the same order. The sign of a zero may be lost. Cost: linear.
 std::unique_ptr<Pass> CreateRecognizeReduceWindow() {
   return MakeComputationPass("recognize-reduce-window", RecognizeWindows);
 }

@@ -1,7 +1,12 @@
+// dynamic-dimension-simplifier: the chains that dynamic sizes leave behind.
+// Matches converts to the same type, reshapes to the same shape and back, reshapes of broadcasts to
+// what was broadcast, concatenations of concatenations of vectors, and slices of a concatenation
+// that are one of its operands. Leaves what they give. Cost: linear.
+//
 // Identities among sizes.
-#include "passes/movement/dynamic_dimension_simplifier.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,13 @@
+// element_type_converter: operations of one type in another.
+// Matches arithmetic, dots and convolutions with a result or an operand of one float type; leaves
+// the operation in another, with conversions before and behind it. Operations that call
+// computations and those that only move data stay. Results round once, in the end. Options:
+// from=TYPE (bf16), to=TYPE (f32). Cost: linear.
+//
 // Conversions around arithmetic.
-#include "passes/movement/element_type_converter.h"
-
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {

@@ -1,9 +1,14 @@
+// gather_simplifier: gathers in the form that a loop over rows of indices computes.
+// Matches gathers without batching dimensions. Leaves a gather of indices [rows, coordinates] that
+// gives [rows, whole slice], with a transpose and a reshape of the indices before it, and reshapes
+// and a transpose of the result behind it, each where it moves or counts anything. Cost: linear.
+//
 // Gathers by rows of indices.
-#include "passes/movement/gather_simplifier.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
 #include "passes/movement/index_rows.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

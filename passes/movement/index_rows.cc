@@ -1,5 +1,7 @@
 // Transposes and reshapes of index arrays.
 #include "passes/movement/index_rows.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 

@@ -1,7 +1,7 @@
 // Index arrays of gathers and scatters as a list of rows, one row a coordinate vector.
 #pragma once
 
-#include "passes/simplify/rule.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 

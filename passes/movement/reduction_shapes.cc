@@ -1,14 +1,18 @@
+// Reductions and concatenations in shapes that some targets want.
+//
 // Reductions in other shapes.
-#include "passes/movement/reduction_shapes.h"
-
 #include <algorithm>
 
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
+
+// Concatenations of more operands than this are split.
+constexpr int64_t kMaxConcatenated = 128;
 
 using Made = absl::StatusOr<Instruction*>;
 
@@ -187,21 +191,38 @@ Made SplitConcatenate(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// reduction-degenerate-dim-remover: reductions do without dimensions of size one, with reshapes
+// around them. One that reduces such dimensions only stays. Exact.
 std::unique_ptr<Pass> CreateReductionDegenerateDimRemover() {
   return MakeExpander("reduction-degenerate-dim-remover", DropOnes);
 }
+
+// reduction-dimension-grouper: neighbours among the reduced dimensions become one, by a reshape.
 std::unique_ptr<Pass> CreateReductionDimensionGrouper() {
   return MakeExpander("reduction-dimension-grouper", GroupReduced);
 }
+
+// reduction-splitter: a reduction over dimensions that are no neighbours, of which two are at least
+// 8 long, becomes two, the longest dimension first, where the initial value is the identity.
+// Reassociates floats.
 std::unique_ptr<Pass> CreateReductionSplitter() {
   return MakeExpander("reduction-splitter", SplitReduce);
 }
+
+// short-row-splitter: a reduction of 32 bits and more over slow dimensions and over rows of less
+// than 64 elements, with others between, becomes one of columns, which vectors add up, and one of
+// what that leaves. Where the initial value is the identity. Reassociates floats.
 std::unique_ptr<Pass> CreateShortRowSplitter() {
   return MakeExpander("short-row-splitter", SplitShortRows);
 }
+
+// reduce-window-resizer: windows over lists go over columns. Exact.
 std::unique_ptr<Pass> CreateReduceWindowResizer() {
   return MakeExpander("reduce-window-resizer", WindowOfColumns);
 }
+
+// variadic-op-splitter: concatenations of more than kMaxConcatenated operands join them in groups.
+// Exact.
 std::unique_ptr<Pass> CreateVariadicOpSplitter() {
   return MakeExpander("variadic-op-splitter", SplitConcatenate);
 }

@@ -1,10 +1,15 @@
+// reshape-mover: reshapes and transposes below elementwise operations.
+// Matches elementwise operations all of whose operands are reshapes from one shape (or transposes
+// of one kind), or constants and broadcasts of scalars, where every user of those reshapes can move
+// too. Leaves the operation on what was reshaped and one reshape of its result. One level a run:
+// what moved may move on in the next. Cost: linear.
+//
 // Elementwise operations before reshapes.
-#include "passes/movement/reshape_mover.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {

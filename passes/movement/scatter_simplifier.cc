@@ -1,9 +1,14 @@
+// scatter_simplifier: scatters in the form that a loop over rows of indices computes.
+// Matches scatters without batching dimensions. Leaves a scatter of indices [rows, coordinates] and
+// updates [rows, whole window], with transposes and reshapes of both before it, each where it moves
+// or counts anything. Cost: linear.
+//
 // Scatters by rows of indices.
-#include "passes/movement/scatter_simplifier.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
 #include "passes/movement/index_rows.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

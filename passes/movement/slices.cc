@@ -1,10 +1,12 @@
+// slice-sinker, slice-hoister and broadcast_canonicalizer: slices and broadcasts around elementwise
+// operations.
+//
 // Operations on parts and on wholes.
-#include "passes/movement/slices.h"
-
 #include <algorithm>
 #include <map>
 
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {
@@ -110,10 +112,17 @@ absl::StatusOr<Instruction*> SortDimensions(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// slice-sinker. Matches like elementwise operations on slices of the same arrays that together
+// cover at least as many elements as those have. Leaves one operation on the whole arrays, and
+// slices of it. Cost: linear but for operations on slices of one array.
 std::unique_ptr<Pass> CreateSliceSinker() { return MakeComputationPass("slice-sinker", RunSinker); }
 
+// slice-hoister. Matches slices of additions that have no other reader; leaves the addition of
+// slices. Cost: linear.
 std::unique_ptr<Pass> CreateSliceHoister() { return MakeExpander("slice-hoister", Hoist); }
 
+// broadcast_canonicalizer. Matches broadcasts whose dimensions are not in ascending order; leaves
+// one with sorted dimensions, and a transpose of it. Cost: linear.
 std::unique_ptr<Pass> CreateBroadcastCanonicalizer() {
   return MakeExpander("broadcast_canonicalizer", SortDimensions);
 }

@@ -1,11 +1,12 @@
+// simplify-sorts and permutation_sort_simplifier: sorts that carry too much, or sort what is known.
+//
 // Sorts with fewer operands, and scatters instead of sorts.
-#include "passes/movement/sorts.h"
-
 #include <algorithm>
 
-#include "passes/cleanup/dce.h"
-#include "passes/parameters.h"
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/parameters.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {
@@ -146,10 +147,15 @@ absl::StatusOr<bool> RunPermutationSorts(Computation& computation, RewriteContro
 
 }  // namespace
 
+// simplify-sorts. Matches sorts with operands that the comparison does not look at and whose sorted
+// form nobody reads; leaves a sort without them. Cost: linear.
 std::unique_ptr<Pass> CreateSimplifySorts() {
   return MakeComputationPass("simplify-sorts", RunSimplifySorts);
 }
 
+// permutation_sort_simplifier. Matches ascending sorts of vectors by a permutation of 0 .. n-1,
+// which an earlier sort made of an iota; leaves the iota for the keys, and scatters of the other
+// operands to the places that the permutation names. Cost: linear.
 std::unique_ptr<Pass> CreatePermutationSortSimplifier() {
   return MakeComputationPass("permutation_sort_simplifier", RunPermutationSorts);
 }

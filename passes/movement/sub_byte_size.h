@@ -2,7 +2,7 @@
 // byte are packed.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

@@ -1,7 +1,12 @@
+// convolution-canonicalization: convolutions over batch, space, features.
+// Matches f16 and f32 convolutions over one to three spatial dimensions whose dimensions are not in
+// the order b01f_01io->b01f (b0f, b012f); leaves one in that order, with transposes of its operands
+// and of its result. Cost: linear.
+//
 // Transposes around convolutions.
-#include "passes/products/convolution_canonicalization.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

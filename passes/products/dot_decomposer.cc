@@ -1,8 +1,14 @@
+// dot_decomposer: gives every dot the form batch, rows, contracted x batch, contracted, columns.
+// A dot that contracts other than one dimension, keeps more than one of an operand, or has batch
+// dimensions elsewhere than in front becomes transposes and reshapes of both operands, a dot of the
+// plain form, and a reshape of its result. Values are the same bit for bit up to the order of the
+// sums. Cost: linear.
+//
 // Dots in the plain form.
-#include "passes/products/dot_decomposer.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,11 @@
+// batch-dot-simplification, dot_dimension_merger and dot_dimension_normalizer: fewer dimensions in
+// dots.
+//
 // Dots over reshaped operands.
-#include "passes/products/dot_dimensions.h"
-
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -119,14 +122,20 @@ absl::StatusOr<Instruction*> MergeContracted(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+// batch-dot-simplification. Matches dots with batch dimensions of size one; leaves a dot without
+// them, and reshapes around it. Cost: linear.
 std::unique_ptr<Pass> CreateBatchDotSimplification() {
   return MakeExpander("batch-dot-simplification", DropBatches);
 }
 
+// dot_dimension_merger. Matches dots whose batch dimensions are the first of both sides, two or
+// more of them; leaves a dot with one, and reshapes around it. Cost: linear.
 std::unique_ptr<Pass> CreateDotDimensionMerger() {
   return MakeExpander("dot_dimension_merger", MergeBatches);
 }
 
+// dot_dimension_normalizer. Matches dots that contract several dimensions, which follow each other
+// in both sides; leaves a dot that contracts one, and reshapes before it. Cost: linear.
 std::unique_ptr<Pass> CreateDotDimensionNormalizer() {
   return MakeExpander("dot_dimension_normalizer", MergeContracted);
 }

@@ -1,12 +1,15 @@
+// Forms of dots that some targets want.
+//
 // Dots in other forms.
-#include "passes/products/dot_forms.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "ops/dim_lists.h"
-#include "passes/expanders/expander.h"
-#include "passes/hlo_writer.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -149,6 +152,9 @@ Made SplitContracted(Instruction* i, Rewriter& r, int64_t least, int64_t parts) 
 
 }  // namespace
 
+// splitk-rewriter: dots of real numbers with one contracted dimension that is long (`least`
+// elements, 8192) and whose result is small (at most 65,536 elements) contract it in parts
+// (`parts`, 16), side by side as a batch, and add these up. Reassociates floats.
 std::unique_ptr<Pass> CreateSplitKRewriter(PassArguments& arguments) {
   const int64_t least =
       arguments.Int("least", 8192, "elements from which on they are contracted in parts");
@@ -158,12 +164,18 @@ std::unique_ptr<Pass> CreateSplitKRewriter(PassArguments& arguments) {
   });
 }
 
+// dot_normalizer: dots that contract nothing contract a dimension of size one. Exact.
 std::unique_ptr<Pass> CreateDotNormalizer() { return MakeExpander("dot_normalizer", ContractOne); }
 
+// dot_dimension_sorter: where neither side names its contracted dimensions in ascending order, the
+// left one does, and the right one follows. Adds up the same products.
 std::unique_ptr<Pass> CreateDotDimensionSorter() {
   return MakeExpander("dot_dimension_sorter", SortContracted);
 }
 
+// dot-strength-reduction: dots of real numbers with a side that has no dimension of its own
+// (vectors, and matrices by vectors) become products and a sum; bf16 and f16 add up in f32. The
+// order of the sum is the reduction's.
 std::unique_ptr<Pass> CreateDotStrengthReduction() {
   return MakeExpander("dot-strength-reduction", AddUp);
 }

@@ -1,12 +1,19 @@
+// dot-merger: products with one matrix as one product.
+// Matches dots of matrices, contracted alike, that share their left side and of which none needs
+// another. Leaves one dot with the right sides side by side, and slices of it. Cost: the number of
+// dots of one left side, squared.
+//
 // Concatenated right sides.
-#include "passes/products/dot_merger.h"
-
 #include <map>
 
 #include "absl/container/flat_hash_set.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 namespace {
+
+// Products whose result is no larger than this are merged.
+constexpr int64_t kMaxMergedDotBytes = int64_t{32} << 20;
 
 bool IsCandidate(const Instruction* i) {
   if (i->opcode() != Opcode::kDot || i->operand_count() != 2 || i->shape().rank() != 2 ||

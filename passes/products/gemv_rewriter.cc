@@ -1,7 +1,11 @@
+// gemv-rewriter: products with vectors as products with matrices of one row or column.
+// Matches dots one of whose operands has only batch and contracted dimensions (and the other one
+// more dimension). Leaves a dot with a dimension of size one in its place, and reshapes around it.
+// Cost: linear.
+//
 // Dots with a dimension of size one.
-#include "passes/products/gemv_rewriter.h"
-
-#include "passes/expanders/expander.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/expander.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,13 @@
+// transpose-folding: lets dots read transposed and converted operands as they lie.
+// Matches dots of transposes whose free dimensions keep their order, transposes that swap a dot's
+// two sides, and f32 dots of operands both widened from bf16 or f16 (products of such numbers are
+// exact in f32, where sums are formed in any case). Leaves dots with other dimension numbers, and
+// dead code. Cost: linear.
+//
 // Dimension numbers of dots over transposed operands.
-#include "passes/products/transpose_folding.h"
-
 #include <algorithm>
 
+#include "passes/framework/pass.h"
 #include "support/status.h"
 
 namespace hlokit {

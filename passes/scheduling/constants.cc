@@ -1,9 +1,12 @@
+// literal-canonicalizer, shape-canonicalizer, hlo-constant-splitter,
+// optimize_input_output_buffer_alias and alias_passthrough_params: memory of constants, and of
+// arguments given away.
+//
 // Literals shared or split, buffers given back.
-#include "passes/scheduling/constants.h"
-
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "analysis/donation.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 namespace {
@@ -89,22 +92,32 @@ absl::StatusOr<bool> AliasPassthrough(Module& module) {
 
 }  // namespace
 
+// literal-canonicalizer. Constants of equal value share one literal in memory. The text stays as it
+// is. Cost: linear.
 std::unique_ptr<Pass> CreateLiteralCanonicalizer() {
   return MakeModulePass("literal-canonicalizer", ShareLiterals);
 }
 
+// shape-canonicalizer. Shapes are values here, with nothing to share: never changes anything. There
+// for pipelines that name it.
 std::unique_ptr<Pass> CreateShapeCanonicalizer() {
   return MakeModulePass("shape-canonicalizer", ShareShapes);
 }
 
+// hlo-constant-splitter. Gives every user of a constant one of its own. Cost: linear.
 std::unique_ptr<Pass> CreateHloConstantSplitter() {
   return MakeComputationPass("hlo-constant-splitter", SplitConstants);
 }
 
+// optimize_input_output_buffer_alias. Matches arguments that the caller donates and results of the
+// same shape that nothing aliases yet; leaves aliases of the two, each donated once. Cost: donors
+// times results.
 std::unique_ptr<Pass> CreateOptimizeInputOutputBufferAlias() {
   return MakeModulePass("optimize_input_output_buffer_alias", AliasDonors);
 }
 
+// alias_passthrough_params. Results that are arguments as they came take their memory; leaves
+// aliases, one for each argument. Cost: linear.
 std::unique_ptr<Pass> CreateAliasPassthroughParams() {
   return MakeModulePass("alias_passthrough_params", AliasPassthrough);
 }

@@ -1,12 +1,19 @@
+// copy-insertion: copies where an array would be written over while it is still read.
+// Matches arrays that share memory by their nature: a loop's initial value, its state and the next
+// one; the array that dynamic-update-slice, scatter or sort changes; the module's result. Leaves a
+// copy where one of them is a constant or a parameter, is needed twice, or may still be read when
+// the other is written (in some order of execution that operands allow). Tuples taken apart and
+// instructions without use are removed. Expects bodies with one caller (flatten-call-graph). Cost:
+// the size of a computation for each array with several readers.
+//
 // Who may write over what, and copies for those who may not.
-#include "passes/scheduling/copy_insertion.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/in_place.h"
-#include "passes/cleanup/dce.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,8 +1,12 @@
+// loop-schedule-linearizer: reads of a loop's state before what replaces it.
+// Matches, in bodies of loops, instructions that compute the next value of a part of the state, and
+// readers of that part that could run after them: orders these before by control dependences, so
+// that the part can be written in its place without a copy. Where that would be a cycle, nothing.
+//
 // Control dependences from readers to writers.
-#include "passes/scheduling/loop_schedule_linearizer.h"
-
-#include "passes/collectives/device_groups.h"
-#include "passes/loops/while_state_internal.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/while_state.h"
 
 namespace hlokit {
 namespace {

@@ -1,12 +1,20 @@
+// memory-space-assignment: which arrays live in a small, fast memory.
+// Puts arrays that an instruction makes and plain instructions of the same computation read into
+// memory `space` (1) for all of their lives, those first that cost fewest bytes per read, as long
+// as never more than `bytes` (16 MiB) lie there at once; what loops, calls and branches put there
+// counts with what lies there around them. Greedy, without copies between the memories: parameters,
+// constants, results, parts of tuples and what lives longer than 1000 instructions stay. Values
+// stay as they were, and schedules. Cost: linear, times the longest life.
+//
 // Live ranges of arrays, and which of them fit the fast memory space together.
-#include "passes/scheduling/memory_space_assignment.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/instruction_cost.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
 namespace {

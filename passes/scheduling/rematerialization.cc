@@ -1,5 +1,13 @@
+// rematerialization: values computed again instead of kept.
+// While the values alive at once in a computation, in the order of its text, take more than `limit`
+// bytes, a value that is alive there only for users that come later is computed again for them,
+// just before the first (a control dependence sees to it), where that costs little (elementwise
+// operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact.
+// Cost: the size of the computation for each.
+//
 // Recomputation above a limit of memory.
-#include "passes/scheduling/rematerialization.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "types/shape_bytes.h"
 
 #include <algorithm>

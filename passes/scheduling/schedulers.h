@@ -1,7 +1,7 @@
 // Orders of execution: made, changed, dropped.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

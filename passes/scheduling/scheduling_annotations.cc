@@ -1,10 +1,11 @@
+// Groups of instructions that a scheduler is to run beside each other.
+//
 // _scheduling_group_id, where it may stand.
-#include "passes/scheduling/scheduling_annotations.h"
-
 #include <map>
 
-#include "passes/collectives/device_groups.h"
-#include "passes/host_memory/memory_spaces.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/memory_spaces.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -71,9 +72,15 @@ absl::StatusOr<bool> Check(Computation& c) {
 
 }  // namespace
 
+// legalize-scheduling-annotations: parameters, constants, bitcasts, tuples and their parts, which
+// run at no time, lose their group, as does a member that is left alone in its computation. Values
+// stay as they were.
 std::unique_ptr<Pass> CreateLegalizeSchedulingAnnotations() {
   return MakeComputationPass("legalize-scheduling-annotations", Legalize);
 }
+
+// check-no-data-dependency-in-scheduling-annotations: changes nothing. Errors: InvalidArgument
+// where an instruction of a group needs another of it, but for the done that follows its start.
 std::unique_ptr<Pass> CreateCheckSchedulingAnnotations() {
   return MakeComputationPass("check-no-data-dependency-in-scheduling-annotations", Check);
 }

@@ -1,12 +1,14 @@
+// algsimp: local algebra, from the rule tables of passes/simplify/.
+//
 // The loop that applies the rules.
-#include "passes/simplify/algsimp.h"
-
 #include <algorithm>
 #include <array>
 #include <deque>
 
-#include "passes/cleanup/dce.h"
-#include "passes/layouts/any_layout.h"
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/any_layout.h"
+#include "passes/rewrite/dead_code.h"
 #include "passes/simplify/rule.h"
 #include "support/dense_map.h"
 #include "support/status.h"
@@ -163,9 +165,8 @@ class Algsimp final : public ComputationPass {
   Marks marks_;
 };
 
-}  // namespace
-
-std::vector<absl::string_view> AlgsimpRuleNames() {
+// Names of all rules, in the order they are tried; several rules may share one.
+std::vector<absl::string_view> RuleNames() {
   std::vector<absl::string_view> names;
   ForEachRule([&](const Rule& rule) { names.push_back(rule.name); });
   for (auto table : {RoundingRules(), LayoutRules()})
@@ -173,15 +174,25 @@ std::vector<absl::string_view> AlgsimpRuleNames() {
   return names;
 }
 
+}  // namespace
+
+// Applies every rule that matches, again to what the rules make and to its users, until none does.
+// What has no use is removed. Results agree bit for bit except that the sign of a floating zero may
+// be lost, and floats are never reassociated. Cost: linear in the module plus the rewrites.
+// Options: disable=RULE;... leaves rules out by name; rounding adds those of simplify/rounding.cc,
+// which XLA applies always and whose results may differ in the last places; layout-sensitive adds
+// those of simplify/memory_order.cc.
 std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
   const std::vector<std::string> disabled =
-      arguments.List("disable", AlgsimpRuleNames(), "rules to leave out");
+      arguments.List("disable", RuleNames(), "rules to leave out");
   const bool rounding = arguments.Flag("rounding", "also rules that round otherwise");
   const bool layout_sensitive = arguments.Flag(
       "layout-sensitive", "also rules of memory order: reshapes and transposes as bitcasts");
   return std::make_unique<Algsimp>("algsimp", disabled, rounding, layout_sensitive);
 }
 
+// test-only-algebraic-simplifier-with-onednn-enabled: the same, as XLA's hlo-opt names it where
+// oneDNN computes products; no rule here asks who computes them.
 std::unique_ptr<Pass> CreateTestOnlyAlgsimpWithOnednn() {
   return std::make_unique<Algsimp>("test-only-algebraic-simplifier-with-onednn-enabled",
                                    absl::Span<const std::string>(), false, false);

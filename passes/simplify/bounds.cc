@@ -1,7 +1,7 @@
 // Rules of maxima, minima, clamps and comparisons with the ends of a type.
 #include <limits>
 
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // Arrays brought from one cut to another by collectives.
 #pragma once
 
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/spmd/tilings.h"
 
 namespace hlokit {

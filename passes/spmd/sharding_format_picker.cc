@@ -1,8 +1,13 @@
+// sharding-format-picker: shardings written as lists of devices, or as ranges of them.
+// Leaves tiled shardings as ranges (devices=[2,2]<=[4]) where their devices are one in order or a
+// transposed matrix of numbers; with the option v1 as lists (devices=[2,2]0,1,2,3). What they say
+// stays the same. Cost: the devices that are named.
+//
 // Lists of devices, and ranges.
-#include "passes/spmd/sharding_format_picker.h"
-
 #include <numeric>
 
+#include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "support/limits.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // Shardings: taken over, spread, taken away.
 #pragma once
 
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 

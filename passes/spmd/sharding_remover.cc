@@ -2,7 +2,7 @@
 #include <map>
 
 #include "ops/shards.h"
-#include "passes/expanders/expander.h"
+#include "passes/rewrite/expander.h"
 #include "passes/spmd/sharding_passes.h"
 #include "support/status.h"
 

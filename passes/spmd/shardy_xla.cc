@@ -6,7 +6,7 @@
 #include "passes/cleanup/cse.h"
 #include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/spmd/manual_regions.h"
 #include "passes/spmd/sharding_passes.h"
 #include "passes/spmd/tilings.h"

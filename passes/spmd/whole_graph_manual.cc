@@ -1,5 +1,9 @@
+// whole-graph-manual-pass: every device's program as it stands.
+// Marks each instruction of computations that run on their own, and that has no sharding yet, as
+// manual (of tuples, each part), so that a partitioner takes all of it as it is. Cost: linear.
+//
 // Manual shardings everywhere.
-#include "passes/spmd/whole_graph_manual.h"
+#include "passes/framework/pass.h"
 
 namespace hlokit {
 namespace {

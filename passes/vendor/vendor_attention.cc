@@ -1,5 +1,6 @@
 // cuDNN's fused attention, and its gradients.
 #include "ops/attention_call.h"
+#include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {

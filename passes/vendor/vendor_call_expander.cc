@@ -7,7 +7,8 @@
 #include "ops/lapack_legacy.h"
 #include "ops/shards.h"
 #include "ops/solver_calls.h"
-#include "passes/control_edges.h"
+#include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 #include "support/status.h"
 

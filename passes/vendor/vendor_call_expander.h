@@ -1,8 +1,8 @@
 // Custom calls of GPUs' and CPUs' libraries as the operations that they compute.
 #pragma once
 
-#include "passes/pass.h"
-#include "passes/simplify/rule.h"
+#include "passes/framework/pass.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 

@@ -4,6 +4,7 @@
 
 #include "ir/module.h"
 #include "ops/dim_lists.h"
+#include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 #include "types/number_literal.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ops/call_config.h"
-#include "passes/simplify/rule.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 

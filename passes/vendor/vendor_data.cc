@@ -4,6 +4,7 @@
 
 #include "ir/module.h"
 #include "ops/cub_sort.h"
+#include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {

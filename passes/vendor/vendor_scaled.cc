@@ -2,7 +2,7 @@
 #include "ops/block_scaled_call.h"
 #include "ops/op_table.h"
 #include "ops/product_config.h"
-#include "passes/hlo_writer.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "passes/pass_list.h"
+#include "passes/framework/pass_list.h"
 #include "printer/printer.h"
 #include "printer/whole_text.h"
 #include "support/file.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "passes/pass_list.h"
+#include "passes/framework/pass_list.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "tools/common/command.h"

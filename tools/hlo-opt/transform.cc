@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/pass_list.h"
+#include "passes/framework/pass_list.h"
 #include "passes/pipelines.h"
 #include "support/status.h"
 #include "support/text.h"

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "analysis/module_size.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "printer/printer.h"
 #include "tools/hlo-reduce/edits.h"
 

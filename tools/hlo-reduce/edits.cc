@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "passes/cleanup/dce.h"
-#include "passes/extract.h"
 #include "passes/manager.h"
-#include "passes/simplify/rule.h"
+#include "passes/rewrite/extract.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {

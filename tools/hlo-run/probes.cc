@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/reference/reference_backend.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "printer/whole_text.h"
 #include "re2/re2.h"
 #include "support/file.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "printer/printer.h"
 #include "support/file.h"
 #include "support/status.h"

@@ -1,7 +1,7 @@
 // From flags to a selection.
 #include "tools/hlo-viz/select.h"
 
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "support/status.h"
 #include "types/literal_text.h"
 #include "types/shape_bytes.h"

@@ -1,7 +1,7 @@
 // Modules cut out so that inner values are results.
 #include "tools/probe/program.h"
 
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "printer/printer.h"
 #include "support/status.h"
 

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ops/eval_control.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "parser/parser.h"
-#include "passes/extract.h"
+#include "passes/rewrite/extract.h"
 #include "tools/hlo-viz/graph/describe.h"
 #include "tools/hlo-viz/graph/drawing.h"
 #include "tools/hlo-viz/graph/overview.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "analysis/instruction_cost.h"
 #include "analysis/module_match.h"
-#include "passes/pass.h"
+#include "passes/framework/pass.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "support/text.h"

@@ -1,0 +1,51 @@
+// Hashes of text, and literals beside it.
+#include "passes/framework/fingerprint.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "printer/whole_text.h"
+
+namespace hlokit {
+namespace {
+
+SharedLiteral LiteralOf(const Instruction& i) {
+  if (i.IsConstant()) return i.attr<ConstantAttrs>().literal;
+  if (i.opcode() == Opcode::kCustomCall) return i.attr<CustomCallAttrs>().literal;
+  return nullptr;
+}
+
+bool Equal(const SharedLiteral& a, const SharedLiteral& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+}  // namespace
+
+Fingerprint::Fingerprint(const Module& module) {
+  PrintOptions options = WholeOptions(module);
+  options.large_constants = false;
+  text_ = absl::HashOf(Print(module, options));
+  absl::flat_hash_set<const void*> kept;
+  for (const Computation* c : module.Computations())
+    c->ForEach([&](const Instruction* i) {
+      kept.insert(&i->shape());
+      SharedLiteral literal = LiteralOf(*i);
+      if (literal == nullptr) return;
+      kept.insert(literal.get());
+      if (!literal->shape().IsScalar()) literals_.emplace_back(i->name(), std::move(literal));
+    });
+  kept_ = kept.size();
+  std::sort(literals_.begin(), literals_.end());
+}
+
+bool Fingerprint::SameText(const Fingerprint& other) const {
+  return text_ == other.text_ &&
+         std::equal(literals_.begin(), literals_.end(), other.literals_.begin(),
+                    other.literals_.end(), [](const auto& a, const auto& b) {
+                      return a.first == b.first && Equal(a.second, b.second);
+                    });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,16 @@
+// Removes what nothing needs: what passes do behind themselves, and what the pass dce is made of.
+#pragma once
+
+#include "ir/module.h"
+
+namespace hlokit {
+
+// Removes the instructions without users that are no root, parameter or control predecessor and
+// have no side effect. True if there were any. Cost: linear.
+bool RemoveDead(Computation& computation);
+
+// Removes the computations that the entry does not reach. True if there were any. Cost: linear.
+bool RemoveUncalled(Module& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,23 @@
+// Passes that put new instructions in the places of those they know, one at a time.
+#pragma once
+
+#include <functional>
+
+#include "passes/framework/pass.h"
+#include "passes/rewrite/rewriter.h"
+
+namespace hlokit {
+
+// Gives what may stand for the instruction: of the same type, dimensions and layout, or null to
+// leave it as it is. What it makes through the rewriter takes the metadata of the instruction.
+using Expand = std::function<absl::StatusOr<Instruction*>(Instruction*, Rewriter&)>;
+
+// Visits each instruction of each computation that runs on its own (`everywhere`: of all
+// computations, those of fusions and of reduce too), operands first, once; what it makes is not
+// visited again. What only the replaced instruction needed goes with it, as do computations that
+// the entry no longer reaches. Each replacement is a rewrite that asks the control. `name` must
+// outlive the pass. Errors: what `expand` fails with.
+std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, bool everywhere = false);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,34 @@
+// Bodies, instruction by instruction.
+#include "passes/rewrite/inline_body.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "passes/rewrite/layout_copies.h"
+
+namespace hlokit {
+
+Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
+                      Computation& into) {
+  absl::flat_hash_map<const Instruction*, Instruction*> map;
+  std::vector<Instruction*> operands;
+  for (const Instruction* i : body.PostOrder()) {
+    if (i->IsParameter()) {
+      Instruction* argument = arguments[i->parameter_number()];
+      std::vector<Instruction*> copies;
+      map[i] = SameIgnoringLayout(argument->shape(), i->shape())
+                   ? InLayoutOf(argument, i->shape(), copies)
+                   : argument;
+      continue;
+    }
+    operands.clear();
+    for (const Instruction* operand : i->operands()) operands.push_back(map.at(operand));
+    Instruction* made = into.Add(i->CloneWith(i->shape(), operands));
+    if (made->opcode() == Opcode::kFusion) made->SetCalled(0, made->called(0)->Clone(".clone"));
+    for (const Instruction* before : i->control_predecessors())
+      if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
+    map[i] = made;
+  }
+  return map.at(body.root());
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,14 @@
-// The loop that runs a list of passes.
+// The pass manager: runs a list of passes, with everything around a pass that debugging needs.
+//
+// A list is text, `algsimp,fix<cse,dce>,fusion{x=1}`. A fix<...> repeats its passes until each has
+// seen the module once without changing it, at most kMaxRounds times. From round kWatchedRound on
+// the printed module is hashed after each round: a hash that comes back means that passes undo each
+// other, which is reported, and the loop ends.
+//
+// A pass returns whether it changed the module. With verify_each or watch_changes the manager
+// compares fingerprints and reports passes that say otherwise. Permit() is asked before each single
+// rewrite: it counts steps for --bisect-limit, fuel and statistics, so that a wrong rewrite can be
+// found by bisection.
 #include "passes/manager.h"
 
 #include <time.h>

@@ -4,8 +4,7 @@
 // the second call; the rest stays in the first, which gives a tuple of what the second and the
 // caller read of it. A call of which nothing would stay in the first is left alone, as are calls
 // with control edges. Without `boundary` nothing changes. Cost: linear.
-//
-// Bodies of calls in two parts.
+//   call f  ->  call f_first; call f_second(results of f_first)
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

@@ -1,4 +1,5 @@
-// Equal computations by hash, callees first.
+// Merges equal computations: candidates share a structural hash and are then compared in full.
+// Callees come first, so that callers of merged computations become equal too. Near linear.
 #include "passes/calls/computation_deduplicator.h"
 
 #include <limits>

@@ -3,8 +3,7 @@
 // operation, reshape or transpose of one operand; the branches, which no one else calls, give the
 // operand, and the operation follows the conditional. Where a branch computed the result for others
 // too it computes it still. Cost: linear.
-//
-// Last operations of branches.
+//   branch 0: exp(a), branch 1: exp(b)   ->   exp(conditional), with branches a and b
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/post_order_of.h"

@@ -1,5 +1,6 @@
-// Copies shared computations, callers before callees, so that copies of callers count as callers
-// too.
+// Gives each call its own copy of the computation, so that each computation has one caller (a tree
+// instead of a DAG). Callers come before callees: the copy of a caller counts as a caller too.
+// Buffer assignment and the emitters need this; the growth is limited to kMaxFlattenedInstructions.
 #include "passes/calls/flatten_call_graph.h"
 
 #include "passes/rewrite/async_body.h"

@@ -1,4 +1,7 @@
-// Value numbering by hash.
+// Common subexpression elimination: value numbering by hash in post order. Two instructions are
+// equal if opcode, attributes, shape and operands are equal, and their called computations are the
+// same or equal up to kMaxComparedFunction instructions. Operands are merged first, so equality of
+// whole expressions follows in one pass. Near linear.
 #include "passes/cleanup/cse.h"
 
 #include <algorithm>

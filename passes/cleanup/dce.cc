@@ -1,4 +1,5 @@
-// Removal of dead instructions and computations.
+// Dead code elimination: instructions without users or effects, from users to operands in one pass;
+// then computations that the entry cannot reach. Linear.
 #include "passes/cleanup/dce.h"
 
 #include "passes/rewrite/dead_code.h"

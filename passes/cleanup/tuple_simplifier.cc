@@ -1,4 +1,6 @@
-// Tuples and their elements.
+// Removes tuples that are only taken apart:
+//   get-tuple-element(tuple(a, b), 1) -> b        tuple(gte(t, 0), gte(t, 1)) -> t, if t has two
+//   elements
 #include "passes/cleanup/tuple_simplifier.h"
 
 #include "support/status.h"

@@ -1,6 +1,6 @@
 // Collectives in two halves, and in one order.
-//
-// Starts, dones and order of collectives.
+//   all-gather(x)      <->  all-gather-done(all-gather-start(x))
+//   reduce-scatter(x)  ->   async-done(async-start(x), calls={reduce-scatter})
 #include <algorithm>
 #include <limits>
 

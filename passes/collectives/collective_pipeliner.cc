@@ -1,6 +1,6 @@
 // Collectives of loops, one round earlier or later, or after all rounds.
-//
-// Loops whose collectives run in another round than what they belong to.
+//   while { s[i] = all-gather(f(i)) }  ->  x = f(0); while { s[i-1] = all-gather(x); x = f(i) };
+//   s[n-1] = ...
 #include <algorithm>
 
 #include "passes/cleanup/tuple_simplifier.h"

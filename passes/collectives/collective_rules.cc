@@ -1,6 +1,7 @@
 // Local rewrites of collectives, each a pass of XLA's.
-//
-// Rewrites of collectives.
+//   all-reduce over groups of one -> x               all-reduce-sum(constant c), n members -> c * n
+//   dynamic-slice of an all-gather at the own place -> the operand
+//   all-reduce(all-reduce(x)) over orthogonal groups -> one all-reduce
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,6 +1,5 @@
 // Many small collectives as one.
-//
-// Combination of independent collectives.
+//   all-reduce(a); all-reduce(b)   ->   (a', b') = all-reduce(a, b)
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"

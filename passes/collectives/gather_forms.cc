@@ -1,6 +1,5 @@
 // All-gathers, and reductions over devices, in forms that machines of several hosts want.
-//
-// Rewrites of all-gathers, all-reduces and collective-permutes.
+//   add(all-gather(a), all-gather(b))   ->   all-gather(add(a, b))
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -42,6 +42,8 @@ Instruction* DenseKernel(HloWriter& w, Instruction* kernel, const ConvDims& labe
   return w.Select(same, copies, w.FillInteger(copies->shape(), 0));
 }
 
+// g groups become one, with a kernel that is zero between features of different groups: g times the
+// work, in one product.
 Made ConvertFeatureGroups(Instruction* i, Rewriter& r) {
   HloWriter w(r);
   const auto& attrs = i->attr<ConvolutionAttrs>();
@@ -59,7 +61,7 @@ Shape Split(const Shape& shape, int64_t d, int64_t groups) {
   return RowMajor(shape.type, dims);
 }
 
-// The numbers of dimensions once one was put in before `at`.
+// Renumbers dimensions after one was inserted at `at`, which becomes the last spatial dimension.
 void MakeRoom(int64_t at, int64_t& a, int64_t& b, DimVector& spatial) {
   a += a >= at;
   b += b >= at;
@@ -194,6 +196,8 @@ bool IsLegal(const WindowDim& window) {
   return window.pad_low == window.pad_high && window.pad_low >= 0;
 }
 
+// conv(x, k), pad=0_3 -> conv(pad(x), k), pad=0_0: uneven and negative padding as an operation of
+// its own.
 Made LegalizePadding(Instruction* i, Rewriter& r) {
   if (!IsConvolution(i)) return nullptr;
   ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();

@@ -1,4 +1,8 @@
-// Arrays at their bounds, and sizes beside them.
+// Arrays at their bounds, with their sizes as scalars: the representation that dynamic_padder
+// rewrites to. Padded(x) is the array of static shape that stands for x, SizesOf(x) a size per
+// dimension (null: static). In loops, branches and tuples an array travels as a tuple (array,
+// sizes...) (Carried).
+//   f32[<=8] x   ->   (f32[8], s32[])
 #include "passes/dynamic/dynamic_arrays_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Indexed access to arrays of dynamic size: gather, scatter, and reshapes that move elements.
+// Gather, scatter and reshapes over arrays of dynamic size. Gather clamps its starts to the size
+// instead of the bound. Scatter skips updates beyond the size of the index array, by indices out of
+// bounds. A reshape computes for each element of the result where it comes from, since the valid
+// elements are not contiguous at the bound.
 #include <algorithm>
 #include <limits>
 

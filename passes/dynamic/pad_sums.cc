@@ -1,4 +1,8 @@
-// Reductions, products and normalisations over arrays of dynamic size.
+// Reductions, windows, products and normalizations over arrays of dynamic size. If the reducer has
+// a known identity element, elements beyond the size are replaced by it. Otherwise a predicate is
+// reduced along: flagged values combine only if both count,
+//   f((x, true), (y, true)) = f(x, y);  f((x, true), (y, false)) = x
+// Contracted dimensions of dots are filled with zeros.
 #include <algorithm>
 
 #include "ops/dim_lists.h"

@@ -2,8 +2,7 @@
 // associative-scan-rewriter. Matches scans of one array by an associative function of one opcode,
 // whose carry is the last result, over more than `base-length` (16) steps: leaves scans of blocks
 // of so many, and one over what the blocks give. Reassociates.
-//
-// A scan of blocks, and of their ends.
+//   add-scan {1,2,3,4}, b = 2:  {1,3 | 3,7}, ends {3,7}, before {0,3}  ->  {1,3,6,10}
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"

@@ -1,8 +1,7 @@
 // comparison-expander: compares floats in total order as integers.
 // A comparison of floats with type=TOTALORDER becomes one of integers: the bits of a negative
 // float, all but the sign flipped, are ordered as totalOrder wants. Exact. Cost: linear.
-//
-// Total order on floats in terms of integers.
+//   -NaN < -inf < -1 < -0 < 0 < 1 < inf < NaN
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 

@@ -1,4 +1,6 @@
-// Philox and ThreeFry in arithmetic on arrays of counters.
+// Philox and ThreeFry as HLO on arrays of counters, bit for bit what runtime/rng computes. 32 x 32
+// -> 64 bit products are multiplications of u64 arrays; words are interleaved by concatenation
+// along a new dimension and a reshape.
 #include "passes/expanders/rng_bits.h"
 
 #include <array>

@@ -6,8 +6,7 @@
 //   of stride 1 windows of their square root over windows of that. Reassociates floats, so that
 //   what rounds at each step stays.
 // Scans stay. Cost: linear.
-//
-// Windows without padding, and long ones made of short ones.
+//   window 36 along d: window 6, then window 6 with dilation 6
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,6 +1,7 @@
 // Where bf16 is computed in, and where f32.
-//
-// Moves of conversions between bf16 and f32, and small types.
+//   bf16-mixed-precision-removal  add(bf16 x, f32 y) -> add(convert(x), y)
+//   bfloat16-fold                 transpose(convert(bf16 x)) -> convert(transpose(x))
+//   bfloat16-propagation          convert(transpose(f32 x)) to bf16 -> transpose(convert(x))
 #include <cmath>
 
 #include "passes/framework/pass.h"

@@ -1,4 +1,6 @@
-// The walk of computation passes.
+// Pass classes over functions, and which computations a computation pass visits: those that run
+// (the entry, bodies, branches, callees), on request also reducers and comparators, and the insides
+// of fusions. Callees come before callers.
 #include "passes/framework/pass.h"
 
 #include "support/status.h"

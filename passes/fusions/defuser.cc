@@ -1,4 +1,6 @@
-// Fusions and control edges taken away.
+// The opposite of fusion: bodies copied back into their callers, scalar constants moved into
+// fusions, control dependencies passed on from an instruction's predecessors to its successors.
+//   a before i before b  ->  a before b
 #include "passes/fusions/defuser.h"
 
 #include <algorithm>
@@ -29,6 +31,7 @@ absl::StatusOr<bool> Defuse(Module& module, RewriteControl& control) {
   return changed;
 }
 
+// fusion(x, c), body(p0, p1) -> fusion(x), body(p0) with c inside.
 bool SinkInto(Instruction* fusion) {
   bool changed = false;
   Computation& body = *fusion->to_apply();

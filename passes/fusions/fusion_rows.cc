@@ -1,4 +1,9 @@
-// Groups for row kernels, grown from their result towards what they read.
+// Groups for row kernels: reductions of rows together with what is computed from the rows again,
+// such as softmax:
+//   m = reduce-max(x, {1}); e = exp(x - broadcast(m)); s = reduce-add(e, {1}); y = e / broadcast(s)
+// One kernel takes a row through all of these while it is in the cache. Groups grow from their
+// result towards what they read: an instruction joins where all of its users are in one group.
+// Linear in users.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -113,6 +118,8 @@ class RowGroups {
     return form.rows >= kFewestTiles * kTileColumns && form.length <= kLongestColumn;
   }
 
+  // Worthwhile are groups that read a row twice: a reduction's result returns to the elements of
+  // its row.
   static bool IsWorthwhile(const std::vector<Instruction*>& members) {
     const std::optional<RowForm> form =
         FindRowForm(std::vector<const Instruction*>(members.begin(), members.end()));

@@ -1,6 +1,5 @@
 // fusion-wrapper and dot-library-rewriter: single instructions as fusions.
-//
-// Fusions of one instruction.
+//   n = f32[8] negate(x)  ->  wrapped_negate = f32[8] fusion(x), kind=kLoop, calls={negate}
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

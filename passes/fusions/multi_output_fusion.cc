@@ -1,6 +1,5 @@
 // multi_output_fusion: loops over the same arrays made one loop of several results.
-//
-// Siblings, found by the arrays that they read.
+//   m = a*m + b*g;  v = c*v + d*g*g;  p = p - m / sqrt(v)    ->  one fusion with results (m, v, p)
 #include <algorithm>
 #include <climits>
 

@@ -1,5 +1,10 @@
-// Looks at each instruction that hands values on; once to see whether anything differs, then to
-// convert.
+// Inserts copies where a value is passed on under another layout: operand and parameter, call and
+// root, loop state, branches, tuples and their elements, the entry and entry_computation_layout.
+//
+// Layout assignment gives both sides one layout; modules that come without it (--no-passes, dumps)
+// need not have one. A first walk only looks, since nearly all modules need nothing; only then a
+// second one converts, callers before callees. A tuple is converted element by element. Schedules
+// are kept: copies stand next to the instruction they serve.
 #include "passes/layouts/boundary_layouts.h"
 
 #include <algorithm>

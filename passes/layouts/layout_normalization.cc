@@ -4,8 +4,7 @@
 // bitcasts around those whose order is fixed from outside; copies that change an order become
 // transposes, and transposes that move nothing bitcasts. What else there is stays, as do packed
 // types, tiles and dynamic dimensions. Exact. Cost: linear.
-//
-// Dimensions permuted instead of layouts.
+//   f32[8,16]{0,1} exponential(x)   ->   bitcast(f32[16,8]{1,0} exponential(bitcast(x)))
 #include <algorithm>
 
 #include "passes/framework/pass.h"

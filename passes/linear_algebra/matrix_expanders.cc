@@ -1,6 +1,6 @@
 // Factorizations and solves of matrices as loops of simple operations.
-//
-// Cholesky's factorization, triangular solves, Householder's reflections.
+//   Cholesky, column j:  rest = a[:,j] - L L*[:,j];  L[j:,j] = rest[j:] / sqrt(rest[j])
+//   Solve, row i:        x[i] = (b[i] - t[i,:] x) / t[i,i], with x zero where it is not known yet
 #include <algorithm>
 #include <limits>
 

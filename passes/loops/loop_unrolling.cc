@@ -1,6 +1,5 @@
 // while_loop_pipeline_unroller and loop-double-buffer-transformer: loops of several rounds at once.
-//
-// Several rounds in one body.
+//   while (i < 10) body  ->  while (i < 10) { body; body }
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +15,7 @@ namespace {
 constexpr int64_t kMaxRepeatedBody = 10'000;
 
 // Which part of the state becomes part k; -1 where the body computes it, or keeps it in its place.
+// In { a' = b, b' = f(a) } part a comes from b.
 int64_t CameFrom(const WhileState& loop, int64_t k) {
   const Instruction* next = loop.root->operand(k);
   if (next->opcode() != Opcode::kGetTupleElement || next->operand(0) != loop.parameter ||

@@ -6,8 +6,8 @@
 // sliced behind it; what else reads them in the body reads slices. The option `min-operands` says
 // how many parts a concatenation needs (2). Expects bodies with one caller. Exact. Cost: linear for
 // each loop that changes.
-//
-// Concatenations before loops.
+//   while (a, b) { c = concatenate(a, b); ... a' = a * 2; b' = b * 2 }
+//   while (ab)   { c = ab;                ... ab' = ab * 2 }
 #include <algorithm>
 #include <map>
 

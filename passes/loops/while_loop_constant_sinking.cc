@@ -1,6 +1,5 @@
 // while-loop-constant-sinking: lets loop bodies see the constants of their initial state.
-//
-// Constants into loop bodies.
+//   state = (0, c): body reads part 1  ->  body reads c
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"

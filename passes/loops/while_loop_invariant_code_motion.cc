@@ -1,4 +1,8 @@
-// Hoisting out of loop bodies.
+// Loop-invariant code motion: an instruction whose operands do not change between iterations is
+// computed once before the loop, and becomes a part of its state.
+//   body: y = exp(w) with w invariant  ->  before: y0 = exp(w); state gets y0
+// Only what is worth keeping moves (IsDearToMake): the state grows by each value. Linear in the
+// body.
 #include "absl/container/flat_hash_map.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/framework/pass.h"

@@ -1,4 +1,5 @@
-// Configurations of counted loops.
+// Writes into backend_config what is known of a loop's counter: its place in the state, trip count,
+// initial value and step.
 #include "passes/loops/while_loop_trip_count_annotator.h"
 
 #include "absl/strings/str_cat.h"

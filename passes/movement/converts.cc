@@ -1,6 +1,6 @@
 // convert-mover, simplify-fp-conversions and convert_operand_folding: where types change.
-//
-// Conversions before and behind other operations.
+//   transpose(convert(bf16 x to f32)) -> convert(transpose(x))
+//   convert(transpose(f32 x) to bf16) -> transpose(convert(x))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"

@@ -1,6 +1,6 @@
 // dead-dus-elimination and recognize-reduce-window: what slices leave unread, and what they add up.
-//
-// Slices of updates, sums of slices.
+//   slice(dynamic-update-slice(x, u, 8), [0:4]) -> slice(x, [0:4])
+//   x[0:6] + x[1:7] + x[2:8] -> reduce-window(x), window={size=3}
 #include <algorithm>
 
 #include "passes/framework/pass.h"

@@ -2,8 +2,7 @@
 // Matches converts to the same type, reshapes to the same shape and back, reshapes of broadcasts to
 // what was broadcast, concatenations of concatenations of vectors, and slices of a concatenation
 // that are one of its operands. Leaves what they give. Cost: linear.
-//
-// Identities among sizes.
+//   slice(concatenate(a, b), [1:2]) -> b
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"

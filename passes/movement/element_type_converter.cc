@@ -3,8 +3,7 @@
 // the operation in another, with conversions before and behind it. Operations that call
 // computations and those that only move data stay. Results round once, in the end. Options:
 // from=TYPE (bf16), to=TYPE (f32). Cost: linear.
-//
-// Conversions around arithmetic.
+//   add(bf16 x, bf16 y) -> convert(add(convert(x), convert(y)))
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/rewriter.h"

@@ -1,4 +1,4 @@
-// Transposes and reshapes of index arrays.
+// An array of index vectors as a matrix: [a, v, b] with index_vector_dim=1 becomes [a * b, v].
 #include "passes/movement/index_rows.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/rewrite/rewriter.h"

@@ -1,6 +1,7 @@
 // Reductions and concatenations in shapes that some targets want.
-//
-// Reductions in other shapes.
+//   reduce f32[8,1,4] over {1,2}        -> reshape to f32[8,4], over {1}
+//   reduce f32[8,4,16] over {1,2}       -> reshape to f32[8,64], over {1}
+//   reduce f32[512,8,512] over {0,2}    -> over {0}, then over {1}
 #include <algorithm>
 
 #include "ops/dim_lists.h"
@@ -170,6 +171,7 @@ Made WindowOfColumns(Instruction* i, Rewriter& r) {
   return w.Tuple(parts);
 }
 
+// concatenate of n operands as a tree of concatenates of at most kMaxConcatenated.
 Made SplitConcatenate(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kConcatenate || i->operand_count() <= kMaxConcatenated ||
       i->shape().HasDynamicDims())

@@ -3,8 +3,7 @@
 // of one kind), or constants and broadcasts of scalars, where every user of those reshapes can move
 // too. Leaves the operation on what was reshaped and one reshape of its result. One level a run:
 // what moved may move on in the next. Cost: linear.
-//
-// Elementwise operations before reshapes.
+//   add(reshape(x), reshape(y)) -> reshape(add(x, y))
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"

@@ -1,7 +1,7 @@
 // slice-sinker, slice-hoister and broadcast_canonicalizer: slices and broadcasts around elementwise
 // operations.
-//
-// Operations on parts and on wholes.
+//   add(x[0:4], y[0:4]), add(x[4:8], y[4:8]) -> s = add(x, y), s[0:4], s[4:8]
+//   (x + y)[0:4] -> x[0:4] + y[0:4]
 #include <algorithm>
 #include <map>
 

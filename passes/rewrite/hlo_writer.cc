@@ -1,4 +1,6 @@
-// Instruction shorthands.
+// Shorthands that write HLO: HloWriter adds one instruction per call, infers its shape, and gives
+// it the subject's metadata through its Rewriter. Passes that expand operations are written with
+// it.
 #include "passes/rewrite/hlo_writer.h"
 
 #include <algorithm>
@@ -70,6 +72,8 @@ Instruction* HloWriter::FillNumber(const Shape& shape, double value) {
   return Fill(shape, Number(shape.type, value));
 }
 
+// The least or greatest value of a float type: an infinity where the type has one, else the finite
+// extreme (the f8 types without infinities).
 double EndOf(ElementType type, bool low) {
   if (FormatOf(type).has_infinity) return (low ? -1 : 1) * std::numeric_limits<double>::infinity();
   CHECK(BitWidth(type) <= 8);  // all wider types have infinities
@@ -93,6 +97,7 @@ Instruction* HloWriter::Highest(ElementType type) {
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   return Integer(type, static_cast<int64_t>(~uint64_t{0} >> (64 - bits)));
 }
+// For sums of floats -0.0 is the identity element: -0.0 + -0.0 is -0.0, while 0.0 + -0.0 is 0.0.
 Instruction* HloWriter::Identity(Opcode opcode, ElementType type) {
   switch (opcode) {
     case Opcode::kAdd:
@@ -361,6 +366,8 @@ Computation* LoopStep(Module& module, absl::string_view name, const Shape& state
 
 }  // namespace
 
+// Writes: while (i < count) { state = body(i, state); i += 1 }. A count of one writes the body
+// itself.
 std::vector<Instruction*> CountedLoop(HloWriter& w, absl::string_view name, int64_t count,
                                       absl::Span<Instruction* const> state, const LoopBody& body) {
   Instruction* zero = w.Integer(ElementType::kS32, 0);
@@ -388,6 +395,7 @@ bool IsElementwiseScalar(const Computation& computation) {
   return true;
 }
 
+// A scalar computation applied to whole arrays: add(a, b) of scalars becomes add(A, B) of arrays.
 std::vector<Instruction*> InlineElementwise(HloWriter& w, const Computation& computation,
                                             absl::Span<Instruction* const> arguments) {
   absl::flat_hash_map<const Instruction*, Instruction*> made;

@@ -1,4 +1,6 @@
-// Parts of loops' tuples that nobody needs.
+// Parts of loops' tuples that nobody needs. Live are the parts read after the loop, by the
+// condition, or by instructions with side effects, and what the next values of live parts read;
+// this is a fixed point over at most as many rounds as parts.
 #include "absl/container/flat_hash_set.h"
 #include "passes/rewrite/while_state.h"
 
@@ -44,6 +46,7 @@ Parts LiveParts(const WhileState& loop) {
 
 }  // namespace
 
+// Dead parts keep their initial value: body's root takes the parameter's part.
 bool PassOnDeadParts(const WhileState& loop) {
   Parts live = LiveParts(loop);
   std::vector<bool> done(live.size(), false);
@@ -120,6 +123,7 @@ std::vector<int64_t> NewPlaces(const WhileState& loop) {
 
 }  // namespace
 
+// Removes parts that are invariant and read by nobody from the tuple, and renumbers the others.
 bool NarrowState(const WhileState& loop) {
   Instruction* test = loop.condition->parameter(0);
   if (!OnlyTakenApart(loop.loop) || !OnlyTakenApart(loop.parameter) || !OnlyTakenApart(test) ||

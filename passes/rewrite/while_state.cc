@@ -1,4 +1,10 @@
-// Tuples of loops, and their trip counts.
+// The state of while loops, and their trip counts.
+//
+// A loop's state is a tuple; part k is invariant if the body returns get-tuple-element(p, k) as its
+// k-th result. Trip counts are found for the form that JAX writes:
+//   i starts as a constant; the body adds a constant to it; the condition compares it with a
+//   constant (i = 0; i < 10; i += 3) runs 4 times: (10 - 0 + 3 - 1) / 3
+// Loops whose counter would wrap around before the limit have no known count.
 #include "passes/rewrite/while_state.h"
 
 #include <algorithm>
@@ -69,6 +75,8 @@ const Literal* WhileState::InitialConstant(int64_t k) const {
   return start->operand(k)->literal();
 }
 
+// Adds parts to the state that the body passes through unchanged, so that values from outside are
+// available inside. Users of the loop keep reading the old parts.
 std::vector<Instruction*> WhileState::Widen(const std::vector<Instruction*>& more) {
   const auto old = static_cast<int64_t>(loop->shape().elements.size());
   const Shape narrow = loop->shape();
@@ -236,6 +244,7 @@ Instruction* CopyInto(Computation& c, const Instruction* i) {
 bool IsKnownConstant(const Instruction* i) { return i->IsConstant() && i->literal() != nullptr; }
 bool IsKnownScalar(const Instruction* i) { return IsKnownConstant(i) && i->shape().IsScalar(); }
 
+// Replaces reads of an invariant part by copies of its initial value inside body and condition.
 bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*)) {
   bool changed = false;
   const Instruction* start = loop.loop->operand(0);

@@ -5,8 +5,7 @@
 // the other is written (in some order of execution that operands allow). Tuples taken apart and
 // instructions without use are removed. Expects bodies with one caller (flatten-call-graph). Cost:
 // the size of a computation for each array with several readers.
-//
-// Who may write over what, and copies for those who may not.
+//   u = dynamic-update-slice(x, ...); r = negate(x)    r may run after u: u gets a copy of x
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"

@@ -1,4 +1,14 @@
-// Walks and a list, and how many bytes each keeps alive.
+// Orders of execution with low peak memory.
+//
+// Finding the best order is NP-hard; four candidates are simulated and the best one is kept:
+// - the post order;
+// - depth first, operands with the largest need first (Sethi-Ullman numbering with bytes for
+// registers);
+// - depth first, operands first that many instructions wait for;
+// - a list schedule that always takes the ready instruction that frees most bytes. Memory is
+// attributed to makers: tuples, bitcasts and loops forward the memory of their operands. A called
+// computation counts with its own peak (`inner`). Cost: n log n for each order, linear for each
+// simulation.
 #include "passes/scheduling/memory_orders.h"
 
 #include <algorithm>

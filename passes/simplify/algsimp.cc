@@ -1,6 +1,5 @@
 // algsimp: local algebra, from the rule tables of passes/simplify/.
-//
-// The loop that applies the rules.
+//   (x + 0) * 1   ->  add-zero: x * 1  ->  mul-one: x
 #include <algorithm>
 #include <array>
 #include <deque>

@@ -1,4 +1,9 @@
-// Rules of arithmetic and logic.
+// Rules of arithmetic and logic. Each must give the same bits for all inputs, so several hold for
+// integers alone:
+//   x + 0 -> x          floats: only x + -0.0, since -0.0 + 0.0 is 0.0
+//   x - x -> 0          integers: inf - inf is NaN
+//   x * 0 -> 0          integers: NaN * 0 is NaN, -1.0 * 0.0 is -0.0
+//   x / 4 -> x * 0.25   exact: a power of two whose inverse is normal
 #include <cmath>
 #include <limits>
 

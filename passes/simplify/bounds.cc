@@ -1,4 +1,9 @@
-// Rules of maxima, minima, clamps and comparisons with the ends of a type.
+// Rules of maxima, minima, clamps and comparisons.
+//   max(x, -inf) -> x                    max(max(x, 1), 2) -> max(x, 2)
+//   max(min(x, 6), 0) -> clamp(0, x, 6)  clamp(0, clamp(0, x, 6), 6) -> clamp(0, x, 6)
+//   iota[8] < 8 -> true                  u < 0 -> false (unsigned)
+// Ranges of integers come from rule.h's RangeOf: iotas, constants, clamps and remainders bound a
+// value.
 #include <limits>
 
 #include "passes/rewrite/hlo_writer.h"
@@ -73,6 +78,7 @@ Instruction* ScalarOf(Instruction* splat) {
 }
 
 // max(min(x, high), low) and min(max(x, low), high) are clamp(low, x, high) where low < high.
+// NaN: clamp, max and min all give NaN for NaN, so floats may use this rule too.
 Instruction* BoundsAsClamp(Instruction* i, Rewriter& r) {
   const bool max = Is(i, Opcode::kMaximum);
   for (int k : {1, 0}) {

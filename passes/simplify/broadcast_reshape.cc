@@ -1,4 +1,8 @@
 // Rules of broadcasts, reshapes, transposes and bitcasts, and of arithmetic on broadcasts.
+//   broadcast(broadcast(x)) -> broadcast(x)       reshape(reshape(x)) -> reshape(x)
+//   transpose(transpose(x)) -> transpose(x)       reshape(broadcast(x)) -> broadcast(x)
+//   add(broadcast(a), broadcast(b)) -> broadcast(add(a, b)), computed on the small arrays
+//   constant({5, 5, 5, 5}) -> broadcast(constant(5))
 #include <cstring>
 
 #include "passes/simplify/rule.h"
@@ -22,6 +26,7 @@ Instruction* BroadcastSame(Instruction* i, Rewriter&) {
                                                                                     : nullptr;
 }
 
+// Dimension d of x goes to inner[d] and from there to outer[inner[d]].
 Instruction* BroadcastOfBroadcast(Instruction* i, Rewriter& r) {
   Instruction* inner = i->operand(0);
   if (inner->opcode() != Opcode::kBroadcast) return nullptr;
@@ -136,6 +141,7 @@ Instruction* TransposeSame(Instruction* i, Rewriter&) {
   return IsIota(Dims(i)) ? i->operand(0) : nullptr;
 }
 
+// Dimension d of the result is outer[d] of the middle array, which is inner[outer[d]] of x.
 Instruction* TransposeOfTranspose(Instruction* i, Rewriter& r) {
   const Instruction* inner = i->operand(0);
   if (inner->opcode() != Opcode::kTranspose) return nullptr;

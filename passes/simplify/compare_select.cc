@@ -1,4 +1,7 @@
-// Rules of comparisons, selections and clamps.
+// Rules of comparisons and selections.
+//   x == x -> true (no floats: NaN != NaN)    p == true -> p, p != true -> not p
+//   select(true, a, b) -> a                   select(p, a, a) -> a
+//   select(not p, a, b) -> select(p, b, a)    select(p, true, false) -> p
 #include "passes/simplify/rule.h"
 
 namespace hlokit {

@@ -1,4 +1,8 @@
 // Rules of conversions and copies.
+//   f32(f64(x: f32)) -> x        the inner conversion loses nothing
+//   s8(s32(x: s16)) -> s8(x)     integers wrap the same way
+//   f32(bf16(x: f32)) stays      it rounds
+// Holds(to, from) is the table of exact conversions.
 #include "passes/simplify/rule.h"
 
 namespace hlokit {

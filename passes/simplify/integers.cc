@@ -1,4 +1,8 @@
-// Rules of integer arithmetic, which wraps round.
+// Rules of integer arithmetic, which wraps modulo 2^bits, so that sums and products may be
+// regrouped:
+//   (a + 1) + 2 -> a + 3      (a - b) + b -> a      a * c + b * c -> (a + b) * c
+//   u / 8 -> u >> 3           u % 8 -> u & 7        (unsigned: signed division rounds towards 0)
+//   (x % n) % n -> x % n      iota[8] % 8 -> iota[8]
 #include <bit>
 
 #include "passes/simplify/rule.h"

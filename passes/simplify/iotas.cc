@@ -1,4 +1,6 @@
-// Rules of iotas, and of tables that hold what an iota would.
+// Rules of iotas: movements of an iota are an iota along another dimension.
+//   broadcast(iota), transpose(iota), reshape(iota) with dimensions of size 1 -> iota
+//   {0, 2, 4, 6}[partition-id] -> 2 * partition-id    (tables that partitioners write)
 #include "ir/module.h"
 #include "passes/simplify/rule.h"
 

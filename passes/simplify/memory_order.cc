@@ -1,4 +1,5 @@
-// Rules of what moves no data as it lies in memory.
+// Rules that hold once layouts are fixed (algsimp{layout-sensitive}): a reshape or transpose that
+// leaves all elements at their place in memory becomes a bitcast.
 #include "analysis/in_place.h"
 #include "passes/simplify/rule.h"
 

@@ -1,4 +1,8 @@
 // Rules of slices, pads, concatenations, reverses and updates.
+//   slice(slice(x)) -> slice(x)          slice(concatenate(a, b)) -> slice(a), if it lies within a
+//   pad by 0 -> x                        pad by negative amounts -> slice
+//   concatenate(a, concatenate(b, c)) -> concatenate(a, b, c)
+//   dynamic-slice with constant starts -> slice, the starts clamped as at run time
 #include <algorithm>
 
 #include "passes/simplify/rule.h"

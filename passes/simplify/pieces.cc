@@ -9,7 +9,7 @@ namespace {
 
 bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
-// The slice that is `a` and then `b` along dimension d, of one array; nothing if they do not meet.
+// x[0:3] and x[3:5] along d -> x[0:5]; nothing if they are of two arrays or do not meet.
 std::optional<SliceSpec> Joined(const Instruction* a, const Instruction* b, int64_t d) {
   if (!Is(a, Opcode::kSlice) || !Is(b, Opcode::kSlice) || a->operand(0) != b->operand(0))
     return std::nullopt;
@@ -27,7 +27,7 @@ std::optional<SliceSpec> Joined(const Instruction* a, const Instruction* b, int6
   return slice;
 }
 
-// Slices that follow each other in one array are one slice.
+// concatenate(x[0:3], x[3:5], y) -> concatenate(x[0:5], y).
 Instruction* ConcatenateSlices(Instruction* i, Rewriter& r) {
   const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];
   std::vector<Instruction*> parts;
@@ -50,7 +50,7 @@ bool IsScalarBroadcast(const Instruction* i) {
   return Is(i, Opcode::kBroadcast) && i->operand(0)->shape().IsScalar();
 }
 
-// Broadcasts of one scalar that follow each other are one broadcast.
+// concatenate(broadcast(c), broadcast(c)) -> broadcast(c), larger.
 Instruction* ConcatenateSplats(Instruction* i, Rewriter& r) {
   const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];
   std::vector<Instruction*> parts;

@@ -1,4 +1,5 @@
-// Rules of reductions and dots.
+// Rules of reductions and dots. Sums of floats are never reassociated by them; maxima, minima, and,
+// or and integers may be.
 #include <algorithm>
 
 #include "passes/simplify/rule.h"
@@ -12,6 +13,7 @@ bool Contains(const DimVector& list, int64_t d) {
 }
 
 // The op of a reducer that is one op of its two parameters.
+// add(a, b) or add(b, a) of the two parameters, not max(a, a) or anything larger; null otherwise.
 const Instruction* PlainReducer(const Instruction* reduce) {
   const Computation* f = reduce->to_apply();
   const Instruction* root = f->root();
@@ -72,6 +74,7 @@ Instruction* ReduceOfTranspose(Instruction* i, Rewriter& r) {
 
 // Which dimensions of `from` the reduction of the reshaped array takes; nothing where a dimension
 // that stays is split or joined.
+// f32[4,6,5] reshaped to f32[24,5], reduced over {0}: {0, 1}.
 std::optional<DimVector> ReducedBefore(const Shape& from, const Shape& to, const DimVector& taken) {
   DimVector reduced;
   int64_t a = 0, b = 0;
@@ -146,6 +149,7 @@ Instruction* ReduceOfNothing(Instruction* i, Rewriter& r) {
   return r.Broadcast(i->operand(1), i->shape(), {});
 }
 
+// Operations for which op(x, x) = x: how often an element counts does not matter.
 bool IsOrder(const Instruction* op) {
   switch (op->opcode()) {
     case Opcode::kMaximum:

@@ -9,6 +9,7 @@ namespace {
 
 bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
+// The start indices of both are the same instructions.
 bool SamePlaces(const Instruction* slice, const Instruction* update) {
   if (slice->operand_count() + 1 != update->operand_count()) return false;
   for (int64_t k = 1; k < slice->operand_count(); ++k)
@@ -98,6 +99,8 @@ bool Adds(const Computation& f) {
 
 }  // namespace
 
+// add(x, scatter-add(zeros, i, u)) -> scatter-add(x, i, u). The order of additions changes, so that
+// only integers do it.
 Instruction* AddScatterToZeros(Instruction* i, Rewriter& r) {
   for (int k : {0, 1}) {
     const Instruction* scatter = i->operand(k);
@@ -197,6 +200,8 @@ Instruction* SelectOfScatter(Instruction* i, Rewriter& r) {
                   chosen.update->operand(2)});
 }
 
+// gather(broadcast(c), indices) -> broadcast(c): start indices are clamped, so that each element
+// read exists.
 Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
   // Slices without elements are no part of the operand: what the result has are zeros.

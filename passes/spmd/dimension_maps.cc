@@ -1,4 +1,7 @@
-// Which dimensions of operands go along with which of results.
+// For each operation, which dimension of an operand corresponds to which dimension of the result
+// (-1: none): what shardings propagate along and what may be cut without communication.
+//   transpose: the permutation      reduce: the kept dimensions      dot: batch and free dimensions
+//   reshape: dimensions that stay whole (a group of dimensions that splits or merges maps to -1)
 #include <algorithm>
 
 #include "ops/dim_lists.h"

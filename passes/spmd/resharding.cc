@@ -1,4 +1,7 @@
-// Gathers and cuts.
+// Brings an array from one tiling to another: an all-gather along each dimension that is cut too
+// finely or differently, then a dynamic-slice at an offset that a table gives for each partition
+// id.
+//   f32[8] in 4 tiles -> f32[8] in 2 tiles: all-gather in pairs of devices
 #include "passes/spmd/resharding.h"
 
 #include <map>

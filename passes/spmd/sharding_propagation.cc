@@ -1,4 +1,9 @@
-// Shardings spread along instructions.
+// Sharding propagation: spreads stated shardings to instructions without one, forward from operands
+// and backward from users, along the dimension maps.
+//
+// Rounds over the computation repeat until nothing changes, at most kMaxRounds; stated shardings
+// are never changed. A sharding that cuts more dimensions wins over one that cuts fewer, where both
+// are compatible (Merged). Each round is linear.
 #include <algorithm>
 
 #include "passes/spmd/sharding_passes.h"

@@ -1,4 +1,5 @@
-// Arithmetic that the expansions are written in.
+// What the expansions are written in: arithmetic with numbers and rows, and the activation
+// functions by their names in vendors' configurations.
 #include <algorithm>
 #include <cmath>
 

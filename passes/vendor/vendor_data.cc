@@ -14,6 +14,7 @@ constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
 constexpr uint32_t kParity = 0x1BD11BDA;
 
 // x0, x1 after one step of ThreeFry 2x32.
+// ThreeFry: J. K. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011).
 void Round(VendorCall& c, Instruction*& x0, Instruction*& x1, int rotation) {
   const Shape shape = x0->shape();
   x0 = c.Do(Opcode::kAdd, x0, x1);

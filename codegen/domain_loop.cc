@@ -4,8 +4,8 @@
 // unit; the rest number the units. A linear loop has no index per dimension at all: all operands
 // lie like the result, so element i is at offset i. Units of linear loops are rows of a power of
 // two, so that LLVM's vector loop has no remainder.
-//   f32[64,3,1000] row-major: unit = [1000], 192 units        f32[64000], linear: 62.5 units of
-//   1024 do not divide, so 125 units of 512
+//   f32[64,3,1000] row-major: unit = [1000], 192 units
+//   f32[64000], linear: 62.5 units of 1024 do not divide, so 125 units of 512
 // The outer loop runs over [begin, end) of units: the same function serves one thread or many.
 #include "codegen/domain_loop.h"
 

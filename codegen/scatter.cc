@@ -1,7 +1,7 @@
 // Scatter and select-and-scatter. The base is copied to the result, unless it already is the
 // result's buffer; then the updates are combined into it one by one.
-//   for each index vector: if its whole window lies inside: for each window element: result[start +
-//   w] = combiner(result[start + w], update)
+//   for each index vector, if its whole window lies inside, for each window element w:
+//     result[start + w] = combiner(result[start + w], update)
 // Updates to one place are combined in the order of their indices, so that results do not depend on
 // the number of threads: threads share the work along a window dimension, never along the updates.
 #include <algorithm>

@@ -5,8 +5,8 @@
 // Return() continues the caller with the callee's result. So nesting depth does not depend on the
 // size of the thread's stack. Only computations that ops/ runs through a callback (reducers,
 // comparators) recurse, at most kMaxNesting deep.
-//   while: Push(condition) -> Return: true -> Push(body) -> Return -> Push(condition) -> ... ->
-//   Finish
+//   while: Push(condition) -> Return: true -> Push(body) -> Return -> Push(condition) -> ...
+//     -> Finish
 //
 // Values are shared, not copied. A value that is read for the last time is moved, so that
 // dynamic-update-slice in a loop works in place: n updates of one element cost O(n), not O(n^2).

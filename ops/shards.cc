@@ -3,8 +3,8 @@
 // A tiling says into how many tiles each dimension is cut, and tile_of[device]. Devices may share a
 // tile (replication). A sharding lists devices in the row-major order of the tiles, the last
 // dimensions being replication or manual groups:
-//   f32[8,6], devices=[2,1,2]0,1,2,3 last_tile_dim_replicate: devices 0 and 1 hold rows 0-3, 2 and
-//   3 rows 4-7
+//   f32[8,6], devices=[2,1,2]0,1,2,3 last_tile_dim_replicate:
+//     devices 0 and 1 hold rows 0-3, devices 2 and 3 rows 4-7
 // A dimension that does not divide is padded: tiles have the size rounded up, the last one is
 // shorter.
 #include "ops/shards.h"

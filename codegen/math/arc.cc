@@ -1,8 +1,10 @@
 // Inverse trigonometric functions.
-//   atan2(y, x): the quotient of the smaller by the larger magnitude, less tan(pi/8) where it is
-//   above that, so that the polynomial's argument is at most tan(pi/8); then the angle of the axis
-//   or diagonal is added as two doubles. asin(x): a polynomial in x^2 up to 1/2; above, asin(x) =
-//   pi/2 - 2 asin(sqrt((1 - x) / 2)).
+//
+// atan2(y, x): the quotient of the smaller by the larger magnitude, rotated by pi/4 where it is
+// above tan(pi/8), so that the polynomial's argument is at most tan(pi/8); then the angle of the
+// axis or diagonal is added as two doubles.
+//
+// asin(x): a polynomial in x^2 up to 1/2; above, asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
 // f32 computes in f64 and rounds once.
 #include "codegen/math/internal.h"
 

@@ -1,6 +1,6 @@
-// Removes tuples that are only taken apart:
-//   get-tuple-element(tuple(a, b), 1) -> b        tuple(gte(t, 0), gte(t, 1)) -> t, if t has two
-//   elements
+// Removes tuples that are only decomposed or rebuilt:
+//   get-tuple-element(tuple(a, b), 1) -> b
+//   tuple(gte(t, 0), gte(t, 1)) -> t, if t has two elements
 #include "passes/cleanup/tuple_simplifier.h"
 
 #include "support/status.h"

@@ -5,8 +5,8 @@
 // adds up, where nothing else reads what lies between. The first all-reduces go, constants on the
 // way are divided by the number of partitions, and the last one runs over the partitions too.
 // Rounds otherwise than before. Cost: linear.
-//   all-reduce(f(all-reduce(x, partitions)), replicas)   ->   all-reduce(f(x), replicas and
-//   partitions)
+//   all-reduce(f(all-reduce(x, partitions)), replicas)
+//     ->  all-reduce(f(x), replicas and partitions)
 #include <algorithm>
 
 #include "passes/framework/pass.h"

@@ -1,7 +1,7 @@
 // Collectives in terms of simpler ones.
 //   all-to-all of an array  ->  slices, all-to-all of a tuple, concatenate
-//   all-gather              ->  dynamic-update-slice into zeros, all-reduce (adds zeros: more
-//   traffic) reduce-scatter          ->  all-reduce, dynamic-slice at the device's place
+//   all-gather              ->  dynamic-update-slice into zeros, all-reduce (more traffic)
+//   reduce-scatter          ->  all-reduce, dynamic-slice at the device's place
 #include "passes/framework/pass.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/expander.h"

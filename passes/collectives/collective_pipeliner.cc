@@ -1,6 +1,6 @@
 // Collectives of loops, one round earlier or later, or after all rounds.
-//   while { s[i] = all-gather(f(i)) }  ->  x = f(0); while { s[i-1] = all-gather(x); x = f(i) };
-//   s[n-1] = ...
+//   while { s[i] = all-gather(f(i)) }
+//     ->  x = f(0); while { s[i-1] = all-gather(x); x = f(i) }; s[n-1] = all-gather(x)
 #include <algorithm>
 
 #include "passes/cleanup/tuple_simplifier.h"

@@ -2,9 +2,8 @@
 // argmax-rewriter. Matches reduces of values and their indices whose reducer keeps the larger (or
 // smaller) value, NaN above all, and of equal ones the lower index, as JAX writes argmax. Gives two
 // plain reductions: the largest value, and the least index where it stands. Cost: linear.
-//   (v, i) = reduce(x, iota, -inf, 0), argmax      ->   v = reduce-max(x)
-//                                                      i = reduce-min(select(x == v or x != x,
-//                                                      iota, last))
+//   (v, i) = reduce(x, iota, -inf, 0), argmax
+//     ->  v = reduce-max(x), i = reduce-min(select(x == v or x != x, iota, last))
 #include <cmath>
 
 #include "ir/module.h"

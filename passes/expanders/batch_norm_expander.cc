@@ -1,6 +1,6 @@
 // Expands batch-norm-training, -inference and -grad into reduces and elementwise operations.
-//   training: mean = sum(x)/n; var = sum((x - mean)^2)/n; y = (x - mean) / sqrt(var + epsilon) *
-//   scale + offset
+//   training: mean = sum(x)/n; var = sum((x - mean)^2)/n;
+//             y = (x - mean) / sqrt(var + epsilon) * scale + offset
 // The variance is computed around the mean (two passes): the one-pass form sum(x^2)/n - mean^2
 // cancels. Source: XLA Operation Semantics, "BatchNormTraining".
 #include "passes/expanders/batch_norm_expander.h"

@@ -1,7 +1,6 @@
 // Classes of instructions for fusion: what may be fused, what costs nothing to compute again, and
 // how often an element is read.
-//   f32[4,6] reshaped to f32[24] needs i / 6 and i % 6 (ReshapeDivides); the other way only
-//   multiplies.
+//   f32[4,6] reshaped to f32[24] needs i / 6 and i % 6 (ReshapeDivides), the inverse does not.
 #include "passes/fusions/fusion_rules.h"
 
 #include <algorithm>

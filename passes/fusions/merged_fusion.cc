@@ -1,8 +1,8 @@
 // Several instructions or fusions become one fusion with a tuple result: their bodies are copied
 // into one computation, parameters that are the same array are shared, and equal instructions
 // merged.
-//   a = fusion(x), b = fusion(x)  ->  t = fusion(x), a = get-tuple-element(t, 0), b =
-//   get-tuple-element(t, 1)
+//   a = fusion(x), b = fusion(x)
+//     ->  t = fusion(x), a = get-tuple-element(t, 0), b = get-tuple-element(t, 1)
 #include "passes/fusions/merged_fusion.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 // A loop's state is a tuple; part k is invariant if the body returns get-tuple-element(p, k) as its
 // k-th result. Trip counts are found for the form that JAX writes:
-//   i starts as a constant; the body adds a constant to it; the condition compares it with a
-//   constant (i = 0; i < 10; i += 3) runs 4 times: (10 - 0 + 3 - 1) / 3
+//   i starts as a constant, the body adds a constant, the condition compares with a constant
+//   (i = 0; i < 10; i += 3) runs 4 times: (10 - 0 + 3 - 1) / 3
 // Loops whose counter would wrap around before the limit have no known count.
 #include "passes/rewrite/while_state.h"
 

@@ -1,8 +1,8 @@
 // Rules of truth values and bits.
 //   a & not a -> 0             a | not a -> all ones      a & (a | b) -> a
 //   not (a < b) -> a >= b      (not for floats: NaN)      not (a == b) -> a != b
-//   select(a > b, a, b) -> max(a, b) (integers)           select(p, a, select(p, b, c)) ->
-//   select(p, a, c)
+//   select(a > b, a, b) -> max(a, b) (integers)
+//   select(p, a, select(p, b, c)) -> select(p, a, c)
 #include "passes/simplify/rule.h"
 
 namespace hlokit {

@@ -1,6 +1,6 @@
 // Imports Shardy's annotations: frontend attributes xla.sdy.* become HLO shardings, and the custom
 // calls around manual computations become SPMDFullToShardShape and SPMDShardToFullShape.
-//   custom-call LocalToGlobalShape, xla.sdy.out_shardings=...   ->   copy with sharding, then the
+//   custom-call LocalToGlobalShape, xla.sdy.out_shardings=... -> copy with sharding, then the
 //   marker
 // Axes of a mesh are translated by tilings.h. Inside a manual region, dimensions over manual axes
 // say nothing, since the arrays are shards there.

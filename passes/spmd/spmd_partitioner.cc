@@ -11,8 +11,8 @@
 // ..._spmd, as those are that the pass has made, only loses its shardings, but for those of
 // parameters. Errors: Unimplemented for nested tuples, dynamic dimensions, and instructions with
 // side effects. Exact but for the order of sums.
-//   f32[8,4] dot f32[4,6], contracted dimension cut in two: dot of f32[8,2] and f32[2,6], then
-//   all-reduce
+//   f32[8,4] dot f32[4,6], contracted dimension cut in two:
+//     dot of f32[8,2] and f32[2,6], then all-reduce
 #include <algorithm>
 #include <set>
 

@@ -1,7 +1,8 @@
 // cuDNN's fused attention, and its gradients, as HLO:
-//   S = scale Q K^T + bias, masked; P = softmax(S) by rows; Y = P V; statistics = max + log(sum) of
-//   each row backward: dV = P^T dY; dP = dY V^T; dS = P (dP - rowsum(dY Y)); dQ = scale dS K; dK =
-//   scale dS^T Q
+//   S = scale Q K^T + bias, masked; P = softmax(S) by rows; Y = P V;
+//   statistics = max + log(sum) of each row
+//   backward: dV = P^T dY; dP = dY V^T; dS = P (dP - rowsum(dY Y));
+//             dQ = scale dS K; dK = scale dS^T Q
 #include "ops/attention_call.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"

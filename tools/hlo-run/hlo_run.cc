@@ -1,6 +1,6 @@
 // The work of hlo-run: each file is loaded, compiled, run, compared and reported.
-//   load and verify -> devices and shardings -> arguments -> (probes | run) -> report -> compare
-//   with the snapshot, with expected values, with the reference platform
+//   load and verify -> devices and shardings -> arguments -> (probes | run) -> report
+//   -> compare with the snapshot, with expected values, with the reference platform
 // The exit status is that of the worst file.
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Slices and operands of concatenations that are one contiguous block in both arrays become a
 // memcpy where they run. As loops each would be a function to compile, and a model has thousands of
 // them.
-//   f32[4,8,16] slice [2:3, 0:8, 0:16]: contiguous       [0:4, 2:3, 0:16]: four pieces, not
-//   contiguous
+//   f32[4,8,16] slice [2:3, 0:8, 0:16]: contiguous
+//   f32[4,8,16] slice [0:4, 2:3, 0:16]: four pieces, not contiguous
 // Blocks up to kMaxBytes only: longer copies are worth several threads.
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Reductions that keep the fastest dimension: a tile of kTile accumulators, contiguous in memory,
 // to which rows are added one after the other.
-//   f32[1000,512] -> f32[512]: for each tile of 256 columns, for each row: acc[0..255] +=
-//   x[row][0..255]
+//   f32[1000,512] -> f32[512]: for each tile of 256 columns, for each row:
+//     acc[0..255] += x[row][0..255]
 // Accumulators stay in the first-level cache, and the loop over columns vectorizes. kRowsTogether
 // rows are added per pass, so that each accumulator is loaded and stored once per four rows.
 #include <algorithm>

@@ -15,7 +15,7 @@
 
 namespace hlokit {
 
-// The common size of two dimensions: 1 and ? give way to the other, except that ? beside 1 stays ?.
+// The common size of two dimensions: 1 and ? give way to the other, except that ? with 1 stays ?.
 // InvalidArgument where two known sizes other than 1 differ.
 absl::StatusOr<int64_t> InferBroadcastDim(int64_t a, int64_t b);
 

@@ -1,4 +1,4 @@
-// What sums of products share: their arithmetic, and arrays brought into one order of dimensions.
+// What sums of products share: their arithmetic, and arrays transposed to one order of dimensions.
 #pragma once
 
 #include <vector>

@@ -105,7 +105,7 @@ struct Pair {
   int64_t from, to;
 };
 
-// The elements of a group that both sides have, in row-major order of the sizes, beside those of
+// The elements of a group that both sides have, in row-major order of the sizes, besides those of
 // the groups before.
 std::vector<Pair> WithGroup(const std::vector<Pair>& before, absl::Span<const int64_t> from,
                             absl::Span<const int64_t> to) {

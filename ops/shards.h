@@ -28,7 +28,7 @@ absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, in
 
 // The cuts that a marker of manual regions, or a parameter, states of `shapes`, one each: its
 // frontend attribute `key` (Shardy's text), else its sharding. Where `manual_axes` of the
-// instruction are named, axes beside them do not cut.
+// instruction are named, other axes do not cut.
 absl::StatusOr<std::vector<Tiling>> StatedTilings(const Instruction& instruction,
                                                   absl::string_view key,
                                                   absl::Span<const Shape* const> shapes,

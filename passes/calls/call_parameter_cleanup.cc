@@ -2,8 +2,7 @@
 // Matches calls of computations with this one caller that take parameters which nothing reads, or
 // give back one of their arguments. Leaves a call without the parameters, and the argument for
 // those who read what was given back. Cost: linear.
-//
-// Parameters without readers, results that are arguments.
+//   call(a, b), f(p0, p1) = p0 + 1  ->  call(a), f(p0) = p0 + 1
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/parameters.h"

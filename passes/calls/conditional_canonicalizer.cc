@@ -2,8 +2,7 @@
 // Matches conditionals with a branch whose argument, or a result, that is an array. Leaves branches
 // (copies, where others call them too) that take and give tuples of one, tuples of the arguments
 // before the conditional and a get-tuple-element behind it. Cost: linear.
-//
-// Tuples around what branches take and give.
+//   conditional(p, x, y)  ->  get-tuple-element(conditional(p, (x), (y)), 0)
 #include "passes/framework/pass.h"
 #include "passes/rewrite/while_state.h"
 

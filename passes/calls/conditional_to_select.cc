@@ -2,8 +2,7 @@
 // Matches conditionals of two branches without side effects that give an array, in the functions of
 // map, reduce and the like. Leaves both branches in their place, and a select. Cost: the size of
 // the branches.
-//
-// Both branches and a choice.
+//   conditional(p, a, b), {f, g}  ->  select(p, f(a), g(b))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"

@@ -1,8 +1,7 @@
 // map-inline: maps as the operations they apply.
 // Matches map whose function consists of elementwise operations and constants; leaves those
 // operations on whole arrays. Cost: linear.
-//
-// Functions of elements as operations on arrays.
+//   map(x, y), to_apply={add(mul(a, b), a)}  ->  add(mul(x, y), x)
 #include "absl/container/flat_hash_map.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

@@ -24,7 +24,7 @@ class Splitter {
   explicit Splitter(Module& module) : module_(module) {}
 
   absl::StatusOr<bool> Run() {
-    // What is needed beside the calls' parts belongs to the main part.
+    // What is needed besides the calls' parts belongs to the main part.
     TakeAll(module_.entry(), /*part=*/0);
     for (Instruction* call : Calls()) {
       if (IsMarked(*call)) continue;

@@ -5,8 +5,7 @@
 // more than it computes gets a part for each 256 KiB, at most the root of the threads; all else one
 // for each 100,000 operations. Option: `threads` (8). hlokit's own CPU deals out work by itself.
 // Cost: linear.
-//
-// Costs, parts, and calls around what is computed in parts.
+//   exponential(x)  ->  call parallel_exponential(x), outer_dimension_partitions={8}
 #include <algorithm>
 #include <cmath>
 

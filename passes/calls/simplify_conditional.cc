@@ -2,8 +2,7 @@
 // Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Parts of
 // a conditional's result that nobody reads leave its tuple. Cost: linear; the size of branches that
 // have other callers too, which are copied.
-//
-// Conditionals on constants.
+//   conditional(true, a, b), {f, g}  ->  f(a)
 #include <algorithm>
 #include <optional>
 #include <vector>

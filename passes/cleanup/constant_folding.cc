@@ -1,6 +1,6 @@
 // constant_folding: computes instructions of constants.
 // Matches elementwise operations, data movement, reductions and dots whose operands are all
-// constants, or broadcasts of constants beside them, with results and work of at most
+// constants, or broadcasts of constants besides them, with results and work of at most
 // kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. Values are the reference
 // executor's. Cost: linear, and the work folded.
 #include "interpreter/interpreter.h"

@@ -1,4 +1,4 @@
-// tuple-simplifier: removes tuples that are only taken apart or put together again.
+// tuple-simplifier: removes tuples that are only decomposed or rebuilt.
 #pragma once
 
 #include "passes/framework/pass.h"

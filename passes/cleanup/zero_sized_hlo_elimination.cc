@@ -1,8 +1,7 @@
 // zero_sized_hlo_elimination: arrays of no elements are constants.
 // Matches instructions without side effects whose result is an array of no elements; leaves
 // constants. Cost: linear.
-//
-// Empty arrays replaced by constants.
+//   negate(f32[0,3] x)  ->  constant f32[0,3]
 #include "passes/framework/pass.h"
 #include "support/status.h"
 

@@ -2,8 +2,7 @@
 // A collective-permute of one array of at least `bytes` (0) over a channel becomes a recv and a
 // send with the same pairs, the send after the recv has begun, and what the recv-done gives: zeros
 // on a device that nothing is sent to. One without pairs stays. Exact.
-//
-// Sends and receives for collective-permutes.
+//   collective-permute(x)  ->  recv, recv-done, send(x), send-done over the same pairs
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "passes/framework/pass.h"

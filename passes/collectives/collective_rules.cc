@@ -81,7 +81,7 @@ Made SimplifySlicedGather(Instruction* i, Rewriter&) {
 }
 
 // An all-gather along a dimension that the broadcast makes: the operands of all devices are
-// gathered along a new dimension, which is broadcast beside the one it then joins.
+// gathered along a new dimension, which is broadcast next to the one it then joins.
 Instruction* GatherAlong(Instruction* gather, Instruction* x, const DimVector& where, int64_t dim,
                          Rewriter& r) {
   HloWriter w(r);

@@ -1,4 +1,4 @@
-// Arrays of dynamic size as what stands for them: an array at its bounds, and sizes beside it.
+// Arrays of dynamic size as what stands for them: an array at its bounds, and its sizes.
 #pragma once
 
 #include <functional>

@@ -10,8 +10,7 @@
 // changed, for an instruction whose result depends on elements behind a size in another way (a
 // collective, a custom call, a fusion); with the option keep-unknown such modules stay as they are.
 // Cost: linear, but that a transform of dynamic length n becomes a product with n x n numbers.
-//
-// Sizes beside arrays, computation by computation.
+//   reduce-sum(f32[<=8] x)  ->  reduce-sum(select(iota < size(x), x, 0)) of f32[8]
 #include <algorithm>
 
 #include "ops/dynamic_dimensions.h"
@@ -114,7 +113,7 @@ class Padder {
     if (RunsComputations(*i)) replaced_.push_back(i);
   }
 
-  // Of the entry: the border between sizes as XLA has them and sizes beside.
+  // Of the entry: the border between sizes as XLA has them and sizes as values.
   void Enter(Instruction* parameter) {
     if (parameter->IsRoot()) return;
     Instruction* x = parameter;

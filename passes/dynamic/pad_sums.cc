@@ -72,7 +72,7 @@ bool ReducesArrays(const Instruction& i) {
                       [](const Instruction* init) { return IsDynamicArray(init->shape()); });
 }
 
-// Sizes of the arrays that a reduction takes, one beside the other: the last that has one says it.
+// Sizes of the arrays that a reduction takes, in order: the last that has one says it.
 Sizes SizesOfArrays(const DynamicArrays& a, const Instruction* i) {
   Sizes sizes(i->operand(0)->shape().rank(), nullptr);
   for (int64_t k = 0; k < i->operand_count() / 2; ++k) {

@@ -1,9 +1,8 @@
 // batched_gather_scatter_normalizer: gathers and scatters without batching dimensions.
 // A gather with operand_batching_dims (a scatter with input_batching_dims) reads (writes) each
-// batch at its own position: that position becomes part of the index vectors, as an iota beside
+// batch at its own position: that position becomes part of the index vectors, as an iota next to
 // the indices. Exact. Cost: linear.
-//
-// Batching dimensions written out as indices.
+//   gather, operand_batching_dims={0}, indices i  ->  gather, indices concatenate(iota, i)
 #include "passes/expanders/indexed_windows.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

@@ -2,8 +2,7 @@
 // To a narrower type: each element is shifted right by a multiple of the width along a new last
 // dimension and masked. To a wider one: the last dimension's elements are shifted left and joined
 // by a reduce with or. Bitcasts of one width, of complex numbers and of sub-byte types stay. Exact.
-//
-// Bits regrouped by shifts.
+//   u32 -> u8[4]: byte k is (x >> 8 k) & 255
 #include <numeric>
 
 #include "passes/framework/pass.h"

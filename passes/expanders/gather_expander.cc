@@ -2,8 +2,7 @@
 // A gather of windows that are whole operands becomes a broadcast, one with a single index vector a
 // dynamic-slice. With the option `all`, others become a loop that takes a slice a round; without it
 // they stay, as on XLA's CPU. Gathers with dynamic dimensions stay. Exact. Cost: linear.
-//
-// Gathers as dynamic slices.
+//   gather(x, i) with one index vector  ->  dynamic-slice(x, i)
 #include "ops/dim_lists.h"
 #include "passes/expanders/indexed_windows.h"
 #include "passes/framework/pass.h"

@@ -14,7 +14,7 @@ struct PlainScatter {
   Instruction* indices;
   ScatterAttrs attrs;
 };
-// Writes an iota beside the indices for each batching dimension; nothing where there is none.
+// Appends an iota to the indices for each batching dimension; nothing where there is none.
 PlainGather WithoutBatching(const Instruction& gather, HloWriter& w);
 PlainScatter WithoutBatchingOfScatter(const Instruction& scatter, HloWriter& w);
 

@@ -1,8 +1,6 @@
 // reduce-decomposer: reduces whose result keeps the order of the operand's dimensions.
 // A reduce into a layout other than the operand's, its reduced dimensions left out, becomes a
 // reduce into that one and a copy. Exact. Cost: linear.
-//
-// Layout changes of reduces taken apart.
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

@@ -2,8 +2,7 @@
 // A reshape that leaves every element where it lies becomes a bitcast; any other becomes a copy
 // into row-major order before the bitcast, after it, or both. Runs after layout-assignment. Cost:
 // linear.
-//
-// Reshapes as bitcasts and copies.
+//   reshape f32[2,3]{0,1} -> f32[6]  ->  copy to {1,0}, bitcast
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 

@@ -1,9 +1,8 @@
 // scaled-dot-rewriter: dots of scaled blocks as plain dots.
 // scaled-dot becomes a dot of its operands, each multiplied by its scales spread over their blocks,
 // in f32 (f64 where the result is). Equal up to rounding. Operands of dynamic size stay. Cost:
-// linear in the operands beside the dot.
-//
-// Scales of blocks multiplied into the operands.
+// linear in the operands, besides the dot.
+//   scaled-dot(a, b, s, t)  ->  dot(a * broadcast(s), b * broadcast(t))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"

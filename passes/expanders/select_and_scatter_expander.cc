@@ -2,8 +2,6 @@
 // A reduce-window over the operand and its coordinates finds what each window selects (-1: padding,
 // which never wins over an element), a scatter adds the sources there. Exact but for the order of
 // sums. Cost: linear.
-//
-// Select-and-scatter taken apart.
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

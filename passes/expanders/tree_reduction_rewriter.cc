@@ -5,8 +5,7 @@
 // than once. With `rounded`: sums and products of floats narrower than f32 alone, which round at
 // each step, and again and again until no dimension is longer, as ops/reducer.h has it for all
 // backends.
-//
-// A reduce-window before a reduce.
+//   reduce f32[10000]  ->  reduce-window of 32, then reduce f32[313]
 #include <algorithm>
 
 #include "ops/reducer.h"

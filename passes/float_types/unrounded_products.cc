@@ -2,8 +2,7 @@
 // A dot or convolution of bf16 that a convert to f32 reads gives its sums as f32, which that
 // convert stands for, and is rounded for all others: what XLA's CPU makes of
 // xla_allow_excess_precision. Elementwise results keep their digits in fused loops (docs/cpu.md).
-//
-// Products of bf16 in front of converts to f32.
+//   convert(dot(bf16 a, b)) to f32  ->  dot(a, b) with an f32 result
 #include <vector>
 
 #include "passes/framework/pass.h"

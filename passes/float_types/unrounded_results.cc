@@ -3,8 +3,7 @@
 // more for the converts: fusion takes the copy up with them, and in one kernel they get it
 // unrounded (docs/cpu.md), as XLA's CPU has it by xla_allow_excess_precision. To be run right
 // before fusion, since common subexpressions are one again otherwise.
-//
-// Copies of bf16 arithmetic in front of converts to f32.
+//   s = add(bf16 a, b), read by convert and negate  ->  convert reads a copy of s of its own
 #include <vector>
 
 #include "passes/framework/pass.h"

@@ -1,4 +1,4 @@
-// Hashes of text, and literals beside it.
+// Hashes of text and of literals.
 #include "passes/framework/fingerprint.h"
 
 #include <algorithm>

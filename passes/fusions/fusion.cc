@@ -8,8 +8,7 @@
 // times. Expects row-major layouts. Leaves fusion instructions (kLoop)
 // and nothing that only they needed. Cost: linear in the module, times a small bound on the size of
 // a fusion.
-//
-// Rewriting of planned groups into fusion instructions.
+//   m = multiply(x, y); a = add(m, z)  ->  a = fusion(x, y, z), calls={multiply, add}
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

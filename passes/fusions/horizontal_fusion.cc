@@ -1,4 +1,4 @@
-// horizontal_loop_fusion and horizontal_input_fusion: small loops beside each other made one.
+// horizontal_loop_fusion and horizontal_input_fusion: small independent loops made one.
 //
 // Groups by depth.
 #include <algorithm>

@@ -2,8 +2,7 @@
 // Leaves row-major order everywhere but where the outside or an instruction fixes another: the
 // entry's parameters and result, operands and results of custom calls, bitcasts and fusions. Copies
 // join the two. Cost: linear.
-//
-// Row-major layouts, and copies at the places where others are fixed.
+//   result wanted in {0,1}  ->  root in {1,0}, then a copy to {0,1}
 #include "passes/framework/pass.h"
 #include "support/status.h"
 

@@ -4,8 +4,7 @@
 // each pair rotated so that the elements between them vanish, in one loop; then the eigenvalues are
 // sorted, their vectors with them. Equal up to rounding and the signs of the vectors. Cost: as many
 // instructions whatever the size; 8 n^2 rounds of n work.
-//
-// Jacobi's method.
+//   each pair p, q: a' = J^T a J with a'[p,q] = a'[q,p] = 0
 #include "absl/strings/match.h"
 #include "passes/framework/pass.h"
 #include "passes/linear_algebra/matrix_writer.h"

@@ -3,8 +3,7 @@
 // Loops run `while-execution-count` (1) rounds, whatever their condition says; infeeds and what
 // collectives give become zeros, outfeeds go (`keep-infeed-outfeed`, `keep-comm` leave them).
 // Starts and dones of collectives stay. Cost: linear.
-//
-// Loops of fixed length, and zeros for what comes from elsewhere.
+//   while { body }  ->  while (i < N) { body }        all-reduce(x)  ->  zeros
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"

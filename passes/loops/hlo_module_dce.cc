@@ -2,8 +2,7 @@
 // Matches parts of a loop's tuple that nobody reads behind the loop and that neither the condition
 // nor a part that is read needs; the body passes them on as they came. Then removes what dce does.
 // Expects bodies with one caller. Cost: linear in the module, times the depth of loops' parts.
-//
-// Live parts of loops.
+//   state (i, a), nothing reads a  ->  body returns part 1 unchanged
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"

@@ -3,8 +3,7 @@
 // rows of an array of that shape which nothing else in the loop reads: rows are read from the
 // written array, which starts as the read one. The old start of that array must not matter: every
 // row is written. Exact.
-//
-// Inputs and accumulators of scans.
+//   y[i] = f(x[i])  ->  y starts as x; y[i] = f(y[i])
 #include <algorithm>
 
 #include "passes/framework/pass.h"

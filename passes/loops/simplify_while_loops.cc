@@ -1,8 +1,7 @@
 // simplify-while-loops. Matches parts of a loop's tuple that its body passes on unchanged (their
 // users read the initial value), and loops that count an integer from a constant to a constant and
 // do not run at all or run once. Parts that nobody needs leave the tuple. Cost: linear.
-//
-// Loops that do not loop, and state that does not change.
+//   while (false) -> initial state      one iteration -> body      invariant part -> initial value
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/inline_body.h"

@@ -185,7 +185,7 @@ std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
 // while-loop-invariant-code-motion. Matches instructions of a body that need only constants and
 // parts of the tuple that never change, and are worth keeping: arrays that take work, or many
 // elements, to make; they move before the loop and become parts of its tuple. Expects bodies with
-// one caller (flatten-call-graph). Tuples that are only taken apart go, and of several reads of one
+// one caller (flatten-call-graph). Tuples that are only decomposed go, and of several reads of one
 // part one stays. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion() {
   return MakeModulePass("while-loop-invariant-code-motion", Run);

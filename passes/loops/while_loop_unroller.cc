@@ -1,8 +1,7 @@
 // while_loop_unroller: loops of few rounds as those rounds.
 // Matches loops without side effects that count from a constant to a constant; leaves their body,
 // as often as they run. Inner loops first. Cost: the size of what is copied.
-//
-// Bodies in a row.
+//   while (i < 3) { s = f(s) }  ->  f(f(f(s)))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/inline_body.h"

@@ -2,8 +2,7 @@
 // Matches f16 and f32 convolutions over one to three spatial dimensions whose dimensions are not in
 // the order b01f_01io->b01f (b0f, b012f); leaves one in that order, with transposes of its operands
 // and of its result. Cost: linear.
-//
-// Transposes around convolutions.
+//   dim_labels=bf01_oi01->bf01  ->  transposes, dim_labels=b01f_01io->b01f
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"

@@ -3,8 +3,7 @@
 // dimensions elsewhere than in front becomes transposes and reshapes of both operands, a dot of the
 // plain form, and a reshape of its result. Values are the same bit for bit up to the order of the
 // sums. Cost: linear.
-//
-// Dots in the plain form.
+//   contracting {1} and {1}  ->  transpose(b), contracting {1} and {0}
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

@@ -2,8 +2,7 @@
 // Matches dots of matrices, contracted alike, that share their left side and of which none needs
 // another. Leaves one dot with the right sides side by side, and slices of it. Cost: the number of
 // dots of one left side, squared.
-//
-// Concatenated right sides.
+//   dot(a, b), dot(a, c)  ->  d = dot(a, concatenate(b, c)), slices of d
 #include <map>
 
 #include "absl/container/flat_hash_set.h"

@@ -2,8 +2,7 @@
 // Matches dots one of whose operands has only batch and contracted dimensions (and the other one
 // more dimension). Leaves a dot with a dimension of size one in its place, and reshapes around it.
 // Cost: linear.
-//
-// Dots with a dimension of size one.
+//   dot f32[8,4] f32[4]  ->  dot f32[8,4] f32[4,1], reshape
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 

@@ -1,10 +1,9 @@
 // topk-rewriter: the first elements of a descending sort as one TopK.
-// Matches sorts along the last dimension of a matrix or vector, alone or beside an iota of that
+// Matches sorts along the last dimension of a matrix or vector, alone or with an iota of that
 // dimension, by "greater" in total order (any order of greater where the sort is not stable), whose
 // every reader is a slice of the first k. Leaves custom-call "TopK" of the array and what reads its
 // values and positions. Cost: linear.
-//
-// Sorts and slices as TopK.
+//   slice(sort(x, descending), [0:5])  ->  custom-call "TopK"(x), k = 5
 #include "passes/framework/pass.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/rewrite/post_order_of.h"

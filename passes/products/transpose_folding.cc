@@ -3,8 +3,7 @@
 // two sides, and f32 dots of operands both widened from bf16 or f16 (products of such numbers are
 // exact in f32, where sums are formed in any case). Leaves dots with other dimension numbers, and
 // dead code. Cost: linear.
-//
-// Dimension numbers of dots over transposed operands.
+//   dot(transpose(a), b), contracting {1} and {0}  ->  dot(a, b), contracting {0} and {0}
 #include <algorithm>
 
 #include "passes/framework/pass.h"

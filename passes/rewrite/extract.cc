@@ -22,7 +22,7 @@ class Extractor {
         to_(std::make_unique<Module>(
             absl::StrCat(from_.module()->name(), ".", outputs[0]->name()))) {}
 
-  // `kept` come along beside the outputs.
+  // `kept` come along besides the outputs.
   void Keep(absl::Span<const Instruction* const> kept) {
     included_.insert(kept.begin(), kept.end());
   }

@@ -35,7 +35,7 @@ absl::StatusOr<Extraction> Extract(absl::Span<const Instruction* const> outputs,
                                    const ExtractOptions& options = {});
 
 // A module whose entry computes these instructions of one computation and no others: what they read
-// beside them becomes parameters (constants come along), those that none of them reads are the
+// besides them becomes parameters (constants come along), those that none of them reads are the
 // result. Errors: InvalidArgument where there are none or they are of several computations.
 absl::StatusOr<Extraction> ExtractOnly(absl::Span<const Instruction* const> kept);
 

@@ -2,7 +2,7 @@
 // Matches arrays that share memory by their nature: a loop's initial value, its state and the next
 // one; the array that dynamic-update-slice, scatter or sort changes; the module's result. Leaves a
 // copy where one of them is a constant or a parameter, is needed twice, or may still be read when
-// the other is written (in some order of execution that operands allow). Tuples taken apart and
+// the other is written (in some order of execution that operands allow). Tuples decomposed and
 // instructions without use are removed. Expects bodies with one caller (flatten-call-graph). Cost:
 // the size of a computation for each array with several readers.
 //   u = dynamic-update-slice(x, ...); r = negate(x)    r may run after u: u gets a copy of x

@@ -2,8 +2,7 @@
 // Matches, in bodies of loops, instructions that compute the next value of a part of the state, and
 // readers of that part that could run after them: orders these before by control dependences, so
 // that the part can be written in its place without a copy. Where that would be a cycle, nothing.
-//
-// Control dependences from readers to writers.
+//   body reads part k, body's root writes over it  ->  control dependency: reads, then the write
 #include "passes/framework/pass.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/while_state.h"

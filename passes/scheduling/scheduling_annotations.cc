@@ -1,4 +1,4 @@
-// Groups of instructions that a scheduler is to run beside each other.
+// Groups of instructions that a scheduler is to overlap.
 //
 // _scheduling_group_id, where it may stand.
 #include <map>

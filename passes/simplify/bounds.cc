@@ -169,7 +169,7 @@ Instruction* CompareConvertedPred(Instruction* i, Rewriter& r) {
   return zero == (attrs.direction == kNe) ? p : r.Add(Opcode::kNot, i->shape(), {p});
 }
 
-// An iota beside a number that it never reaches.
+// An iota compared with a number that it never reaches.
 Instruction* CompareIotaEnd(Instruction* i, Rewriter& r) {
   const Instruction* x = i->operand(0);
   while (Is(x, Opcode::kBroadcast) || Is(x, Opcode::kReshape)) x = x->operand(0);

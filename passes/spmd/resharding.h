@@ -1,4 +1,4 @@
-// Arrays brought from one cut to another by collectives.
+// Arrays moved from one sharding to another by collectives.
 #pragma once
 
 #include "passes/rewrite/hlo_writer.h"

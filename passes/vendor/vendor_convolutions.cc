@@ -38,7 +38,7 @@ Instruction* Regrouped(VendorCall& c, Instruction* kernel, int64_t groups) {
   return c.rewriter().Reshape(kernel, merged);
 }
 
-// The gradient at the input: the output's, spread by the strides, with the kernel turned round.
+// The gradient at the input: the output's, spread by the strides, with the kernel reversed.
 Instruction* ToInput(VendorCall& c, const Forward& f, const Shape& shape) {
   const ConvDims& d = *c.attrs().dim_labels;
   ConvolutionAttrs attrs;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/in_process_communicator.h"
 #include "support/diagnostics.h"
 #include "support/limits.h"
 #include "support/status.h"
@@ -23,6 +24,12 @@ const Instruction* FindCommunication(const Module& module) {
 
 }  // namespace
 
+std::unique_ptr<Communicator> MakeCommunicator(const CommunicatorFactory& make,
+                                               const DeviceAssignment& devices) {
+  if (make != nullptr) return make(devices);
+  return std::make_unique<InProcessCommunicator>(devices.device_count());
+}
+
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options) {
   const int64_t replicas = std::max<int64_t>(module.header().replica_count, 1);
   const int64_t partitions = std::max<int64_t>(module.header().num_partitions, 1);
@@ -36,7 +43,8 @@ absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOp
     return InvalidArgument("devices are assigned to ", given.replica_count(), " replicas of ",
                            given.partition_count(), " partitions, the module has ", replicas,
                            " of ", partitions);
-  const Instruction* const met = given.AllLocal() ? nullptr : FindCommunication(module);
+  const bool reaches_all = given.AllLocal() || options.communicators != nullptr;
+  const Instruction* const met = reaches_all ? nullptr : FindCommunication(module);
   if (met != nullptr)
     return WithPlace(Unimplemented("%", met->name(),
                                    " exchanges data with devices of other "

@@ -13,6 +13,7 @@
 #include "backends/device_assignment.h"
 #include "backends/platform.h"
 #include "ir/module.h"
+#include "runtime/communicator.h"
 #include "support/progress.h"
 #include "types/literal.h"
 
@@ -30,6 +31,13 @@ struct RunLimits {
   int64_t steps = 0;         // instructions on a device; compiled code counts rounds of loops
   int64_t memory_bytes = 0;  // arguments, results and what lies between
 };
+
+// Makes the communicator of one run on these devices.
+using CommunicatorFactory =
+    std::function<std::unique_ptr<Communicator>(const DeviceAssignment& devices)>;
+// By `make`, or an InProcessCommunicator where that is empty.
+std::unique_ptr<Communicator> MakeCommunicator(const CommunicatorFactory& make,
+                                               const DeviceAssignment& devices);
 
 struct CompileOptions {
   // Which passes run first: the platform's own pipeline, none (the module as it stands, such as a
@@ -57,6 +65,8 @@ struct CompileOptions {
   // Which devices run the program, and which of them this process holds; nothing: as many as the
   // module's header says, all of them here.
   std::optional<DeviceAssignment> devices;
+  // Makes what the devices of one run exchange data through; empty: threads of this process alone.
+  CommunicatorFactory communicators;
 };
 
 // What compiling cost and came to.
@@ -86,7 +96,7 @@ struct CompileStats {
 
 // The devices of a compiled module: those that the options name, else as many as its header says.
 // Errors: InvalidArgument where the options' counts are not the header's; Unimplemented where
-// devices exchange data with those of another process.
+// devices exchange data with those of another process and the options make no communicator.
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options);
 
 // One device's arguments, one an entry parameter. Borrowed, never written, even where the module

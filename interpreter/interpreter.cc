@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include <numeric>
+#include <optional>
 
 #include "interpreter/machine_internal.h"
 #include "ops/dynamic_dimensions.h"
 #include "ops/eval_values.h"
-#include "support/rendezvous.h"
+#include "runtime/in_process_communicator.h"
 #include "support/status.h"
 #include "support/threads.h"
 
@@ -25,10 +26,10 @@ int64_t HalfOfMemory() {
   return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 33;
 }
 
-RunState StateFor(const InterpreterOptions& options, Communicator* communicator) {
+RunState StateFor(const InterpreterOptions& options, Collectives* collectives) {
   RunState state;
   state.options = &options;
-  state.communicator = communicator;
+  state.collectives = collectives;
   state.memory_limit = options.memory_limit_bytes > 0 ? options.memory_limit_bytes : HalfOfMemory();
   if (options.time_limit_s > 0)
     state.deadline = std::chrono::steady_clock::now() +
@@ -88,13 +89,15 @@ absl::StatusOr<std::vector<Literal>> RunDevices(
     return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
                            count);
   for (const auto& list : arguments) RETURN_IF_ERROR(CheckArguments(*module.entry(), list));
-  Rendezvous waits(replicas * partitions);
-  Communicator communicator(replicas, partitions, waits);
-  const RunState state = StateFor(options, &communicator);
+  std::optional<InProcessCommunicator> own;
+  Communicator& communicator =
+      options.communicator != nullptr ? *options.communicator : own.emplace(replicas * partitions);
+  Collectives collectives(replicas, partitions, communicator);
+  const RunState state = StateFor(options, &collectives);
   std::vector<absl::StatusOr<Literal>> results(count, absl::CancelledError("not run"));
   const auto run = [&](int64_t k) {
     results[k] = RunDevice(module, arguments[k], state, local[k], partitions);
-    waits.Leave(local[k], !results[k].ok());
+    communicator.Leave(local[k], !results[k].ok());
   };
   if (!RunTogether(count, run))
     return ResourceExhausted("the system starts no thread for each of ", count, " devices");
@@ -130,23 +133,24 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 }
 
 struct DeviceGroup::State {
-  State(const InterpreterOptions& options, int64_t replicas, int64_t partitions, Rendezvous* waits)
-      : own_waits(replicas * partitions),
-        communicator(replicas, partitions, waits != nullptr ? *waits : own_waits),
-        run(StateFor(options, &communicator)) {
+  State(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
+        Communicator* communicator)
+      : collectives(replicas, partitions,
+                    communicator != nullptr ? *communicator : own.emplace(replicas * partitions)),
+        run(StateFor(options, &collectives)) {
     for (int64_t device = 0; device < replicas * partitions; ++device)
       machines.push_back(
           std::make_unique<Machine>(run, device / partitions, device % partitions, device));
   }
-  Rendezvous own_waits;
-  Communicator communicator;
+  std::optional<InProcessCommunicator> own;
+  Collectives collectives;
   const RunState run;
   std::vector<std::unique_ptr<Machine>> machines;
 };
 
 DeviceGroup::DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
-                         Rendezvous* waits)
-    : state_(std::make_unique<State>(options, replicas, partitions, waits)) {}
+                         Communicator* communicator)
+    : state_(std::make_unique<State>(options, replicas, partitions, communicator)) {}
 DeviceGroup::~DeviceGroup() = default;
 
 absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction& instruction,

@@ -14,7 +14,7 @@
 
 namespace hlokit {
 
-class Rendezvous;
+class Communicator;
 
 struct InterpreterOptions {
   // Devices: replicas times partitions, replica-major. 0: what the module says.
@@ -22,6 +22,8 @@ struct InterpreterOptions {
   int64_t partitions = 0;
   // Those that run here, ascending; arguments and results are theirs. Empty: all.
   std::vector<int64_t> local_devices;
+  // Through which devices exchange data, in this run alone; null: threads of this process.
+  Communicator* communicator = nullptr;
   int64_t step_limit = 0;  // instructions that one device may run; 0: no limit
   // live values on all devices together; 0: half of the machine's memory
   int64_t memory_limit_bytes = 0;
@@ -58,10 +60,11 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 // code: they meet as those of InterpretDevices do. Each device is for one thread at a time.
 class DeviceGroup {
  public:
-  // Replicas times partitions, replica-major; `options`, whose counts play no part, outlive it, and
-  // so does `waits`, where devices that wait elsewhere too do so; null for one of its own.
+  // Replicas times partitions, replica-major; `options`, whose counts and communicator play no
+  // part, outlive it, and so does `communicator`, which other code of the run may use too; null for
+  // one of its own.
   DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
-              Rendezvous* waits = nullptr);
+              Communicator* communicator = nullptr);
   ~DeviceGroup();
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;

@@ -270,7 +270,7 @@ absl::StatusOr<Value> Machine::EvaluateGeneric(Frame& frame, const PlanStep& ste
 absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
                                              absl::Span<const Literal* const> operands) {
   EvalContext context{instruction, operands, call_, replica_, partition_, nullptr};
-  context.partitions = state_.communicator->partition_count();
+  context.partitions = state_.collectives->partition_count();
   if (NeedsOtherDevices(instruction.opcode()))
     context.communicate = [this](const EvalContext& c) { return Communicate(c); };
   return Evaluate(context);
@@ -279,7 +279,7 @@ absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
 absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   if (HasTrait(instruction.opcode(), kCollective) || instruction.opcode() == Opcode::kCustomCall)
-    return state_.communicator->Collective(device_, context);
+    return state_.collectives->Collective(device_, context);
   if (instruction.opcode() == Opcode::kOutfeed) {
     if (state_.options->outfeed)
       RETURN_IF_ERROR(state_.options->outfeed(device_, *context.operands[0]));
@@ -297,10 +297,10 @@ absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
   } else if (instruction.attr<SendRecvAttrs>().is_host_transfer) {
     return TransferToHost(context, std::move(result));
   } else if (instruction.opcode() == Opcode::kSend) {
-    RETURN_IF_ERROR(state_.communicator->Send(device_, instruction, *context.operands[0]));
+    RETURN_IF_ERROR(state_.collectives->Send(device_, instruction, *context.operands[0]));
     data = *context.operands[0];
   } else {
-    ASSIGN_OR_RETURN(data, state_.communicator->Receive(device_, instruction));
+    ASSIGN_OR_RETURN(data, state_.collectives->Receive(device_, instruction));
   }
   return result;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "interpreter/communicator_internal.h"
+#include "interpreter/collectives_internal.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/plan_internal.h"
 #include "interpreter/value.h"
@@ -17,7 +17,7 @@ namespace hlokit {
 // What all devices of a run share.
 struct RunState {
   const InterpreterOptions* options = nullptr;
-  Communicator* communicator = nullptr;
+  Collectives* collectives = nullptr;
   MemoryMeter meter = std::make_shared<std::atomic<int64_t>>(0);
   int64_t memory_limit = 0;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/aot_device_internal.h"
-#include "runtime/devices.h"
+#include "runtime/in_process_communicator.h"
 #include "support/threads.h"
 
 namespace {
@@ -89,13 +89,14 @@ struct HlokitAotRun {
 
 int HlokitAotRun::Run() {
   const auto count = static_cast<int64_t>(devices.size());
-  std::optional<hlokit::Devices> exchange;
-  if (model->exchanges != 0) exchange.emplace(count);
+  std::optional<hlokit::InProcessCommunicator> communicator;
+  if (model->exchanges != 0) communicator.emplace(count);
   for (int64_t device = 0; device < count; ++device) {
     HlokitRunContext& context = devices[static_cast<size_t>(device)]->context;
     context.failed = 0;
     __atomic_store_n(&context.cancelled, 0, __ATOMIC_RELAXED);
-    context.devices = exchange ? &*exchange : nullptr;
+    context.communicator =
+        communicator ? static_cast<hlokit::Communicator*>(&*communicator) : nullptr;
     if (!devices[static_cast<size_t>(device)]->FillTable()) return Fail(device);
   }
   std::atomic<int64_t> first_failure = -1;
@@ -104,7 +105,7 @@ int HlokitAotRun::Run() {
     int64_t none = -1;
     // Those that wait for another device, or for infeed, end with it.
     if (failed && first_failure.compare_exchange_strong(none, device) && count > 1) Cancel();
-    if (exchange) exchange->waits.Leave(device, failed);
+    if (communicator) communicator->Leave(device, failed);
   };
   if (!hlokit::RunTogether(count, run)) {
     std::snprintf(error, sizeof(error), "the system starts no thread for each of %lld devices",

@@ -21,7 +21,7 @@ enum HlokitCollectiveKind {
   HLOKIT_RECEIVE = 9,  // zeros for whom no pair names as a target
 };
 
-// Folds `n` elements; sums have 16 bytes each at most, and may be of a wider type than `array`.
+// Combines `n` elements; sums have 16 bytes each at most, and may be of a wider type than `array`.
 // HLOKIT_REDUCER_FIRST: sums = array. NEXT: sums = reducer(sums, array). LAST: array = sums.
 typedef void (*HlokitReducer)(int64_t step, void* sums, void* array, int64_t n);
 enum { HLOKIT_REDUCER_FIRST = 0, HLOKIT_REDUCER_NEXT = 1, HLOKIT_REDUCER_LAST = 2 };
@@ -32,8 +32,8 @@ enum { HLOKIT_REDUCER_SUM_BYTES = 16 };
 typedef struct HlokitCollectiveArray {
   int64_t rows, row_bytes;
   int64_t element_bytes;
-  int64_t is_signed;   // of integers
-  HlokitReducer fold;  // null where nothing is folded
+  int64_t is_signed;      // of integers
+  HlokitReducer combine;  // null where nothing is combined
 } HlokitCollectiveArray;
 
 // One instruction, as compiled code describes it; all of it is constant.

@@ -34,8 +34,9 @@ struct HlokitRunContext {
   char error[HLOKIT_ERROR_SIZE];       // the message where `failed` is 1
   HlokitCallReference call_reference;  // null: such an instruction is an error
   void* user;                          // the owner's own data
-  void* queues;   // HlokitQueues of infeed and outfeed, see queues.h; may be null
-  void* devices;  // hlokit::Devices of the run, see devices.h; null: exchanges are errors
+  void* queues;  // HlokitQueues of infeed and outfeed, see queues.h; may be null
+  // hlokit::Communicator of the run, see communicator.h; null: collectives and messages are errors
+  void* communicator;
 };
 
 // Sets the error of a run; the first one wins. Any thread may call it. `message` is copied (and cut

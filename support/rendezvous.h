@@ -42,7 +42,8 @@ class Rendezvous {
   std::string Text(End end, const Waiter& waiter) const {
     switch (end) {
       case End::kStopped:
-        return std::string("stopped with the other devices at ") + waiter.at;
+        return std::string("stopped with the other devices at ") + waiter.at +
+               (reason_.empty() ? "" : ": " + reason_);
       case End::kDeadlock:
         return "devices wait for one another for ever: " + deadlock_;
       case End::kTaken:
@@ -60,6 +61,15 @@ class Rendezvous {
     if (failed) stopped_ = true;
     changed_.notify_all();
     CheckDeadlock();
+  }
+
+  // Stops those that wait for others, and those that will.
+  void Stop(const std::string& reason) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+    reason_ = reason;
+    changed_.notify_all();
   }
 
   // What follows is for what devices wait at: Meetings and Mailboxes.
@@ -144,6 +154,7 @@ class Rendezvous {
   std::condition_variable changed_;
   int64_t running_, waiting_ = 0;
   bool stopped_ = false, deadlocked_ = false;
+  std::string reason_;    // why Stop was called
   std::string deadlock_;  // who waited where, of the first deadlock
   std::vector<State> states_;
 };

@@ -169,6 +169,7 @@ class CpuBackend : public Backend {
     executable->set_step_limit(options.limits.steps);
     executable->set_exchanges(exchanges);
     executable->set_devices(std::move(devices));
+    executable->set_communicators(options.communicators);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

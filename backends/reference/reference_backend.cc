@@ -14,8 +14,9 @@ namespace {
 class ReferenceRun final : public PreparedRun {
  public:
   ReferenceRun(const Module& module, const InterpreterOptions& options,
+               const DeviceAssignment& devices, const CommunicatorFactory& communicators,
                absl::Span<const DeviceViews> arguments)
-      : module_(module), options_(options) {
+      : module_(module), options_(options), devices_(devices), communicators_(communicators) {
     for (const DeviceViews& device : arguments) {
       DeviceArguments& literals = arguments_.emplace_back();
       for (const ValueView& view : device)
@@ -25,7 +26,10 @@ class ReferenceRun final : public PreparedRun {
 
   absl::Status Run() override {
     results_.clear();  // before the next ones are made
-    ASSIGN_OR_RETURN(results_, InterpretDevices(module_, arguments_, options_));
+    const std::unique_ptr<Communicator> communicator = MakeCommunicator(communicators_, devices_);
+    InterpreterOptions options = options_;
+    options.communicator = communicator.get();
+    ASSIGN_OR_RETURN(results_, InterpretDevices(module_, arguments_, options));
     return absl::OkStatus();
   }
   absl::StatusOr<std::vector<Literal>> TakeResults() override { return std::move(results_); }
@@ -41,6 +45,8 @@ class ReferenceRun final : public PreparedRun {
 
   const Module& module_;
   const InterpreterOptions& options_;
+  const DeviceAssignment& devices_;
+  const CommunicatorFactory& communicators_;
   std::deque<Literal> copies_;
   std::vector<DeviceArguments> arguments_;
   std::vector<Literal> results_;
@@ -50,7 +56,9 @@ class ReferenceExecutable final : public Executable {
  public:
   ReferenceExecutable(std::unique_ptr<Module> module, DeviceAssignment devices,
                       const CompileOptions& options)
-      : module_(std::move(module)), devices_(std::move(devices)) {
+      : module_(std::move(module)),
+        devices_(std::move(devices)),
+        communicators_(options.communicators) {
     if (!devices_.AllLocal())
       options_.local_devices.assign(devices_.local().begin(), devices_.local().end());
     options_.flush_denormals = options.flush_denormals;
@@ -65,13 +73,15 @@ class ReferenceExecutable final : public Executable {
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareViews(
       absl::Span<const DeviceViews> arguments) override {
     return WithinMemory("a run's arrays", [&]() -> absl::StatusOr<std::unique_ptr<PreparedRun>> {
-      return std::make_unique<ReferenceRun>(*module_, options_, arguments);
+      return std::make_unique<ReferenceRun>(*module_, options_, devices_, communicators_,
+                                            arguments);
     });
   }
 
  private:
   std::unique_ptr<Module> module_;
   DeviceAssignment devices_;
+  CommunicatorFactory communicators_;
   InterpreterOptions options_;
   CompileStats stats_;
 };

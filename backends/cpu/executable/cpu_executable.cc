@@ -8,7 +8,6 @@
 
 #include "backends/cpu/executable/device_run_internal.h"
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
-#include "runtime/devices.h"
 #include "support/status.h"
 #include "support/threads.h"
 #include "support/within_memory.h"
@@ -29,17 +28,19 @@ class CpuRun final : public PreparedRun {
 
   absl::Status Run() override {
     const auto count = static_cast<int64_t>(devices_.size());
-    if (count == 1 && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
-    Devices devices(e_.devices().device_count());
-    if (count == 1) return devices_[0]->Run(nullptr, &devices);
-    const ModuleHeader& header = e_.module().header();
-    DeviceGroup group(e_.reference_options(), header.replica_count, header.num_partitions,
-                      &devices.waits);
+    const DeviceAssignment& devices = e_.devices();
+    const bool is_alone = devices.device_count() == 1;
+    if (is_alone && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
+    const std::unique_ptr<Communicator> communicator =
+        MakeCommunicator(e_.communicators(), devices);
+    if (is_alone) return devices_[0]->Run(nullptr, communicator.get());
+    DeviceGroup group(e_.reference_options(), devices.replica_count(), devices.partition_count(),
+                      communicator.get());
     std::vector<absl::Status> ends(devices_.size());
     const auto run = [&](int64_t local) {
       absl::Status& end = ends[static_cast<size_t>(local)];
-      end = devices_[static_cast<size_t>(local)]->Run(&group, &devices);
-      devices.waits.Leave(e_.devices().local()[local], !end.ok());
+      end = devices_[static_cast<size_t>(local)]->Run(&group, communicator.get());
+      communicator->Leave(devices.local()[local], !end.ok());
     };
     if (!RunTogether(count, run))
       return ResourceExhausted("the system starts no thread for each of ", count, " devices");

@@ -56,7 +56,10 @@ class CpuExecutable final : public Executable {
   void set_step_limit(int64_t limit) { step_limit_ = limit; }
   const DeviceAssignment& devices() const override { return devices_; }
   void set_devices(DeviceAssignment devices) { devices_ = std::move(devices); }
-  // Whether runs need hlokit::Devices to meet.
+  // Of each run's communicator.
+  const CommunicatorFactory& communicators() const { return communicators_; }
+  void set_communicators(CommunicatorFactory make) { communicators_ = std::move(make); }
+  // Whether compiled code exchanges data with other devices.
   bool exchanges() const { return exchanges_; }
   void set_exchanges(bool exchanges) { exchanges_ = exchanges; }
   // Whether the code counts the time of instructions.
@@ -77,6 +80,7 @@ class CpuExecutable final : public Executable {
   InterpreterOptions reference_options_;
   int64_t step_limit_ = 0;
   DeviceAssignment devices_{1, 1};
+  CommunicatorFactory communicators_;
   bool exchanges_ = false;
   bool profile_ = false;
   std::unique_ptr<Sanitizer> sanitizer_;

@@ -14,6 +14,7 @@
 #include "support/clock.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
+#include "types/literal_leaves.h"
 
 namespace hlokit {
 namespace {
@@ -25,16 +26,6 @@ uint64_t ReadClock() {
 #else
   return 0;  // profiles are empty
 #endif
-}
-
-// The leaves of a literal, depth first.
-template <typename L>
-void CollectLeaves(L& literal, std::vector<L*>& out) {
-  if (!literal.shape().IsTuple()) {
-    out.push_back(&literal);
-    return;
-  }
-  for (L& e : literal.elements()) CollectLeaves(e, out);
 }
 
 // A literal of `shape` from buffers in its layouts, taken in depth-first order from `next` on.
@@ -140,17 +131,17 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   return absl::OkStatus();
 }
 
-absl::Status DeviceRun::Failure(const Devices* devices) const {
-  using End = Rendezvous::End;
-  const End end = devices == nullptr ? End::kNone : devices->waits.end(device_);
+absl::Status DeviceRun::Failure(const Communicator* communicator) const {
+  using End = Communicator::End;
+  const End end = communicator == nullptr ? End::kNone : communicator->end(device_);
   if (end == End::kNone) return absl::InvalidArgumentError(context_.error);
   if (end == End::kStopped) return absl::CancelledError(context_.error);
   return WithPlace(FailedPrecondition(context_.error),
-                   e_.instruction(devices->waits.ended_at(device_))->place());
+                   e_.instruction(communicator->ended_at(device_))->place());
 }
 
-absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {
-  context_.devices = devices;
+absl::Status DeviceRun::Run(DeviceGroup* group, Communicator* communicator) {
+  context_.communicator = communicator;
   context_.failed = 0;
   group_ = group;
   alone_.reset();
@@ -167,7 +158,7 @@ absl::Status DeviceRun::Run(DeviceGroup* group, Devices* devices) {
   clock_ticks_ += ReadClock() - first;
   seconds_ += SteadySeconds() - start;
   RETURN_IF_ERROR(failure_);
-  if (context_.failed) return Failure(devices);
+  if (context_.failed) return Failure(communicator);
   if (e_.is_dynamic() && !SizesAreInRange())
     return InvalidArgument("the size of a dynamic dimension is out of range");
   if (e_.step_limit() > 0 && context_.steps_left < 0)

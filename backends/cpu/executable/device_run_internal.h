@@ -7,8 +7,8 @@
 
 #include "backends/cpu/executable/cpu_executable.h"
 #include "backends/cpu/sanitizer/shadow_memory_internal.h"
+#include "runtime/communicator.h"
 #include "runtime/context.h"
-#include "runtime/devices.h"
 
 namespace hlokit {
 
@@ -23,9 +23,9 @@ class DeviceRun {
   // `given`: the same arguments, to be taken where the program wants them (null: not this one); or
   // empty.
   absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {});
-  // With `group`, the devices of this run; null for a device that is alone. `devices`: where
-  // compiled code meets the others; null where it does not.
-  absl::Status Run(DeviceGroup* group, Devices* devices);
+  // With `group`, the devices of this run for reference kernels; null for a device that is alone.
+  // `communicator`: through which compiled code reaches the others; null where it does not.
+  absl::Status Run(DeviceGroup* group, Communicator* communicator);
   std::vector<InstructionTime> Profile() const;
   // The entry computation's result after the last run; to be called once.
   Literal TakeResult();
@@ -51,7 +51,7 @@ class DeviceRun {
   void BeginShadowed();
   void EndShadowed();
   // The status of code that reported an error.
-  absl::Status Failure(const Devices* devices) const;
+  absl::Status Failure(const Communicator* communicator) const;
   double TicksInside(const Computation& computation) const;
   Literal Take(const Shape& shape, size_t& next);
   // What the code's calls of reference kernels come to.

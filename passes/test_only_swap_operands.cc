@@ -1,4 +1,4 @@
-// test-only-swap-operands: a pass that does harm, for tests of what finds guilty passes.
+// test-only-swap-operands: swaps operands, correctly or not; for tests of bisection.
 // Swaps the operands of every instruction of one opcode with two operands of one shape (option
 // of=OPCODE, add by default). Run twice it undoes itself; on an opcode that does not commute the
 // result is wrong, which is the point.

@@ -1,4 +1,4 @@
-// call-inliner: puts the bodies of called computations in the places of their calls.
+// call-inliner: inlines called computations into their callers.
 // Matches call instructions without control edges, callees before callers, so that calls of calls
 // vanish too; where any was inlined, what nothing needs any more is removed. Calls marked
 // inlineable="false" stay. Cost: the size of what is copied; where that comes to more than

@@ -1,4 +1,5 @@
-// call-parameter-cleanup: what calls hand over for nothing.
+// call-parameter-cleanup: removes unused parameters of calls and results that only pass a parameter
+// through.
 // Matches calls of computations with this one caller that take parameters which nothing reads, or
 // give back one of their arguments. Leaves a call without the parameters, and the argument for
 // those who read what was given back. Cost: linear.

@@ -1,4 +1,4 @@
-// call-splitter: a call as two, one after the other.
+// call-splitter: splits a call in two at an instruction that a predicate selects.
 // Matches calls whose computation holds instructions of the opcode that the option `boundary` names
 // (of the computation that `calls` names, where it is given). Those and all that needs them go into
 // the second call; the rest stays in the first, which gives a tuple of what the second and the

@@ -1,4 +1,4 @@
-// conditional-canonicalizer: branches that take a tuple and give a tuple.
+// conditional-canonicalizer: makes the branches of conditionals take and return tuples.
 // Matches conditionals with a branch whose argument, or a result, that is an array. Leaves branches
 // (copies, where others call them too) that take and give tuples of one, tuples of the arguments
 // before the conditional and a get-tuple-element behind it. Cost: linear.

@@ -1,4 +1,4 @@
-// conditional-code-motion: what all branches do last, once behind the conditional.
+// conditional-code-motion: moves instructions that all branches of a conditional share out of it.
 // Matches conditionals all of whose branches give, as one part of their tuple, the same elementwise
 // operation, reshape or transpose of one operand; the branches, which no one else calls, give the
 // operand, and the operation follows the conditional. Where a branch computed the result for others

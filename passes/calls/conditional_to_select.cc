@@ -1,4 +1,5 @@
-// conditional-to-select: conditionals where only plain operations may stand.
+// conditional-to-select: converts conditionals inside map, reduce and similar computations to
+// selects.
 // Matches conditionals of two branches without side effects that give an array, in the functions of
 // map, reduce and the like. Leaves both branches in their place, and a select. Cost: the size of
 // the branches.

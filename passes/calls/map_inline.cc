@@ -1,4 +1,4 @@
-// map-inline: maps as the operations they apply.
+// map-inline: inlines map into the elementwise operations of its computation.
 // Matches map whose function consists of elementwise operations and constants; leaves those
 // operations on whole arrays. Cost: linear.
 //   map(x, y), to_apply={add(mul(a, b), a)}  ->  add(mul(x, y), x)

@@ -1,4 +1,5 @@
-// cpu-parallel-task-assigner: what is worth several threads, said in the text.
+// cpu-parallel-task-assigner: assigns outer_dimension_partitions to expensive instructions, for
+// parallel execution.
 // Elementwise operations, data movement, reductions and loop fusions that are dear enough move into
 // computations of their own (calls of parallel_NAME), and their configuration says in how many
 // parts each of the outer dimensions is to be computed (outer_dimension_partitions). What moves

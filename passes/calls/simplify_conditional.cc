@@ -1,4 +1,4 @@
-// simplify-conditional: choices that are known beforehand.
+// simplify-conditional: replaces conditionals on constants with calls.
 // Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Parts of
 // a conditional's result that nobody reads leave its tuple. Cost: linear; the size of branches that
 // have other callers too, which are copied.

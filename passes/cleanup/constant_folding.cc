@@ -1,4 +1,4 @@
-// constant_folding: computes instructions of constants.
+// constant_folding: evaluates instructions whose operands are all constants.
 // Matches elementwise operations, data movement, reductions and dots whose operands are all
 // constants, or broadcasts of constants besides them, with results and work of at most
 // kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. Values are the reference

@@ -1,4 +1,4 @@
-// zero_sized_hlo_elimination: arrays of no elements are constants.
+// zero_sized_hlo_elimination: replaces arrays without elements with constants.
 // Matches instructions without side effects whose result is an array of no elements; leaves
 // constants. Cost: linear.
 //   negate(f32[0,3] x)  ->  constant f32[0,3]

@@ -1,4 +1,5 @@
-// ar-crs-combiner: a sum over partitions and then one over replicas, as one over all devices.
+// ar-crs-combiner: combines a cross-partition all-reduce with the cross-replica all-reduce that
+// follows it.
 // Matches an all-reduce over all partitions of a replica that adds up (such as spmd-partitioning
 // leaves), followed by reshapes, transposes, conversions between floats, and additions or
 // subtractions of other such sums or of constants, and then by an all-reduce over replicas that

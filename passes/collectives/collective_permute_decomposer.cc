@@ -1,4 +1,4 @@
-// collective-permute-decomposer: transfers between pairs as sends and receives.
+// collective-permute-decomposer: decomposes collective-permutes into send and recv pairs.
 // A collective-permute of one array of at least `bytes` (0) over a channel becomes a recv and a
 // send with the same pairs, the send after the recv has begun, and what the recv-done gives: zeros
 // on a device that nothing is sent to. One without pairs stays. Exact.

@@ -1,4 +1,4 @@
-// dynamic_padder: bounded dynamic shapes as static ones, with masks where sizes matter.
+// dynamic_padder: replaces bounded dynamic shapes with static ones at their bounds, with masks.
 // Matches dimensions that set-dimension-size, dynamic-reshape or the entry's parameters make
 // dynamic, and what they flow into, through tuples, loops, branches and calls. Leaves arrays at
 // their bounds, with a scalar s32 that says each size: sums and products over a dynamic dimension

@@ -1,4 +1,5 @@
-// batched_gather_scatter_normalizer: gathers and scatters without batching dimensions.
+// batched_gather_scatter_normalizer: rewrites batching dimensions of gathers and scatters as
+// explicit indices.
 // A gather with operand_batching_dims (a scatter with input_batching_dims) reads (writes) each
 // batch at its own position: that position becomes part of the index vectors, as an iota next to
 // the indices. Exact. Cost: linear.

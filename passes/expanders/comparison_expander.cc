@@ -1,4 +1,4 @@
-// comparison-expander: compares floats in total order as integers.
+// comparison-expander: expands total-order comparisons of floats into integer comparisons.
 // A comparison of floats with type=TOTALORDER becomes one of integers: the bits of a negative
 // float, all but the sign flipped, are ordered as totalOrder wants. Exact. Cost: linear.
 //   -NaN < -inf < -1 < -0 < 0 < 1 < inf < NaN

@@ -1,4 +1,4 @@
-// cse_barrier_expander: takes barriers away once what they held apart has been left apart.
+// cse_barrier_expander: removes optimization barriers.
 // Matches opt-barrier; leaves its operand. Cost: linear.
 //
 // Barriers replaced by their operands.

@@ -1,4 +1,4 @@
-// gather_expander: gathers as slices and loops over them.
+// gather_expander: expands gathers into loops of dynamic-slices.
 // A gather of windows that are whole operands becomes a broadcast, one with a single index vector a
 // dynamic-slice. With the option `all`, others become a loop that takes a slice a round; without it
 // they stay, as on XLA's CPU. Gathers with dynamic dimensions stay. Exact. Cost: linear.

@@ -1,4 +1,4 @@
-// logistic-expander: writes logistic(x) as 1 / (1 + exp(-x)).
+// logistic-expander: expands logistic(x) into 1 / (1 + exp(-x)).
 // Results may differ from logistic's own by a few ulp. Cost: linear.
 //
 // logistic in terms of exp.

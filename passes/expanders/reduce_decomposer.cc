@@ -1,4 +1,4 @@
-// reduce-decomposer: reduces whose result keeps the order of the operand's dimensions.
+// reduce-decomposer: moves layout changes of reduces into copies.
 // A reduce into a layout other than the operand's, its reduced dimensions left out, becomes a
 // reduce into that one and a copy. Exact. Cost: linear.
 #include "ops/dim_lists.h"

@@ -1,4 +1,4 @@
-// reshape-decomposer: says of each reshape whether it moves data.
+// reshape-decomposer: decomposes reshapes into bitcasts and copies.
 // A reshape that leaves every element where it lies becomes a bitcast; any other becomes a copy
 // into row-major order before the bitcast, after it, or both. Runs after layout-assignment. Cost:
 // linear.

@@ -1,4 +1,4 @@
-// scaled-dot-rewriter: dots of scaled blocks as plain dots.
+// scaled-dot-rewriter: rewrites scaled-dot as a plain dot of the scaled operands.
 // scaled-dot becomes a dot of its operands, each multiplied by its scales spread over their blocks,
 // in f32 (f64 where the result is). Equal up to rounding. Operands of dynamic size stay. Cost:
 // linear in the operands, besides the dot.

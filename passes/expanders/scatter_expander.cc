@@ -1,4 +1,4 @@
-// scatter_expander: scatters as updates of slices, and loops over them.
+// scatter_expander: expands scatters into loops of dynamic-update-slices.
 //
 // Scatters as dynamic update slices.
 #include <algorithm>

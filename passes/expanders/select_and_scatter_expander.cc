@@ -1,4 +1,4 @@
-// select_and_scatter_expander: select-and-scatter as a reduce-window and a scatter.
+// select_and_scatter_expander: expands select-and-scatter into reduce-window and scatter.
 // A reduce-window over the operand and its coordinates finds what each window selects (-1: padding,
 // which never wins over an element), a scatter adds the sources there. Exact but for the order of
 // sums. Cost: linear.

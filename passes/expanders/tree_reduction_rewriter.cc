@@ -1,4 +1,4 @@
-// tree_reduction_rewriter: long reductions in two steps.
+// tree_reduction_rewriter: rewrites long reductions as two stages.
 // A reduce over a dimension longer than `window` (32) first reduces windows of that length, which
 // rounds less and has shorter chains. Reassociates floats. Stay: reduces of several arrays, and
 // those whose start is not the identity element (0 for add), which the first step would count more

@@ -1,4 +1,4 @@
-// window-splitter: windows in forms whose loops need no tests and few steps.
+// window-splitter: materializes the padding of reduce-windows and splits long windows.
 // Of reduce-windows of one array whose function and start are known (add with 0, maximum with the
 // lowest, ...), in row-major order:
 // - padding along the fastest dimension becomes a pad, so that neighbours are read side by side;

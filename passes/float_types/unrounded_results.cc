@@ -1,4 +1,4 @@
-// unrounded-results: what converts a result of arithmetic to f32 gets all its digits.
+// unrounded-results: recomputes bf16 results in f32 for converts to f32 (excess precision).
 // A result of bf16 arithmetic that a convert to f32 reads, and others besides, is computed once
 // more for the converts: fusion takes the copy up with them, and in one kernel they get it
 // unrounded (docs/cpu.md), as XLA's CPU has it by xla_allow_excess_precision. To be run right

@@ -1,4 +1,4 @@
-// multi_output_fusion: loops over the same arrays made one loop of several results.
+// multi_output_fusion: fuses siblings and producers with their consumers into multi-output fusions.
 //   m = a*m + b*g;  v = c*v + d*g*g;  p = p - m / sqrt(v)    ->  one fusion with results (m, v, p)
 #include <algorithm>
 #include <climits>

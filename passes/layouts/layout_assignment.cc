@@ -1,4 +1,4 @@
-// layout-assignment: gives every array a layout.
+// layout-assignment: assigns layouts to all instructions, with copies where constraints differ.
 // Leaves row-major order everywhere but where the outside or an instruction fixes another: the
 // entry's parameters and result, operands and results of custom calls, bitcasts and fusions. Copies
 // join the two. Cost: linear.

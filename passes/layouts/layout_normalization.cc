@@ -1,4 +1,5 @@
-// layout_normalization: one order of dimensions in memory, the row-major one.
+// layout_normalization: rewrites instructions so that all arrays have the default (major-to-minor)
+// layout.
 // Matches elementwise operations, movements and single reductions whose arrays lie in other orders
 // than the row-major one: computes them on arrays of permuted dimensions that are row-major, with
 // bitcasts around those whose order is fixed from outside; copies that change an order become

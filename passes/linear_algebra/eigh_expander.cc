@@ -1,4 +1,4 @@
-// eigh_expander: eigenvalues of symmetric matrices by rotations.
+// eigh_expander: expands the Eigh custom call into Jacobi iterations.
 // The custom call Eigh of real matrices (of which the lower triangle counts, the upper one where
 // its configuration begins with 0) becomes Jacobi's method: fifteen sweeps over all pairs of rows,
 // each pair rotated so that the elements between them vanish, in one loop; then the eigenvalues are

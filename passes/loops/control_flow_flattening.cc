@@ -1,4 +1,5 @@
-// control-flow-flattening: programs that run alone, and as long as one says.
+// control-flow-flattening: fixes trip counts and replaces communication with zeros, for
+// measurements on one device.
 // For measuring how fast a program is away from its host and the other devices: changes values.
 // Loops run `while-execution-count` (1) rounds, whatever their condition says; infeeds and what
 // collectives give become zeros, outfeeds go (`keep-infeed-outfeed`, `keep-comm` leave them).

@@ -1,4 +1,4 @@
-// hlo-module-dce: dead instructions, and state of loops that only computes itself.
+// hlo-module-dce: removes dead code of the whole module, dead elements of while state included.
 // Matches parts of a loop's tuple that nobody reads behind the loop and that neither the condition
 // nor a part that is read needs; the body passes them on as they came. Then removes what dce does.
 // Expects bodies with one caller. Cost: linear in the module, times the depth of loops' parts.

@@ -1,4 +1,5 @@
-// infeed-token-propagation: one order for all infeeds and outfeeds.
+// infeed-token-propagation: threads the tokens of infeeds and outfeeds through loops, conditionals
+// and calls.
 // Infeeds and outfeeds whose token comes out of nowhere (an after-all of nothing) are put in the
 // order of the text by tokens: within a loop's body from its state, which gets a token more, and so
 // from round to round; before and behind the loop through its initial value and its result. Loops

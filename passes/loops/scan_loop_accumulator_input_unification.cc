@@ -1,4 +1,5 @@
-// scan_loop_accumulator_input_unification: one array of a loop for what comes and what goes.
+// scan_loop_accumulator_input_unification: makes a loop write the rows of the array that it reads,
+// instead of a second array.
 // Matches loops that read rows of an array which never changes, row i in round i, and write as many
 // rows of an array of that shape which nothing else in the loop reads: rows are read from the
 // written array, which starts as the read one. The old start of that array must not matter: every

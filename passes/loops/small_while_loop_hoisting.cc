@@ -1,4 +1,4 @@
-// small-while-loop-hoisting: short loops as calls that compile into one function.
+// small-while-loop-hoisting: outlines short loops into calls that compile into one function.
 // Matches while loops whose body and condition move few bytes a round, talk to no one and call
 // nothing foreign. Leaves a call, marked xla_cpu_small_call="true", of a computation that is the
 // loop alone. Cost: linear.

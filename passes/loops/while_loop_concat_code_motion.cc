@@ -1,5 +1,4 @@
-// while-loop-concat-code-motion: parts of a loop's state that are joined in every round, joined
-// once.
+// while-loop-concat-code-motion: moves concatenates of loop state out of the loop.
 // Matches concatenations, in a loop's body, of parts of its state that are of one shape and whose
 // next values are computed alike: elementwise from such parts, from the slices of one array, or
 // from equal scalars broadcast. The parts become one of the state, joined before the loop and

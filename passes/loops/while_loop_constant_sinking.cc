@@ -1,4 +1,4 @@
-// while-loop-constant-sinking: lets loop bodies see the constants of their initial state.
+// while-loop-constant-sinking: sinks constants of the initial state into the loop body.
 //   state = (0, c): body reads part 1  ->  body reads c
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"

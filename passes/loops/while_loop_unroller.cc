@@ -1,4 +1,4 @@
-// while_loop_unroller: loops of few rounds as those rounds.
+// while_loop_unroller: unrolls while loops of few iterations.
 // Matches loops without side effects that count from a constant to a constant; leaves their body,
 // as often as they run. Inner loops first. Cost: the size of what is copied.
 //   while (i < 3) { s = f(s) }  ->  f(f(f(s)))

@@ -1,4 +1,5 @@
-// dynamic-dimension-simplifier: the chains that dynamic sizes leave behind.
+// dynamic-dimension-simplifier: removes reshapes, slices and concatenates of dimension sizes that
+// cancel out.
 // Matches converts to the same type, reshapes to the same shape and back, reshapes of broadcasts to
 // what was broadcast, concatenations of concatenations of vectors, and slices of a concatenation
 // that are one of its operands. Leaves what they give. Cost: linear.

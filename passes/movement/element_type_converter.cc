@@ -1,4 +1,4 @@
-// element_type_converter: operations of one type in another.
+// element_type_converter: computes in another element type instead of one that the target lacks.
 // Matches arithmetic, dots and convolutions with a result or an operand of one float type; leaves
 // the operation in another, with conversions before and behind it. Operations that call
 // computations and those that only move data stay. Results round once, in the end. Options:

@@ -1,4 +1,5 @@
-// gather_simplifier: gathers in the form that a loop over rows of indices computes.
+// gather_simplifier: canonicalizes gathers: two-dimensional indices, one start vector a row,
+// collapsed dimensions by reshape.
 // Matches gathers without batching dimensions. Leaves a gather of indices [rows, coordinates] that
 // gives [rows, whole slice], with a transpose and a reshape of the indices before it, and reshapes
 // and a transpose of the result behind it, each where it moves or counts anything. Cost: linear.

@@ -1,4 +1,5 @@
-// reshape-mover: reshapes and transposes below elementwise operations.
+// reshape-mover: moves reshapes and transposes from the operands of elementwise operations to their
+// results.
 // Matches elementwise operations all of whose operands are reshapes from one shape (or transposes
 // of one kind), or constants and broadcasts of scalars, where every user of those reshapes can move
 // too. Leaves the operation on what was reshaped and one reshape of its result. One level a run:

@@ -1,4 +1,4 @@
-// scatter_simplifier: scatters in the form that a loop over rows of indices computes.
+// scatter_simplifier: canonicalizes scatters: two-dimensional indices, updates of one window a row.
 // Matches scatters without batching dimensions. Leaves a scatter of indices [rows, coordinates] and
 // updates [rows, whole window], with transposes and reshapes of both before it, each where it moves
 // or counts anything. Cost: linear.

@@ -1,4 +1,4 @@
-// dot_decomposer: gives every dot the form batch, rows, contracted x batch, contracted, columns.
+// dot_decomposer: canonicalizes dots to [batch, rows, contracted] x [batch, contracted, columns].
 // A dot that contracts other than one dimension, keeps more than one of an operand, or has batch
 // dimensions elsewhere than in front becomes transposes and reshapes of both operands, a dot of the
 // plain form, and a reshape of its result. Values are the same bit for bit up to the order of the

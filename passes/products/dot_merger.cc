@@ -1,4 +1,4 @@
-// dot-merger: products with one matrix as one product.
+// dot-merger: merges dots that share an operand into one dot of concatenated operands.
 // Matches dots of matrices, contracted alike, that share their left side and of which none needs
 // another. Leaves one dot with the right sides side by side, and slices of it. Cost: the number of
 // dots of one left side, squared.

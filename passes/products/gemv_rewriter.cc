@@ -1,4 +1,4 @@
-// gemv-rewriter: products with vectors as products with matrices of one row or column.
+// gemv-rewriter: rewrites matrix-vector dots as matrix-matrix dots with one row or column.
 // Matches dots one of whose operands has only batch and contracted dimensions (and the other one
 // more dimension). Leaves a dot with a dimension of size one in its place, and reshapes around it.
 // Cost: linear.

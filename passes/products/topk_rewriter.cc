@@ -1,4 +1,4 @@
-// topk-rewriter: the first elements of a descending sort as one TopK.
+// topk-rewriter: rewrites a slice of a descending sort as the TopK custom call.
 // Matches sorts along the last dimension of a matrix or vector, alone or with an iota of that
 // dimension, by "greater" in total order (any order of greater where the sort is not stable), whose
 // every reader is a slice of the first k. Leaves custom-call "TopK" of the array and what reads its

@@ -1,4 +1,4 @@
-// transpose-folding: lets dots read transposed and converted operands as they lie.
+// transpose-folding: folds transposes and widening converts into the operands of dots.
 // Matches dots of transposes whose free dimensions keep their order, transposes that swap a dot's
 // two sides, and f32 dots of operands both widened from bf16 or f16 (products of such numbers are
 // exact in f32, where sums are formed in any case). Leaves dots with other dimension numbers, and

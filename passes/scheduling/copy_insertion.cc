@@ -1,4 +1,4 @@
-// copy-insertion: copies where an array would be written over while it is still read.
+// copy-insertion: inserts the copies that make in-place updates and buffer sharing correct.
 // Matches arrays that share memory by their nature: a loop's initial value, its state and the next
 // one; the array that dynamic-update-slice, scatter or sort changes; the module's result. Leaves a
 // copy where one of them is a constant or a parameter, is needed twice, or may still be read when

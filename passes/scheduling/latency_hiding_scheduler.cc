@@ -1,4 +1,5 @@
-// latency-hiding-scheduler: transfers begin early and are waited for late.
+// latency-hiding-scheduler: schedules asynchronous starts early and dones late, to overlap
+// communication with computation.
 // Gives every computation that runs on its own, and those that functions call, a schedule: starts
 // of transfers (all-reduce-start, copy-start, send, ...) come as soon as they can, with what they
 // need before them, dones as late as possible; all else keeps the order of the text. Cost: linear

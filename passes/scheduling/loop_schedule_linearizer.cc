@@ -1,4 +1,5 @@
-// loop-schedule-linearizer: reads of a loop's state before what replaces it.
+// loop-schedule-linearizer: adds control dependencies that read loop state before it is
+// overwritten, where that saves copies.
 // Matches, in bodies of loops, instructions that compute the next value of a part of the state, and
 // readers of that part that could run after them: orders these before by control dependences, so
 // that the part can be written in its place without a copy. Where that would be a cycle, nothing.

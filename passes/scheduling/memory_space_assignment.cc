@@ -1,4 +1,4 @@
-// memory-space-assignment: which arrays live in a small, fast memory.
+// memory-space-assignment: assigns short-lived buffers to a small fast memory space.
 // Puts arrays that an instruction makes and plain instructions of the same computation read into
 // memory `space` (1) for all of their lives, those first that cost fewest bytes per read, as long
 // as never more than `bytes` (16 MiB) lie there at once; what loops, calls and branches put there

@@ -1,9 +1,9 @@
-// rematerialization: values computed again instead of kept.
+// rematerialization: recomputes values instead of keeping them, to stay below a memory limit.
 // While the values alive at once in a computation, in the order of its text, take more than `limit`
 // bytes, a value that is alive there only for users that come later is computed again for them,
 // just before the first (a control dependence sees to it), where that costs little (elementwise
-// operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact.
-// Cost: the size of the computation for each.
+// operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact. Cost: the size of
+// the computation for each.
 //
 // Recomputation above a limit of memory.
 #include "passes/framework/pass.h"

@@ -1,4 +1,4 @@
-// sharding-format-picker: shardings written as lists of devices, or as ranges of them.
+// sharding-format-picker: rewrites shardings as iota tile assignments (V2) or as device lists (V1).
 // Leaves tiled shardings as ranges (devices=[2,2]<=[4]) where their devices are one in order or a
 // transposed matrix of numbers; with the option v1 as lists (devices=[2,2]0,1,2,3). What they say
 // stays the same. Cost: the devices that are named.

@@ -1,4 +1,4 @@
-// spmd-partitioning: one program for all partitions out of a program on whole arrays.
+// spmd-partitioning: partitions a module with shardings into the program of one device (SPMD).
 // Cuts every array as its sharding says (an instruction without one as its operands are cut), and
 // puts collectives where an instruction needs more than its own part: elementwise operations,
 // broadcasts, transposes, reshapes, slices, pads, concatenations, gathers, sorts, reduces, dots and

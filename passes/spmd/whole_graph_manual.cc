@@ -1,4 +1,4 @@
-// whole-graph-manual-pass: every device's program as it stands.
+// whole-graph-manual-pass: marks the whole module as manually sharded.
 // Marks each instruction of computations that run on their own, and that has no sharding yet, as
 // manual (of tuples, each part), so that a partitioner takes all of it as it is. Cost: linear.
 //

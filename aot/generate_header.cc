@@ -133,8 +133,8 @@ void ExplainSizes(const std::vector<AotSize>& sizes, std::vector<Accessor>& acce
                      accessors[size.array].array.name, ", 0 to ", size.bound, ".");
 }
 
-// Which of several devices a function is about: as a parameter behind others, alone and before
-// others; as an argument behind others and alone; in the names of the runtime's functions.
+// Which of several devices a function is about: as a parameter after others, alone and before
+// others; as an argument after others and alone; in the names of the runtime's functions.
 std::string FillDevice(absl::string_view pattern, bool several) {
   return absl::StrReplaceAll(pattern, {{"$AND_DEVICE", several ? ", int64_t device" : ""},
                                        {"$DEVICE_AND", several ? "int64_t device, " : ""},

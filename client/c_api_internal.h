@@ -61,7 +61,7 @@ hlokit_error* Guarded(std::initializer_list<NeededPointer> needed, const Call& c
 hlokit_error* GiveBuffer(DataOr data, hlokit_buffer** out);
 // The values of buffers, null for null.
 std::vector<const GlobalData*> DataOf(const hlokit_buffer* const* arguments, size_t count);
-// Bytes that hlokit_bytes_free frees, with a zero behind them that `size` (may be null) leaves out.
+// Bytes that hlokit_bytes_free frees, with a zero after them that `size` (may be null) leaves out.
 char* GiveBytes(absl::string_view bytes, size_t* size);
 // The shape that `text` says, of an array of `size` bytes.
 absl::StatusOr<Shape> ShapeOfBytes(const char* text, size_t size);

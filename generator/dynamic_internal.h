@@ -8,7 +8,7 @@ namespace hlokit {
 // Some operations one after the other over arrays with several dynamic dimensions, whose sizes may
 // be 0, 1 or unequal between operands. Keeps what comes out by KeepInside.
 void DynamicChain(GeneratedCode& s);
-// Keeps x, whose floats are at most `most`, with zeros behind its sizes in an array without
+// Keeps x, whose floats are at most `most`, with zeros beyond its sizes in an array without
 // dynamic dimensions, and the sizes.
 void KeepInside(GeneratedCode& s, Instruction* x, double most);
 

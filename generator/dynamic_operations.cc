@@ -1,7 +1,7 @@
 // Chains of operations over arrays of which several dimensions have sizes that only the run knows.
 //
 // Integers throughout (floats hold small ones), so that every execution gives the same bits. What a
-// chain leaves is kept with zeros behind its sizes. No step reads elements behind a size: what
+// chain leaves is kept with zeros beyond its sizes. No step reads elements beyond a size: what
 // these are is not defined.
 #include <algorithm>
 
@@ -364,7 +364,7 @@ Sized Reduced(GeneratedCode& s, const Sized& x) {
           std::max(100.0, x.most * count)};
 }
 
-// The last dimension of x with the first (behind a batch) of another array.
+// The last dimension of x with the first (after a batch) of another array.
 Sized Multiplied(GeneratedCode& s, const Sized& x) {
   const bool has_batch = x.rank() > 1 && s.random().Chance(0.4);
   const int64_t contracted = x.rank() - 1;

@@ -4,7 +4,7 @@
 //
 // Each is its number, the type that it rounds to, what it does, and the step that it reads. `scale`
 // and `invscale` multiply and divide by a scalar, `add` adds an array, `relu` drops what is
-// negative, `amax` is the largest magnitude. Scalars and arrays are the call's operands behind the
+// negative, `amax` is the largest magnitude. Scalars and arrays are the call's operands after the
 // convolution's two, in the order of the steps that take one.
 #pragma once
 

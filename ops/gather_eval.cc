@@ -66,7 +66,7 @@ absl::StatusOr<Literal> EvaluateGather(const EvalContext& context) {
   const std::vector<int64_t> targets = Offsets(vectors.batch_sizes, Pick(out_strides, places));
   for (size_t k = 0; k < places.size(); ++k) size(places[k], vectors.batch_sizes[k]);
   if (result.element_count() == 0 || operand.element_count() == 0) return result;  // zeros
-  // So is what slices of nothing give whose empty dimension is dropped: a start may lie behind the
+  // So is what slices of nothing give whose empty dimension is dropped: a start may lie beyond the
   // operand.
   if (std::find(attrs.slice_sizes.begin(), attrs.slice_sizes.end(), 0) != attrs.slice_sizes.end())
     return result;

@@ -14,7 +14,7 @@ void Normalize(Instruction& instruction);
 void Normalize(std::vector<OriginRecovery>& table);
 
 // The text of a tuple of original values: places without one are `()` in front of others and left
-// out behind them; empty where there is no value at all.
+// out after them; empty where there is no value at all.
 std::string OriginTuple(std::vector<std::string> elements);
 
 // Takes `"wait_on_operation_queues":[],` out, which says nothing and which only some versions

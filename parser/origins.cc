@@ -32,7 +32,7 @@ std::string TextOf(const OriginalArray& array) {
 }
 
 // Places without a value leave nothing in `text`; in a tuple, such are `()` in front of others and
-// left out behind them.
+// left out after them.
 bool ReadTree(Reader& r, std::string& text) {
   Reader::Depth depth(r);
   if (!depth.ok()) return false;
@@ -52,7 +52,7 @@ bool ReadTree(Reader& r, std::string& text) {
   return r.Eat(')', "after the original values of a tuple");
 }
 
-// The quote that ends a text which starts behind `open` and stands on lines of its own; null where
+// The quote that ends a text which starts after `open` and stands on lines of its own; null where
 // none does. XLA prints modules so, whatever quotes are in them.
 const char* LoneQuote(const Reader& r, const char* open) {
   if (open[1] != '\n') return nullptr;

@@ -17,10 +17,10 @@ struct DynamicEntry {
   };
   std::vector<Shape> parameters;  // of the module as it was
   Shape result;
-  std::vector<Size> arguments;  // what the s32[] parameters behind those are
-  // The leaf behind those of `result` is a pred[]: whether all sizes that were set are in range.
+  std::vector<Size> arguments;  // what the s32[] parameters after those are
+  // The leaf after those of `result` is a pred[]: whether all sizes that were set are in range.
   bool checked = false;
-  std::vector<Size> results;  // what the s32[] leaves behind that are
+  std::vector<Size> results;  // what the s32[] leaves after that are
 };
 
 // Removes what hides dynamic dimensions from dynamic_padder: what nothing calls, calls, and fusions

@@ -1,7 +1,7 @@
 // conditional-canonicalizer: makes the branches of conditionals take and return tuples.
 // Matches conditionals with a branch whose argument, or a result, that is an array. Leaves branches
 // (copies, where others call them too) that take and give tuples of one, tuples of the arguments
-// before the conditional and a get-tuple-element behind it. Cost: linear.
+// before the conditional and a get-tuple-element after it. Cost: linear.
 //   conditional(p, x, y)  ->  get-tuple-element(conditional(p, (x), (y)), 0)
 #include "passes/framework/pass.h"
 #include "passes/rewrite/while_state.h"

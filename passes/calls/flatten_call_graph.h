@@ -6,7 +6,7 @@
 
 namespace hlokit {
 
-// Matches computations with several callers; leaves a copy for each further caller behind. Cost:
+// Matches computations with several callers; gives each further caller a copy. Cost:
 // the size of the copies, which grow with every level of sharing (refused above
 // kMaxFlattenedInstructions).
 inline constexpr int64_t kMaxFlattenedInstructions = 500'000;

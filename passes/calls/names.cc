@@ -45,7 +45,7 @@ absl::string_view KindPrefix(const Instruction& fusion) {
   return kind == FusionKind::kOutput ? "output_" : "";
 }
 
-// Whether `name` is `wanted`, perhaps with a number behind it.
+// Whether `name` is `wanted`, perhaps with a number after it.
 bool IsNamed(absl::string_view name, absl::string_view wanted) {
   if (!absl::ConsumePrefix(&name, wanted)) return false;
   return name.empty() || name[0] == '.';

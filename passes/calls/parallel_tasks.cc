@@ -1,6 +1,6 @@
 // cpu-parallel-task-assigner: assigns outer_dimension_partitions to expensive instructions, for
 // parallel execution.
-// Elementwise operations, data movement, reductions and loop fusions that are dear enough move into
+// Elementwise operations, data movement, reductions and loop fusions that cost enough move into
 // computations of their own (calls of parallel_NAME), and their configuration says in how many
 // parts each of the outer dimensions is to be computed (outer_dimension_partitions). What moves
 // more than it computes gets a part for each 256 KiB, at most the root of the threads; all else one

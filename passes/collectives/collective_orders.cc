@@ -263,7 +263,7 @@ std::unique_ptr<Pass> CreateSubByteCollectiveNormalization() {
   return MakeExpander("sub-byte-collective-normalization", MoveBytes);
 }
 
-// canon-all-gather-for-cse: reshapes that an all-gather reads move behind it, so that those of one
+// canon-all-gather-for-cse: reshapes that an all-gather reads move after it, so that those of one
 // array become alike. Exact.
 std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse() {
   return MakeExpander("canon-all-gather-for-cse", GatherBeforeReshape);

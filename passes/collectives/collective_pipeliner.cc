@@ -67,7 +67,7 @@ Parts PartsOf(HloWriter& w, Instruction* tuple) {
   return parts;
 }
 
-// An update of part `part`, and what makes it out of a collective: behind that, in order, what
+// An update of part `part`, and what makes it out of a collective: after that, in order, what
 // only changes the form of its result.
 struct Delayed {
   int64_t part;
@@ -178,7 +178,7 @@ class ForwardPipeliner {
   }
 
  private:
-  // The old body with the parts left as they were, and what is kept behind them.
+  // The old body with the parts left as they were, and what is kept after them.
   Computation* RoundWithoutUpdates() {
     Computation* round = old_.body->Clone(".round");
     Rewriter r(*round);
@@ -434,14 +434,14 @@ absl::StatusOr<bool> SinkForward(Computation& c, RewriteControl& control) {
 
 // collective-pipeliner-forward. Matches collectives whose result, perhaps reshaped or converted, a
 // round does nothing with but write it into a part of the state that it does not read: each round
-// makes that of the round before, which waits in the state; the last is made behind the loop.
+// makes that of the round before, which waits in the state; the last is made after the loop.
 std::unique_ptr<Pass> CreateCollectivePipelinerForward() {
   return MakeComputationPass("collective-pipeliner-forward", PipelineForward);
 }
 
 // collective-pipeliner-backward. Matches collectives that need only the loop's counter and what
 // never changes: each round makes that of the next round, the first is made before the loop, and
-// the last round runs behind it.
+// the last round runs after it.
 std::unique_ptr<Pass> CreateCollectivePipelinerBackward() {
   return MakeComputationPass("collective-pipeliner-backward", PipelineBackward);
 }

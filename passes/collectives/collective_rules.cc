@@ -303,7 +303,7 @@ Made CreateReduceScatter(Instruction* i, Rewriter& r) {
   return made;
 }
 
-// A reshape that an all-gather or all-reduce reads moves behind it.
+// A reshape that an all-gather or all-reduce reads moves after it.
 Made ReorderTransformation(Instruction* i, Rewriter& r) {
   const bool gather = i->opcode() == Opcode::kAllGather;
   if ((!gather && i->opcode() != Opcode::kAllReduce) || !i->shape().IsArray() ||
@@ -428,7 +428,7 @@ std::unique_ptr<Pass> CreateAllReduceContiguous() {
 }
 
 // collective-transformation-reorderer: a reshape that only an all-gather or all-reduce reads, and
-// that leaves the gathered dimension as it is, moves behind it. Exact.
+// that leaves the gathered dimension as it is, moves after it. Exact.
 std::unique_ptr<Pass> CreateCollectiveTransformationReorderer() {
   return MakeExpander("collective-transformation-reorderer", ReorderTransformation);
 }

@@ -102,7 +102,7 @@ class SpaceToBatch {
     padding[space] = {d.pad_low, length - d.pad_low - input->shape().dims[space], 0};
     return w_.Pad(input, w_.Integer(input->shape().type, 0), padding);
   }
-  // The stretches one behind the other again.
+  // The stretches one after the other again.
   Instruction* Joined(Instruction* made) {
     const int64_t batch = attrs_.dim_labels.output_batch, each = i_->shape().dims[batch];
     const int64_t space = attrs_.dim_labels.output_spatial[cut_.s];

@@ -61,7 +61,7 @@ class DynamicArrays {
   // holds; null where those have no sizes.
   using Masked = std::function<bool(int64_t d)>;
   Instruction* Inside(const Instruction* x, const Masked& masked);
-  // What stands for x with the scalar `filler`, or elements of such an array, behind those sizes.
+  // What stands for x with the scalar `filler`, or elements of such an array, beyond those sizes.
   Instruction* Filled(Instruction* x, Instruction* filler, const Masked& masked);
 
   // s32 arithmetic on sizes.
@@ -83,7 +83,7 @@ class DynamicArrays {
 };
 
 // Which instructions can be computed at their bounds, and how. `can` holds for what `pad` takes,
-// and for nothing that depends on elements behind a size.
+// and for nothing that depends on elements beyond a size.
 struct PadRule {
   Opcode opcode;
   bool (*can)(const Instruction&);

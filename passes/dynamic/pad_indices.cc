@@ -118,7 +118,7 @@ bool CanScatter(const Instruction& i) {
   return true;
 }
 
-// Updates behind the size of their array, and windows that reach behind that of the operand, get an
+// Updates beyond the size of their array, and windows that reach beyond that of the operand, get an
 // index that no window fits at.
 void PadScatter(DynamicArrays& a, Instruction* i) {
   const auto& attrs = i->attr<ScatterAttrs>();

@@ -22,7 +22,7 @@ void PadGetSize(DynamicArrays& a, Instruction* i) {
   a.Note(i, a.SizeOf(i->operand(0), i->attr<DimensionsAttrs>().dimensions[0]), {});
 }
 
-// Each part over what the one before it leaves behind its size.
+// Each part over what the one before it leaves beyond its size.
 void PadConcatenate(DynamicArrays& a, Instruction* i) {
   const int64_t dim = i->attr<DimensionsAttrs>().dimensions[0];
   if (!i->shape().IsDynamic(dim)) return a.NoteAlong(i, a.CloneAtBounds(i));
@@ -47,7 +47,7 @@ bool CanUpdate(const Instruction& i) {
                       [](const Instruction* start) { return IsDynamicArray(start->shape()); });
 }
 
-// What lies behind the sizes of the update stays as it was. Where the update is as long as the
+// What lies beyond the sizes of the update stays as it was. Where the update is as long as the
 // result, its size is the result's.
 void PadUpdate(DynamicArrays& a, Instruction* i) {
   Instruction* update = i->operand(1);
@@ -108,7 +108,7 @@ void PadPad(DynamicArrays& a, Instruction* i) {
   a.Note(i, a.rewriter().Clone(i, AtBounds(i->shape()), {filled, value}), std::move(sizes));
 }
 
-// Turned at the bounds; then what was behind the size stands in front, and is skipped.
+// Reversed at the bounds; then what was beyond the size stands in front, and is skipped.
 void PadReverse(DynamicArrays& a, Instruction* i) {
   Instruction* x = i->operand(0);
   Instruction* turned = a.CloneAtBounds(i);

@@ -13,7 +13,7 @@ using Sizes = DynamicArrays::Sizes;
 
 bool Always(const Instruction&) { return true; }
 
-// The comparator over one more pair of pred, which say what is behind the size: that comes last, in
+// The comparator over one more pair of pred, which say what is beyond the size: that comes last, in
 // the order in which it stands.
 Computation* BehindIsLast(const Computation& comparator, Module& module) {
   Computation* c = module.AddComputation("behind_is_last");
@@ -58,7 +58,7 @@ void PadSort(DynamicArrays& a, Instruction* i) {
   a.NoteParts(i, parts, sizes);
 }
 
-// What is behind the size loses against all values, and ties in favour of what is in front.
+// What is beyond the size loses against all values, and ties in favour of what is in front.
 void PadTopK(DynamicArrays& a, Instruction* i) {
   HloWriter& w = a.w();
   Instruction* x = i->operand(0);
@@ -95,7 +95,7 @@ bool CanSelectAndScatter(const Instruction& i) {
   return picks && HasKnownIdentity(*i.called(1), i.shape().type);
 }
 
-// What is behind the operand's size is picked by no window with another element, and what is behind
+// What is beyond the operand's size is picked by no window with another element, and what is beyond
 // the source's changes nothing.
 void PadSelectAndScatter(DynamicArrays& a, Instruction* i) {
   HloWriter& w = a.w();

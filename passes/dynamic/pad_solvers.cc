@@ -11,7 +11,7 @@ using Sizes = DynamicArrays::Sizes;
 
 bool Always(const Instruction&) { return true; }
 
-// Square matrices that are the identity behind their size.
+// Square matrices that are the identity beyond their size.
 Instruction* WithIdentity(DynamicArrays& a, Instruction* x) {
   HloWriter& w = a.w();
   const Shape& shape = x->shape();

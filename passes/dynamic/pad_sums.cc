@@ -89,7 +89,7 @@ bool AgreeInSizes(const DynamicArrays& a, const Instruction* i) {
   return true;
 }
 
-// Each array with its own initial value behind its own sizes, as XLA has it.
+// Each array with its own initial value beyond its own sizes, as XLA has it.
 std::vector<Instruction*> EachFilled(DynamicArrays& a, Instruction* i,
                                      const DynamicArrays::Masked& masked) {
   std::vector<Instruction*> operands = a.PaddedOperands(i);

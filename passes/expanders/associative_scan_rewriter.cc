@@ -37,7 +37,7 @@ class BlockedScan {
     const int64_t blocks = (steps + block_ - 1) / block_;
     const bool reverse = scan_->attr<ScanAttrs>().is_reverse;
     PaddingConfig padding(x->shape().rank());
-    // What is added behind the last step changes nothing.
+    // What is added after the last step changes nothing.
     (reverse ? padding[dim_].low : padding[dim_].high) = blocks * block_ - steps;
     DimVector split = x->shape().dims;
     split[dim_] = block_;

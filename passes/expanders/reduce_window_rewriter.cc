@@ -66,7 +66,7 @@ struct Scan {
   }
 
  private:
-  // With `padding` before (or behind) the elements.
+  // With `padding` before (or after) the elements.
   Instruction* Direct(HloWriter& w, Instruction* x, int64_t dim, int64_t padding) const {
     Window window(x->shape().rank());
     window[dim].size = x->shape().dims[dim];

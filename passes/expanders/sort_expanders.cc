@@ -9,7 +9,7 @@
 namespace hlokit {
 namespace {
 
-// The comparator with two positions behind its parameters: they decide where neither value comes
+// The comparator with two positions after its parameters: they decide where neither value comes
 // first.
 Computation* WithPositions(Computation& less, ElementType type) {
   Computation* c = less.module()->AddComputation(absl::StrCat(less.name(), ".stable"));

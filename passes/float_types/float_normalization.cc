@@ -197,7 +197,7 @@ absl::StatusOr<Instruction*> Normalize(Instruction* i, Rewriter& r, Narrowed& ow
   return w.Tuple(parts);
 }
 
-// The rewrite, and the tuples that it took apart and left behind cleaned away.
+// The rewrite; tuples that it decomposed are removed.
 class Normalization final : public Pass {
  public:
   Normalization(absl::string_view name, Widening types)

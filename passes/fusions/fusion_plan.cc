@@ -51,7 +51,7 @@ bool IsPointwise(const Instruction* i) {
 }  // namespace
 
 // True where an array that is updated in place somewhere is read: then the read must not move
-// behind the update.
+// after the update.
 bool FusionPlan::ReadsUpdated(const Instruction* i) const {
   for (const Instruction* operand : i->operands())
     if (operand->shape().rank() > 0 && updated_.contains(operand)) return true;

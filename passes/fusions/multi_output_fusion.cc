@@ -74,7 +74,7 @@ class Fuser {
     depth_[i->id()] = depth;
   }
 
-  // What stands behind a new instruction may have come to stand deeper.
+  // What stands after a new instruction may have come to stand deeper.
   void Deepen(Instruction* from) {
     std::vector<Instruction*> work = {from};
     while (!work.empty()) {

@@ -107,8 +107,8 @@ Made TransferAsync(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-// host-offload-legalize. Matches layout changes right behind MoveToHost, which move before it, and
-// right before MoveToDevice, which move behind it, so that only the device changes layouts; slices
+// host-offload-legalize. Matches layout changes right after MoveToHost, which move before it, and
+// right before MoveToDevice, which move after it, so that only the device changes layouts; slices
 // without strides that are moved to the device, which become dynamic slices; broadcasts into which
 // several updates are moved, of which each gets its own. Exact.
 std::unique_ptr<Pass> CreateHostOffloadLegalize() {

@@ -3,7 +3,7 @@
 // Matches loops that are known to run at least once and hand on as a part of their state what a
 // collective-permute sends that nothing else in the round reads; the condition must not read that
 // part. Leaves the value that was sent in the state, a collective-permute at the start of each
-// round but the first (where a choice takes what the loop began with), and one behind the loop. So
+// round but the first (where a choice takes what the loop began with), and one after the loop. So
 // the transfer can overlap with what does not need it. Exact. Cost: linear.
 //   body: x' = permute(f(x))
 //     ->  body: y = select(first, x, permute(x)), x' = f(y); after the loop: permute(x)

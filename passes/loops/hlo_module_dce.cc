@@ -1,5 +1,5 @@
 // hlo-module-dce: removes dead code of the whole module, dead elements of while state included.
-// Matches parts of a loop's tuple that nobody reads behind the loop and that neither the condition
+// Matches parts of a loop's tuple that nobody reads after the loop and that neither the condition
 // nor a part that is read needs; the body passes them on as they came. Then removes what dce does.
 // Expects bodies with one caller. Cost: linear in the module, times the depth of loops' parts.
 //   state (i, a), nothing reads a  ->  body returns part 1 unchanged

@@ -2,7 +2,7 @@
 // Matches concatenations, in a loop's body, of parts of its state that are of one shape and whose
 // next values are computed alike: elementwise from such parts, from the slices of one array, or
 // from equal scalars broadcast. The parts become one of the state, joined before the loop and
-// sliced behind it; what else reads them in the body reads slices. The option `min-operands` says
+// sliced after it; what else reads them in the body reads slices. The option `min-operands` says
 // how many parts a concatenation needs (2). Expects bodies with one caller. Exact. Cost: linear for
 // each loop that changes.
 //   while (a, b) { c = concatenate(a, b); ... a' = a * 2; b' = b * 2 }
@@ -173,7 +173,7 @@ class Joiner {
     }
   }
 
-  // Readers of part k, in the body and behind the loop, read piece p of the joined part.
+  // Readers of part k, in the body and after the loop, read piece p of the joined part.
   void TakeApart(int64_t k, int64_t p, Instruction* inside, int64_t place, HloWriter& outer) {
     Instruction* part = PartOf(k);
     const Shape shape = part->shape();

@@ -31,7 +31,7 @@ bool MayMove(const Instruction* i) {
   }
 }
 
-// Values that are no dearer to make in each round than to keep.
+// Values that cost no more to make in each iteration than to keep.
 bool IsDearToMake(const Instruction* i) {
   switch (i->opcode()) {
     case Opcode::kIota:

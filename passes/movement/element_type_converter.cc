@@ -1,6 +1,6 @@
 // element_type_converter: computes in another element type instead of one that the target lacks.
 // Matches arithmetic, dots and convolutions with a result or an operand of one float type; leaves
-// the operation in another, with conversions before and behind it. Operations that call
+// the operation in another, with conversions before and after it. Operations that call
 // computations and those that only move data stay. Results round once, in the end. Options:
 // from=TYPE (bf16), to=TYPE (f32). Cost: linear.
 //   add(bf16 x, bf16 y) -> convert(add(convert(x), convert(y)))

@@ -2,7 +2,7 @@
 // collapsed dimensions by reshape.
 // Matches gathers without batching dimensions. Leaves a gather of indices [rows, coordinates] that
 // gives [rows, whole slice], with a transpose and a reshape of the indices before it, and reshapes
-// and a transpose of the result behind it, each where it moves or counts anything. Cost: linear.
+// and a transpose of the result after it, each where it moves or counts anything. Cost: linear.
 //
 // Gathers by rows of indices.
 #include "ops/dim_lists.h"

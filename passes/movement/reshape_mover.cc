@@ -81,7 +81,7 @@ Instruction* Moved(Instruction* i, const Instruction* by, Rewriter& r) {
   return r.Add(Opcode::kTranspose, i->shape(), {inner}, DimensionsAttrs{Permutation(by)});
 }
 
-// The instructions that may move such that no rearrangement is needed both before and behind them.
+// The instructions that may move such that no rearrangement is needed both before and after them.
 std::vector<std::pair<Instruction*, Instruction*>> Movable(const Computation& computation) {
   std::vector<std::pair<Instruction*, Instruction*>> candidates;
   absl::flat_hash_set<const Instruction*> may_move;

@@ -1,4 +1,4 @@
-// Removes what nothing needs: what passes do behind themselves, and what the pass dce is made of.
+// Removes what nothing needs: what passes call at their end, and what the pass dce is made of.
 #pragma once
 
 #include "ir/module.h"

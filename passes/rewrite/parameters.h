@@ -5,7 +5,7 @@
 
 namespace hlokit {
 
-// Removes parameter `k`, which nothing reads; those behind it move up. The callers' operands are
+// Removes parameter `k`, which nothing reads; those after it move up. The callers' operands are
 // the caller's care.
 void RemoveParameter(Computation& computation, int64_t k);
 

@@ -23,7 +23,7 @@ struct WhileState {
   Instruction* Initial(int64_t k) const;
   // The constant that part k starts as, if it is one of an integer type.
   const Literal* InitialConstant(int64_t k) const;
-  // A loop whose state has `more` behind the old parts, passed on unchanged; readers of
+  // A loop whose state has `more` after the old parts, passed on unchanged; readers of
   // its parts read the new one's, other users see a tuple of the old parts. Gives the new parts
   // inside the body; this object describes the new loop then.
   std::vector<Instruction*> Widen(const std::vector<Instruction*>& more);
@@ -59,7 +59,7 @@ bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*));
 bool IsKnownConstant(const Instruction* i);
 bool IsKnownScalar(const Instruction* i);
 
-// The body passes on as they came the parts that nobody reads behind the loop and that neither the
+// The body passes on as they came the parts that nobody reads after the loop and that neither the
 // condition nor a part that is read needs. Expects a body with this one caller. True if it changed.
 bool PassOnDeadParts(const WhileState& loop);
 

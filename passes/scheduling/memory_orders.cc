@@ -109,7 +109,7 @@ class Graph {
     return DepthFirst([&](int n) { return need[n]; });
   }
 
-  // What many wait for comes first, then what much memory stands behind.
+  // What many wait for comes first, then what holds much memory.
   Order ByWaiting() const {
     std::vector<double> waiting(nodes_.size(), 0), behind(nodes_.size(), 0);
     for (size_t n = 0; n < nodes_.size(); ++n) {

@@ -16,7 +16,7 @@ std::unique_ptr<Pass> CreateHloMemoryScheduler();
 // hlo-descheduler. Drops the schedules. Cost: linear.
 std::unique_ptr<Pass> CreateHloDescheduler();
 
-// instruction-hoister. In schedules, parameters come first and constants behind them. Cost: linear.
+// instruction-hoister. In schedules, parameters come first and constants after them. Cost: linear.
 std::unique_ptr<Pass> CreateInstructionHoister();
 
 // root-instruction-sinker. In schedules, the root comes last. Cost: linear.

@@ -80,7 +80,7 @@ std::optional<DimVector> ReducedBefore(const Shape& from, const Shape& to, const
   int64_t a = 0, b = 0;
   while (a < from.rank() && b < to.rank()) {
     if (from.dims[a] == 1 && to.dims[b] != 1) {
-      ++a;  // of size one and nowhere else: stays, and the reshape behind drops it
+      ++a;  // of size one and nowhere else: stays, and the reshape after drops it
       continue;
     }
     if (to.dims[b] == 1 && from.dims[a] != 1) {

@@ -29,7 +29,7 @@ class ManualRegions {
   absl::Status Find();
 
   const Region& Of(const Computation* computation) const;
-  // What lies behind a marker (GlobalToLocalShape, LocalToGlobalShape): the region around it, and
+  // What lies after a marker (GlobalToLocalShape, LocalToGlobalShape): the region around it, and
   // the axes that it names.
   absl::StatusOr<Region> BehindMarker(const Instruction& marker) const;
 

@@ -50,7 +50,7 @@ Instruction* Operation(VendorCall& c, Opcode opcode, size_t operands, const Attr
   return inferred.ok() && inferred->dims == shape.dims ? made : nullptr;
 }
 
-// alpha * product + beta * the operand behind the product's.
+// alpha * product + beta * the operand after the product's.
 VendorCall::Parts WithFactors(VendorCall& c, Instruction* product, const ConfigValue& config,
                               int64_t next) {
   if (product == nullptr) return {};

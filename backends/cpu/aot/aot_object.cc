@@ -100,7 +100,7 @@ void AddArrays(const std::string& name, const Shape& shape, std::vector<AotArray
   }
 }
 
-// Marks the dynamic dimensions of `arrays`, and names the sizes behind them, which begin at
+// Marks the dynamic dimensions of `arrays`, and names the sizes after them, which begin at
 // `place`.
 std::vector<AotSize> DescribeSizes(const std::vector<DynamicEntry::Size>& sizes, int64_t place,
                                    std::vector<AotArray>& arrays) {
@@ -114,7 +114,7 @@ std::vector<AotSize> DescribeSizes(const std::vector<DynamicEntry::Size>& sizes,
   return out;
 }
 
-// Arguments and results, with the sizes of dynamic dimensions behind those of the module.
+// Arguments and results, with the sizes of dynamic dimensions after those of the module.
 void DescribeBorders(const Computation& entry, const DynamicEntry& dynamic, AotObject& object) {
   std::vector<int64_t> first_leaf;  // by parameter
   for (const Instruction* parameter : entry.parameters()) {

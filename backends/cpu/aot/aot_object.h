@@ -42,7 +42,7 @@ struct AotObject {
   std::string weights;  // what the file of weights must hold; empty where they are in the object
   std::string triple;   // that it is for
   std::vector<AotArray> arguments, results;
-  // Arguments and results for dynamic dimensions, behind those of the module.
+  // Arguments and results for dynamic dimensions, after those of the module.
   std::vector<AotSize> argument_sizes, result_sizes;
   int64_t check_result = -1;     // a pred[]: whether sizes that the program sets are in range
   std::vector<int64_t> donated;  // by result: the argument in whose memory it is computed, or -1

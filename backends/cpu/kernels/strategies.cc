@@ -1,4 +1,4 @@
-// The list of strategies. Those of few conditions stand behind those of many.
+// The list of strategies. Those of few conditions stand after those of many.
 #include "backends/cpu/kernels/strategies.h"
 
 #include "backends/cpu/kernels/strategies_internal.h"

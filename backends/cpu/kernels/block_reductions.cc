@@ -24,22 +24,22 @@ namespace {
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPair = 2 * kLanes;
 
-// One dimension of the folded array.
-struct FoldedDim {
+// One dimension of the reduced array.
+struct ReducedDim {
   int64_t size, stride;  // of the array, in elements
-  int64_t window = 1;    // places that one result folds
+  int64_t window = 1;    // elements that one result combines
   int64_t pad_low = 0;   // of them before the array in the first window
   int64_t results = 1;   // windows
   bool IsWhole() const { return results * window == size && pad_low == 0; }
 };
 
-struct FoldForm {
-  const Instruction* fold = nullptr;
+struct ReductionForm {
+  const Instruction* reduce = nullptr;
   int64_t operand = 0;  // of the instruction that runs
   Opcode opcode = Opcode::kAdd;
   ElementType type = ElementType::kBF16;
   float init = 0;
-  std::vector<FoldedDim> dims;
+  std::vector<ReducedDim> dims;
   size_t across = 0;   // the dimension along which results are computed in lanes
   int64_t groups = 1;  // vectors of results that are computed together
 
@@ -53,29 +53,29 @@ struct FoldForm {
     while (++d < dims.size()) stride *= dims[d].results;
     return stride;
   }
-  bool IsTurnable() const { return ByteWidth(type) == 2; }  // in words of two elements
+  bool IsTransposable() const { return ByteWidth(type) == 2; }  // in words of two elements
 };
 
 // The windows of a reduce or reduce-window, if they are contiguous without gaps. A reduce of
 // no dimensions has none: it gives its operand, whatever the initial value.
-bool FindDims(const Instruction& fold, FoldForm& form) {
-  const Shape& from = fold.operand(0)->shape();
+bool FindDims(const Instruction& reduce, ReductionForm& form) {
+  const Shape& from = reduce.operand(0)->shape();
   const DimVector strides = RowMajorStrides(from.dims);
   for (int64_t d = 0; d < from.rank(); ++d)
     form.dims.push_back({from.dims[d], strides[d], 1, 0, from.dims[d]});
-  if (fold.opcode() == Opcode::kReduce) {
-    for (const int64_t d : fold.attr<DimensionsAttrs>().dimensions) {
+  if (reduce.opcode() == Opcode::kReduce) {
+    for (const int64_t d : reduce.attr<DimensionsAttrs>().dimensions) {
       form.dims[d].window = from.dims[d];
       form.dims[d].results = 1;
     }
-    return !fold.attr<DimensionsAttrs>().dimensions.empty();
+    return !reduce.attr<DimensionsAttrs>().dimensions.empty();
   }
   for (int64_t d = 0; d < from.rank(); ++d) {
-    const WindowDim& w = fold.attr<WindowAttrs>().window[d];
-    FoldedDim& dim = form.dims[d];
+    const WindowDim& w = reduce.attr<WindowAttrs>().window[d];
+    ReducedDim& dim = form.dims[d];
     dim.window = w.size;
     dim.pad_low = w.pad_low;
-    dim.results = fold.shape().dims[d];
+    dim.results = reduce.shape().dims[d];
     const bool beside = w.stride == w.size && w.window_dilation == 1 && w.base_dilation == 1 &&
                         !w.reversal && w.pad_low >= 0 && w.pad_low < w.size &&
                         dim.results * w.size >= w.pad_low + dim.size &&
@@ -85,11 +85,11 @@ bool FindDims(const Instruction& fold, FoldForm& form) {
   return true;
 }
 
-// Dimensions in which nothing is folded join the next one, if that has only whole windows: more
+// Dimensions in which nothing is reduced join the next one, if that has only whole windows: more
 // results are then contiguous.
-void JoinDims(std::vector<FoldedDim>& dims) {
+void JoinDims(std::vector<ReducedDim>& dims) {
   for (size_t d = dims.size(); --d > 0;) {
-    const FoldedDim outer = dims[d - 1], inner = dims[d];
+    const ReducedDim outer = dims[d - 1], inner = dims[d];
     if (outer.window != 1 || !outer.IsWhole() || !inner.IsWhole()) continue;
     dims[d - 1] = {outer.size * inner.size, inner.stride, inner.window, 0,
                    outer.results * inner.results};
@@ -97,44 +97,44 @@ void JoinDims(std::vector<FoldedDim>& dims) {
   }
 }
 
-// Several sums hide each other's latency; elements apart take too much code for that, unless they
+// Several sums hide each other's latency; strided elements take too much code for that, unless they
 // are transposed in blocks.
-int64_t GroupsOf(const FoldForm& form) {
-  const FoldedDim& across = form.dims[form.across];
-  const FoldedDim& last = form.dims.back();
-  const bool turned =
-      form.IsTurnable() && last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
-  if (form.lane_stride() != 1 && !turned) return 1;
+int64_t GroupsOf(const ReductionForm& form) {
+  const ReducedDim& across = form.dims[form.across];
+  const ReducedDim& last = form.dims.back();
+  const bool transposed =
+      form.IsTransposable() && last.window % kPair == 0 && last.IsWhole() && across.IsWhole();
+  if (form.lane_stride() != 1 && !transposed) return 1;
   for (const int64_t groups : {8, 4, 2})
     if (across.results % (groups * kLanes) == 0) return groups;
   return 1;
 }
 
-bool FindInit(const Instruction& fold, FoldForm& form) {
-  const Instruction* init = fold.operand(1);
+bool FindInit(const Instruction& reduce, ReductionForm& form) {
+  const Instruction* init = reduce.operand(1);
   if (init->opcode() != Opcode::kConstant || init->literal() == nullptr) return false;
   form.init = static_cast<float>(init->literal()->GetDouble(0));
   return true;
 }
 
-std::optional<FoldForm> FindFold(const Expression& e) {
+std::optional<ReductionForm> FindBlockReduction(const Expression& e) {
   if (e.roots.size() != 1 || e.roots[0] != e.subject) return std::nullopt;
-  FoldForm form;
-  form.fold = e.subject;
-  const Instruction& fold = *form.fold;
-  if (fold.opcode() != Opcode::kReduce && fold.opcode() != Opcode::kReduceWindow)
+  ReductionForm form;
+  form.reduce = e.subject;
+  const Instruction& reduce = *form.reduce;
+  if (reduce.opcode() != Opcode::kReduce && reduce.opcode() != Opcode::kReduceWindow)
     return std::nullopt;
-  if (fold.operand_count() != 2 || !fold.shape().IsRowMajor()) return std::nullopt;
-  const Shape& from = fold.operand(0)->shape();
-  form.type = fold.shape().type;
-  const std::optional<Opcode> opcode = SimpleReducer(*fold.to_apply());
+  if (reduce.operand_count() != 2 || !reduce.shape().IsRowMajor()) return std::nullopt;
+  const Shape& from = reduce.operand(0)->shape();
+  form.type = reduce.shape().type;
+  const std::optional<Opcode> opcode = SimpleReducer(*reduce.to_apply());
   if (!IsNarrowFloat(form.type) || IsSubByte(form.type) || form.type == ElementType::kF8E8M0FNU ||
       !opcode || (*opcode != Opcode::kAdd && *opcode != Opcode::kMultiply) ||
       from.type != form.type || !from.IsRowMajor() || from.rank() == 0 ||
-      fold.shape().ElementCount() == 0 || from.ElementCount() == 0)
+      reduce.shape().ElementCount() == 0 || from.ElementCount() == 0)
     return std::nullopt;
   form.opcode = *opcode;
-  if (!FindInit(fold, form) || !FindDims(fold, form)) return std::nullopt;
+  if (!FindInit(reduce, form) || !FindDims(reduce, form)) return std::nullopt;
   JoinDims(form.dims);
   size_t across = form.dims.size();
   while (across > 0 && form.dims[across - 1].results < kLanes / 2) --across;
@@ -144,9 +144,9 @@ std::optional<FoldForm> FindFold(const Expression& e) {
   return form;
 }
 
-class BlockFold {
+class BlockReduction {
  public:
-  BlockFold(const FoldForm& form, Builder& b, KernelArrays& arrays)
+  BlockReduction(const ReductionForm& form, Builder& b, KernelArrays& arrays)
       : form_(form),
         b_(b),
         from_(arrays.operand(0)),
@@ -154,13 +154,13 @@ class BlockFold {
         memory_(MemoryType(b.getContext(), form.type)),
         alignment_(ByteWidth(form.type)) {}
 
-  // Folds `together` results: part `unit` % parts of row `unit` / parts of results.
+  // Reduces `together` results: part `unit` % parts of row `unit` / parts of results.
   void EmitUnit(llvm::Value* unit) {
     const int64_t parts = form_.parts();
     llvm::Value* row = parts == 1 ? unit : b_.CreateUDiv(unit, b_.getInt64(parts));
     llvm::Value* part = parts == 1 ? b_.getInt64(0) : b_.CreateURem(unit, b_.getInt64(parts));
     first_ = b_.CreateNSWMul(part, b_.getInt64(form_.together()));
-    const FoldedDim& across = form_.dims[form_.across];
+    const ReducedDim& across = form_.dims[form_.across];
     llvm::Value* place = b_.getInt64(0);
     start_.assign(form_.dims.size(), nullptr);
     for (size_t d = form_.dims.size(); d-- > 0;) {
@@ -174,13 +174,13 @@ class BlockFold {
       start_[d] = b_.CreateNSWSub(b_.CreateNSWMul(at, b_.getInt64(form_.dims[d].window)),
                                   b_.getInt64(form_.dims[d].pad_low));
     }
-    if (across.IsWhole() && across.results % form_.together() == 0) return Fold(place, false);
+    if (across.IsWhole() && across.results % form_.together() == 0) return Reduce(place, false);
     llvm::Value* end =
         b_.CreateNSWAdd(start_[form_.across], b_.getInt64(form_.together() * across.window));
     llvm::Value* inside = b_.CreateAnd(b_.CreateICmpSGE(start_[form_.across], b_.getInt64(0)),
                                        b_.CreateICmpSLE(end, b_.getInt64(across.size)));
-    EmitIf(b_, inside, [&] { Fold(place, false); });
-    EmitIf(b_, b_.CreateNot(inside), [&] { Fold(place, true); });
+    EmitIf(b_, inside, [&] { Reduce(place, false); });
+    EmitIf(b_, b_.CreateNot(inside), [&] { Reduce(place, true); });
   }
 
  private:
@@ -188,11 +188,11 @@ class BlockFold {
     return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
   }
 
-  // With `careful`, lanes may lie outside the array, or beyond the last result.
-  void Fold(llvm::Value* place, bool careful) {
+  // With `masked`, lanes may lie outside the array, or beyond the last result.
+  void Reduce(llvm::Value* place, bool masked) {
     llvm::Type* vector = Vector(b_.getFloatTy());
     Values sums(form_.groups, llvm::ConstantFP::get(vector, form_.init));
-    sums = FoldDims(0, b_.getInt64(0), sums, careful);
+    sums = ReduceDims(0, b_.getInt64(0), sums, masked);
     if (InWords()) return StoreWords(place, sums);
     for (int64_t g = 0; g < form_.groups; ++g) {
       llvm::Value* value = ToMemoryForm(b_, form_.type, {sums[g]});
@@ -202,7 +202,7 @@ class BlockFold {
       }
       llvm::Value* at = b_.CreateNSWAdd(place, b_.getInt64(g * kLanes));
       llvm::Value* address = b_.CreateInBoundsGEP(memory_, to_.base, at);
-      if (!careful) {
+      if (!masked) {
         b_.CreateAlignedStore(value, address, alignment_);
         continue;
       }
@@ -215,7 +215,7 @@ class BlockFold {
 
   // Those of the lanes from `lane` on that are results.
   void StoreStrided(llvm::Value* values, llvm::Value* place, int64_t lane) {
-    const FoldedDim& across = form_.dims[form_.across];
+    const ReducedDim& across = form_.dims[form_.across];
     const int64_t stride = form_.result_stride(form_.across);
     for (int64_t k = 0; k < kLanes; ++k) {
       const auto store = [&] {
@@ -233,17 +233,17 @@ class BlockFold {
   }
 
   // The places of all windows in dimensions `d` and later, in order; `offset` sums up the others'.
-  Values FoldDims(size_t d, llvm::Value* offset, const Values& sums, bool careful) {
-    if (d == form_.dims.size()) return FoldPlace(offset, sums, careful);
-    const FoldedDim& dim = form_.dims[d];
+  Values ReduceDims(size_t d, llvm::Value* offset, const Values& sums, bool masked) {
+    if (d == form_.dims.size()) return ReduceElement(offset, sums, masked);
+    const ReducedDim& dim = form_.dims[d];
     llvm::Value* stride = b_.getInt64(dim.stride);
-    if (form_.IsTurnable() && d + 1 == form_.dims.size() && !careful && dim.window % kPair == 0 &&
-        (d == form_.across || dim.IsWhole()))
-      return FoldPairs(offset, sums);
+    if (form_.IsTransposable() && d + 1 == form_.dims.size() && !masked &&
+        dim.window % kPair == 0 && (d == form_.across || dim.IsWhole()))
+      return ReducePairs(offset, sums);
     const auto at = [&](llvm::Value* step) {
       return b_.CreateNSWAdd(offset, b_.CreateNSWMul(b_.CreateNSWAdd(start_[d], step), stride));
     };
-    if (dim.window == 1) return FoldDims(d + 1, at(b_.getInt64(0)), sums, careful);
+    if (dim.window == 1) return ReduceDims(d + 1, at(b_.getInt64(0)), sums, masked);
     llvm::Value* low = b_.getInt64(0);
     llvm::Value* high = b_.getInt64(dim.window);
     if (d != form_.across && !dim.IsWhole()) {
@@ -253,7 +253,7 @@ class BlockFold {
     }
     return EmitLoopCarrying(b_, low, high, sums, [&](llvm::Value* step, const Values& inner) {
       step_ = d == form_.across ? step : step_;
-      return FoldDims(d + 1, at(step), inner, careful);
+      return ReduceDims(d + 1, at(step), inner, masked);
     });
   }
 
@@ -267,7 +267,7 @@ class BlockFold {
     return b_.CreateAlignedLoad(Vector(b_.getInt32Ty()), AddressOf(offset, lane), llvm::Align(2));
   }
 
-  Values FoldWords(llvm::Value* offset, const Values& sums) {
+  Values ReduceWords(llvm::Value* offset, const Values& sums) {
     Values next;
     for (int64_t g = 0; g < form_.groups; g += 2) {
       llvm::Value* words = LoadWords(offset, g * kLanes);
@@ -287,22 +287,22 @@ class BlockFold {
     }
   }
 
-  Values FoldPlace(llvm::Value* offset, const Values& sums, bool careful) {
-    if (InWords()) return FoldWords(offset, sums);
+  Values ReduceElement(llvm::Value* offset, const Values& sums, bool masked) {
+    if (InWords()) return ReduceWords(offset, sums);
     Values next;
     for (int64_t g = 0; g < form_.groups; ++g) {
-      llvm::Value* x = careful                    ? LoadMasked(offset, g)
+      llvm::Value* x = masked                     ? LoadMasked(offset, g)
                        : form_.lane_stride() == 1 ? LoadContiguous(offset, g)
                                                   : LoadStrided(offset, g);
-      llvm::Value* folded = Combine(sums[g], x);
-      next.push_back(careful ? b_.CreateSelect(inside_, folded, sums[g]) : folded);
+      llvm::Value* combined = Combine(sums[g], x);
+      next.push_back(masked ? b_.CreateSelect(inside_, combined, sums[g]) : combined);
     }
     return next;
   }
 
   llvm::Value* Combine(llvm::Value* sum, llvm::Value* x) {
-    const ScalarValue folded = EmitBinary(b_, form_.opcode, ElementType::kF32, {sum}, {x});
-    return EmitRoundOwnResult(b_, form_.type, folded).re;
+    const ScalarValue combined = EmitBinary(b_, form_.opcode, ElementType::kF32, {sum}, {x});
+    return EmitRoundOwnResult(b_, form_.type, combined).re;
   }
 
   llvm::Value* LaneNumbers(int64_t first) {
@@ -333,7 +333,7 @@ class BlockFold {
 
   // Of lanes outside the array anything; sets which ones are inside.
   llvm::Value* LoadMasked(llvm::Value* offset, int64_t group) {
-    const FoldedDim& across = form_.dims[form_.across];
+    const ReducedDim& across = form_.dims[form_.across];
     if (across.window == 1 && form_.lane_stride() == 1) {
       llvm::Value* at = b_.CreateVectorSplat(kLanes, start_[form_.across]);
       inside_ = b_.CreateICmpULT(b_.CreateNSWAdd(at, LaneNumbers(group * kLanes)),
@@ -360,40 +360,41 @@ class BlockFold {
     return FromMemoryForm(b_, form_.type, loaded).re;
   }
 
-  // The last dimension, where every lane folds neighbours: words of two elements, permuted so that
-  // a vector holds the same word of all lanes.
-  Values FoldPairs(llvm::Value* offset, const Values& sums) {
-    const FoldedDim& dim = form_.dims.back();
-    const auto fold = [&](llvm::Value* step, const Values& carried) {
+  // The last dimension, where every lane combines neighbours: words of two elements, permuted so
+  // that a vector holds the same word of all lanes.
+  Values ReducePairs(llvm::Value* offset, const Values& sums) {
+    const ReducedDim& dim = form_.dims.back();
+    const auto reduce_pair = [&](llvm::Value* step, const Values& carried) {
       llvm::Value* at = b_.CreateNSWAdd(
           offset, b_.CreateNSWAdd(start_.back(), b_.CreateNSWMul(step, b_.getInt64(kPair))));
-      return form_.groups == 1 ? FoldRegisters(at, carried) : FoldRoom(at, carried);
+      return form_.groups == 1 ? ReduceInRegisters(at, carried) : ReduceInScratch(at, carried);
     };
-    if (dim.window == kPair) return fold(b_.getInt64(0), sums);
-    return EmitLoopCarrying(b_, dim.window / kPair, sums, fold);
+    if (dim.window == kPair) return reduce_pair(b_.getInt64(0), sums);
+    return EmitLoopCarrying(b_, dim.window / kPair, sums, reduce_pair);
   }
 
-  Values FoldRegisters(llvm::Value* at, const Values& sums) {
+  Values ReduceInRegisters(llvm::Value* at, const Values& sums) {
     llvm::Value* sum = sums[0];
-    for (llvm::Value* words : TurnedWords(at))
+    for (llvm::Value* words : TransposedWords(at))
       for (const bool high : {false, true}) sum = Combine(sum, Half(words, high));
     return {sum};
   }
 
   // The words of all groups go through memory in the nearest cache, so that the sums of all groups
   // take their next step together, and the code for both stands once.
-  Values FoldRoom(llvm::Value* at, const Values& sums) {
+  Values ReduceInScratch(llvm::Value* at, const Values& sums) {
     llvm::Type* words = Vector(b_.getInt32Ty());
-    llvm::Value* room = Room();
+    llvm::Value* scratch = Scratch();
     const auto place = [&](llvm::Value* group, llvm::Value* word) {
       llvm::Value* row = b_.CreateNSWMul(word, b_.getInt64(form_.groups));
-      return b_.CreateInBoundsGEP(words, room, b_.CreateNSWAdd(row, group));
+      return b_.CreateInBoundsGEP(words, scratch, b_.CreateNSWAdd(row, group));
     };
     EmitLoop(b_, form_.groups, [&](llvm::Value* group) {
-      llvm::Value* apart = b_.getInt64(kLanes * form_.lane_stride());
-      const Values turned = TurnedWords(b_.CreateNSWAdd(at, b_.CreateNSWMul(group, apart)));
+      llvm::Value* group_stride = b_.getInt64(kLanes * form_.lane_stride());
+      const Values transposed =
+          TransposedWords(b_.CreateNSWAdd(at, b_.CreateNSWMul(group, group_stride)));
       for (int64_t k = 0; k < kLanes; ++k)
-        b_.CreateAlignedStore(turned[k], place(group, b_.getInt64(k)), llvm::Align(64));
+        b_.CreateAlignedStore(transposed[k], place(group, b_.getInt64(k)), llvm::Align(64));
     });
     return EmitLoopCarrying(b_, kLanes, sums, [&](llvm::Value* word, const Values& carried) {
       Values next;
@@ -407,14 +408,14 @@ class BlockFold {
   }
 
   // A vector of words for each group and word, on the function's stack.
-  llvm::Value* Room() {
-    if (room_ != nullptr) return room_;
+  llvm::Value* Scratch() {
+    if (scratch_ != nullptr) return scratch_;
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
     Builder b(&entry, entry.begin());
-    llvm::AllocaInst* room =
+    llvm::AllocaInst* scratch =
         b.CreateAlloca(Vector(b.getInt32Ty()), b.getInt64(form_.groups * kLanes));
-    room->setAlignment(llvm::Align(64));
-    return room_ = room;
+    scratch->setAlignment(llvm::Align(64));
+    return scratch_ = scratch;
   }
 
   // The low or high elements of words.
@@ -429,28 +430,28 @@ class BlockFold {
   }
 
   // Word k of kLanes lanes, for each k: a tile of words transposed in four rounds.
-  Values TurnedWords(llvm::Value* at) {
+  Values TransposedWords(llvm::Value* at) {
     Values rows;
     for (int64_t k = 0; k < kLanes; ++k) rows.push_back(LoadWords(at, k));
-    for (int64_t apart = 1; apart < kLanes; apart *= 2) {
-      std::vector<int> low, high;  // what stays in row k, and in row k + apart
+    for (int64_t distance = 1; distance < kLanes; distance *= 2) {
+      std::vector<int> low, high;  // what stays in row k, and in row k + distance
       for (int64_t j = 0; j < kLanes; ++j) {
-        const bool upper = (j & apart) != 0;
-        low.push_back(static_cast<int>(upper ? kLanes + j - apart : j));
-        high.push_back(static_cast<int>(upper ? kLanes + j : j + apart));
+        const bool upper = (j & distance) != 0;
+        low.push_back(static_cast<int>(upper ? kLanes + j - distance : j));
+        high.push_back(static_cast<int>(upper ? kLanes + j : j + distance));
       }
       for (int64_t k = 0; k < kLanes; ++k) {
-        if ((k & apart) != 0) continue;
+        if ((k & distance) != 0) continue;
         llvm::Value* x = rows[k];
-        llvm::Value* y = rows[k + apart];
+        llvm::Value* y = rows[k + distance];
         rows[k] = b_.CreateShuffleVector(x, y, low);
-        rows[k + apart] = b_.CreateShuffleVector(x, y, high);
+        rows[k + distance] = b_.CreateShuffleVector(x, y, high);
       }
     }
     return rows;
   }
 
-  const FoldForm& form_;
+  const ReductionForm& form_;
   Builder& b_;
   const ArrayRef from_, to_;
   llvm::Type* memory_;
@@ -459,14 +460,14 @@ class BlockFold {
   std::vector<llvm::Value*> start_;  // of lane 0's window, by dimension
   llvm::Value* step_ = nullptr;      // in the window along `across`
   llvm::Value* inside_ = nullptr;
-  llvm::Value* room_ = nullptr;  // for transposed words
+  llvm::Value* scratch_ = nullptr;  // for transposed words
 };
 
 }  // namespace
 
 bool AddBlockReductionKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const Expression& e = request.expression;
-  const std::optional<FoldForm> form = FindFold(e);
+  const std::optional<ReductionForm> form = FindBlockReduction(e);
   if (!form.has_value()) return false;
   Kernel kernel;
   kernel.units = form->parts();
@@ -478,8 +479,8 @@ bool AddBlockReductionKernels(const KernelRequest& request, std::vector<Kernel>&
   kernel.unit_cost = static_cast<double>(steps * form->groups * 8);
   kernel.emit = [form = *form](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                llvm::Value* end) {
-    BlockFold fold(form, b, arrays);
-    EmitLoop(b, begin, end, [&](llvm::Value* unit) { fold.EmitUnit(unit); });
+    BlockReduction reduction(form, b, arrays);
+    EmitLoop(b, begin, end, [&](llvm::Value* unit) { reduction.EmitUnit(unit); });
   };
   kernel.in_vectors = true;
   out.push_back(std::move(kernel));

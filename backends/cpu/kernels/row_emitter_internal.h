@@ -38,7 +38,7 @@ struct RowPlan {
   // and row values are vectors too; a tile is what one goes over, the last one may be cut off.
   RowLanes beside;
   bool columns = false;
-  int64_t tile = 0;  // columns of a unit; more than lanes where they are only folded
+  int64_t tile = 0;  // columns of a unit; more than lanes where they are only reduced
 
   // Elements that one step along the row computes.
   int64_t step() const { return lanes * (pairs ? 2 : 1); }
@@ -100,7 +100,7 @@ class RowEmitter {
   llvm::Value* Splat(llvm::Value* value);
   llvm::Value* LanesBefore(llvm::Value* count);
 
-  // ---- row_tiles.cc: columns that are only folded ----
+  // ---- row_tiles.cc: columns that are only reduced ----
   void EmitTile(llvm::Value* unit);
   void MakeTile(const Values& initial);
   void ForVectors(absl::FunctionRef<void()> body);

@@ -111,10 +111,10 @@ int64_t ColumnLanes(const RowPlan& plan) {
   return lanes;
 }
 
-// Fewer columns are folded in registers.
+// Fewer columns are reduced in registers.
 constexpr int64_t kNarrowestTile = 128;
 
-// Columns of a tile that is only folded: some 2 KB of memory from each row, less where that leaves
+// Columns of a tile that is only reduced: some 2 KB of memory from each row, less where that leaves
 // few units for threads.
 int64_t FoldedColumns(const RowPlan& plan) {
   constexpr int64_t kFewUnits = 4, kPieceBytes = 2048;

@@ -10,8 +10,8 @@
 namespace hlokit {
 namespace {
 
-// Rows folded while a vector of running values is in a register, and how far ahead of them rows are
-// asked for: what the processor sees by itself of pieces that lie apart comes too late.
+// Rows reduced while a vector of running values is in a register, and how far ahead of them rows
+// are asked for: what the processor sees by itself of pieces that lie apart comes too late.
 constexpr int64_t kRowsTogether = 4, kRowsAhead = 4;
 // Smaller arrays are taken to lie in the second cache.
 constexpr int64_t kFarBytes = 4 << 20;
@@ -110,7 +110,7 @@ void RowEmitter::EmitTileRows(size_t level) {
   if (const int64_t rest = size % together; rest > 0) ReduceRows(b_.getInt64(size - rest), rest);
 }
 
-// Folds rows `row` .. `row` + rows - 1 of the last reduced dimension, in order.
+// Reduces rows `row` .. `row` + rows - 1 of the last reduced dimension, in order.
 void RowEmitter::ReduceRows(llvm::Value* row, int64_t rows) {
   ForVectors([&] {
     Values values = LoadRunning();

@@ -1,4 +1,4 @@
-// What instructions exchange, as the runtime wants it described, and their folds as functions.
+// Descriptors of collectives and messages (runtime/collective.h), and their reducers as functions.
 #include "backends/cpu/library_calls/collective_call.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ absl::StatusOr<Groups> GroupsOf(const Instruction& i, const ModuleHeader& header
   return DeviceGroupsOf(i, header.replica_count, header.num_partitions);
 }
 
-absl::Status CheckExchange(const Instruction& i, const ModuleHeader& header) {
+absl::Status CheckCollective(const Instruction& i, const ModuleHeader& header) {
   const std::optional<HlokitCollectiveKind> kind = KindOf(i);
   if (!kind.has_value())
     return Unimplemented(i.opcode() == Opcode::kCustomCall
@@ -149,17 +149,18 @@ absl::Status CheckExchange(const Instruction& i, const ModuleHeader& header) {
   return absl::OkStatus();
 }
 
-// By which all exchanges of a module share the fold of one operation; empty for other reducers.
-std::string FoldName(const Computation& reducer, ElementType type) {
+// The name by which all collectives of a module share the reducer of one operation; empty for
+// others.
+std::string ReducerName(const Computation& reducer, ElementType type) {
   const std::optional<Opcode> simple = SimpleReducer(reducer);
-  return simple ? absl::StrCat("fold.", Text(*simple), ".", Text(type)) : "";
+  return simple ? absl::StrCat("reducer.", Text(*simple), ".", Text(type)) : "";
 }
 
 // The HlokitReducer of a reducer on arrays of `type`.
-class FoldWriter {
+class ReducerWriter {
  public:
-  FoldWriter(llvm::Module& module, const Computation& reducer, ElementType type,
-             const std::string& name)
+  ReducerWriter(llvm::Module& module, const Computation& reducer, ElementType type,
+                const std::string& name)
       : reducer_(reducer),
         type_(type),
         sum_(SimpleReducer(reducer) ? CollectiveSumType(type) : type) {
@@ -260,20 +261,20 @@ class Description {
       rows.push_back(
           data_.Struct({data_.Int(number), data_.Int(number == 0 ? 0 : shape.ByteSize() / number),
                         data_.Int(ByteWidth(shape.type)), data_.Int(IsSigned(shape.type) ? 1 : 0),
-                        Fold(shape.type)}));
+                        ReducerOf(shape.type)}));
     }
     return rows;
   }
 
-  llvm::Constant* Fold(ElementType type) {
+  llvm::Constant* ReducerOf(ElementType type) {
     if (i_.called().empty()) return data_.Null();
-    const std::string name = FoldName(*i_.to_apply(), type);
-    if (llvm::Function* known = name.empty() ? folds_[type] : module_.getFunction(name))
+    const std::string name = ReducerName(*i_.to_apply(), type);
+    if (llvm::Function* known = name.empty() ? reducers_[type] : module_.getFunction(name))
       return known;
-    FoldWriter writer(module_, *i_.to_apply(), type, name);
-    folds_[type] = writer.Write();
+    ReducerWriter writer(module_, *i_.to_apply(), type, name);
+    reducers_[type] = writer.Write();
     if (writer.unsupported() != nullptr) unsupported_ = writer.unsupported();
-    return folds_[type];
+    return reducers_[type];
   }
 
   // By device where its group begins, then the groups.
@@ -308,7 +309,7 @@ class Description {
   ConstantData data_;
   const Instruction& i_;
   const HlokitCollectiveKind kind_;
-  std::map<ElementType, llvm::Function*> folds_;
+  std::map<ElementType, llvm::Function*> reducers_;
   const Instruction* unsupported_ = nullptr;
 };
 
@@ -326,7 +327,7 @@ absl::Status CheckCollectives(const Module& module) {
   for (const Computation* c : module.Computations()) {
     for (const Instruction* i : c->Instructions()) {
       if (!IsDeviceCommunication(*i)) continue;
-      const absl::Status status = CheckExchange(*i, module.header());
+      const absl::Status status = CheckCollective(*i, module.header());
       if (!status.ok())
         return WithPlace(Annotate(status, absl::StrCat("%", i->name())), i->place());
     }
@@ -338,7 +339,7 @@ const Instruction* EmitCollective(CallSite& site, const Instruction& i,
                                   const ModuleHeader& header) {
   llvm::Module& module = *site.builder().GetInsertBlock()->getModule();
   Description description(module, i);
-  llvm::Constant* exchange = description.Write(header);
+  llvm::Constant* descriptor = description.Write(header);
   std::vector<llvm::Value*> operands, results;
   const auto leaves = [](const Shape& shape) { return static_cast<int64_t>(Leaves(shape).size()); };
   if (i.opcode() == Opcode::kSend) {
@@ -352,7 +353,7 @@ const Instruction* EmitCollective(CallSite& site, const Instruction& i,
   }
   llvm::Value* from = site.Pointers(operands);
   llvm::Value* to = site.Pointers(results);
-  site.Call("hlokit_collective", {site.context(), exchange, from, to});
+  site.Call("hlokit_collective", {site.context(), descriptor, from, to});
   return description.unsupported();
 }
 

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "analysis/call_cost.h"
 #include "ir/computation.h"
+#include "ir/op_facts.h"
 #include "types/shape_bytes.h"
 
 namespace hlokit {
@@ -55,10 +56,9 @@ double RaggedDotFlops(const Instruction& i) {
 }
 
 // By rows of square matrices: n^3 / 3 to factor, n^2 for each line that is solved for.
-double FactorFlops(const Instruction& i) {
+double MatrixFlops(const Instruction& i, double divisor) {
   const Shape& matrix = i.operand(0)->shape();
-  const double n = SizeOfDim(matrix, matrix.rank() - 1);
-  return Elements(i.shape()) * (i.opcode() == Opcode::kCholesky ? n / 3 : n);
+  return Elements(i.shape()) * (SizeOfDim(matrix, matrix.rank() - 1) / divisor);
 }
 
 // Five for each element and halving of a line.
@@ -71,42 +71,60 @@ double FftFlops(const Instruction& i) {
   return elements * std::log2(line) * (real ? 2.5 : 5);
 }
 
+double ReduceFlops(const Instruction& i) {
+  double read = 0;
+  for (int64_t o = 0; o < i.operand_count() / 2; ++o) read += Elements(i.operand(o)->shape());
+  return read;
+}
+
+double WindowFlops(const Instruction& i) {
+  double window = 1;
+  for (const WindowDim& w : i.attr<WindowAttrs>().window) window *= static_cast<double>(w.size);
+  return window * Elements(i.shape());
+}
+
+double Flops(const Instruction& i);
+
+double BodyFlops(const Instruction& i) {
+  double sum = 0;
+  for (const Instruction* inside : i.to_apply()->Instructions()) sum += Flops(*inside);
+  return sum;
+}
+
 double Flops(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kRaggedDot:
-      return RaggedDotFlops(i);
-    case Opcode::kCholesky:
-    case Opcode::kTriangularSolve:
-      return FactorFlops(i);
-    case Opcode::kFft:
-      return FftFlops(i);
-    case Opcode::kCustomCall:
-      return CallFlops(i);
-    case Opcode::kDot:
-      return DotFlops(i);
-    case Opcode::kConvolution:
-      return ConvolutionFlops(i);
-    case Opcode::kReduce: {
-      double read = 0;
-      for (int64_t o = 0; o < i.operand_count() / 2; ++o) read += Elements(i.operand(o)->shape());
-      return read;
-    }
-    case Opcode::kReduceWindow: {
-      double window = 1;
-      for (const WindowDim& w : i.attr<WindowAttrs>().window) window *= static_cast<double>(w.size);
-      return window * Elements(i.shape());
-    }
-    case Opcode::kFusion: {
-      double sum = 0;
-      for (const Instruction* inside : i.to_apply()->Instructions()) sum += Flops(*inside);
-      return sum;
-    }
-    case Opcode::kCopy:
-    case Opcode::kBitcastConvert:
+  switch (Facts(i.opcode()).cost) {
+    case CostClass::kFree:
+    case CostClass::kMovement:
+    case CostClass::kIndexing:
+    case CostClass::kUncounted:
       return 0;
-    default:
-      return HasTrait(i.opcode(), kElementwise) ? Elements(i.shape()) : 0;
+    case CostClass::kArithmetic:
+    case CostClass::kDivision:
+    case CostClass::kFunction:
+    case CostClass::kLongFunction:
+      return Elements(i.shape());
+    case CostClass::kSums:
+      return ReduceFlops(i);
+    case CostClass::kWindowSums:
+      return WindowFlops(i);
+    case CostClass::kProducts:
+      return DotFlops(i);
+    case CostClass::kGroupedProducts:
+      return RaggedDotFlops(i);
+    case CostClass::kWindowProducts:
+      return ConvolutionFlops(i);
+    case CostClass::kFactorization:
+      return MatrixFlops(i, 3);
+    case CostClass::kSubstitution:
+      return MatrixFlops(i, 1);
+    case CostClass::kTransform:
+      return FftFlops(i);
+    case CostClass::kBody:
+      return BodyFlops(i);
+    case CostClass::kForeign:
+      return CallFlops(i);
   }
+  return 0;
 }
 
 double Transcendentals(const Instruction& i) {
@@ -146,25 +164,7 @@ double BytesWritten(const Instruction& i) {
 
 }  // namespace
 
-bool CostsNothing(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAddDependency:
-    case Opcode::kAfterAll:
-    case Opcode::kBitcast:
-    case Opcode::kCall:
-    case Opcode::kConditional:
-    case Opcode::kConstant:
-    case Opcode::kDomain:
-    case Opcode::kGetTupleElement:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kParameter:
-    case Opcode::kTuple:
-    case Opcode::kWhile:
-      return true;
-    default:
-      return false;
-  }
-}
+bool CostsNothing(Opcode opcode) { return Facts(opcode).cost == CostClass::kFree; }
 
 namespace {
 

@@ -12,45 +12,12 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "ir/op_facts.h"
 #include "ops/dim_lists.h"
 #include "ops/reducer.h"
 
 namespace hlokit {
 namespace {
-
-// Operations that are written the same for vectors and for single elements.
-bool IsLaneOperation(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kAdd:
-    case Opcode::kAnd:
-    case Opcode::kCompare:
-    case Opcode::kConvert:
-    case Opcode::kCopy:
-    case Opcode::kDivide:
-    case Opcode::kErf:
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kIsFinite:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kMultiply:
-    case Opcode::kNegate:
-    case Opcode::kNot:
-    case Opcode::kOr:
-    case Opcode::kRsqrt:
-    case Opcode::kSelect:
-    case Opcode::kSqrt:
-    case Opcode::kSubtract:
-    case Opcode::kTanh:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool IsLaneType(ElementType type) {
   return type == ElementType::kF64 || type == ElementType::kF32 || type == ElementType::kBF16 ||
@@ -112,7 +79,7 @@ class LaneRules {
     if (i.opcode() == Opcode::kBroadcast) return Spreads(i);
     for (const Instruction* operand : i.operands())
       if (!is_full(operand) || !IsLaneType(operand->shape().type)) return false;
-    return IsReshape(i) || IsLaneOperation(i.opcode());
+    return IsReshape(i) || HasTrait(i.opcode(), kVectorForm);
   }
 
   bool Reduces(const Instruction& i) const {
@@ -138,7 +105,7 @@ class LaneRules {
              (form_.IsRowShaped(i.operand(0)->shape()) && form_.BroadcastKeepsRow(i));
     for (const Instruction* operand : i.operands())
       if (!form_.IsRowShaped(operand->shape()) || !IsLaneType(operand->shape().type)) return false;
-    return IsReshape(i) || IsLaneOperation(i.opcode());
+    return IsReshape(i) || HasTrait(i.opcode(), kVectorForm);
   }
 
   // Broadcasts of row values are made once a row; what lies along lanes has to be in memory.
@@ -176,21 +143,9 @@ class LaneRules {
 }  // namespace
 
 bool IsCostly(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return !IsComplex(i.shape().type);
-    default:
-      return false;
-  }
+  const CostClass cost = Facts(i.opcode()).cost;
+  return (cost == CostClass::kFunction || cost == CostClass::kLongFunction) &&
+         !IsComplex(i.shape().type);
 }
 
 std::optional<RowLanes> FindRowLanes(const RowForm& form,

@@ -9,20 +9,18 @@
 namespace hlokit {
 namespace {
 
-// Opcodes whose value is no function of their operands, or that may run anything.
-constexpr std::array kNeverConstant = {Opcode::kParameter,   Opcode::kInfeed,
-                                       Opcode::kOutfeed,     Opcode::kSend,
-                                       Opcode::kSendDone,    Opcode::kRecv,
-                                       Opcode::kRecvDone,    Opcode::kCall,
-                                       Opcode::kCustomCall,  Opcode::kWhile,
-                                       Opcode::kScatter,     Opcode::kReplicaId,
-                                       Opcode::kPartitionId, Opcode::kRngGetAndUpdateState};
+// Opcodes without side effects whose value is no function of their operands, or that may run
+// anything.
+constexpr std::array kNeverConstant = {Opcode::kParameter,  Opcode::kCall,    Opcode::kCustomCall,
+                                       Opcode::kWhile,      Opcode::kScatter, Opcode::kReplicaId,
+                                       Opcode::kPartitionId};
 
 bool MayBeConstant(const Instruction& i, XlaBuilder::ConstantRule rule) {
   if (i.opcode() == Opcode::kRng) return rule == XlaBuilder::ConstantRule::kWithRandom;
   for (Opcode never : kNeverConstant)
     if (i.opcode() == never) return false;
-  return !HasTrait(i.opcode(), kCollective) && !HasTrait(i.opcode(), kAsyncStart);
+  return !HasTrait(i.opcode(), kSideEffect) && !HasTrait(i.opcode(), kCollective) &&
+         !HasTrait(i.opcode(), kAsyncStart);
 }
 
 // The first instruction among those that `from` needs that is no constant, or null.

@@ -10,8 +10,9 @@ add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/
 add_test(NAME project.page COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_page.py)
 add_test(NAME project.operations_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/operations_doc.py --check)
 add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py)
+add_test(NAME project.opcode_files COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/opcode_files.py --limit 5)
 set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
-                     project.operations PROPERTIES LABELS quick)
+                     project.operations project.opcode_files PROPERTIES LABELS quick)
 
 # hlo-viz's sessions on a terminal and over HTTP; its explorer in a real browser, where there is one.
 if(TARGET hlo-viz)

@@ -50,6 +50,18 @@ ScalarValue ElementEmitter::EmitBroadcast(const Instruction* i, const ElementInd
   return Emit(operand, ElementIndex::Multi(std::move(multi)));
 }
 
+ScalarValue ElementEmitter::EmitReshape(const Instruction* i, const ElementIndex& index) {
+  const Instruction* from = i->operand(0);
+  return Emit(from, ReshapedIndex(b_, index, i->shape(), from->shape()));
+}
+
+ScalarValue ElementEmitter::EmitBitcast(const Instruction* i, const ElementIndex& index) {
+  const Instruction* from = i->operand(0);
+  const ElementIndex at = BitcastIndex(b_, index, i->shape(), from->shape());
+  if (i->shape().type == from->shape().type) return Emit(from, at);
+  return EmitBitcastConvert(b_, from->shape().type, i->shape().type, EmitRounded(from, at));
+}
+
 ScalarValue ElementEmitter::EmitTranspose(const Instruction* i, const ElementIndex& index) {
   const auto& perm = i->attr<DimensionsAttrs>().dimensions;
   const ElementIndex full = WithMulti(b_, index, i->shape());

@@ -52,6 +52,17 @@ void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, Scala
   StoreElement(b, array.shape.type, value, ElementPointer(b, array, index));
 }
 
+const ElementEmitter::Function ElementEmitter::kFunctions[kOpcodeCount] = {
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, emit, ...) \
+  &Call<&ElementEmitter::Emit##emit>,
+#include "ir/ops.def"
+#undef HLO_OP
+};
+
+bool ElementEmitter::HasFunction(Opcode opcode) {
+  return kFunctions[static_cast<size_t>(opcode)] != &Call<&ElementEmitter::EmitNone>;
+}
+
 bool CanEmitElement(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kTuple:
@@ -60,27 +71,18 @@ bool CanEmitElement(const Instruction& i) {
       return true;
     case Opcode::kConstant:
       return i.shape().IsScalar() && i.literal() != nullptr;
-    case Opcode::kDynamicReshape:
-    case Opcode::kStochasticConvert:
-      return false;
-    case Opcode::kMap:
-    case Opcode::kReduce:
-    case Opcode::kReduceWindow:
-      return ArraysOnly(i) && ScalarFunction(i);
     case Opcode::kDot:
       return ArraysOnly(i) && !IsSubByte(i.shape().type);
     case Opcode::kBitcast:
       return ArraysOnly(i) && BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
     case Opcode::kOptimizationBarrier:
       return i.shape().IsArray();
-    case Opcode::kIota:
-      return ArraysOnly(i);
     case Opcode::kBitcastConvert:
       return ArraysOnly(i) &&
              (i.shape().type == i.operand(0)->shape().type || !IsComplex(i.shape().type));
     default:
-      return (HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData)) &&
-             ArraysOnly(i);
+      return ElementEmitter::HasFunction(i.opcode()) && ArraysOnly(i) &&
+             (!HasTrait(i.opcode(), kCalls) || ScalarFunction(i));
   }
 }
 
@@ -158,59 +160,13 @@ ElementEmitter::Results ElementEmitter::ComputeUnnoted(const Instruction* i,
   if (auto found = generators_.find(i); found != generators_.end()) return found->second(index);
   if (auto found = arrays_.find(i); found != arrays_.end())
     return {LoadFrom(b_, found->second, index)};
-  switch (i->opcode()) {
-    case Opcode::kConstant:
-      return {EmitConstant(i, index)};
-    case Opcode::kBroadcast:
-      return {EmitBroadcast(i, index)};
-    case Opcode::kReshape:
-      return {Emit(i->operand(0), ReshapedIndex(b_, index, i->shape(), i->operand(0)->shape()))};
-    case Opcode::kBitcast:
-      if (i->shape().type != i->operand(0)->shape().type)
-        return {EmitBitcastConvert(
-            b_, i->operand(0)->shape().type, i->shape().type,
-            EmitRounded(i->operand(0),
-                        BitcastIndex(b_, index, i->shape(), i->operand(0)->shape())))};
-      return {Emit(i->operand(0), BitcastIndex(b_, index, i->shape(), i->operand(0)->shape()))};
-    case Opcode::kOptimizationBarrier:
-      return {Emit(i->operand(0), index)};
-    case Opcode::kTranspose:
-      return {EmitTranspose(i, index)};
-    case Opcode::kReverse:
-      return {EmitReverse(i, index)};
-    case Opcode::kIota:
-      return {EmitIota(i, index)};
-    case Opcode::kPad:
-      return {EmitPad(i, index)};
-    case Opcode::kConcatenate:
-      return {EmitConcatenate(i, index)};
-    case Opcode::kBitcastConvert:
-      return {EmitBitcastConvertElement(i, index)};
-    case Opcode::kSlice:
-      return {EmitSlice(i, index)};
-    case Opcode::kDynamicSlice:
-      return {EmitDynamicSlice(i, index)};
-    case Opcode::kDynamicUpdateSlice:
-      return {EmitDynamicUpdateSlice(i, index)};
-    case Opcode::kGather:
-      return {EmitGather(i, index)};
-    case Opcode::kMap:
-      return EmitMap(i, index);
-    case Opcode::kReduce:
-      return EmitReduce(i, index);
-    case Opcode::kReduceWindow:
-      return EmitReduceWindow(i, index);
-    case Opcode::kDot:
-      return {EmitDot(i, index)};
-    default: {
-      ScalarValue value = EmitPointwise(i, index);
-      if (!value) {  // a type that the op does not take: refused by name once the kernel is done
-        if (unsupported_ != nullptr && *unsupported_ == nullptr) *unsupported_ = i;
-        value = ZeroElement(b_, i->shape().type);
-      }
-      return {value};
-    }
+  Results values = kFunctions[static_cast<size_t>(i->opcode())](*this, i, index);
+  if (values.size() == 1 && !values[0]) {
+    // A type that the op does not take: refused by name once the kernel is done.
+    if (unsupported_ != nullptr && *unsupported_ == nullptr) *unsupported_ = i;
+    values[0] = ZeroElement(b_, i->shape().type);
   }
+  return values;
 }
 
 ElementIndex ElementEmitter::Convey(const Instruction* i, const Shape& operand,
@@ -280,47 +236,54 @@ ScalarValue ElementEmitter::EmitFloatConvert(const Instruction* i, ScalarValue x
   return EmitConvert(b_, to, TypeOf(i->shape()), EmitConvert(b_, from, to, x));
 }
 
-ScalarValue ElementEmitter::EmitPointwise(const Instruction* i, const ElementIndex& index) {
-  CHECK(HasTrait(i->opcode(), kElementwise)) << "no array is bound to %" << i->name();
-  switch (i->opcode()) {
-    case Opcode::kCopy:
-      return Operand(i, 0, index);
-    case Opcode::kConvert:
-      if (!IsFloat(i->shape().type))
-        return EmitConvert(b_, i->operand(0)->shape().type, TypeOf(i->shape()),
-                           RoundedOperand(i, 0, index));
-      return EmitFloatConvert(i, Operand(i, 0, index));
-    case Opcode::kCeil:
-    case Opcode::kFloor:
-    case Opcode::kRoundNearestAfz:
-    case Opcode::kRoundNearestEven:
-    case Opcode::kSign:
-    case Opcode::kIsFinite:
-      return EmitUnary(b_, i->opcode(), i->operand(0)->shape().type, RoundedOperand(i, 0, index));
-    case Opcode::kReducePrecision: {
-      const auto& bits = i->attr<ReducePrecisionAttrs>();
-      return EmitReducePrecision(b_, i->operand(0)->shape().type, bits.exponent_bits,
-                                 bits.mantissa_bits, RoundedOperand(i, 0, index));
-    }
-    case Opcode::kCompare: {
-      const auto& how = i->attr<CompareAttrs>();
-      const ScalarValue x = RoundedOperand(i, 0, index);
-      return EmitCompare(b_, how.direction, how.type, i->operand(0)->shape().type, x,
-                         RoundedOperand(i, 1, index));
-    }
-    case Opcode::kSelect: {
-      const ScalarValue condition = Operand(i, 0, index);
-      const ScalarValue yes = Operand(i, 1, index);
-      return EmitSelect(b_, condition, yes, Operand(i, 2, index));
-    }
-    case Opcode::kClamp: {
-      const ScalarValue low = Operand(i, 0, index);
-      const ScalarValue x = Operand(i, 1, index);
-      return EmitClamp(b_, TypeOf(i->operand(1)->shape()), low, x, Operand(i, 2, index));
-    }
-    default:
-      return EmitArithmetic(i, index);
-  }
+ScalarValue ElementEmitter::EmitNone(const Instruction* i, const ElementIndex&) {
+  CHECK(false) << "no array is bound to %" << i->name();
+  return {};
+}
+
+ScalarValue ElementEmitter::EmitPassThrough(const Instruction* i, const ElementIndex& index) {
+  return Emit(i->operand(0), index);
+}
+
+ScalarValue ElementEmitter::EmitCopy(const Instruction* i, const ElementIndex& index) {
+  return Operand(i, 0, index);
+}
+
+ScalarValue ElementEmitter::EmitConvertElement(const Instruction* i, const ElementIndex& index) {
+  if (IsFloat(i->shape().type)) return EmitFloatConvert(i, Operand(i, 0, index));
+  return EmitConvert(b_, i->operand(0)->shape().type, TypeOf(i->shape()),
+                     RoundedOperand(i, 0, index));
+}
+
+// Functions with jumps, where excess digits of the operand would show.
+ScalarValue ElementEmitter::EmitDiscontinuous(const Instruction* i, const ElementIndex& index) {
+  return EmitUnary(b_, i->opcode(), i->operand(0)->shape().type, RoundedOperand(i, 0, index));
+}
+
+ScalarValue ElementEmitter::EmitReducePrecisionElement(const Instruction* i,
+                                                       const ElementIndex& index) {
+  const auto& bits = i->attr<ReducePrecisionAttrs>();
+  return EmitReducePrecision(b_, i->operand(0)->shape().type, bits.exponent_bits,
+                             bits.mantissa_bits, RoundedOperand(i, 0, index));
+}
+
+ScalarValue ElementEmitter::EmitCompareElement(const Instruction* i, const ElementIndex& index) {
+  const auto& how = i->attr<CompareAttrs>();
+  const ScalarValue x = RoundedOperand(i, 0, index);
+  return EmitCompare(b_, how.direction, how.type, i->operand(0)->shape().type, x,
+                     RoundedOperand(i, 1, index));
+}
+
+ScalarValue ElementEmitter::EmitSelectElement(const Instruction* i, const ElementIndex& index) {
+  const ScalarValue condition = Operand(i, 0, index);
+  const ScalarValue yes = Operand(i, 1, index);
+  return EmitSelect(b_, condition, yes, Operand(i, 2, index));
+}
+
+ScalarValue ElementEmitter::EmitClampElement(const Instruction* i, const ElementIndex& index) {
+  const ScalarValue low = Operand(i, 0, index);
+  const ScalarValue x = Operand(i, 1, index);
+  return EmitClamp(b_, TypeOf(i->operand(1)->shape()), low, x, Operand(i, 2, index));
 }
 
 // Functions of one or two numbers of the same type.

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_parts.h"
 #include "analysis/in_place.h"
+#include "ir/op_facts.h"
 
 namespace hlokit {
 
@@ -103,47 +104,36 @@ bool LinearStep(const Instruction* i) {
   return true;
 }
 
+// Of one element, in additions.
 double OpCost(const Instruction* i) {
-  switch (i->opcode()) {
-    case Opcode::kExponential:
-    case Opcode::kTanh:
-    case Opcode::kLog:
-    case Opcode::kLogistic:
-    case Opcode::kErf:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLogPlusOne:
-      return 8;
-    case Opcode::kDivide:
-    case Opcode::kSqrt:
-    case Opcode::kRsqrt:
-    case Opcode::kRemainder:
+  switch (Facts(i->opcode()).cost) {
+    case CostClass::kFree:
+      return i->operand_count() == 0 ? 0 : 1;
+    case CostClass::kIndexing:
+      return 3;
+    case CostClass::kDivision:
       return 4;
-    case Opcode::kReduce:
+    case CostClass::kFunction:
+      return 8;
+    case CostClass::kLongFunction:
+      return 20;
+    case CostClass::kSums:
       return static_cast<double>(i->operand(0)->shape().ElementCount()) /
              std::max<int64_t>(1, i->shape().IsTuple() ? i->shape().elements[0].ElementCount()
                                                        : i->shape().ElementCount());
-    case Opcode::kReduceWindow: {
+    case CostClass::kWindowSums: {
       double n = 2;
       for (const WindowDim& w : i->attr<WindowAttrs>().window) n *= static_cast<double>(w.size);
       return n;
     }
-    case Opcode::kDot: {
+    case CostClass::kProducts: {
       double n = 2;
       for (int64_t d : i->attr<DotAttrs>().lhs_contracting_dims)
         n *= static_cast<double>(i->operand(0)->shape().dims[d]);
       return n;
     }
-    case Opcode::kGather:
-    case Opcode::kConcatenate:
-    case Opcode::kPad:
-      return 3;
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-      return 0;
     default:
-      return HasTrait(i->opcode(), kTranscendental) ? 20 : 1;
+      return 1;
   }
 }
 

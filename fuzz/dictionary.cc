@@ -54,8 +54,8 @@ void AddFields(std::vector<std::string>& words) {
 
 std::vector<std::string> Collect() {
   std::vector<std::string> words(std::begin(kOtherWords), std::end(kOtherWords));
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
-  words.push_back(text);                                                       \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
+  words.push_back(text);                                                            \
   AddFields<attrs>(words);
 #include "ir/ops.def"
 #undef HLO_OP

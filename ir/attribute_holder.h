@@ -41,12 +41,12 @@ template <typename Fn>
 auto VisitAttributes(Opcode opcode, AttributesBase* holder, Fn&& fn) {
   static NoAttrs none;
   switch (opcode) {
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
-  case Opcode::k##enumerator:                                                  \
-    if constexpr (std::is_same_v<attrs, NoAttrs>) {                            \
-      return fn(none);                                                         \
-    } else {                                                                   \
-      return fn(static_cast<AttributesOf<attrs>*>(holder)->value);             \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
+  case Opcode::k##enumerator:                                                       \
+    if constexpr (std::is_same_v<attrs, NoAttrs>) {                                 \
+      return fn(none);                                                              \
+    } else {                                                                        \
+      return fn(static_cast<AttributesOf<attrs>*>(holder)->value);                  \
     }
 #include "ir/ops.def"
 #undef HLO_OP

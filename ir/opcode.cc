@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "ir/op_facts.h"
 #include "support/text.h"
 
 namespace hlokit {
@@ -16,7 +17,7 @@ constexpr Arity Exactly(int n) { return {n, true}; }
 constexpr Arity AtLeast(int n) { return {n, false}; }
 
 constexpr std::array<OpInfo, kOpcodeCount> kInfos = {{
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
   {text, (arity).min, (arity).exact, CallForm::k##calls, static_cast<uint16_t>(traits)},
 #include "ir/ops.def"
 #undef HLO_OP

@@ -9,13 +9,13 @@
 namespace hlokit {
 
 enum class Opcode : uint8_t {
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) k##enumerator,
+#define HLO_OP(enumerator, ...) k##enumerator,
 #include "ir/ops.def"
 #undef HLO_OP
 };
 
 inline constexpr int kOpcodeCount = 0
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) +1
+#define HLO_OP(enumerator, ...) +1
 #include "ir/ops.def"
 #undef HLO_OP
     ;

@@ -14,7 +14,8 @@ namespace {
 using EvaluateFunction = absl::StatusOr<Literal> (*)(const EvalContext&);
 
 constexpr std::array<EvaluateFunction, kOpcodeCount> kEvaluate = {{
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) &Evaluate##evaluate,
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
+  &Evaluate##evaluate,
 #include "ir/ops.def"
 #undef HLO_OP
 }};

@@ -5,7 +5,7 @@
 
 namespace hlokit {
 
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
   absl::StatusOr<Literal> Evaluate##evaluate(const EvalContext& context);
 #include "ir/ops.def"
 #undef HLO_OP

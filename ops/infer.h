@@ -11,7 +11,7 @@ namespace hlokit {
 // labelled OP-cN. Rule 1 of every op is that its operands are of the right kind (arrays, tokens,
 // a tuple); `InferShape` has checked their number. Opcodes that share a function declare it more
 // than once, which C++ allows.
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
   absl::StatusOr<Shape> Infer##infer(const OpView& op);
 #include "ir/ops.def"
 #undef HLO_OP

@@ -13,7 +13,7 @@ namespace {
 using InferFunction = absl::StatusOr<Shape> (*)(const OpView&);
 
 constexpr std::array<InferFunction, kOpcodeCount> kInfer = {{
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) &Infer##infer,
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) &Infer##infer,
 #include "ir/ops.def"
 #undef HLO_OP
 }};

@@ -17,7 +17,7 @@ constexpr OpRule kRules[] = {
 
 // The inference function of each opcode, by name.
 constexpr std::array<absl::string_view, kOpcodeCount> kInferName = {{
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) #infer,
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) #infer,
 #include "ir/ops.def"
 #undef HLO_OP
 }};

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "ir/op_facts.h"
 #include "parser/literals_internal.h"
 #include "parser/module_parser_internal.h"
 #include "parser/normalize.h"
@@ -355,7 +356,7 @@ bool ModuleParser::CheckOperands(const OpName& op, const Shape& shape, bool has_
     exact = true;
   }
   if (count == wanted || (!exact && count > wanted)) return true;
-  const absl::string_view roles = OperandRoles(op.opcode);
+  const absl::string_view roles = Facts(op.opcode).operands;
   return reader_.RuleError(
       op.at, absl::StrCat(Text(op.opcode), op.opcode == Opcode::kTuple ? "-c99" : "-c0"),
       Text(op.opcode), " takes ", exact ? "" : "at least ", wanted,

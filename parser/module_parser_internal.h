@@ -157,7 +157,6 @@ class ModuleParser {
   bool Undefined(Scope& scope, absl::string_view name, const char* at);
   bool UndefinedComputation(absl::string_view name, const char* at);
   bool UnknownOpcode(absl::string_view word, const char* at);
-  static absl::string_view OperandRoles(Opcode opcode);  // empty where nothing is to be said
 
   Diagnostics& diagnostics() { return reader_.diagnostics(); }
 

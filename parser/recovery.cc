@@ -63,33 +63,6 @@ bool LooksLikeComputation(absl::string_view line) {
          !LooksLikeInstruction(line);
 }
 
-// What the operands are, for opcodes whose number of them one may well get wrong.
-constexpr std::pair<Opcode, absl::string_view> kOperandRoles[] = {
-    {Opcode::kBatchNormGrad, "operand, scale, mean, variance, gradient of the output"},
-    {Opcode::kBatchNormInference, "operand, scale, offset, mean, variance"},
-    {Opcode::kBatchNormTraining, "operand, scale, offset"},
-    {Opcode::kClamp, "lower bound, operand, upper bound"},
-    {Opcode::kCompare, "left, right"},
-    {Opcode::kConditional, "predicate or index, one for each branch"},
-    {Opcode::kConvolution, "input, kernel"},
-    {Opcode::kDot, "left, right"},
-    {Opcode::kDynamicSlice, "operand, a start index for each dimension"},
-    {Opcode::kDynamicUpdateSlice, "operand, update, a start index for each dimension"},
-    {Opcode::kGather, "operand, indices"},
-    {Opcode::kInfeed, "token"},
-    {Opcode::kOutfeed, "data, token"},
-    {Opcode::kPad, "operand, padding value"},
-    {Opcode::kRecv, "token"},
-    {Opcode::kReduce, "arrays, then an initial value for each"},
-    {Opcode::kReduceWindow, "arrays, then an initial value for each"},
-    {Opcode::kScatter, "operands, indices, an update for each operand"},
-    {Opcode::kSelect, "predicate, value where true, value where false"},
-    {Opcode::kSelectAndScatter, "operand, source, initial value"},
-    {Opcode::kSend, "data, token"},
-    {Opcode::kTriangularSolve, "matrix, right-hand side"},
-    {Opcode::kWhile, "initial state"},
-};
-
 struct OtherName {
   absl::string_view theirs, ours;
 };
@@ -154,12 +127,6 @@ absl::string_view NameElsewhere(absl::string_view word) {
 }
 
 }  // namespace
-
-absl::string_view ModuleParser::OperandRoles(Opcode opcode) {
-  for (const auto& [known, roles] : kOperandRoles)
-    if (known == opcode) return roles;
-  return {};
-}
 
 bool ModuleParser::StartsInstruction() {
   if (TypeFromWord(reader_.PeekWord()) != ElementType::kInvalid || reader_.Peek() == '(')

@@ -81,7 +81,7 @@ std::vector<std::string> AttributesWithoutRow() {
       if (FindRow(field) == nullptr) missing.push_back(absl::StrCat(opcode, ".", field.name));
     });
   };
-#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate) \
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, ...) \
   check(text, static_cast<const attrs*>(nullptr));
 #include "ir/ops.def"
 #undef HLO_OP

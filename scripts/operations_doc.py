@@ -38,6 +38,7 @@ def rule_rows(table, prefix):
 def signature(op):
     count = op["operands"]
     text = f"{count} operand{'' if count == 1 else 's'}" if op["exact"] else f"{count} or more operands"
+    text += f" ({op['names']})" if op["names"] else ""
     named = [(name, True) for name in CALLS.get(op["calls"], [])] + attributes(op["attributes"])
     required = [f"`{name}`" for name, must in named if must]
     optional = [f"`{name}`" for name, must in named if not must]

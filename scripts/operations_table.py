@@ -12,10 +12,11 @@ def read(path):
 
 
 def ops():
-    """Rows of ir/ops.def by text name: operands, attribute struct, called computations, inference function."""
-    rows = re.findall(r'^HLO_OP\(\w+, "([^"]+)", (\w+)\((\d+)\), (\w+), (\w+), [^,]+, (\w+), \w+\)$', read("ir/ops.def"), re.M)
-    return {text: {"exact": arity == "Exactly", "operands": int(count), "attributes": attrs, "calls": calls, "infer": infer}
-            for text, arity, count, attrs, calls, infer in rows}
+    """Rows of ir/ops.def by text name: operands and what they are, attribute struct, called computations, inference function."""
+    rows = re.findall(r'^HLO_OP\(\w+, "([^"]+)", (\w+)\((\d+)\), (\w+), (\w+), [^,]+, (\w+), \w+, \w+, \w+, \w+, "([^"]*)"\)$',
+                      read("ir/ops.def"), re.M)
+    return {text: {"exact": arity == "Exactly", "operands": int(count), "attributes": attrs, "calls": calls, "infer": infer,
+                   "names": names} for text, arity, count, attrs, calls, infer, names in rows}
 
 
 def attributes(struct):

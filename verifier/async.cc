@@ -1,37 +1,29 @@
 // Asynchronous pairs: every start has its done, and nothing else takes what is in flight.
 #include "absl/strings/str_cat.h"
+#include "ir/op_facts.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {
 namespace {
 
-struct Pair {
-  Opcode start;
-  Opcode done;
-};
+// async-start, async-update, async-done.
+bool IsGeneric(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls; }
 
-constexpr Pair kPairs[] = {
-    {Opcode::kAllGatherStart, Opcode::kAllGatherDone},
-    {Opcode::kAllReduceStart, Opcode::kAllReduceDone},
-    {Opcode::kCollectivePermuteStart, Opcode::kCollectivePermuteDone},
-    {Opcode::kCopyStart, Opcode::kCopyDone},
-};
+// send, recv and what waits for them.
+bool IsTransfer(Opcode opcode) {
+  return HasTrait(opcode, kSideEffect) && (DoneOf(opcode) || StartOf(opcode));
+}
 
 // [async-c1] what a start returns goes to one done, [async-c2] which takes it from there.
 void CheckNativePair(VerifyRun& run, const Instruction& i) {
-  for (const auto& [start, done] : kPairs) {
-    if (i.opcode() == start && (i.users().size() != 1 || i.users()[0]->opcode() != done))
-      run.Error(i, "async-c1", "expects one user, ", Text(done), ", found ",
-                i.users().empty() ? absl::string_view("none") : Text(i.users()[0]->opcode()));
-    if (i.opcode() == done && i.operand(0)->opcode() != start)
-      run.Error(i, "async-c2", "expects a ", Text(start), " as operand, found ",
-                Text(i.operand(0)->opcode()));
-  }
-}
-
-bool IsGeneric(Opcode opcode) {
-  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
-         opcode == Opcode::kAsyncDone;
+  if (IsGeneric(i.opcode()) || IsTransfer(i.opcode())) return;
+  if (const auto done = DoneOf(i.opcode());
+      done && (i.users().size() != 1 || i.users()[0]->opcode() != *done))
+    run.Error(i, "async-c1", "expects one user, ", Text(*done), ", found ",
+              i.users().empty() ? absl::string_view("none") : Text(i.users()[0]->opcode()));
+  if (const auto start = StartOf(i.opcode()); start && i.operand(0)->opcode() != *start)
+    run.Error(i, "async-c2", "expects a ", Text(*start), " as operand, found ",
+              Text(i.operand(0)->opcode()));
 }
 
 // The same for async-start, -update and -done; [async-c3] all of a chain wrap one computation and
@@ -60,25 +52,23 @@ void CheckChain(VerifyRun& run, const Instruction& i) {
               thread_before);
 }
 
-bool IsTransferStart(Opcode opcode) { return opcode == Opcode::kSend || opcode == Opcode::kRecv; }
-
 // [async-c4] a transfer is taken by its done op (through tuples and loops, where it is pipelined),
 // [async-c5] on the same channel and of the same kind.
 void CheckTransfer(VerifyRun& run, const Instruction& i) {
-  if (IsTransferStart(i.opcode())) {
-    const Opcode done = i.opcode() == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone;
+  if (!IsTransfer(i.opcode())) return;
+  if (const auto done = DoneOf(i.opcode())) {
     for (const Instruction* user : i.users())
-      if (user->opcode() != done && user->opcode() != Opcode::kTuple &&
+      if (user->opcode() != *done && user->opcode() != Opcode::kTuple &&
           user->opcode() != Opcode::kGetTupleElement)
-        run.Error(i, "async-c4", "expects a ", Text(done), " as user, found ",
+        run.Error(i, "async-c4", "expects a ", Text(*done), " as user, found ",
                   Text(user->opcode()));
   }
-  if (i.opcode() != Opcode::kSendDone && i.opcode() != Opcode::kRecvDone) return;
+  const auto expected = StartOf(i.opcode());
+  if (!expected) return;
   const Instruction& start = *i.operand(0);
-  const Opcode expected = i.opcode() == Opcode::kSendDone ? Opcode::kSend : Opcode::kRecv;
-  if (!IsTransferStart(start.opcode())) return;
-  if (start.opcode() != expected) {
-    run.Error(i, "async-c4", "expects a ", Text(expected), " as operand, found ",
+  if (!IsTransfer(start.opcode()) || !DoneOf(start.opcode())) return;
+  if (start.opcode() != *expected) {
+    run.Error(i, "async-c4", "expects a ", Text(*expected), " as operand, found ",
               Text(start.opcode()));
     return;
   }

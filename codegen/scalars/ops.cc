@@ -117,12 +117,36 @@ constexpr BinaryRow kBinary[] = {
 };
 
 template <typename Row, size_t n>
-const Row* Find(const Row (&rows)[n], Opcode opcode) {
+constexpr const Row* Find(const Row (&rows)[n], Opcode opcode) {
   for (const Row& row : rows) {
     if (row.opcode == opcode) return &row;
   }
   return nullptr;
 }
+
+// What EmitUnary and EmitBinary take beside the rows of their tables.
+constexpr bool IsPartOfComplex(Opcode opcode) {
+  return opcode == Opcode::kReal || opcode == Opcode::kImag || opcode == Opcode::kComplex;
+}
+
+// The opcodes whose elements ir/ops.def computes by EmitArithmetic or EmitDiscontinuous have a row,
+// and no others.
+constexpr bool RowsFollowOpsDef() {
+  constexpr absl::string_view kEmitters[] = {
+#define HLO_OP(enumerator, text, arity, attrs, calls, traits, infer, evaluate, emit, ...) #emit,
+#include "ir/ops.def"
+#undef HLO_OP
+  };
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    const bool named = kEmitters[i] == "Arithmetic" || kEmitters[i] == "Discontinuous";
+    const bool found = Find(kUnary, opcode) != nullptr || Find(kBinary, opcode) != nullptr ||
+                       IsPartOfComplex(opcode) || opcode == Opcode::kIsFinite;
+    if (named != found) return false;
+  }
+  return true;
+}
+static_assert(RowsFollowOpsDef(), "kUnary, kBinary and the last column of ir/ops.def differ");
 
 // Plain arithmetic on c64 stays in float; everything else is worked out in double.
 bool IsPlainComplex(Opcode opcode) {

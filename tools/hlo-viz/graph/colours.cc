@@ -1,11 +1,11 @@
-// Tables of colours and of the opcodes that have them, those of XLA's hlo_graph_dumper.
+// Tables of colours and of the families of opcodes that have them, those of XLA's hlo_graph_dumper.
 #include "tools/hlo-viz/graph/colours.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "ir/op_facts.h"
 
 namespace hlokit {
 namespace {
@@ -29,75 +29,26 @@ const LookRow kLooks[kLookCount] = {
     {"broadcast, update in place", {"#fff9c4", "#cbc693", "#000000"}},
 };
 
-struct OpcodeLook {
-  Opcode opcode;
-  Look look;
-};
-
-// Collectives have the trait kCollective and need no row; what has none is white.
-constexpr OpcodeLook kByOpcode[] = {
-    {Opcode::kInfeed, Look::kBrown},
-    {Opcode::kOutfeed, Look::kBrown},
-    {Opcode::kPartitionId, Look::kBrown},
-    {Opcode::kReplicaId, Look::kBrown},
-    {Opcode::kRecv, Look::kBrown},
-    {Opcode::kRecvDone, Look::kBrown},
-    {Opcode::kSend, Look::kBrown},
-    {Opcode::kSendDone, Look::kBrown},
-    {Opcode::kAllGatherDone, Look::kBrown},
-    {Opcode::kAllReduceDone, Look::kBrown},
-    {Opcode::kCollectivePermuteDone, Look::kBrown},
-    {Opcode::kCholesky, Look::kDarkBlue},
-    {Opcode::kConvolution, Look::kDarkBlue},
-    {Opcode::kDot, Look::kDarkBlue},
-    {Opcode::kFft, Look::kDarkBlue},
-    {Opcode::kRaggedDot, Look::kDarkBlue},
-    {Opcode::kScaledDot, Look::kDarkBlue},
-    {Opcode::kTriangularSolve, Look::kDarkBlue},
-    {Opcode::kAsyncDone, Look::kDarkGreen},
-    {Opcode::kAsyncStart, Look::kDarkGreen},
-    {Opcode::kAsyncUpdate, Look::kDarkGreen},
-    {Opcode::kCall, Look::kDarkGreen},
-    {Opcode::kConditional, Look::kDarkGreen},
-    {Opcode::kCustomCall, Look::kDarkGreen},
-    {Opcode::kWhile, Look::kDarkGreen},
-    {Opcode::kDomain, Look::kGrey},
-    {Opcode::kFusion, Look::kGrey},
-    {Opcode::kGetDimensionSize, Look::kGrey},
-    {Opcode::kMap, Look::kGrey},
-    {Opcode::kSetDimensionSize, Look::kGrey},
-    {Opcode::kConcatenate, Look::kGreen},
-    {Opcode::kCopy, Look::kGreen},
-    {Opcode::kCopyDone, Look::kGreen},
-    {Opcode::kCopyStart, Look::kGreen},
-    {Opcode::kDynamicReshape, Look::kGreen},
-    {Opcode::kDynamicSlice, Look::kGreen},
-    {Opcode::kPad, Look::kGreen},
-    {Opcode::kReshape, Look::kGreen},
-    {Opcode::kReverse, Look::kGreen},
-    {Opcode::kSlice, Look::kGreen},
-    {Opcode::kTranspose, Look::kGreen},
-    {Opcode::kBatchNormGrad, Look::kPurple},
-    {Opcode::kBatchNormInference, Look::kPurple},
-    {Opcode::kBatchNormTraining, Look::kPurple},
-    {Opcode::kGather, Look::kPurple},
-    {Opcode::kReduce, Look::kPurple},
-    {Opcode::kReduceWindow, Look::kPurple},
-    {Opcode::kScan, Look::kPurple},
-    {Opcode::kScatter, Look::kPurple},
-    {Opcode::kSelectAndScatter, Look::kPurple},
-    {Opcode::kSort, Look::kPurple},
-    {Opcode::kTopK, Look::kPurple},
-    {Opcode::kBroadcast, Look::kYellow},
-    {Opcode::kDynamicUpdateSlice, Look::kYellow},
-};
-
-std::array<Look, kOpcodeCount> TableByOpcode() {
-  std::array<Look, kOpcodeCount> table;
-  for (int k = 0; k < kOpcodeCount; ++k)
-    table[k] = HasTrait(static_cast<Opcode>(k), kCollective) ? Look::kBrown : Look::kWhite;
-  for (const OpcodeLook& row : kByOpcode) table[static_cast<int>(row.opcode)] = row.look;
-  return table;
+Look LookOf(Family family) {
+  switch (family) {
+    case Family::kGeneral:
+      return Look::kWhite;
+    case Family::kCommunication:
+      return Look::kBrown;
+    case Family::kAlgebra:
+      return Look::kDarkBlue;
+    case Family::kControl:
+      return Look::kDarkGreen;
+    case Family::kScope:
+      return Look::kGrey;
+    case Family::kMovement:
+      return Look::kGreen;
+    case Family::kAggregation:
+      return Look::kPurple;
+    case Family::kExpansion:
+      return Look::kYellow;
+  }
+  return Look::kWhite;
 }
 
 std::string Hex(double red, double green, double blue) {
@@ -108,13 +59,12 @@ std::string Hex(double red, double green, double blue) {
 }  // namespace
 
 Look LookOf(const Instruction& instruction, bool fused) {
-  static const std::array<Look, kOpcodeCount> table = TableByOpcode();
   if (instruction.IsParameter())
     return instruction.shape().IsArray() && instruction.shape().ElementCount() >= kLargeElements
                ? Look::kDarkOrange
                : Look::kOrange;
   if (instruction.opcode() == Opcode::kBitcast && fused) return Look::kGreen;
-  return table[static_cast<int>(instruction.opcode())];
+  return LookOf(Facts(instruction.opcode()).family);
 }
 
 const Colours& ColoursOf(Look look) { return kLooks[static_cast<int>(look)].colours; }

@@ -6,6 +6,7 @@
 
 #include "ir/opcode.h"
 #include "support/status.h"
+#include "types/compare.h"
 #include "types/element_type.h"
 #include "types/random_literal.h"
 #include "types/shape_bytes.h"
@@ -130,6 +131,16 @@ absl::StatusOr<std::vector<Literal>> EvaluateWithin(const Module& module,
   const std::vector<std::vector<const Literal*>> of_all(limits.replicas * limits.partitions,
                                                         of_one_device);
   return InterpretDevices(module, of_all, limits);
+}
+
+void CheckSameResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
+                      absl::FunctionRef<std::string()> what) {
+  CHECK(expected.size() == actual.size()) << what();
+  for (size_t d = 0; d < expected.size(); ++d) {
+    const CompareResult same = Compare(expected[d], actual[d]);
+    CHECK(same.equal) << "device " << d << ": " << same.shape_mismatch << same.Report() << "\n"
+                      << what();
+  }
 }
 
 bool HasOneValue(const Module& module) {

@@ -1,8 +1,10 @@
 // Any module's values within limits, for targets that run what they read.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "interpreter/interpreter.h"
 #include "ir/module.h"
@@ -21,6 +23,11 @@ absl::StatusOr<std::vector<Literal>> ArgumentsFor(const Module& module, bool zer
 absl::StatusOr<std::vector<Literal>> EvaluateWithin(const Module& module,
                                                     const std::vector<Literal>& arguments,
                                                     const InterpreterOptions& limits);
+
+// CHECKs that each device's result is the same on both sides; `what` says in the message which two
+// executions these are and of what.
+void CheckSameResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
+                      absl::FunctionRef<std::string()> what);
 
 // Whether all right executions give the same values: integers, and floats that are only moved,
 // compared and rounded; no random numbers, no host, no calls of foreign code, no sort whose order

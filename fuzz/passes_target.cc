@@ -22,7 +22,6 @@
 #include "printer/whole_text.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
-#include "types/compare.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
@@ -104,12 +103,9 @@ void CompareValues(const Module& before, const Module& after, const std::string&
   const auto actual = EvaluateWithin(after, *arguments, limits);
   if (absl::IsResourceExhausted(actual.status()) || absl::IsCancelled(actual.status())) return;
   CHECK(actual.ok()) << passes << ": " << actual.status().ToString() << "\n" << WholeText(after);
-  for (size_t d = 0; d < expected->size(); ++d) {
-    const CompareResult same = Compare((*expected)[d], (*actual)[d]);
-    CHECK(same.equal) << passes << ": " << same.shape_mismatch << same.Report() << "\n"
-                      << WholeText(before) << "\nbecame\n"
-                      << WholeText(after);
-  }
+  CheckSameResults(*expected, *actual, [&] {
+    return absl::StrCat(passes, " on\n", WholeText(before), "\nbecame\n", WholeText(after));
+  });
 }
 
 }  // namespace

@@ -1,4 +1,8 @@
 // Reads computations: signature, body, parameters, root.
+//   [ENTRY] %name (p: f32[8]) -> f32[8] { instructions }[, execution_thread="..."]
+// The signature may be left out; where it is given, its result must agree with the root. A
+// computation with errors is kept aside, since instructions of others may refer to it while reading
+// goes on.
 #include "parser/module_parser_internal.h"
 #include "parser/shapes_internal.h"
 
@@ -89,6 +93,7 @@ void ModuleParser::OpenScope(Scope& scope, absl::string_view name, SourcePlace p
   scope.names->Clear();
 }
 
+// A text of one instruction without a computation, with or without a name.
 void ModuleParser::ReadLoneInstruction() {
   lone_ = true;
   Scope scope;

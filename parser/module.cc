@@ -205,6 +205,8 @@ bool ModuleParser::ReadEntryLayout() {
          hlokit::ReadEntryLayout(reader_, layout) && reader_.Eat('}', "after the entry's layout");
 }
 
+// { {0}: (0, {}, may-alias) }: output index, parameter, its index, kind. Of equal output indices
+// the first counts.
 bool ReadAliases(Reader& r, std::vector<InputOutputAlias>& aliases) {
   const bool ok = r.List('{', '}', [&] {
     InputOutputAlias& alias = aliases.emplace_back();
@@ -268,6 +270,7 @@ bool ModuleParser::ReadRowFields(absl::Span<const std::pair<absl::string_view, i
          reader_.Expected(absl::StrCat(fields.size(), " fields in the row before this"));
 }
 
+// The tables FileNames, FunctionNames, FileLocations and StackFrames, in this order; all or none.
 bool ModuleParser::ReadTables() {
   StackFrameTables& tables = module_->header().stack_frames;
   int64_t row = 0;
@@ -299,6 +302,8 @@ bool ModuleParser::ReadTables() {
   });
 }
 
+// What follows from the whole text: the entry (the last computation where none is marked), names,
+// the entry layout, schedules.
 void ModuleParser::Finish() {
   if (module_->entry() == nullptr) module_->set_entry(last_);
   if (lone_) module_->set_name("_");

@@ -1,4 +1,11 @@
-// Reads shardings and simplifies their device subgroups.
+// Reads shardings and brings device subgroups into XLA's canonical form.
+//   {devices=[2,2]<=[4]}                            two by two tiles on devices 0 to 3
+//   {devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}  two tiles, each on two devices
+//   {maximal device=1}  {replicated}  {{replicated}, {devices=[2]0,1}}
+// Subgroups are merged by type and sorted (manual, unreduced, replicated). Iota lists stay iota
+// where that is possible: a device number is a sum of digit * stride over the reshaped dimensions
+// (Factor), and a permutation of tile dimensions permutes factors. No list of devices is written
+// out for them, so that a sharding over 10,000 devices costs as much as one over 4.
 #include "parser/shardings_internal.h"
 
 #include <algorithm>
@@ -18,6 +25,7 @@ struct Factor {
 };
 using Factors = std::vector<Factor>;
 
+// The factors in the order of the tile dimensions, slowest first.
 Factors FactorsOf(const Sharding& s) {
   const DimVector strides = RowMajorStrides(s.reshape_dims);
   Factors factors;
@@ -28,6 +36,7 @@ Factors FactorsOf(const Sharding& s) {
   return factors;
 }
 
+// The inverse of FactorsOf, with `reshape_dims` and `transpose_perm` simplified as XLA prints them.
 void SetFactors(const Factors& factors, Sharding& s) {
   Factors sorted = factors;
   std::sort(sorted.begin(), sorted.end(),
@@ -69,6 +78,7 @@ bool FactorsByDim(Factors factors, const DimVector& tile_dims, std::vector<Facto
   return true;
 }
 
+// From the iota form to a list of devices.
 void SpellOut(Sharding& s) {
   ReplicaGroups order;
   order.form = ReplicaGroups::Form::kIota;
@@ -307,6 +317,7 @@ bool ReadSharding(Reader& r, Sharding& sharding) {
   });
 }
 
+// A single sharding of a tuple stands for each of its leaves.
 void SpreadOverTuple(const Shape& shape, Sharding& sharding) {
   if (!shape.IsTuple() || sharding.kind == Sharding::Kind::kTuple) return;
   Sharding tuple;

@@ -120,6 +120,7 @@ struct WindowPart {
   absl::string_view name;
   int64_t WindowDim::*member;
 };
+// The parts that hold one number a dimension.
 constexpr WindowPart kWindowParts[] = {{"size", &WindowDim::size},
                                        {"stride", &WindowDim::stride},
                                        {"lhs_dilate", &WindowDim::base_dilation},
@@ -185,6 +186,7 @@ bool ReadLabels(Reader& r, char first, char second, int64_t& first_dim, int64_t&
 
 }  // namespace
 
+// An error that lists the spellings and suggests the nearest.
 bool UnknownSpelling(Reader& r, absl::Span<const absl::string_view> spellings) {
   const absl::string_view word = r.PeekWord();
   if (word.empty()) return r.ExpectedValue(absl::StrCat("one of ", absl::StrJoin(spellings, ", ")));
@@ -334,6 +336,7 @@ bool ReadValue(Reader& r, ConvDims& dims) {
                  " spatial dimensions");
 }
 
+// 1_2_0x0_0: low, high and interior padding of each dimension, interior left out where it is 0.
 bool ReadValue(Reader& r, PaddingConfig& padding) {
   return ByX(r, [&] {
     PaddingDim& dim = padding.emplace_back();
@@ -346,6 +349,7 @@ bool ReadValue(Reader& r, PaddingConfig& padding) {
   });
 }
 
+// {[0:4], [1:8:2]}: start, limit and stride of each dimension.
 bool ReadValue(Reader& r, SliceSpec& slice) {
   return r.List('{', '}', [&] {
     SliceDim& dim = slice.emplace_back();
@@ -363,6 +367,7 @@ bool ReadValue(Reader& r, IntPairs& pairs) {
   });
 }
 
+// {{}: (0, {})}: which part of the result lies over which part of which operand.
 bool ReadValue(Reader& r, std::vector<OutputAlias>& aliases) {
   return r.List('{', '}', [&] {
     OutputAlias& alias = aliases.emplace_back();

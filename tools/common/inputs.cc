@@ -1,4 +1,6 @@
-// Arguments of modules, and elided constants.
+// Arguments of modules: from files, from a snapshot, or random by seed, device and leaf; and values
+// for constants that the text elides. Arguments are made for each device, unless all get the same
+// or the module is to be cut by its shardings.
 #include "tools/common/inputs.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Reading, cleaning and verifying a module.
+// Reads, cleans and verifies a module: text or protobuf by its first bytes or the file's name;
+// prefixes of log lines are blanked, so that places in messages stay right.
 #include "tools/common/load.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Tilings of entry parameters and results, and results cut into shards.
+// The entry's tilings before partitioning: whole parameters are cut into the shards of each device,
+// and whole results too, so that a reference platform that runs the whole program can be compared
+// with one that runs the partitioned one.
 #include "tools/common/sharded_entry.h"
 
 #include <utility>

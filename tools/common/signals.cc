@@ -1,4 +1,5 @@
-// Handlers that only call what signal handlers may.
+// Handlers of signals and of exceptions that nobody catches: remove unfinished files, say one line,
+// end with the documented status. They call only functions that are safe in signal handlers.
 #include "tools/common/signals.h"
 
 #include <cxxabi.h>

@@ -1,4 +1,6 @@
-// Flags turned into searches, their findings into text and files.
+// The flags that look inside a program (--trace, --isolate, --isolate-instructions, --check-nans,
+// --bisect) as searches of tools/probe, and their findings as text and as files that reproduce
+// them.
 #include "tools/hlo-run/probes.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Vectors of a chosen number of lanes, and transposition of squares of them. The including file
+// Vectors of a chosen number of lanes, and transposition of tiles of them. The including file
 // defines HLOKIT_ISA (a namespace) and is compiled for one instruction set.
 #pragma once
 
@@ -43,7 +43,7 @@ HLOKIT_INLINE void InterleaveRows(typename Lanes<T, sizeof...(kI)>::Type* rows) 
   }
 }
 
-// Transposes a square of lanes: log2(kLanes) rounds that interleave row i with row i + kLanes / 2.
+// Transposes a tile of lanes: log2(kLanes) rounds that interleave row i with row i + kLanes / 2.
 template <typename T, int kLanes>
 HLOKIT_INLINE void TransposeRows(typename Lanes<T, kLanes>::Type* rows) {
   if constexpr (kLanes == 2) InterleaveRows<T, 0, 1>(rows);

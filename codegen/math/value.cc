@@ -99,16 +99,16 @@ namespace {
 // Flips the magnitude bits of negative numbers. Bit patterns of floats are sign and magnitude;
 // compared as signed integers after this they have the floats' order, -NaN < -inf < ... < -0 < 0 <
 // ... < NaN.
-Val TurnNegatives(Val bits) {
+Val FlipNegatives(Val bits) {
   const uint64_t magnitude = ~uint64_t{0} >> (65 - bits.bits());
   return bits ^ (ShiftArithmetic(bits, bits.bits() - 1) & magnitude);
 }
 
 }  // namespace
 
-Val TotalOrderKey(Val x) { return TurnNegatives(ToBits(x)); }
+Val TotalOrderKey(Val x) { return FlipNegatives(ToBits(x)); }
 
-Val FromTotalOrderKey(Val key) { return FromBits(TurnNegatives(key)); }
+Val FromTotalOrderKey(Val key) { return FromBits(FlipNegatives(key)); }
 
 Val ToDouble(Val x) {
   auto& builder = x.builder();

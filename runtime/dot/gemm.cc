@@ -10,11 +10,10 @@
 // among them may depend on the number of threads; RunDeep depends on the sizes alone:
 // - RunSlabs: the general case; per slab A and B are packed, then tiles are distributed to threads;
 // - RunTall: many rows: B is packed once for all, each thread packs and multiplies blocks of A;
-// - RunWide: few rows: A is packed once, each thread packs panels of B, or the first register tile
-// packs the panel while it multiplies (PacksInTiles);
-// - RunDeep: few tiles and long sums: the sums are split into parts of at least kDeepPart
-// positions. Products of one or a few rows or columns are dot products of rows instead
-// (row_dots.h).
+// - RunWide: few rows: A is packed once, threads pack panels of B (or the first tile,
+// PacksInTiles);
+// - RunDeep: few tiles, long sums, in parts of at least kDeepPart positions. Products of one or a
+// few rows or columns are dot products of rows instead (row_dots.h).
 //
 // Operands are read through index maps (index_maps_internal.h), so that convolutions and batched,
 // transposed or strided dots use this code without a copy of their operands. Cost: 2 m n k flops
@@ -31,16 +30,16 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
-constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
-constexpr int64_t kPackedTogether = 8;      // panels of B, and
-constexpr int64_t kRowsTogether = 4;        // rows of it, or
-constexpr int64_t kTurnedTogether = 16;     // rows that are transposed
-constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
-constexpr int64_t kWideRows = 256;          // of a wide product at most
-constexpr int64_t kFewTiles = 6;            // are too few for the threads where sums are deep:
-constexpr int64_t kDeepPart = 512;          // positions of k at least that make a part, and
-constexpr int64_t kMaxDeepParts = 64;       // parts
+constexpr int64_t kSerialWork = 1 << 19;     // multiply-adds that are not worth a second thread
+constexpr int64_t kBlockBytes = 256 << 10;   // packed rows of A that stay in the second-level cache
+constexpr int64_t kPackedTogether = 8;       // panels of B, and
+constexpr int64_t kRowsTogether = 4;         // rows of it, or
+constexpr int64_t kTransposedTogether = 16;  // rows that are transposed
+constexpr int64_t kPackedBytes = 32 << 20;   // packed B that is kept for all of a tall A
+constexpr int64_t kWideRows = 256;           // of a wide product at most
+constexpr int64_t kFewTiles = 6;             // are too few for the threads where sums are deep:
+constexpr int64_t kDeepPart = 512;           // positions of k at least that make a part, and
+constexpr int64_t kMaxDeepParts = 64;        // parts
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kPitchUnit = 16;  // elements that depths of slabs are multiples of
 
@@ -357,7 +356,7 @@ class Product {
   // many as lie together in a column.
   void PackColumns(const Slab& slab, int64_t first, int64_t end, T* packed_b) const {
     const int64_t together = LiesAlongK(b_) || b_.outer.table != nullptr
-                                 ? kTurnedTogether * kernels_->depth_unit
+                                 ? kTransposedTogether * kernels_->depth_unit
                                  : kRowsTogether;
     for (int64_t k = 0; k < slab.depth; k += together) {
       for (int64_t n = first; n < end; ++n) {

@@ -149,7 +149,7 @@ static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_
 }
 
 template <typename T>
-HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
+HLOKIT_INLINE void TransposeTile(const T (*from)[VectorOf<T>::kLanes], T* to, int64_t pitch) {
   constexpr int kLanes = VectorOf<T>::kLanes;
   typename Lanes<T, kLanes>::Type rows[kLanes];
   for (int i = 0; i < kLanes; ++i) rows[i] = LoadLanes<kLanes>(from[i]);
@@ -157,7 +157,7 @@ HLOKIT_INLINE void TransposeSquare(const T (*from)[VectorOf<T>::kLanes], T* to, 
   for (int i = 0; i < kLanes; ++i) StoreLanes<kLanes>(to + i * pitch, rows[i]);
 }
 
-// Reads a square of `points` as rows, each along `lines` from position l on; what is missing of
+// Reads a tile of `points` as rows, each along `lines` from position l on; what is missing of
 // it is zero.
 template <typename T, typename S>
 HLOKIT_INLINE void LoadSquare(const S* from, const IndexMap& lines, int64_t l, int64_t height,
@@ -172,14 +172,14 @@ HLOKIT_INLINE void LoadSquare(const S* from, const IndexMap& lines, int64_t l, i
       return;
     }
   }
-  alignas(64) T square[kEdge][kEdge] = {};
+  alignas(64) T tile[kEdge][kEdge] = {};
   for (int64_t j = 0; j < width; ++j) {
-    Gather(from + OffsetAt(points, p + j), lines, l, height, square[j]);
+    Gather(from + OffsetAt(points, p + j), lines, l, height, tile[j]);
   }
-  for (int j = 0; j < kEdge; ++j) rows[j] = LoadLanes<kEdge>(square[j]);
+  for (int j = 0; j < kEdge; ++j) rows[j] = LoadLanes<kEdge>(tile[j]);
 }
 
-// As GatherLines, read along `lines` (whose positions lie side by side) in squares of one vector's
+// As GatherLines, read along `lines` (whose positions lie side by side) in tiles of one vector's
 // lanes.
 template <typename T, typename S>
 static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, int64_t line_count,

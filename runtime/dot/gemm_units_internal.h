@@ -96,21 +96,21 @@ void PackUnitsAlongK(const GemmSource& source, int64_t x0, int64_t count, int64_
                      int64_t width, T* to) {
   constexpr int64_t kEdge = kUnitLanes, kRun = kEdge * kPerUnit<S>;
   const S* from = static_cast<const S*>(source.data);
-  alignas(64) T square[kEdge][kEdge] = {};
-  alignas(64) T turned[kEdge * kEdge];
+  alignas(64) T tile[kEdge][kEdge] = {};
+  alignas(64) T transposed[kEdge * kEdge];
   for (int64_t p = 0; p < depth; p += kRun) {
     const int64_t length = Least(kRun, depth - p);
     for (int64_t j = 0; j < width; j += kEdge) {
       for (int64_t i = 0; i < kEdge; ++i) {
-        S* row = reinterpret_cast<S*>(square[i]);
+        S* row = reinterpret_cast<S*>(tile[i]);
         const int64_t used = j + i < count ? length : 0;
         if (used > 0)
           Gather(from + OffsetAt(source.outer, x0 + j + i), source.k, k0 + p, used, row);
         for (int64_t q = used; q < kRun; ++q) row[q] = 0;
       }
-      TransposeSquare<T>(square, turned, kEdge);
+      TransposeTile<T>(tile, transposed, kEdge);
       for (int64_t q = 0; q * kPerUnit<S> < length; ++q)
-        Store(to + (p / kPerUnit<S> + q) * width + j, Load(turned + q * kEdge));
+        Store(to + (p / kPerUnit<S> + q) * width + j, Load(transposed + q * kEdge));
     }
   }
 }

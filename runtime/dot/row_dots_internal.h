@@ -13,7 +13,7 @@ HLOKIT_INLINE float Widened(const float* x) { return *x; }
 HLOKIT_INLINE double Widened(const double* x) { return *x; }
 HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
 
-// to[i] += the sum of the lanes of sums[i], lane by lane. A square of them at a time is transposed:
+// to[i] += the sum of the lanes of sums[i], lane by lane. A tile of them at a time is transposed:
 // its rows are then added as they are.
 template <typename T, int kCount>
 HLOKIT_INLINE void AddLaneSums(const typename VectorOf<T>::Type* sums, T* to) {
@@ -78,7 +78,7 @@ static void ManyRowDots(const RowDotTask<T>& task) {
   constexpr int kFit = HLOKIT_ACCUMULATORS / kRows;
   constexpr int kCols = kFit >= kGemmDotCols ? kGemmDotCols : kFit >= 4 ? 4 : 2;
   int64_t col = 0;
-  // Short columns cost more to add up at their ends than to multiply: a whole square of sums then.
+  // Short columns cost more to add up at their ends than to multiply: a whole tile of sums then.
   constexpr int kSquare = VectorOf<T>::kLanes;
   if constexpr (kRows == 1 && kSquare > kCols && kSquare <= HLOKIT_ACCUMULATORS) {
     if (task.run_count * task.run <= kShortColumn)

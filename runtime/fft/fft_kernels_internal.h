@@ -90,10 +90,10 @@ HLOKIT_INLINE void Butterfly(Complex<V>* x) {
   }
 }
 
-// One butterfly for each of kLanes lines. kTurned: the results are multiplied by twiddles.
-template <int kRadix, bool kTurned, int kLanes, typename T>
-HLOKIT_INLINE void TurnLanes(const T* re, const T* im, int64_t step, T* to_re, T* to_im,
-                             int64_t stride, const Complex<T>* twiddle) {
+// One butterfly for each of kLanes lines. kTwiddles: the results are multiplied by twiddles.
+template <int kRadix, bool kTwiddles, int kLanes, typename T>
+HLOKIT_INLINE void ButterflyLanes(const T* re, const T* im, int64_t step, T* to_re, T* to_im,
+                                  int64_t stride, const Complex<T>* twiddle) {
   using V = typename Lanes<T, kLanes>::Type;
   Complex<V> x[kRadix];
 #pragma GCC unroll 8
@@ -102,15 +102,16 @@ HLOKIT_INLINE void TurnLanes(const T* re, const T* im, int64_t step, T* to_re, T
   Butterfly<kRadix, T>(x);
 #pragma GCC unroll 8
   for (int k = 0; k < kRadix; ++k) {
-    const Complex<V> y = kTurned && k > 0 ? x[k] * twiddle[k] : x[k];
+    const Complex<V> y = kTwiddles && k > 0 ? x[k] * twiddle[k] : x[k];
     StoreLanes<kLanes>(to_re + k * stride, y.re);
     StoreLanes<kLanes>(to_im + k * stride, y.im);
   }
 }
 
-template <int kRadix, bool kTurned, typename T>
-HLOKIT_INLINE void TurnGroups(const FftPass<T>& pass, int64_t stride, const T* __restrict re,
-                              const T* __restrict im, T* __restrict to_re, T* __restrict to_im) {
+template <int kRadix, bool kTwiddles, typename T>
+HLOKIT_INLINE void ButterflyGroups(const FftPass<T>& pass, int64_t stride, const T* __restrict re,
+                                   const T* __restrict im, T* __restrict to_re,
+                                   T* __restrict to_im) {
   constexpr int kLanes = kMaxLanes<T>;
   const int64_t step = pass.groups * stride;
   for (int64_t p = 0; p < pass.groups; ++p) {
@@ -120,22 +121,22 @@ HLOKIT_INLINE void TurnGroups(const FftPass<T>& pass, int64_t stride, const T* _
     const int64_t from = p * stride, to = p * kRadix * stride;
     int64_t q = 0;
     for (; q + kLanes <= stride; q += kLanes)
-      TurnLanes<kRadix, kTurned, kLanes>(re + from + q, im + from + q, step, to_re + to + q,
-                                         to_im + to + q, stride, twiddle);
+      ButterflyLanes<kRadix, kTwiddles, kLanes>(re + from + q, im + from + q, step, to_re + to + q,
+                                                to_im + to + q, stride, twiddle);
     for (; q + kLanes / 2 <= stride; q += kLanes / 2)
-      TurnLanes<kRadix, kTurned, kLanes / 2>(re + from + q, im + from + q, step, to_re + to + q,
-                                             to_im + to + q, stride, twiddle);
+      ButterflyLanes<kRadix, kTwiddles, kLanes / 2>(
+          re + from + q, im + from + q, step, to_re + to + q, to_im + to + q, stride, twiddle);
     for (; q < stride; ++q)
-      TurnLanes<kRadix, kTurned, 1>(re + from + q, im + from + q, step, to_re + to + q,
-                                    to_im + to + q, stride, twiddle);
+      ButterflyLanes<kRadix, kTwiddles, 1>(re + from + q, im + from + q, step, to_re + to + q,
+                                           to_im + to + q, stride, twiddle);
   }
 }
 
 template <int kRadix, typename T>
 void RadixPass(const FftPass<T>& pass, int64_t stride, const T* re, const T* im, T* to_re,
                T* to_im) {
-  (pass.groups > 1 ? TurnGroups<kRadix, true, T> : TurnGroups<kRadix, false, T>)(pass, stride, re,
-                                                                                 im, to_re, to_im);
+  (pass.groups > 1 ? ButterflyGroups<kRadix, true, T>
+                   : ButterflyGroups<kRadix, false, T>)(pass, stride, re, im, to_re, to_im);
 }
 
 // Any radix, by the definition.

@@ -12,7 +12,7 @@ namespace {
 template <typename T>
 constexpr int kMaxLanes = HLOKIT_VECTOR_BYTES / sizeof(T);
 
-// A square of kLanes lines and kLanes / 2 numbers of each.
+// A tile of kLanes lines and kLanes / 2 numbers of each.
 template <int kLanes, typename T>
 HLOKIT_INLINE void TakeSquare(const T* from, int64_t pitch, T* re, T* im, int64_t lines) {
   typename Lanes<T, kLanes>::Type rows[kLanes];
@@ -36,16 +36,16 @@ HLOKIT_INLINE void GiveSquare(T* to, int64_t pitch, const T* re, const T* im, in
   for (int i = 0; i < kLanes; ++i) StoreLanes<kLanes>(to + i * pitch, rows[i]);
 }
 
-// Calls square(width, i, j) for squares that cover lines and numbers, and one(i, j) for the rest.
-template <typename T, typename Square, typename One>
-HLOKIT_INLINE void ForSquares(int64_t lines, int64_t n, const Square& square, const One& one) {
+// Calls tile(width, i, j) for tiles that cover lines and numbers, and one(i, j) for the rest.
+template <typename T, typename TileBody, typename One>
+HLOKIT_INLINE void ForTiles(int64_t lines, int64_t n, const TileBody& tile, const One& one) {
   constexpr int kLanes = kMaxLanes<T>;
   int64_t i = 0;
   const auto some = [&](auto width) __attribute__((always_inline)) {
     constexpr int kWidth = decltype(width)::kLanes;
     for (; i + kWidth <= lines; i += kWidth) {
       int64_t j = 0;
-      for (; j + kWidth / 2 <= n; j += kWidth / 2) square(width, i, j);
+      for (; j + kWidth / 2 <= n; j += kWidth / 2) tile(width, i, j);
       for (; j < n; ++j)
         for (int64_t k = i; k < i + kWidth; ++k) one(k, j);
     }
@@ -58,7 +58,7 @@ HLOKIT_INLINE void ForSquares(int64_t lines, int64_t n, const Square& square, co
 
 template <typename T>
 void TakeLines(const T* from, int64_t pitch, int64_t n, int64_t lines, T* re, T* im) {
-  ForSquares<T>(
+  ForTiles<T>(
       lines, n,
       [&](auto width, int64_t i, int64_t j) __attribute__((always_inline)) {
         TakeSquare<decltype(width)::kLanes>(from + i * pitch + 2 * j, pitch, re + j * lines + i,
@@ -72,7 +72,7 @@ void TakeLines(const T* from, int64_t pitch, int64_t n, int64_t lines, T* re, T*
 
 template <typename T>
 void GiveLines(T* to, int64_t pitch, int64_t n, int64_t lines, const T* re, const T* im, T scale) {
-  ForSquares<T>(
+  ForTiles<T>(
       lines, n,
       [&](auto width, int64_t i, int64_t j) __attribute__((always_inline)) {
         GiveSquare<decltype(width)::kLanes>(to + i * pitch + 2 * j, pitch, re + j * lines + i,
@@ -134,9 +134,9 @@ void Tangle(const FftTurns<T>& turns, int64_t half, int64_t lines, const T* re, 
     for (int64_t i = 0; i < lines; ++i) {
       const T a_im = k == 0 ? T(0) : im[a + i], c_im = k == 0 ? T(0) : im[c + i];
       const T even_re = (re[a + i] + re[c + i]) / 2, even_im = (a_im - c_im) / 2;
-      const T turned_re = (re[a + i] - re[c + i]) / 2, turned_im = (a_im + c_im) / 2;
-      const T odd_re = turned_re * cosine + turned_im * sine;
-      const T odd_im = turned_im * cosine - turned_re * sine;
+      const T rotated_re = (re[a + i] - re[c + i]) / 2, rotated_im = (a_im + c_im) / 2;
+      const T odd_re = rotated_re * cosine + rotated_im * sine;
+      const T odd_im = rotated_im * cosine - rotated_re * sine;
       to_re[k * lines + i] = even_re - odd_im;
       to_im[k * lines + i] = even_im + odd_re;
     }

@@ -26,7 +26,7 @@ constexpr int64_t kRadices[] = {8, 4, 2, 3, 5, 7, 11, 13};
 template <typename T>
 void UnitRoot(int64_t numerator, int64_t denominator, T& cosine, T& sine) {
   numerator %= denominator;
-  // Turned into the first eighth of the circle, so that the roots are as accurate as can be.
+  // Rotated into the first eighth of the circle, so that the roots are as accurate as can be.
   const int64_t eighth = 8 * numerator / denominator;
   const long double unit = 2 * M_PIl / denominator;
   long double c, s;

@@ -112,13 +112,13 @@ struct SolveCall {
 
 // What to ask the library for; false where it has no such call: a conjugate that is not transposed.
 bool Translate(const HlokitTriangularSolveDesc& d, bool complex, SolveCall& call) {
-  const bool turned_a = !ByColumns(d.a), turned_x = !ByColumns(d.x);
-  call.side = (d.left_side != 0) != turned_x ? 'L' : 'R';
-  call.triangle = (d.lower != 0) != turned_a ? 'L' : 'U';
+  const bool transposed_a = !ByColumns(d.a), transposed_x = !ByColumns(d.x);
+  call.side = (d.left_side != 0) != transposed_x ? 'L' : 'R';
+  call.triangle = (d.lower != 0) != transposed_a ? 'L' : 'U';
   call.diagonal = d.unit_diagonal ? 'U' : 'N';
   const bool transposed = d.transpose != HLOKIT_NO_TRANSPOSE;
   const bool conjugated = complex && d.transpose == HLOKIT_ADJOINT;
-  const bool seen_transposed = transposed != (turned_a != turned_x);
+  const bool seen_transposed = transposed != (transposed_a != transposed_x);
   call.trans = !seen_transposed ? 'N' : conjugated ? 'C' : 'T';
   return seen_transposed || !conjugated;
 }

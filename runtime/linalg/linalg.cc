@@ -153,15 +153,15 @@ void CholeskyBatch(void* ctx, const HlokitCholeskyDesc& d, const void* from_data
                        : j * layout.row_stride + i * layout.col_stride;
       };
       // The diagonal is real: its zeros keep their sign.
-      auto turned = [&](T x, bool diagonal) { return d.lower || diagonal ? x : Conj(x); };
+      auto conjugated = [&](T x, bool diagonal) { return d.lower || diagonal ? x : Conj(x); };
       for (int64_t i = 0; i < n; ++i) {
-        for (int64_t j = 0; j < n; ++j) l[i * n + j] = turned(from[at(d.from, i, j)], i == j);
+        for (int64_t j = 0; j < n; ++j) l[i * n + j] = conjugated(from[at(d.from, i, j)], i == j);
       }
       const int32_t failed = Cholesky<T>(ctx, n, l, l + n * n).Run();
       const T nan = std::numeric_limits<decltype(std::real(T()))>::quiet_NaN();
       for (int64_t i = 0; i < n; ++i) {
         for (int64_t j = 0; j < n; ++j) {
-          T value = turned(l[i * n + j], i == j);
+          T value = conjugated(l[i * n + j], i == j);
           if (info == nullptr) value = failed ? nan : j > i ? T(0) : value;
           to[at(d.to, i, j)] = value;
         }

@@ -194,9 +194,12 @@ class BufferPlanner {
   }
 
   bool UsedElsewhere(const Instruction* i, int64_t operand, int value) const {
-    if (HasTrait(i->opcode(), kElementwise)) return false;
+    const bool elementwise = HasTrait(i->opcode(), kElementwise);
     for (int64_t o = 0; o < i->operand_count(); ++o) {
       if (o == operand) continue;
+      // x + transpose(x), which is x in another layout, does read other places.
+      if (elementwise && SameMemoryOrder(i->operand(o)->shape(), i->operand(operand)->shape()))
+        continue;
       for (int id : flow_.by_instruction[i->operand(o)->id()])
         if (id == value) return true;
     }

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "ops/attention_call.h"
-#include "ops/call_config.h"
+#include "ops/vendor/attention_call.h"
+#include "ops/vendor/call_config.h"
 #include "types/shape_bytes.h"
 
 namespace hlokit {

@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "ir/op_facts.h"
 #include "ops/dim_lists.h"
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {

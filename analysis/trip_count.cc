@@ -2,7 +2,7 @@
 // while-loop-trip-count-annotator (passes/loops) is what computes it.
 #include "analysis/trip_count.h"
 
-#include "ops/call_config.h"
+#include "ops/vendor/call_config.h"
 
 namespace hlokit {
 

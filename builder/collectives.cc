@@ -6,7 +6,7 @@
 #include "builder/emit_internal.h"
 #include "builder/movement.h"
 #include "builder/reductions.h"
-#include "ops/device_groups.h"
+#include "ops/collective/device_groups.h"
 
 namespace hlokit {
 namespace {

@@ -7,8 +7,8 @@
 #include "builder/import_internal.h"
 #include "ir/sanitized_name.h"
 #include "ops/array_shape.h"
+#include "ops/infer/op_table.h"
 #include "ops/inferred_layout.h"
-#include "ops/op_table.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -7,7 +7,7 @@
 #include "codegen/math/value.h"
 #include "codegen/running_reduction.h"
 #include "ops/dim_lists.h"
-#include "ops/eval_program.h"
+#include "ops/evaluate/scalar_program.h"
 #include "types/float_convert.h"
 
 namespace hlokit {

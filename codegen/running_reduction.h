@@ -7,7 +7,7 @@ namespace hlokit {
 
 // One step of a reduction or window: the new running values from the old ones and an element of
 // each array. Narrow floats are f32 values that hold numbers of their type where steps round
-// (ops/reducer.h); a computation of several operations then rounds after each.
+// (ops/evaluate/reducer.h); a computation of several operations then rounds after each.
 std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& fold,
                                            absl::Span<const ScalarValue> arguments);
 

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 #include "support/status.h"
 #include "types/number_literal.h"
 

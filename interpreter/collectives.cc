@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "interpreter/collectives_internal.h"
-#include "ops/device_groups.h"
+#include "ops/collective/device_groups.h"
 #include "support/status.h"
 #include "support/within_memory.h"
 #include "types/literal_leaves.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/eval_collective.h"
+#include "ops/collective/collective.h"
 #include "runtime/communicator.h"
 
 namespace hlokit {

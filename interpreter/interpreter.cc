@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "interpreter/machine_internal.h"
-#include "ops/dynamic_dimensions.h"
-#include "ops/eval_values.h"
+#include "ops/evaluate/values.h"
+#include "ops/infer/dynamic_dimensions.h"
 #include "runtime/in_process_communicator.h"
 #include "support/status.h"
 #include "support/threads.h"

@@ -14,8 +14,8 @@
 
 #include <algorithm>
 
-#include "ops/eval_control.h"
-#include "ops/eval_movement.h"
+#include "ops/evaluate/control.h"
+#include "ops/evaluate/movement.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"

@@ -10,7 +10,7 @@
 #include "interpreter/interpreter.h"
 #include "interpreter/plan_internal.h"
 #include "interpreter/value.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/infer/op_table.h"
 #include "ops/inferred_layout.h"
-#include "ops/op_table.h"
 #include "parser/module_parser_internal.h"
 #include "parser/normalize.h"
 #include "parser/shardings_internal.h"

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
-#include "ops/shards.h"
+#include "ops/collective/shards.h"
 #include "parser/parser.h"
 #include "passes/manager.h"
 #include "passes/spmd/tilings.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ops/device_groups.h"
+#include "ops/collective/device_groups.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
 

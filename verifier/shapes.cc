@@ -1,7 +1,7 @@
 // Shapes: sizes and layouts by themselves, and each instruction's inference against the shape that
 // it states.
 #include "ops/array_shape.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {

@@ -13,7 +13,7 @@
 #include "backends/cpu/legalize.h"
 #include "backends/cpu/library_calls/collective_call.h"
 #include "backends/cpu/sanitizer/sanitize_code_internal.h"
-#include "ops/dynamic_dimensions.h"
+#include "ops/infer/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
 #include "passes/manager.h"
 #include "passes/pipelines.h"

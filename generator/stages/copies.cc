@@ -1,6 +1,6 @@
 // Copies between instructions, as layout assignment and memory space assignment put them.
 #include "generator/stages/stages_internal.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 namespace {

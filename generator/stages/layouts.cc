@@ -8,7 +8,7 @@
 
 #include "generator/stages/stages_internal.h"
 #include "ir/attributes.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 #include "support/dense_map.h"
 
 namespace hlokit {

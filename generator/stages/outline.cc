@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "generator/stages/stages_internal.h"
 #include "ir/attributes.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "generator/stages/stages_internal.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 #include "support/dense_map.h"
 
 namespace hlokit {

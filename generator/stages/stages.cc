@@ -3,7 +3,7 @@
 
 #include "generator/generator.h"
 #include "generator/scope_internal.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 namespace {

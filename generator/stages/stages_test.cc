@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "generator/generator.h"
-#include "ops/op_table.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 namespace {

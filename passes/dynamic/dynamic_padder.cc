@@ -13,7 +13,7 @@
 //   reduce-sum(f32[<=8] x)  ->  reduce-sum(select(iota < size(x), x, 0)) of f32[8]
 #include <algorithm>
 
-#include "ops/dynamic_dimensions.h"
+#include "ops/infer/dynamic_dimensions.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"

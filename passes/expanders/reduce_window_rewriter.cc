@@ -1,12 +1,12 @@
 // Rewrites cumulative reductions (a reduce-window as long as its dimension) into blocks of
 // base_length: scans within blocks, an exclusive scan of the block totals, and a combination. This
 // replaces n^2 steps by about 2 n b. With `rounded` the blocks are those of 16 in which XLA's CPU
-// rounds (ops/reducer.h).
+// rounds (ops/evaluate/reducer.h).
 #include "passes/expanders/reduce_window_rewriter.h"
 
 #include <algorithm>
 
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 

@@ -3,12 +3,12 @@
 // rounds less and has shorter chains. Reassociates floats. Stay: reduces of several arrays, and
 // those whose start is not the identity element (0 for add), which the first step would count more
 // than once. With `rounded`: sums and products of floats narrower than f32 alone, which round at
-// each step, and again and again until no dimension is longer, as ops/reducer.h has it for all
-// backends.
+// each step, and again and again until no dimension is longer, as ops/evaluate/reducer.h has it for
+// all backends.
 //   reduce f32[10000]  ->  reduce-window of 32, then reduce f32[313]
 #include <algorithm>
 
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"

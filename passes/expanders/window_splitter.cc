@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 #include "passes/expanders/reduce_window_rewriter.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"

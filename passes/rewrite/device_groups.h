@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ops/device_groups.h"
+#include "ops/collective/device_groups.h"
 #include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {

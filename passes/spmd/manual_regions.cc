@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/shards.h"
+#include "ops/collective/shards.h"
 #include "support/status.h"
 
 namespace hlokit {

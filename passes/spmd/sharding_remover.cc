@@ -1,7 +1,7 @@
 // Shardings and domains taken away, domains put between them.
 #include <map>
 
-#include "ops/shards.h"
+#include "ops/collective/shards.h"
 #include "passes/rewrite/expander.h"
 #include "passes/spmd/sharding_passes.h"
 #include "support/status.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "ops/shards.h"
+#include "ops/collective/shards.h"
 
 namespace hlokit {
 

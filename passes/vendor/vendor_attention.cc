@@ -3,7 +3,7 @@
 //   statistics = max + log(sum) of each row
 //   backward: dV = P^T dY; dP = dY V^T; dS = P (dP - rowsum(dY Y));
 //             dQ = scale dS K; dK = scale dS^T Q
-#include "ops/attention_call.h"
+#include "ops/vendor/attention_call.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 

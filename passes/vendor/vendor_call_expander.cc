@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "ops/attention_call.h"
-#include "ops/lapack_legacy.h"
-#include "ops/shards.h"
-#include "ops/solver_calls.h"
+#include "ops/collective/shards.h"
+#include "ops/vendor/attention_call.h"
+#include "ops/vendor/lapack_legacy.h"
+#include "ops/vendor/solver_calls.h"
 #include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ops/call_config.h"
+#include "ops/vendor/call_config.h"
 #include "passes/rewrite/rewriter.h"
 
 namespace hlokit {

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "ir/module.h"
-#include "ops/cub_sort.h"
+#include "ops/vendor/cub_sort.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 

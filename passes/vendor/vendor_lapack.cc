@@ -2,8 +2,8 @@
 // and flags of their own.
 #include <algorithm>
 
-#include "ops/lapack_legacy.h"
-#include "ops/solver_calls.h"
+#include "ops/vendor/lapack_legacy.h"
+#include "ops/vendor/solver_calls.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "ops/dim_lists.h"
-#include "ops/product_config.h"
+#include "ops/vendor/product_config.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 

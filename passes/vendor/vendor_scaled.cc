@@ -1,7 +1,7 @@
 // Products and conversions of arrays with a scale for each block, and cuBLAS's grouped products.
-#include "ops/block_scaled_call.h"
-#include "ops/op_table.h"
-#include "ops/product_config.h"
+#include "ops/infer/op_table.h"
+#include "ops/vendor/block_scaled_call.h"
+#include "ops/vendor/product_config.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/vendor/vendor_calls_internal.h"
 

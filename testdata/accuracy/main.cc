@@ -140,7 +140,7 @@ on a thin sweep, `accuracy.full` (label slow) on all of it.
   shifts past the width give 0 or the sign; floats out of range convert to the nearest integer, NaN to 0.
 ## Where sums round
 
-`ops/reducer.h` has one rule per reduction. The interpreter and the CPU follow it and give the same bits, which mostly are those of XLA's CPU:
+`ops/evaluate/reducer.h` has one rule per reduction. The interpreter and the CPU follow it and give the same bits, which mostly are those of XLA's CPU:
 
 - **Sums and products of bf16, f16 and f8** (reduce, reduce-window, scatter, select-and-scatter, scan): each step is computed in f32 and rounded,
   in row-major order from the initial value. A reducer that converts to f32 and back is the same reduction. A reducer of

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ir/module.h"
-#include "ops/shards.h"
+#include "ops/collective/shards.h"
 
 namespace hlokit {
 

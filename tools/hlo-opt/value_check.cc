@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/module_match.h"
-#include "ops/eval_rng.h"
+#include "ops/evaluate/rng.h"
 #include "printer/printer.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"

@@ -2,7 +2,7 @@
 #include "tools/probe/walk.h"
 
 #include "absl/strings/str_cat.h"
-#include "ops/eval_control.h"
+#include "ops/evaluate/control.h"
 #include "passes/rewrite/extract.h"
 #include "support/status.h"
 

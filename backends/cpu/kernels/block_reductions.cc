@@ -1,5 +1,5 @@
 // Sums and products of bf16, f16 and f8, which round to the narrow type at each step
-// (ops/reducer.h).
+// (ops/evaluate/reducer.h).
 //
 // Rounding makes the steps of one result a dependent chain of about 10 cycles each, and no
 // regrouping is allowed. So many results are computed at a time, one per vector lane: 16 lanes, in
@@ -14,7 +14,7 @@
 #include "backends/cpu/kernels/strategies_internal.h"
 #include "codegen/scalars/convert.h"
 #include "ops/dim_lists.h"
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 #include "types/float_convert.h"
 
 namespace hlokit {

@@ -10,7 +10,7 @@
 #include "backends/cpu/kernels/strategies_internal.h"
 #include "codegen/running_reduction.h"
 #include "ops/dim_lists.h"
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {

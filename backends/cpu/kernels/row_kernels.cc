@@ -11,7 +11,7 @@
 #include "backends/cpu/kernels/row_emitter_internal.h"
 #include "codegen/math/functions.h"
 #include "ops/dim_lists.h"
-#include "ops/reducer.h"
+#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/kernels/row_emitter_internal.h"
 #include "ops/dim_lists.h"
-#include "ops/eval_program.h"
+#include "ops/evaluate/scalar_program.h"
 
 namespace hlokit {
 namespace {

@@ -5,7 +5,7 @@
 #include "backends/cpu/library_calls/call_site.h"
 #include "backends/cpu/library_calls/library_internal.h"
 #include "codegen/element_emitter.h"
-#include "ops/eval_topk.h"
+#include "ops/evaluate/topk.h"
 
 namespace hlokit {
 namespace {

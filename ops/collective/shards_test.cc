@@ -1,0 +1,93 @@
+// Tilings of both kinds of sharding, and shards cut and joined again.
+#include "ops/collective/shards.h"
+
+#include "gtest/gtest.h"
+#include "ops/collective/sdy_internal.h"
+#include "parser/parser.h"
+
+namespace hlokit {
+namespace {
+
+const Shape kMatrix = Shape::Array(ElementType::kS32, {4, 6});
+
+Tiling Parsed(const char* sharding, const Shape& shape, int64_t devices) {
+  const auto tiling = TilingOf(*ParseSharding(sharding), shape, devices);
+  EXPECT_TRUE(tiling.ok()) << tiling.status();
+  return tiling.ok() ? *tiling : WholeOn(shape, devices);
+}
+
+TEST(ShardsTest, TilesGoToDevicesInTheGivenOrder) {
+  EXPECT_EQ(Parsed("{devices=[2,2]<=[4]}", kMatrix, 4).tile_of, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(Parsed("{devices=[2,2]<=[2,2]T(1,0)}", kMatrix, 4).tile_of,
+            (std::vector<int64_t>{0, 2, 1, 3}));
+  EXPECT_EQ(Parsed("{devices=[2,1]1,0}", kMatrix, 2).tile_of, (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(Parsed("{devices=[2,1,2]<=[4] last_tile_dim_replicate}", kMatrix, 4).tile_of,
+            (std::vector<int64_t>{0, 0, 1, 1}));
+  EXPECT_TRUE(Parsed("{replicated}", kMatrix, 3).IsTrivial());
+  EXPECT_TRUE(Parsed("{maximal device=1}", kMatrix, 3).IsTrivial());
+}
+
+TEST(ShardsTest, RefusesOtherNumbersOfDevicesAndDimensions) {
+  const auto sharding = ParseSharding("{devices=[2,2]<=[4]}");
+  EXPECT_FALSE(TilingOf(*sharding, kMatrix, 8).ok());
+  EXPECT_FALSE(TilingOf(*sharding, Shape::Array(ElementType::kS32, {2, 2, 2}), 4).ok());
+}
+
+TEST(ShardsTest, JoiningShardsGivesTheWhole) {
+  for (const Shape& shape : {kMatrix, Shape::Array(ElementType::kS32, {3, 5})}) {
+    Literal whole(shape);
+    for (int64_t i = 0; i < whole.element_count(); ++i) whole.SetInt(i, i + 1);
+    const Tiling tiling = Parsed("{devices=[2,4]<=[8]}", shape, 8);
+    std::vector<Literal> shards;
+    std::vector<const Literal*> pointers;
+    for (int64_t d = 0; d < 8; ++d) shards.push_back(ShardOf(whole, tiling, d));
+    for (const Literal& shard : shards) pointers.push_back(&shard);
+    EXPECT_EQ(shards[7].shape(), ShardShape(shape, tiling));
+    EXPECT_TRUE(JoinShards(shape, tiling, pointers) == whole);
+  }
+}
+
+absl::StatusOr<Tiling> Sdy(const char* meshes, const char* text, int64_t devices,
+                           const std::vector<std::string>* only = nullptr) {
+  const auto parsed = ReadSdyMeshes(meshes);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  const auto shardings = ReadSdyShardings(text, *parsed);
+  if (!shardings.ok()) return shardings.status();
+  return TilingOf(shardings->at(0), kMatrix, devices, only);
+}
+
+TEST(ShardsTest, AxesOfMeshes) {
+  const char* mesh = R"({mesh = #sdy.mesh<["x"=2, "y"=2]>})";
+  EXPECT_EQ(Sdy(mesh, R"(#sdy.sharding<@mesh, [{"y"}, {"x"}]>)", 4)->tile_of,
+            (std::vector<int64_t>{0, 2, 1, 3}));
+  EXPECT_EQ(Sdy(mesh, R"(#sdy.sharding<@mesh, [{"x", "y"}, {?}]>)", 4)->tiles, (DimVector{4, 1}));
+  EXPECT_EQ(
+      Sdy(mesh, R"(#sdy.sharding_per_value<[<@mesh, [{"x", ?}p1, {}], replicated={"y"}>]>)", 4)
+          ->tile_of,
+      (std::vector<int64_t>{0, 0, 1, 1}));
+  const std::vector<std::string> only = {"x"};
+  EXPECT_EQ(Sdy(mesh, R"(#sdy.sharding<@mesh, [{"x"}, {"y"}]>)", 4, &only)->tiles,
+            (DimVector{2, 1}));
+}
+
+TEST(ShardsTest, PartsOfAxesAndOrdersOfDevices) {
+  const char* mesh = R"({m = #sdy.mesh<["x"=4], device_ids=[3, 2, 1, 0]>})";
+  EXPECT_EQ(Sdy(mesh, R"(#sdy.sharding<@m, [{"x":(1)2}, {"x":(2)2}]>)", 4)->tile_of,
+            (std::vector<int64_t>{3, 2, 1, 0}));
+  EXPECT_EQ(Sdy(mesh, R"(#sdy.sharding<@m, [{"x":(2)2}, {}]>)", 4)->tile_of,
+            (std::vector<int64_t>{1, 0, 1, 0}));
+}
+
+TEST(ShardsTest, RefusesBadShardyText) {
+  const char* mesh = R"({m = #sdy.mesh<["x"=4]>})";
+  for (const char* text : {"", "#sdy.sharding<", "#sdy.sharding<@n, [{}, {}]>",
+                           "#sdy.sharding<@m, [{\"y\"}, {}]>", "#sdy.sharding<@m, [{\"x\"}]>",
+                           "#sdy.sharding<@m, [{\"x\":(3)2}, {}]>", "#sdy.sharding<@m, [{"})
+    EXPECT_FALSE(Sdy(mesh, text, 4).ok()) << text;
+  EXPECT_FALSE(ReadSdyMeshes("{m = #sdy.mesh<[\"x\"=0]>}").ok());
+  EXPECT_FALSE(ReadSdyMeshes("{m").ok());
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

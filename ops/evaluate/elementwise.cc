@@ -1,0 +1,131 @@
+// Evaluates elementwise ops: kernels over chunks of widened elements.
+#include <cstring>
+
+#include "ops/evaluate/elementwise_sizes.h"
+#include "ops/evaluate/evaluate.h"
+#include "ops/evaluate/kernels.h"
+#include "ops/evaluate/strided.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// One operand of a run over chunks; scalars stand for every element.
+struct Source {
+  const Literal* literal;
+  bool repeats;
+  alignas(16) uint8_t wide[kChunk * 16];
+
+  void Load(int64_t start, int64_t n) {
+    const ElementType type = literal->type();
+    if (!repeats) return LoadWide(type, literal->data() + start * ByteWidth(type), n, wide);
+    if (start > 0) return;  // chunks only get shorter
+    const int width = WideBytes(type);
+    LoadWide(type, literal->data(), 1, wide);
+    for (int64_t i = 1; i < n; ++i) std::memcpy(wide + i * width, wide, width);
+  }
+};
+
+absl::StatusOr<Literal> EvaluateChunks(const EvalContext& context) {
+  ASSIGN_OR_RETURN(KernelCall call, FindKernel(context.instruction));
+  Literal result(context.instruction.shape());
+  const ElementwiseOperands operands(context);
+  operands.SetSizes(result);
+  const int64_t count = result.element_count();
+  std::vector<Source> sources(context.operands.size());
+  const void* in[3] = {nullptr, nullptr, nullptr};
+  for (size_t i = 0; i < sources.size() && i < 3; ++i) {
+    const Literal& operand = operands[i];
+    sources[i].literal = &operand;
+    sources[i].repeats = operand.element_count() == 1 && count != 1;
+    if (operand.element_count() != count && !sources[i].repeats)
+      return InvalidArgument(Text(context.instruction.opcode()), ": operand ", i, " has ",
+                             operand.element_count(), " elements, the result ", count);
+    in[i] = sources[i].wide;
+  }
+  alignas(16) uint8_t out[kChunk * 16];
+  const int width = ByteWidth(call.out);
+  for (int64_t start = 0; start < count; start += kChunk) {
+    const int64_t n = std::min(kChunk, count - start);
+    for (Source& source : sources) source.Load(start, n);
+    call.run(call, in, out, n);
+    StoreWide(call.out, out, n, result.data() + start * width);
+  }
+  return result;
+}
+
+uint64_t RawBits(const Literal& literal, int64_t i) {
+  const int width = ByteWidth(literal.type());
+  uint64_t bits = 0;
+  std::memcpy(&bits, literal.data() + i * width, width);
+  return width == 1 ? bits & ((1u << BitWidth(literal.type())) - 1) : bits;
+}
+
+// Elements of types that take less than a byte, joined or cut, the first in the lowest bits.
+void RegroupBits(const Literal& from, Literal& to) {
+  const int in = BitWidth(from.type()), out = BitWidth(to.type());
+  for (int64_t i = 0; i < to.element_count(); ++i) {
+    uint64_t bits = 0;
+    if (in >= out) {
+      const int pieces = in / out;
+      bits = RawBits(from, i / pieces) >> (i % pieces * out);
+    } else {
+      for (int k = 0; k < out / in; ++k) bits |= RawBits(from, i * (out / in) + k) << (k * in);
+    }
+    if (IsFloat(to.type())) {
+      bits &= out == 64 ? ~uint64_t{0} : (uint64_t{1} << out) - 1;
+      std::memcpy(to.data() + i * ByteWidth(to.type()), &bits, ByteWidth(to.type()));
+    } else {
+      to.SetInt(i, static_cast<int64_t>(bits));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateUnary(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateBinary(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateCompare(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateSelect(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateClamp(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateConvert(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateReducePrecision(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+absl::StatusOr<Literal> EvaluateStochasticConvert(const EvalContext& context) {
+  return EvaluateChunks(context);
+}
+
+absl::StatusOr<Literal> EvaluateBitcastConvert(const EvalContext& context) {
+  const Literal& operand = *context.operands[0];
+  Literal result(context.instruction.shape());
+  const int64_t bits = operand.element_count() * BitWidth(operand.type());
+  if (bits != result.element_count() * BitWidth(result.type()))
+    return InvalidArgument("bitcast-convert: ", Text(operand.shape()), " and ",
+                           Text(result.shape()), " differ in size");
+  if (BitWidth(operand.type()) == BitWidth(result.type())) CopyRuntimeDims(operand, result);
+  const bool packed = IsSubByte(operand.type()) || IsSubByte(result.type());
+  if (packed) {
+    RegroupBits(operand, result);
+  } else if (IsPred(result.type())) {
+    for (int64_t i = 0; i < result.element_count(); ++i) result.data()[i] = operand.data()[i] != 0;
+  } else {
+    std::memcpy(result.data(), operand.data(), operand.byte_size());
+  }
+  return result;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/in_process_communicator.h"
+#include "runtime/collective/in_process_communicator.h"
 #include "support/diagnostics.h"
 #include "support/limits.h"
 #include "support/status.h"

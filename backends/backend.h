@@ -13,7 +13,7 @@
 #include "backends/device_assignment.h"
 #include "backends/platform.h"
 #include "ir/module.h"
-#include "runtime/communicator.h"
+#include "runtime/collective/communicator.h"
 #include "support/progress.h"
 #include "types/literal.h"
 

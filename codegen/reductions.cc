@@ -7,6 +7,7 @@
 #include "codegen/math/value.h"
 #include "codegen/running_reduction.h"
 #include "ops/dim_lists.h"
+#include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
 #include "types/float_convert.h"
 

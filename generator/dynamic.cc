@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "generator/dynamic_internal.h"
+#include "generator/generator.h"
 
 namespace hlokit {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "generator/scope_internal.h"
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -110,6 +110,13 @@ std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
     FillRandom(arguments.back(), seed * 0x10001 + parameter->parameter_number(), RandomRanges());
   }
   return arguments;
+}
+
+std::vector<StageName> StageNames() {
+  std::vector<StageName> names;
+  for (const StageInfo& stage : Stages())
+    names.push_back({std::string(stage.name), std::string(stage.summary)});
+  return names;
 }
 
 }  // namespace hlokit

@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "generator/bounds.h"
-#include "generator/generator.h"
+#include "generator/options.h"
 #include "generator/random.h"
 #include "ir/module.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "ops/collective/collective.h"
-#include "runtime/communicator.h"
+#include "runtime/collective/communicator.h"
 
 namespace hlokit {
 

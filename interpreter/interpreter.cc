@@ -11,7 +11,7 @@
 #include "interpreter/machine_internal.h"
 #include "ops/evaluate/values.h"
 #include "ops/infer/dynamic_dimensions.h"
-#include "runtime/in_process_communicator.h"
+#include "runtime/collective/in_process_communicator.h"
 #include "support/status.h"
 #include "support/threads.h"
 

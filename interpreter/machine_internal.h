@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "interpreter/collectives_internal.h"
-#include "interpreter/interpreter.h"
+#include "interpreter/options.h"
 #include "interpreter/plan_internal.h"
 #include "interpreter/value.h"
 #include "ops/infer/op_table.h"

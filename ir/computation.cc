@@ -10,36 +10,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ir/liveness.h"
-#include "ir/module.h"
 
 namespace hlokit {
 
 Computation::~Computation() = default;
-
-bool Computation::IsEntry() const { return module_ != nullptr && module_->entry() == this; }
-
-Instruction* Computation::Adopt(std::unique_ptr<Instruction> instruction) {
-  Instruction* added = instruction.get();
-  added->parent_ = this;
-  added->id_ = static_cast<int32_t>(module_->next_id_++);
-  added->slot_ = static_cast<int32_t>(slots_.size());
-  slots_.push_back(std::move(instruction));
-  ++live_;
-  return added;
-}
-
-Instruction* Computation::Add(std::unique_ptr<Instruction> instruction, absl::string_view name) {
-  Instruction* added = Adopt(std::move(instruction));
-  if (name.empty())
-    name = added->name_.empty() ? Text(added->opcode()) : absl::string_view(added->name_);
-  added->name_ = module_->UniqueName(name);
-  if (added->IsParameter()) {
-    const int64_t number = added->parameter_number();
-    if (number >= parameter_count()) parameters_.resize(number + 1, nullptr);
-    parameters_[number] = added;
-  }
-  return added;
-}
 
 Instruction* Computation::Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
                               absl::string_view name) {
@@ -146,57 +120,6 @@ std::vector<Instruction*> Computation::PostOrder() const {
 
 std::vector<Instruction*> Computation::ScheduleOrPostOrder() const {
   return has_schedule() ? schedule_ : PostOrder();
-}
-
-std::vector<Instruction*> Computation::Callers() const {
-  std::vector<Instruction*> callers;
-  for (Computation* c : module_->Computations())
-    for (const auto& slot : c->slots_)
-      if (slot &&
-          std::find(slot->called().begin(), slot->called().end(), this) != slot->called().end())
-        callers.push_back(slot.get());
-  return callers;
-}
-
-namespace {
-
-// With all called computations shared.
-Computation* CloneShallow(const Computation& c, absl::string_view suffix) {
-  Computation* copy = c.module()->AddComputation(absl::StrCat(c.name(), suffix));
-  copy->set_execution_thread(c.execution_thread());
-  copy->set_place(c.place());
-  absl::flat_hash_map<const Instruction*, Instruction*> map;
-  std::vector<Instruction*> operands;
-  for (Instruction* i : c.PostOrder()) {
-    operands.clear();
-    for (Instruction* operand : i->operands()) operands.push_back(map.at(operand));
-    Instruction* added = copy->Add(i->CloneWith(i->shared_shape(), operands));
-    for (Instruction* before : i->control_predecessors())
-      added->AddControlPredecessor(map.at(before));
-    map[i] = added;
-  }
-  copy->set_root(c.root() != nullptr ? map.at(c.root()) : nullptr);
-  std::vector<Instruction*> schedule;
-  for (Instruction* i : c.schedule()) schedule.push_back(map.at(i));
-  copy->set_schedule(std::move(schedule));
-  return copy;
-}
-
-}  // namespace
-
-Computation* Computation::Clone(absl::string_view suffix) const {
-  Computation* const copy = CloneShallow(*this, suffix);
-  std::vector<Computation*> work = {copy};
-  while (!work.empty()) {
-    const Computation* c = work.back();
-    work.pop_back();
-    for (Instruction* i : c->Instructions()) {
-      if (i->opcode() != Opcode::kFusion) continue;
-      i->SetCalled(0, CloneShallow(*i->called(0), suffix));
-      work.push_back(i->called(0));
-    }
-  }
-  return copy;
 }
 
 }  // namespace hlokit

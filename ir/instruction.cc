@@ -3,14 +3,11 @@
 // An instruction's users_ lists each user once, however often it uses the value. Removing a user
 // from a list of n is linear; above kManyUsers a hash map from users to slots makes it O(1), so
 // that constants with thousands of users stay cheap. Operands, users and names are kept consistent
-// here and nowhere else: only SetOperand, ReplaceAllUsesWith, AppendOperand and Remove change use
-// lists.
+// here and nowhere else: only SetOperand, ReplaceAllUsesWith (parents.cc), AppendOperand and Remove
+// change use lists.
 #include "ir/instruction.h"
 
 #include <algorithm>
-
-#include "absl/container/flat_hash_set.h"
-#include "ir/computation.h"
 
 namespace hlokit {
 namespace {
@@ -37,10 +34,6 @@ Instruction::Instruction(Opcode opcode, Shared<Shape> shape,
 }
 
 Instruction::~Instruction() = default;
-
-Module* Instruction::module() const { return parent_ ? parent_->module() : nullptr; }
-
-bool Instruction::IsRoot() const { return parent_ != nullptr && parent_->root() == this; }
 
 // Where each user stands among users_; made when first asked for.
 absl::flat_hash_map<Instruction*, int64_t>& Instruction::UserSlots() {
@@ -105,14 +98,6 @@ void Instruction::ReplaceUseIn(Instruction* user, Instruction* other) {
     if (user->operand(i) == this) user->SetOperand(i, other);
 }
 
-void Instruction::ReplaceAllUsesWith(Instruction* other) {
-  if (other == this) return;
-  const std::vector<Instruction*> users(users_.begin(), users_.end());
-  for (Instruction* user : users)
-    if (user != other) ReplaceUseIn(user, other);
-  if (IsRoot()) parent_->set_root(other);
-}
-
 bool Instruction::SameAttributes(const Instruction& other) const {
   return opcode_ == other.opcode_ && called() == other.called() &&
          (attributes_ == nullptr || attributes_->Equals(*other.attributes_));
@@ -160,42 +145,6 @@ void Instruction::CopyExtrasFrom(const Instruction& from) {
   InstructionExtras& to = mutable_extras();
   to.frontend_attributes = from.extras_->frontend_attributes;
   if (from.extras_->sharding) to.sharding = std::make_unique<Sharding>(*from.extras_->sharding);
-}
-
-namespace {
-
-bool HasOwnSideEffect(const Instruction& i) {
-  return HasTrait(i.opcode(), kSideEffect) || i.opcode() == Opcode::kRng ||
-         (i.opcode() == Opcode::kCustomCall && i.attr<CustomCallAttrs>().has_side_effect);
-}
-
-// What an async-update or async-done waits for; else `i` itself.
-const Instruction* StartOf(const Instruction* i) {
-  while ((i->opcode() == Opcode::kAsyncUpdate || i->opcode() == Opcode::kAsyncDone) &&
-         i->operand_count() > 0)
-    i = i->operand(0);
-  return i;
-}
-
-}  // namespace
-
-bool Instruction::HasSideEffect() const {
-  const Instruction* start = StartOf(this);
-  if (HasOwnSideEffect(*start)) return true;
-  if (start->called().empty()) return false;
-  // Each computation is looked at once, however many calls lead to it.
-  absl::flat_hash_set<const Computation*> seen(start->called().begin(), start->called().end());
-  std::vector<const Computation*> work(seen.begin(), seen.end());
-  while (!work.empty()) {
-    const Computation* c = work.back();
-    work.pop_back();
-    for (const Instruction* i : c->Instructions()) {
-      if (HasOwnSideEffect(*i)) return true;
-      for (const Computation* called : i->called())
-        if (seen.insert(called).second) work.push_back(called);
-    }
-  }
-  return false;
 }
 
 std::unique_ptr<Instruction> Instruction::CloneWith(Shared<Shape> shape,

@@ -1,5 +1,6 @@
 // Reads the attributes that every instruction may have.
 #include "parser/extras_internal.h"
+#include "parser/metadata_internal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,10 +10,6 @@
 
 namespace hlokit {
 
-// `{op_name="a" source_line=3}`. Parts that this version does not know are errors, or are kept as
-// text with a warning. `texts` shares texts that recur.
-bool ReadMetadata(Reader& reader, bool keep_unknown, SharedTextCache& texts, OpMetadata& metadata);
-
 // `{a="b",c={d}}`, sorted by name; of equal names the last one counts.
 bool ReadFrontendAttributes(Reader& reader, FrontendAttributes& attributes);
 

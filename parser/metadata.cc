@@ -7,7 +7,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "parser/extras_internal.h"
 #include "parser/values_internal.h"
 #include "support/text.h"
 

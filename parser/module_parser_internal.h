@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "ir/module.h"
 #include "parser/name_table_internal.h"
-#include "parser/parser.h"
+#include "parser/parse_options.h"
 #include "parser/reader_internal.h"
 #include "support/limits.h"
 #include "support/shared_text.h"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "parser/normalize.h"
+#include "parser/parser.h"
 #include "parser/values_internal.h"
 
 namespace hlokit {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "parser/parser.h"
+#include "ir/module.h"
+#include "parser/parse_options.h"
 #include "parser/reader_internal.h"
 
 namespace hlokit {

@@ -15,17 +15,11 @@
 #include "absl/strings/string_view.h"
 #include "ir/frontend_attributes.h"
 #include "ir/module.h"
+#include "parser/parse_options.h"
 #include "support/diagnostics.h"
 #include "types/literal.h"
 
 namespace hlokit {
-
-// How modules and computations are read.
-struct ParseOptions {
-  // Attributes that this version does not know are kept as text, with a warning, instead of being
-  // errors.
-  bool allow_unknown_attributes = false;
-};
 
 // Every error goes into `diagnostics`, with its place; the status is the first one. After an error
 // in an instruction reading goes on at the next, so one run names up to Diagnostics::kMaxKept

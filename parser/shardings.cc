@@ -281,7 +281,7 @@ bool ReadSingle(Reader& r, const char* start, Sharding& s) {
 
 }  // namespace
 
-bool ReadDomain(Reader& r, Domain& domain) {
+bool ReadValue(Reader& r, Domain& domain) {
   const char* start = r.Here();
   std::string kind;
   uint32_t seen = 0;

@@ -10,9 +10,6 @@ namespace hlokit {
 // subgroups merged and sorted, trivial ones dropped.
 bool ReadSharding(Reader& reader, Sharding& sharding);
 
-// `{kind="sharding", entry={..}, exit={..}}`, in any order.
-bool ReadDomain(Reader& r, Domain& domain);
-
 // A sharding over named axes, from `mesh` or `maximal_mesh` on to the closing brace.
 bool ReadNamedSharding(Reader& reader, Sharding& sharding);
 

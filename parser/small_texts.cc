@@ -3,6 +3,7 @@
 
 #include "parser/extras_internal.h"
 #include "parser/literals_internal.h"
+#include "parser/metadata_internal.h"
 #include "parser/origins_internal.h"
 #include "parser/parser.h"
 #include "parser/shapes_internal.h"

@@ -12,7 +12,6 @@
 #include "absl/strings/str_join.h"
 #include "parser/literals_internal.h"
 #include "parser/shapes_internal.h"
-#include "parser/shardings_internal.h"
 #include "support/text.h"
 
 namespace hlokit {
@@ -238,8 +237,6 @@ bool ReadValue(Reader& r, SparsityConfig& sparsity) {
   }
   return true;
 }
-
-bool ReadValue(Reader& r, Domain& domain) { return ReadDomain(r, domain); }
 
 bool ReadValue(Reader& r, DimVector& dims) {
   return r.List('{', '}', [&] { return r.Int(dims.emplace_back()); });

@@ -142,6 +142,15 @@ constexpr Pipeline kPipelines[] = {
 
 }  // namespace
 
+constexpr absl::string_view kRoundedReductionPasses =
+    "tree_reduction_rewriter{rounded},"
+    "reduce-window-rewriter{rounded}";
+constexpr absl::string_view kInlineCallsPasses = "call-inliner";
+constexpr absl::string_view kDefusePasses = "defuser";
+constexpr absl::string_view kMaskDynamicSizesPasses =
+    "dynamic_padder{keep-unknown},"
+    "dce";
+
 absl::StatusOr<absl::string_view> PipelineSpec(absl::string_view name) {
   for (const Pipeline& pipeline : kPipelines)
     if (pipeline.name == name) return pipeline.spec;

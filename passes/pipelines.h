@@ -14,5 +14,17 @@ absl::StatusOr<absl::string_view> PipelineSpec(absl::string_view name);
 
 std::vector<absl::string_view> ListPipelines();
 
+// Lists that the CPU backend runs besides a pipeline, for RunPasses.
+//
+// Of a module that does not run the pipeline: the blocks in which reductions and scans of narrow
+// floats round, which are part of what they mean (ops/evaluate/reducer.h).
+extern const absl::string_view kRoundedReductionPasses;
+// Of a module with dynamic shapes: one computation, so that sizes can be followed.
+extern const absl::string_view kInlineCallsPasses;
+// The same, where a fusion has a dynamic shape.
+extern const absl::string_view kDefusePasses;
+// Then masks for dynamic sizes, where these are known inside the module.
+extern const absl::string_view kMaskDynamicSizesPasses;
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
+#include "printer/printer.h"
 #include "printer/writer_internal.h"
 #include "types/literal_text.h"
 

@@ -1,5 +1,6 @@
 // The text of an instruction's or a sharding's metadata.
 #include "printer/attribute_text_internal.h"
+#include "printer/printer.h"
 #include "printer/writer_internal.h"
 
 namespace hlokit {

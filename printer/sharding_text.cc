@@ -1,6 +1,7 @@
 // The text of shardings and domains.
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
+#include "printer/printer.h"
 #include "printer/writer_internal.h"
 
 namespace hlokit {

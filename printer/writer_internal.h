@@ -7,7 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "printer/printer.h"
+#include "ir/frontend_attributes.h"
+#include "ir/module.h"
+#include "printer/print_options.h"
 #include "printer/stack_frames.h"
 
 namespace hlokit {

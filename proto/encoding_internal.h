@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/messages_internal.h"
-#include "proto/proto_file.h"
+#include "proto/sniff.h"
 
 namespace hlokit {
 

@@ -10,17 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "ir/module.h"
+#include "proto/sniff.h"
 
 namespace hlokit {
-
-enum class ProtoEncoding : uint8_t { kBinary, kText, kJson };
-
-// How a file is encoded, by its content; nullopt: no protobuf, so HLO text. Looks at the start
-// only, but for binary files of up to a MiB, which are walked through.
-std::optional<ProtoEncoding> SniffProto(absl::string_view bytes);
-
-// InvalidArgument for a container that has to be unpacked first: gzip, zstd, xz, zip, Riegeli.
-absl::Status CheckNotPacked(absl::string_view bytes);
 
 // What a protobuf said of a module and the module has no place for: ids, by which other messages
 // go, unknown fields, and known ones that hlokit does not use. A side table by the ids of
@@ -34,12 +26,6 @@ struct ModuleFile {
   std::vector<std::vector<Literal>> arguments;
   std::optional<Literal> result;
   bool is_snapshot = false;
-};
-
-struct ProtoOptions {
-  // Fields of text and JSON files that this version does not know are passed over. Those of binary
-  // files are always kept.
-  bool allow_unknown_fields = false;
 };
 
 // HloModuleProto, HloProto, HloSnapshot and HloUnoptimizedSnapshot are told apart by what they

@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "ir/module.h"
 #include "proto/messages_internal.h"
-#include "proto/proto_file.h"
 
 namespace hlokit {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/strings/string_view.h"
-#include "proto/proto_file.h"
+#include "proto/sniff.h"
 
 namespace hlokit {
 

@@ -1,19 +1,7 @@
-// Layout values: defaults and equality.
+// Layout values: defaults and orders.
 #include "types/layout.h"
 
-#include "types/shape.h"
-
 namespace hlokit {
-
-bool LayoutExtras::operator==(const LayoutExtras& o) const {
-  const bool same_physical =
-      physical == o.physical || (physical && o.physical && *physical == *o.physical);
-  return same_physical && tiles == o.tiles && tail_padding_alignment == o.tail_padding_alignment &&
-         index_type == o.index_type && pointer_type == o.pointer_type &&
-         element_size_in_bits == o.element_size_in_bits && memory_space == o.memory_space &&
-         splits == o.splits && dynamic_metadata_bytes == o.dynamic_metadata_bytes &&
-         dim_levels == o.dim_levels;
-}
 
 Layout Layout::Default(int rank) {
   Layout layout;

@@ -100,6 +100,17 @@ void DropLayouts(Shape& shape) {
 
 }  // namespace
 
+// Of the layout, but it compares shapes.
+bool LayoutExtras::operator==(const LayoutExtras& o) const {
+  const bool same_physical =
+      physical == o.physical || (physical && o.physical && *physical == *o.physical);
+  return same_physical && tiles == o.tiles && tail_padding_alignment == o.tail_padding_alignment &&
+         index_type == o.index_type && pointer_type == o.pointer_type &&
+         element_size_in_bits == o.element_size_in_bits && memory_space == o.memory_space &&
+         splits == o.splits && dynamic_metadata_bytes == o.dynamic_metadata_bytes &&
+         dim_levels == o.dim_levels;
+}
+
 Shape Shape::WithDefaultLayout() const {
   Shape s = *this;
   SetDefaultLayouts(s);

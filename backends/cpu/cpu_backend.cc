@@ -31,8 +31,7 @@ absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   if (options.which_passes != CompileOptions::Passes::kListed && module.header().is_scheduled)
     return absl::OkStatus();
   if (options.which_passes != CompileOptions::Passes::kPipeline && !module.header().is_scheduled)
-    RETURN_IF_ERROR(  // what these operations mean
-        RunPasses(module, "tree_reduction_rewriter{rounded},reduce-window-rewriter{rounded}"));
+    RETURN_IF_ERROR(RunPasses(module, kRoundedReductionPasses));
   if (options.which_passes == CompileOptions::Passes::kNone) return absl::OkStatus();
   if (options.which_passes == CompileOptions::Passes::kListed)
     return RunPasses(module, options.passes, pass_options);
@@ -58,7 +57,7 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
     ASSIGN_OR_RETURN(*entry, TakeDynamicEntry(module));
   } else {
     RETURN_IF_ERROR(ExposeDynamic(module));
-    RETURN_IF_ERROR(RunPasses(module, "dynamic_padder{keep-unknown},dce"));
+    RETURN_IF_ERROR(RunPasses(module, kMaskDynamicSizesPasses));
   }
   const Instruction* i = FindDynamic(module);
   if (i == nullptr) return absl::OkStatus();

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/manager.h"
+#include "passes/pipelines.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/layout_copies.h"
@@ -205,8 +206,8 @@ bool HasDynamicFusion(const Module& module) {
 
 absl::Status ExposeDynamic(Module& module) {
   RemoveUncalled(module);
-  RETURN_IF_ERROR(RunPasses(module, "call-inliner"));
-  return HasDynamicFusion(module) ? RunPasses(module, "defuser") : absl::OkStatus();
+  RETURN_IF_ERROR(RunPasses(module, kInlineCallsPasses));
+  return HasDynamicFusion(module) ? RunPasses(module, kDefusePasses) : absl::OkStatus();
 }
 
 absl::StatusOr<DynamicEntry> TakeDynamicEntry(Module& module) {
@@ -217,7 +218,7 @@ absl::StatusOr<DynamicEntry> TakeDynamicEntry(Module& module) {
   SplitRoot(*module.entry());
   EntryTaker taker(module, taken);
   taker.AddCheck();
-  RETURN_IF_ERROR(RunPasses(module, "dynamic_padder{keep-unknown},dce"));
+  RETURN_IF_ERROR(RunPasses(module, kMaskDynamicSizesPasses));
   taker.Run();
   ModuleHeader& header = module.header();
   header.aliases.clear();

@@ -3,7 +3,7 @@
 
 #include "backends/platforms/platforms.h"
 #include "parser/parser.h"
-#include "runtime/in_process_communicator.h"
+#include "runtime/collective/in_process_communicator.h"
 #include "support/threads.h"
 
 namespace hlokit {

@@ -6,7 +6,9 @@
 
 #include "ops/collective/manual_region.h"
 #include "ops/evaluate/evaluate.h"
+#include "ops/evaluate/lane_reducer.h"
 #include "ops/evaluate/movement.h"
+#include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
 #include "ops/evaluate/strided.h"
 #include "support/status.h"

@@ -5,12 +5,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "ops/collective/member_operands.h"
 #include "ops/infer/op_table.h"
 
 namespace hlokit {
-
-// The operands of one member of a group.
-using MemberOperands = std::vector<const Literal*>;
 
 // The result of each member, in group order. Start forms get the value of their done.
 absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instruction,

@@ -3,8 +3,13 @@
 // partitioning.
 #pragma once
 
+#include <vector>
+
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "ops/collective/collective.h"
+#include "absl/types/span.h"
+#include "ops/collective/member_operands.h"
+#include "ops/infer/op_table.h"
 
 namespace hlokit {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ops/collective/shards.h"
+#include "absl/types/span.h"
+#include "ops/collective/tiling.h"
 
 namespace hlokit {
 

@@ -99,14 +99,6 @@ const Instruction* MakerOf(const Instruction* value, int64_t leaf) {
 
 }  // namespace
 
-bool Tiling::IsTrivial() const {
-  return std::all_of(tiles.begin(), tiles.end(), [](int64_t n) { return n == 1; });
-}
-
-Tiling WholeOn(const Shape& shape, int64_t devices) {
-  return {DimVector(shape.rank(), 1), std::vector<int64_t>(devices, 0)};
-}
-
 absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices) {
   if (sharding.kind == Sharding::Kind::kText || sharding.kind == Sharding::Kind::kTuple)
     return Unimplemented("cutting an array by sharding ", sharding.text);

@@ -7,20 +7,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ir/instruction.h"
+#include "ops/collective/tiling.h"
 #include "types/literal.h"
 
 namespace hlokit {
-
-// The cut of one array. Every shard has the same shape: where a dimension does not divide evenly
-// the last shards are padded with zeros, as XLA's partitioner pads them.
-struct Tiling {
-  DimVector tiles;               // in how many parts each dimension is cut
-  std::vector<int64_t> tile_of;  // by device: the row-major number of the tile that it holds
-  bool IsTrivial() const;        // each device holds the whole
-};
-
-// The whole array on each of `devices` devices.
-Tiling WholeOn(const Shape& shape, int64_t devices);
 
 // Replicated, maximal, manual and unknown shardings give every device the whole. Errors:
 // InvalidArgument where rank or devices do not fit.

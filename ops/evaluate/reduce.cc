@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "ops/evaluate/evaluate.h"
+#include "ops/evaluate/lane_reducer.h"
+#include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
 #include "ops/evaluate/strided.h"
 #include "support/status.h"

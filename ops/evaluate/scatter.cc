@@ -5,6 +5,7 @@
 
 #include "ops/evaluate/evaluate.h"
 #include "ops/evaluate/index_vectors.h"
+#include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
 #include "ops/evaluate/strided.h"
 #include "support/status.h"

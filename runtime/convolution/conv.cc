@@ -19,7 +19,7 @@
 #include "runtime/convolution/depthwise_internal.h"
 #include "runtime/dot/dot.h"
 #include "runtime/element.h"
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 #include "runtime/scratch.h"
 
 namespace hlokit {

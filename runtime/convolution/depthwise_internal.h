@@ -1,7 +1,7 @@
 // Convolutions with one input feature a group, which would make poor matrix products.
 #pragma once
 
-#include "runtime/convolution/conv.h"
+#include "runtime/convolution/conv_desc.h"
 
 namespace hlokit {
 

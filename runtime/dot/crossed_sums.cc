@@ -11,7 +11,7 @@
 
 #include "runtime/context.h"
 #include "runtime/element.h"
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 #include "runtime/scratch.h"
 
 namespace hlokit {

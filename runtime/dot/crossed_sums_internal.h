@@ -1,7 +1,7 @@
 // Dots whose sides keep the summed dimensions in different orders.
 #pragma once
 
-#include "runtime/dot/dot.h"
+#include "runtime/dot/dot_desc.h"
 
 namespace hlokit {
 

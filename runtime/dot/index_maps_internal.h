@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/dot/dot.h"
+#include "runtime/dot/dot_desc.h"
 #include "runtime/dot/gemm_internal.h"
 
 namespace hlokit {

@@ -13,7 +13,7 @@
 #include <limits>
 
 #include "runtime/linalg/lapack_internal.h"
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 #include "runtime/parallel.h"
 
 namespace hlokit {

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "runtime/element.h"
-#include "runtime/sort/sort.h"
 
 namespace hlokit {
 

@@ -1,6 +1,6 @@
-// Tile transpose: the inner kernel of transposes and layout changes (runtime/memory.cc). A tile is
-// one cache line (64 bytes) in each direction, so that each line of source and target is touched
-// once. Compiled once per instruction set.
+// Tile transpose: the inner kernel of transposes and layout changes (runtime/movement/memory.cc). A
+// tile is one cache line (64 bytes) in each direction, so that each line of source and target is
+// touched once. Compiled once per instruction set.
 #pragma once
 
 #include <stdint.h>

@@ -16,8 +16,8 @@
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"
+#include "tools/hlo-opt/pass_spec.h"
 #include "tools/hlo-opt/reproducer.h"
-#include "tools/hlo-opt/transform.h"
 #include "tools/hlo-opt/value_check.h"
 #include "verifier/verifier.h"
 

@@ -25,6 +25,7 @@
 #include "tools/hlo-opt/crash_watch.h"
 #include "tools/hlo-opt/dump_folder.h"
 #include "tools/hlo-opt/options.h"
+#include "tools/hlo-opt/pass_spec.h"
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/stats.h"

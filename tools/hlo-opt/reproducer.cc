@@ -10,7 +10,7 @@
 #include "printer/whole_text.h"
 #include "support/file.h"
 #include "tools/common/command.h"
-#include "tools/hlo-opt/transform.h"
+#include "tools/hlo-opt/pass_spec.h"
 
 namespace hlokit {
 namespace {

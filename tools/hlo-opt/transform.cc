@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "passes/framework/pass_list.h"
@@ -17,67 +16,12 @@
 #include "tools/common/messages.h"
 #include "tools/hlo-opt/crash_watch.h"
 #include "tools/hlo-opt/observer.h"
+#include "tools/hlo-opt/pass_spec.h"
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/value_check.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
-namespace {
-
-absl::Status CheckNames(const std::vector<std::string>& names) {
-  const std::vector<PassInfo> passes = ListPasses();
-  std::vector<absl::string_view> known;
-  for (const PassInfo& pass : passes) known.push_back(pass.name);
-  for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return InvalidArgument("no pass ", name, DidYouMean(name, known),
-                             "; --list-passes names them");
-  return absl::OkStatus();
-}
-
-void AppendPasses(std::string& spec, absl::string_view more) {
-  if (!more.empty()) absl::StrAppend(&spec, spec.empty() ? "" : ",", more);
-}
-
-}  // namespace
-
-absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
-  PassOptions made;
-  made.verify_each = !options.verify_each.empty();
-  made.disabled = options.disable_passes;
-  made.enabled_only = options.enable_passes_only;
-  made.step_limit = options.bisect_limit;
-  for (const std::string& item : options.fuel) {
-    const size_t equals = item.find('=');
-    int64_t& rewrites = made.fuel[item.substr(0, equals)];
-    if (equals == std::string::npos || !absl::SimpleAtoi(item.substr(equals + 1), &rewrites))
-      return InvalidArgument("--xla-fuel takes PASS=N, not '", item, "'");
-    RETURN_IF_ERROR(CheckNames({item.substr(0, equals)}));
-  }
-  return made;
-}
-
-// The passes to run, comma-separated: the platform's own pipeline (for stages past hlo), then
-// --pipeline, then --passes.
-absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
-  std::string spec;
-  if (options.stage != "hlo") {
-    ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.platform));
-    AppendPasses(spec, passes);
-  }
-  if (!options.pipeline.empty()) {
-    ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.pipeline));
-    AppendPasses(spec, passes);
-  }
-  AppendPasses(spec, options.passes);
-  for (const auto* names : {&options.print_before, &options.print_after, &options.disable_passes,
-                            &options.enable_passes_only})
-    RETURN_IF_ERROR(CheckNames(*names));
-  if (!spec.empty()) RETURN_IF_ERROR(CheckPassSpec(spec));
-  if (options.disable_all_passes) spec.clear();
-  return spec;
-}
-
 namespace {
 
 absl::Status VerifyResult(const Module& module) {

@@ -12,13 +12,6 @@
 
 namespace hlokit {
 
-// What --pipeline, --stage and --passes ask for, as one list. InvalidArgument for unknown names,
-// here or in --print-before and --print-after.
-absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
-
-// How the pass manager runs them: what is left out, limited and verified; no observers.
-absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options);
-
 // Gives the module anew as it stood before all passes.
 using Reload = std::function<absl::StatusOr<std::unique_ptr<Module>>()>;
 

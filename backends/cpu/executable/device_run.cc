@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/cpu/executable/flush_denormals_internal.h"
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
-#include "runtime/kernels.h"
+#include "runtime/table/kernels.h"
 #include "support/allocate.h"
 #include "support/clock.h"
 #include "support/diagnostics.h"

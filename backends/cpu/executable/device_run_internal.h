@@ -7,7 +7,7 @@
 
 #include "backends/cpu/executable/cpu_executable.h"
 #include "backends/cpu/sanitizer/shadow_memory_internal.h"
-#include "runtime/communicator.h"
+#include "runtime/collective/communicator.h"
 #include "runtime/context.h"
 
 namespace hlokit {

@@ -9,7 +9,7 @@
 #include "backends/cpu/jit/object_code_internal.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "runtime/kernels.h"
+#include "runtime/table/kernels.h"
 #include "support/clock.h"
 #include "support/status.h"
 #include "support/threads.h"
@@ -58,7 +58,7 @@ llvm::orc::SymbolMap RuntimeSymbols(llvm::orc::LLJIT& jit) {
   symbols[jit.mangleAndIntern(#name)] = {                               \
       llvm::orc::ExecutorAddr::fromPtr(reinterpret_cast<void*>(&name)), \
       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-#include "runtime/kernels.def"
+#include "runtime/table/kernels.def"
 #undef HLOKIT_KERNEL
   return symbols;
 }

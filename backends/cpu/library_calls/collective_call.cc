@@ -11,8 +11,9 @@
 #include "codegen/element_emitter.h"
 #include "ops/collective/device_groups.h"
 #include "ops/collective/manual_region.h"
+#include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
-#include "runtime/collective.h"
+#include "runtime/collective/collective.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 
@@ -230,7 +231,7 @@ class ReducerWriter {
   const Instruction* unsupported_ = nullptr;
 };
 
-// One instruction's description, field by field as runtime/collective.h has them.
+// One instruction's description, field by field as runtime/collective/collective.h has them.
 class Description {
  public:
   Description(llvm::Module& module, const Instruction& i)

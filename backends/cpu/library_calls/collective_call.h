@@ -1,4 +1,5 @@
-// Collectives and messages between devices as calls of the runtime (runtime/collective.h).
+// Collectives and messages between devices as calls of the runtime
+// (runtime/collective/collective.h).
 #pragma once
 
 #include "absl/status/status.h"

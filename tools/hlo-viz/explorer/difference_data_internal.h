@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/hlo-viz/explorer/page_data.h"
+#include "tools/hlo-viz/explorer/page_data_inputs.h"
+#include "tools/hlo-viz/graph/scope_tree.h"
 
 namespace hlokit {
 

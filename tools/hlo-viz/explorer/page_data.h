@@ -3,18 +3,10 @@
 
 #include <string>
 
-#include "analysis/module_match.h"
-#include "tools/hlo-viz/graph/overlay.h"
+#include "tools/hlo-viz/explorer/page_data_inputs.h"
 #include "tools/hlo-viz/graph/scope_tree.h"
 
 namespace hlokit {
-
-struct PageDataInputs {
-  const TimeByName* times = nullptr;  // a profile
-  // The module before this one, matched with it: what was added, changed and removed.
-  const Module* before = nullptr;
-  const ModuleMatch* match = nullptr;
-};
 
 // Instructions are numbered in the order of the text; columns hold a value for each, or pairs of
 // number and value where few have one.

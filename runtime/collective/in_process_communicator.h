@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/communicator.h"
+#include "runtime/collective/communicator.h"
 
 namespace hlokit {
 

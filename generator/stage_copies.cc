@@ -1,5 +1,5 @@
 // Copies between instructions, as layout assignment and memory space assignment put them.
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ops/infer/op_table.h"
 
 namespace hlokit {

@@ -1,5 +1,5 @@
 // Asynchronous pairs: copies as copy-start and copy-done, other operations wrapped.
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ir/attributes.h"
 
 namespace hlokit {

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/aot_device_internal.h"
-#include "runtime/in_process_communicator.h"
+#include "runtime/aot/aot_device_internal.h"
+#include "runtime/collective/in_process_communicator.h"
 #include "support/threads.h"
 
 namespace {

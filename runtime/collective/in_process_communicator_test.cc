@@ -1,5 +1,5 @@
 // Collectives of threads: values, the order of sums, functions of all members, barriers, ends.
-#include "runtime/in_process_communicator.h"
+#include "runtime/collective/in_process_communicator.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // The table of stages.
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 
-#include "generator/generator.h"
 #include "generator/scope_internal.h"
 #include "ops/infer/op_table.h"
 
@@ -9,6 +8,8 @@ namespace hlokit {
 namespace {
 
 using Devices = StageInfo::Devices;
+
+}  // namespace
 
 const std::vector<StageInfo>& Stages() {
   static const std::vector<StageInfo>& stages = *new std::vector<StageInfo>{
@@ -77,19 +78,10 @@ const std::vector<StageInfo>& Stages() {
   return stages;
 }
 
-}  // namespace
-
 const StageInfo* FindStage(absl::string_view name) {
   for (const StageInfo& stage : Stages())
     if (stage.name == name) return &stage;
   return nullptr;
-}
-
-std::vector<StageName> StageNames() {
-  std::vector<StageName> names;
-  for (const StageInfo& stage : Stages())
-    names.push_back({std::string(stage.name), std::string(stage.summary)});
-  return names;
 }
 
 namespace {

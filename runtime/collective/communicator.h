@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/collective.h"
+#include "runtime/collective/collective.h"
 #include "support/rendezvous.h"
 
 namespace hlokit {

@@ -1,13 +1,13 @@
 // Collectives over arrays in shared memory. Every member computes or copies its share for all, and
 // reductions combine the members in the group's order, whoever computes.
-#include "runtime/in_process_communicator.h"
+#include "runtime/collective/in_process_communicator.h"
 
 #include <string.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 
 namespace hlokit {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ir/attributes.h"
 #include "ops/infer/op_table.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ir/attributes.h"
 #include "ops/infer/op_table.h"
 #include "support/dense_map.h"

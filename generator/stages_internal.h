@@ -28,14 +28,16 @@ struct StageInfo {
   enum class Devices : uint8_t { kOne, kUnknown, kSeveral } devices;
   std::vector<StageStep> steps;
 };
+const std::vector<StageInfo>& Stages();
 // Null where there is no stage of that name.
 const StageInfo* FindStage(absl::string_view name);
 
-// outline.cc: moves connected groups of instructions into fusions of all kinds, nested ones too.
+// stage_outline.cc: moves connected groups of instructions into fusions of all kinds, nested ones
+// too.
 void OutlineFusions(Module& module, Random& random);
 // The same with calls of command buffers, which GPUs launch as one.
 void OutlineCommandBuffers(Module& module, Random& random);
-// layouts.cc: gives arrays any order, the same wherever values are handed on without a copy.
+// stage_layouts.cc: gives arrays any order, the same wherever values are handed on without a copy.
 void PermuteLayouts(Module& module, Random& random);
 // The same, but that calls, loops and branches take and give arrays in other layouts than their
 // bodies.
@@ -44,18 +46,20 @@ void MixLayouts(Module& module, Random& random);
 void TileLayouts(Module& module, Random& random);
 // States an entry_computation_layout that may differ from the parameters' own layouts.
 void StateEntryLayout(Module& module, Random& random);
-// donation.cc: input_output_alias and buffer_donor.
+// stage_donation.cc: input_output_alias and buffer_donor.
 void DonateParameters(Module& module, Random& random);
-// async.cc: copies become pairs of copy-start and copy-done, others async-start and async-done.
+// stage_async.cc: copies become pairs of copy-start and copy-done, others async-start and
+// async-done.
 void SplitIntoAsync(Module& module, Random& random);
-// schedule.cc: a schedule for each computation that runs, and control edges along it.
+// stage_schedule.cc: a schedule for each computation that runs, and control edges along it.
 void ScheduleAtRandom(Module& module, Random& random);
 
-// copies.cc: copies between instructions, which layouts and memory spaces give a meaning.
+// stage_copies.cc: copies between instructions, which layouts and memory spaces give a meaning.
 void InsertCopies(Module& module, Random& random);
-// shardings.cc: shardings of arrays, before a partitioner.
+// stage_shardings.cc: shardings of arrays, before a partitioner.
 void ShardAtRandom(Module& module, Random& random);
-// gpu.cc: products as calls of cuBLAS; names and configurations of fusions as in a GPU's dumps.
+// stage_gpu.cc: products as calls of cuBLAS; names and configurations of fusions as in a GPU's
+// dumps.
 void CallLibraries(Module& module, Random& random);
 void ConfigureFusions(Module& module, Random& random);
 

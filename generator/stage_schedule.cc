@@ -1,7 +1,7 @@
 // Schedules: a random order of each computation, operands first, and control edges along it.
 #include <algorithm>
 
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ops/infer/op_table.h"
 #include "support/dense_map.h"
 

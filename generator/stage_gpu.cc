@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 #include "ir/attributes.h"
 #include "types/literal.h"
 

@@ -1,5 +1,5 @@
 // Calls of compiled code, read into calls of the run's communicator.
-#include "runtime/collective.h"
+#include "runtime/collective/collective.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include <exception>
 #include <vector>
 
-#include "runtime/communicator.h"
+#include "runtime/collective/communicator.h"
 #include "runtime/context.h"
 
 namespace hlokit {

@@ -1,7 +1,7 @@
 // Donated arguments: results in the memory of parameters.
 #include <algorithm>
 
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 
 namespace hlokit {
 

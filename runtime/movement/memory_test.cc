@@ -1,5 +1,5 @@
 // Strided copies against a plain loop.
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // The tables of kernels agree with ops.def.
-#include "ops/eval_kernels.h"
+#include "ops/evaluate/kernels.h"
 
 #include <gtest/gtest.h>
 

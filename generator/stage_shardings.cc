@@ -1,6 +1,6 @@
 // Shardings before a partitioner: parameters, the result and every other array or so between them,
 // cut evenly or not, over two or four partitions.
-#include "generator/stages/stages_internal.h"
+#include "generator/stages_internal.h"
 
 namespace hlokit {
 namespace {

@@ -10,7 +10,7 @@
 // saves reading the target (a third of the traffic); through a buffer of 64 rows, where the target
 // lines would share cache sets and evict each other before they are complete.
 // Cost: linear; large copies run at the speed of memory. Stripes are distributed to the threads.
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // One device of an ahead-of-time program: its arguments, results, constants and arena. Memory that
 // the caller has not set is allocated at first use; large blocks ask for huge pages after the first
 // run.
-#include "runtime/aot_device_internal.h"
+#include "runtime/aot/aot_device_internal.h"
 
 #include <string.h>
 

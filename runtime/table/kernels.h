@@ -6,7 +6,7 @@
 // context. The names stand in kernels.def.
 #pragma once
 
-#include "runtime/collective.h"
+#include "runtime/collective/collective.h"
 #include "runtime/context.h"
 #include "runtime/convolution/conv.h"
 #include "runtime/dot/dot.h"
@@ -15,7 +15,7 @@
 #include "runtime/fft/fft.h"
 #include "runtime/linalg/lapack.h"
 #include "runtime/linalg/linalg.h"
-#include "runtime/memory.h"
+#include "runtime/movement/memory.h"
 #include "runtime/parallel.h"
 #include "runtime/queues.h"
 #include "runtime/rng/rng.h"

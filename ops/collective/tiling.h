@@ -1,0 +1,22 @@
+// How an array is cut over devices.
+#pragma once
+
+#include <vector>
+
+#include "types/shape.h"
+
+namespace hlokit {
+
+// The cut of one array. Every shard has the same shape: where a dimension does not divide evenly
+// the last shards are padded with zeros, as XLA's partitioner pads them.
+struct Tiling {
+  DimVector tiles;               // in how many parts each dimension is cut
+  std::vector<int64_t> tile_of;  // by device: the row-major number of the tile that it holds
+  bool IsTrivial() const;        // each device holds the whole
+};
+
+// The whole array on each of `devices` devices.
+Tiling WholeOn(const Shape& shape, int64_t devices);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -46,7 +46,7 @@ ScalarValue ElementEmitter::EmitBroadcast(const Instruction* i, const ElementInd
   const ElementIndex full = WithMulti(b_, index, i->shape());
   std::vector<llvm::Value*> multi;
   for (size_t d = 0; d < dims.size(); ++d)
-    multi.push_back(operand->shape().dims[d] == 1 ? b_.getInt64(0) : full.multi[dims[d]]);
+    multi.push_back(operand->shape().dims[d] == 1 ? b_.Index(0) : full.multi[dims[d]]);
   return Emit(operand, ElementIndex::Multi(std::move(multi)));
 }
 
@@ -73,7 +73,7 @@ ScalarValue ElementEmitter::EmitTranspose(const Instruction* i, const ElementInd
 ScalarValue ElementEmitter::EmitReverse(const Instruction* i, const ElementIndex& index) {
   ElementIndex at = ElementIndex::Multi(WithMulti(b_, index, i->shape()).multi);
   for (int64_t d : i->attr<DimensionsAttrs>().dimensions)
-    at.multi[d] = b_.CreateNSWSub(b_.getInt64(i->shape().dims[d] - 1), at.multi[d]);
+    at.multi[d] = b_.CreateNSWSub(b_.Index(i->shape().dims[d] - 1), at.multi[d]);
   return Emit(i->operand(0), at);
 }
 
@@ -110,17 +110,17 @@ ScalarValue ElementEmitter::EmitPad(const Instruction* i, const ElementIndex& in
       multi.push_back(full.multi[d]);
       continue;
     }
-    llvm::Value* at = b_.CreateNSWSub(full.multi[d], b_.getInt64(pad.low));
+    llvm::Value* at = b_.CreateNSWSub(full.multi[d], b_.Index(pad.low));
     if (pad.interior > 0) {
-      llvm::Value* step = b_.getInt64(pad.interior + 1);
-      inside = b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateSRem(at, step), b_.getInt64(0)));
+      llvm::Value* step = b_.Index(pad.interior + 1);
+      inside = b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateSRem(at, step), b_.Index(0)));
       // A negative position is refused by the next test only if division keeps it negative.
-      inside = b_.CreateAnd(inside, b_.CreateICmpSGE(at, b_.getInt64(0)));
+      inside = b_.CreateAnd(inside, b_.CreateICmpSGE(at, b_.Index(0)));
       at = b_.CreateSDiv(at, step);
     }
-    llvm::Value* valid = b_.CreateICmpULT(at, b_.getInt64(size));
+    llvm::Value* valid = b_.CreateICmpULT(at, b_.Index(size));
     inside = b_.CreateAnd(inside, valid);
-    multi.push_back(b_.CreateSelect(valid, at, b_.getInt64(0)));
+    multi.push_back(b_.CreateSelect(valid, at, b_.Index(0)));
   }
   return EmitSelect(b_, {inside}, Emit(operand, ElementIndex::Multi(std::move(multi))), padding);
 }
@@ -138,10 +138,10 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
   }
   // Few parts are selected from, which vectorises; many are branched to, last part first.
   auto part_at = [&](size_t k) {
-    llvm::Value* local = b_.CreateNSWSub(at, b_.getInt64(parts[k].second));
+    llvm::Value* local = b_.CreateNSWSub(at, b_.Index(parts[k].second));
     if (parts.size() <= 4) {
-      llvm::Value* last = b_.getInt64(parts[k].first->shape().dims[d] - 1);
-      local = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, local, b_.getInt64(0));
+      llvm::Value* last = b_.Index(parts[k].first->shape().dims[d] - 1);
+      local = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, local, b_.Index(0));
       local = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, local, last);
     }
     ElementIndex inner = full;
@@ -152,7 +152,7 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
     ScalarValue result = part_at(0);
     for (size_t k = 1; k < parts.size(); ++k)
       result =
-          EmitSelect(b_, {b_.CreateICmpSGE(at, b_.getInt64(parts[k].second))}, part_at(k), result);
+          EmitSelect(b_, {b_.CreateICmpSGE(at, b_.Index(parts[k].second))}, part_at(k), result);
     return result;
   }
   const ElementType type = TypeOf(i->shape());
@@ -167,7 +167,7 @@ ScalarValue ElementEmitter::EmitConcatenate(const Instruction* i, const ElementI
       return v;
     };
     return EmitIfElse(
-        b_, b_.CreateICmpSLT(at, b_.getInt64(parts[middle].second)),
+        b_, b_.CreateICmpSLT(at, b_.Index(parts[middle].second)),
         [&] { return scoped(first, middle); }, [&] { return scoped(middle, last); });
   };
   return Unflatten(choose(0, parts.size()), like)[0];
@@ -200,7 +200,7 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
   llvm::Value* joined = llvm::ConstantInt::get(type, 0);
   at.multi.push_back(nullptr);
   for (int k = 0; k < to / from; ++k) {
-    at.multi.back() = b_.getInt64(k);
+    at.multi.back() = b_.Index(k);
     joined = b_.CreateOr(
         joined, b_.CreateShl(b_.CreateZExt(bits_at(at), type), static_cast<uint64_t>(k * from)));
   }

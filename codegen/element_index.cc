@@ -22,13 +22,14 @@ llvm::Value* AddIndex(Builder& b, llvm::Value* x, llvm::Value* y) {
   return b.CreateNSWAdd(x, y);
 }
 
-// Index values for the dimensions `order` (slowest first) of sizes `dims`, from one position.
+}  // namespace
+
 void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> order,
                  absl::Span<const int64_t> dims, std::vector<llvm::Value*>& multi) {
   std::vector<int64_t> big;
   for (int64_t d : order) {
     if (dims[d] == 1) {
-      multi[d] = b.getInt64(0);
+      multi[d] = b.Index(0);
     } else {
       big.push_back(d);
     }
@@ -38,11 +39,13 @@ void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> or
       multi[big[k]] = position;
       break;
     }
-    llvm::Value* size = b.getInt64(dims[big[k]]);
+    llvm::Value* size = b.Index(dims[big[k]]);
     multi[big[k]] = b.CreateURem(position, size);
     position = b.CreateUDiv(position, size);
   }
 }
+
+namespace {
 
 DimVector MajorToMinor(const Shape& shape) {
   DimVector order = shape.MinorToMajor();
@@ -54,7 +57,7 @@ DimVector MajorToMinor(const Shape& shape) {
 std::vector<llvm::Value*> ReshapeMulti(Builder& b, const std::vector<llvm::Value*>& to_index,
                                        absl::Span<const int64_t> to,
                                        absl::Span<const int64_t> from) {
-  std::vector<llvm::Value*> result(from.size(), b.getInt64(0));
+  std::vector<llvm::Value*> result(from.size(), b.Index(0));
   size_t t = 0, f = 0;
   while (t < to.size() || f < from.size()) {
     if (t < to.size() && to[t] == 1) {
@@ -74,7 +77,7 @@ std::vector<llvm::Value*> ReshapeMulti(Builder& b, const std::vector<llvm::Value
       else
         f_size *= from[f_end++];
     }
-    llvm::Value* position = b.getInt64(0);
+    llvm::Value* position = b.Index(0);
     for (size_t d = t; d < t_end; ++d) {
       if (to[d] == 1) continue;
       position = AddIndex(b, Scale(b, position, to[d]), to_index[d]);
@@ -91,8 +94,8 @@ std::vector<llvm::Value*> ReshapeMulti(Builder& b, const std::vector<llvm::Value
 }  // namespace
 
 llvm::Value* Scale(Builder& b, llvm::Value* index, int64_t factor) {
-  if (factor == 0 || IsZero(index)) return b.getInt64(0);
-  return factor == 1 ? index : b.CreateNSWMul(index, b.getInt64(factor));
+  if (factor == 0 || IsZero(index)) return b.Index(0);
+  return factor == 1 ? index : b.CreateNSWMul(index, b.Index(factor));
 }
 
 ElementIndex WithMulti(Builder& b, const ElementIndex& index, const Shape& shape) {
@@ -107,7 +110,7 @@ ElementIndex WithMulti(Builder& b, const ElementIndex& index, const Shape& shape
 
 llvm::Value* LinearOffset(Builder& b, const ElementIndex& index, const Shape& shape) {
   if (index.linear != nullptr) return index.linear;
-  llvm::Value* offset = b.getInt64(0);
+  llvm::Value* offset = b.Index(0);
   const DimVector strides = LayoutStrides(shape);
   for (int64_t d : MajorToMinor(shape)) {
     if (shape.dims[d] == 1) continue;

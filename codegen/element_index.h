@@ -29,6 +29,10 @@ struct ElementIndex {
 
 // The index with `multi` filled in (by division where only `linear` is known).
 ElementIndex WithMulti(Builder& b, const ElementIndex& index, const Shape& shape);
+// Sets multi[d] for the dimensions `order` (slowest first) of sizes dims[d], from the position
+// among their elements, by division.
+void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> order,
+                 absl::Span<const int64_t> dims, std::vector<llvm::Value*>& multi);
 // Position in memory of the element under the shape's layout.
 llvm::Value* LinearOffset(Builder& b, const ElementIndex& index, const Shape& shape);
 

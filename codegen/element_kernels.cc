@@ -4,7 +4,7 @@
 // stored, since results may overwrite operands.
 #include <algorithm>
 
-#include "codegen/domain_loop.h"
+#include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
 
 namespace hlokit {
@@ -52,13 +52,15 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
     const double cost = vectors ? VectorCost(e) : ElementCost(e);
     const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
-    DomainLoop loop(walked, linear, cost);
-    loop.WriteOutShortRows(cost);
+    using Walk = IterationSpace::Walk;
+    IterationSpace space(walked, linear ? Walk::kPositions : Walk::kDimensions,
+                         request.target.tiling, cost);
+    space.UnrollShortRows(cost);
     Kernel kernel;
-    kernel.units = loop.units();
-    kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
-    kernel.emit = [e, loop, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                      llvm::Value* end) {
+    kernel.units = space.units();
+    kernel.unit_cost = cost * static_cast<double>(space.elements_per_unit());
+    kernel.emit = [e, space, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                       llvm::Value* end) {
       ElementEmitter emitter(b);
       emitter.set_excess(true);
       emitter.set_plain_nans(HasPlainNaNs(e));
@@ -66,7 +68,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));
-      loop.Emit(b, begin, end, [&](const ElementIndex& index) {
+      space.Emit(b, begin, end, [&](const ElementIndex& index) {
         emitter.BeginScope();
         std::vector<ScalarValue>
             values;  // all reads before any write: results may lie in operands' places
@@ -76,7 +78,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
         emitter.EndScope();
       });
     };
-    if (loop.units() > 0) out.push_back(std::move(kernel));
+    if (space.units() > 0) out.push_back(std::move(kernel));
   }
   return true;
 }

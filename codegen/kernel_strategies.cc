@@ -24,24 +24,29 @@ class PartArrays final : public KernelArrays {
   const std::vector<int64_t>& results_;
 };
 
-std::vector<Kernel> KernelsOf(const Expression& expression, const InPlace& in_place,
+std::vector<Kernel> KernelsOf(const KernelRequest& request,
                               absl::Span<const KernelStrategy> strategies) {
   std::vector<Kernel> out;
   for (const KernelStrategy& strategy : strategies)
-    if (strategy.add_kernels({expression, in_place}, out)) break;
+    if (strategy.add_kernels(request, out)) break;
+  const int index_bits = IndexBitsOf(request.expression, request.target);
+  for (Kernel& kernel : out) kernel.index_bits = index_bits;
   return out;
 }
 
 }  // namespace
 
 std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place,
+                                const TargetInfo& target,
                                 absl::Span<const KernelStrategy> strategies) {
   const std::vector<ExpressionPart> parts = PartsOf(Expression::Of(&i));
-  if (parts.size() == 1) return KernelsOf(parts[0].expression, in_place, strategies);
+  if (parts.size() == 1) return KernelsOf({parts[0].expression, in_place, target}, strategies);
   std::vector<Kernel> out;
   for (const ExpressionPart& part : parts) {
-    const auto own_place = [&](int64_t o, int64_t leaf) { return in_place(o, part.results[leaf]); };
-    std::vector<Kernel> kernels = KernelsOf(part.expression, own_place, strategies);
+    const InPlace own_place = [&](int64_t o, int64_t leaf) {
+      return in_place(o, part.results[leaf]);
+    };
+    std::vector<Kernel> kernels = KernelsOf({part.expression, own_place, target}, strategies);
     for (Kernel& kernel : kernels) {
       for (const Expression::Leaf& leaf : part.expression.leaves)
         kernel.operands.push_back(leaf.operand);

@@ -4,7 +4,7 @@
 //   constexpr KernelStrategy kStrategies[] = {
 //       {"scatter", AddScatterKernels}, {"rows in vectors", AddRowKernels}, ...
 //       {"elements", AddElementKernels}};
-//   ASSIGN kernels = MakeKernels(fusion, in_place, kStrategies);
+//   std::vector<Kernel> kernels = MakeKernels(fusion, in_place, target, kStrategies);
 #pragma once
 
 #include "absl/types/span.h"
@@ -16,6 +16,7 @@ namespace hlokit {
 struct KernelRequest {
   const Expression& expression;
   const InPlace& in_place;
+  const TargetInfo& target;
 };
 
 struct KernelStrategy {
@@ -29,6 +30,7 @@ struct KernelStrategy {
 // The kernels that compute `instruction`, each part of a fusion by the first strategy that applies.
 // Preconditions: CanEmitKernels; the last strategy applies to every expression.
 std::vector<Kernel> MakeKernels(const Instruction& instruction, const InPlace& in_place,
+                                const TargetInfo& target,
                                 absl::Span<const KernelStrategy> strategies);
 
 // ---- Strategies of scalar code, for any target ----
@@ -55,7 +57,7 @@ bool AddConcatenateKernels(const KernelRequest& request, std::vector<Kernel>& ou
 // dimension, and returns false where it adds no kernel.
 using AddPart = bool (*)(const Expression& expression, const Instruction* part, int64_t dimension,
                          int64_t start, std::vector<Kernel>& out);
-bool AddConcatenateKernels(const Expression& expression, AddPart add_part,
+bool AddConcatenateKernels(const KernelRequest& request, AddPart add_part,
                            std::vector<Kernel>& out);
 
 }  // namespace hlokit

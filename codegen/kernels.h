@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/expression.h"
+#include "codegen/target_info.h"
 
 namespace hlokit {
 
@@ -25,6 +26,8 @@ struct Kernel {
   int64_t units = 0;
   double unit_cost = 0;  // rough, in simple float operations
   std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
+  // Width of index arithmetic, for Builder::set_index_bits before emit; `begin` and `end` have it.
+  int index_bits = 64;
   bool in_vectors = false;  // emit writes vectors: LLVM has none to look for
   // Of one part of a fusion (analysis/fusion_parts): the operands and result leaves that it is
   // about, and whether the part is this kernel alone. No results: all of the instruction.
@@ -45,8 +48,13 @@ bool CanEmitKernels(const Instruction& instruction);
 // Binds the expression's leaves to the kernel's operand arrays.
 void BindLeaves(ElementEmitter& emitter, const Expression& expression, KernelArrays& arrays);
 
+// The width of indices in kernels of the expression: that of the target, but 64 where an array or
+// a window has positions of more than 31 bits.
+int IndexBitsOf(const Expression& expression, const TargetInfo& target);
+
 // Copies the whole of one array onto another of the same memory order.
-Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape);
+Kernel CopyKernel(int64_t operand, int64_t result_leaf, const Shape& shape,
+                  const TargetInfo& target);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -52,7 +52,7 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
     b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, exit);
   }
   b.SetInsertPoint(loop);
-  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
+  llvm::PHINode* i = b.CreatePHI(begin->getType(), 2);
   i->addIncoming(begin, before);
   Values carried;
   for (llvm::Value* v : initial) {
@@ -61,7 +61,7 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
     carried.push_back(phi);
   }
   const Values next = body(i, carried);
-  llvm::Value* step = b.CreateNUWAdd(i, b.getInt64(1));
+  llvm::Value* step = b.CreateNUWAdd(i, llvm::ConstantInt::get(i->getType(), 1));
   llvm::BasicBlock* latch = b.GetInsertBlock();
   i->addIncoming(step, latch);
   for (size_t k = 0; k < carried.size(); ++k)
@@ -91,12 +91,12 @@ void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end,
 }
 
 void EmitLoop(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> body) {
-  EmitLoop(b, b.getInt64(0), b.getInt64(count), body);
+  EmitLoop(b, b.Index(0), b.Index(count), body);
 }
 
 Values EmitLoopCarrying(Builder& b, int64_t count, const Values& initial,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-  return EmitLoopGeneral(b, b.getInt64(0), b.getInt64(count), initial, body);
+  return EmitLoopGeneral(b, b.Index(0), b.Index(count), initial, body);
 }
 
 Values EmitLoopCarrying(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,

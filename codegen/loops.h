@@ -9,11 +9,25 @@
 
 namespace hlokit {
 
-using Builder = llvm::IRBuilder<>;
+// LLVM's builder, which also knows how wide indices are: trip counts, positions, index arithmetic.
+class Builder : public llvm::IRBuilder<> {
+ public:
+  using llvm::IRBuilder<>::IRBuilder;
 
-// for (i = begin; i < end; ++i) body(i). Leaves the builder after the loop. Constant bounds are
-// proven non-empty here (or the loop left out), others are guarded. A trip count of one makes no
-// loop.
+  // 64, or 32 in kernels whose positions all fit (IndexBitsOf in codegen/kernels.h).
+  void set_index_bits(int bits) { index_bits_ = bits; }
+  llvm::IntegerType* IndexType() { return getIntNTy(static_cast<unsigned>(index_bits_)); }
+  llvm::ConstantInt* Index(int64_t value) {
+    return llvm::ConstantInt::getSigned(IndexType(), value);
+  }
+
+ private:
+  int index_bits_ = 64;
+};
+
+// for (i = begin; i < end; ++i) body(i), with i of the type of `begin`. Leaves the builder after
+// the loop. Constant bounds are proven non-empty here (or the loop left out), others are guarded. A
+// trip count of one makes no loop.
 void EmitLoop(Builder& b, llvm::Value* begin, llvm::Value* end,
               absl::FunctionRef<void(llvm::Value*)> body);
 void EmitLoop(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> body);

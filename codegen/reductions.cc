@@ -219,7 +219,7 @@ Values ElementEmitter::Repeat(int64_t count, const Values& initial,
                               absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
   if (!unroll_ || count > kMaxSteps) return EmitLoopCarrying(b_, count, initial, body);
   Values carried = initial;
-  for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
+  for (int64_t k = 0; k < count; ++k) carried = body(b_.Index(k), carried);
   return carried;
 }
 
@@ -305,7 +305,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                                                           const Values& carried) -> Values {
     if (level == order.size()) return step(ElementIndex::Multi(multi), carried);
     if (level == outer) {
-      for (size_t k = level; k < order.size(); ++k) multi[order[k]] = b_.getInt64(0);
+      for (size_t k = level; k < order.size(); ++k) multi[order[k]] = b_.Index(0);
       llvm::Value* first = LinearOffset(b_, ElementIndex::Multi(multi), from);
       return EmitLoopCarrying(
           b_, SizeOf(from, order, level), carried, [&](llvm::Value* at, const Values& inner) {
@@ -338,17 +338,17 @@ struct WindowAt {
 WindowAt WindowElement(Builder& b, const WindowDim& w, llvm::Value* result, llvm::Value* step,
                        int64_t size) {
   llvm::Value* at = b.CreateNSWAdd(Scale(b, result, w.stride), Scale(b, step, w.window_dilation));
-  at = b.CreateNSWSub(at, b.getInt64(w.pad_low));
+  at = b.CreateNSWSub(at, b.Index(w.pad_low));
   llvm::Value* inside = b.getTrue();
   if (w.base_dilation > 1) {
-    llvm::Value* dilation = b.getInt64(w.base_dilation);
-    inside = b.CreateICmpEQ(b.CreateSRem(at, dilation), b.getInt64(0));
-    inside = b.CreateAnd(inside, b.CreateICmpSGE(at, b.getInt64(0)));
+    llvm::Value* dilation = b.Index(w.base_dilation);
+    inside = b.CreateICmpEQ(b.CreateSRem(at, dilation), b.Index(0));
+    inside = b.CreateAnd(inside, b.CreateICmpSGE(at, b.Index(0)));
     at = b.CreateSDiv(at, dilation);
   }
   if (w.pad_low == 0 && w.pad_high <= 0 && w.base_dilation == 1) return {at, inside};
-  llvm::Value* valid = b.CreateICmpULT(at, b.getInt64(size));
-  return {b.CreateSelect(valid, at, b.getInt64(0)), b.CreateAnd(inside, valid)};
+  llvm::Value* valid = b.CreateICmpULT(at, b.Index(size));
+  return {b.CreateSelect(valid, at, b.Index(0)), b.CreateAnd(inside, valid)};
 }
 
 }  // namespace
@@ -378,7 +378,7 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
                           absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
     if (!written_out) return EmitLoopCarrying(b_, count, initial, body);
     Values carried = initial;
-    for (int64_t k = 0; k < count; ++k) carried = body(b_.getInt64(k), carried);
+    for (int64_t k = 0; k < count; ++k) carried = body(b_.Index(k), carried);
     return carried;
   };
   std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
@@ -457,7 +457,7 @@ ScalarValue ElementEmitter::EmitDot(const Instruction* i, const ElementIndex& in
   if (unroll_ && summed.size() == 1 && lhs->shape().dims[summed[0]] <= kMaxSteps) {
     std::vector<ScalarValue> products;
     for (int64_t k = 0; k < lhs->shape().dims[summed[0]]; ++k) {
-      set_place(0, b_.getInt64(k));
+      set_place(0, b_.Index(k));
       products.push_back(product());
     }
     sum = PairwiseSum(b_, sum_type, std::move(products), zero);

@@ -6,12 +6,14 @@
 // the number of threads: threads share the work along a window dimension, never along the updates.
 #include <algorithm>
 
-#include "codegen/domain_loop.h"
+#include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
 #include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
+
+using Walk = IterationSpace::Walk;
 
 // Tuples and dynamic dimensions are left to the reference evaluator.
 bool ArraysOnly(const Instruction& i) {
@@ -22,30 +24,31 @@ bool ArraysOnly(const Instruction& i) {
 
 // The base of a scatter: copied where it is a buffer of its own, computed where it is an
 // expression.
-void AddBase(const Expression& e, const Instruction* base, int64_t leaf, const InPlace& in_place,
+void AddBase(const KernelRequest& request, const Instruction* base, int64_t leaf,
              std::vector<Kernel>& out) {
+  const Expression& e = request.expression;
   for (const Expression::Leaf& l : e.leaves) {
     if (l.instruction != base) continue;
-    if (in_place(l.operand, leaf)) return;
+    if (request.in_place(l.operand, leaf)) return;
     if (base->shape().MinorToMajor() == e.shapes[leaf].MinorToMajor()) {
-      out.push_back(CopyKernel(l.operand, leaf, e.shapes[leaf]));
+      out.push_back(CopyKernel(l.operand, leaf, e.shapes[leaf], request.target));
       return;
     }
   }
-  const DomainLoop loop(e.shapes[leaf], false);
+  const IterationSpace space(e.shapes[leaf], Walk::kDimensions, request.target.tiling);
   Kernel kernel;
-  kernel.units = loop.units();
-  kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
+  kernel.units = space.units();
+  kernel.unit_cost = ElementCost(e) * static_cast<double>(space.elements_per_unit());
   kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
     ElementEmitter emitter(b);
     BindLeaves(emitter, e, arrays);
-    loop.Emit(b, begin, end, [&](const ElementIndex& index) {
+    space.Emit(b, begin, end, [&](const ElementIndex& index) {
       emitter.BeginScope();
       StoreTo(b, arrays.result(leaf), index, emitter.Emit(base, ElementIndex::Multi(index.multi)));
       emitter.EndScope();
     });
   };
-  if (loop.units() > 0) out.push_back(std::move(kernel));
+  if (space.units() > 0) out.push_back(std::move(kernel));
 }
 
 // One dimension of the windows, cut into parts of so many elements: each part of all updates is
@@ -125,23 +128,28 @@ class ScatterEmitter {
   llvm::Value* FindStart(const Shape& updates) {
     const Shape& base = s_->operand(0)->shape();
     const Instruction* indices = s_->operand(n_);
-    start_.assign(base.rank(), b_.getInt64(0));
+    start_.assign(base.rank(), b_.Index(0));
     auto index_at = [&](int64_t component) {
       std::vector<llvm::Value*> at;
       for (int64_t d : batch_) at.push_back(index_[d]);
       if (dims_.index_vector_dim < indices->shape().rank())
-        at.insert(at.begin() + dims_.index_vector_dim, b_.getInt64(component));
+        at.insert(at.begin() + dims_.index_vector_dim, b_.Index(component));
       return ElementIndex::Multi(std::move(at));
     };
     llvm::Value* inside = b_.getTrue();
     for (size_t k = 0; k < dims_.scatter_dims_to_operand_dims.size(); ++k) {
       const int64_t d = dims_.scatter_dims_to_operand_dims[k];
       llvm::Value* raw = emitter_.Emit(indices, index_at(static_cast<int64_t>(k))).re;
-      start_[d] = IsUnsigned(indices->shape().type) ? b_.CreateZExt(raw, b_.getInt64Ty())
-                                                    : b_.CreateSExt(raw, b_.getInt64Ty());
+      // Compared in the wider of the two types: a start may be any number of its own.
+      llvm::Type* type = raw->getType()->getScalarSizeInBits() > b_.IndexType()->getBitWidth()
+                             ? raw->getType()
+                             : b_.IndexType();
+      llvm::Value* start =
+          IsUnsigned(indices->shape().type) ? b_.CreateZExt(raw, type) : b_.CreateSExt(raw, type);
+      start_[d] = b_.CreateTrunc(start, b_.IndexType());
       const int64_t last = base.dims[d] - WindowSize(d, updates);
       if (last < 0) return b_.getFalse();
-      inside = b_.CreateAnd(inside, b_.CreateICmpULE(start_[d], b_.getInt64(last)));
+      inside = b_.CreateAnd(inside, b_.CreateICmpULE(start, llvm::ConstantInt::get(type, last)));
     }
     for (size_t k = 0; k < dims_.input_batching_dims.size(); ++k) {
       int64_t from = dims_.scatter_indices_batching_dims[k];
@@ -206,7 +214,8 @@ class ScatterEmitter {
 };
 
 // For each source element: the window element that `select` keeps gets it, combined by `scatter`.
-void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays) {
+void EmitSelectAndScatter(const Expression& e, const TilingPolicy& policy, Builder& b,
+                          KernelArrays& arrays) {
   const Instruction* s = e.roots[0];
   const Instruction* operand = s->operand(0);
   const Instruction* source = s->operand(1);
@@ -214,15 +223,15 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
   const Shape& from = operand->shape();
   ElementEmitter emitter(b);
   BindLeaves(emitter, e, arrays);
-  const DomainLoop outer(source->shape(), false);
-  outer.Emit(b, b.getInt64(0), b.getInt64(outer.units()), [&](const ElementIndex& at) {
+  const IterationSpace outer(source->shape(), Walk::kDimensions, policy);
+  outer.Emit(b, b.Index(0), b.Index(outer.units()), [&](const ElementIndex& at) {
     emitter.BeginScope();
     // Carried: whether anything is chosen yet, the chosen value, and its index.
     const ScalarValue zero = ZeroElement(b, from.type);
     Values start = {b.getFalse()};
     for (llvm::Value* v : Flatten({zero})) start.push_back(v);
     const size_t value_end = start.size();
-    for (int64_t d = 0; d < from.rank(); ++d) start.push_back(b.getInt64(0));
+    for (int64_t d = 0; d < from.rank(); ++d) start.push_back(b.Index(0));
     std::vector<llvm::Value*> index(from.rank());
     std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
         [&](int64_t d, llvm::Value* inside, const Values& carried) -> Values {
@@ -231,9 +240,9 @@ void EmitSelectAndScatter(const Expression& e, Builder& b, KernelArrays& arrays)
         return EmitLoopCarrying(b, w.size, carried, [&](llvm::Value* step, const Values& inner) {
           llvm::Value* place =
               b.CreateNSWAdd(Scale(b, at.multi[d], w.stride), Scale(b, step, w.window_dilation));
-          place = b.CreateNSWSub(place, b.getInt64(w.pad_low));
-          llvm::Value* valid = b.CreateICmpULT(place, b.getInt64(from.dims[d]));
-          index[d] = b.CreateSelect(valid, place, b.getInt64(0));
+          place = b.CreateNSWSub(place, b.Index(w.pad_low));
+          llvm::Value* valid = b.CreateICmpULT(place, b.Index(from.dims[d]));
+          index[d] = b.CreateSelect(valid, place, b.Index(0));
           emitter.BeginScope();
           Values next = nest(d + 1, b.CreateAnd(inside, valid), inner);
           emitter.EndScope();
@@ -283,7 +292,7 @@ bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   kernel.units = 1;
   if (root->opcode() == Opcode::kScatter) {
     const int64_t n = (root->operand_count() - 1) / 2;
-    for (int64_t k = 0; k < n; ++k) AddBase(e, root->operand(k), k, request.in_place, out);
+    for (int64_t k = 0; k < n; ++k) AddBase(request, root->operand(k), k, out);
     if (root->operand(n + 1)->shape().ElementCount() == 0 ||
         root->operand(0)->shape().ElementCount() == 0)
       return true;
@@ -296,23 +305,24 @@ bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
       ScatterEmitter(e, b, arrays).Emit(parts, begin, end);
     };
   } else if (root->opcode() == Opcode::kSelectAndScatter) {
-    const DomainLoop loop(e.shapes[0], false);
+    const IterationSpace space(e.shapes[0], Walk::kDimensions, request.target.tiling);
     Kernel fill;
-    fill.units = loop.units();
-    fill.unit_cost = static_cast<double>(loop.elements_per_unit());
-    fill.emit = [e, root, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                llvm::Value* end) {
+    fill.units = space.units();
+    fill.unit_cost = static_cast<double>(space.elements_per_unit());
+    fill.emit = [e, root, space](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                 llvm::Value* end) {
       ElementEmitter emitter(b);
       BindLeaves(emitter, e, arrays);
       const ScalarValue init = emitter.Emit(root->operand(2), ElementIndex::Multi({}));
-      loop.Emit(b, begin, end,
-                [&](const ElementIndex& index) { StoreTo(b, arrays.result(0), index, init); });
+      space.Emit(b, begin, end,
+                 [&](const ElementIndex& index) { StoreTo(b, arrays.result(0), index, init); });
     };
-    if (loop.units() == 0) return true;
+    if (space.units() == 0) return true;
     out.push_back(std::move(fill));
     if (root->operand(1)->shape().ElementCount() == 0) return true;
-    kernel.emit = [e](Builder& b, KernelArrays& arrays, llvm::Value*, llvm::Value*) {
-      EmitSelectAndScatter(e, b, arrays);
+    kernel.emit = [e, policy = request.target.tiling](Builder& b, KernelArrays& arrays,
+                                                      llvm::Value*, llvm::Value*) {
+      EmitSelectAndScatter(e, policy, b, arrays);
     };
   } else {
     return false;

@@ -11,7 +11,7 @@ namespace hlokit {
 // In the index's own type, as far as that can exceed the limit: vectors of narrow indices gather
 // twice as many elements in one instruction.
 llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_t limit) {
-  if (limit <= 0) return b.getInt64(0);
+  if (limit <= 0) return b.Index(0);
   const unsigned bits = index->getType()->getScalarSizeInBits();
   const bool is_unsigned = IsUnsigned(type) || IsPred(type);
   const auto bound = [&](int64_t value) {
@@ -22,12 +22,13 @@ llvm::Value* ClampStart(Builder& b, ElementType type, llvm::Value* index, int64_
   if (may_exceed)
     index = b.CreateBinaryIntrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin,
                                     index, bound(limit));
-  return is_unsigned ? b.CreateZExt(index, b.getInt64Ty()) : b.CreateSExt(index, b.getInt64Ty());
+  return is_unsigned ? b.CreateZExtOrTrunc(index, b.IndexType())
+                     : b.CreateSExtOrTrunc(index, b.IndexType());
 }
 
 llvm::Value* ElementEmitter::StartIndex(const Instruction* index, const ElementIndex& at,
                                         int64_t limit) {
-  if (limit <= 0) return b_.getInt64(0);
+  if (limit <= 0) return b_.Index(0);
   return ClampStart(b_, index->shape().type, Emit(index, at).re, limit);
 }
 
@@ -37,7 +38,7 @@ ScalarValue ElementEmitter::EmitSlice(const Instruction* i, const ElementIndex& 
   std::vector<llvm::Value*> multi;
   for (size_t d = 0; d < spec.size(); ++d)
     multi.push_back(
-        b_.CreateNSWAdd(Scale(b_, full.multi[d], spec[d].stride), b_.getInt64(spec[d].start)));
+        b_.CreateNSWAdd(Scale(b_, full.multi[d], spec[d].stride), b_.Index(spec[d].start)));
   return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
 }
 
@@ -51,7 +52,7 @@ struct Starts {
 };
 Starts StartOperand(Builder& b, const Instruction* i, int64_t first, int64_t dimension) {
   const Instruction* operand = i->operand(first);
-  if (operand->shape().rank() == 1) return {operand, ElementIndex::Multi({b.getInt64(dimension)})};
+  if (operand->shape().rank() == 1) return {operand, ElementIndex::Multi({b.Index(dimension)})};
   return {i->operand(first + dimension), ElementIndex::Multi({})};
 }
 
@@ -64,7 +65,7 @@ ScalarValue ElementEmitter::EmitDynamicSlice(const Instruction* i, const Element
   for (int64_t d = 0; d < from.rank(); ++d) {
     const int64_t limit = from.dims[d] - i->shape().dims[d];
     const Starts start = limit > 0 ? StartOperand(b_, i, 1, d) : Starts{};
-    llvm::Value* first = limit > 0 ? StartIndex(start.index, start.at, limit) : b_.getInt64(0);
+    llvm::Value* first = limit > 0 ? StartIndex(start.index, start.at, limit) : b_.Index(0);
     multi.push_back(b_.CreateNSWAdd(first, full.multi[d]));
   }
   return Emit(i->operand(0), ElementIndex::Multi(std::move(multi)));
@@ -88,9 +89,9 @@ ScalarValue ElementEmitter::EmitDynamicUpdateSlice(const Instruction* i,
     }
     const Starts start = StartOperand(b_, i, 2, d);
     llvm::Value* at = b_.CreateNSWSub(full.multi[d], StartIndex(start.index, start.at, limit));
-    llvm::Value* valid = b_.CreateICmpULT(at, b_.getInt64(size));
+    llvm::Value* valid = b_.CreateICmpULT(at, b_.Index(size));
     inside = b_.CreateAnd(inside, valid);
-    multi.push_back(b_.CreateSelect(valid, at, b_.getInt64(0)));
+    multi.push_back(b_.CreateSelect(valid, at, b_.Index(0)));
   }
   const ScalarValue old = Operand(i, 0, index);
   return EmitSelect(b_, {inside}, Emit(update, ElementIndex::Multi(std::move(multi))), old);
@@ -118,10 +119,10 @@ ScalarValue ElementEmitter::EmitGather(const Instruction* i, const ElementIndex&
   auto start_at = [&](int64_t component) {
     std::vector<llvm::Value*> at = batch;
     if (dims.index_vector_dim < indices->shape().rank())
-      at.insert(at.begin() + dims.index_vector_dim, b_.getInt64(component));
+      at.insert(at.begin() + dims.index_vector_dim, b_.Index(component));
     return ElementIndex::Multi(std::move(at));
   };
-  std::vector<llvm::Value*> multi(operand->shape().rank(), b_.getInt64(0));
+  std::vector<llvm::Value*> multi(operand->shape().rank(), b_.Index(0));
   size_t offset = 0;
   for (int64_t d = 0; d < operand->shape().rank(); ++d)
     if (!contains(dims.collapsed_slice_dims, d) && !contains(dims.operand_batching_dims, d))

@@ -2,7 +2,7 @@
 // The operand is copied first where buffer assignment gave the result a buffer of its own. Cost:
 // the window's size instead of the array's, which is what makes loops over a carried array linear.
 #include "analysis/in_place.h"
-#include "codegen/domain_loop.h"
+#include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
 
 namespace hlokit {
@@ -33,7 +33,7 @@ ElementIndex UpdatedIndex(ElementEmitter& emitter, const Instruction* update,
     }
     const Instruction* start = update->operand(vector_starts ? 2 : 2 + d);
     const ElementIndex at = ElementIndex::Multi(
-        vector_starts ? std::vector<llvm::Value*>{b.getInt64(d)} : std::vector<llvm::Value*>{});
+        vector_starts ? std::vector<llvm::Value*>{b.Index(d)} : std::vector<llvm::Value*>{});
     multi.push_back(b.CreateNSWAdd(
         ClampStart(b, start->shape().type, emitter.Emit(start, at).re, limit), index.multi[d]));
   }
@@ -53,29 +53,29 @@ bool AddUpdateKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     return false;
   if (!request.in_place(base, 0)) {
     // The base must be the buffer that is copied, before anything is written.
-    out.push_back(CopyKernel(base, 0, e.shapes[0]));
+    out.push_back(CopyKernel(base, 0, e.shapes[0], request.target));
   }
   const Shape& window = update->operand(1)->shape();
-  const DomainLoop loop(window, false);
+  const IterationSpace space(window, IterationSpace::Walk::kDimensions, request.target.tiling);
   Kernel kernel;
-  kernel.units = loop.units();
-  kernel.unit_cost = ElementCost(e) * static_cast<double>(loop.elements_per_unit());
-  kernel.emit = [e, update, loop](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                  llvm::Value* end) {
+  kernel.units = space.units();
+  kernel.unit_cost = ElementCost(e) * static_cast<double>(space.elements_per_unit());
+  kernel.emit = [e, update, space](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                   llvm::Value* end) {
     ElementEmitter emitter(b);
     BindLeaves(emitter, e, arrays);
     // Starts do not depend on the element: emitted once, before the loops.
-    const std::vector<llvm::Value*> zero(update->shape().rank(), b.getInt64(0));
+    const std::vector<llvm::Value*> zero(update->shape().rank(), b.Index(0));
     UpdatedIndex(emitter, update, ElementIndex::Multi(zero));
     const ArrayRef result = arrays.result(0);
-    loop.Emit(b, begin, end, [&](const ElementIndex& index) {
+    space.Emit(b, begin, end, [&](const ElementIndex& index) {
       emitter.BeginScope();
       const ScalarValue value = emitter.Emit(update->operand(1), index);
       StoreTo(b, {result.base, update->shape()}, UpdatedIndex(emitter, update, index), value);
       emitter.EndScope();
     });
   };
-  if (loop.units() > 0) out.push_back(std::move(kernel));
+  if (space.units() > 0) out.push_back(std::move(kernel));
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "backends/cpu/host_program/module_emitter_internal.h"
 #include "backends/cpu/kernels/strategies.h"
+#include "backends/cpu/kernels/target.h"
 #include "runtime/parallel.h"
 #include "support/status.h"
 
@@ -91,7 +92,7 @@ absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
   };
   std::vector<Kernel> together;
   double work = 0;
-  for (Kernel& kernel : MakeKernels(i, in_place, CpuKernelStrategies())) {
+  for (Kernel& kernel : MakeKernels(i, in_place, CpuTargetInfo(), CpuKernelStrategies())) {
     if (kernel.units == 0) continue;
     const Instruction* unsupported = nullptr;
     if (WorkOf(kernel) <= kInlineWork) {

@@ -120,7 +120,7 @@ bool AddBitcastCopy(const KernelRequest& request, std::vector<Kernel>& out) {
   };
   const int64_t operand = LeafOf(e, e.roots[0]->operand(0));
   if (operand < 0 || !whole_bytes(to) || !whole_bytes(from) || to.ElementCount() == 0) return false;
-  out.push_back(CopyKernel(operand, 0, to));
+  out.push_back(CopyKernel(operand, 0, to, request.target));
   return true;
 }
 
@@ -145,7 +145,7 @@ bool AddPartCopy(const Expression& e, const Instruction* part, int64_t dimension
 }  // namespace
 
 bool AddConcatenateWithCopies(const KernelRequest& request, std::vector<Kernel>& out) {
-  return AddConcatenateKernels(request.expression, AddPartCopy, out);
+  return AddConcatenateKernels(request, AddPartCopy, out);
 }
 
 }  // namespace hlokit

@@ -99,15 +99,15 @@ class PadEmitter {
   ScalarValue padding_;
 };
 
-Kernel LoopKernel(const Expression& e, const Shape& domain, double cost,
+Kernel LoopKernel(const Expression& e, const Shape& domain, const TilingPolicy& policy, double cost,
                   void (PadEmitter::*emit)(const ElementIndex&)) {
-  const DomainLoop loop(domain, false, cost);
+  const IterationSpace space(domain, IterationSpace::Walk::kDimensions, policy, cost);
   Kernel kernel;
-  kernel.units = loop.units();
-  kernel.unit_cost = cost * static_cast<double>(loop.elements_per_unit());
+  kernel.units = space.units();
+  kernel.unit_cost = cost * static_cast<double>(space.elements_per_unit());
   kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
     PadEmitter emitter(e, b, arrays);
-    loop.Emit(b, begin, end, [&](const ElementIndex& index) { (emitter.*emit)(index); });
+    space.Emit(b, begin, end, [&](const ElementIndex& index) { (emitter.*emit)(index); });
   };
   return kernel;
 }
@@ -129,9 +129,10 @@ bool AddPadKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   Shape rows = result;
   rows.dims[minor] = 1;
   const double row_cost = 0.1 * static_cast<double>(result.dims[minor]);
-  out.push_back(LoopKernel(e, rows, row_cost, &PadEmitter::EmitEdges));
+  out.push_back(LoopKernel(e, rows, request.target.tiling, row_cost, &PadEmitter::EmitEdges));
   const Shape domain = InOrderOf(e.roots[0]->operand(0)->shape(), result);
-  out.push_back(LoopKernel(e, domain, ElementCost(e), &PadEmitter::EmitElement));
+  out.push_back(
+      LoopKernel(e, domain, request.target.tiling, ElementCost(e), &PadEmitter::EmitElement));
   return true;
 }
 

@@ -1,7 +1,7 @@
 // Kernel strategies of the CPU alone: vectors, tiles for its caches, copies by memcpy.
 #pragma once
 
-#include "codegen/domain_loop.h"
+#include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
 
 namespace hlokit {

@@ -1,0 +1,23 @@
+// Figures for cores with vectors of 16 to 64 bytes that LLVM's loop vectorizer fills.
+#include "backends/cpu/kernels/target.h"
+
+namespace hlokit {
+
+const TargetInfo& CpuTargetInfo() {
+  static constexpr TargetInfo kTarget = {
+      .index_bits = 64,
+      .copy_bytes = 1 << 16,
+      // Rows of eight and more elements make vectors of their own and are not unrolled.
+      .tiling = {.min_elements = 64,
+                 .max_elements = 8192,
+                 .max_work = 65536,
+                 .min_row = 64,
+                 .max_row = 1024,
+                 .max_unrolled = 7,
+                 .max_unrolled_work = 96},
+  };
+  return kTarget;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -39,13 +39,14 @@ class LaneRules {
       if (others.empty() || d > others.back()) lanes_.dims.push_back(d);
   }
 
-  std::optional<RowLanes> Find(absl::Span<const Instruction* const> members) {
+  std::optional<RowLanes> Find(absl::Span<const Instruction* const> members,
+                               const RowLaneLimits& limits) {
     for (const Instruction* i : members)
       if (!Goes(*i) || !LeavesFit(*i)) return std::nullopt;
     for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
     for (const int64_t d : form_.within)
       if (!Contains(lanes_.dims, d)) lanes_.outer.push_back(d);
-    if (columns_ ? lanes_.count < kFewestColumns : lanes_.count % kRowLanes != 0)
+    if (columns_ ? lanes_.count < limits.min_columns : lanes_.count % limits.lanes != 0)
       return std::nullopt;
     return lanes_;
   }
@@ -149,9 +150,10 @@ bool IsCostly(const Instruction& i) {
 }
 
 std::optional<RowLanes> FindRowLanes(const RowForm& form,
-                                     absl::Span<const Instruction* const> members) {
+                                     absl::Span<const Instruction* const> members,
+                                     const RowLaneLimits& limits) {
   if (form.within.empty()) return std::nullopt;
-  return LaneRules(form, members).Find(members);
+  return LaneRules(form, members).Find(members, limits);
 }
 
 }  // namespace hlokit

@@ -1,6 +1,7 @@
 // Which row computations can be written in vectors, and how vectors lie in their arrays.
 #pragma once
 
+#include "analysis/fusion_limits.h"
 #include "analysis/row_form.h"
 
 namespace hlokit {
@@ -12,14 +13,11 @@ struct RowLanes {
   DimVector outer;    // a row's dimensions that are not among them, slowest first
 };
 
-// Elements of the narrowest vectors in use, which pieces of rows have to make whole, and the fewest
-// contiguous columns that are worth vectors.
-inline constexpr int64_t kRowLanes = 16, kFewestColumns = 8;
-
 // How the work of `members` (those of `form`, operands before users) on whole rows goes in vectors;
 // nothing if some of it does not.
 std::optional<RowLanes> FindRowLanes(const RowForm& form,
-                                     absl::Span<const Instruction* const> members);
+                                     absl::Span<const Instruction* const> members,
+                                     const RowLaneLimits& limits = {});
 
 // True for functions of many steps.
 bool IsCostly(const Instruction& i);

@@ -5,7 +5,8 @@
 // are copied into several users. Before that, reductions of rows are fused with the work on the
 // same rows around them (softmax, layer norm), where one kernel then goes over each row several
 // times. Expects row-major layouts. Leaves fusion instructions (kLoop) and nothing that only they
-// needed. Cost: linear in the module, times a small bound on the size of a fusion.
+// needed. The limits (analysis/fusion_limits.h) are options, which a target's pipeline sets; the
+// defaults are the CPU's. Cost: linear in the module, times a small bound on the size of a fusion.
 //   m = multiply(x, y); a = add(m, z)  ->  a = fusion(x, y, z), calls={multiply, add}
 #include <algorithm>
 
@@ -13,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_plan_internal.h"
 #include "support/status.h"
 
@@ -96,22 +98,48 @@ void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation) {
   RemoveFused(groups, computation);
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+bool FuseComputation(Computation& computation, const FusionLimits& limits) {
   bool changed = false;
   // One after the other: what a group leaves would keep its operands from being fused.
   for (const bool together : {true, false}) {
-    const std::vector<FusionGroup> rows = FindRowGroups(computation, together);
+    const std::vector<FusionGroup> rows = FindRowGroups(computation, together, limits);
     FuseAll(rows, computation);
     changed |= !rows.empty();
   }
-  const FusionPlan plan(computation);
+  const FusionPlan plan(computation, limits);
   FuseAll(plan.groups(), computation);
   return changed || !plan.groups().empty();
 }
 
+class Fusion final : public ComputationPass {
+ public:
+  explicit Fusion(const FusionLimits& limits) : limits_(limits) {}
+  absl::string_view name() const override { return "fusion"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    return FuseComputation(computation, limits_);
+  }
+
+ private:
+  const FusionLimits limits_;
+};
+
 }  // namespace
 
-std::unique_ptr<Pass> CreateFusion() { return MakeComputationPass("fusion", Run); }
+std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
+  FusionLimits limits;
+  const auto read = [&](absl::string_view name, int64_t& limit, absl::string_view help) {
+    limit = arguments.Int(name, limit, help);
+  };
+  read("max-members", limits.max_members, "instructions in a fusion");
+  read("max-inputs", limits.max_inputs, "arrays that a fusion reads");
+  read("max-code", limits.max_code, "operations in the code of a fusion");
+  read("min-rows", limits.min_rows, "rows from which a fusion of rows is made");
+  read("max-row", limits.max_row, "elements of a row in such a fusion, at most");
+  read("max-column", limits.max_column, "elements of a column in such a fusion, at most");
+  read("lanes", limits.lanes.lanes, "elements of a vector, which contiguous rows are multiples of");
+  limits.lanes.lanes = std::max<int64_t>(1, limits.lanes.lanes);
+  return std::make_unique<Fusion>(limits);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

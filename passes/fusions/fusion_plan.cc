@@ -8,10 +8,6 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMaxMembers = 200;
-constexpr size_t kMaxInputs = 24;
-constexpr double kMaxCopies = 6;  // of the code of one instruction
-constexpr double kMaxCode = 600;  // instructions emitted
 constexpr int kMaxRepeatedChain = 4;
 constexpr int64_t kSmall = 512;  // elements, whose handling by branches does not matter
 
@@ -64,7 +60,8 @@ int FusionGroup::Find(const Instruction* i) const {
   return -1;
 }
 
-FusionPlan::FusionPlan(const Computation& computation) {
+FusionPlan::FusionPlan(const Computation& computation, const FusionLimits& limits)
+    : limits_(limits) {
   std::vector<Instruction*> order = computation.PostOrder();
   for (const Instruction* i : order)
     if (i->opcode() == Opcode::kDynamicUpdateSlice || i->opcode() == Opcode::kScatter)
@@ -169,13 +166,15 @@ FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& gro
 
 bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entry& entry,
                       int g) const {
-  if (group.closed || group.members.size() >= kMaxMembers) return false;
+  if (group.closed || std::ssize(group.members) >= limits_.max_members) return false;
   if (p->IsConstant()) return true;
-  if (entry.copies > kMaxCopies || group.code + entry.copies > kMaxCode) return false;
-  size_t inputs = group.inputs.size();
+  if (entry.copies > static_cast<double>(limits_.max_copies) ||
+      group.code + entry.copies > static_cast<double>(limits_.max_code))
+    return false;
+  auto inputs = static_cast<int64_t>(group.inputs.size());
   for (Instruction* operand : p->operands())
     inputs += !operand->IsConstant() && !group.inputs.contains(operand);
-  if (inputs > kMaxInputs + 1) return false;
+  if (inputs > limits_.max_inputs + 1) return false;
   const double repeated = entry.evaluations / static_cast<double>(ResultElements(*p));
   if (repeated > 1.01 && !IsTrivial(*p)) return false;
   if (group.divides && !IsLinearStep(p)) return false;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/fusion_limits.h"
 #include "ir/computation.h"
 #include "support/dense_map.h"
 
@@ -34,11 +35,12 @@ struct FusionGroup {
 // Row computations (analysis/row_form.h) that are worth a kernel of their own: a reduction whose
 // result goes back to elements of its row. Nothing in a group is used outside but its root.
 // `together`: those of rows that lie together, else those of others, such as columns.
-std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together);
+std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together,
+                                       const FusionLimits& limits);
 
 class FusionPlan {
  public:
-  explicit FusionPlan(const Computation& computation);
+  FusionPlan(const Computation& computation, const FusionLimits& limits);
   // Groups of more than one member, users before producers.
   const std::vector<FusionGroup>& groups() const { return groups_; }
 
@@ -65,6 +67,7 @@ class FusionPlan {
   void Absorb(Instruction* producer, int g, const Entry& entry);
   void StartGroup(Instruction* root);
 
+  const FusionLimits limits_;
   std::vector<FusionGroup> groups_;
   DenseMap<std::vector<Place>> places_;
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below

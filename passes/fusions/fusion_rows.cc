@@ -15,15 +15,6 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMaxMembers = 150;
-constexpr size_t kMaxInputs = 24;
-constexpr int64_t kFewestRows = 16;  // fewer keep too few threads busy
-constexpr int64_t kShortestRow = 8, kLongestRow = 16384;
-
-// Vectors of columns to share out among threads, and the longest columns: a tile of them should
-// stay in the second cache.
-constexpr int64_t kFewestTiles = 8, kTileColumns = 16, kLongestColumn = 4096;
-
 // Whether a reduction's rows lie together.
 bool ReducesRows(const Instruction& reduce) {
   const DimVector& reduced = reduce.attr<DimensionsAttrs>().dimensions;
@@ -54,7 +45,8 @@ bool MayJoin(const Instruction& i, bool together) {
 
 class RowGroups {
  public:
-  RowGroups(const Computation& computation, bool together) : together_(together) {
+  RowGroups(const Computation& computation, bool together, const FusionLimits& limits)
+      : together_(together), limits_(limits) {
     const std::vector<Instruction*> order = computation.PostOrder();
     for (size_t k = order.size(); k-- > 0;) Place(order[k]);
   }
@@ -80,7 +72,7 @@ class RowGroups {
     int cluster = i->users().empty() || i->IsRoot() ? -1 : ClusterOf(i->users()[0]);
     for (const Instruction* user : i->users())
       if (ClusterOf(user) != cluster) cluster = -1;
-    if (cluster >= 0 && clusters_[cluster].size() < kMaxMembers) {
+    if (cluster >= 0 && std::ssize(clusters_[cluster]) < limits_.max_row_members) {
       clusters_[cluster].push_back(i);
     } else if (HasTrait(i->opcode(), kElementwise) || i->opcode() == Opcode::kReduce) {
       cluster = static_cast<int>(clusters_.size());
@@ -112,20 +104,23 @@ class RowGroups {
     return all;
   }
 
-  static bool HasGoodSize(const RowForm& form) {
+  bool HasGoodSize(const RowForm& form) const {
     if (!form.IsColumns())
-      return form.rows >= kFewestRows && form.length >= kShortestRow && form.length <= kLongestRow;
-    return form.rows >= kFewestTiles * kTileColumns && form.length <= kLongestColumn;
+      return form.rows >= limits_.min_rows && form.length >= limits_.min_row &&
+             form.length <= limits_.max_row;
+    return form.rows >= limits_.min_tiles * limits_.tile_columns &&
+           form.length <= limits_.max_column;
   }
 
   // Worthwhile are groups that read a row twice: a reduction's result returns to the elements of
   // its row.
-  static bool IsWorthwhile(const std::vector<Instruction*>& members) {
+  bool IsWorthwhile(const std::vector<Instruction*>& members) const {
     const std::optional<RowForm> form =
         FindRowForm(std::vector<const Instruction*>(members.begin(), members.end()));
     if (!form.has_value() || !HasGoodSize(*form)) return false;
     if (!form->IsContiguous() &&
-        !FindRowLanes(*form, std::vector<const Instruction*>(members.begin(), members.end())))
+        !FindRowLanes(*form, std::vector<const Instruction*>(members.begin(), members.end()),
+                      limits_.lanes))
       return false;
     const Shape& root = members.back()->shape();
     if (!root.IsArray() || (root.dims != form->full.dims && !form->IsRowShaped(root))) return false;
@@ -142,22 +137,24 @@ class RowGroups {
       dependent.insert(i);
       returns |= i->opcode() == Opcode::kBroadcast && i->shape().dims == form->full.dims;
     }
-    return returns && inputs.size() <= kMaxInputs;
+    return returns && static_cast<int64_t>(inputs.size()) <= limits_.max_inputs;
   }
 
   const bool together_;
+  const FusionLimits& limits_;
   std::vector<std::vector<Instruction*>> clusters_;  // users before producers
   absl::flat_hash_map<const Instruction*, int> cluster_of_;
 };
 
 }  // namespace
 
-std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together) {
+std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together,
+                                       const FusionLimits& limits) {
   const std::vector<Instruction*> all = computation.Instructions();
   const bool has_reduction = std::any_of(
       all.begin(), all.end(), [](const Instruction* i) { return i->opcode() == Opcode::kReduce; });
   if (!has_reduction) return {};
-  return RowGroups(computation, together).TakeWorthwhile();
+  return RowGroups(computation, together, limits).TakeWorthwhile();
 }
 
 }  // namespace hlokit

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxKeptBytes = 32 << 10, kMaxKeptOfColumns = 128 << 10;
 
 // A vector register of the widest machines in f32; narrower ones take two or four.
-constexpr int64_t kLanes = kRowLanes;
+constexpr int64_t kLanes = RowLaneLimits().lanes;
 
 // Functions of many steps wait for themselves: in kernels that run long two vectors go beside each
 // other.

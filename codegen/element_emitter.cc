@@ -22,14 +22,6 @@ llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementInde
   return b.CreateInBoundsGEP(type, array.base, offset);
 }
 
-bool ArraysOnly(const Instruction& i) {
-  for (const Instruction* operand : i.operands())
-    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
-  for (const ShapeLeaf& leaf : Leaves(i.shape()))
-    if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
-  return true;
-}
-
 // A lone value may branch, which vectors cannot.
 ScalarValue EmitQuickTrig(Builder& b, Opcode opcode, const ScalarValue& x) {
   const Val angle(b, x.re);
@@ -39,8 +31,6 @@ ScalarValue EmitQuickTrig(Builder& b, Opcode opcode, const ScalarValue& x) {
       [&] { return Values{(sine ? BoundedSin(angle) : BoundedCos(angle)).get()}; },
       [&] { return Values{(sine ? Sin(angle) : Cos(angle)).get()}; })[0]};
 }
-
-bool ScalarFunction(const Instruction& i) { return CanEmitElements(*i.to_apply()); }
 
 }  // namespace
 
@@ -58,39 +48,6 @@ const ElementEmitter::Function ElementEmitter::kFunctions[kOpcodeCount] = {
 #include "ir/ops.def"
 #undef HLO_OP
 };
-
-bool ElementEmitter::HasFunction(Opcode opcode) {
-  return kFunctions[static_cast<size_t>(opcode)] != &Call<&ElementEmitter::EmitNone>;
-}
-
-bool CanEmitElement(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kParameter:
-      return true;
-    case Opcode::kConstant:
-      return i.shape().IsScalar() && i.literal() != nullptr;
-    case Opcode::kDot:
-      return ArraysOnly(i) && !IsSubByte(i.shape().type);
-    case Opcode::kBitcast:
-      return ArraysOnly(i) && BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
-    case Opcode::kOptimizationBarrier:
-      return i.shape().IsArray();
-    case Opcode::kBitcastConvert:
-      return ArraysOnly(i) &&
-             (i.shape().type == i.operand(0)->shape().type || !IsComplex(i.shape().type));
-    default:
-      return ElementEmitter::HasFunction(i.opcode()) && ArraysOnly(i) &&
-             (!HasTrait(i.opcode(), kCalls) || ScalarFunction(i));
-  }
-}
-
-bool CanEmitElements(const Computation& body) {
-  for (const Instruction* i : body.Instructions())
-    if (!CanEmitElement(*i)) return false;
-  return true;
-}
 
 void ElementEmitter::Bind(const Instruction* leaf, ArrayRef array) {
   arrays_[leaf] = std::move(array);

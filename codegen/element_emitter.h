@@ -24,22 +24,14 @@ struct ArrayRef {
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
 void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value);
 
-// True if elements of this instruction can be computed one by one from elements of its operands
-// (its own operands are not looked at).
-bool CanEmitElement(const Instruction& instruction);
-// True if every instruction of a fusion body (or of a scalar function) can.
-bool CanEmitElements(const Computation& body);
-
-// Gives elements of the instructions of one computation. Leaves (parameters, or instructions
-// computed elsewhere) are bound to arrays or to functions before use. Values are remembered while
-// the code that computed them dominates.
+// Gives elements of the instructions of one computation, for which CanEmitElement holds
+// (analysis/emittable.h). Leaves (parameters, or instructions computed elsewhere) are bound to
+// arrays or to functions before use. Values are remembered while the code that computed them
+// dominates.
 class ElementEmitter {
  public:
   using Generator = std::function<ScalarValue(const ElementIndex&)>;
   using PartsGenerator = std::function<std::vector<ScalarValue>(const ElementIndex&)>;
-
-  // Whether ir/ops.def names a function that gives single elements.
-  static bool HasFunction(Opcode opcode);
 
   explicit ElementEmitter(Builder& builder)
       : b_(builder), notes_(WantsNotes(builder)), scopes_(1) {}

@@ -28,7 +28,8 @@ struct KernelStrategy {
 };
 
 // The kernels that compute `instruction`, each part of a fusion by the first strategy that applies.
-// Preconditions: CanEmitKernels; the last strategy applies to every expression.
+// Preconditions: CanEmitKernels (analysis/emittable.h); the last strategy applies to every
+// expression.
 std::vector<Kernel> MakeKernels(const Instruction& instruction, const InPlace& in_place,
                                 const TargetInfo& target,
                                 absl::Span<const KernelStrategy> strategies);
@@ -44,8 +45,6 @@ bool IsShortMatrixVector(const Instruction& instruction);
 // scatter and select-and-scatter roots: the base is copied (or lies there already), then the
 // updates are combined with it in order.
 bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out);
-// Whether AddScatterKernels has code for a scatter or select-and-scatter.
-bool CanEmitScatter(const Instruction& scatter);
 
 // dynamic-update-slice roots: the untouched part is copied (or lies there already), then the window
 // is written.

@@ -8,26 +8,6 @@
 namespace hlokit {
 namespace {
 
-bool FusionIsLoops(const Instruction& fusion) {
-  const Computation& body = *fusion.to_apply();
-  const Instruction* root = body.root();
-  for (const Instruction* i : body.Instructions()) {
-    if (i->IsParameter() && !i->shape().IsArray()) return false;
-    if (i == root &&
-        (i->opcode() == Opcode::kScatter || i->opcode() == Opcode::kSelectAndScatter)) {
-      if (!CanEmitScatter(*i)) return false;
-    } else if (i->opcode() == Opcode::kTuple) {
-      if (i != root) return false;
-    } else if (!CanEmitElement(*i)) {
-      return false;
-    }
-  }
-  if (root->opcode() == Opcode::kTuple)
-    for (const Instruction* part : root->operands())
-      if (!part->shape().IsArray()) return false;
-  return true;
-}
-
 constexpr int64_t kMaxPosition = 1 << 30;  // of 31 bits, since complex numbers have two parts
 
 bool PositionsFit(const Shape& shape) {
@@ -118,25 +98,6 @@ int IndexBitsOf(const Expression& e, const TargetInfo& target) {
       if (!PositionsFit(operand->shape())) return 64;
   }
   return target.index_bits;
-}
-
-bool CanEmitKernels(const Instruction& i) {
-  if (i.opcode() == Opcode::kFusion) {
-    for (const ShapeLeaf& leaf : Leaves(i.shape()))
-      if (!leaf.shape->IsArray() || leaf.shape->HasDynamicDims()) return false;
-    return FusionIsLoops(i);
-  }
-  if (i.opcode() == Opcode::kScatter || i.opcode() == Opcode::kSelectAndScatter)
-    return CanEmitScatter(i);
-  switch (i.opcode()) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-      return false;
-    default:
-      return CanEmitElement(i);
-  }
 }
 
 }  // namespace hlokit

@@ -42,9 +42,6 @@ inline constexpr double kLongWork = 1 << 20;
 // Whether operand o and result leaf are one buffer.
 using InPlace = std::function<bool(int64_t o, int64_t leaf)>;
 
-// Whether the shared strategies (codegen/kernel_strategies.h) compute the instruction.
-bool CanEmitKernels(const Instruction& instruction);
-
 // Binds the expression's leaves to the kernel's operand arrays.
 void BindLeaves(ElementEmitter& emitter, const Expression& expression, KernelArrays& arrays);
 

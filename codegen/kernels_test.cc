@@ -1,6 +1,7 @@
 // The shared strategies give the same bits however a target cuts elements into units, and for
 // indices of 32 and 64 bits.
 #include "codegen/kernels.h"
+#include "analysis/emittable.h"
 
 #include <gtest/gtest.h>
 

@@ -15,13 +15,6 @@ namespace {
 
 using Walk = IterationSpace::Walk;
 
-// Tuples and dynamic dimensions are left to the reference evaluator.
-bool ArraysOnly(const Instruction& i) {
-  for (const Instruction* operand : i.operands())
-    if (!operand->shape().IsArray() || operand->shape().HasDynamicDims()) return false;
-  return !i.shape().HasDynamicDims();
-}
-
 // The base of a scatter: copied where it is a buffer of its own, computed where it is an
 // expression.
 void AddBase(const KernelRequest& request, const Instruction* base, int64_t leaf,
@@ -278,13 +271,6 @@ void EmitSelectAndScatter(const Expression& e, const TilingPolicy& policy, Build
 }  // namespace
 
 // Every computation called must be one of elements: the combiner, and select's predicate.
-bool CanEmitScatter(const Instruction& s) {
-  if (!ArraysOnly(s)) return false;
-  for (const Computation* c : s.called())
-    if (!CanEmitElements(*c)) return false;
-  return true;
-}
-
 bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const Expression& e = request.expression;
   const Instruction* root = e.roots[0];

@@ -1,6 +1,7 @@
 // Library calls first: they are faster than generated loops for what they compute.
 #include "backends/cpu/cpu_program.h"
 
+#include "analysis/emittable.h"
 #include "backends/cpu/library_calls/call_site.h"
 #include "backends/cpu/library_calls/collective_call.h"
 #include "codegen/kernels.h"

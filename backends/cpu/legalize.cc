@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "codegen/kernels.h"
+#include "analysis/emittable.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"

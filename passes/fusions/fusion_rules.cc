@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/emittable.h"
 #include "ir/computation.h"
 
 namespace hlokit {
@@ -39,23 +40,20 @@ bool CanFuse(const Instruction& i) {
   if (!i.control_predecessors().empty() || !i.control_successors().empty() || !PlainArrays(i))
     return false;
   switch (i.opcode()) {
-    case Opcode::kConstant:
-      return i.shape().IsScalar() && i.literal() != nullptr;
-    case Opcode::kDynamicReshape:
-    case Opcode::kStochasticConvert:
-      return false;
     case Opcode::kReduce:
       return IsScalarFunction(*i.to_apply());
     case Opcode::kBitcast:
       return IsReshape(i);
-    case Opcode::kIota:
-      return true;
     case Opcode::kBitcastConvert:
       return BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type) &&
              !IsSubByte(i.shape().type) && !IsComplex(i.shape().type) &&
              !IsComplex(i.operand(0)->shape().type);
+    case Opcode::kConstant:
+    case Opcode::kIota:
+      return CanEmitElement(i);
     default:
-      return HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData);
+      return (HasTrait(i.opcode(), kElementwise) || HasTrait(i.opcode(), kMovesData)) &&
+             CanEmitElement(i);
   }
 }
 

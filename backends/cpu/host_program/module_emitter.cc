@@ -5,6 +5,7 @@
 // size. Long computations are cut into functions of kPiece instructions, since LLVM's time grows
 // faster than the function. Instructions without code (tuples, bitcasts, parameters) only name
 // other values' memory.
+#include "analysis/emittable.h"
 #include "backends/cpu/host_program/module_emitter_internal.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // nothing reads the memory (DropUnreadStores). Limits: kMaxWork operations, kMaxCode emitted steps.
 #include <algorithm>
 
+#include "analysis/emittable.h"
 #include "analysis/in_place.h"
 #include "backends/cpu/host_program/module_emitter_internal.h"
 #include "codegen/expression.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/emittable.h"
 #include "codegen/constant_data.h"
 #include "codegen/element_emitter.h"
 #include "ops/collective/device_groups.h"

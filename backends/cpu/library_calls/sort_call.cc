@@ -2,6 +2,7 @@
 // function.
 #include <algorithm>
 
+#include "analysis/emittable.h"
 #include "analysis/in_place.h"
 #include "backends/cpu/library_calls/library_internal.h"
 #include "codegen/element_emitter.h"

@@ -2,8 +2,10 @@
 #include "ops/evaluate/reducer.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/evaluate/tried_reducer.h"
+#include "support/status.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -21,11 +23,23 @@ const Instruction* Converted(const Instruction* i, bool back) {
   return wide == ElementType::kF32 && IsNarrowFloat(narrow) ? i->operand(0) : i;
 }
 
-// The constant behind an initial value, where it leaves all numbers as they are.
-bool IsIdentityElement(const Instruction& init, Opcode opcode) {
-  if (init.opcode() != Opcode::kConstant || init.literal() == nullptr) return false;
-  const double value = init.literal()->GetDouble(0);
-  return opcode == Opcode::kAdd ? value == 0 : opcode == Opcode::kMultiply && value == 1;
+bool IsArithmetic(Opcode opcode) { return opcode == Opcode::kAdd || opcode == Opcode::kMultiply; }
+
+bool IsKnown(const Instruction& init) { return init.IsConstant() && init.literal() != nullptr; }
+
+// Of an integer or pred, modulo its width.
+bool HasBits(const Literal& scalar, uint64_t wanted) {
+  const int bits = IsPred(scalar.type()) ? 1 : BitWidth(scalar.type());
+  const uint64_t mask = ~uint64_t{0} >> (64 - bits);
+  return ((static_cast<uint64_t>(scalar.GetInt(0)) ^ wanted) & mask) == 0;
+}
+
+// The bits of an integer type's least or greatest value; greater ones than its width has may be
+// set.
+uint64_t EndBits(ElementType type, bool low) {
+  if (!IsSigned(type)) return low ? 0 : ~uint64_t{0};
+  const uint64_t sign = uint64_t{1} << (BitWidth(type) - 1);
+  return low ? sign : ~sign;
 }
 
 // Looks at the start last: what computations of several operations do with it takes time to find.
@@ -33,20 +47,51 @@ bool ReducesInBlocks(const Instruction& reduction, const Shape& from, int64_t bl
   if (reduction.operand_count() != 2 || from.HasDynamicDims()) return false;
   if (std::none_of(from.dims.begin(), from.dims.end(), [&](int64_t d) { return d > block; }))
     return false;
-  if (const std::optional<Opcode> opcode = SimpleReducer(*reduction.to_apply()))
-    return RoundsSteps(*opcode, from.type) && IsIdentityElement(*reduction.operand(1), *opcode);
   const Instruction& start = *reduction.operand(1);
-  return RoundsSteps(reduction) && start.IsConstant() && start.literal() != nullptr &&
-         start.shape().type == from.type && ActsAsIdentity(*start.literal(), *reduction.to_apply());
+  if (const std::optional<Opcode> opcode = SimpleReducer(*reduction.to_apply()))
+    return RoundsSteps(*opcode, from.type) && IsKnown(start) &&
+           IsIdentityElement(*start.literal(), *opcode);
+  return RoundsSteps(reduction) && IsKnown(start) && start.shape().type == from.type &&
+         ActsAsIdentity(*start.literal(), *reduction.to_apply());
 }
 
 }  // namespace
 
+bool IsCombining(Opcode opcode) {
+  return HasTrait(opcode, kCommutative) && opcode != Opcode::kMulhi;
+}
+
+// Types without infinities are short: all their values are looked at.
+double EndOf(ElementType type, bool low) {
+  if (FormatOf(type).has_infinity) return (low ? -1 : 1) * std::numeric_limits<double>::infinity();
+  CHECK(BitWidth(type) <= 8);
+  double end = FloatFromBits(type, 0);
+  for (uint64_t bits = 1; bits < uint64_t{1} << BitWidth(type); ++bits) {
+    const double value = FloatFromBits(type, bits);
+    if (low ? value < end : value > end) end = value;  // no NaN is either
+  }
+  return end;
+}
+
+bool IsIdentityElement(const Literal& scalar, Opcode opcode) {
+  if (!IsCombining(opcode)) return false;
+  const ElementType type = scalar.type();
+  const bool ends = IsChoice(opcode);
+  const bool low = opcode == Opcode::kMaximum;
+  const int one = opcode == Opcode::kMultiply ? 1 : 0;
+  if (IsComplex(type)) return !ends && IsArithmetic(opcode) && scalar.GetComplex(0) == 1. * one;
+  if (IsFloat(type)) {
+    if (ends) return scalar.GetDouble(0) == EndOf(type, low);
+    return IsArithmetic(opcode) && scalar.GetDouble(0) == one;
+  }
+  if (ends) return HasBits(scalar, EndBits(type, low));
+  return HasBits(scalar, opcode == Opcode::kAnd ? ~uint64_t{0} : static_cast<uint64_t>(one));
+}
+
 std::optional<Opcode> SimpleReducer(const Computation& computation) {
   const Instruction& root = *Converted(computation.root(), /*back=*/true);
   if (computation.parameter_count() != 2 || root.operand_count() != 2) return std::nullopt;
-  if (!HasTrait(root.opcode(), kCommutative) || root.opcode() == Opcode::kMulhi)
-    return std::nullopt;
+  if (!IsCombining(root.opcode())) return std::nullopt;
   const Instruction& a = *Converted(root.operand(0), /*back=*/false);
   const Instruction& b = *Converted(root.operand(1), /*back=*/false);
   const ElementType type = computation.root()->shape().type;

@@ -5,8 +5,20 @@
 #include <optional>
 
 #include "ir/computation.h"
+#include "types/literal.h"
 
 namespace hlokit {
+
+// Whether an opcode combines two values of a type into one, in any order, and has an identity
+// element: add, multiply, maximum, minimum, and, or, xor.
+bool IsCombining(Opcode opcode);
+
+// Whether a scalar changes nothing when `opcode` (IsCombining) combines it with another: 0 for add,
+// -0 as well.
+bool IsIdentityElement(const Literal& scalar, Opcode opcode);
+
+// The least (`low`) or greatest value of a float type: infinite where it has infinities.
+double EndOf(ElementType type, bool low);
 
 // The opcode of a computation that only applies it to its two scalar parameters, in this order or
 // (where the opcode is commutative) the other: add, multiply, maximum, minimum, and, or, xor.

@@ -4,10 +4,10 @@
 #include "passes/rewrite/hlo_writer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "ops/evaluate/reducer.h"
 #include "passes/rewrite/matchers.h"
 #include "support/status.h"
 #include "types/float_convert.h"
@@ -70,19 +70,6 @@ Instruction* HloWriter::FillInteger(const Shape& shape, int64_t value) {
 }
 Instruction* HloWriter::FillNumber(const Shape& shape, double value) {
   return Fill(shape, Number(shape.type, value));
-}
-
-// The least or greatest value of a float type: an infinity where the type has one, else the finite
-// extreme (the f8 types without infinities).
-double EndOf(ElementType type, bool low) {
-  if (FormatOf(type).has_infinity) return (low ? -1 : 1) * std::numeric_limits<double>::infinity();
-  CHECK(BitWidth(type) <= 8);  // all wider types have infinities
-  double end = FloatFromBits(type, 0);
-  for (uint64_t bits = 1; bits < uint64_t{1} << BitWidth(type); ++bits) {
-    const double value = FloatFromBits(type, bits);
-    if (low ? value < end : value > end) end = value;  // no NaN is either
-  }
-  return end;
 }
 
 Instruction* HloWriter::Lowest(ElementType type) {
@@ -284,18 +271,7 @@ std::optional<Opcode> CombiningOpcode(const Instruction& i) {
   if (i.operand_count() != 2 || !i.operand(0)->IsParameter() || !i.operand(1)->IsParameter() ||
       i.operand(0) == i.operand(1))
     return std::nullopt;
-  switch (i.opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return i.opcode();
-    default:
-      return std::nullopt;
-  }
+  return IsCombining(i.opcode()) ? std::optional<Opcode>(i.opcode()) : std::nullopt;
 }
 
 std::optional<Opcode> ReducerOpcode(const Computation& computation) {
@@ -305,36 +281,8 @@ std::optional<Opcode> ReducerOpcode(const Computation& computation) {
 
 bool IsIdentity(const Instruction* value, Opcode opcode) {
   while (value->opcode() == Opcode::kConvert) value = value->operand(0);
-  const Literal* x = SplatValue(value);
-  if (x == nullptr) return false;
-  const ElementType type = x->type();
-  const bool real = IsFloat(type);
-  auto integer_is = [&](uint64_t wanted) {
-    const uint64_t mask = ~uint64_t{0} >> (64 - std::min(64, BitWidth(type)));
-    return !real && !IsComplex(type) &&
-           ((static_cast<uint64_t>(x->GetInt(0)) ^ wanted) & mask) == 0;
-  };
-  const uint64_t sign = uint64_t{1} << (std::min(64, BitWidth(type)) - 1);
-  switch (opcode) {
-    case Opcode::kAdd:
-      return IsComplex(type) ? x->GetComplex(0) == 0. : real ? x->GetDouble(0) == 0 : integer_is(0);
-    case Opcode::kMultiply:
-      return IsComplex(type) ? x->GetComplex(0) == 1. : real ? x->GetDouble(0) == 1 : integer_is(1);
-    case Opcode::kMaximum:
-      return real ? x->GetDouble(0) == EndOf(type, /*low=*/true)
-                  : integer_is(IsSigned(type) ? sign : 0);
-    case Opcode::kMinimum:
-      return real           ? x->GetDouble(0) == EndOf(type, /*low=*/false)
-             : IsPred(type) ? integer_is(1)
-                            : integer_is(IsSigned(type) ? ~sign : ~uint64_t{0});
-    case Opcode::kAnd:
-      return IsPred(type) ? integer_is(1) : integer_is(~uint64_t{0});
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return integer_is(0);
-    default:
-      return false;
-  }
+  const Literal* scalar = SplatValue(value);
+  return scalar != nullptr && IsIdentityElement(*scalar, opcode);
 }
 
 namespace {

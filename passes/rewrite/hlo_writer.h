@@ -80,10 +80,9 @@ Computation* MakeReducer(Module& module, Opcode opcode, ElementType type);
 // The opcode of an instruction that combines two different parameters and has an identity: add,
 // multiply, maximum, minimum, and, or, xor.
 std::optional<Opcode> CombiningOpcode(const Instruction& i);
-// That of the root of a computation of two parameters.
+// That of the root of a computation of two parameters. Conversions around it are not looked
+// through, as SimpleReducer (ops/evaluate/reducer.h) does.
 std::optional<Opcode> ReducerOpcode(const Computation& computation);
-// The least (`low`) or greatest value of a float type: infinite where it has infinities.
-double EndOf(ElementType type, bool low);
 // Whether `value` changes nothing when `opcode` combines it with another: 0 for add. Conversions of
 // constants count.
 bool IsIdentity(const Instruction* value, Opcode opcode);

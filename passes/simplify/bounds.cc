@@ -6,6 +6,7 @@
 // value.
 #include <limits>
 
+#include "ops/evaluate/reducer.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/simplify/rule.h"
 

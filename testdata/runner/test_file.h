@@ -15,6 +15,9 @@
 //   // TOLERANCE: --rel-error=1e-6           flags of hlo-run's comparison follow, with a reason in
 //   a comment
 //   // UNSUPPORTED: cpu                      platforms that lack the op
+//   // NOT-EXECUTED: reason                  no differential case: the module is not valid by
+//   itself,
+//                                            or has no code on the CPU
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/op_facts.h"
 #include "ops/collective/device_groups.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
@@ -30,7 +31,7 @@ bool Fits(const ReplicaGroups& groups) {
 
 // Opcodes whose groups may differ in size.
 bool AllowsUneven(Opcode opcode) {
-  return opcode == Opcode::kAllReduce || opcode == Opcode::kAllReduceStart ||
+  return WholeOf(opcode).value_or(opcode) == Opcode::kAllReduce ||
          opcode == Opcode::kCollectiveBroadcast;
 }
 
@@ -140,7 +141,8 @@ void CheckShards(VerifyRun& run, const Instruction& i, int64_t members) {
   const bool gathers = i.opcode() != Opcode::kReduceScatter;
   const DimVector& dimensions =
       gathers ? i.attr<AllGatherAttrs>().dimensions : i.attr<ReduceScatterAttrs>().dimensions;
-  const Shape& results = i.opcode() == Opcode::kAllGatherStart ? i.shape().elements[1] : i.shape();
+  const bool starts = HasTrait(i.opcode(), kAsyncStart);
+  const Shape& results = starts ? i.shape().elements[1] : i.shape();
   for (int64_t n = 0; n < i.operand_count() && members > 1; ++n) {
     const Shape& result = i.operand_count() == 1 ? results : results.elements[n];
     const Shape& operand = i.operand(n)->shape();
@@ -170,9 +172,8 @@ void CheckSplit(VerifyRun& run, const Instruction& i, int64_t members) {
 void CheckMembers(VerifyRun& run, const Instruction& i, const CollectiveGroups& c) {
   const std::optional<int64_t> members = MembersOf(run, c);
   if (!members) return;
-  switch (i.opcode()) {
+  switch (WholeOf(i.opcode()).value_or(i.opcode())) {
     case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
     case Opcode::kReduceScatter:
       return CheckShards(run, i, *members);
     case Opcode::kAllToAll:
@@ -190,9 +191,7 @@ void CheckCollectives(VerifyRun& run) {
     const CollectiveGroups c = *CollectiveGroupsOf(i);
     const int errors_before = run.out.error_count();
     GroupCheck(run, i, c).Check();
-    const bool permutes =
-        i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
-    if (permutes) CheckPairs(run, i);
+    if (WholeOf(i.opcode()).value_or(i.opcode()) == Opcode::kCollectivePermute) CheckPairs(run, i);
     if (c.channel_id && *c.channel_id <= 0)
       run.Error(i, "channel-c1", "expects a positive channel_id, found ", *c.channel_id);
     if (run.out.error_count() == errors_before) CheckMembers(run, i, c);

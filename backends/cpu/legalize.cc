@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "analysis/emittable.h"
+#include "ir/op_facts.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
@@ -73,24 +74,7 @@ class Legalizer {
       case Opcode::kCopyStart:
         SynchronizeCopy(i);
         break;
-      case Opcode::kAllGather:
-      case Opcode::kAllReduce:
-      case Opcode::kAllToAll:
-      case Opcode::kCollectiveBroadcast:
-      case Opcode::kCollectivePermute:
-      case Opcode::kReduceScatter:
-        if (one_device_ && NamesDeviceZero(*i))
-          Replace(i, Received(i, i));
-        else
-          MatchResult(i);
-        break;
-      case Opcode::kAllGatherStart:
-      case Opcode::kAllReduceStart:
-      case Opcode::kCollectivePermuteStart:
-        if (one_device_ && NamesDeviceZero(*i))
-          ReceiveAtDone(i);
-        else
-          JoinHalves(i);
+      case Opcode::kRaggedAllToAll:  // its operands differ in shape from its result
         break;
       case Opcode::kCustomCall:
         ConstrainLayouts(i);
@@ -102,8 +86,17 @@ class Legalizer {
         if (i->shape().IsTuple()) Replace(i, Spelled(i->shape(), i->literal(), i));
         break;
       default:
+        if (HasTrait(i->opcode(), kCollective)) LegalizeCollective(i);
         break;
     }
+  }
+
+  void LegalizeCollective(Instruction* i) {
+    const bool alone = one_device_ && NamesDeviceZero(*i);
+    if (HasTrait(i->opcode(), kAsyncStart))
+      alone ? ReceiveAtDone(i) : JoinHalves(i);
+    else
+      alone ? Replace(i, Received(i, i)) : MatchResult(i);
   }
 
   // Users see the layouts that `old` had.
@@ -239,8 +232,8 @@ class Legalizer {
   // What a device that is alone receives from `collective`, in the shape of `taker`: what it sends,
   // and zeros where nobody sends to it.
   Instruction* Received(const Instruction* collective, Instruction* taker) {
-    const bool permutes = collective->opcode() == Opcode::kCollectivePermute ||
-                          collective->opcode() == Opcode::kCollectivePermuteStart;
+    const Opcode opcode = collective->opcode();
+    const bool permutes = WholeOf(opcode).value_or(opcode) == Opcode::kCollectivePermute;
     const bool sends =
         !permutes || !collective->attr<CollectivePermuteAttrs>().source_target_pairs.empty();
     Rewriter rewriter(c_);
@@ -275,17 +268,13 @@ class Legalizer {
   void JoinHalves(Instruction* start) {
     if (!IsTakenByItsOwnOnly(*start) || start->users().empty()) return;
     const std::vector<Instruction*> users(start->users().begin(), start->users().end());
-    const auto of_kind = [&](Opcode opcode, const auto& attributes) {
-      auto whole = std::make_unique<Instruction>(opcode, users[0]->shape(), start->operands());
-      whole->mutable_attr<std::decay_t<decltype(attributes)>>() = attributes;
-      return whole;
-    };
-    std::unique_ptr<Instruction> whole =
-        start->opcode() == Opcode::kAllGatherStart
-            ? of_kind(Opcode::kAllGather, start->attr<AllGatherAttrs>())
-        : start->opcode() == Opcode::kAllReduceStart
-            ? of_kind(Opcode::kAllReduce, start->attr<AllReduceAttrs>())
-            : of_kind(Opcode::kCollectivePermute, start->attr<CollectivePermuteAttrs>());
+    auto whole = std::make_unique<Instruction>(*WholeOf(start->opcode()), users[0]->shape(),
+                                               start->operands());
+    VisitAttributes(start->opcode(), start->mutable_attributes(), [&](const auto& attributes) {
+      using Attributes = std::decay_t<decltype(attributes)>;
+      if constexpr (!std::is_same_v<Attributes, NoAttrs>)
+        whole->mutable_attr<Attributes>() = attributes;
+    });
     whole->set_called({start->called().begin(), start->called().end()});
     whole->set_place(start->place());
     Instruction* made = c_.Add(std::move(whole), start->name());

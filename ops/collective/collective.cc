@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/op_facts.h"
 #include "ops/collective/manual_region.h"
 #include "ops/evaluate/evaluate.h"
 #include "ops/evaluate/lane_reducer.h"
@@ -189,14 +190,13 @@ absl::StatusOr<std::vector<Literal>> Permute(const Instruction& instruction,
 absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instruction,
                                                    absl::Span<const MemberOperands> members,
                                                    const CallComputation& call) {
-  switch (instruction.opcode()) {
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart: {
+  const Opcode opcode = instruction.opcode();
+  switch (WholeOf(opcode).value_or(opcode)) {
+    case Opcode::kAllReduce: {
       ASSIGN_OR_RETURN(std::vector<Literal> totals, ReduceAll(instruction, members, call));
       return Repeat(TupleOrOne(std::move(totals)), members.size());
     }
     case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
       return AllGather(members, instruction.attr<AllGatherAttrs>().dimensions[0]);
     case Opcode::kReduceScatter:
       return ReduceScatter(instruction, members, call);
@@ -207,7 +207,6 @@ absl::StatusOr<std::vector<Literal>> EvaluateGroup(const Instruction& instructio
     case Opcode::kCollectiveBroadcast:
       return Repeat(*members[0][0], members.size());
     case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
       return Permute(instruction, members);
     case Opcode::kCustomCall:
       return JoinOperands(instruction, members);

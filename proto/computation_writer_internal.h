@@ -8,7 +8,7 @@
 #include "proto/known_bytes_internal.h"
 #include "proto/known_others_internal.h"
 #include "proto/rest_internal.h"
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 
 namespace hlokit {
 

@@ -9,7 +9,7 @@
 #include "printer/stack_frames.h"
 #include "proto/messages_internal.h"
 #include "proto/rest_internal.h"
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 
 namespace hlokit {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 
 namespace hlokit {
 

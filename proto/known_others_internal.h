@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "ir/instruction.h"
 #include "proto/messages_internal.h"
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 
 namespace hlokit {
 

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "proto/messages_internal.h"
 #include "proto/rest_internal.h"
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 
 namespace hlokit {
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "ir/attribute_types.h"
-#include "proto/wire_writer_internal.h"
+#include "proto/wire_internal.h"
 #include "support/shared_text.h"
 #include "types/shape.h"
 

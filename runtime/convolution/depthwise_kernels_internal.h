@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/convolution/depthwise_internal.h"
+#include "runtime/element.h"
 
 namespace hlokit::HLOKIT_ISA {
 namespace {

@@ -30,6 +30,13 @@ std::unique_ptr<Communicator> MakeCommunicator(const CommunicatorFactory& make,
   return std::make_unique<InProcessCommunicator>(devices.device_count());
 }
 
+absl::StatusOr<std::vector<DeviceValue>> PreparedRun::TakeValues() {
+  ASSIGN_OR_RETURN(std::vector<Literal> results, TakeResults());
+  std::vector<DeviceValue> values;
+  for (Literal& result : results) values.push_back(DeviceValue::TakeOver(std::move(result)));
+  return values;
+}
+
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options) {
   const int64_t replicas = std::max<int64_t>(module.header().replica_count, 1);
   const int64_t partitions = std::max<int64_t>(module.header().num_partitions, 1);

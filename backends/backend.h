@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "backends/buffer.h"
 #include "backends/device_assignment.h"
 #include "backends/platform.h"
 #include "ir/module.h"
@@ -103,16 +104,19 @@ absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOp
 // donates them (but see PrepareDonating).
 using DeviceArguments = std::vector<const Literal*>;
 
-// A value that a run borrows and never writes: a literal, or one array that lies in the caller's
-// memory in the layout of its shape (row-major where it has none).
+// A value that a run borrows and never writes: a literal, one array that lies in the caller's
+// memory in the layout of its shape (row-major where it has none), or a value on the device.
 struct ValueView {
   ValueView(const Literal* value)  // literals are views of themselves
       : literal(value), shape(&value->shape()), elements(nullptr) {}
   ValueView(const Shape* array_shape, const void* array)
       : literal(nullptr), shape(array_shape), elements(array) {}
-  const Literal* literal;  // null: an array elsewhere
+  ValueView(const DeviceValue* device_value)
+      : literal(nullptr), shape(&device_value->shape()), elements(nullptr), value(device_value) {}
+  const Literal* literal;  // null: an array elsewhere, or a value on the device
   const Shape* shape;
   const void* elements;  // of an array elsewhere
+  const DeviceValue* value = nullptr;
 };
 using DeviceViews = std::vector<ValueView>;
 
@@ -139,6 +143,9 @@ class PreparedRun {
   virtual std::vector<absl::Status> Findings() const { return {}; }
   // The entry computation's results after the last Run, one a local device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
+  // The same as values on the devices, in the layouts in which the program leaves them: the next
+  // run takes them without a conversion. Only one of the two may be called.
+  virtual absl::StatusOr<std::vector<DeviceValue>> TakeValues();
 };
 
 class Executable {
@@ -191,6 +198,9 @@ class Backend {
   virtual ~Backend() = default;
   virtual absl::string_view name() const = 0;
   virtual const Capabilities& capabilities() const = 0;
+  // Where the memory of a device, by its number from 0, is had; of platforms that run on the host
+  // all devices are one, HostDevice.
+  virtual Device& device(int64_t number) = 0;
   // The module has been verified. Errors: Unimplemented with the place of an instruction that the
   // platform lacks.
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,

@@ -177,11 +177,10 @@ hlokit_error* hlokit_buffer_tuple_element(const hlokit_buffer* buffer, int64_t i
       {{buffer != nullptr, "buffer"}, {element != nullptr, "element"}}, [&]() -> hlokit_error* {
         if (index < 0 || index >= hlokit_buffer_tuple_size(buffer))
           return Refuse(absl::StrCat("there is no element ", index, " in ", buffer->shape));
-        const auto& whole = buffer->data->shared_literal();
-        return GiveBuffer(std::make_unique<GlobalData>(
-                              std::shared_ptr<const Literal>(whole, &whole->elements()[index]),
-                              buffer->data->device()),
-                          element);
+        return GiveBuffer(
+            std::make_unique<GlobalData>(buffer->data->value().Element(static_cast<size_t>(index)),
+                                         buffer->data->device()),
+            element);
       });
 }
 

@@ -66,13 +66,24 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::string_view platfor
   const Platform* const found = FindPlatform(platform);
   if (found == nullptr || found->make == nullptr)
     return NotFound("there is no platform ", platform);
-  return std::unique_ptr<Client>(new Client(*found));
+  return Create(*found, {});
 }
 
-Client::Client(const Platform& platform)
-    : platform_(platform.name), backend_(platform.make({})), device_count_(platform.device_count) {}
+std::unique_ptr<Client> Client::Create(const Platform& platform, const BackendOptions& options) {
+  return Create(platform.make(options), platform.device_count);
+}
 
-Client::~Client() { queues_.Close(); }
+std::unique_ptr<Client> Client::Create(std::unique_ptr<Backend> backend, int64_t device_count) {
+  return std::unique_ptr<Client>(new Client(std::move(backend), device_count));
+}
+
+Client::Client(std::unique_ptr<Backend> backend, int64_t device_count)
+    : platform_(backend->name()), backend_(std::move(backend)), device_count_(device_count) {}
+
+Client::~Client() {
+  queues_.Close();
+  AwaitBackgroundRuns();
+}
 
 absl::StatusOr<Client*> ClientLibrary::GetOrCreateClient(absl::string_view platform) {
   static auto* mutex = new std::mutex;
@@ -105,17 +116,19 @@ absl::StatusOr<ProgramHandle> Client::CompileModule(std::unique_ptr<Module> modu
     RETURN_IF_ERROR(Verify(*module, diagnostics));
   }
   std::string source;
-  if (HasDynamicDims(*module)) {
+  if (options.serializable && HasDynamicDims(*module)) {
     ASSIGN_OR_RETURN(source, WriteModuleProto(*module, ProtoEncoding::kBinary));
   }
   CompileOptions backend = options.backend;
-  backend.host.infeed = [this](int64_t device, const Shape& wanted) {
-    return queues_.PopInfeed(device, wanted);
-  };
-  backend.host.outfeed = [this](int64_t device, const Literal& item) {
-    queues_.PushOutfeed(device, item);
-    return absl::OkStatus();
-  };
+  if (backend.host.infeed == nullptr)
+    backend.host.infeed = [this](int64_t device, const Shape& wanted) {
+      return queues_.PopInfeed(device, wanted);
+    };
+  if (backend.host.outfeed == nullptr)
+    backend.host.outfeed = [this](int64_t device, const Literal& item) {
+      queues_.PushOutfeed(device, item);
+      return absl::OkStatus();
+    };
   ++compile_count_;
   ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                    backend_->Compile(std::move(module), backend));
@@ -171,7 +184,14 @@ DataOr Client::TransferToServer(const Literal& literal, int64_t device) {
 
 DataOr Client::TransferToServer(Literal&& literal, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
-  return std::make_unique<GlobalData>(std::move(literal), device);
+  return Place(std::move(literal), device);
+}
+
+DataOr Client::Place(Literal literal, int64_t device) {
+  if (capabilities().shares_host_memory)
+    return std::make_unique<GlobalData>(std::move(literal), device);
+  ASSIGN_OR_RETURN(DeviceValue value, DeviceValue::CopyTo(backend_->device(device), literal));
+  return std::make_unique<GlobalData>(std::move(value), device);
 }
 
 DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_t device) {
@@ -180,7 +200,7 @@ DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_
   return WithinMemory("a transfer", [&]() -> DataOr {
     Literal literal = Literal::Unset(shape);
     if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
-    return std::make_unique<GlobalData>(std::move(literal), device);
+    return Place(std::move(literal), device);
   });
 }
 
@@ -190,18 +210,20 @@ DataOr Client::BorrowFromHost(const Shape& shape, const void* elements,
   RETURN_IF_ERROR(CheckHostArray(shape, elements));
   if (shape.ByteSize() == 0) {  // there is nothing to borrow
     if (release) release();
-    return std::make_unique<GlobalData>(Literal(shape), device);
+    return Place(Literal(shape), device);
   }
   std::shared_ptr<const void> owner(elements, [release = std::move(release)](const void*) {
     if (release) release();
   });
-  return std::make_unique<GlobalData>(shape, std::move(owner), device);
+  ASSIGN_OR_RETURN(std::shared_ptr<DeviceMemory> memory,
+                   backend_->device(device).Borrow(std::move(owner), elements, shape.ByteSize()));
+  return std::make_unique<GlobalData>(DeviceValue(shape, {{shape, std::move(memory), {}}}), device);
 }
 
 absl::StatusOr<Literal> Client::Transfer(const GlobalData& data, const Shape* shape_with_layout) {
-  ASSIGN_OR_RETURN(Literal literal, WithinMemory("a transfer", [&] {
-                     return absl::StatusOr<Literal>(data.literal());
-                   }));
+  RETURN_IF_ERROR(data.ready().Await());
+  ASSIGN_OR_RETURN(Literal literal,
+                   WithinMemory("a transfer", [&] { return data.value().ToHost(); }));
   if (shape_with_layout == nullptr) return literal;
   if (!Compatible(*shape_with_layout, literal.shape()))
     return InvalidArgument("the value is ", Text(literal.shape()), ", not ",
@@ -214,7 +236,11 @@ absl::Status Client::TransferToHost(const GlobalData& data, const Shape& shape_w
                                     void* out) {
   if (!shape_with_layout.IsArray() || !Compatible(shape_with_layout, data.shape()))
     return InvalidArgument("the value is ", Text(data.shape()), ", not ", Text(shape_with_layout));
+  RETURN_IF_ERROR(data.ready().Await());
   return WithinMemory("a transfer", [&] {
+    const Buffer& array = data.value().leaves()[0];
+    if (array.shape.MinorToMajor() == shape_with_layout.MinorToMajor())
+      return array.memory->CopyOut(0, shape_with_layout.ByteSize(), out);
     if (data.literal().byte_size() > 0)
       ToLayout(data.literal(), shape_with_layout, static_cast<uint8_t*>(out));
     return absl::OkStatus();
@@ -229,10 +255,10 @@ std::unique_ptr<GlobalData> Client::TransferInProcess(std::shared_ptr<const Lite
 absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::DeconstructTuple(
     const GlobalData& data) {
   if (!data.shape().IsTuple()) return InvalidArgument(Text(data.shape()), " is no tuple");
+  RETURN_IF_ERROR(data.ready().Await());
   std::vector<std::unique_ptr<GlobalData>> parts;
-  for (const Literal& element : data.literal().elements())
-    parts.push_back(std::make_unique<GlobalData>(
-        std::shared_ptr<const Literal>(data.shared_literal(), &element), data.device()));
+  for (size_t k = 0; k < data.shape().elements.size(); ++k)
+    parts.push_back(std::make_unique<GlobalData>(data.value().Element(k), data.device()));
   return parts;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <future>
 #include <memory>
@@ -27,13 +28,16 @@ namespace hlokit {
 
 // How a computation is compiled.
 struct ClientCompileOptions {
-  // Passes, level of optimisation, threads and the like. Its `host` queues are the client's.
+  // Passes, level of optimisation, threads and the like. Where it has no `host` queues these are
+  // the client's.
   CompileOptions backend;
   // The layouts in which arguments and result are wanted, in place of the computation's own; one
   // shape a parameter. Literals stay row-major either way: compiled code converts at its edge.
   std::optional<std::vector<Shape>> argument_layouts = std::nullopt;
   std::optional<Shape> result_layout = std::nullopt;
   bool verify = true;  // before compiling
+  // Keeps what SerializeExecutable needs, where that is more than the compiled program.
+  bool serializable = true;
 };
 
 // A compiled computation; shared by all who run it, and safe to run from several threads at once.
@@ -98,6 +102,10 @@ class Client {
   // By a platform's name or alias, such as "cpu" or "interpreter" (backends/platforms). Errors:
   // NotFound for another name.
   static absl::StatusOr<std::unique_ptr<Client>> Create(absl::string_view platform = "cpu");
+  // The same of a platform that this build has.
+  static std::unique_ptr<Client> Create(const Platform& platform, const BackendOptions& options);
+  // Of a backend that is no registered platform's, with as many devices.
+  static std::unique_ptr<Client> Create(std::unique_ptr<Backend> backend, int64_t device_count = 1);
   static std::vector<std::string> Platforms();
   ~Client();
   Client(const Client&) = delete;
@@ -117,6 +125,8 @@ class Client {
                                         const ClientCompileOptions& options = {});
   absl::StatusOr<ProgramHandle> CompileText(absl::string_view hlo_text,
                                             const ClientCompileOptions& options = {});
+  absl::StatusOr<ProgramHandle> CompileModule(std::unique_ptr<Module> module,
+                                              const ClientCompileOptions& options = {});
   // How many modules have been compiled; executing a computation again compiles nothing.
   int64_t compile_count() const { return compile_count_; }
   // Bytes from which LoadExecutable, in another process, has the same program, with its options,
@@ -180,9 +190,16 @@ class Client {
   // one's, after all have ended.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteParallel(
       absl::Span<const ComputationInstance> computations);
-  // One list of arguments a device (replicas times partitions, replica-major).
+  // One list of arguments for each local device, in their order.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteReplicated(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);
+
+  // Starts a run and returns at once: the results, one for each local device, are there when their
+  // GlobalData::ready() has happened, and may be arguments of the next before that. The arguments
+  // may go at once. Errors: as ExecuteReplicated where they are seen before the run, else through
+  // ready(); ResourceExhausted where the system starts no thread.
+  absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Launch(
+      ProgramHandle program, absl::Span<const std::vector<const GlobalData*>> arguments);
 
   // ---- about computations ----
   static absl::StatusOr<ProgramShape> GetComputationShape(const XlaComputation& computation);
@@ -193,13 +210,16 @@ class Client {
   static absl::StatusOr<Snapshot> LoadSnapshot(absl::string_view bytes);
 
  private:
-  explicit Client(const Platform& platform);
-  absl::StatusOr<ProgramHandle> CompileModule(std::unique_ptr<Module> module,
-                                              const ClientCompileOptions& options);
+  Client(std::unique_ptr<Backend> backend, int64_t device_count);
   absl::StatusOr<ProgramHandle> CompiledOnce(const XlaComputation& computation);
   // Forgets programs whose computation nobody holds any more; mutex_ is held.
   void ForgetUnreachable();
   absl::Status CheckDevice(int64_t device) const;
+  // A value on a device: the literal's own memory where devices share the host's.
+  DataOr Place(Literal literal, int64_t device);
+  struct BackgroundRun;
+  // Until those that Launch started have ended.
+  void AwaitBackgroundRuns();
 
   const std::string platform_;
   const std::unique_ptr<Backend> backend_;
@@ -215,6 +235,8 @@ class Client {
   std::mutex mutex_;
   absl::flat_hash_map<std::shared_ptr<const Module>, std::shared_ptr<Entry>> programs_;
   size_t forget_at_ = 16;  // so many programs
+  int64_t background_runs_ = 0;
+  std::condition_variable run_ended_;
 };
 
 // The process's own clients, one a platform, made at first use and never destroyed.

@@ -9,11 +9,6 @@
 namespace hlokit {
 namespace {
 
-ValueView ViewOf(const GlobalData& data) {
-  if (data.borrowed() != nullptr) return {&data.shape(), data.borrowed()};
-  return &data.literal();
-}
-
 absl::Status CheckArguments(absl::Span<const GlobalData* const> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i] == nullptr) return InvalidArgument("argument ", i, " is null");
@@ -33,38 +28,54 @@ std::future<DataOr> InThread(std::function<DataOr()> run) {
   return failed.get_future();
 }
 
-// Results, one a device.
-absl::StatusOr<std::vector<Literal>> RunOnce(
-    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
-  if (static_cast<int64_t>(arguments.size()) != program.device_count())
-    return InvalidArgument("the program runs on ", program.device_count(),
-                           " devices, arguments for ", arguments.size(), " are given");
-  std::vector<DeviceViews> views;
+// That there are as many arguments as the program takes, of its shapes.
+absl::Status CheckAgainst(const CompiledProgram& program,
+                          absl::Span<const std::vector<const GlobalData*>> arguments) {
+  const auto local = program.executable().devices().local().size();
+  if (arguments.size() != local)
+    return InvalidArgument("the program runs on ", local, " devices, arguments for ",
+                           arguments.size(), " are given");
+  const std::vector<Shape>& parameters = program.program_shape().parameters;
   for (const std::vector<const GlobalData*>& device : arguments) {
     RETURN_IF_ERROR(CheckArguments(device));
-    if (device.size() != program.program_shape().parameters.size())
-      return InvalidArgument("the program takes ", program.program_shape().parameters.size(),
-                             " arguments, ", device.size(), " given");
+    if (device.size() != parameters.size())
+      return InvalidArgument("the program takes ", parameters.size(), " arguments, ", device.size(),
+                             " given");
     for (size_t p = 0; p < device.size(); ++p)
-      if (!Compatible(program.program_shape().parameters[p], device[p]->shape()))
+      if (!Compatible(parameters[p], device[p]->shape()))
         return InvalidArgument("argument ", p, " is ", Text(device[p]->shape()), ", expected ",
-                               Text(program.program_shape().parameters[p]));
+                               Text(parameters[p]));
+  }
+  return absl::OkStatus();
+}
+
+// A run that has ended, for its results.
+absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
+    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
+  RETURN_IF_ERROR(CheckAgainst(program, arguments));
+  std::vector<DeviceViews> views;
+  for (const std::vector<const GlobalData*>& device : arguments) {
     DeviceViews& of_device = views.emplace_back();
-    for (const GlobalData* argument : device) of_device.push_back(ViewOf(*argument));
+    for (const GlobalData* argument : device) {
+      RETURN_IF_ERROR(argument->ready().Await());
+      of_device.push_back(&argument->value());
+    }
   }
   ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().PrepareViews(views));
   RETURN_IF_ERROR(run->Run());
-  return run->TakeResults();
+  return run;
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicated(
     const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
-  ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnce(program, arguments));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, RunOnce(program, arguments));
+  ASSIGN_OR_RETURN(std::vector<DeviceValue> results, run->TakeValues());
   std::vector<std::unique_ptr<GlobalData>> data;
+  const absl::Span<const int64_t> local = program.executable().devices().local();
   for (size_t d = 0; d < results.size(); ++d)
-    data.push_back(std::make_unique<GlobalData>(std::move(results[d]), static_cast<int64_t>(d)));
+    data.push_back(std::make_unique<GlobalData>(std::move(results[d]), local[d]));
   return data;
 }
 
@@ -86,13 +97,14 @@ DataOr Client::ExecuteDonating(const CompiledProgram& program,
   DeviceViews views;
   std::vector<Literal*> given;
   for (const auto& argument : arguments) {
-    views.push_back(ViewOf(*argument));
+    RETURN_IF_ERROR(argument->ready().Await());
+    views.push_back(&argument->value());
     given.push_back(argument->unshared_literal());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run,
                    program.executable().PrepareDonating(views, given));
   RETURN_IF_ERROR(run->Run());
-  ASSIGN_OR_RETURN(std::vector<Literal> results, run->TakeResults());
+  ASSIGN_OR_RETURN(std::vector<DeviceValue> results, run->TakeValues());
   return std::make_unique<GlobalData>(std::move(results.front()), 0);
 }
 
@@ -106,8 +118,50 @@ absl::StatusOr<Literal> Client::ExecuteAndTransfer(const XlaComputation& computa
                                                    absl::Span<const GlobalData* const> arguments) {
   ASSIGN_OR_RETURN(const ProgramHandle program, CompiledOnce(computation));
   const std::vector<const GlobalData*> one(arguments.begin(), arguments.end());
-  ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnce(*program, {one}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, RunOnce(*program, {one}));
+  ASSIGN_OR_RETURN(std::vector<Literal> results, run->TakeResults());
   return std::move(results.front());
+}
+
+// What a run in the background holds: its program, and a place in the client's count of such runs.
+struct Client::BackgroundRun {
+  BackgroundRun(Client& owner, ProgramHandle of) : client(owner), program(std::move(of)) {
+    const std::lock_guard<std::mutex> lock(client.mutex_);
+    ++client.background_runs_;
+  }
+  ~BackgroundRun() {
+    program.reset();  // before the client may go
+    const std::lock_guard<std::mutex> lock(client.mutex_);
+    --client.background_runs_;
+    client.run_ended_.notify_all();
+  }
+  Client& client;
+  ProgramHandle program;
+};
+
+void Client::AwaitBackgroundRuns() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  run_ended_.wait(lock, [this] { return background_runs_ == 0; });
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::Launch(
+    ProgramHandle program, absl::Span<const std::vector<const GlobalData*>> arguments) {
+  if (program == nullptr) return InvalidArgument("there is no program to run");
+  RETURN_IF_ERROR(CheckAgainst(*program, arguments));
+  std::vector<std::vector<PendingValue>> values;
+  for (const std::vector<const GlobalData*>& device : arguments) {
+    std::vector<PendingValue>& of_device = values.emplace_back();
+    for (const GlobalData* argument : device) of_device.push_back(argument->pending());
+  }
+  ASSIGN_OR_RETURN(const PendingExecution execution,
+                   hlokit::Launch(program->executable(), std::move(values),
+                                  std::make_shared<BackgroundRun>(*this, program)));
+  const absl::Span<const int64_t> local = program->executable().devices().local();
+  std::vector<std::unique_ptr<GlobalData>> results;
+  for (size_t k = 0; k < local.size(); ++k)
+    results.push_back(
+        std::make_unique<GlobalData>(program->program_shape().result, execution, k, local[k]));
+  return results;
 }
 
 std::future<DataOr> Client::ExecuteAsync(const XlaComputation& computation,

@@ -1,44 +1,39 @@
-// Values of a client's own, and in memory that was lent to it.
+// Values of executions, and their copies in the host's memory.
 #include "client/global_data.h"
-
-#include <atomic>
 
 namespace hlokit {
 
-GlobalData::GlobalData(Literal value, int64_t device)
-    : shape_(value.shape()),
-      own_(std::make_shared<Literal>(std::move(value))),
-      value_(own_),
-      device_(device) {}
-
-GlobalData::GlobalData(std::shared_ptr<const Literal> value, int64_t device)
-    : shape_(value->shape()), value_(std::move(value)), device_(device) {}
-
-GlobalData::GlobalData(Shape shape, std::shared_ptr<const void> elements, int64_t device)
-    : shape_(std::move(shape)), borrowed_(std::move(elements)), device_(device) {}
-
-const std::shared_ptr<const Literal>& GlobalData::shared_literal() const {
-  if (borrowed_ == nullptr) return value_;
-  std::call_once(copied_, [this] {
-    Literal copy = Literal::Unset(shape_);
-    if (copy.byte_size() > 0)
-      FromLayout(static_cast<const uint8_t*>(borrowed_.get()), shape_, copy);
-    value_ = std::make_shared<Literal>(std::move(copy));
-  });
+const DeviceValue& GlobalData::value() const {
+  if (pending_)
+    std::call_once(resolved_, [this] {
+      if (auto result = pending_->first.Result(pending_->second); result.ok())
+        value_ = *std::move(result);
+    });
   return value_;
 }
 
-Literal* GlobalData::unshared_literal() {
-  if (own_ == nullptr || own_.use_count() != 2) return nullptr;
-  // What holders in other threads read before they let go comes before what is written now.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return own_.get();
+std::shared_ptr<const Literal> GlobalData::shared_literal() const {
+  if (auto literal = value().host_literal(); literal != nullptr) return literal;
+  std::call_once(copied_, [this] {
+    auto copy = value_.ToHost();
+    copy_ = std::make_shared<Literal>(copy.ok() ? *std::move(copy) : Literal());
+  });
+  return copy_;
 }
+
+const Literal& GlobalData::literal() const { return *shared_literal(); }
 
 const void* GlobalData::elements() const {
   if (!shape_.IsArray()) return nullptr;
-  if (borrowed_ != nullptr && shape_.IsRowMajor()) return borrowed_.get();
+  const absl::Span<const Buffer> leaves = value().leaves();
+  if (!leaves.empty() && leaves[0].shape.IsRowMajor())
+    if (const void* const here = leaves[0].memory->host_address(); here != nullptr) return here;
   return literal().data();
+}
+
+Literal* GlobalData::unshared_literal() {
+  value();
+  return value_.unshared_literal();
 }
 
 }  // namespace hlokit

@@ -3,23 +3,32 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "backends/execution.h"
 #include "types/literal.h"
 
 namespace hlokit {
 
-// A value on a device of a client, owned by who holds this. Immutable: any number of executions, in
-// any threads, may take it as argument. Elements of a decomposed tuple share its memory.
+// A value on a device of a client, owned by who holds this: buffers of the device, which the next
+// execution reads where they lie. Immutable: any number of executions, in any threads, may take it
+// as argument. Parts of a tuple that was taken apart share its memory.
 class GlobalData {
  public:
   // Takes a literal over without a copy.
-  GlobalData(Literal value, int64_t device);
+  GlobalData(Literal value, int64_t device)
+      : GlobalData(DeviceValue::TakeOver(std::move(value)), device) {}
   // Shares a value with others.
-  GlobalData(std::shared_ptr<const Literal> value, int64_t device);
-  // An array that lies in somebody's memory, in the layout of `shape` (row-major where it has
-  // none), and stays there unchanged as long as `elements` is held.
-  GlobalData(Shape shape, std::shared_ptr<const void> elements, int64_t device);
+  GlobalData(std::shared_ptr<const Literal> value, int64_t device)
+      : GlobalData(DeviceValue::Share(std::move(value)), device) {}
+  GlobalData(DeviceValue value, int64_t device)
+      : shape_(value.shape()), value_(std::move(value)), device_(device) {}
+  // The result of an execution under way, on its k-th local device.
+  GlobalData(Shape shape, PendingExecution execution, size_t k, int64_t device)
+      : shape_(std::move(shape)),
+        pending_(std::in_place, std::move(execution), k),
+        device_(device) {}
   GlobalData(const GlobalData&) = delete;
   GlobalData& operator=(const GlobalData&) = delete;
 
@@ -27,24 +36,31 @@ class GlobalData {
   const Shape& shape() const { return shape_; }
   // The number of the device, from 0.
   int64_t device() const { return device_; }
-  // The value itself: on these platforms devices share the host's memory. Arrays are row-major. Of
-  // borrowed memory it is a copy, made when it is first asked for.
-  const Literal& literal() const { return *shared_literal(); }
-  const std::shared_ptr<const Literal>& shared_literal() const;
+  // When the value is there; its error is that of the execution that makes it.
+  Event ready() const { return pending_ ? pending_->first.done() : Event(); }
+  // The value, or where it will come from.
+  PendingValue pending() const {
+    return pending_ ? PendingValue(pending_->first, pending_->second) : PendingValue(value_);
+  }
+  // The value; waits for it. Of no buffers where the execution failed.
+  const DeviceValue& value() const;
+  // The value in the host's memory, row-major: without a copy where it lies so, else a copy made
+  // when it is first asked for. Waits for it; an empty literal where the execution failed.
+  const Literal& literal() const;
+  std::shared_ptr<const Literal> shared_literal() const;
   // The elements of an array in row-major order, valid as long as this; without a copy where they
   // lie so. Null for tuples.
   const void* elements() const;
   // The value to be written over, where this made it and nobody else holds it; else null.
   Literal* unshared_literal();
-  // The memory that was borrowed, in the layout of shape(); null where the value is hlokit's own.
-  const void* borrowed() const { return borrowed_.get(); }
 
  private:
   Shape shape_;
-  std::shared_ptr<Literal> own_;  // a value that was taken over; value_ shares it
-  std::shared_ptr<const void> borrowed_;
-  mutable std::once_flag copied_;  // of borrowed memory
-  mutable std::shared_ptr<const Literal> value_;
+  const std::optional<std::pair<PendingExecution, size_t>> pending_;
+  mutable std::once_flag resolved_;  // of a value that was pending
+  mutable DeviceValue value_;
+  mutable std::once_flag copied_;
+  mutable std::shared_ptr<const Literal> copy_;
   int64_t device_;
 };
 

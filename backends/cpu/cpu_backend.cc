@@ -124,6 +124,7 @@ class CpuBackend : public Backend {
  public:
   absl::string_view name() const override { return "cpu"; }
   const Capabilities& capabilities() const override { return kCpuCapabilities; }
+  Device& device(int64_t) override { return host_; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
@@ -172,6 +173,9 @@ class CpuBackend : public Backend {
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }
+
+ private:
+  HostDevice host_;
 };
 
 class WarmCpuBackend final : public CpuBackend {

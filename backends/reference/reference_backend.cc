@@ -19,8 +19,7 @@ class ReferenceRun final : public PreparedRun {
       : module_(module), options_(options), devices_(devices), communicators_(communicators) {
     for (const DeviceViews& device : arguments) {
       DeviceArguments& literals = arguments_.emplace_back();
-      for (const ValueView& view : device)
-        literals.push_back(view.literal != nullptr ? view.literal : Copy(view));
+      for (const ValueView& view : device) literals.push_back(LiteralOf(view));
     }
   }
 
@@ -36,6 +35,13 @@ class ReferenceRun final : public PreparedRun {
 
  private:
   // The interpreter works on literals.
+  const Literal* LiteralOf(const ValueView& view) {
+    if (view.literal != nullptr) return view.literal;
+    if (view.value == nullptr) return Copy(view);
+    if (auto literal = view.value->host_literal(); literal != nullptr) return literal.get();
+    auto copy = view.value->ToHost();  // of the host's memory: this cannot fail
+    return &copies_.emplace_back(*std::move(copy));
+  }
   const Literal* Copy(const ValueView& view) {
     Literal& copy = copies_.emplace_back(Literal::Unset(*view.shape));
     if (copy.byte_size() > 0)
@@ -90,11 +96,15 @@ class ReferenceBackend final : public Backend {
  public:
   absl::string_view name() const override { return "interpreter"; }
   const Capabilities& capabilities() const override { return kReferenceCapabilities; }
+  Device& device(int64_t) override { return host_; }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
     ASSIGN_OR_RETURN(DeviceAssignment devices, DevicesOf(*module, options));
     return std::make_unique<ReferenceExecutable>(std::move(module), std::move(devices), options);
   }
+
+ private:
+  HostDevice host_;
 };
 
 }  // namespace

@@ -61,6 +61,12 @@ class CpuRun final : public PreparedRun {
     return e_.sanitizer() != nullptr ? e_.sanitizer()->Findings() : std::vector<absl::Status>();
   }
 
+  absl::StatusOr<std::vector<DeviceValue>> TakeValues() override {
+    std::vector<DeviceValue> values;
+    for (const auto& device : devices_) values.push_back(device->TakeValue());
+    return values;
+  }
+
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
     std::vector<Literal> results;
     for (const auto& device : devices_) results.push_back(device->TakeResult());

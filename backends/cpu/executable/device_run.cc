@@ -28,6 +28,14 @@ uint64_t ReadClock() {
 #endif
 }
 
+// The size of a dynamic dimension of an argument.
+int64_t SizeOf(const ValueView& argument, int64_t d) {
+  if (argument.literal != nullptr) return argument.literal->dynamic_size(static_cast<int>(d));
+  if (argument.value != nullptr && !argument.value->leaves()[0].dynamic_sizes.empty())
+    return argument.value->leaves()[0].dynamic_sizes[d];
+  return argument.shape->dims[d];
+}
+
 // A literal of `shape` from buffers in its layouts, taken in depth-first order from `next` on.
 Literal FromBuffers(const Shape& shape, const void* const*& next) {
   if (shape.IsTuple()) {
@@ -103,8 +111,7 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
     if (!Compatible(want, *argument.shape))
       return InvalidArgument("argument ", p, " is ", Text(*argument.shape), ", expected ",
                              Text(want));
-    RETURN_IF_ERROR(argument.literal != nullptr ? AddLiteral(*argument.literal, want)
-                                                : AddArray(argument, want));
+    RETURN_IF_ERROR(AddArgument(argument, want));
   }
   RETURN_IF_ERROR(AddSizes(arguments));
   table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
@@ -180,11 +187,17 @@ std::vector<InstructionTime> DeviceRun::Profile() const {
   return times;
 }
 
-Literal DeviceRun::TakeResult() {
+Literal DeviceRun::TakeResult() { return TakeOutputs(/*row_major=*/true); }
+
+DeviceValue DeviceRun::TakeValue() {
+  return DeviceValue::TakeOver(TakeOutputs(/*row_major=*/false), /*in_layout=*/true);
+}
+
+Literal DeviceRun::TakeOutputs(bool row_major) {
   size_t next = 0;
   const DynamicEntry& dynamic = e_.dynamic_entry();
-  if (!e_.is_dynamic()) return Take(e_.module().entry()->root()->shape(), next);
-  Literal result = Take(dynamic.result, next);
+  if (!e_.is_dynamic()) return Take(e_.module().entry()->root()->shape(), next, row_major);
+  Literal result = Take(dynamic.result, next, row_major);
   std::vector<Literal*> leaves;
   CollectLeaves(result, leaves);
   if (dynamic.checked) ++next;
@@ -242,9 +255,7 @@ bool DeviceRun::SizesAreInRange() const {
 absl::Status DeviceRun::AddSizes(const DeviceViews& arguments) {
   for (const DynamicEntry::Size& size : e_.dynamic_entry().arguments) {
     const ValueView& argument = arguments[size.array];
-    const int64_t value = argument.literal != nullptr
-                              ? argument.literal->dynamic_size(size.dimension)
-                              : argument.shape->dims[size.dimension];
+    const int64_t value = SizeOf(argument, size.dimension);
     ASSIGN_OR_RETURN(uint8_t* const bytes, AddBytes(sizeof(int32_t)));
     const auto narrow = static_cast<int32_t>(value);
     std::memcpy(bytes, &narrow, sizeof narrow);
@@ -252,9 +263,30 @@ absl::Status DeviceRun::AddSizes(const DeviceViews& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status DeviceRun::AddArray(const ValueView& array, const Shape& want) {
-  const auto* elements = static_cast<const uint8_t*>(array.elements);
-  const bool same_order = array.shape->MinorToMajor() == want.MinorToMajor();
+absl::Status DeviceRun::AddArgument(const ValueView& argument, const Shape& want) {
+  if (argument.literal != nullptr) return AddLiteral(*argument.literal, want);
+  if (argument.value != nullptr) return AddValue(*argument.value, want);
+  return AddArray(*argument.shape, argument.elements, want);
+}
+
+absl::Status DeviceRun::AddValue(const DeviceValue& value, const Shape& want) {
+  const absl::Span<const Buffer> buffers = value.leaves();
+  if (want.IsArray()) return AddArray(buffers[0].shape, buffers[0].memory->address(), want);
+  size_t next = 0;
+  for (const ShapeLeaf& leaf : Leaves(want)) {
+    const Buffer& buffer = buffers[next++];
+    if (leaf.shape->IsArray()) {
+      RETURN_IF_ERROR(AddArray(buffer.shape, buffer.memory->address(), *leaf.shape));
+    } else {
+      table_.push_back(nullptr);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceRun::AddArray(const Shape& shape, const void* memory, const Shape& want) {
+  const auto* elements = static_cast<const uint8_t*>(memory);
+  const bool same_order = shape.MinorToMajor() == want.MinorToMajor();
   if (same_order && reinterpret_cast<uintptr_t>(elements) % kBlockAlignment == 0) {
     table_.push_back(elements);
     return absl::OkStatus();
@@ -265,8 +297,8 @@ absl::Status DeviceRun::AddArray(const ValueView& array, const Shape& want) {
     std::memcpy(bytes, elements, static_cast<size_t>(want.ByteSize()));
     return absl::OkStatus();
   }
-  Literal rows = Literal::Unset(*array.shape);
-  FromLayout(elements, *array.shape, rows);
+  Literal rows = Literal::Unset(shape);
+  FromLayout(elements, shape, rows);
   ToLayout(rows, want, bytes);
   return absl::OkStatus();
 }
@@ -383,16 +415,16 @@ double DeviceRun::TicksInside(const Computation& computation) const {
   return ticks;
 }
 
-Literal DeviceRun::Take(const Shape& shape, size_t& next) {
+Literal DeviceRun::Take(const Shape& shape, size_t& next, bool row_major) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
-    for (const Shape& e : shape.elements) elements.push_back(Take(e, next));
+    for (const Shape& e : shape.elements) elements.push_back(Take(e, next, row_major));
     return Literal::Tuple(std::move(elements));
   }
   Literal raw = std::move(outputs_[next++]);
   if (!shape.IsArray()) return Literal::Token();
   raw.set_shape(shape);
-  if (shape.IsRowMajor()) return raw;
+  if (!row_major || shape.IsRowMajor()) return raw;
   Literal ordered(shape);  // the code wrote in the layout's order
   FromLayout(raw.data(), shape, ordered);
   return ordered;

@@ -29,6 +29,8 @@ class DeviceRun {
   std::vector<InstructionTime> Profile() const;
   // The entry computation's result after the last run; to be called once.
   Literal TakeResult();
+  // The same in the memory and the layouts in which the code left it.
+  DeviceValue TakeValue();
 
  private:
   // What cannot fit is refused before anything of it is allocated.
@@ -38,7 +40,9 @@ class DeviceRun {
   // The sizes of dynamic dimensions, which are parameters of their own.
   absl::Status AddSizes(const DeviceViews& arguments);
   // An array of the caller's, where it lies if code can read it there.
-  absl::Status AddArray(const ValueView& array, const Shape& want);
+  absl::Status AddArray(const Shape& shape, const void* elements, const Shape& want);
+  absl::Status AddValue(const DeviceValue& value, const Shape& want);
+  absl::Status AddArgument(const ValueView& argument, const Shape& want);
   // Memory of the run's own as the next argument; null for no bytes.
   absl::StatusOr<uint8_t*> AddBytes(int64_t size);
   // Donated arguments become results: as they are where they are given away in the parameter's
@@ -53,7 +57,9 @@ class DeviceRun {
   // The status of code that reported an error.
   absl::Status Failure(const Communicator* communicator) const;
   double TicksInside(const Computation& computation) const;
-  Literal Take(const Shape& shape, size_t& next);
+  // The outputs from `next` on as a value of `shape`; `row_major`: converted to that order.
+  Literal Take(const Shape& shape, size_t& next, bool row_major);
+  Literal TakeOutputs(bool row_major);
   // What the code's calls of reference kernels come to.
   static void CallReference(HlokitRunContext* ctx, int64_t id, const void** operands,
                             void** results);

@@ -29,6 +29,15 @@ absl::Status CheckMemory(const Executable& executable, absl::Span<const DeviceAr
 
 // One run before the timed ones, by default, where there are several: it takes page faults and cold
 // caches.
+// The module as it stands, which its loader has verified or was told to take as it is.
+absl::StatusOr<ProgramHandle> Compile(Client& client, std::unique_ptr<Module> module,
+                                      const CompileOptions& backend) {
+  ClientCompileOptions options;
+  options.backend = backend;
+  options.verify = options.serializable = false;
+  return client.CompileModule(std::move(module), options);
+}
+
 int64_t WarmupRuns(const RunOptions& o) {
   const bool several = o.iterations > 1 || o.min_seconds > 0;
   return o.warmup >= 0 ? o.warmup : several ? 1 : 0;
@@ -105,7 +114,7 @@ double Execution::median_seconds() const {
 }
 
 // Runs once with each kind of checks.
-absl::StatusOr<std::vector<absl::Status>> Sanitize(Backend& backend, const Module& module,
+absl::StatusOr<std::vector<absl::Status>> Sanitize(Client& client, const Module& module,
                                                    absl::Span<const DeviceArguments> arguments,
                                                    const RunOptions& o, const HostQueues& host) {
   std::vector<absl::Status> findings;
@@ -116,9 +125,9 @@ absl::StatusOr<std::vector<absl::Status>> Sanitize(Backend& backend, const Modul
     options.sanitize = stage;
     options.profile = false;
     options.dump_to.clear();
-    ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
-                     backend.Compile(module.Clone(), options));
-    ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable->Prepare(arguments));
+    ASSIGN_OR_RETURN(const ProgramHandle program, Compile(client, module.Clone(), options));
+    ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,
+                     program->executable().Prepare(arguments));
     const absl::Status status = run->Run();
     // What differs in one stage alone says so.
     for (const absl::Status& finding : run->Findings())
@@ -130,7 +139,7 @@ absl::StatusOr<std::vector<absl::Status>> Sanitize(Backend& backend, const Modul
   return findings;
 }
 
-absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
+absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o,
                                   const HostQueues& host, bool timed,
                                   absl::Span<Literal* const> given) {
@@ -138,17 +147,17 @@ absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> modu
   if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
   CompileOptions options = CompileOptionsOf(o, !timed);
   options.host = host;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
-                   backend.Compile(std::move(module), options));
-  execution.stats = executable->stats();
+  ASSIGN_OR_RETURN(const ProgramHandle program, Compile(client, std::move(module), options));
+  Executable& executable = program->executable();
+  execution.stats = program->stats();
   if (timed && !o.dump_to.empty())
     RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"),
-                                    Print(executable->module())));
+                                    Print(program->module())));
   if (o.compile_only) return execution;
-  RETURN_IF_ERROR(CheckMemory(*executable, arguments, o.memory_limit));
+  RETURN_IF_ERROR(CheckMemory(executable, arguments, o.memory_limit));
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,
-                   given.empty() ? executable->Prepare(arguments)
-                                 : executable->PrepareDonating(
+                   given.empty() ? executable.Prepare(arguments)
+                                 : executable.PrepareDonating(
                                        {arguments[0].begin(), arguments[0].end()}, given));
   if (timed) {
     RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/backend.h"
+#include "client/client.h"
 #include "tools/hlo-run/options.h"
 #include "types/compare.h"
 
@@ -27,14 +27,14 @@ CompareOptions CompareOptionsOf(const RunOptions& options);
 
 // Of --sanitize: what one run finds whose code has checks, then, where that finds nothing, what one
 // finds that has them after LLVM's passes. Each status has the place of its instruction.
-absl::StatusOr<std::vector<absl::Status>> Sanitize(Backend& backend, const Module& module,
+absl::StatusOr<std::vector<absl::Status>> Sanitize(Client& client, const Module& module,
                                                    absl::Span<const DeviceArguments> arguments,
                                                    const RunOptions& options,
                                                    const HostQueues& host);
 
 // `timed` false: one run, without warm-up (the reference platform). `given`: the arguments of one
 // device again, which the program may keep; else empty.
-absl::StatusOr<Execution> Execute(Backend& backend, std::unique_ptr<Module> module,
+absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments,
                                   const RunOptions& options, const HostQueues& host, bool timed,
                                   absl::Span<Literal* const> given = {});

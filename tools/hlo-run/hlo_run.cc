@@ -35,7 +35,6 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kTool = "hlo-run";
-constexpr BackendOptions kWarm = {.warm_up = true};
 
 void Note(const std::string& text) {
   ClearProgress();
@@ -171,11 +170,11 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
 }
 
 // What --sanitize finds, told; false where it is anything.
-absl::StatusOr<bool> RunSanitized(const RunOptions& o, Backend& backend, const LoadedModule& loaded,
+absl::StatusOr<bool> RunSanitized(const RunOptions& o, Client& client, const LoadedModule& loaded,
                                   absl::Span<const DeviceArguments> arguments) {
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   ASSIGN_OR_RETURN(const std::vector<absl::Status> findings,
-                   Sanitize(backend, *loaded.module, arguments, o, feeds->Queues()));
+                   Sanitize(client, *loaded.module, arguments, o, feeds->Queues()));
   ClearProgress();
   for (const absl::Status& finding : findings) {
     if (PlaceOf(finding).valid()) {
@@ -185,6 +184,12 @@ absl::StatusOr<bool> RunSanitized(const RunOptions& o, Backend& backend, const L
     }
   }
   return findings.empty();
+}
+
+// A client of a platform that gets ready while files are read.
+absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& name) {
+  ASSIGN_OR_RETURN(const Platform* const platform, PlatformNamed(name));
+  return Client::Create(*platform, {.warm_up = true});
 }
 
 // That the platform can do what the flags ask for.
@@ -203,11 +208,11 @@ absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
 
 // Everything after loading. `agrees` is what the comparison found.
 absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, MakeBackend(o.platform, kWarm));
-  RETURN_IF_ERROR(CheckCapabilities(o, backend->capabilities()));
-  std::unique_ptr<Backend> reference;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, MakeClient(o.platform));
+  RETURN_IF_ERROR(CheckCapabilities(o, client->capabilities()));
+  std::unique_ptr<Client> reference;
   if (!o.reference_platform.empty()) {
-    ASSIGN_OR_RETURN(reference, MakeBackend(o.reference_platform, kWarm));
+    ASSIGN_OR_RETURN(reference, MakeClient(o.reference_platform));
   }
   ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
@@ -226,17 +231,17 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   }
   const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
   if (WantsProbes(o) && !o.compile_only)
-    return RunProbes(o, *loaded.module, pointers, *backend, reference.get(), agrees);
+    return RunProbes(o, *loaded.module, pointers, *client, reference.get(), agrees);
   std::vector<Literal*> given;
   if (o.donate && devices == 1) given = arguments.Given();
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   if (o.sanitize) {
-    ASSIGN_OR_RETURN(const bool clean, RunSanitized(o, *backend, loaded, pointers));
+    ASSIGN_OR_RETURN(const bool clean, RunSanitized(o, *client, loaded, pointers));
     agrees &= clean;
     if (!clean) return absl::OkStatus();  // what such code computes is not worth a look
   }
-  ASSIGN_OR_RETURN(Execution execution, Execute(*backend, std::move(loaded.module), pointers, o,
+  ASSIGN_OR_RETURN(Execution execution, Execute(*client, std::move(loaded.module), pointers, o,
                                                 feeds->Queues(), /*timed=*/true, given));
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));

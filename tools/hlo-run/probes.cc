@@ -35,11 +35,11 @@ std::string WhereText(const CallPath& path) {
 class Probes {
  public:
   Probes(const RunOptions& o, const Module& module, const DeviceArguments& arguments,
-         Backend& platform, Backend* reference)
+         Client& platform, Client* reference)
       : o_(o), module_(module), arguments_(arguments), progress_(TerminalProgress()) {
     test_ = {&platform, CompileOptionsOf(o, /*reference=*/false), o.platform};
     if (reference == nullptr) {
-      interpreter_ = MakeReferenceBackend();
+      interpreter_ = Client::Create(MakeReferenceBackend());
       reference_ = {interpreter_.get(), CompileOptionsOf(o, true), "interpreter"};
     } else {
       reference_ = {reference, CompileOptionsOf(o, true), o.reference_platform};
@@ -116,7 +116,7 @@ class Probes {
     Side reference = reference_;
     if (o_.reference_platform.empty()) {  // each is run, and nothing is compared
       reference = test_;
-      test.backend = nullptr;
+      test.client = nullptr;
     }
     ASSIGN_OR_RETURN(
         const std::vector<IsolationResult> rows,
@@ -212,7 +212,7 @@ class Probes {
   const RunOptions& o_;
   const Module& module_;
   const DeviceArguments& arguments_;
-  std::unique_ptr<Backend> interpreter_;
+  std::unique_ptr<Client> interpreter_;
   Side test_, reference_;
   const ProgressCallback progress_;
 };
@@ -225,8 +225,8 @@ bool WantsProbes(const RunOptions& o) {
 }
 
 absl::Status RunProbes(const RunOptions& options, const Module& module,
-                       absl::Span<const DeviceArguments> arguments, Backend& platform,
-                       Backend* reference, bool& good) {
+                       absl::Span<const DeviceArguments> arguments, Client& platform,
+                       Client* reference, bool& good) {
   if (arguments.size() != 1) return ObserveDevices(options, module, arguments, good);
   return Probes(options, module, arguments[0], platform, reference).Run(good);
 }

@@ -22,6 +22,7 @@ class FaultyBackend final : public Backend {
       : change_(std::move(change)), right_(MakeReferenceBackend()) {}
   absl::string_view name() const override { return "faulty"; }
   const Capabilities& capabilities() const override { return right_->capabilities(); }
+  Device& device(int64_t number) override { return right_->device(number); }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
                                                       const CompileOptions& options) override {
     for (Computation* c : module->Computations())
@@ -71,7 +72,7 @@ class ProbeTest : public testing::Test {
   std::optional<Fault> Find(const std::string& text, FaultyBackend::Break change,
                             FaultKind kind = {}) {
     module_ = Parsed(text);
-    faulty_ = std::make_unique<FaultyBackend>(std::move(change));
+    faulty_ = Client::Create(std::make_unique<FaultyBackend>(std::move(change)));
     arguments_ = ArgumentsFor(*module_);
     const Side test{faulty_.get(), {}, "faulty"};
     auto fault = FindFirstFault(*module_, PointersTo(arguments_), right_, test, kind);
@@ -93,10 +94,10 @@ class ProbeTest : public testing::Test {
     }
   }
 
-  std::unique_ptr<Backend> interpreter_ = MakeReferenceBackend();
+  std::unique_ptr<Client> interpreter_ = Client::Create(MakeReferenceBackend());
   const Side right_{interpreter_.get(), {}, "interpreter"};
   std::unique_ptr<Module> module_;
-  std::unique_ptr<Backend> faulty_;
+  std::unique_ptr<Client> faulty_;
   std::vector<Literal> arguments_;
   std::vector<Literal> results_;
 };
@@ -276,7 +277,7 @@ TEST_F(ProbeTest, IsolatesARunOfAnInstruction) {
 TEST_F(ProbeTest, IsolatesEveryInstruction) {
   module_ = Parsed(kLoop);
   arguments_ = ArgumentsFor(*module_);
-  faulty_ = std::make_unique<FaultyBackend>(SubtractForAdd);
+  faulty_ = Client::Create(std::make_unique<FaultyBackend>(SubtractForAdd));
   auto rows = IsolateAll(right_, Side{faulty_.get(), {}, "faulty"}, *module_,
                          PointersTo(arguments_), CompareOptions(), nullptr);
   ASSERT_TRUE(rows.ok()) << rows.status();

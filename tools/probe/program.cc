@@ -15,15 +15,19 @@ LiteralPointers PointersTo(absl::Span<const Literal> literals) {
 absl::StatusOr<CompiledModule> CompiledModule::Make(const Side& side,
                                                     std::unique_ptr<Module> module) {
   CompiledModule program;
-  auto executable = side.backend->Compile(std::move(module), side.options);
-  if (!executable.ok()) return Annotate(executable.status(), side.name);
-  program.executable_ = *std::move(executable);
+  ClientCompileOptions options;
+  options.backend = side.options;
+  options.verify = options.serializable = false;
+  auto compiled = side.client->CompileModule(std::move(module), options);
+  if (!compiled.ok()) return Annotate(compiled.status(), side.name);
+  program.program_ = *std::move(compiled);
   return program;
 }
 
 absl::StatusOr<Literal> CompiledModule::Run(absl::Span<const Literal* const> arguments) const {
   const DeviceArguments device(arguments.begin(), arguments.end());
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, executable_->Prepare({device}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,
+                   program_->executable().Prepare({device}));
   RETURN_IF_ERROR(run->Run());
   ASSIGN_OR_RETURN(std::vector<Literal> results, run->TakeResults());
   return std::move(results.front());

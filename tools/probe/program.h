@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "backends/backend.h"
+#include "client/client.h"
 #include "ir/module.h"
 #include "types/literal.h"
 
@@ -15,7 +15,7 @@ namespace hlokit {
 
 // A platform, and how it compiles. Two sides may be one platform with different passes.
 struct Side {
-  Backend* backend = nullptr;
+  Client* client = nullptr;
   CompileOptions options;
   std::string name;
 };
@@ -30,7 +30,7 @@ class CompiledModule {
   absl::StatusOr<Literal> Run(absl::Span<const Literal* const> arguments) const;
 
  private:
-  std::unique_ptr<Executable> executable_;
+  ProgramHandle program_;
 };
 
 // The values that instructions of one computation have when it runs on some arguments: a module is

@@ -173,7 +173,7 @@ class Isolator {
     const auto expected = trusted->Run(inputs);
     if (!expected.ok()) return fail(IsolationResult::kRunError, expected.status());
     row.state = IsolationResult::kRan;
-    if (test_.backend == nullptr) return;
+    if (test_.client == nullptr) return;
     auto tested = CompiledModule::Make(test_, std::move(module));
     if (!tested.ok()) return fail(IsolationResult::kCompileError, tested.status());
     const auto actual = tested->Run(inputs);

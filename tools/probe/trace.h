@@ -54,7 +54,7 @@ absl::string_view Text(IsolationResult::State state);
 
 // Runs each distinct instruction by itself on both sides, with the values that `reference` gives
 // its operands where it first runs, and compares. Fusions, loops and the like are run whole, and
-// what loops, calls and branches run by itself as well. Without `test.backend` nothing is compared.
+// what loops, calls and branches run by itself as well. Without `test.client` nothing is compared.
 absl::StatusOr<std::vector<IsolationResult>> IsolateAll(const Side& reference, const Side& test,
                                                         const Module& module,
                                                         absl::Span<const Literal* const> arguments,

@@ -286,6 +286,7 @@ int RunFile(const std::string& path, const RunOptions& o) {
 
 int RunHloRun(const RunOptions& o) {
   EndOnSignals(kTool.data(), o.time_limit);
+  if (!o.ptx.file.empty()) return RunPtx(o);
   if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
     return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
   if (o.donate && (!o.reference_platform.empty() || !o.output_literals.empty() || WantsProbes(o)))

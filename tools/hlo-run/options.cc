@@ -16,6 +16,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-run module.hlo --reference-platform=interpreter   runs both, names the worst difference
   hlo-run snapshot.pb                                   the arguments inside, against the result inside
   hlo-run module.hlo --bisect                           names the first instruction that is wrong
+  hlo-run --ptx k.ptx --kernel=add --grid=4 --block=256 --input=x.npy --input='f32[1024]'   a GPU kernel
   hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
 
 Exit status: 0 done; 1 something differs or is wrong; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
@@ -158,16 +159,20 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit_status) {
   CLI::App app("Compiles HLO modules and runs them.", "hlo-run");
   app.add_option("files", o.files, "HLO text or protobuf, or - for standard input")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   AddCompileFlags(app, o);
   AddFeedFlags(app, o);
   AddResultFlags(app, o);
   AddExecutionFlags(app, o);
   AddProbeFlags(app, o);
   AddLimitFlags(app, o);
+  AddPtxFlags(app, o.ptx);
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
-  if (const absl::Status status = CheckInputOptions(o); !status.ok()) {
+  absl::Status status = CheckInputOptions(o);
+  if (status.ok() && o.files.empty() == o.ptx.file.empty())
+    status = absl::InvalidArgumentError(o.files.empty() ? "a module's FILE is required, or --ptx"
+                                                        : "--ptx runs no modules beside it");
+  if (!status.ok()) {
     exit_status = ReportError("hlo-run", status);
     return false;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/common/inputs.h"
+#include "tools/hlo-run/run_ptx.h"
 
 namespace hlokit {
 
@@ -47,6 +48,8 @@ struct RunOptions : InputOptions {
   bool sanitize = false;
   std::string profile;  // "table", or the file of a trace; empty: none
   bool wants_profile_table() const { return profile == "table"; }
+
+  PtxOptions ptx;  // a PTX file instead of modules
 
   // Execution.
   std::vector<std::string> load;        // libraries of custom calls

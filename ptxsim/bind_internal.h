@@ -1,0 +1,43 @@
+// The functions behind instructions.def, and those that they share.
+#pragma once
+
+#include "ptxsim/binder.h"
+#include "ptxsim/warp.h"
+
+namespace hlokit::ptx {
+
+#define HLOKIT_PTX_INSTRUCTION(mnemonic, bind, least, most, modifiers, types) void bind(Binder& b);
+#include "ptxsim/instructions.def"
+#undef HLOKIT_PTX_INSTRUCTION
+
+// `flag` where `on`, else no flag.
+inline uint32_t When(bool on, uint32_t flag) { return on ? flag : 0; }
+
+// bar.warp.sync.
+void BindWarpBarrier(Binder& b);
+// Integer and half-precision forms of arithmetic.
+void BindIntegerAdd(Binder& b);
+void BindIntegerSub(Binder& b);
+void BindIntegerMul(Binder& b);
+void BindIntegerMad(Binder& b);
+void BindIntegerDiv(Binder& b);
+void BindIntegerMin(Binder& b);
+void BindIntegerMax(Binder& b);
+void BindIntegerNeg(Binder& b);
+void BindIntegerAbs(Binder& b);
+void BindReluOf(Binder& b);
+void BindHalfAdd(Binder& b);
+void BindHalfSub(Binder& b);
+void BindHalfMul(Binder& b);
+void BindHalfFma(Binder& b);
+void BindHalfMinMax(Binder& b, bool max);
+void BindHalfSign(Binder& b, bool abs);
+void BindHalfEx2(Binder& b);
+void BindHalfTanh(Binder& b);
+
+// Bytes of memory for a lane; null after a fault (out of bounds or misaligned).
+std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,
+                      Space space, absl::string_view what);
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

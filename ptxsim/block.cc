@@ -1,0 +1,187 @@
+// Blocks: memory of their own, barriers, faults.
+#include "ptxsim/block.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ptxsim/binder.h"
+#include "support/status.h"
+
+namespace hlokit::ptx {
+
+void LaunchState::Fail(int64_t block, absl::Status status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (block < failed_block_) {
+    failed_block_ = block;
+    status_ = std::move(status);
+  }
+  stopped = true;
+}
+
+absl::Status LaunchState::Result() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return status_;
+}
+
+void LaunchState::Print(int64_t block, const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  output_[block] += text;
+}
+
+std::string LaunchState::Output() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::string all;
+  for (const auto& [block, text] : output_) all += text;
+  return all;
+}
+
+Block::Block(LaunchState& launch, int64_t index) : launch_(launch), index_(index) {
+  const LaunchOptions& o = *launch.options;
+  id_[0] = static_cast<uint32_t>(index % o.grid[0]);
+  id_[1] = static_cast<uint32_t>(index / o.grid[0] % o.grid[1]);
+  id_[2] = static_cast<uint32_t>(index / o.grid[0] / o.grid[1]);
+  thread_count_ = static_cast<int>(o.block[0] * o.block[1] * o.block[2]);
+  shared_.resize(static_cast<size_t>(launch.program->shared_bytes + o.dynamic_shared));
+  for (int first = 0; first < thread_count_; first += kLanes) {
+    warps_.push_back(std::make_unique<Warp>(*this, first / kLanes));
+    const int lanes = std::min(kLanes, thread_count_ - first);
+    warps_.back()->Start(lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1);
+  }
+}
+
+void Block::ReserveLocal(int64_t bytes) {
+  if (bytes <= local_bytes_) return;
+  // Each thread's bytes move to their new place.
+  std::vector<std::byte> grown(static_cast<size_t>(bytes * thread_count_));
+  for (int t = 0; t < thread_count_; ++t)
+    std::copy_n(local_.data() + t * local_bytes_, local_bytes_, grown.data() + t * bytes);
+  local_ = std::move(grown);
+  local_bytes_ = bytes;
+}
+
+std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int thread) {
+  const auto within = [&](std::byte* data, int64_t bytes, uint64_t offset) -> std::byte* {
+    if (offset > static_cast<uint64_t>(bytes) ||
+        static_cast<uint64_t>(size) > static_cast<uint64_t>(bytes) - offset)
+      return nullptr;
+    return data + offset;
+  };
+  if (space == Space::kGeneric && address - kSharedWindow < 3 * kWindowBytes) {
+    const uint64_t offset = address % kWindowBytes;
+    if (address < kLocalWindow) return Resolve(Space::kShared, offset, size, thread);
+    return Resolve(address < kParamWindow ? Space::kLocal : Space::kParam,
+                   address < kParamWindow ? offset : address, size, thread);
+  }
+  switch (space) {
+    case Space::kShared:
+      // Generic addresses and those with a block's rank name the same bytes.
+      if (address >= kSharedWindow && address < kLocalWindow) address -= kSharedWindow;
+      if (address >> 24 == 1) address &= (1 << 24) - 1;
+      return within(shared_.data(), shared_bytes(), address);
+    case Space::kLocal:
+      if (address >= kLocalWindow && address < kParamWindow) address -= kLocalWindow;
+      return within(local_.data() + thread * local_bytes_, local_bytes_, address);
+    case Space::kParam:
+      return within(launch_.parameters.data(), static_cast<int64_t>(launch_.parameters.size()),
+                    address - kParamWindow);
+    default:
+      break;
+  }
+  if (last_ == nullptr || address - last_->address >= static_cast<uint64_t>(last_->size))
+    last_ = launch_.memory->Find(address);
+  return last_ == nullptr ? nullptr : within(last_->data, last_->size, address - last_->address);
+}
+
+int Block::live_threads() const {
+  int threads = 0;
+  for (const auto& warp : warps_) threads += std::popcount(warp->live());
+  return threads;
+}
+
+void Block::OpenBarrierIfFull(int number) {
+  Barrier& barrier = barriers_[number];
+  if (barrier.arrived == 0) return;
+  const int expected = barrier.expected == 0 ? live_threads() : barrier.expected;
+  if (barrier.arrived < expected) return;
+  barrier.last_population = barrier.population;
+  barrier.last_all = barrier.every;
+  barrier.last_any = barrier.any;
+  barrier.arrived = barrier.population = 0;
+  barrier.every = true;
+  barrier.any = false;
+  for (const auto& warp : warps_) warp->Release(number);
+}
+
+void Block::Arrive(int number, int count, int threads) {
+  Barrier& barrier = barriers_[number];
+  barrier.expected = count;
+  barrier.arrived += threads;
+}
+
+void Block::ThreadsEnded() {
+  for (int i = 0; i <= kClusterBarrier; ++i)
+    if (barriers_[i].arrived > 0 && barriers_[i].expected == 0) OpenBarrierIfFull(i);
+}
+
+bool Block::Run(int64_t budget) {
+  bool ran = false, all_done = true;
+  for (const auto& warp : warps_) {
+    if (warp->done()) continue;
+    const int64_t before = warp->steps, threads_before = warp->thread_steps;
+    ran |= warp->Run(budget);
+    launch_.steps.fetch_add(warp->steps - before, std::memory_order_relaxed);
+    launch_.thread_steps.fetch_add(warp->thread_steps - threads_before, std::memory_order_relaxed);
+    if (launch_.stopped) return true;
+    all_done &= warp->done();
+  }
+  if (all_done) return true;
+  if (!ran) ReportDeadlock();
+  return launch_.stopped;
+}
+
+namespace {
+
+std::string Coordinates(const uint32_t id[3]) {
+  return absl::StrCat("(", id[0], ",", id[1], ",", id[2], ")");
+}
+
+}  // namespace
+
+void Block::Fault(Warp& warp, const Op& op, int lane, const std::string& what) {
+  const Function& function = *warp.code().function;
+  const auto thread = static_cast<uint32_t>(warp.ThreadOf(lane));
+  const uint32_t* size = options().block;
+  const uint32_t id[3] = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
+  absl::Status status = absl::AbortedError(
+      absl::StrCat(what, " (kernel ", program().functions[0]->function->name,
+                   function.is_entry ? "" : absl::StrCat(", function ", function.name), ", block ",
+                   Coordinates(id_), ", thread ", Coordinates(id), ")"));
+  launch_.Fail(index_, WithPlace(std::move(status), function.instructions[op.instruction].place));
+  warp.Stop();
+}
+
+// All threads wait: for a barrier that the others will not reach.
+void Block::ReportDeadlock() {
+  for (int number = 0; number <= kClusterBarrier; ++number) {
+    for (const auto& warp : warps_) {
+      uint32_t instruction = 0;
+      const LaneMask lanes = warp->WaitingLanes(number, instruction);
+      if (lanes == 0) continue;
+      const Barrier& barrier = barriers_[number];
+      Op op;
+      op.instruction = instruction;
+      warp->SelectWaiting(number);
+      Fault(*warp, op, std::countr_zero(lanes),
+            absl::StrCat("barrier ", number, " never opens: ", barrier.arrived,
+                         " threads wait at it, it waits for ",
+                         barrier.expected == 0 ? live_threads() : barrier.expected,
+                         ", and no other thread can run"));
+      return;
+    }
+  }
+  launch_.Fail(index_, Internal("threads that cannot run wait at no barrier"));
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

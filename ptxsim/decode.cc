@@ -1,0 +1,298 @@
+// Decoding of programs and functions; operands are binder.cc's.
+#include "ptxsim/decode.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "ptxsim/decode_internal.h"
+#include "support/text.h"
+
+namespace hlokit::ptx {
+namespace {
+
+int64_t RoundUp(int64_t value, int64_t align) { return (value + align - 1) / align * align; }
+
+}  // namespace
+
+ProgramDecoder::ProgramDecoder(std::shared_ptr<const Module> module, Diagnostics& out)
+    : module_(std::move(module)), out_(out), program_(std::make_unique<Program>()) {
+  program_->module = module_;
+}
+
+uint32_t ProgramDecoder::IndexOf(const Function& function) {
+  const auto next = static_cast<uint32_t>(program_->functions.size());
+  const auto [found, added] = function_indices_.emplace(&function, next);
+  if (added) {
+    program_->functions.push_back(std::make_unique<Code>());
+    program_->functions.back()->function = &function;
+  }
+  return found->second;
+}
+
+const ProgramDecoder::Place* ProgramDecoder::FindVariable(absl::string_view name) const {
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+ProgramDecoder::Place ProgramDecoder::PlaceVariable(const Variable& variable) {
+  Place place;
+  place.space = variable.space;
+  const int64_t size = variable.ByteSize();
+  if (variable.space == Space::kShared) {
+    if (size == 0) {  // dynamic: behind all others, once those are known
+      place.is_dynamic = true;
+      return place;
+    }
+    program_->shared_bytes = RoundUp(program_->shared_bytes, variable.align);
+    place.address = static_cast<uint64_t>(program_->shared_bytes);
+    program_->shared_bytes += size;
+    return place;
+  }
+  auto& image = program_->global_image;
+  const int64_t offset = RoundUp(static_cast<int64_t>(image.size()), std::max(variable.align, 16));
+  constexpr int64_t kMaxImage = int64_t{1} << 31;
+  if (offset + size > kMaxImage) {
+    out_.Error(variable.place, "", "variables of more than ", kMaxImage, " bytes");
+    return place;
+  }
+  image.resize(offset + size);
+  program_->globals.push_back({variable.name, offset, size});
+  images_.push_back({&variable, offset});
+  place.address = kImageWindow + static_cast<uint64_t>(offset);
+  return place;
+}
+
+void ProgramDecoder::LayOutModule() {
+  for (const Variable& variable : module_->variables) {
+    // A declaration beside a definition of the same name stands for it.
+    if (variables_.contains(variable.name) && variable.is_extern) continue;
+    variables_[variable.name] = PlaceVariable(variable);
+  }
+}
+
+void ProgramDecoder::FillImage(const Variable& variable, int64_t offset) {
+  for (const Initializer& value : variable.values) {
+    if (value.symbol.empty()) {
+      std::memcpy(&program_->global_image[offset + value.at], &value.bits,
+                  std::min<size_t>(value.size, sizeof(value.bits)));
+      continue;
+    }
+    uint64_t address = 0;
+    if (const Place* place = FindVariable(value.symbol); place != nullptr) {
+      address = place->address;
+      if (value.generic && place->space == Space::kShared) address += kSharedWindow;
+    } else if (const Function* function = module_->FindFunction(value.symbol);
+               function != nullptr) {
+      address = kCodeWindow + 16 * uint64_t{IndexOf(*function)};
+    } else {
+      out_.Error(value.place, "", "`", value.symbol, "` is no variable or function");
+      continue;
+    }
+    address += value.bits;
+    std::memcpy(&program_->global_image[offset + value.at], &address,
+                std::min<size_t>(value.size, sizeof(address)));
+  }
+}
+
+void ProgramDecoder::LayOutParameters(const Function& kernel) {
+  int64_t at = 0;
+  for (const Variable& variable : kernel.parameters) {
+    at = RoundUp(at, variable.align);
+    const int64_t size = variable.ByteSize();
+    program_->parameters.push_back({variable.name, variable.type,
+                                    variable.is_array || variable.vector > 1, variable.is_pointer,
+                                    at, size});
+    at += size;
+  }
+  program_->parameter_bytes = at;
+}
+
+std::unique_ptr<Program> ProgramDecoder::Run(const Function& kernel) {
+  LayOutModule();
+  LayOutParameters(kernel);
+  IndexOf(kernel);
+  // Initializers name functions, and functions others: both lists grow while they are walked.
+  for (size_t i = 0, filled = 0; i < program_->functions.size(); ++i) {
+    const Function& function = *program_->functions[i]->function;
+    if (function.is_defined) program_->functions[i] = FunctionDecoder(*this, function).Run();
+    for (; filled < images_.size(); ++filled)
+      FillImage(*images_[filled].first, images_[filled].second);
+  }
+  if (!out_.ok()) return nullptr;
+  program_->shared_bytes = RoundUp(program_->shared_bytes, 16);
+  return std::move(program_);
+}
+
+FunctionDecoder::FunctionDecoder(ProgramDecoder& program, const Function& function)
+    : program_(program),
+      function_(function),
+      code_(std::make_unique<Code>()),
+      registers_(function.registers.size()) {
+  code_->function = &function;
+}
+
+uint32_t FunctionDecoder::NewColumn(int bytes) {
+  const uint32_t at = code_->frame_bytes;
+  code_->frame_bytes += static_cast<uint32_t>(RoundUp(bytes == 0 ? 4 : bytes * kLanes, 64));
+  return at;
+}
+
+uint32_t FunctionDecoder::Constant(uint64_t bits, uint64_t high, int bytes, bool is_dynamic) {
+  if (bytes == 0) bits = bits != 0 ? kAllLanes : 0;
+  const std::string key = absl::StrCat(bits, ",", high, ",", bytes, is_dynamic ? "d" : "");
+  const auto [found, added] = constants_.emplace(key, 0);
+  if (added) {
+    found->second = NewColumn(bytes);
+    code_->constants.push_back(
+        {found->second, static_cast<uint8_t>(bytes), is_dynamic, bits, high});
+  }
+  return found->second;
+}
+
+Slot FunctionDecoder::RegisterColumn(uint32_t index) {
+  Slot& slot = registers_[index];
+  if (slot.at == kNoSlot) {
+    const RegisterInfo& info = function_.registers[index];
+    slot.bytes = info.type == Type::kPred ? 0 : static_cast<uint8_t>(BytesOf(info.type));
+    slot.at = NewColumn(slot.bytes);
+    for (int i = 1; i < info.vector; ++i) NewColumn(slot.bytes);
+  }
+  return slot;
+}
+
+uint32_t FunctionDecoder::CarryColumn() {
+  if (carry_ == kNoSlot) carry_ = NewColumn(0);
+  return carry_;
+}
+
+int64_t FunctionDecoder::FormalOffset(absl::string_view name) const {
+  const auto found = formals_.find(name);
+  return found == formals_.end() ? -1 : found->second;
+}
+
+// .local and .param variables lie in the thread's frame; others in the module's memory.
+void FunctionDecoder::LayOutLocals() {
+  for (const Variable& variable : function_.variables) {
+    local_offsets_.push_back(-1);
+    places_.emplace_back();
+    if (variable.space == Space::kLocal || variable.space == Space::kParam) {
+      code_->local_bytes = RoundUp(code_->local_bytes, variable.align);
+      local_offsets_.back() = code_->local_bytes;
+      code_->local_bytes += variable.ByteSize();
+      constexpr int64_t kMaxLocal = 1 << 24;
+      if (code_->local_bytes <= kMaxLocal) continue;
+      program_.out().Error(variable.place, "", "more than ", kMaxLocal,
+                           " bytes of local memory for each thread");
+      code_->local_bytes = 0;
+    } else {
+      places_.back() = program_.PlaceVariable(variable);
+    }
+  }
+}
+
+void FunctionDecoder::LayOutFormals() {
+  if (function_.is_entry) return;
+  const auto lay_out = [&](const std::vector<Variable>& variables, std::vector<CallValue>& values) {
+    for (const Variable& variable : variables) {
+      CallValue value;
+      value.bytes = variable.ByteSize();
+      if (variable.space == Space::kRegister) {
+        Symbol storage;
+        const Symbol* symbol = Find(variable.name, 0, storage);
+        if (symbol != nullptr) value.slot = RegisterColumn(symbol->index);
+      } else {
+        code_->local_bytes = RoundUp(code_->local_bytes, variable.align);
+        value.local = code_->local_bytes;
+        formals_[variable.name] = value.local;
+        code_->local_bytes += value.bytes;
+      }
+      values.push_back(value);
+    }
+  };
+  lay_out(function_.parameters, code_->parameters);
+  lay_out(function_.results, code_->results);
+}
+
+std::unique_ptr<Code> FunctionDecoder::Run() {
+  LayOutLocals();
+  LayOutFormals();
+  for (uint32_t i = 0; i < function_.instructions.size(); ++i) {
+    first_op_.push_back(static_cast<uint32_t>(code_->ops.size()));
+    DecodeInstruction(i);
+    if (program_.out().full()) break;
+  }
+  // A function ends where its text does.
+  first_op_.resize(function_.instructions.size() + 1, static_cast<uint32_t>(code_->ops.size()));
+  Op end;
+  end.kind = function_.is_entry ? Op::kExit : Op::kReturn;
+  end.instruction = static_cast<uint32_t>(std::max<size_t>(1, function_.instructions.size()) - 1);
+  code_->ops.push_back(end);
+  code_->local_bytes = RoundUp(code_->local_bytes, 16);
+  FixTargets();
+  ComputeOrder(*code_);
+  return std::move(code_);
+}
+
+uint32_t FunctionDecoder::AddTarget(uint32_t label) {
+  target_fixups_.push_back({static_cast<uint32_t>(code_->targets.size()), label});
+  code_->targets.push_back(0);
+  return static_cast<uint32_t>(code_->targets.size() - 1);
+}
+
+void FunctionDecoder::FixTargets() {
+  for (const auto& [op, label] : fixups_)
+    code_->ops[op].target = first_op_[function_.labels[label]];
+  for (const auto& [at, label] : target_fixups_)
+    code_->targets[at] = first_op_[function_.labels[label]];
+}
+
+// Holds modifiers and the number of operands to the instruction's row.
+bool FunctionDecoder::CheckForm(const Instruction& instruction) {
+  const InstructionRow& row = *FindInstruction(instruction.opcode);
+  const int count = static_cast<int>(instruction.operands.size());
+  if (count < row.min_operands || count > row.max_operands) {
+    program_.out().Error(
+        instruction.place, "", instruction.opcode, " takes ", row.min_operands,
+        row.max_operands > row.min_operands ? absl::StrCat(" to ", row.max_operands) : "",
+        " operands, found ", count);
+    return false;
+  }
+  const auto has = [](absl::string_view list, absl::string_view word) {
+    for (absl::string_view entry : absl::StrSplit(list, ' ', absl::SkipEmpty()))
+      if (entry == word) return true;
+    return false;
+  };
+  for (absl::string_view modifier : instruction.modifiers) {
+    const bool is_type = TypeNamed(modifier).has_value();
+    if (has(row.modifiers, modifier) || (is_type && (row.types == "*" || has(row.types, modifier))))
+      continue;
+    program_.out().Error(instruction.place, "", "instruction `", instruction.opcode,
+                         "` is not supported with `.", modifier, "`");
+    return false;
+  }
+  return true;
+}
+
+void FunctionDecoder::DecodeInstruction(uint32_t index) {
+  const Instruction& instruction = function_.instructions[index];
+  const InstructionRow* row = FindInstruction(instruction.opcode);
+  if (row == nullptr) {
+    program_.out().Error(instruction.place, "", "instruction `", instruction.opcode,
+                         "` is not supported");
+    return;
+  }
+  if (!CheckForm(instruction)) return;
+  Binder binder(*this, instruction, index);
+  row->bind(binder);
+  binder.Finish();
+}
+
+std::unique_ptr<Program> DecodeKernel(std::shared_ptr<const Module> module, const Function& kernel,
+                                      Diagnostics& out) {
+  return ProgramDecoder(std::move(module), out).Run(kernel);
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,462 @@
+// f32 and f64 arithmetic: ISA, "Floating-Point Instructions".
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/lanes.h"
+#include "ptxsim/rounding.h"
+
+namespace hlokit::ptx {
+namespace {
+
+// What an operation does to its operands and result beside computing.
+enum FloatFlags : uint32_t { kPlain = 0, kFtz = 1, kSat = 2 };
+
+template <typename T>
+T Saturate(T x) {
+  return x > 0 ? (x < 1 ? x : T(1)) : T(0);
+}  // NaN: +0
+
+struct AddF {
+  template <typename T>
+  static T Do(T a, T b, T) {
+    return a + b;
+  }
+};
+struct SubF {
+  template <typename T>
+  static T Do(T a, T b, T) {
+    return a - b;
+  }
+};
+struct MulF {
+  template <typename T>
+  static T Do(T a, T b, T) {
+    return a * b;
+  }
+};
+struct FmaF {
+  template <typename T>
+  static T Do(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
+};
+struct DivF {
+  template <typename T>
+  static T Do(T a, T b, T) {
+    return a / b;
+  }
+};
+struct SqrtF {
+  template <typename T>
+  static T Do(T a, T, T) {
+    return std::sqrt(a);
+  }
+};
+struct RcpF {
+  template <typename T>
+  static T Do(T a, T, T) {
+    return T(1) / a;
+  }
+};
+struct NegF {
+  template <typename T>
+  static T Do(T a, T, T) {
+    return -a;
+  }
+};
+struct AbsF {
+  template <typename T>
+  static T Do(T a, T, T) {
+    return std::fabs(a);
+  }
+};
+
+template <typename T, uint32_t kFlags>
+T Enter(T x) {
+  if constexpr (sizeof(T) == 4 && (kFlags & kFtz) != 0) return FlushF32(x);
+  return x;
+}
+template <typename T, uint32_t kFlags>
+T Leave(T x) {
+  if constexpr (sizeof(T) == 4) {
+    if constexpr ((kFlags & kFtz) != 0) x = FlushF32(x);
+    if constexpr ((kFlags & kSat) == 0) x = CanonicalNan(x);
+  }
+  if constexpr ((kFlags & kSat) != 0) x = Saturate(x);
+  return x;
+}
+
+template <typename F, typename T, int kArity, uint32_t kFlags>
+void Arithmetic(const Op& op, std::byte* frame, void* result) {
+  const T* a = In<T>(frame, op.a);
+  const T* b = In<T>(frame, kArity > 1 ? op.b : op.a);
+  const T* c = In<T>(frame, kArity > 2 ? op.c : op.a);
+  T* d = static_cast<T*>(result);
+  HLOKIT_LANES(i)
+  d[i] = Leave<T, kFlags>(
+      F::template Do<T>(Enter<T, kFlags>(a[i]), Enter<T, kFlags>(b[i]), Enter<T, kFlags>(c[i])));
+}
+// The same in the rounding mode op.mode.
+template <typename F, typename T, int kArity, uint32_t kFlags>
+void Rounded(const Op& op, std::byte* frame, void* result) {
+  const RoundingScope scope(static_cast<Rounding>(op.mode));
+  Arithmetic<F, T, kArity, kFlags>(op, frame, result);
+}
+
+template <typename F, typename T, int kArity>
+Eval ArithmeticOf(uint32_t flags, bool rounded) {
+  switch (flags) {
+    case kPlain:
+      return rounded ? &Rounded<F, T, kArity, 0> : &Arithmetic<F, T, kArity, 0>;
+    case kFtz:
+      return rounded ? &Rounded<F, T, kArity, 1> : &Arithmetic<F, T, kArity, 1>;
+    case kSat:
+      return rounded ? &Rounded<F, T, kArity, 2> : &Arithmetic<F, T, kArity, 2>;
+    default:
+      return rounded ? &Rounded<F, T, kArity, 3> : &Arithmetic<F, T, kArity, 3>;
+  }
+}
+
+Rounding RoundingOf(const Binder& b) {
+  if (b.Has("rz")) return Rounding::kZero;
+  if (b.Has("rm")) return Rounding::kDown;
+  if (b.Has("rp")) return Rounding::kUp;
+  return Rounding::kNearest;
+}
+uint32_t FlagsOf(const Binder& b) { return When(b.Has("ftz"), kFtz) | When(b.Has("sat"), kSat); }
+
+// `add.f32x2` and its like do both halves of 64-bit registers.
+template <typename F, int kArity>
+void Pairs(const Op& op, std::byte* frame, void* result) {
+  const float* a = In<float>(frame, op.a);
+  const float* b = In<float>(frame, kArity > 1 ? op.b : op.a);
+  const float* c = In<float>(frame, kArity > 2 ? op.c : op.a);
+  float* d = static_cast<float*>(result);
+  const bool flush = op.flags & kFtz;
+  const RoundingScope scope(static_cast<Rounding>(op.mode));
+  for (int i = 0; i < 2 * kLanes; ++i) {
+    const auto in = [&](float x) { return flush ? FlushF32(x) : x; };
+    const float x = F::template Do<float>(in(a[i]), in(b[i]), in(c[i]));
+    d[i] = CanonicalNan(flush ? FlushF32(x) : x);
+  }
+}
+
+template <typename F, int kArity>
+void BindArithmetic(Binder& b) {
+  Type type = b.type();
+  const Rounding rounding = RoundingOf(b);
+  const bool rounded = rounding != Rounding::kNearest;
+  Eval eval = nullptr;
+  if (type == Type::kF32) eval = ArithmeticOf<F, float, kArity>(FlagsOf(b), rounded);
+  if (type == Type::kF64)
+    eval = rounded ? Eval(&Rounded<F, double, kArity, 0>) : Eval(&Arithmetic<F, double, kArity, 0>);
+  if (type == Type::kF32x2) eval = &Pairs<F, kArity>;
+  if (eval == nullptr) return b.Unsupported();
+  if (b.size() != kArity + 1) return b.Unsupported();
+  Op op = b.MakeEval(eval, type, 0);
+  op.mode = static_cast<uint8_t>(rounding);
+  op.flags = FlagsOf(b);
+  op.a = b.Source(1, type);
+  if (kArity > 1) op.b = b.Source(2, type);
+  if (kArity > 2) op.c = b.Source(3, type);
+  op.d = b.Result(0, type);
+  if (!b.failed()) b.Emit(op);
+}
+
+// min and max: the number where one operand is NaN, or NaN with .NaN; -0 is below +0.
+struct MinMaxMode {
+  enum : uint32_t { kMax = 4, kNanModifier = 8, kXorSignAbs = 16, kThree = 32 };
+};
+template <typename T, typename U>
+T MinMax(T a, T b, uint32_t flags) {
+  if (flags & kFtz) {
+    if constexpr (sizeof(T) == 4) {
+      a = FlushF32(a);
+      b = FlushF32(b);
+    }
+  }
+  constexpr U kSign = U{1} << (8 * sizeof(T) - 1);
+  U sign = 0;
+  if (flags & MinMaxMode::kXorSignAbs) {
+    sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & kSign;
+    a = std::fabs(a);
+    b = std::fabs(b);
+  }
+  const T nan =
+      sizeof(T) == 4 ? T(std::bit_cast<float>(0x7fffffffu)) : std::numeric_limits<T>::quiet_NaN();
+  T d;
+  if (a != a || b != b) {
+    if ((flags & MinMaxMode::kNanModifier) || (a != a && b != b)) {
+      U bits = sizeof(T) == 4 ? U(0x7fffffffu) : std::bit_cast<U>(nan);
+      return std::bit_cast<T>(bits);
+    }
+    d = a != a ? b : a;
+  } else if (a == b) {  // zeros of both signs
+    const bool a_negative = std::bit_cast<U>(a) & kSign;
+    d = (flags & MinMaxMode::kMax) ? (a_negative ? b : a) : (a_negative ? a : b);
+  } else {
+    d = (a < b) == !(flags & MinMaxMode::kMax) ? a : b;
+  }
+  return std::bit_cast<T>(U(std::bit_cast<U>(d) | sign));
+}
+template <typename T, typename U>
+void MinMaxLanes(const Op& op, std::byte* frame, void* result) {
+  const T* a = In<T>(frame, op.a);
+  const T* b = In<T>(frame, op.b);
+  const T* c = In<T>(frame, op.c);
+  T* d = static_cast<T*>(result);
+  const uint32_t flags = op.flags;
+  HLOKIT_LANES(i) {
+    T x = MinMax<T, U>(a[i], b[i], flags);
+    if (flags & MinMaxMode::kThree) x = MinMax<T, U>(x, c[i], flags);
+    d[i] = x;
+  }
+}
+void BindMinMax(Binder& b, bool max) {
+  const Type type = b.type();
+  Eval eval = nullptr;
+  if (type == Type::kF32) eval = &MinMaxLanes<float, uint32_t>;
+  if (type == Type::kF64) eval = &MinMaxLanes<double, uint64_t>;
+  if (eval == nullptr) return b.Unsupported();
+  Op op = b.MakeEval(eval, type, 0);
+  op.flags = When(max, MinMaxMode::kMax) | When(b.Has("ftz"), kFtz) |
+             When(b.Has("NaN"), MinMaxMode::kNanModifier) |
+             When(b.Has("xorsign"), MinMaxMode::kXorSignAbs) |
+             When(b.size() == 4, MinMaxMode::kThree);
+  op.a = b.Source(1, type);
+  op.b = b.Source(2, type);
+  op.c = b.size() == 4 ? b.Source(3, type) : op.a;
+  op.d = b.Result(0, type);
+  if (!b.failed()) b.Emit(op);
+}
+
+// Approximations: the correctly rounded result, or within an ulp of it, well inside PTX's bounds.
+struct SinA {
+  static float Do(float x) { return std::isinf(x) ? NAN : float(std::sin(double(x))); }
+};
+struct CosA {
+  static float Do(float x) { return std::isinf(x) ? NAN : float(std::cos(double(x))); }
+};
+struct Lg2A {
+  static float Do(float x) { return float(std::log2(double(x))); }
+};
+struct Ex2A {
+  static float Do(float x) { return float(std::exp2(double(x))); }
+};
+struct TanhA {
+  static float Do(float x) { return float(std::tanh(double(x))); }
+};
+struct RsqrtA {
+  static float Do(float x) { return float(1 / std::sqrt(double(x))); }
+};
+struct SqrtA {
+  static float Do(float x) { return std::sqrt(x); }
+};
+struct RcpA {
+  static float Do(float x) { return 1 / x; }
+};
+
+template <typename F, bool kFlush>
+void Approximate(const Op& op, std::byte* frame, void* result) {
+  const float* a = In<float>(frame, op.a);
+  float* d = static_cast<float*>(result);
+  for (int i = 0; i < kLanes; ++i) {
+    const float x = F::Do(kFlush ? FlushF32(a[i]) : a[i]);
+    d[i] = CanonicalNan(kFlush ? FlushF32(x) : x);
+  }
+}
+template <typename F>
+void BindApproximate(Binder& b) {
+  if (b.type() != Type::kF32) return b.Unsupported();
+  b.Map(b.Has("ftz") ? Eval(&Approximate<F, true>) : Eval(&Approximate<F, false>), Type::kF32,
+        {Type::kF32});
+}
+
+// .approx.ftz.f64 works on the upper 32 bits of its operand; the lower ones of the result are 0.
+template <typename F>
+struct ApproximateF64 {
+  static double Do(double x) {
+    const uint64_t upper = std::bit_cast<uint64_t>(x) & 0xffffffff00000000u;
+    double cut = std::bit_cast<double>(upper);
+    if (std::fabs(cut) < std::numeric_limits<double>::min()) cut = std::copysign(0.0, cut);
+    double value = F::Do(cut);
+    if (std::fabs(value) < std::numeric_limits<double>::min()) value = std::copysign(0.0, value);
+    if (value != value) return std::bit_cast<double>(0x7fffffff00000000u);
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & 0xffffffff00000000u);
+  }
+};
+struct RcpD {
+  static double Do(double x) { return 1 / x; }
+};
+struct RsqrtD {
+  static double Do(double x) { return 1 / std::sqrt(x); }
+};
+
+// ISA, div.approx: for a divisor of 2^126 to 2^128 the quotient is 0, or NaN of an infinity.
+struct DivApprox {
+  static float Do(float a, float b) {
+    const float size = std::fabs(b);
+    if (size > 0x1p126f && size < HUGE_VALF)
+      return std::isinf(a) ? NAN : std::copysign(0.0f, a) * std::copysign(1.0f, b);
+    return a / b;
+  }
+};
+struct DivFull {
+  static float Do(float a, float b) { return a / b; }
+};
+template <typename F, bool kFlush>
+void Quotient(const Op& op, std::byte* frame, void* result) {
+  const float* a = In<float>(frame, op.a);
+  const float* b = In<float>(frame, op.b);
+  float* d = static_cast<float*>(result);
+  HLOKIT_LANES(i) {
+    const float x = kFlush ? FlushF32(a[i]) : a[i], y = kFlush ? FlushF32(b[i]) : b[i];
+    const float q = F::Do(x, y);
+    d[i] = CanonicalNan(kFlush ? FlushF32(q) : q);
+  }
+}
+
+template <typename T, typename U>
+struct Copysign {
+  // d has a's sign and b's magnitude.
+  static U Do(U a, U b) {
+    constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
+    return (a & kSign) | (b & ~kSign);
+  }
+};
+
+enum TestKind { kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
+template <typename T, TestKind kKind>
+void Test(const Op& op, std::byte* frame, void* result) {
+  const T* a = In<T>(frame, op.a);
+  uint8_t lanes[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    const int kind = std::fpclassify(a[i]);
+    lanes[i] = kKind == kFinite       ? kind != FP_NAN && kind != FP_INFINITE
+               : kKind == kInfinite   ? kind == FP_INFINITE
+               : kKind == kNumber     ? kind != FP_NAN
+               : kKind == kNotANumber ? kind == FP_NAN
+               // ISA: zero counts as normal.
+               : kKind == kNormal ? kind == FP_NORMAL || kind == FP_ZERO
+                                  : kind == FP_SUBNORMAL;
+  }
+  *static_cast<LaneMask*>(result) = PackBits(lanes);
+}
+template <typename T>
+Eval TestOf(const Binder& b) {
+  if (b.Has("finite")) return &Test<T, kFinite>;
+  if (b.Has("infinite")) return &Test<T, kInfinite>;
+  if (b.Has("number")) return &Test<T, kNumber>;
+  if (b.Has("notanumber")) return &Test<T, kNotANumber>;
+  if (b.Has("normal")) return &Test<T, kNormal>;
+  if (b.Has("subnormal")) return &Test<T, kSubnormal>;
+  return nullptr;
+}
+
+// Sign operations are those of bits; .ftz flushes first. NaN keeps its bits.
+template <bool kAbs, bool kFlush>
+struct SignF32 {
+  static uint32_t Do(uint32_t a) {
+    if (kFlush && (a & 0x7f800000u) == 0) a &= 0x80000000u;
+    return kAbs ? a & 0x7fffffffu : a ^ 0x80000000u;
+  }
+};
+template <bool kAbs>
+struct SignF64 {
+  static uint64_t Do(uint64_t a) {
+    return kAbs ? a & ~(uint64_t{1} << 63) : a ^ (uint64_t{1} << 63);
+  }
+};
+template <bool kAbs>
+void BindSign(Binder& b) {
+  const Type type = b.type();
+  if (type == Type::kF64) return b.Map(&Unary<SignF64<kAbs>, uint64_t, uint64_t>, type, {type});
+  if (type != Type::kF32) return b.Unsupported();
+  b.Map(b.Has("ftz") ? Eval(&Unary<SignF32<kAbs, true>, uint32_t, uint32_t>)
+                     : Eval(&Unary<SignF32<kAbs, false>, uint32_t, uint32_t>),
+        type, {type});
+}
+
+bool IsHalfType(Type t) {
+  return t == Type::kF16 || t == Type::kF16x2 || t == Type::kBF16 || t == Type::kBF16x2;
+}
+
+}  // namespace
+
+void BindAdd(Binder& b) {
+  if (IsHalfType(b.type())) return b.type(1) == Type::kNone ? BindHalfAdd(b) : b.Unsupported();
+  IsFloat(b.type()) ? BindArithmetic<AddF, 2>(b) : BindIntegerAdd(b);
+}
+void BindSub(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfSub(b);
+  IsFloat(b.type()) ? BindArithmetic<SubF, 2>(b) : BindIntegerSub(b);
+}
+void BindMul(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfMul(b);
+  IsFloat(b.type()) ? BindArithmetic<MulF, 2>(b) : BindIntegerMul(b);
+}
+void BindFma(Binder& b) { IsHalfType(b.type()) ? BindHalfFma(b) : BindArithmetic<FmaF, 3>(b); }
+void BindMad(Binder& b) { IsFloat(b.type()) ? BindArithmetic<FmaF, 3>(b) : BindIntegerMad(b); }
+void BindMin(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfMinMax(b, false);
+  IsFloat(b.type()) ? BindMinMax(b, false) : BindIntegerMin(b);
+}
+void BindMax(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfMinMax(b, true);
+  IsFloat(b.type()) ? BindMinMax(b, true) : BindIntegerMax(b);
+}
+void BindNeg(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfSign(b, false);
+  IsFloat(b.type()) ? BindSign<false>(b) : BindIntegerNeg(b);
+}
+void BindAbs(Binder& b) {
+  if (IsHalfType(b.type())) return BindHalfSign(b, true);
+  IsFloat(b.type()) ? BindSign<true>(b) : BindIntegerAbs(b);
+}
+void BindDiv(Binder& b) {
+  if (!IsFloat(b.type())) return BindIntegerDiv(b);
+  const bool flush = b.Has("ftz");
+  const Type t = b.type();
+  if (b.Has("approx") && t == Type::kF32)
+    return b.Map(flush ? Eval(&Quotient<DivApprox, true>) : Eval(&Quotient<DivApprox, false>), t,
+                 {t, t});
+  if (b.Has("full") && t == Type::kF32)
+    return b.Map(flush ? Eval(&Quotient<DivFull, true>) : Eval(&Quotient<DivFull, false>), t,
+                 {t, t});
+  BindArithmetic<DivF, 2>(b);
+}
+void BindRcp(Binder& b) {
+  if (b.Has("approx") && b.type() == Type::kF64)
+    return b.Map(&Unary<ApproximateF64<RcpD>, double, double>, Type::kF64, {Type::kF64});
+  b.Has("approx") ? BindApproximate<RcpA>(b) : BindArithmetic<RcpF, 1>(b);
+}
+void BindSqrt(Binder& b) {
+  b.Has("approx") ? BindApproximate<SqrtA>(b) : BindArithmetic<SqrtF, 1>(b);
+}
+void BindRsqrt(Binder& b) {
+  if (b.type() == Type::kF64) {
+    if (b.Has("ftz"))
+      return b.Map(&Unary<ApproximateF64<RsqrtD>, double, double>, Type::kF64, {Type::kF64});
+    return b.Map(&Unary<RsqrtD, double, double>, Type::kF64, {Type::kF64});
+  }
+  BindApproximate<RsqrtA>(b);
+}
+void BindSin(Binder& b) { BindApproximate<SinA>(b); }
+void BindCos(Binder& b) { BindApproximate<CosA>(b); }
+void BindLg2(Binder& b) { BindApproximate<Lg2A>(b); }
+void BindEx2(Binder& b) { IsHalfType(b.type()) ? BindHalfEx2(b) : BindApproximate<Ex2A>(b); }
+void BindTanh(Binder& b) { IsHalfType(b.type()) ? BindHalfTanh(b) : BindApproximate<TanhA>(b); }
+void BindCopysign(Binder& b) {
+  const Type t = b.type();
+  b.Map(t == Type::kF64 ? Eval(&Binary<Copysign<double, uint64_t>, uint64_t, uint64_t, uint64_t>)
+                        : Eval(&Binary<Copysign<float, uint32_t>, uint32_t, uint32_t, uint32_t>),
+        t, {t, t});
+}
+void BindTestp(Binder& b) {
+  b.Map(b.type() == Type::kF64 ? TestOf<double>(b) : TestOf<float>(b), Type::kPred, {b.type()});
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,175 @@
+// f16, bf16 and their pairs: computed in double with one rounding to the narrow format.
+#include <cmath>
+#include <cstdint>
+
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/lanes.h"
+#include "ptxsim/rounding.h"
+
+namespace hlokit::ptx {
+namespace {
+
+enum HalfFlags : uint32_t {
+  kFtz = 1,
+  kSat = 2,
+  kRelu = 4,
+  kMax = 8,
+  kNanModifier = 16,
+  kXorSign = 32,
+  kThree = 64
+};
+
+struct F16 {
+  static constexpr uint16_t kNan = 0x7fff;
+  static constexpr uint16_t kExponent = 0x7c00;
+  static float Read(uint16_t bits) { return F16Value(bits); }
+  static uint16_t Write(double x) { return RoundToF16(x); }
+};
+struct BF16 {
+  static constexpr uint16_t kNan = 0x7fff;
+  static constexpr uint16_t kExponent = 0x7f80;
+  static float Read(uint16_t bits) { return BF16Value(bits); }
+  static uint16_t Write(double x) { return RoundToBF16(x); }
+};
+
+template <typename H>
+uint16_t Flush(uint16_t bits, uint32_t flags) {
+  return (flags & kFtz) && (bits & H::kExponent) == 0 ? bits & 0x8000 : bits;
+}
+
+// Products and sums of narrow values; sums are rounded to odd, so the second rounding is harmless.
+struct AddH {
+  static double Do(double a, double b, double) { return AddToOdd(a, b); }
+};
+struct SubH {
+  static double Do(double a, double b, double) { return AddToOdd(a, -b); }
+};
+struct MulH {
+  static double Do(double a, double b, double) { return a * b; }
+};
+struct FmaH {
+  static double Do(double a, double b, double c) { return AddToOdd(a * b, c); }
+};
+struct Ex2H {
+  static double Do(double a, double, double) { return std::exp2(a); }
+};
+struct TanhH {
+  static double Do(double a, double, double) { return std::tanh(a); }
+};
+
+template <typename H>
+uint16_t Leave(double x, uint32_t flags) {
+  if (flags & kSat) x = x > 0 ? std::min(x, 1.0) : 0.0;
+  // relu: negative values become +0; NaN stays NaN.
+  if ((flags & kRelu) && (x < 0 || (x == 0 && std::signbit(x)))) x = 0;
+  return Flush<H>(H::Write(x), flags);
+}
+
+template <typename F, typename H, int kArity>
+void Compute(const Op& op, std::byte* frame, void* result) {
+  const uint16_t* a = In<uint16_t>(frame, op.a);
+  const uint16_t* b = In<uint16_t>(frame, kArity > 1 ? op.b : op.a);
+  const uint16_t* c = In<uint16_t>(frame, kArity > 2 ? op.c : op.a);
+  uint16_t* d = static_cast<uint16_t*>(result);
+  const uint32_t flags = op.flags;
+  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;  // pairs lie side by side
+  for (int i = 0; i < count; ++i)
+    d[i] = Leave<H>(F::Do(H::Read(Flush<H>(a[i], flags)), H::Read(Flush<H>(b[i], flags)),
+                          H::Read(Flush<H>(c[i], flags))),
+                    flags);
+}
+
+template <typename H>
+uint16_t MinMax(uint16_t a, uint16_t b, uint32_t flags) {
+  a = Flush<H>(a, flags);
+  b = Flush<H>(b, flags);
+  uint16_t sign = 0;
+  if (flags & kXorSign) {
+    sign = (a ^ b) & 0x8000;
+    a &= 0x7fff;
+    b &= 0x7fff;
+  }
+  const float x = H::Read(a), y = H::Read(b);
+  if (x != x || y != y) {
+    if ((flags & kNanModifier) || (x != x && y != y)) return H::kNan;
+    return (x != x ? b : a) | sign;
+  }
+  if (x == y) return ((flags & kMax) ? (a & 0x8000 ? b : a) : (a & 0x8000 ? a : b)) | sign;
+  return ((x < y) == !(flags & kMax) ? a : b) | sign;
+}
+template <typename H>
+void MinMaxLanes(const Op& op, std::byte* frame, void* result) {
+  const uint16_t* a = In<uint16_t>(frame, op.a);
+  const uint16_t* b = In<uint16_t>(frame, op.b);
+  const uint16_t* c = In<uint16_t>(frame, op.c);
+  uint16_t* d = static_cast<uint16_t*>(result);
+  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
+  for (int i = 0; i < count; ++i) {
+    uint16_t x = MinMax<H>(a[i], b[i], op.flags);
+    if (op.flags & kThree) x = MinMax<H>(x, c[i], op.flags);
+    d[i] = x;
+  }
+}
+
+bool IsBrain(Type t) { return t == Type::kBF16 || t == Type::kBF16x2; }
+
+uint32_t FlagsOf(const Binder& b) {
+  return When(b.Has("ftz"), kFtz) | When(b.Has("sat"), kSat) | When(b.Has("relu"), kRelu);
+}
+
+void BindHalf(Binder& b, Eval eval, int arity, uint32_t flags) {
+  const Type type = b.type();
+  if (b.size() != arity + 1) return b.Unsupported();
+  Op op = b.MakeEval(eval, type, 0);
+  op.flags = flags;
+  op.a = b.Source(1, type);
+  if (arity > 1) op.b = b.Source(2, type);
+  op.c = arity > 2 ? b.Source(3, type) : op.a;
+  op.d = b.Result(0, type);
+  if (!b.failed()) b.Emit(op);
+}
+template <typename F, int kArity>
+void BindHalf(Binder& b) {
+  BindHalf(b, IsBrain(b.type()) ? Eval(&Compute<F, BF16, kArity>) : Eval(&Compute<F, F16, kArity>),
+           kArity, FlagsOf(b));
+}
+
+// Sign bits of both halves of a word.
+template <typename H, bool kAbs>
+void SignLanes(const Op& op, std::byte* frame, void* result) {
+  const uint16_t* a = In<uint16_t>(frame, op.a);
+  uint16_t* d = static_cast<uint16_t*>(result);
+  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
+  for (int i = 0; i < count; ++i) {
+    const uint16_t x = Flush<H>(a[i], op.flags);
+    d[i] = kAbs ? x & 0x7fff : x ^ 0x8000;
+  }
+}
+
+}  // namespace
+
+void BindHalfAdd(Binder& b) { BindHalf<AddH, 2>(b); }
+void BindHalfSub(Binder& b) { BindHalf<SubH, 2>(b); }
+void BindHalfMul(Binder& b) { BindHalf<MulH, 2>(b); }
+void BindHalfFma(Binder& b) {
+  if (b.Has("oob")) return b.Unsupported();
+  BindHalf<FmaH, 3>(b);
+}
+void BindHalfEx2(Binder& b) { BindHalf<Ex2H, 1>(b); }
+void BindHalfTanh(Binder& b) { BindHalf<TanhH, 1>(b); }
+void BindHalfMinMax(Binder& b, bool max) {
+  const uint32_t flags = FlagsOf(b) | When(max, kMax) | When(b.Has("NaN"), kNanModifier) |
+                         When(b.Has("xorsign"), kXorSign) | When(b.size() == 4, kThree);
+  BindHalf(b, IsBrain(b.type()) ? Eval(&MinMaxLanes<BF16>) : Eval(&MinMaxLanes<F16>), b.size() - 1,
+           flags);
+}
+void BindHalfSign(Binder& b, bool abs) {
+  const bool brain = IsBrain(b.type());
+  BindHalf(b,
+           abs ? (brain ? Eval(&SignLanes<BF16, true>) : Eval(&SignLanes<F16, true>))
+               : (brain ? Eval(&SignLanes<BF16, false>) : Eval(&SignLanes<F16, false>)),
+           1, FlagsOf(b));
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,575 @@
+// Integer arithmetic: ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer
+// Arithmetic Instructions".
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/lanes.h"
+
+namespace hlokit::ptx {
+namespace {
+
+// The unsigned type that wraps without a promotion to int.
+template <typename T>
+using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
+template <typename T>
+using Wider = std::conditional_t<
+    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                       std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+
+template <typename T>
+struct Add {
+  static T Do(T a, T b) { return T(Wrapping<T>(a) + Wrapping<T>(b)); }
+};
+template <typename T>
+struct Sub {
+  static T Do(T a, T b) { return T(Wrapping<T>(a) - Wrapping<T>(b)); }
+};
+template <typename T>
+struct MulLow {
+  static T Do(T a, T b) { return T(Wrapping<T>(a) * Wrapping<T>(b)); }
+};
+template <typename T>
+struct MulHigh {
+  static T Do(T a, T b) { return T((Wider<T>(a) * Wider<T>(b)) >> (8 * sizeof(T))); }
+};
+template <typename T>
+struct MulWide {
+  static Wider<T> Do(T a, T b) { return Wider<T>(a) * Wider<T>(b); }
+};
+template <typename T>
+struct MadLow {
+  static T Do(T a, T b, T c) { return Add<T>::Do(MulLow<T>::Do(a, b), c); }
+};
+template <typename T>
+struct MadHigh {
+  static T Do(T a, T b, T c) { return Add<T>::Do(MulHigh<T>::Do(a, b), c); }
+};
+template <typename T>
+struct MadWide {
+  static Wider<T> Do(T a, T b, Wider<T> c) { return Add<Wider<T>>::Do(MulWide<T>::Do(a, b), c); }
+};
+template <typename T>
+struct AddSat {
+  static T Do(T a, T b) {
+    return T(std::clamp<int64_t>(int64_t{a} + b, std::numeric_limits<T>::min(),
+                                 std::numeric_limits<T>::max()));
+  }
+};
+template <typename T>
+struct SubSat {
+  static T Do(T a, T b) {
+    return T(std::clamp<int64_t>(int64_t{a} - b, std::numeric_limits<T>::min(),
+                                 std::numeric_limits<T>::max()));
+  }
+};
+template <typename T>
+struct MadHighSat {
+  static T Do(T a, T b, T c) { return AddSat<T>::Do(MulHigh<T>::Do(a, b), c); }
+};
+// Division by zero gives all ones, as GPUs do; PTX leaves it open.
+template <typename T>
+struct Div {
+  static T Do(T a, T b) {
+    if (b == 0) return T(-1);
+    if (std::is_signed_v<T> && b == T(-1)) return Sub<T>::Do(0, a);
+    return T(a / b);
+  }
+};
+template <typename T>
+struct Rem {
+  static T Do(T a, T b) {
+    if (b == 0) return a;
+    if (std::is_signed_v<T> && b == T(-1)) return 0;
+    return T(a % b);
+  }
+};
+template <typename T>
+struct Min {
+  static T Do(T a, T b) { return a < b ? a : b; }
+};
+template <typename T>
+struct Max {
+  static T Do(T a, T b) { return a > b ? a : b; }
+};
+template <typename T>
+struct Neg {
+  static T Do(T a) { return Sub<T>::Do(0, a); }
+};
+template <typename T>
+struct Abs {
+  static T Do(T a) { return a < 0 ? Sub<T>::Do(0, a) : a; }
+};
+template <typename T>
+struct Relu {
+  static T Do(T a) { return a < 0 ? T(0) : a; }
+};
+template <typename T>
+struct Sad {
+  static T Do(T a, T b, T c) { return Add<T>::Do(c, a < b ? Sub<T>::Do(b, a) : Sub<T>::Do(a, b)); }
+};
+// 24-bit products of 32-bit operands.
+template <typename T>
+int64_t Product24(T a, T b) {
+  if (std::is_signed_v<T>)
+    return int64_t{int32_t(uint32_t(a) << 8) >> 8} * (int32_t(uint32_t(b) << 8) >> 8);
+  return int64_t(a & 0xffffff) * int64_t(b & 0xffffff);
+}
+template <typename T>
+struct Mul24Low {
+  static T Do(T a, T b) { return T(Product24(a, b)); }
+};
+template <typename T>
+struct Mul24High {
+  static T Do(T a, T b) { return T(Product24(a, b) >> 16); }
+};
+template <typename T>
+struct Mad24Low {
+  static T Do(T a, T b, T c) { return Add<T>::Do(T(Product24(a, b)), c); }
+};
+template <typename T>
+struct Mad24High {
+  static T Do(T a, T b, T c) { return Add<T>::Do(T(Product24(a, b) >> 16), c); }
+};
+
+template <typename T>
+struct Popc {
+  static uint32_t Do(T a) { return uint32_t(std::popcount(a)); }
+};
+template <typename T>
+struct Clz {
+  static uint32_t Do(T a) { return uint32_t(std::countl_zero(a)); }
+};
+template <typename T, bool kShift>
+struct Bfind {
+  static uint32_t Do(T a) {
+    using U = std::make_unsigned_t<T>;
+    const U bits = std::is_signed_v<T> && a < 0 ? U(~a) : U(a);
+    if (bits == 0) return ~uint32_t{0};
+    const auto zeros = uint32_t(std::countl_zero(bits));
+    return kShift ? zeros : 8 * sizeof(T) - 1 - zeros;
+  }
+};
+template <typename T>
+struct Brev {
+  static T Do(T a) {
+    T d = 0;
+    for (size_t i = 0; i < 8 * sizeof(T); ++i) d = T(d << 1 | (a >> i & 1));
+    return d;
+  }
+};
+template <typename T>
+struct Bfe {
+  static T Do(T a, uint32_t position, uint32_t length) {
+    constexpr uint32_t kTop = 8 * sizeof(T) - 1;
+    const uint32_t at = position & 0xff, count = length & 0xff;
+    using U = std::make_unsigned_t<T>;
+    bool sign = false;
+    if (std::is_signed_v<T> && count != 0) sign = U(a) >> std::min(at + count - 1, kTop) & 1;
+    U d = at > kTop ? U{0} : U(U(a) >> at);
+    if (at > kTop && sign) d = 0;
+    if (count <= kTop) d &= (U{1} << count) - 1;
+    // Bits from the field's end on, and those beyond the operand, take the sign.
+    const uint32_t have = std::min(count, at > kTop ? 0 : kTop + 1 - at);
+    if (sign && have <= kTop) d |= ~U{0} << have;
+    return T(d);
+  }
+};
+template <typename T>
+struct Bfi {
+  static T Do(T a, T b, uint32_t position, uint32_t length) {
+    constexpr uint32_t kTop = 8 * sizeof(T) - 1;
+    const uint32_t at = position & 0xff, count = length & 0xff;
+    if (at > kTop || count == 0) return b;
+    const T field = count > kTop ? ~T{0} : T((T{1} << count) - 1);
+    const T mask = T(field << at);
+    return T((b & ~mask) | (T(a << at) & mask));
+  }
+};
+// bmsk: `count` ones from bit `at` on.
+template <bool kClamp>
+struct Bmsk {
+  static uint32_t Do(uint32_t at, uint32_t count) {
+    if (!kClamp) {
+      at &= 31;
+      count &= 31;
+    }
+    if (at > 31) return 0;
+    const uint64_t ones = count > 31 ? 0xffffffffu : (uint64_t{1} << count) - 1;
+    return uint32_t(ones << at);
+  }
+};
+template <typename T, bool kClamp>
+struct Szext {
+  static T Do(T a, uint32_t count) {
+    const uint32_t bits = kClamp ? std::min(count, 32u) : count & 31;
+    if (bits == 0) return 0;
+    return T(uint32_t(a) << (32 - bits)) >> (32 - bits);
+  }
+};
+struct Fns {
+  static uint32_t Do(uint32_t mask, uint32_t base, int32_t offset) {
+    int32_t position = int32_t(base), left = std::abs(offset) - (offset == 0 ? 0 : 1);
+    const int32_t step = offset < 0 ? -1 : 1;
+    if (offset == 0) return base < 32 && mask >> base & 1 ? base : ~0u;
+    for (; position >= 0 && position < 32; position += step)
+      if (mask >> position & 1 && left-- == 0) return uint32_t(position);
+    return ~0u;
+  }
+};
+// Byte i of x as a lane of type T.
+template <typename T>
+int32_t Byte(uint32_t x, int i) {
+  return T(x >> 8 * i);
+}
+template <typename A, typename B>
+struct Dp4a {
+  static uint32_t Do(uint32_t a, uint32_t b, uint32_t c) {
+    for (int i = 0; i < 4; ++i) c += uint32_t(Byte<A>(a, i) * Byte<B>(b, i));
+    return c;
+  }
+};
+template <typename A, typename B, bool kHigh>
+struct Dp2a {
+  using A2 = std::conditional_t<std::is_signed_v<A>, int16_t, uint16_t>;
+  static uint32_t Do(uint32_t a, uint32_t b, uint32_t c) {
+    for (int i = 0; i < 2; ++i)
+      c += uint32_t(int32_t(A2(a >> 16 * i)) * Byte<B>(b, i + (kHigh ? 2 : 0)));
+    return c;
+  }
+};
+
+// 16-bit halves of a word.
+template <typename T, template <typename> class F>
+struct Halves {
+  static uint32_t Do(uint32_t a, uint32_t b) {
+    const T low = F<T>::Do(T(a), T(b)), high = F<T>::Do(T(a >> 16), T(b >> 16));
+    return uint32_t(uint16_t(low)) | uint32_t(uint16_t(high)) << 16;
+  }
+};
+
+template <template <typename> class F>
+Eval BinaryOf(Type type) {
+  return ForInteger(type, []<typename T>(T) -> Eval { return &Binary<F<T>, T, T, T>; });
+}
+template <template <typename> class F>
+Eval TernaryOf(Type type) {
+  return ForInteger(type, []<typename T>(T) -> Eval { return &Ternary<F<T>, T, T, T, T>; });
+}
+template <template <typename> class F>
+Eval UnaryOf(Type type) {
+  return ForInteger(type, []<typename T>(T) -> Eval { return &Unary<F<T>, T, T>; });
+}
+template <template <typename> class F>
+Eval HalvesOf(Type type) {
+  if (type == Type::kU16x2) return &Binary<Halves<uint16_t, F>, uint32_t, uint32_t, uint32_t>;
+  if (type == Type::kS16x2) return &Binary<Halves<int16_t, F>, uint32_t, uint32_t, uint32_t>;
+  return nullptr;
+}
+bool IsHalves(Type type) { return type == Type::kU16x2 || type == Type::kS16x2; }
+
+Type WideOf(Type type) {
+  switch (type) {
+    case Type::kU16:
+      return Type::kU32;
+    case Type::kS16:
+      return Type::kS32;
+    case Type::kU32:
+      return Type::kU64;
+    case Type::kS32:
+      return Type::kS64;
+    default:
+      return Type::kNone;
+  }
+}
+
+template <template <typename> class F>
+void BindTwo(Binder& b) {
+  const Type type = b.type();
+  b.Map(IsHalves(type) ? HalvesOf<F>(type) : BinaryOf<F>(type), type, {type, type});
+}
+
+// With a carry: what is added, and whether the operation reads (C) and writes (CC) the carry.
+struct CarryMode {
+  enum Kind : uint8_t { kAdd, kSub, kMadLow, kMadHigh };
+};
+
+template <typename T>
+void RunCarry(const Op& op, Warp& warp, LaneMask mask) {
+  using U = std::make_unsigned_t<T>;
+  std::byte* frame = warp.frame();
+  const T* a = In<T>(frame, op.a);
+  const T* b = In<T>(frame, op.b);
+  const T* c = In<T>(frame, op.c);
+  T* d = Out<T>(frame, op.d);
+  LaneMask& carry = *Out<LaneMask>(frame, op.e);
+  const bool reads = op.flags & 1, writes = op.flags & 2;
+  for (int i = 0; i < kLanes; ++i) {
+    if (!(mask >> i & 1)) continue;
+    const unsigned in = reads ? carry >> i & 1 : 0;
+    unsigned __int128 sum;
+    if (op.mode == CarryMode::kAdd) {
+      sum = (unsigned __int128)(U(a[i])) + U(b[i]) + in;
+    } else if (op.mode == CarryMode::kSub) {
+      sum = (unsigned __int128)(U(a[i])) - U(b[i]) - in;
+    } else {
+      const T product =
+          op.mode == CarryMode::kMadLow ? MulLow<T>::Do(a[i], b[i]) : MulHigh<T>::Do(a[i], b[i]);
+      sum = (unsigned __int128)(U(product)) + U(c[i]) + in;
+    }
+    d[i] = T(U(sum));
+    const bool out = sum >> (8 * sizeof(T)) & 1;
+    if (writes) carry = (carry & ~(LaneMask{1} << i)) | LaneMask{out} << i;
+  }
+}
+
+void BindCarry(Binder& b, CarryMode::Kind kind, bool reads) {
+  const Type type = b.type();
+  Exec exec = nullptr;
+  if (type == Type::kU32 || type == Type::kB32) exec = &RunCarry<uint32_t>;
+  if (type == Type::kS32) exec = &RunCarry<int32_t>;
+  if (type == Type::kU64) exec = &RunCarry<uint64_t>;
+  if (type == Type::kS64) exec = &RunCarry<int64_t>;
+  if (exec == nullptr) return b.Unsupported();
+  Op op = b.MakeExec(exec);
+  op.mode = kind;
+  op.flags = (reads ? 1 : 0) | (b.Has("cc") ? 2 : 0);
+  op.a = b.Source(1, type);
+  op.b = b.Source(2, type);
+  if (b.size() > 3) op.c = b.Source(3, type);
+  op.d = b.Result(0, type);
+  op.e = b.CarryColumn();
+  if (!b.failed()) b.Emit(op);
+}
+
+template <typename A>
+Eval Dp4aOf(bool b_signed) {
+  return b_signed ? Eval(&Ternary<Dp4a<A, int8_t>, uint32_t, uint32_t, uint32_t, uint32_t>)
+                  : Eval(&Ternary<Dp4a<A, uint8_t>, uint32_t, uint32_t, uint32_t, uint32_t>);
+}
+template <typename A, typename B>
+Eval Dp2aOf(bool high) {
+  return high ? Eval(&Ternary<Dp2a<A, B, true>, uint32_t, uint32_t, uint32_t, uint32_t>)
+              : Eval(&Ternary<Dp2a<A, B, false>, uint32_t, uint32_t, uint32_t, uint32_t>);
+}
+
+}  // namespace
+
+void BindIntegerAdd(Binder& b) {
+  if (b.Has("cc")) return BindCarry(b, CarryMode::kAdd, false);
+  if (b.Has("sat")) {
+    if (b.type() != Type::kS32) return b.Unsupported();
+    return b.Map(&Binary<AddSat<int32_t>, int32_t, int32_t, int32_t>, Type::kS32,
+                 {Type::kS32, Type::kS32});
+  }
+  BindTwo<Add>(b);
+}
+void BindIntegerSub(Binder& b) {
+  if (b.Has("cc")) return BindCarry(b, CarryMode::kSub, false);
+  if (b.Has("sat")) {
+    if (b.type() != Type::kS32) return b.Unsupported();
+    return b.Map(&Binary<SubSat<int32_t>, int32_t, int32_t, int32_t>, Type::kS32,
+                 {Type::kS32, Type::kS32});
+  }
+  BindTwo<Sub>(b);
+}
+void BindAddc(Binder& b) { BindCarry(b, CarryMode::kAdd, true); }
+void BindSubc(Binder& b) { BindCarry(b, CarryMode::kSub, true); }
+void BindMadc(Binder& b) {
+  BindCarry(b, b.Has("hi") ? CarryMode::kMadHigh : CarryMode::kMadLow, true);
+}
+
+void BindIntegerMul(Binder& b) {
+  const Type type = b.type();
+  if (b.Has("hi")) return BindTwo<MulHigh>(b);
+  if (b.Has("lo")) return BindTwo<MulLow>(b);
+  if (!b.Has("wide")) return b.Unsupported();
+  Eval eval = nullptr;
+  switch (type) {
+    case Type::kU16:
+      eval = &Binary<MulWide<uint16_t>, uint32_t, uint16_t, uint16_t>;
+      break;
+    case Type::kS16:
+      eval = &Binary<MulWide<int16_t>, int32_t, int16_t, int16_t>;
+      break;
+    case Type::kU32:
+      eval = &Binary<MulWide<uint32_t>, uint64_t, uint32_t, uint32_t>;
+      break;
+    case Type::kS32:
+      eval = &Binary<MulWide<int32_t>, int64_t, int32_t, int32_t>;
+      break;
+    default:
+      return b.Unsupported();
+  }
+  b.Map(eval, WideOf(type), {type, type});
+}
+
+void BindIntegerMad(Binder& b) {
+  const Type type = b.type();
+  if (b.Has("cc"))
+    return BindCarry(b, b.Has("hi") ? CarryMode::kMadHigh : CarryMode::kMadLow, false);
+  if (b.Has("sat")) {
+    if (type != Type::kS32 || !b.Has("hi")) return b.Unsupported();
+    return b.Map(&Ternary<MadHighSat<int32_t>, int32_t, int32_t, int32_t, int32_t>, type,
+                 {type, type, type});
+  }
+  if (b.Has("hi")) return b.Map(TernaryOf<MadHigh>(type), type, {type, type, type});
+  if (b.Has("lo")) return b.Map(TernaryOf<MadLow>(type), type, {type, type, type});
+  if (!b.Has("wide")) return b.Unsupported();
+  Eval eval = nullptr;
+  switch (type) {
+    case Type::kU16:
+      eval = &Ternary<MadWide<uint16_t>, uint32_t, uint16_t, uint16_t, uint32_t>;
+      break;
+    case Type::kS16:
+      eval = &Ternary<MadWide<int16_t>, int32_t, int16_t, int16_t, int32_t>;
+      break;
+    case Type::kU32:
+      eval = &Ternary<MadWide<uint32_t>, uint64_t, uint32_t, uint32_t, uint64_t>;
+      break;
+    case Type::kS32:
+      eval = &Ternary<MadWide<int32_t>, int64_t, int32_t, int32_t, int64_t>;
+      break;
+    default:
+      return b.Unsupported();
+  }
+  b.Map(eval, WideOf(type), {type, type, WideOf(type)});
+}
+
+void BindMul24(Binder& b) {
+  const bool high = b.Has("hi");
+  const Type t = b.type();
+  if (t == Type::kS32)
+    return b.Map(high ? Eval(&Binary<Mul24High<int32_t>, int32_t, int32_t, int32_t>)
+                      : Eval(&Binary<Mul24Low<int32_t>, int32_t, int32_t, int32_t>),
+                 t, {t, t});
+  b.Map(high ? Eval(&Binary<Mul24High<uint32_t>, uint32_t, uint32_t, uint32_t>)
+             : Eval(&Binary<Mul24Low<uint32_t>, uint32_t, uint32_t, uint32_t>),
+        t, {t, t});
+}
+void BindMad24(Binder& b) {
+  const bool high = b.Has("hi");
+  const Type t = b.type();
+  if (b.Has("sat")) return b.Unsupported();
+  if (t == Type::kS32)
+    return b.Map(high ? Eval(&Ternary<Mad24High<int32_t>, int32_t, int32_t, int32_t, int32_t>)
+                      : Eval(&Ternary<Mad24Low<int32_t>, int32_t, int32_t, int32_t, int32_t>),
+                 t, {t, t, t});
+  b.Map(high ? Eval(&Ternary<Mad24High<uint32_t>, uint32_t, uint32_t, uint32_t, uint32_t>)
+             : Eval(&Ternary<Mad24Low<uint32_t>, uint32_t, uint32_t, uint32_t, uint32_t>),
+        t, {t, t, t});
+}
+
+void BindSad(Binder& b) {
+  b.Map(TernaryOf<Sad>(b.type()), b.type(), {b.type(), b.type(), b.type()});
+}
+void BindIntegerDiv(Binder& b) { BindTwo<Div>(b); }
+void BindRem(Binder& b) { BindTwo<Rem>(b); }
+void BindIntegerMin(Binder& b) {
+  BindTwo<Min>(b);
+  if (b.Has("relu")) BindReluOf(b);
+}
+void BindIntegerMax(Binder& b) {
+  BindTwo<Max>(b);
+  if (b.Has("relu")) BindReluOf(b);
+}
+
+namespace {
+struct HalvesRelu {
+  static uint32_t Do(uint32_t a) {
+    return (a & 0x8000 ? 0 : a & 0xffff) | (a & 0x80000000u ? 0 : a & 0xffff0000u);
+  }
+};
+}  // namespace
+
+// Maps the result again, in place.
+void BindReluOf(Binder& b) {
+  const Type type = b.type();
+  const Eval eval = type == Type::kS32     ? Eval(&Unary<Relu<int32_t>, int32_t, int32_t>)
+                    : type == Type::kS16x2 ? Eval(&Unary<HalvesRelu, uint32_t, uint32_t>)
+                                           : nullptr;
+  if (eval == nullptr) return b.Unsupported();
+  Op op = b.MakeEval(eval, type, b.Result(0, type));
+  op.a = op.d;
+  if (!b.failed()) b.Emit(op);
+}
+
+void BindIntegerNeg(Binder& b) { b.Map(UnaryOf<Neg>(b.type()), b.type(), {b.type()}); }
+void BindIntegerAbs(Binder& b) { b.Map(UnaryOf<Abs>(b.type()), b.type(), {b.type()}); }
+
+void BindPopc(Binder& b) {
+  const bool wide = b.type() == Type::kB64;
+  b.Map(wide ? Eval(&Unary<Popc<uint64_t>, uint32_t, uint64_t>)
+             : Eval(&Unary<Popc<uint32_t>, uint32_t, uint32_t>),
+        Type::kU32, {b.type()});
+}
+void BindClz(Binder& b) {
+  const bool wide = b.type() == Type::kB64;
+  b.Map(wide ? Eval(&Unary<Clz<uint64_t>, uint32_t, uint64_t>)
+             : Eval(&Unary<Clz<uint32_t>, uint32_t, uint32_t>),
+        Type::kU32, {b.type()});
+}
+void BindBfind(Binder& b) {
+  const bool shift = b.Has("shiftamt");
+  b.Map(ForInteger(b.type(),
+                   [&]<typename T>(T) -> Eval {
+                     return shift ? &Unary<Bfind<T, true>, uint32_t, T>
+                                  : &Unary<Bfind<T, false>, uint32_t, T>;
+                   }),
+        Type::kU32, {b.type()});
+}
+void BindBrev(Binder& b) {
+  const bool wide = b.type() == Type::kB64;
+  b.Map(wide ? Eval(&Unary<Brev<uint64_t>, uint64_t, uint64_t>)
+             : Eval(&Unary<Brev<uint32_t>, uint32_t, uint32_t>),
+        b.type(), {b.type()});
+}
+void BindBfe(Binder& b) {
+  b.Map(
+      ForInteger(b.type(),
+                 []<typename T>(T) -> Eval { return &Ternary<Bfe<T>, T, T, uint32_t, uint32_t>; }),
+      b.type(), {b.type(), Type::kU32, Type::kU32});
+}
+void BindBfi(Binder& b) {
+  const bool wide = b.type() == Type::kB64;
+  b.Map(wide ? Eval(&Quaternary<Bfi<uint64_t>, uint64_t, uint64_t, uint64_t, uint32_t, uint32_t>)
+             : Eval(&Quaternary<Bfi<uint32_t>, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>),
+        b.type(), {b.type(), b.type(), Type::kU32, Type::kU32});
+}
+void BindBmsk(Binder& b) {
+  b.Map(b.Has("clamp") ? Eval(&Binary<Bmsk<true>, uint32_t, uint32_t, uint32_t>)
+                       : Eval(&Binary<Bmsk<false>, uint32_t, uint32_t, uint32_t>),
+        Type::kB32, {Type::kU32, Type::kU32});
+}
+void BindSzext(Binder& b) {
+  const bool clamp = b.Has("clamp");
+  const Type t = b.type();
+  if (t == Type::kS32)
+    return b.Map(clamp ? Eval(&Binary<Szext<int32_t, true>, int32_t, int32_t, uint32_t>)
+                       : Eval(&Binary<Szext<int32_t, false>, int32_t, int32_t, uint32_t>),
+                 t, {t, Type::kU32});
+  b.Map(clamp ? Eval(&Binary<Szext<uint32_t, true>, uint32_t, uint32_t, uint32_t>)
+              : Eval(&Binary<Szext<uint32_t, false>, uint32_t, uint32_t, uint32_t>),
+        t, {t, Type::kU32});
+}
+void BindFns(Binder& b) {
+  b.Map(&Ternary<Fns, uint32_t, uint32_t, uint32_t, int32_t>, Type::kB32,
+        {Type::kB32, Type::kB32, Type::kS32});
+}
+void BindDp4a(Binder& b) {
+  const bool second = IsSigned(b.type(1));
+  b.Map(IsSigned(b.type(0)) ? Dp4aOf<int8_t>(second) : Dp4aOf<uint8_t>(second), Type::kB32,
+        {Type::kB32, Type::kB32, Type::kB32});
+}
+void BindDp2a(Binder& b) {
+  const bool first = IsSigned(b.type(0)), second = IsSigned(b.type(1)), high = b.Has("hi");
+  const Eval eval = first
+                        ? (second ? Dp2aOf<int8_t, int8_t>(high) : Dp2aOf<int8_t, uint8_t>(high))
+                        : (second ? Dp2aOf<uint8_t, int8_t>(high) : Dp2aOf<uint8_t, uint8_t>(high));
+  b.Map(eval, Type::kB32, {Type::kB32, Type::kB32, Type::kB32});
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

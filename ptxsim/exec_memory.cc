@@ -1,0 +1,258 @@
+// Loads, stores and what concerns addresses: ISA, "Data Movement and Conversion Instructions".
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/block.h"
+#include "ptxsim/lanes.h"
+
+namespace hlokit::ptx {
+namespace {
+
+std::string Where(Block& block, Space space, uint64_t address) {
+  std::string text = absl::StrCat(" at ", Text(space), " address 0x", absl::Hex(address));
+  if (space != Space::kGlobal && space != Space::kGeneric) {
+    if (space == Space::kShared)
+      absl::StrAppend(&text, " (the block has ", block.shared_bytes(), " bytes)");
+    return text;
+  }
+  const Allocation* below = block.launch().memory->Below(address);
+  if (below != nullptr && address - below->address < uint64_t{1} << 32)
+    absl::StrAppend(&text, " (byte ", address - below->address, " of ", below->name, ", which has ",
+                    below->size, ")");
+  return text;
+}
+
+}  // namespace
+
+std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,
+                      Space space, absl::string_view what) {
+  Block& block = warp.block();
+  if ((address & static_cast<uint64_t>(size - 1)) != 0) {
+    block.Fault(
+        warp, op, lane,
+        absl::StrCat("misaligned ", what, " of ", size, " bytes", Where(block, space, address)));
+    return nullptr;
+  }
+  std::byte* host = block.Resolve(space, address, size, warp.ThreadOf(lane));
+  if (host == nullptr)
+    block.Fault(
+        warp, op, lane,
+        absl::StrCat("out-of-bounds ", what, " of ", size, " bytes", Where(block, space, address)));
+  return host;
+}
+
+namespace {
+
+// Whether lanes lie one behind the other in one piece of memory that is not per thread; its first
+// byte, or null.
+std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
+  if (mask != kAllLanes || op.space == Space::kLocal) return nullptr;
+  const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
+  const uint64_t first = a[0] + static_cast<uint64_t>(op.offset);
+  if (op.space == Space::kGeneric && first - kLocalWindow < kWindowBytes) return nullptr;
+  uint64_t differs = first & static_cast<uint64_t>(size - 1);
+  HLOKIT_LANES(i) differs |= a[i] - a[0] - static_cast<uint64_t>(i * size);
+  if (differs != 0) return nullptr;
+  return warp.block().Resolve(op.space, first, size * kLanes, 0);
+}
+// Whether all lanes have one address.
+bool IsUniform(const Op& op, Warp& warp) {
+  const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
+  uint64_t differs = 0;
+  HLOKIT_LANES(i) differs |= a[i] ^ a[0];
+  return differs == 0;
+}
+
+// An element of memory, extended to its register.
+void StoreLane(std::byte* frame, Slot slot, int lane, const std::byte* from, int bytes,
+               bool is_signed) {
+  std::byte* to = frame + slot.at + lane * slot.bytes;
+  if (slot.bytes == bytes) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  uint64_t words[2] = {0, 0};
+  std::memcpy(words, from, static_cast<size_t>(bytes));
+  if (is_signed && bytes < 8) {
+    const int shift = 64 - 8 * bytes;
+    words[0] = static_cast<uint64_t>(static_cast<int64_t>(words[0] << shift) >> shift);
+  }
+  std::memcpy(to, words, slot.bytes);
+}
+
+template <int kBytes>
+void CopyLanes(std::byte* frame, Slot slot, const std::byte* from, int stride) {
+  struct Element {
+    std::byte part[kBytes];
+  };
+  auto* to = reinterpret_cast<Element*>(frame + slot.at);
+  for (int i = 0; i < kLanes; ++i) std::memcpy(&to[i], from + i * stride, kBytes);
+}
+
+void Load(const Op& op, Warp& warp, LaneMask mask) {
+  const int bytes = BytesOf(op.type);
+  const auto count = static_cast<int>(op.list_size);
+  const bool is_signed = IsSigned(op.type);
+  std::byte* frame = warp.frame();
+  const Slot* slots = &warp.code().slots[op.list];
+  const uint64_t* addresses = In<uint64_t>(frame, op.a);
+  if (const std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
+    for (int k = 0; k < count; ++k) {
+      if (slots[k].at == kNoSlot) continue;
+      if (slots[k].bytes == bytes && bytes == 4) {
+        CopyLanes<4>(frame, slots[k], data + k * 4, count * 4);
+      } else if (slots[k].bytes == bytes && bytes == 8) {
+        CopyLanes<8>(frame, slots[k], data + k * 8, count * 8);
+      } else {
+        for (int i = 0; i < kLanes; ++i)
+          StoreLane(frame, slots[k], i, data + (i * count + k) * bytes, bytes, is_signed);
+      }
+    }
+    return;
+  }
+  // Addresses are read before results are written, which may be the same registers.
+  const std::byte* data[kLanes];
+  if (op.space != Space::kLocal && op.space != Space::kGeneric && IsUniform(op, warp)) {
+    const int lane = std::countr_zero(mask);
+    const std::byte* one =
+        LaneMemory(op, warp, lane, addresses[lane] + static_cast<uint64_t>(op.offset),
+                   int64_t{bytes} * count, op.space, "load");
+    if (one == nullptr) return;
+    for (const std::byte*& lane_data : data) lane_data = one;
+  } else {
+    for (int i = 0; i < kLanes; ++i) {
+      if (!(mask >> i & 1)) continue;
+      data[i] = LaneMemory(op, warp, i, addresses[i] + static_cast<uint64_t>(op.offset),
+                           int64_t{bytes} * count, op.space, "load");
+      if (data[i] == nullptr) return;
+    }
+  }
+  for (int k = 0; k < count; ++k) {
+    if (slots[k].at == kNoSlot) continue;
+    for (int i = 0; i < kLanes; ++i)
+      if (mask >> i & 1) StoreLane(frame, slots[k], i, data[i] + k * bytes, bytes, is_signed);
+  }
+}
+
+void Store(const Op& op, Warp& warp, LaneMask mask) {
+  const int bytes = BytesOf(op.type);
+  const auto count = static_cast<int>(op.list_size);
+  std::byte* frame = warp.frame();
+  const Slot* slots = &warp.code().slots[op.list];
+  const uint64_t* addresses = In<uint64_t>(frame, op.a);
+  if (std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
+    if (count == 1) {
+      std::memcpy(data, frame + slots[0].at, static_cast<size_t>(bytes) * kLanes);
+      return;
+    }
+    for (int i = 0; i < kLanes; ++i)
+      for (int k = 0; k < count; ++k)
+        std::memcpy(data + (i * count + k) * bytes, frame + slots[k].at + i * bytes,
+                    static_cast<size_t>(bytes));
+    return;
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    if (!(mask >> i & 1)) continue;
+    std::byte* data = LaneMemory(op, warp, i, addresses[i] + static_cast<uint64_t>(op.offset),
+                                 int64_t{bytes} * count, op.space, "store");
+    if (data == nullptr) return;
+    for (int k = 0; k < count; ++k)
+      std::memcpy(data + k * bytes, frame + slots[k].at + i * bytes, static_cast<size_t>(bytes));
+  }
+}
+
+// Space windows: a generic address minus op.offset is the space's, and the other way round.
+void MoveAddress(const Op& op, std::byte* frame, void* result) {
+  const uint64_t* a = In<uint64_t>(frame, op.a);
+  uint64_t* d = static_cast<uint64_t*>(result);
+  const auto offset = static_cast<uint64_t>(op.offset);
+  HLOKIT_LANES(i) d[i] = a[i] + offset;
+}
+void IsInSpace(const Op& op, std::byte* frame, void* result) {
+  const uint64_t* a = In<uint64_t>(frame, op.a);
+  uint8_t lanes[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t window = a[i] / kWindowBytes * kWindowBytes;
+    switch (op.space) {
+      case Space::kShared:
+        lanes[i] = window == kSharedWindow;
+        break;
+      case Space::kLocal:
+        lanes[i] = window == kLocalWindow;
+        break;
+      case Space::kParam:
+        lanes[i] = window == kParamWindow;
+        break;
+      case Space::kConst:
+        lanes[i] = window == kImageWindow;
+        break;
+      default:
+        lanes[i] = window >= kImageWindow;
+        break;
+    }
+  }
+  *static_cast<LaneMask*>(result) = PackBits(lanes);
+}
+
+uint64_t WindowOf(Space space) {
+  return space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : 0;
+}
+
+}  // namespace
+
+void BindLoad(Binder& b) {
+  Op op = b.MakeExec(&Load);
+  op.type = b.type();
+  op.space = b.space();
+  if (BytesOf(op.type) * b.vector_size() > 32 || BitsOf(op.type) < 8) return b.Unsupported();
+  b.Address(b.operand(1), op);
+  op.list = b.ResultList(b.operand(0), op.list_size);
+  if (b.failed()) return;
+  if (static_cast<int>(op.list_size) != b.vector_size())
+    return b.Error(b.operand(0).place, absl::StrCat("expected ", b.vector_size(), " registers"));
+  b.Emit(op);
+}
+
+void BindStore(Binder& b) {
+  Op op = b.MakeExec(&Store);
+  op.type = b.type();
+  op.space = b.space();
+  if (BytesOf(op.type) * b.vector_size() > 32 || BitsOf(op.type) < 8) return b.Unsupported();
+  b.Address(b.operand(0), op);
+  op.list = b.SourceList(b.operand(1), op.type, op.list_size);
+  if (b.failed()) return;
+  if (static_cast<int>(op.list_size) != b.vector_size())
+    return b.Error(b.operand(1).place, absl::StrCat("expected ", b.vector_size(), " values"));
+  b.Emit(op);
+}
+
+void BindCvta(Binder& b) {
+  const uint64_t window = WindowOf(b.space());
+  Op op = b.MakeEval(&MoveAddress, Type::kU64, 0);
+  op.offset = static_cast<int64_t>(b.Has("to") ? 0 - window : window);
+  op.a = b.Source(1, Type::kU64);
+  op.d = b.Result(0, Type::kU64);
+  if (!b.failed()) b.Emit(op);
+}
+
+void BindIsspacep(Binder& b) {
+  Op op = b.MakeEval(&IsInSpace, Type::kPred, 0);
+  op.space = b.space();
+  op.a = b.Source(1, Type::kU64);
+  op.d = b.Result(0, Type::kPred);
+  if (!b.failed()) b.Emit(op);
+}
+
+// A cluster is one block: its own addresses are those of rank 0.
+void BindMapa(Binder& b) {
+  const Type type = b.type();
+  Op op = b.MakeEval(&MoveAddress, Type::kU64, 0);
+  op.a = b.Source(1, Type::kU64);
+  op.d = b.Result(0, type == Type::kU32 ? Type::kU64 : type);
+  if (!b.failed()) b.Emit(op);
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,144 @@
+// The grid: blocks over threads of the host.
+#include "ptxsim/launch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "ptxsim/binder.h"
+#include "ptxsim/block.h"
+#include "support/status.h"
+#include "support/threads.h"
+
+namespace hlokit::ptx {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Ops of a warp before the block's other warps have their turn.
+constexpr int64_t kWarpTurn = 1 << 16;
+// Turns of a block before another one starts beside it, for which it may wait.
+constexpr int kBlockTurns = 64;
+constexpr size_t kMaxResident = 256;
+
+absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
+  const Function& kernel = *program.functions[0]->function;
+  const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
+  if (threads == 0 || threads > 1024 || o.block[0] > 1024 || o.block[1] > 1024 || o.block[2] > 64)
+    return InvalidArgument("a block of ", o.block[0], "x", o.block[1], "x", o.block[2],
+                           " threads: a GPU takes 1 to 1024, at most 1024 x 1024 x 64");
+  if (o.grid[0] == 0 || o.grid[1] == 0 || o.grid[2] == 0 || o.grid[0] > 0x7fffffff ||
+      o.grid[1] > 65535 || o.grid[2] > 65535)
+    return InvalidArgument("a grid of ", o.grid[0], "x", o.grid[1], "x", o.grid[2],
+                           " blocks: a GPU takes at least 1, at most 2147483647 x 65535 x 65535");
+  const int* given = kernel.max_threads;
+  if (kernel.requires_threads && (o.block[0] != static_cast<uint32_t>(given[0]) ||
+                                  o.block[1] != static_cast<uint32_t>(given[1]) ||
+                                  o.block[2] != static_cast<uint32_t>(given[2])))
+    return InvalidArgument("kernel ", kernel.name, " requires blocks of ", given[0], "x", given[1],
+                           "x", given[2], " threads (.reqntid), not ", o.block[0], "x", o.block[1],
+                           "x", o.block[2]);
+  if (given[0] > 0 && threads > uint64_t(given[0]) * given[1] * given[2])
+    return InvalidArgument("kernel ", kernel.name, " takes at most ",
+                           int64_t{given[0]} * given[1] * given[2],
+                           " threads a block (.maxntid), not ", threads);
+  constexpr int64_t kMaxShared = 1 << 20;
+  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMaxShared)
+    return InvalidArgument(program.shared_bytes + o.dynamic_shared,
+                           " bytes of shared memory: at most ", kMaxShared, " are supported");
+  return absl::OkStatus();
+}
+
+class Grid {
+ public:
+  explicit Grid(LaunchState& launch) : launch_(launch), begin_(Clock::now()) {
+    const uint32_t* grid = launch.options->grid;
+    count_ = int64_t{grid[0]} * grid[1] * grid[2];
+  }
+
+  void Run() {
+    int64_t workers = std::max(1, launch_.options->threads);
+    if (launch_.program->order_matters) workers = 1;
+    workers = std::min(workers, count_);
+    RunOnThreads(workers, workers, [this](int64_t) { Work(); });
+  }
+  double Seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  // Runs blocks until none is left. One that takes long may wait for another: then that one starts.
+  void Work() {
+    std::vector<std::unique_ptr<Block>> resident;
+    size_t turn = 0;
+    while (!launch_.stopped) {
+      if (resident.empty() && !StartBlock(resident)) return;
+      turn %= resident.size();
+      bool done = false;
+      for (int i = 0; i < kBlockTurns && !done && !launch_.stopped; ++i) {
+        done = resident[turn]->Run(kWarpTurn);
+        CheckLimits();
+      }
+      if (done) {
+        resident.erase(resident.begin() + static_cast<int64_t>(turn));
+        continue;
+      }
+      if (resident.size() < kMaxResident) StartBlock(resident);
+      ++turn;
+    }
+  }
+  bool StartBlock(std::vector<std::unique_ptr<Block>>& resident) {
+    const int64_t index = next_.fetch_add(1);
+    if (index >= count_) return false;
+    resident.push_back(std::make_unique<Block>(launch_, index));
+    return true;
+  }
+  void CheckLimits() {
+    const LaunchOptions& o = *launch_.options;
+    if (o.max_steps > 0 && launch_.steps > o.max_steps)
+      launch_.Fail(INT64_MAX - 1, absl::AbortedError(absl::StrCat("the kernel ran more than ",
+                                                                  o.max_steps, " instructions")));
+    if (o.timeout > 0 && Seconds() > o.timeout)
+      launch_.Fail(INT64_MAX - 1, absl::AbortedError(absl::StrCat("the kernel ran longer than ",
+                                                                  o.timeout, " s")));
+  }
+
+  LaunchState& launch_;
+  Clock::time_point begin_;
+  int64_t count_ = 0;
+  std::atomic<int64_t> next_ = 0;
+};
+
+}  // namespace
+
+absl::Status LoadVariables(const Program& program, Memory& memory) {
+  for (const Program::GlobalVariable& variable : program.globals) {
+    const uint64_t address = kImageWindow + static_cast<uint64_t>(variable.offset);
+    RETURN_IF_ERROR(memory.AllocateAt(address, variable.size, variable.name));
+    std::copy_n(program.global_image.data() + variable.offset, variable.size,
+                memory.Host(address, variable.size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launch(const Program& program, Memory& memory, absl::Span<const std::byte> parameters,
+                    const LaunchOptions& options, LaunchStats& stats) {
+  RETURN_IF_ERROR(CheckDimensions(program, options));
+  if (static_cast<int64_t>(parameters.size()) != program.parameter_bytes)
+    return InvalidArgument("parameters of ", parameters.size(), " bytes: the kernel takes ",
+                           program.parameter_bytes);
+  LaunchState launch;
+  launch.program = &program;
+  launch.memory = &memory;
+  launch.options = &options;
+  launch.parameters.assign(parameters.begin(), parameters.end());
+  Grid grid(launch);
+  grid.Run();
+  stats.seconds = grid.Seconds();
+  stats.warp_instructions = launch.steps;
+  stats.thread_instructions = launch.thread_steps;
+  stats.output = launch.Output();
+  return launch.Result();
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

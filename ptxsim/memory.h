@@ -1,0 +1,59 @@
+// Device memory: allocations with addresses of their own, so that what lies between them is found
+// out of bounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hlokit::ptx {
+
+struct Allocation {
+  uint64_t address = 0;
+  int64_t size = 0;        // bytes
+  std::string name;        // for messages
+  bool is_device = false;  // a variable of the module
+  std::byte* data = nullptr;
+  // A byte a byte: 1 where it was written. Empty: all of it was.
+  std::vector<uint8_t> written;
+};
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Zeroed bytes at a multiple of 256; `is_written` false: reads before writes are reported where
+  // LaunchOptions::check_unwritten asks for it. Errors: ResourceExhausted.
+  absl::StatusOr<uint64_t> Allocate(int64_t size, absl::string_view name, bool is_written);
+  // The same at `address`, in place of what was there.
+  absl::Status AllocateAt(uint64_t address, int64_t size, absl::string_view name);
+  void Free(uint64_t address);
+
+  // The allocation that holds `address`; null where there is none.
+  Allocation* Find(uint64_t address);
+  // The one at or below `address`, for messages; null where there is none.
+  const Allocation* Below(uint64_t address) const;
+  // Host memory behind [address, address + size); null where that is not inside one allocation.
+  std::byte* Host(uint64_t address, int64_t size);
+
+ private:
+  struct Entry {
+    Allocation allocation;
+    std::unique_ptr<std::byte[]> storage;
+  };
+  absl::Status Add(uint64_t address, int64_t size, absl::string_view name, bool is_written);
+
+  std::map<uint64_t, Entry> entries_;
+  uint64_t next_ = uint64_t{0x7f00} << 32;
+};
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,159 @@
+// Values of special registers. Clocks count the warp's ops, so that runs repeat.
+#include "ptxsim/special.h"
+
+#include <iterator>
+
+#include "ptxsim/block.h"
+#include "ptxsim/lanes.h"
+#include "ptxsim/warp.h"
+
+namespace hlokit::ptx {
+namespace {
+
+struct SpecialRow {
+  absl::string_view text;
+  int bytes;
+};
+
+constexpr SpecialRow kSpecials[] = {
+#define HLOKIT_PTX_SPECIAL(text, name, bytes) {text, bytes},
+#include "ptxsim/special.def"
+#undef HLOKIT_PTX_SPECIAL
+};
+
+constexpr uint64_t kNanosecondsPerStep = 1;
+
+uint32_t MaskBelow(int lane) { return (uint32_t{1} << lane) - 1; }
+
+// Registers that differ from lane to lane.
+uint64_t LaneValue(Special special, const uint32_t* size, uint32_t thread, int lane) {
+  const uint32_t self = uint32_t{1} << lane;
+  switch (special) {
+    case Special::kTidX:
+      return thread % size[0];
+    case Special::kTidY:
+      return thread / size[0] % size[1];
+    case Special::kTidZ:
+      return thread / size[0] / size[1];
+    case Special::kLaneId:
+      return static_cast<uint64_t>(lane);
+    case Special::kLanemaskEq:
+      return self;
+    case Special::kLanemaskLt:
+      return MaskBelow(lane);
+    case Special::kLanemaskLe:
+      return MaskBelow(lane) | self;
+    case Special::kLanemaskGt:
+      return ~(MaskBelow(lane) | self);
+    default:
+      return ~MaskBelow(lane);
+  }
+}
+
+bool DiffersByLane(Special special) {
+  switch (special) {
+    case Special::kTidX:
+    case Special::kTidY:
+    case Special::kTidZ:
+    case Special::kLaneId:
+    case Special::kLanemaskEq:
+    case Special::kLanemaskLt:
+    case Special::kLanemaskLe:
+    case Special::kLanemaskGt:
+    case Special::kLanemaskGe:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A cluster is one block.
+uint64_t WarpValue(Special special, Warp& warp) {
+  Block& block = warp.block();
+  const LaunchOptions& options = block.options();
+  switch (special) {
+    case Special::kNtidX:
+      return options.block[0];
+    case Special::kNtidY:
+      return options.block[1];
+    case Special::kNtidZ:
+      return options.block[2];
+    case Special::kCtaidX:
+    case Special::kClusteridX:
+      return block.block_id()[0];
+    case Special::kCtaidY:
+    case Special::kClusteridY:
+      return block.block_id()[1];
+    case Special::kCtaidZ:
+    case Special::kClusteridZ:
+      return block.block_id()[2];
+    case Special::kNctaidX:
+    case Special::kNclusteridX:
+      return options.grid[0];
+    case Special::kNctaidY:
+    case Special::kNclusteridY:
+      return options.grid[1];
+    case Special::kNctaidZ:
+    case Special::kNclusteridZ:
+      return options.grid[2];
+    case Special::kWarpId:
+      return static_cast<uint64_t>(warp.index());
+    case Special::kNWarpId:
+      return static_cast<uint64_t>((block.thread_count() + 31) / 32);
+    case Special::kNSmId:
+    case Special::kClusterNctaidX:
+    case Special::kClusterNctaidY:
+    case Special::kClusterNctaidZ:
+    case Special::kClusterNctarank:
+      return 1;
+    case Special::kClock:
+      return static_cast<uint32_t>(warp.steps);
+    case Special::kClockHi:
+      return static_cast<uint64_t>(warp.steps) >> 32;
+    case Special::kClock64:
+      return static_cast<uint64_t>(warp.steps);
+    case Special::kGlobalTimer:
+      return static_cast<uint64_t>(warp.steps) * kNanosecondsPerStep;
+    case Special::kGlobalTimerLo:
+      return static_cast<uint32_t>(warp.steps);
+    case Special::kGlobalTimerHi:
+      return static_cast<uint64_t>(warp.steps) >> 32;
+    case Special::kDynamicSmemSize:
+      return static_cast<uint64_t>(options.dynamic_shared);
+    case Special::kTotalSmemSize:
+    case Special::kAggrSmemSize:
+      return static_cast<uint64_t>(block.shared_bytes());
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::optional<Special> SpecialNamed(absl::string_view text) {
+  for (size_t i = 0; i < std::size(kSpecials); ++i)
+    if (kSpecials[i].text == text) return static_cast<Special>(i);
+  return std::nullopt;
+}
+
+int BytesOf(Special special) { return kSpecials[static_cast<size_t>(special)].bytes; }
+
+void ReadSpecial(const Op& op, Warp& warp, LaneMask) {
+  const auto special = static_cast<Special>(op.mode);
+  const int bytes = BytesOf(special);
+  if (bytes == 0) {
+    *Out<LaneMask>(warp.frame(), op.d) = 0;
+    return;
+  }
+  const bool by_lane = DiffersByLane(special);
+  const uint64_t value = by_lane ? 0 : WarpValue(special, warp);
+  const uint32_t* size = warp.block().options().block;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t lane =
+        by_lane ? LaneValue(special, size, static_cast<uint32_t>(warp.ThreadOf(i)), i) : value;
+    std::memcpy(warp.frame() + op.d + i * bytes, &lane, static_cast<size_t>(bytes));
+  }
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

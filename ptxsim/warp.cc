@@ -1,0 +1,440 @@
+// Groups of lanes: divergence, reconvergence, calls.
+#include "ptxsim/warp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ptxsim/binder.h"
+#include "ptxsim/block.h"
+#include "ptxsim/lanes.h"
+
+namespace hlokit::ptx {
+namespace {
+
+// After so many ops a group of several lets another one go: it may wait for what that one does.
+constexpr int64_t kTurn = 50000;
+constexpr int kMaxDepth = 1024;  // of calls
+
+template <typename T>
+void BlendLanes(void* to, const void* from, LaneMask mask) {
+  T* d = static_cast<T*>(to);
+  const T* s = static_cast<const T*>(from);
+  HLOKIT_LANES(i) d[i] = mask >> i & 1 ? s[i] : d[i];
+}
+
+struct Wide {
+  uint64_t part[2];
+};
+
+void Blend(void* to, const void* from, int bytes, LaneMask mask) {
+  switch (bytes) {
+    case 0: {
+      LaneMask& d = *static_cast<LaneMask*>(to);
+      d = (d & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
+      return;
+    }
+    case 1:
+      return BlendLanes<uint8_t>(to, from, mask);
+    case 2:
+      return BlendLanes<uint16_t>(to, from, mask);
+    case 4:
+      return BlendLanes<uint32_t>(to, from, mask);
+    case 8:
+      return BlendLanes<uint64_t>(to, from, mask);
+    default:
+      return BlendLanes<Wide>(to, from, mask);
+  }
+}
+
+void FillColumn(std::byte* to, const ConstantColumn& constant, uint64_t bits) {
+  if (constant.bytes == 0) {
+    std::memcpy(to, &bits, sizeof(LaneMask));
+    return;
+  }
+  const uint64_t words[2] = {bits, constant.high};
+  for (int i = 0; i < kLanes; ++i) std::memcpy(to + i * constant.bytes, words, constant.bytes);
+}
+
+std::byte* Aligned(std::byte* at) { return at + (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64; }
+
+}  // namespace
+
+std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame> caller) {
+  auto frame = std::make_shared<Frame>();
+  frame->code = block_.program().functions[function].get();
+  frame->storage.reset(new std::byte[frame->code->frame_bytes + 128]());
+  frame->data = Aligned(frame->storage.get());
+  if (caller != nullptr) {
+    frame->local_base = caller->local_base + caller->code->local_bytes;
+    frame->depth = caller->depth + 1;
+  }
+  frame->caller = std::move(caller);
+  block_.ReserveLocal(frame->local_base + frame->code->local_bytes);
+  const auto dynamic = static_cast<uint64_t>(block_.program().shared_bytes);
+  for (const ConstantColumn& constant : frame->code->constants)
+    FillColumn(frame->data + constant.at, constant,
+               constant.bits + (constant.is_dynamic ? dynamic : 0));
+  return frame;
+}
+
+void Warp::Start(LaneMask live) {
+  live_ = live;
+  groups_.clear();
+  Group group;
+  group.mask = live;
+  group.frame = MakeFrame(0, nullptr);
+  groups_.push_back(std::move(group));
+}
+
+// Whether `a` runs first: deeper in calls, or earlier in the function's order.
+bool Warp::IsBefore(const Group& a, const Group& b) const {
+  if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
+  const uint32_t x = a.frame->code->order[a.pc], y = b.frame->code->order[b.pc];
+  return x != y ? x < y : a.pc < b.pc;
+}
+
+int Warp::Pick() {
+  int best = -1;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].state != Group::kReady) continue;
+    if (best < 0 || IsBefore(groups_[i], groups_[best])) best = static_cast<int>(i);
+  }
+  if (rotation_ > 0 && best >= 0) {  // another one's turn
+    const auto count = static_cast<int>(groups_.size());
+    for (int i = 1; i <= count; ++i) {
+      const int other = (rotation_ + i) % count;
+      if (groups_[other].state == Group::kReady) return other;
+    }
+  }
+  return best;
+}
+
+// Where all wait, one that waits for lanes goes on without those that cannot come.
+int Warp::PickBlocked() {
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].state != Group::kConverging) continue;
+    groups_[i].state = Group::kReady;
+    groups_[i].forced = true;
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// Takes the lanes of other groups that stand at the same place.
+void Warp::Merge(int group) {
+  for (size_t i = 0; i < groups_.size();) {
+    Group& own = groups_[group];
+    Group& other = groups_[i];
+    if (static_cast<int>(i) == group || other.pc != own.pc || other.frame != own.frame ||
+        other.state == Group::kBarrier || other.released != own.released) {
+      ++i;
+      continue;
+    }
+    own.mask |= other.mask;
+    own.forced &= other.forced;
+    groups_.erase(groups_.begin() + static_cast<int64_t>(i));
+    if (static_cast<int>(i) < group) --group;
+  }
+  running_ = group;
+}
+
+bool Warp::Run(int64_t budget) {
+  bool ran = false;
+  yielded_ = false;
+  while (budget > 0 && !groups_.empty() && !yielded_ && !block_.launch().stopped) {
+    int group = Pick();
+    if (group < 0) {
+      group = PickBlocked();
+      if (group < 0) break;
+    }
+    if (groups_.size() > 1)
+      Merge(group);
+    else
+      running_ = group;
+    int64_t turn = groups_.size() > 1 ? std::min(budget, kTurn) : budget;
+    const int64_t before = turn;
+    Execute(running_, turn);
+    budget -= before - turn;
+    // A group that used up its turn while others could run waits for all of them to have one.
+    rotation_ = groups_.size() > 1 && turn <= 0 ? running_ + 1 : 0;
+    if (rotation_ >= static_cast<int>(groups_.size()))
+      rotation_ = static_cast<int>(groups_.size()) - 1;
+    ran = true;
+  }
+  return ran;
+}
+
+void Warp::RunEval(const Op& op, LaneMask mask) {
+  std::byte* data = frame_->data;
+  if ((live_ & ~mask) == 0) {
+    op.eval(op, data, data + op.d);
+    return;
+  }
+  op.eval(op, data, scratch_);
+  Blend(data + op.d, scratch_, op.result_bytes, mask);
+}
+
+// The lanes of `mask` leave `group` and stand at `pc`.
+void Warp::Split(Group& group, LaneMask mask, uint32_t pc) {
+  Group other;
+  other.mask = mask;
+  other.pc = pc;
+  other.frame = group.frame;
+  group.mask &= ~mask;
+  groups_.push_back(std::move(other));  // `group` is no longer valid
+}
+
+// Runs until the group ends, waits, diverges or comes to where another group stands.
+void Warp::Execute(int index, int64_t& budget) {
+  frame_ = groups_[index].frame.get();
+  active_ = groups_[index].mask;
+  stop_ = false;
+  uint32_t pc = groups_[index].pc;
+  const bool is_alone = groups_.size() == 1;
+  const std::vector<uint32_t>& order = frame_->code->order;
+  uint32_t limit = ~uint32_t{0};
+  if (!is_alone) {
+    for (size_t i = 0; i < groups_.size(); ++i)
+      if (static_cast<int>(i) != index && groups_[i].frame.get() == frame_ &&
+          (groups_[i].state == Group::kReady || groups_[i].state == Group::kConverging) &&
+          order[groups_[i].pc] > order[pc])
+        limit = std::min(limit, order[groups_[i].pc]);
+  }
+  const Op* const ops = frame_->code->ops.data();
+  int64_t count = 0, lanes = 0;
+  for (;;) {
+    const Op& op = ops[pc];
+    if (count >= budget || (!is_alone && order[pc] >= limit && count > 0)) break;
+    ++count;
+    LaneMask mask = active_;
+    if (op.guard != kNoSlot) {
+      const LaneMask guard = PredicateAt(frame_->data, op.guard);
+      mask &= op.guard_negated ? ~guard : guard;
+      if (mask == 0) {
+        ++pc;
+        continue;
+      }
+    }
+    lanes += std::popcount(mask);
+    if (op.kind == Op::kEval) {
+      RunEval(op, mask);
+      ++pc;
+      continue;
+    }
+    if (op.kind == Op::kBranch && mask == active_) {
+      pc = op.target;
+      continue;
+    }
+    groups_[running_].pc = pc;
+    if (op.kind == Op::kExec) {
+      op.exec(op, *this, mask);
+      if (!stop_) {
+        ++pc;
+        continue;
+      }
+      // What stopped it has set the group's place.
+      steps += count;
+      thread_steps += lanes;
+      budget -= count;
+      return;
+    }
+    Group& group = groups_[running_];
+    group.pc = pc + 1;
+    switch (op.kind) {
+      case Op::kBranch:
+        Split(group, mask, op.target);
+        break;
+      case Op::kBranchIndexed:
+        BranchIndexed(op, mask, group);
+        break;
+      case Op::kCall:
+        Call(op, mask, group);
+        break;
+      case Op::kReturn:
+        Return(mask, group);
+        break;
+      default:
+        Kill(mask);
+        break;
+    }
+    steps += count;
+    thread_steps += lanes;
+    budget -= count;
+    return;
+  }
+  groups_[running_].pc = pc;
+  steps += count;
+  thread_steps += lanes;
+  budget -= count;
+}
+
+void Warp::BranchIndexed(const Op& op, LaneMask mask, Group& group) {
+  const uint32_t* indices = In<uint32_t>(frame_->data, op.a);
+  const uint32_t* targets = &frame_->code->targets[op.list];
+  const size_t own = static_cast<size_t>(&group - groups_.data());
+  while (mask != 0) {
+    const int lane = std::countr_zero(mask);
+    LaneMask same = 0;
+    for (int i = lane; i < kLanes; ++i)
+      if (mask >> i & 1 && indices[i] == indices[lane]) same |= LaneMask{1} << i;
+    if (indices[lane] >= op.list_size) {
+      block_.Fault(*this, op, lane,
+                   absl::StrCat("index ", indices[lane], " of ", op.list_size, " branch targets"));
+      return;
+    }
+    const uint32_t target = targets[indices[lane]];
+    mask &= ~same;
+    if (same == groups_[own].mask) {
+      groups_[own].pc = target;
+    } else {
+      Split(groups_[own], same, target);
+    }
+  }
+}
+
+void Warp::CopyValue(const CallValue& from, Frame& from_frame, const CallValue& to, Frame& to_frame,
+                     LaneMask mask) {
+  if (from.local < 0 && to.local < 0) {
+    Blend(to_frame.data + to.slot.at, from_frame.data + from.slot.at, to.slot.bytes, mask);
+    return;
+  }
+  const int64_t bytes = std::min(from.local < 0 ? from.slot.bytes : from.bytes,
+                                 to.local < 0 ? to.slot.bytes : to.bytes);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    const auto place = [&](const CallValue& value, Frame& frame) {
+      if (value.local < 0) return frame.data + value.slot.at + lane * value.slot.bytes;
+      return block_.Resolve(Space::kLocal, static_cast<uint64_t>(frame.local_base + value.local),
+                            bytes, ThreadOf(lane));
+    };
+    std::memcpy(place(to, to_frame), place(from, from_frame), static_cast<size_t>(bytes));
+  }
+}
+
+void Warp::Call(const Op& op, LaneMask mask, Group& group) {
+  const CallSite& site = frame_->code->calls[op.list];
+  const size_t own = static_cast<size_t>(&group - groups_.data());
+  if (group.frame->depth >= kMaxDepth) {
+    block_.Fault(*this, op, std::countr_zero(mask), absl::StrCat("calls deeper than ", kMaxDepth));
+    return;
+  }
+  if (mask != group.mask) {
+    Split(group, group.mask & ~mask, group.pc);  // those with a false guard pass by
+  }
+  if (!site.indirect) return EnterFunction(site, site.callee, groups_[own]);
+  const uint64_t* addresses = In<uint64_t>(frame_->data, site.address);
+  while (mask != 0) {
+    const int lane = std::countr_zero(mask);
+    LaneMask same = 0;
+    for (int i = lane; i < kLanes; ++i)
+      if (mask >> i & 1 && addresses[i] == addresses[lane]) same |= LaneMask{1} << i;
+    const uint64_t callee = (addresses[lane] - kCodeWindow) / 16;
+    if (addresses[lane] < kCodeWindow || callee >= block_.program().functions.size() ||
+        block_.program().functions[callee]->ops.empty()) {
+      block_.Fault(
+          *this, op, lane,
+          absl::StrCat("call of address 0x", absl::Hex(addresses[lane]), ", which is no function"));
+      return;
+    }
+    mask &= ~same;
+    size_t caller = own;
+    if (mask != 0) {
+      Split(groups_[own], same, groups_[own].pc);
+      caller = groups_.size() - 1;
+    }
+    EnterFunction(site, static_cast<uint32_t>(callee), groups_[caller]);
+  }
+}
+
+void Warp::EnterFunction(const CallSite& site, uint32_t callee, Group& group) {
+  std::shared_ptr<Frame> frame = MakeFrame(callee, group.frame);
+  frame->return_op = group.pc;
+  frame->site = &site;
+  const std::vector<CallValue>& formals = frame->code->parameters;
+  for (size_t i = 0; i < std::min(formals.size(), site.arguments.size()); ++i)
+    CopyValue(site.arguments[i], *group.frame, formals[i], *frame, group.mask);
+  group.frame = std::move(frame);
+  group.pc = 0;
+}
+
+void Warp::Return(LaneMask mask, Group& group) {
+  std::shared_ptr<Frame> callee = group.frame;
+  if (callee->caller == nullptr) return Kill(mask);
+  const std::vector<CallValue>& formals = callee->code->results;
+  for (size_t i = 0; i < std::min(formals.size(), callee->site->results.size()); ++i)
+    CopyValue(formals[i], *callee, callee->site->results[i], *callee->caller, mask);
+  if (mask == group.mask) {
+    group.frame = callee->caller;
+    group.pc = callee->return_op;
+    return;
+  }
+  Split(group, mask, callee->return_op);
+  groups_.back().frame = callee->caller;
+}
+
+void Warp::Kill(LaneMask lanes) {
+  live_ &= ~lanes;
+  for (size_t i = 0; i < groups_.size();) {
+    groups_[i].mask &= ~lanes;
+    if (groups_[i].mask == 0) {
+      groups_.erase(groups_.begin() + static_cast<int64_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  block_.ThreadsEnded();
+}
+
+bool Warp::Converge(LaneMask needed) {
+  Group& group = groups_[running_];
+  needed &= live_;
+  if ((needed & ~group.mask) == 0 || group.forced) {
+    group.forced = false;
+    return true;
+  }
+  group.state = Group::kConverging;
+  group.needed = needed;
+  stop_ = true;
+  return false;
+}
+
+void Warp::WaitAtBarrier(int number, bool again) {
+  Group& group = groups_[running_];
+  group.state = Group::kBarrier;
+  group.barrier = number;
+  group.again = again;
+  if (!again) ++group.pc;
+  stop_ = true;
+}
+
+void Warp::Release(int barrier) {
+  for (Group& group : groups_) {
+    if (group.state != Group::kBarrier || group.barrier != barrier) continue;
+    group.state = Group::kReady;
+    group.released = group.again;
+  }
+}
+
+LaneMask Warp::WaitingLanes(int barrier, uint32_t& instruction) const {
+  LaneMask lanes = 0;
+  for (const Group& group : groups_) {
+    if (group.state != Group::kBarrier || group.barrier != barrier) continue;
+    lanes |= group.mask;
+    instruction = group.frame->code->ops[group.again ? group.pc : group.pc - 1].instruction;
+  }
+  return lanes;
+}
+
+void Warp::SelectWaiting(int barrier) {
+  for (const Group& group : groups_)
+    if (group.state == Group::kBarrier && group.barrier == barrier) {
+      frame_ = group.frame.get();
+      return;
+    }
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -361,6 +361,16 @@ const Row kWarps[] = {
     {"bar.warp.sync 0xffffffff; mov.b32 d,a", "ww", {1}, 1},
     {"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; mov.b32 d,a", "ww", {1}, 1},
     {"griddepcontrol.wait; mov.b32 d,a", "ww", {1}, 1},
+    {"ldu.global.u32 d,[in]", "ww", {7}, 7},
+    {"prefetch.global.L2 [in]; mov.b32 d,a", "ww", {1}, 1},
+    {"prefetchu.L1 [in]; mov.b32 d,a", "ww", {1}, 1},
+    {"applypriority.global.L2::evict_normal [in],128; mov.b32 d,a", "ww", {1}, 1},
+    {"discard.global.L2 [in],128; mov.b32 d,a", "ww", {1}, 1},
+    {"createpolicy.fractional.L2::evict_last.b64 d,1.0", "q", {0}, 0},
+    {"mapa.shared::cluster.u32 d,a,0", "ww", {64}, 64},
+    {"getctarank.shared::cluster.u32 d,a", "ww", {64}, 0},
+    {"pmevent 1; mov.b32 d,a", "ww", {1}, 1},
+    {"setmaxnreg.inc.sync.aligned.u32 64; mov.b32 d,a", "ww", {1}, 1},
 };
 
 INSTANTIATE_TEST_SUITE_P(Integers, InstructionTest, testing::ValuesIn(kIntegers));
@@ -369,6 +379,26 @@ INSTANTIATE_TEST_SUITE_P(Floats, InstructionTest, testing::ValuesIn(kFloats));
 INSTANTIATE_TEST_SUITE_P(Halves, InstructionTest, testing::ValuesIn(kHalves));
 INSTANTIATE_TEST_SUITE_P(Conversions, InstructionTest, testing::ValuesIn(kConversions));
 INSTANTIATE_TEST_SUITE_P(Warps, InstructionTest, testing::ValuesIn(kWarps));
+
+// Instructions of kernels_test.cc.
+constexpr const char* kOfKernels[] = {
+    "activemask", "atom",  "bar",  "barrier",  "bra",      "brkpt", "brx",      "call",
+    "cp",         "elect", "exit", "ldmatrix", "ld",       "match", "mbarrier", "mma",
+    "movmatrix",  "red",   "ret",  "st",       "stmatrix", "trap",  "wmma"};
+
+TEST(Table, EachRowHasATest) {
+  std::string tested = ";";
+  for (const auto& rows :
+       {testing::ValuesIn(kIntegers), testing::ValuesIn(kLogic), testing::ValuesIn(kFloats),
+        testing::ValuesIn(kHalves), testing::ValuesIn(kConversions), testing::ValuesIn(kWarps)})
+    for (const Row& row : rows) absl::StrAppend(&tested, row.instruction, ";");
+  tested = absl::StrReplaceAll(tested, {{" ", ";"}, {".", ";"}});
+  for (const char* name : kOfKernels) absl::StrAppend(&tested, name, ";");
+#define HLOKIT_PTX_INSTRUCTION(mnemonic, bind, least, most, modifiers, types) \
+  EXPECT_NE(tested.find(";" #mnemonic ";"), std::string::npos) << #mnemonic;
+#include "ptxsim/instructions.def"
+#undef HLOKIT_PTX_INSTRUCTION
+}
 
 TEST(Refusal, NamesTheInstruction) {
   const auto decode = [](const std::string& body) {

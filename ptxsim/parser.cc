@@ -342,10 +342,10 @@ bool Parser::ParseInitializerValue(Variable& variable, int64_t& at) {
       Advance();
     }
     if (!ExpectWord(value.symbol)) return false;
+    if (value.generic && !Expect(')')) return false;
     int64_t offset = 0;
     if (!ParseOffset(offset)) return false;
     value.bits = static_cast<uint64_t>(offset);
-    if (value.generic && !Expect(')')) return false;
     variable.values.push_back(value);
     return true;
   }

@@ -93,6 +93,7 @@ struct Code {
   std::vector<Slot> slots;
   std::vector<uint32_t> targets;  // of indexed branches: ops
   std::vector<CallSite> calls;
+  std::vector<std::shared_ptr<const void>> forms;  // what an instruction needs beyond its Op
   std::vector<ConstantColumn> constants;
   std::vector<CallValue> parameters, results;
   uint32_t frame_bytes = 0;

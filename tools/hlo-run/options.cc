@@ -170,7 +170,7 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
   absl::Status status = CheckInputOptions(o);
   if (status.ok() && o.files.empty() == o.ptx.file.empty())
-    status = absl::InvalidArgumentError(o.files.empty() ? "a module's FILE is required, or --ptx"
+    status = absl::InvalidArgumentError(o.files.empty() ? "files is required, or --ptx"
                                                         : "--ptx runs no modules beside it");
   if (!status.ok()) {
     exit_status = ReportError("hlo-run", status);

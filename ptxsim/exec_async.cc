@@ -1,0 +1,283 @@
+// cp.async, cp.async.bulk and mbarrier: ISA, "Asynchronous copy" and "mbarrier". Copies are made at
+// once: what waits for them finds them done.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/block.h"
+#include "ptxsim/lanes.h"
+
+namespace hlokit::ptx {
+namespace {
+
+// An mbarrier's word: arrivals expected a phase, those still pending, bytes still on their way, and
+// the phase's parity. The ISA leaves the form open.
+struct Mbarrier {
+  uint64_t expected : 20;
+  uint64_t pending : 20;
+  int64_t bytes : 23;
+  uint64_t phase : 1;
+
+  void CompleteIfDone() {
+    if (pending != 0 || bytes != 0) return;
+    phase ^= 1;
+    pending = expected;
+  }
+};
+static_assert(sizeof(Mbarrier) == 8);
+
+Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
+  const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
+  return reinterpret_cast<Mbarrier*>(
+      LaneMemory(op, warp, lane, address, 8, op.space, "access of an mbarrier"));
+}
+
+enum MbarrierKind : uint8_t {
+  kInit,
+  kInvalidate,
+  kArrive,
+  kArriveDrop,
+  kExpect,
+  kComplete,
+  kTest,
+  kTry,
+  kPendingCount
+};
+constexpr uint32_t kExpectTx = 1, kParity = 2, kNoComplete = 4;
+
+void Arrive(Mbarrier& barrier, uint32_t count, uint64_t bytes, bool drops) {
+  barrier.bytes += static_cast<int64_t>(bytes);
+  if (drops) barrier.expected -= count;
+  barrier.pending -= count;
+  barrier.CompleteIfDone();
+}
+
+// op.b: a count, bytes, a state or a parity; op.d: the state or predicate that results.
+void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
+  std::byte* frame = warp.frame();
+  LaneMask done = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.a, op.offset);
+    if (barrier == nullptr) return;
+    const uint64_t before = std::bit_cast<uint64_t>(*barrier);
+    const auto count = [&] { return op.b == kNoSlot ? 1u : In<uint32_t>(frame, op.b)[lane]; };
+    switch (op.mode) {
+      case kInit:
+        *barrier = Mbarrier{count(), count(), 0, 0};
+        break;
+      case kArrive:
+      case kArriveDrop:
+        if (op.flags & kExpectTx) {
+          Arrive(*barrier, 1, count(), op.mode == kArriveDrop);
+        } else {
+          Arrive(*barrier, count(), 0, op.mode == kArriveDrop);
+        }
+        if (op.d != kNoSlot) Out<uint64_t>(frame, op.d)[lane] = before;
+        break;
+      case kExpect:
+        barrier->bytes += count();
+        break;
+      case kComplete:
+        barrier->bytes -= count();
+        barrier->CompleteIfDone();
+        break;
+      case kTest:
+      case kTry: {
+        const unsigned phase = op.flags & kParity
+                                   ? In<uint32_t>(frame, op.b)[lane] & 1
+                                   : std::bit_cast<Mbarrier>(In<uint64_t>(frame, op.b)[lane]).phase;
+        done |= LaneMask{barrier->phase != phase} << lane;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  if (op.mode != kTest && op.mode != kTry) return;
+  LaneMask& result = *Out<LaneMask>(frame, op.d);
+  result = (result & ~mask) | done;
+  if (done != mask) warp.YieldNow();
+}
+
+void PendingCount(const Op& op, std::byte* frame, void* result) {
+  const uint64_t* a = In<uint64_t>(frame, op.a);
+  uint32_t* d = static_cast<uint32_t*>(result);
+  for (int i = 0; i < kLanes; ++i)
+    d[i] = static_cast<uint32_t>(std::bit_cast<Mbarrier>(a[i]).pending);
+}
+
+// cp.async [to], [from], size {, source size}: bytes past the source's are zero. op.c: the
+// predicate that ignores the source.
+void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
+  std::byte* frame = warp.frame();
+  const auto size = static_cast<int64_t>(op.flags);
+  const LaneMask ignored = op.c == kNoSlot ? 0 : PredicateAt(frame, op.c);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    std::byte* to = LaneMemory(op, warp, lane,
+                               In<uint64_t>(frame, op.a)[lane] + static_cast<uint64_t>(op.offset),
+                               size, Space::kShared, "asynchronous store");
+    if (to == nullptr) return;
+    int64_t have =
+        op.e == kNoSlot ? size : std::min<int64_t>(size, In<uint32_t>(frame, op.e)[lane]);
+    if (ignored >> lane & 1) have = 0;
+    std::memset(to, 0, static_cast<size_t>(size));
+    if (have == 0) continue;
+    const uint64_t address = In<uint64_t>(frame, op.b)[lane] + op.target;
+    const std::byte* from = warp.block().Resolve(Space::kGlobal, address, have, 0);
+    if (from == nullptr || address % static_cast<uint64_t>(size) != 0)
+      return warp.block().Fault(
+          warp, op, lane,
+          absl::StrCat(from == nullptr ? "out-of-bounds" : "misaligned", " asynchronous load of ",
+                       have, " bytes at global address 0x", absl::Hex(address)));
+    std::memcpy(to, from, static_cast<size_t>(have));
+  }
+}
+
+// cp.async.mbarrier.arrive: the copies are done, so the thread arrives. With .noinc it was counted.
+void CopyArrive(const Op& op, Warp& warp, LaneMask mask) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.a, op.offset);
+    if (barrier == nullptr) return;
+    if (op.mode == 1) Arrive(*barrier, 1, 0, false);
+  }
+}
+
+// cp.async.bulk [to], [from], size {, [mbarrier]}. op.mode 0: into shared memory, 1: out of it.
+void CopyBulk(const Op& op, Warp& warp, LaneMask mask) {
+  std::byte* frame = warp.frame();
+  Block& block = warp.block();
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    const auto size = static_cast<int64_t>(In<uint32_t>(frame, op.c)[lane]);
+    const uint64_t to = In<uint64_t>(frame, op.a)[lane] + static_cast<uint64_t>(op.offset);
+    const uint64_t from = In<uint64_t>(frame, op.b)[lane] + op.target;
+    if ((to | from | static_cast<uint64_t>(size)) % 16 != 0)
+      return block.Fault(warp, op, lane,
+                         "a bulk copy whose addresses or size are not multiples of 16");
+    std::byte* target = block.Resolve(op.mode == 0 ? Space::kShared : Space::kGlobal, to, size, 0);
+    const std::byte* source =
+        block.Resolve(op.mode == 0 ? Space::kGlobal : Space::kShared, from, size, 0);
+    if (target == nullptr || source == nullptr)
+      return block.Fault(warp, op, lane,
+                         absl::StrCat("out-of-bounds bulk copy of ", size, " bytes from 0x",
+                                      absl::Hex(from), " to 0x", absl::Hex(to)));
+    std::memcpy(target, source, static_cast<size_t>(size));
+    if (op.mode != 0) continue;
+    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.e, op.list);
+    if (barrier == nullptr) return;
+    barrier->bytes -= size;
+    barrier->CompleteIfDone();
+  }
+}
+
+void BindCopyBulk(Binder& b) {
+  if (b.Has("commit_group") || b.Has("wait_group") || b.Has("prefetch")) return BindNothing(b);
+  const bool into_shared = b.Has("mbarrier::complete_tx::bytes");
+  if (b.size() < 3 || b.Has("multicast::cluster") || b.Has("cp_mask") ||
+      (into_shared && !b.Has("global")) || (!into_shared && !b.Has("bulk_group")))
+    return b.Unsupported();
+  Op op = b.MakeExec(&CopyBulk);
+  op.mode = into_shared ? 0 : 1;
+  op.space = into_shared ? Space::kShared : Space::kGlobal;
+  b.Address(b.operand(0), op);
+  Op from;
+  from.space = into_shared ? Space::kGlobal : Space::kShared;
+  b.Address(b.operand(1), from);
+  op.b = from.a;
+  op.target = static_cast<uint32_t>(from.offset);
+  op.c = b.Source(2, Type::kU32);
+  if (into_shared) {
+    if (b.size() < 4) return b.Unsupported();
+    Op barrier;
+    barrier.space = Space::kShared;
+    b.Address(b.operand(3), barrier);
+    op.e = barrier.a;
+    op.list = static_cast<uint32_t>(barrier.offset);
+  }
+  if (!b.failed()) b.Emit(op);
+}
+
+}  // namespace
+
+void BindCp(Binder& b) {
+  if (!b.Has("async") || b.Has("tensor") || b.instruction().Has("reduce")) return b.Unsupported();
+  if (b.Has("bulk")) return BindCopyBulk(b);
+  if (b.Has("commit_group") || b.Has("wait_group") || b.Has("wait_all")) return BindNothing(b);
+  if (b.Has("mbarrier")) {
+    Op op = b.MakeExec(&CopyArrive);
+    op.mode = b.Has("noinc") ? 1 : 0;
+    op.space = b.space();
+    b.Address(b.operand(0), op);
+    if (!b.failed()) b.Emit(op);
+    return;
+  }
+  Op op = b.MakeExec(&CopyAsync);
+  if (b.size() < 3) return b.Unsupported();
+  op.space = Space::kShared;
+  b.Address(b.operand(0), op);
+  Op from;
+  from.space = Space::kGlobal;
+  b.Address(b.operand(1), from);
+  op.b = from.a;
+  op.target = static_cast<uint32_t>(from.offset);
+  op.flags = static_cast<uint32_t>(b.Immediate(2));
+  if (op.flags != 4 && op.flags != 8 && op.flags != 16) return b.Unsupported();
+  op.c = op.e = kNoSlot;
+  if (b.size() > 3 && !(b.size() == 4 && b.Has("L2::cache_hint"))) {
+    const Operand& fourth = b.operand(3);
+    const Slot slot = b.SourceSlot(fourth, Type::kU32);
+    if (slot.bytes == 0) {
+      op.c = b.Source(fourth, Type::kPred);
+    } else {
+      op.e = b.Source(fourth, Type::kU32);
+    }
+  }
+  if (!b.failed()) b.Emit(op);
+}
+
+void BindMbarrier(Binder& b) {
+  if (b.Has("pending_count")) return b.Map(&PendingCount, Type::kU32, {Type::kB64});
+  Op op = b.MakeExec(&RunMbarrier);
+  op.b = kNoSlot;
+  op.flags = When(b.Has("expect_tx"), kExpectTx) | When(b.Has("parity"), kParity) |
+             When(b.Has("noComplete"), kNoComplete);
+  int at = 0;
+  if (b.Has("init"))
+    op.mode = kInit;
+  else if (b.Has("inval"))
+    op.mode = kInvalidate;
+  else if (b.Has("arrive"))
+    op.mode = kArrive;
+  else if (b.Has("arrive_drop"))
+    op.mode = kArriveDrop;
+  else if (b.Has("complete_tx"))
+    op.mode = kComplete;
+  else if (b.Has("expect_tx"))
+    op.mode = kExpect;
+  else if (b.Has("test_wait"))
+    op.mode = kTest;
+  else if (b.Has("try_wait"))
+    op.mode = kTry;
+  else
+    return b.Unsupported();
+  const bool arrives = op.mode == kArrive || op.mode == kArriveDrop;
+  const bool waits = op.mode == kTest || op.mode == kTry;
+  if (waits) op.d = b.Result(at++, Type::kPred);
+  if (arrives && b.operand(0).kind != Operand::kAddress) {
+    if (b.operand(0).kind != Operand::kSink) op.d = b.Result(0, Type::kB64);
+    ++at;
+  }
+  op.space = b.space();
+  if (at >= b.size()) return b.Unsupported();
+  b.Address(b.operand(at++), op);
+  if (at < b.size()) op.b = b.Source(at, waits && !(op.flags & kParity) ? Type::kB64 : Type::kU32);
+  if (!b.failed()) b.Emit(op);
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,85 @@
+// Elements and products of matrix instructions.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "ptxsim/matrix_internal.h"
+
+namespace hlokit::ptx {
+
+bool ParseMatrixShape(absl::string_view text, MatrixShape& shape) {
+  int used = 0;
+  const std::string word(text);
+  return std::sscanf(word.c_str(), "m%dn%dk%d%n", &shape.m, &shape.n, &shape.k, &used) == 3 &&
+         used == static_cast<int>(word.size());
+}
+
+int ElementBits(Type type) { return type == Type::kTF32 ? 32 : BitsOf(type); }
+
+double ElementValue(Type type, uint64_t bits) {
+  switch (type) {
+    case Type::kF16:
+      return F16Value(static_cast<uint16_t>(bits));
+    case Type::kBF16:
+      return BF16Value(static_cast<uint16_t>(bits));
+    case Type::kF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    // The lower 13 bits of a tf32 register are not looked at.
+    case Type::kTF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits) & 0xffffe000u);
+    case Type::kF64:
+      return std::bit_cast<double>(bits);
+    case Type::kE4M3:
+      return ValueOfFormat(static_cast<uint32_t>(bits & 0xff), kFormatE4M3);
+    case Type::kE5M2:
+      return ValueOfFormat(static_cast<uint32_t>(bits & 0xff), kFormatE5M2);
+    case Type::kS8:
+      return static_cast<int8_t>(bits);
+    case Type::kU8:
+      return static_cast<uint8_t>(bits);
+    case Type::kS4:
+      return static_cast<int8_t>(bits << 4) >> 4;
+    case Type::kU4:
+      return static_cast<double>(bits & 15);
+    case Type::kB1:
+      return static_cast<double>(bits & 1);
+    default:
+      return static_cast<int32_t>(bits);
+  }
+}
+
+uint64_t ElementOf(Type type, double value) {
+  switch (type) {
+    case Type::kF16:
+      return RoundToF16(value);
+    case Type::kBF16:
+      return RoundToBF16(value);
+    case Type::kF32:
+      return std::bit_cast<uint32_t>(CanonicalNan(static_cast<float>(value)));
+    case Type::kF64:
+      return std::bit_cast<uint64_t>(value);
+    default:
+      return static_cast<uint32_t>(static_cast<int64_t>(value));
+  }
+}
+
+void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumulator,
+                      bool saturate) {
+  for (int r = 0; r < c.rows; ++r) {
+    double* row = &c.at(r, 0);
+    for (int k = 0; k < a.cols; ++k) {
+      const double x = a.at(r, k);
+      const double* other = &b.values[static_cast<size_t>(k) * b.cols];
+      if (accumulator == Type::kF64) {
+        for (int j = 0; j < c.cols; ++j) row[j] = std::fma(x, other[j], row[j]);
+      } else {
+        for (int j = 0; j < c.cols; ++j) row[j] += x * other[j];
+      }
+    }
+    if (!saturate) continue;
+    for (int j = 0; j < c.cols; ++j) row[j] = std::clamp(row[j], -2147483648.0, 2147483647.0);
+  }
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,40 @@
+// Matrix fragments: where lanes keep elements, and products of small matrices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptxsim/lanes.h"
+#include "ptxsim/rounding.h"
+#include "ptxsim/types.h"
+
+namespace hlokit::ptx {
+
+// m16n8k16 and its like.
+struct MatrixShape {
+  int m = 0, n = 0, k = 0;
+};
+// Of a modifier such as "m16n8k16"; false for other words.
+bool ParseMatrixShape(absl::string_view text, MatrixShape& shape);
+
+// A matrix of exact values: doubles hold every element type but 64-bit integers.
+struct Matrix {
+  int rows = 0, cols = 0;
+  std::vector<double> values;
+
+  Matrix(int r, int c) : rows(r), cols(c), values(static_cast<size_t>(r) * c) {}
+  double& at(int r, int c) { return values[static_cast<size_t>(r) * cols + c]; }
+  double at(int r, int c) const { return values[static_cast<size_t>(r) * cols + c]; }
+};
+
+// Bits of an element of a fragment, packed in registers as PTX packs them.
+int ElementBits(Type type);
+double ElementValue(Type type, uint64_t bits);
+uint64_t ElementOf(Type type, double value);
+
+// d = a * b + c. Sums of floats are those of doubles, rounded once when they are stored; f64 goes
+// along k with fused multiply-adds. `saturate`: of integers.
+void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumulator, bool saturate);
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,10 @@
-// A whole target on what codegen/ shares, without backends/cpu: each kernel is one scalar LLVM
-// function, the steps of a Program are launched one by one, and the interpreter computes what has
-// no kernel.
+// A whole target on what codegen/ shares, without backends/cpu: kernels are scalar LLVM functions,
+// the steps of a Program are launched one by one, the interpreter computes what has no kernel.
 #include <cstring>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/emittable.h"
 #include "backends/toy_target_internal.h"
 #include "codegen/kernel_strategies.h"
 #include "codegen/program.h"
@@ -18,6 +18,7 @@
 namespace hlokit {
 namespace {
 
+constexpr TargetInfo kTarget;  // scalar code
 constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
                                           {"concatenate", AddConcatenateKernels},
@@ -48,11 +49,10 @@ class ToyArrays final : public KernelArrays {
   llvm::Value* pointers_;
 };
 
-using KernelFunction = void (*)(void** arrays);
-
 // A compiled module: the steps, and a function for each of them that is a kernel.
 class ToyExecutable {
  public:
+  using KernelFunction = void (*)(void** arrays);
   static absl::StatusOr<std::unique_ptr<ToyExecutable>> Compile(std::unique_ptr<Module> module) {
     // Sums of bf16 round where XLA's CPU rounds them; what BufferAssignment asks for.
     RETURN_IF_ERROR(RunPasses(*module,
@@ -106,7 +106,7 @@ class ToyExecutable {
     const auto in_place = [&](int64_t o, int64_t leaf) {
       return step.operands[o] == step.results[leaf];
     };
-    for (const Kernel& kernel : MakeKernels(*step.instruction, in_place, kStrategies))
+    for (const Kernel& kernel : MakeKernels(*step.instruction, in_place, kTarget, kStrategies))
       kernel.emit(b, arrays, b.getInt64(0), b.getInt64(kernel.units));
     b.CreateRetVoid();
     if (arrays.unsupported == nullptr) return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "backends/host_memory_internal.h"
 #include "support/status.h"
 #include "types/literal_leaves.h"
 
@@ -34,33 +35,47 @@ absl::Status ReadInto(const Buffer& buffer, Literal& array) {
 
 }  // namespace
 
-DeviceValue DeviceValue::Of(std::shared_ptr<Literal> memory, bool in_layout) {
-  DeviceValue value;
-  value.shape_ = memory->shape();
-  std::vector<Literal*> leaves;
-  CollectLeaves(*memory, leaves);
-  value.leaves_.reserve(leaves.size());
-  HostDevice host;
-  for (Literal* leaf : leaves) {
-    Buffer& buffer = value.leaves_.emplace_back();
-    buffer.shape = in_layout ? leaf->shape() : WithoutLayouts(leaf->shape());
-    value.row_major_ &= !leaf->shape().IsArray() || buffer.shape.IsRowMajor();
-    if (leaf->shape().IsArray())
-      buffer.memory = *host.Borrow(memory, leaf->data(), leaf->byte_size());
-    buffer.dynamic_sizes = DynamicSizesOf(*leaf);
-  }
-  value.literal_ = std::move(memory);
-  return value;
+void DeviceValue::AddLeaf(const Literal& leaf, bool in_layout,
+                          std::shared_ptr<DeviceMemory> memory) {
+  Buffer& buffer = leaves_.emplace_back();
+  buffer.shape = in_layout ? leaf.shape() : WithoutLayouts(leaf.shape());
+  buffer.dynamic_sizes = DynamicSizesOf(leaf);
+  buffer.memory = std::move(memory);
+  row_major_ &= !leaf.shape().IsArray() || buffer.shape.IsRowMajor();
 }
 
 DeviceValue DeviceValue::TakeOver(Literal value, bool in_layout) {
-  DeviceValue made = Of(std::make_shared<Literal>(std::move(value)), in_layout);
+  const auto block = std::make_shared<LiteralBlock>(std::move(value));
+  DeviceValue made;
+  made.shape_ = block->literal.shape();
+  made.literal_ = std::shared_ptr<Literal>(block, &block->literal);
   made.owned_ = true;
+  std::vector<Literal*> leaves;
+  CollectLeaves(block->literal, leaves);
+  made.leaves_.reserve(leaves.size());
+  block->arrays.reserve(leaves.size());
+  for (Literal* leaf : leaves) {
+    std::shared_ptr<DeviceMemory> memory;
+    if (leaf->shape().IsArray())
+      memory = std::shared_ptr<DeviceMemory>(
+          block, &block->arrays.emplace_back(nullptr, leaf->data(), leaf->byte_size()));
+    made.AddLeaf(*leaf, in_layout, std::move(memory));
+  }
   return made;
 }
 
 DeviceValue DeviceValue::Share(std::shared_ptr<const Literal> value) {
-  return Of(std::const_pointer_cast<Literal>(std::move(value)), /*in_layout=*/false);
+  DeviceValue made;
+  made.shape_ = value->shape();
+  made.literal_ = std::const_pointer_cast<Literal>(std::move(value));
+  std::vector<Literal*> leaves;
+  CollectLeaves(*made.literal_, leaves);
+  for (Literal* leaf : leaves)
+    made.AddLeaf(*leaf, /*in_layout=*/false,
+                 leaf->shape().IsArray()
+                     ? std::make_shared<HostMemory>(made.literal_, leaf->data(), leaf->byte_size())
+                     : nullptr);
+  return made;
 }
 
 absl::StatusOr<DeviceValue> DeviceValue::CopyTo(Device& device, const Literal& value) {
@@ -111,11 +126,7 @@ std::shared_ptr<const Literal> DeviceValue::host_literal() const {
 Literal* DeviceValue::unshared_literal() {
   if (!owned_ || literal_ == nullptr) return nullptr;
   long holders = 1;  // this; each array's memory holds it once more
-  for (const Buffer& leaf : leaves_) {
-    if (leaf.memory == nullptr) continue;
-    if (leaf.memory.use_count() != 1) return nullptr;
-    ++holders;
-  }
+  for (const Buffer& leaf : leaves_) holders += leaf.memory != nullptr ? 1 : 0;
   if (literal_.use_count() != holders) return nullptr;
   // What holders in other threads read before they let go comes before what is written now.
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -49,7 +49,8 @@ class DeviceValue {
   Literal* unshared_literal();
 
  private:
-  static DeviceValue Of(std::shared_ptr<Literal> memory, bool in_layout);
+  // The next leaf, whose elements lie in `memory`, row-major unless `in_layout`.
+  void AddLeaf(const Literal& leaf, bool in_layout, std::shared_ptr<DeviceMemory> memory);
 
   Shape shape_;
   std::vector<Buffer> leaves_;

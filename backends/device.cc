@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/host_memory_internal.h"
 #include "support/allocate.h"
 #include "support/status.h"
 
@@ -15,30 +16,6 @@ absl::Status CheckRange(const DeviceMemory& memory, int64_t offset, int64_t byte
   if (offset >= 0 && bytes >= 0 && offset <= memory.size() - bytes) return absl::OkStatus();
   return InvalidArgument(bytes, " bytes at ", offset, " of device memory of ", memory.size());
 }
-
-class HostMemory final : public DeviceMemory {
- public:
-  HostMemory(std::shared_ptr<const void> owner, void* address, int64_t size)
-      : owner_(std::move(owner)), address_(address), size_(size) {}
-  void* address() const override { return address_; }
-  const void* host_address() const override { return address_; }
-  int64_t size() const override { return size_; }
-  absl::Status CopyIn(const void* host, int64_t offset, int64_t bytes) override {
-    RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
-    if (bytes > 0) std::memcpy(static_cast<char*>(address_) + offset, host, bytes);
-    return absl::OkStatus();
-  }
-  absl::Status CopyOut(int64_t offset, int64_t bytes, void* host) const override {
-    RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
-    if (bytes > 0) std::memcpy(host, static_cast<const char*>(address_) + offset, bytes);
-    return absl::OkStatus();
-  }
-
- private:
-  const std::shared_ptr<const void> owner_;
-  void* const address_;
-  const int64_t size_;
-};
 
 class MemoryView final : public DeviceMemory {
  public:
@@ -67,6 +44,18 @@ class MemoryView final : public DeviceMemory {
 };
 
 }  // namespace
+
+absl::Status HostMemory::CopyIn(const void* host, int64_t offset, int64_t bytes) {
+  RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
+  if (bytes > 0) std::memcpy(static_cast<char*>(address_) + offset, host, bytes);
+  return absl::OkStatus();
+}
+
+absl::Status HostMemory::CopyOut(int64_t offset, int64_t bytes, void* host) const {
+  RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
+  if (bytes > 0) std::memcpy(host, static_cast<const char*>(address_) + offset, bytes);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> ViewOf(std::shared_ptr<DeviceMemory> whole,
                                                      int64_t offset, int64_t bytes) {

@@ -24,7 +24,7 @@ std::shared_ptr<const Literal> GlobalData::shared_literal() const {
 const Literal& GlobalData::literal() const { return *shared_literal(); }
 
 const void* GlobalData::elements() const {
-  if (!shape_.IsArray()) return nullptr;
+  if (!shape().IsArray()) return nullptr;
   const absl::Span<const Buffer> leaves = value().leaves();
   if (!leaves.empty() && leaves[0].shape.IsRowMajor())
     if (const void* const here = leaves[0].memory->host_address(); here != nullptr) return here;

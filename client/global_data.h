@@ -22,8 +22,7 @@ class GlobalData {
   // Shares a value with others.
   GlobalData(std::shared_ptr<const Literal> value, int64_t device)
       : GlobalData(DeviceValue::Share(std::move(value)), device) {}
-  GlobalData(DeviceValue value, int64_t device)
-      : shape_(value.shape()), value_(std::move(value)), device_(device) {}
+  GlobalData(DeviceValue value, int64_t device) : value_(std::move(value)), device_(device) {}
   // The result of an execution under way, on its k-th local device.
   GlobalData(Shape shape, PendingExecution execution, size_t k, int64_t device)
       : shape_(std::move(shape)),
@@ -33,7 +32,7 @@ class GlobalData {
   GlobalData& operator=(const GlobalData&) = delete;
 
   // With the layout that the value was given with.
-  const Shape& shape() const { return shape_; }
+  const Shape& shape() const { return pending_ ? shape_ : value_.shape(); }
   // The number of the device, from 0.
   int64_t device() const { return device_; }
   // When the value is there; its error is that of the execution that makes it.
@@ -55,7 +54,7 @@ class GlobalData {
   Literal* unshared_literal();
 
  private:
-  Shape shape_;
+  Shape shape_;  // of a value that is pending
   const std::optional<std::pair<PendingExecution, size_t>> pending_;
   mutable std::once_flag resolved_;  // of a value that was pending
   mutable DeviceValue value_;

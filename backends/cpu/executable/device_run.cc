@@ -286,7 +286,8 @@ absl::Status DeviceRun::AddValue(const DeviceValue& value, const Shape& want) {
 
 absl::Status DeviceRun::AddArray(const Shape& shape, const void* memory, const Shape& want) {
   const auto* elements = static_cast<const uint8_t*>(memory);
-  const bool same_order = shape.MinorToMajor() == want.MinorToMajor();
+  const bool same_order =
+      (shape.IsRowMajor() && want.IsRowMajor()) || shape.MinorToMajor() == want.MinorToMajor();
   if (same_order && reinterpret_cast<uintptr_t>(elements) % kBlockAlignment == 0) {
     table_.push_back(elements);
     return absl::OkStatus();

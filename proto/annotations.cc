@@ -133,7 +133,7 @@ std::string OriginText(const pb::OriginalValueProto& in, Seen& seen) {
   for (const pb::OriginalValueElementProto& element : in.elements()) {
     seen.Note(element);
     seen.Note(element.original_array());
-    if (!AddLeaf(element, &tree)) seen.NoteRest();
+    if (!AddLeaf(element, &tree)) seen.NoteUnknown();
   }
   int64_t places = kMaxOriginPlaces;
   const std::string text = TreeText(tree, places);

@@ -62,11 +62,11 @@ absl::Status ComputationWriter::Append(const Computation& computation, bool fuse
     RETURN_IF_ERROR(AppendInstruction(*i, out));
     RETURN_IF_ERROR(CheckWrittenSize(out.size()));
   }
-  const std::string& rest = rest_.Of(computation);
-  if (rest.empty()) {
+  const std::string& unknown = unknown_.Of(computation);
+  if (unknown.empty()) {
     AppendTail(computation, fused, out);
   } else {
-    AppendTailWithRest(computation, fused, rest, out);
+    AppendTailWithUnknown(computation, fused, unknown, out);
   }
   out.Reserve(WireWriter::kMaxAround);
   out.Close(message);
@@ -84,8 +84,8 @@ void ComputationWriter::AppendTail(const Computation& computation, bool fused, W
     out.Bytes(Parts::kExecutionThreadFieldNumber, AsAbsl(thread));
 }
 
-void ComputationWriter::AppendTailWithRest(const Computation& computation, bool fused,
-                                           const std::string& rest, WireWriter& out) {
+void ComputationWriter::AppendTailWithUnknown(const Computation& computation, bool fused,
+                                              const std::string& unknown, WireWriter& out) {
   Parts tail;
   tail.set_id(ids_.Of(computation));
   tail.set_root_id(ids_.Of(*computation.root()));
@@ -93,7 +93,7 @@ void ComputationWriter::AppendTailWithRest(const Computation& computation, bool 
   if (computation.execution_thread() != "main")
     tail.set_execution_thread(computation.execution_thread());
   WriteProgramShape(computation, tail.mutable_program_shape());
-  AddRest(rest, &tail);
+  RestoreUnknownFields(unknown, &tail);
   std::string bytes;
   hlokit::AppendBytes(tail, bytes);
   out.Reserve(bytes.size());
@@ -117,8 +117,8 @@ void ComputationWriter::AppendProgramShape(const Computation& computation, WireW
 }
 
 absl::Status ComputationWriter::AppendInstruction(const Instruction& instruction, WireWriter& out) {
-  const std::string& rest = rest_.Of(instruction);
-  if (!rest.empty()) return AppendWithRest(instruction, rest, out);
+  const std::string& unknown = unknown_.Of(instruction);
+  if (!unknown.empty()) return AppendWithUnknown(instruction, unknown, out);
   const absl::string_view name = AsAbsl(instruction.name());
   const absl::string_view shape = ShapeField(instruction.shape()).whole;
   const absl::string_view metadata = MetadataField(instruction);
@@ -163,11 +163,11 @@ void ComputationWriter::AppendMetadata(const Instruction& instruction, WireWrite
   number(Message::kSourceEndColumnFieldNumber, metadata.source_end_column);
 }
 
-absl::Status ComputationWriter::AppendWithRest(const Instruction& instruction,
-                                               const std::string& rest, WireWriter& out) {
+absl::Status ComputationWriter::AppendWithUnknown(const Instruction& instruction,
+                                                  const std::string& unknown, WireWriter& out) {
   Fields message;
   RETURN_IF_ERROR(WriteInstruction(instruction, ids_, frames_, &message));
-  AddRest(rest, &message);
+  RestoreUnknownFields(unknown, &message);
   std::string bytes;
   hlokit::AppendBytes(message, bytes);
   AppendBytes(Parts::kInstructionsFieldNumber, bytes, out);

@@ -100,7 +100,7 @@ absl::Status WriteRecoveries(const std::vector<OriginRecovery>& table, pb::HloMo
     Write(row.lost, entry->mutable_old_original_array());
     Write(row.from, entry->mutable_new_original_array());
     if (row.module != nullptr)
-      RETURN_IF_ERROR(WriteModule(*row.module, ProtoRest(), entry->mutable_recovery_module()));
+      RETURN_IF_ERROR(WriteModule(*row.module, UnknownFields(), entry->mutable_recovery_module()));
   }
   return absl::OkStatus();
 }
@@ -114,9 +114,9 @@ absl::Status ReadRecoveries(const pb::OriginalValueRecoveryTableProto& in, Seen&
     Read(entry.old_original_array(), seen, row.lost);
     Read(entry.new_original_array(), seen, row.from);
     if (!entry.has_recovery_module()) continue;
-    seen.NoteRest();  // ids, and whatever else that module's message has
-    ProtoRest rest;
-    auto module = ReadModule(entry.recovery_module().SerializeAsString(), rest);
+    seen.NoteUnknown();  // ids, and whatever else that module's message has
+    UnknownFields unknown;
+    auto module = ReadModule(entry.recovery_module().SerializeAsString(), unknown);
     if (!module.ok())
       return Annotate(module.status(), absl::StrCat("original_value_recovery_table: entries[",
                                                     table.size() - 1, "]: recovery_module"));

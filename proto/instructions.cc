@@ -20,7 +20,7 @@ namespace {
 using Message = pb::HloInstructionProto;
 
 // Calls number(id, number) with the numbers that things of these ids have, and for those without
-// one the next after the largest; given(id) is what the rest says.
+// one the next after the largest; given(id) is what UnknownFields says.
 template <typename Given, typename Number>
 void ForEachNumber(absl::Span<const int64_t> ids, Given given, Number number) {
   int64_t next = 0;
@@ -70,7 +70,7 @@ absl::Status ReadExtras(const Message& in, Seen& seen, Instruction& instruction)
   if (in.has_backend_config_payload()) {
     if (in.backend_config().empty() && !in.backend_config_payload().value().empty())
       instruction.mutable_extras().backend_config = in.backend_config_payload().value();
-    seen.NoteRest();
+    seen.NoteUnknown();
   }
   seen.Note(in.frontend_attributes());
   if (!in.frontend_attributes().map().empty())
@@ -94,14 +94,14 @@ absl::StatusOr<Opcode> ReadOpcode(const std::string& text) {
 
 }  // namespace
 
-ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest,
+ProtoIds::ProtoIds(const Module& module, const UnknownFields& unknown,
                    absl::FunctionRef<void(const Instruction&)> visit)
     : computations_(module.computation_id_bound(), 0), instructions_(module.id_bound(), 0) {
   const std::vector<Computation*> computations = module.Computations();
   std::vector<int64_t> ids;
   for (const Computation* c : computations) ids.push_back(c->id());
   ForEachNumber(
-      ids, [&](int64_t id) { return rest.IdOfComputation(id); },
+      ids, [&](int64_t id) { return unknown.IdOfComputation(id); },
       [&](int64_t id, int64_t number) { computations_[id] = number; });
   for (const Computation* c : computations) {
     ids.clear();
@@ -111,7 +111,7 @@ ProtoIds::ProtoIds(const Module& module, const ProtoRest& rest,
     });
     const int64_t above = Of(*c) << 32;
     ForEachNumber(
-        ids, [&](int64_t id) { return rest.IdOfInstruction(id); },
+        ids, [&](int64_t id) { return unknown.IdOfInstruction(id); },
         [&](int64_t id, int64_t number) { instructions_[id] = above | number; });
   }
 }

@@ -8,7 +8,7 @@
 #include "ir/module.h"
 #include "printer/stack_frames.h"
 #include "proto/messages_internal.h"
-#include "proto/rest_internal.h"
+#include "proto/unknown_fields_internal.h"
 #include "proto/wire_internal.h"
 
 namespace hlokit {
@@ -20,7 +20,7 @@ class ProtoIds {
  public:
   // Calls `visit` for each instruction on the way, in the order in which they were made.
   ProtoIds(
-      const Module& module, const ProtoRest& rest,
+      const Module& module, const UnknownFields& unknown,
       absl::FunctionRef<void(const Instruction&)> visit = [](const Instruction&) {});
   int64_t Of(const Computation& computation) const { return computations_[computation.id()]; }
   int64_t Of(const Instruction& instruction) const { return instructions_[instruction.id()]; }
@@ -32,7 +32,7 @@ class ProtoIds {
   std::vector<int64_t> computations_, instructions_;  // by id()
 };
 
-// Everything about an instruction but its rest. Errors: InvalidArgument, naming the
+// Everything about an instruction but its unknown fields. Errors: InvalidArgument, naming the
 // instruction, for texts that have no form as messages.
 absl::Status WriteInstruction(const Instruction& instruction, const ProtoIds& ids,
                               const StackFrameNumbering& frames, pb::HloInstructionProto* out);

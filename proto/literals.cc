@@ -175,7 +175,7 @@ absl::Status Write(const Literal& literal, pb::LiteralProto* out) {
 
 absl::StatusOr<Literal> Read(const pb::LiteralProto& in, Seen& seen) {
   seen.Note(in);
-  if (in.sparse_indices_size() > 0) seen.NoteRest();
+  if (in.sparse_indices_size() > 0) seen.NoteUnknown();
   Shape shape;
   RETURN_IF_ERROR(Annotate(Read(in.shape(), seen, shape), "shape"));
   if (shape.IsTuple()) return ReadTuple(in, seen, std::move(shape));

@@ -10,10 +10,10 @@ namespace hlokit {
 
 // Whether a message holds unknown fields. Reflection would say so too, once it has built what it
 // knows of all messages, which takes longer than reading a module of 100 KB.
-class UnknownFields : private google::protobuf::MessageLite {
+class UnknownFieldProbe : private google::protobuf::MessageLite {
  public:
   static bool In(const google::protobuf::MessageLite& message) {
-    return (message.*(&UnknownFields::_internal_metadata_)).have_unknown_fields();
+    return (message.*(&UnknownFieldProbe::_internal_metadata_)).have_unknown_fields();
   }
 };
 
@@ -21,14 +21,16 @@ class UnknownFields : private google::protobuf::MessageLite {
 class Seen {
  public:
   // Every reader of a message notes it, so that no unknown field is lost unseen.
-  void Note(const google::protobuf::MessageLite& message) { rest_ |= UnknownFields::In(message); }
+  void Note(const google::protobuf::MessageLite& message) {
+    unknown_ |= UnknownFieldProbe::In(message);
+  }
   // A known field that the module has no place for.
-  void NoteRest() { rest_ = true; }
-  // True if something noted since the last call wants a Rest (rest_internal.h).
-  bool TakeRest() { return std::exchange(rest_, false); }
+  void NoteUnknown() { unknown_ = true; }
+  // True if something noted since the last call belongs into UnknownFields.
+  bool TakeUnknown() { return std::exchange(unknown_, false); }
 
  private:
-  bool rest_ = false;
+  bool unknown_ = false;
 };
 
 // A repeated field from a list of numbers.

@@ -62,7 +62,7 @@ void Write(const OpMetadata& metadata, int64_t stack_frame_id, pb::OpMetadata* o
 
 void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata) {
   seen.Note(in);
-  if (in.has_profile_info()) seen.NoteRest();
+  if (in.has_profile_info()) seen.NoteUnknown();
 #define TEXT(member) metadata.member = in.member();
 #define NUMBER(member) metadata.member = in.member();
   HLOKIT_METADATA_PARTS(TEXT, NUMBER)
@@ -72,7 +72,7 @@ void Read(const pb::OpMetadata& in, Seen& seen, OpMetadata& metadata) {
   if (!in.has_metadata_payload()) return;
   seen.Note(in.metadata_payload());
   metadata.metadata_payload = in.metadata_payload().value();
-  if (in.metadata_payload().has_id()) seen.NoteRest();
+  if (in.metadata_payload().has_id()) seen.NoteUnknown();
 }
 
 void Write(const std::vector<OpMetadata>& list, MetadataMessages* out) {

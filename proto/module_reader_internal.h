@@ -19,8 +19,8 @@
 #include "proto/modules_internal.h"
 #include "proto/read_checks_internal.h"
 #include "proto/recurring_internal.h"
-#include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
+#include "proto/unknown_fields_internal.h"
 #include "proto/wire_internal.h"
 #include "support/status.h"
 
@@ -34,10 +34,12 @@ inline std::string PathOf(absl::string_view field, size_t index, absl::string_vi
   return absl::StrCat(field, "[", index, "] (%", name, ")");
 }
 
-// Reads one module from the bytes of its message; what this version does not know goes to `rest`.
+// Reads one module from the bytes of its message; what this version does not know goes to
+// `unknown`.
 class ModuleReader {
  public:
-  ModuleReader(absl::string_view bytes, ProtoRest& rest) : bytes_(bytes), rest_(rest) {}
+  ModuleReader(absl::string_view bytes, UnknownFields& unknown)
+      : bytes_(bytes), unknown_(unknown) {}
   absl::StatusOr<std::unique_ptr<Module>> Run();
 
  private:
@@ -71,9 +73,9 @@ class ModuleReader {
   absl::Status SetCalled(Instruction& instruction);
   absl::Status SetEntry();
   absl::Status ReadSchedule();
-  absl::Status KeepRests();
-  absl::Status KeepInstructionRests();
-  absl::Status KeepModuleRest();
+  absl::Status KeepUnknownFields();
+  absl::Status KeepInstructionFields();
+  absl::Status KeepModuleFields();
 
   absl::Status ParseInstruction(absl::string_view bytes) {
     arena_.Reset();
@@ -102,10 +104,10 @@ class ModuleReader {
   }
 
   const absl::string_view bytes_;
-  ProtoRest& rest_;
+  UnknownFields& unknown_;
   Seen seen_;
   bool broken_ = false;  // some bytes are no message
-  bool header_has_rest_ = false;
+  bool header_has_unknown_ = false;
   pb::HloModuleProto header_;  // without computations
   pb::ProgramShapeProto program_shape_;
   char first_block_[size_t{16} << 10];  // of arena_
@@ -121,9 +123,9 @@ class ModuleReader {
   absl::flat_hash_map<int32_t, size_t> by_id_;  // computations, as indices into bodies_
   absl::flat_hash_set<std::string> computation_names_;
   std::vector<std::pair<Instruction*, absl::string_view>> names_;
-  // What has a rest, with its bytes.
-  std::vector<std::pair<Instruction*, absl::string_view>> with_rest_;
-  std::vector<std::pair<Computation*, absl::string_view>> computations_with_rest_;
+  // What has unknown fields, with its bytes.
+  std::vector<std::pair<Instruction*, absl::string_view>> with_unknown_;
+  std::vector<std::pair<Computation*, absl::string_view>> computations_with_unknown_;
 };
 
 }  // namespace hlokit

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "proto/messages_internal.h"
-#include "proto/rest_internal.h"
+#include "proto/unknown_fields_internal.h"
 #include "proto/wire_internal.h"
 
 namespace hlokit {
@@ -16,13 +16,14 @@ namespace hlokit {
 // Errors: InvalidArgument with the path of the field
 // (`computations[2] (%f): instructions[5] (%add): shape: ...`); DataLoss, without a word, where the
 // bytes are no message.
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest);
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, UnknownFields& unknown);
 
 // A serialized HloModuleProto. Errors: InvalidArgument where an instruction has no form as a
 // message, and for more than 2 GiB.
-absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& rest);
+absl::StatusOr<std::string> ModuleBytes(const Module& module, const UnknownFields& unknown);
 // The same as a message.
-absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out);
+absl::Status WriteModule(const Module& module, const UnknownFields& unknown,
+                         pb::HloModuleProto* out);
 
 // All that stands beside the computations, but for ids, the schedule, the stack frames and the
 // shape of the program, which AppendHostShape gives as a field of the module's message.

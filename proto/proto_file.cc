@@ -103,12 +103,12 @@ absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding
     ASSIGN_OR_RETURN(owned, BytesInside(bytes, encoding, kind, options, file));
     module = owned;
   }
-  auto rest = std::make_shared<ProtoRest>();
-  absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(module, *rest);
+  auto unknown = std::make_shared<UnknownFields>();
+  absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(module, *unknown);
   if (absl::IsDataLoss(read.status())) return InvalidArgument(DescribeDamage(bytes, TypeOf(kind)));
   RETURN_IF_ERROR(read.status());
   file.module = *std::move(read);
-  file.rest = std::move(rest);
+  file.unknown_fields = std::move(unknown);
   return file;
 }
 
@@ -118,10 +118,10 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 }
 
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
-                                             const ProtoRest* rest) {
-  const ProtoRest none;
+                                             const UnknownFields* unknown) {
+  const UnknownFields none;
   ForgetLibraryError();
-  ASSIGN_OR_RETURN(std::string bytes, ModuleBytes(module, rest == nullptr ? none : *rest));
+  ASSIGN_OR_RETURN(std::string bytes, ModuleBytes(module, unknown == nullptr ? none : *unknown));
   RETURN_IF_ERROR(CheckTextsWritten());
   if (encoding == ProtoEncoding::kBinary) return bytes;
   Arena arena;

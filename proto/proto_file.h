@@ -17,11 +17,12 @@ namespace hlokit {
 // What a protobuf said of a module and the module has no place for: ids, by which other messages
 // go, unknown fields, and known ones that hlokit does not use. A side table by the ids of
 // instructions and computations; what a pass makes is not in it, and clones have none.
-class ProtoRest;
+class UnknownFields;
 
 struct ModuleFile {
   std::unique_ptr<Module> module;
-  std::shared_ptr<const ProtoRest> rest;  // for WriteModuleProto; null for modules from text
+  // For WriteModuleProto; null for modules from text.
+  std::shared_ptr<const UnknownFields> unknown_fields;
   // Of a snapshot: arguments in parameter order, by device; what the execution gave.
   std::vector<std::vector<Literal>> arguments;
   std::optional<Literal> result;
@@ -38,11 +39,11 @@ absl::StatusOr<ModuleFile> ReadModuleFile(absl::string_view bytes, ProtoEncoding
 // The same for a binary file, of which only the module is wanted.
 absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes);
 
-// An HloModuleProto as XLA would write it, with what `rest` kept of the message that the module was
-// read from. Errors: InvalidArgument where an attribute that is kept as text has no form as a
+// An HloModuleProto as XLA would write it, with what `unknown` kept of the message that the module
+// was read from. Errors: InvalidArgument where an attribute that is kept as text has no form as a
 // message, for text that is not UTF-8, or for more than 2 GiB.
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
-                                             const ProtoRest* rest = nullptr);
+                                             const UnknownFields* unknown = nullptr);
 
 // An HloSnapshot: a module with the arguments and (unless null) the result of one execution on a
 // platform. Errors as WriteModuleProto.

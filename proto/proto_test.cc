@@ -40,7 +40,7 @@ std::string Written(const Module& module, ProtoEncoding encoding = ProtoEncoding
 
 pb::HloModuleProto MessageOf(const std::string& text) {
   pb::HloModuleProto message;
-  EXPECT_TRUE(WriteModule(*Parse(text), ProtoRest(), &message).ok());
+  EXPECT_TRUE(WriteModule(*Parse(text), UnknownFields(), &message).ok());
   return message;
 }
 
@@ -53,7 +53,7 @@ ModuleFile ReadBack(const pb::HloModuleProto& message) {
 // With what the module could not hold.
 pb::HloModuleProto WriteBack(const ModuleFile& file) {
   pb::HloModuleProto message;
-  EXPECT_TRUE(WriteModule(*file.module, *file.rest, &message).ok());
+  EXPECT_TRUE(WriteModule(*file.module, *file.unknown_fields, &message).ok());
   return message;
 }
 

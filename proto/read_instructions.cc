@@ -35,7 +35,7 @@ absl::Status ModuleReader::ReadBody(absl::string_view bytes, int64_t count, Body
   if (!std::is_sorted(made.begin(), made.end(), by_id)) std::sort(made.begin(), made.end(), by_id);
   for (Made& each : made) {
     const Instruction* adopted = body.computation->Adopt(std::move(each.instruction));
-    rest_.SetId(*adopted, each.id);
+    unknown_.SetId(*adopted, each.id);
   }
   return absl::OkStatus();
 }
@@ -79,10 +79,10 @@ absl::StatusOr<std::unique_ptr<Instruction>> ModuleReader::ReadOthers(
   Seen own;
   ASSIGN_OR_RETURN(auto made, ReadInstruction(*instruction_, shape, std::move(metadata), own));
   AppendOperands(*made);
-  // What goes by the operands, or has a rest, is read each time.
+  // What goes by the operands, or has unknown fields, is read each time.
   const bool by_operands = instruction_->dynamic_slice_sizes_size() > 0;
-  if (own.TakeRest()) {
-    seen_.NoteRest();
+  if (own.TakeUnknown()) {
+    seen_.NoteUnknown();
   } else if (!by_operands) {
     parts_.Keep(*made);
   }
@@ -98,7 +98,7 @@ absl::Status ModuleReader::ReadOne(absl::string_view bytes, InstructionIds& by_i
   made.id = ProtoIds::Local(parts_.links().id);
   names_.emplace_back(made.instruction.get(), name_);
   RETURN_IF_ERROR(Finish(made.id, by_id, *made.instruction));
-  if (seen_.TakeRest()) with_rest_.emplace_back(made.instruction.get(), bytes);
+  if (seen_.TakeUnknown()) with_unknown_.emplace_back(made.instruction.get(), bytes);
   return absl::OkStatus();
 }
 

@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<Module>> ModuleReader::Run() {
   RETURN_IF_ERROR(status);
   RETURN_IF_ERROR(SetEntry());
   RETURN_IF_ERROR(Annotate(ReadSchedule(), "schedule"));
-  RETURN_IF_ERROR(KeepRests());
+  RETURN_IF_ERROR(KeepUnknownFields());
   return std::move(module_);
 }
 
@@ -38,7 +38,7 @@ std::optional<EntryLayout> ModuleReader::TakeEntryLayout(std::string& others) {
 }
 
 absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> messages) {
-  header_has_rest_ = seen_.TakeRest();
+  header_has_unknown_ = seen_.TakeUnknown();
   bodies_.reserve(messages.size());
   for (size_t c = 0; c < messages.size(); ++c) {
     const absl::Status read = ReadComputation(messages[c]);
@@ -51,7 +51,7 @@ absl::Status ModuleReader::ReadComputations(absl::Span<const absl::string_view> 
     const std::string name = body->computation->name();
     body->adopted = module_->Adopt(std::move(body->computation));
     body->adopted->set_name(name);
-    rest_.SetId(*body->adopted, body->id);
+    unknown_.SetId(*body->adopted, body->id);
   }
   return RestoreNames();
 }
@@ -92,15 +92,15 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
   body.computation = std::make_unique<Computation>(module_.get(), SanitizedName(parts.name));
   if (parts.execution_thread != "main")
     body.computation->set_execution_thread(std::string(parts.execution_thread));
-  bool has_rest = parts.has_others;
+  bool has_unknown = parts.has_others;
   RETURN_IF_ERROR(ReadBody(bytes, parts.instruction_count, body));
   for (const absl::string_view shape : parts.program_shapes) {
     if (parts_.Knows(shape)) continue;
     RETURN_IF_ERROR(Parse(shape, program_shape_));
     NoteAll(program_shape_, seen_);
-    has_rest |= seen_.TakeRest();
+    has_unknown |= seen_.TakeUnknown();
   }
-  if (has_rest) computations_with_rest_.emplace_back(body.computation.get(), bytes);
+  if (has_unknown) computations_with_unknown_.emplace_back(body.computation.get(), bytes);
   Instruction* root = body.by_id.Find(parts.root_id);
   if (root == nullptr) return InvalidArgument("root_id: no instruction has the id ", parts.root_id);
   body.computation->set_root(root);
@@ -115,7 +115,7 @@ absl::Status ModuleReader::ReadComputation(absl::string_view bytes) {
 absl::Status ModuleReader::SetEntry() {
   for (Computation* computation : module_->Computations()) {
     const bool is_entry =
-        rest_.IdOf(*computation) == ProtoIds::Local(header_.entry_computation_id());
+        unknown_.IdOf(*computation) == ProtoIds::Local(header_.entry_computation_id());
     const bool is_named = computation->name() == SanitizedName(header_.entry_computation_name());
     if (is_named || (is_entry && module_->entry() == nullptr)) module_->set_entry(computation);
   }
@@ -156,8 +156,9 @@ absl::Status ModuleReader::ReadSchedule() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes, ProtoRest& rest) {
-  return ModuleReader(bytes, rest).Run();
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(absl::string_view bytes,
+                                                   UnknownFields& unknown) {
+  return ModuleReader(bytes, unknown).Run();
 }
 
 }  // namespace hlokit

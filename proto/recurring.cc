@@ -41,8 +41,8 @@ absl::StatusOr<Shared<Value>> ReadOnce(absl::string_view bytes, TextTable<Shared
   Value value;
   RETURN_IF_ERROR(read(message, own, value));
   Shared<Value> shared(std::move(value));
-  if (own.TakeRest()) {
-    seen.NoteRest();
+  if (own.TakeUnknown()) {
+    seen.NoteUnknown();
   } else if (!bytes.empty()) {
     known.Add(bytes, shared);
   }
@@ -225,7 +225,7 @@ bool RecurringParts::ReadProgramShape(absl::string_view program_shape, EntryLayo
                              if (is_result && std::exchange(has_result, true)) return false;
                              Seen own;
                              const absl::StatusOr<Shared<Shape>> shape = ReadShape(bytes, own);
-                             if (!shape.ok() || own.TakeRest()) return false;
+                             if (!shape.ok() || own.TakeUnknown()) return false;
                              (is_result ? layout.result : layout.parameters.emplace_back()) =
                                  **shape;
                              return true;

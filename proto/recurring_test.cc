@@ -107,7 +107,7 @@ TEST(RecurringParts, LeaveFieldsOfOtherTypes) {
   EXPECT_EQ(parts.name(), "slice.1");
   Message others;
   ASSERT_TRUE(others.ParseFromString(std::string(parts.others())));
-  EXPECT_TRUE(UnknownFields::In(others));
+  EXPECT_TRUE(UnknownFieldProbe::In(others));
 }
 
 TEST(RecurringParts, MakeWhatWasKeptInAnyShape) {

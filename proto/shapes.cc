@@ -78,7 +78,7 @@ absl::Status ReadExtras(const pb::LayoutProto& in, Seen& seen, Layout& layout) {
 absl::Status ReadLayout(const pb::LayoutProto& in, Seen& seen, Shape& shape) {
   seen.Note(in);
   if (in.dim_level_types_size() > 0 || in.dim_unique_size() > 0 || in.dim_ordered_size() > 0)
-    seen.NoteRest();
+    seen.NoteUnknown();
   uint64_t named = 0;
   for (const int64_t dimension : in.minor_to_major()) {
     if (dimension < 0 || dimension >= shape.rank() || (named >> dimension & 1) != 0)

@@ -154,7 +154,7 @@ absl::Status Write(const Sharding& sharding, pb::OpSharding* out) {
 
 absl::Status Read(const pb::OpSharding& in, Seen& seen, Sharding& sharding) {
   seen.Note(in);
-  if (in.has_tile_shape()) seen.NoteRest();
+  if (in.has_tile_shape()) seen.NoteUnknown();
   if (in.has_named_sharding()) return ReadNamed(in.named_sharding(), seen, sharding);
   const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
                                    [&](const auto& row) { return row.second == in.type(); });

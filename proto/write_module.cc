@@ -5,8 +5,8 @@
 #include "proto/encoding_internal.h"
 #include "proto/instructions_internal.h"
 #include "proto/modules_internal.h"
-#include "proto/rest_internal.h"
 #include "proto/shapes_internal.h"
+#include "proto/unknown_fields_internal.h"
 #include "proto/wire_internal.h"
 #include "support/status.h"
 
@@ -111,11 +111,11 @@ void WriteProgramShape(const Computation& computation, pb::ProgramShapeProto* ou
   Write(computation.root()->shape(), out->mutable_result());
 }
 
-absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& rest) {
+absl::StatusOr<std::string> ModuleBytes(const Module& module, const UnknownFields& unknown) {
   using Parts = pb::HloModuleProto;
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
   Survey survey(module);
-  const ProtoIds ids(module, rest, [&](const Instruction& i) { survey.Note(i); });
+  const ProtoIds ids(module, unknown, [&](const Instruction& i) { survey.Note(i); });
   const Computations computations = survey.CalleesFirst(module);
   Parts header;
   RETURN_IF_ERROR(WriteHeader(module, &header));
@@ -123,9 +123,9 @@ absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& r
   if (!survey.frames().tables().empty())
     WriteStackFrames(survey.frames().tables(), header.mutable_stack_frame_index());
   if (module.header().is_scheduled) WriteSchedule(computations, ids, header.mutable_schedule());
-  const bool has_rest = !rest.of_module().empty();
-  if (has_rest) RETURN_IF_ERROR(WriteHostShape(module, &header));
-  AddRest(rest.of_module(), &header);
+  const bool has_unknown = !unknown.of_module().empty();
+  if (has_unknown) RETURN_IF_ERROR(WriteHostShape(module, &header));
+  RestoreUnknownFields(unknown.of_module(), &header);
   SettleCounts(module.header(), &header);
   std::string fields;
   AppendBytes(header, fields);
@@ -135,18 +135,19 @@ absl::StatusOr<std::string> ModuleBytes(const Module& module, const ProtoRest& r
   WireWriter out;
   out.Reserve(fields.size() + kUsualInstruction * static_cast<size_t>(module.id_bound()));
   out.Raw(all.substr(0, before));
-  ComputationWriter writer(ids, survey.frames(), rest);
+  ComputationWriter writer(ids, survey.frames(), unknown);
   for (const Computation* computation : computations)
     RETURN_IF_ERROR(writer.Append(*computation, survey.IsFused(*computation), out));
-  if (!has_rest) AppendHostShape(module, out);
+  if (!has_unknown) AppendHostShape(module, out);
   out.Reserve(fields.size());
   out.Raw(all.substr(before));
   RETURN_IF_ERROR(CheckWrittenSize(out.size()));
   return out.Take();
 }
 
-absl::Status WriteModule(const Module& module, const ProtoRest& rest, pb::HloModuleProto* out) {
-  ASSIGN_OR_RETURN(const std::string bytes, ModuleBytes(module, rest));
+absl::Status WriteModule(const Module& module, const UnknownFields& unknown,
+                         pb::HloModuleProto* out) {
+  ASSIGN_OR_RETURN(const std::string bytes, ModuleBytes(module, unknown));
   return DecodeOwn(bytes, out);
 }
 

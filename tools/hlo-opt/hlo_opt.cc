@@ -203,7 +203,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   if (o.hash) {
     absl::StrAppend(&out, HashOf(*loaded->module), "\n");
   } else if (format.proto) {
-    auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->rest.get());
+    auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->unknown_fields.get());
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);
   } else if (IsHloStage(o.stage)) {

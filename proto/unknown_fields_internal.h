@@ -12,7 +12,7 @@
 
 namespace hlokit {
 
-class ProtoRest {
+class UnknownFields {
  public:
   // Numbers that the messages gave; -1: none. An instruction's is one in its computation.
   int32_t IdOf(const Computation& computation) const { return IdOfComputation(computation.id()); }
@@ -25,24 +25,24 @@ class ProtoRest {
     Set(computations_, computation.id(), id);
   }
 
-  // Serialized messages that hold what nothing else does (RestOf); empty: nothing.
+  // Serialized messages that hold what nothing else does (UnknownFieldsOf); empty: nothing.
   const std::string& Of(const Instruction& instruction) const {
-    return Find(instruction_rests_, instruction.id());
+    return Find(of_instructions_, instruction.id());
   }
   const std::string& Of(const Computation& computation) const {
-    return Find(computation_rests_, computation.id());
+    return Find(of_computations_, computation.id());
   }
-  const std::string& of_module() const { return module_rest_; }
-  void Keep(const Instruction& instruction, std::string rest) {
-    if (!rest.empty()) instruction_rests_[instruction.id()] = std::move(rest);
+  const std::string& of_module() const { return of_module_; }
+  void Keep(const Instruction& instruction, std::string unknown) {
+    if (!unknown.empty()) of_instructions_[instruction.id()] = std::move(unknown);
   }
-  void Keep(const Computation& computation, std::string rest) {
-    if (!rest.empty()) computation_rests_[computation.id()] = std::move(rest);
+  void Keep(const Computation& computation, std::string unknown) {
+    if (!unknown.empty()) of_computations_[computation.id()] = std::move(unknown);
   }
-  void KeepOfModule(std::string rest) { module_rest_ = std::move(rest); }
+  void KeepOfModule(std::string unknown) { of_module_ = std::move(unknown); }
 
  private:
-  using Rests = absl::flat_hash_map<int64_t, std::string>;
+  using FieldsById = absl::flat_hash_map<int64_t, std::string>;
   static int32_t At(const std::vector<int32_t>& ids, int64_t at) {
     return at < static_cast<int64_t>(ids.size()) ? ids[at] : -1;
   }
@@ -51,28 +51,29 @@ class ProtoRest {
     if (at > static_cast<int64_t>(ids.size())) ids.resize(at + 1, -1);
     ids[at] = id;
   }
-  static const std::string& Find(const Rests& rests, int64_t id) {
-    if (rests.empty()) return kNone;
-    const auto found = rests.find(id);
-    return found == rests.end() ? kNone : found->second;
+  static const std::string& Find(const FieldsById& fields, int64_t id) {
+    if (fields.empty()) return kNone;
+    const auto found = fields.find(id);
+    return found == fields.end() ? kNone : found->second;
   }
 
   static const std::string kNone;
 
   std::vector<int32_t> instructions_, computations_;  // by id()
-  Rests instruction_rests_, computation_rests_;
-  std::string module_rest_;
+  FieldsById of_instructions_, of_computations_;
+  std::string of_module_;
 };
 
 // What of `full` is missing in `written`, which was made from what the IR took of `full`: unknown
 // fields, set fields that are not set there, and the same in messages that both have. Elements of
 // lists correspond by position while there are as many. Fields numbered in `without` are left out.
 // Empty where nothing is missing.
-std::string RestOf(const google::protobuf::Message& full, const google::protobuf::Message& written,
-                   absl::Span<const int> without = {});
+std::string UnknownFieldsOf(const google::protobuf::Message& full,
+                            const google::protobuf::Message& written,
+                            absl::Span<const int> without = {});
 
-// Puts a rest back; what `out` has by now stays.
-void AddRest(const std::string& rest, google::protobuf::Message* out);
+// Puts unknown fields back; what `out` has by now stays.
+void RestoreUnknownFields(const std::string& unknown, google::protobuf::Message* out);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -3,9 +3,9 @@
 
 namespace hlokit {
 
-absl::Status ModuleReader::KeepRests() {
-  RETURN_IF_ERROR(KeepInstructionRests());
-  for (const auto& [computation, bytes] : computations_with_rest_) {
+absl::Status ModuleReader::KeepUnknownFields() {
+  RETURN_IF_ERROR(KeepInstructionFields());
+  for (const auto& [computation, bytes] : computations_with_unknown_) {
     constexpr int kInstructions[] = {ComputationMessage::kInstructionsFieldNumber};
     ComputationMessage message, written;
     RETURN_IF_ERROR(Parse(FieldsBeyond(bytes, kInstructions), message));
@@ -14,13 +14,13 @@ absl::Status ModuleReader::KeepRests() {
         ComputationMessage::kNameFieldNumber, ComputationMessage::kIdFieldNumber,
         ComputationMessage::kRootIdFieldNumber, ComputationMessage::kIsFusionComputationFieldNumber,
         ComputationMessage::kExecutionThreadFieldNumber};
-    rest_.Keep(*computation, RestOf(message, written, kOwn));
+    unknown_.Keep(*computation, UnknownFieldsOf(message, written, kOwn));
   }
-  return KeepModuleRest();
+  return KeepModuleFields();
 }
 
 // Fields that the header takes whole are looked into only where they hold unknown ones.
-absl::Status ModuleReader::KeepModuleRest() {
+absl::Status ModuleReader::KeepModuleFields() {
   using M = pb::HloModuleProto;
   constexpr int kTaken[] = {M::kScheduleFieldNumber,
                             M::kEntryComputationIdFieldNumber,
@@ -35,28 +35,28 @@ absl::Status ModuleReader::KeepModuleRest() {
                             M::kHlokitFieldNumber};
   constexpr size_t kNeverWritten = 2;  // the first ones
   const absl::Span<const int> taken(kTaken);
-  if (!header_has_rest_) {
-    rest_.KeepOfModule(FieldsBeyond(header_bytes_, taken));
+  if (!header_has_unknown_) {
+    unknown_.KeepOfModule(FieldsBeyond(header_bytes_, taken));
     return absl::OkStatus();
   }
   pb::HloModuleProto written;
   RETURN_IF_ERROR(WriteHeader(*module_, &written));
   RETURN_IF_ERROR(WriteHostShape(*module_, &written));
   WriteStackFrames(module_->header().stack_frames, written.mutable_stack_frame_index());
-  rest_.KeepOfModule(RestOf(header_, written, taken.first(kNeverWritten)));
+  unknown_.KeepOfModule(UnknownFieldsOf(header_, written, taken.first(kNeverWritten)));
   return absl::OkStatus();
 }
 
-absl::Status ModuleReader::KeepInstructionRests() {
-  if (with_rest_.empty()) return absl::OkStatus();
-  const ProtoIds ids(*module_, rest_);
+absl::Status ModuleReader::KeepInstructionFields() {
+  if (with_unknown_.empty()) return absl::OkStatus();
+  const ProtoIds ids(*module_, unknown_);
   StackFrameNumbering frames(module_->header().stack_frames);
-  for (const auto& [instruction, bytes] : with_rest_) {
+  for (const auto& [instruction, bytes] : with_unknown_) {
     RETURN_IF_ERROR(ParseInstruction(bytes));
     frames.Use(instruction->metadata().stack_frame_id);
     InstructionMessage written;
     RETURN_IF_ERROR(WriteInstruction(*instruction, ids, frames, &written));
-    rest_.Keep(*instruction, RestOf(*instruction_, written, kFormerFields));
+    unknown_.Keep(*instruction, UnknownFieldsOf(*instruction_, written, kFormerFields));
   }
   return absl::OkStatus();
 }

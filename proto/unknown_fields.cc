@@ -1,5 +1,5 @@
 // What messages hold beyond what the IR does, found and put back by reflection.
-#include "proto/rest_internal.h"
+#include "proto/unknown_fields_internal.h"
 
 #include <google/protobuf/util/field_mask_util.h>
 
@@ -37,12 +37,12 @@ void CopyField(const Message& from, const FieldDescriptor* field, Message* to) {
 }
 
 bool Collect(const Message& full, const Message& written, absl::Span<const int> without,
-             Message* rest);
+             Message* unknown);
 
 bool CollectField(const Message& full, const Message& written, const FieldDescriptor* field,
-                  Message* rest) {
+                  Message* unknown) {
   if (!IsSet(written, field)) {
-    CopyField(full, field, rest);
+    CopyField(full, field, unknown);
     return true;
   }
   if (!IsMessage(field) || field->is_map()) return false;
@@ -51,7 +51,7 @@ bool CollectField(const Message& full, const Message& written, const FieldDescri
     std::unique_ptr<Message> part(r->GetMessage(full, field).New());
     if (!Collect(r->GetMessage(full, field), r->GetMessage(written, field), {}, part.get()))
       return false;
-    r->MutableMessage(rest, field)->CopyFrom(*part);
+    r->MutableMessage(unknown, field)->CopyFrom(*part);
     return true;
   }
   const int size = r->FieldSize(full, field);
@@ -59,55 +59,56 @@ bool CollectField(const Message& full, const Message& written, const FieldDescri
   bool any = false;
   for (int i = 0; i < size; ++i)
     any |= Collect(r->GetRepeatedMessage(full, field, i), r->GetRepeatedMessage(written, field, i),
-                   {}, r->AddMessage(rest, field));
-  if (!any) r->ClearField(rest, field);
+                   {}, r->AddMessage(unknown, field));
+  if (!any) r->ClearField(unknown, field);
   return any;
 }
 
 // True if anything is missing in `written`.
 bool Collect(const Message& full, const Message& written, absl::Span<const int> without,
-             Message* rest) {
+             Message* unknown) {
   const Reflection* r = full.GetReflection();
   bool any = !r->GetUnknownFields(full).empty();
-  if (any) r->MutableUnknownFields(rest)->MergeFrom(r->GetUnknownFields(full));
+  if (any) r->MutableUnknownFields(unknown)->MergeFrom(r->GetUnknownFields(full));
   for (const FieldDescriptor* field : SetFields(full))
     if (std::find(without.begin(), without.end(), field->number()) == without.end())
-      any |= CollectField(full, written, field, rest);
+      any |= CollectField(full, written, field, unknown);
   return any;
 }
 
-void Restore(const Message& rest, Message* out) {
-  const Reflection* r = rest.GetReflection();
-  r->MutableUnknownFields(out)->MergeFrom(r->GetUnknownFields(rest));
-  for (const FieldDescriptor* field : SetFields(rest)) {
+void Restore(const Message& unknown, Message* out) {
+  const Reflection* r = unknown.GetReflection();
+  r->MutableUnknownFields(out)->MergeFrom(r->GetUnknownFields(unknown));
+  for (const FieldDescriptor* field : SetFields(unknown)) {
     if (!IsSet(*out, field)) {
-      CopyField(rest, field, out);
+      CopyField(unknown, field, out);
     } else if (IsMessage(field) && !field->is_map()) {
       if (!field->is_repeated()) {
-        Restore(r->GetMessage(rest, field), r->MutableMessage(out, field));
+        Restore(r->GetMessage(unknown, field), r->MutableMessage(out, field));
         continue;
       }
-      const int size = r->FieldSize(rest, field);
+      const int size = r->FieldSize(unknown, field);
       if (r->FieldSize(*out, field) != size) continue;  // a pass changed the list
       for (int i = 0; i < size; ++i)
-        Restore(r->GetRepeatedMessage(rest, field, i), r->MutableRepeatedMessage(out, field, i));
+        Restore(r->GetRepeatedMessage(unknown, field, i), r->MutableRepeatedMessage(out, field, i));
     }
   }
 }
 
 }  // namespace
 
-const std::string ProtoRest::kNone;
+const std::string UnknownFields::kNone;
 
-std::string RestOf(const Message& full, const Message& written, absl::Span<const int> without) {
-  std::unique_ptr<Message> rest(full.New());
-  return Collect(full, written, without, rest.get()) ? rest->SerializeAsString() : "";
+std::string UnknownFieldsOf(const Message& full, const Message& written,
+                            absl::Span<const int> without) {
+  std::unique_ptr<Message> unknown(full.New());
+  return Collect(full, written, without, unknown.get()) ? unknown->SerializeAsString() : "";
 }
 
-void AddRest(const std::string& rest, Message* out) {
-  if (rest.empty()) return;
+void RestoreUnknownFields(const std::string& unknown, Message* out) {
+  if (unknown.empty()) return;
   std::unique_ptr<Message> message(out->New());
-  if (message->ParseFromString(rest)) Restore(*message, out);
+  if (message->ParseFromString(unknown)) Restore(*message, out);
 }
 
 }  // namespace hlokit

@@ -58,9 +58,6 @@ Eval CastOf(int from_bytes, int to_bytes, bool is_signed) {
   }
 }
 
-void CopyPredicate(const Op& op, std::byte* frame, void* result) {
-  *static_cast<LaneMask*>(result) = PredicateAt(frame, op.a);
-}
 void NotPredicate(const Op& op, std::byte* frame, void* result) {
   *static_cast<LaneMask*>(result) = ~PredicateAt(frame, op.a);
 }

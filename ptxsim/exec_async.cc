@@ -167,7 +167,10 @@ void CopyBulk(const Op& op, Warp& warp, LaneMask mask) {
                          absl::StrCat("out-of-bounds bulk copy of ", size, " bytes from 0x",
                                       absl::Hex(from), " to 0x", absl::Hex(to)));
     std::memcpy(target, source, static_cast<size_t>(size));
-    if (op.mode != 0) continue;
+    if (op.mode != 0) {
+      block.launch().memory->MarkWritten(to, size);
+      continue;
+    }
     Mbarrier* barrier = MbarrierAt(op, warp, lane, op.e, op.list);
     if (barrier == nullptr) return;
     barrier->bytes -= size;

@@ -40,6 +40,16 @@ std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int6
     block.Fault(
         warp, op, lane,
         absl::StrCat("out-of-bounds ", what, " of ", size, " bytes", Where(block, space, address)));
+  Memory& memory = *block.launch().memory;
+  if (host == nullptr || !memory.tracks_writes()) return host;
+  if (space != Space::kGlobal && space != Space::kGeneric) return host;
+  if (what != "store" && what != "matrix store" && !memory.IsWritten(address, size)) {
+    block.Fault(warp, op, lane,
+                absl::StrCat(what, " of ", size, " bytes that nothing has written",
+                             Where(block, space, address)));
+    return nullptr;
+  }
+  if (what != "load" && what != "matrix load") memory.MarkWritten(address, size);
   return host;
 }
 
@@ -49,6 +59,7 @@ namespace {
 // byte, or null.
 std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
   if (mask != kAllLanes || op.space == Space::kLocal) return nullptr;
+  if (warp.block().launch().memory->tracks_writes()) return nullptr;
   const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
   const uint64_t first = a[0] + static_cast<uint64_t>(op.offset);
   if (op.space == Space::kGeneric && first - kLocalWindow < kWindowBytes) return nullptr;

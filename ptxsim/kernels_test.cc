@@ -317,6 +317,33 @@ TEST(Faults, AreNamedWithPlaceAndThread) {
       HasSubstr("never opens"));
 }
 
+TEST(Faults, ReadsOfWhatNothingWrote) {
+  const auto run = [](const std::string& body) {
+    const auto program = DecodeText(Kernel(body));
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    Memory memory;
+    const uint64_t address = *memory.Allocate(256, "parameter 0", /*is_written=*/false);
+    LaunchOptions options;
+    options.block[0] = 32;
+    LaunchStats stats;
+    const auto* bytes = reinterpret_cast<const std::byte*>(&address);
+    return std::string(Launch(**program, memory, {bytes, 8}, options, stats).message());
+  };
+  EXPECT_EQ(run("st.global.u32 [p], t; ld.global.u32 x, [p];"), "");
+  EXPECT_THAT(run("ld.global.u32 x, [p];"),
+              HasSubstr("load of 4 bytes that nothing has written at global address 0x7f0000000000 "
+                        "(byte 0 of parameter 0, which has 256)"));
+  EXPECT_THAT(run("st.global.u16 [p], 1; ld.global.u32 x, [p];"), HasSubstr("nothing has written"));
+}
+
+TEST(Kernels, LanesOfAMemberMaskMeetInLoops) {
+  // Lanes come to the shuffle after different numbers of rounds.
+  EXPECT_EQ(
+      Expect("and.b32 x, t, 3;\nloop: setp.eq.u32 q, x, 0; @q bra out; sub.u32 x, x, 1; bra loop;\n"
+             "out: shfl.sync.bfly.b32 y, t, 1, 31, -1; st.global.u32 [p], y;"),
+      Each(32, [](uint32_t t) { return t ^ 1; }));
+}
+
 TEST(Faults, AreThoseOfTheFirstBlock) {
   Words words(32);
   const absl::Status status =

@@ -1,6 +1,7 @@
 // Allocations of device memory.
 #include "ptxsim/memory.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -21,7 +22,10 @@ absl::Status Memory::Add(uint64_t address, int64_t size, absl::string_view name,
                       false,
                       entry.storage.get() + (misaligned == 0 ? 0 : 32 - misaligned),
                       {}};
-  if (!is_written) entry.allocation.written.assign(static_cast<size_t>(size), 0);
+  if (!is_written) {
+    entry.allocation.written.assign(static_cast<size_t>(size), 0);
+    tracks_writes_ = true;
+  }
   entries_.insert_or_assign(address, std::move(entry));
   return absl::OkStatus();
 }
@@ -55,6 +59,21 @@ Allocation* Memory::Find(uint64_t address) {
 const Allocation* Memory::Below(uint64_t address) const {
   const auto next = entries_.upper_bound(address);
   return next == entries_.begin() ? nullptr : &std::prev(next)->second.allocation;
+}
+
+void Memory::MarkWritten(uint64_t address, int64_t size) {
+  Allocation* allocation = Find(address);
+  if (allocation == nullptr || allocation->written.empty()) return;
+  const auto offset = static_cast<int64_t>(address - allocation->address);
+  std::fill_n(allocation->written.begin() + offset, std::min(size, allocation->size - offset), 1);
+}
+
+bool Memory::IsWritten(uint64_t address, int64_t size) {
+  const Allocation* allocation = Find(address);
+  if (allocation == nullptr || allocation->written.empty()) return true;
+  const auto first =
+      allocation->written.begin() + static_cast<int64_t>(address - allocation->address);
+  return std::all_of(first, first + size, [](uint8_t byte) { return byte != 0; });
 }
 
 std::byte* Memory::Host(uint64_t address, int64_t size) {

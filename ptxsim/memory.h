@@ -30,8 +30,8 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Zeroed bytes at a multiple of 256; `is_written` false: reads before writes are reported where
-  // LaunchOptions::check_unwritten asks for it. Errors: ResourceExhausted.
+  // Zeroed bytes at a multiple of 256; `is_written` false: kernels that read them before they are
+  // written are stopped. Errors: ResourceExhausted.
   absl::StatusOr<uint64_t> Allocate(int64_t size, absl::string_view name, bool is_written);
   // The same at `address`, in place of what was there.
   absl::Status AllocateAt(uint64_t address, int64_t size, absl::string_view name);
@@ -41,6 +41,10 @@ class Memory {
   Allocation* Find(uint64_t address);
   // The one at or below `address`, for messages; null where there is none.
   const Allocation* Below(uint64_t address) const;
+  // Whether any allocation began unwritten; then loads and stores tell where.
+  bool tracks_writes() const { return tracks_writes_; }
+  void MarkWritten(uint64_t address, int64_t size);
+  bool IsWritten(uint64_t address, int64_t size);
   // Host memory behind [address, address + size); null where that is not inside one allocation.
   std::byte* Host(uint64_t address, int64_t size);
 
@@ -52,6 +56,7 @@ class Memory {
   absl::Status Add(uint64_t address, int64_t size, absl::string_view name, bool is_written);
 
   std::map<uint64_t, Entry> entries_;
+  bool tracks_writes_ = false;
   uint64_t next_ = uint64_t{0x7f00} << 32;
 };
 

@@ -112,10 +112,18 @@ int Warp::Pick() {
   return best;
 }
 
-// Where all wait, one that waits for lanes goes on without those that cannot come.
+// Where all wait, groups at one place meet; else one that waits for lanes goes on without those
+// that cannot come.
 int Warp::PickBlocked() {
   for (size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].state != Group::kConverging) continue;
+    const size_t before = groups_.size();
+    Merge(static_cast<int>(i));
+    if (groups_.size() < before) {
+      groups_[running_].state = Group::kReady;
+      groups_[running_].forced = false;
+      return running_;
+    }
     groups_[i].state = Group::kReady;
     groups_[i].forced = true;
     return static_cast<int>(i);

@@ -60,6 +60,7 @@ void Block::ReserveLocal(int64_t bytes) {
   local_bytes_ = bytes;
 }
 
+// The host's address of `size` bytes of a space; null where they are not all mapped.
 std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int thread) {
   const auto within = [&](std::byte* data, int64_t bytes, uint64_t offset) -> std::byte* {
     if (offset > static_cast<uint64_t>(bytes) ||
@@ -124,6 +125,8 @@ void Block::ThreadsEnded() {
     if (barriers_[i].arrived > 0 && barriers_[i].expected == 0) OpenBarrierIfFull(i);
 }
 
+// Gives each warp a turn. True once all have ended or the launch stopped; where no warp can run,
+// the deadlock is reported.
 bool Block::Run(int64_t budget) {
   bool ran = false, all_done = true;
   for (const auto& warp : warps_) {
@@ -148,6 +151,7 @@ std::string Coordinates(const uint32_t id[3]) {
 
 }  // namespace
 
+// Ends the launch with an error that names kernel, block, thread and instruction.
 void Block::Fault(Warp& warp, const Op& op, int lane, const std::string& what) {
   const Function& function = *warp.code().function;
   const auto thread = static_cast<uint32_t>(warp.ThreadOf(lane));

@@ -1,4 +1,6 @@
-// Decoding of programs and functions; operands are binder.cc's.
+// Decoding of programs and functions: PTX's instructions become ops that name columns of a frame,
+// and variables get addresses. Decoding is done once per kernel, so that running a warp looks up no
+// names. Operands are binder.cc's.
 #include "ptxsim/decode.h"
 
 #include <algorithm>
@@ -36,6 +38,7 @@ const ProgramDecoder::Place* ProgramDecoder::FindVariable(absl::string_view name
   return found == variables_.end() ? nullptr : &found->second;
 }
 
+// The variable's offset in its space, aligned as it asks.
 ProgramDecoder::Place ProgramDecoder::PlaceVariable(const Variable& variable) {
   Place place;
   place.space = variable.space;
@@ -72,6 +75,7 @@ void ProgramDecoder::LayOutModule() {
   }
 }
 
+// Initial values, with the addresses of variables and functions that they name.
 void ProgramDecoder::FillImage(const Variable& variable, int64_t offset) {
   for (const Initializer& value : variable.values) {
     if (value.symbol.empty()) {
@@ -235,6 +239,7 @@ std::unique_ptr<Code> FunctionDecoder::Run() {
   return std::move(code_);
 }
 
+// A branch target, whose place is known once the whole function is decoded (FixTargets).
 uint32_t FunctionDecoder::AddTarget(uint32_t label) {
   target_fixups_.push_back({static_cast<uint32_t>(code_->targets.size()), label});
   code_->targets.push_back(0);

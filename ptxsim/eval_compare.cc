@@ -38,6 +38,8 @@ Comparison ComparisonOf(const Binder& b) {
   return kNoComparison;
 }
 
+// The comparison on one lane. Ordered ones are false where an operand is NaN, those with u are
+// true.
 template <Comparison kOp, typename T>
 bool Holds(T a, T b) {
   const bool unordered = a != a || b != b;
@@ -127,6 +129,7 @@ uint32_t Widened(Binder& b, uint32_t at, Type type) {
   op.a = at;
   return b.Emit(op).d;
 }
+// One half of a packed pair.
 uint32_t Part(Binder& b, uint32_t at, bool high) {
   Op op = b.MakeEval(
       high ? Eval(&Unary<HighPart, uint16_t, uint32_t>) : Eval(&Unary<LowPart, uint16_t, uint32_t>),

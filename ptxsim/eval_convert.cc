@@ -55,6 +55,7 @@ BrainBits Store(double x, Rounding rounding, bool saturate) {
   return {uint16_t(RoundToFormat(x, kFormatBF16, rounding, saturate))};
 }
 
+// Rounded to an integer in the mode: .rni, .rzi, .rmi, .rpi.
 double ToIntegral(double x, Rounding rounding) {
   switch (rounding) {
     case Rounding::kZero:
@@ -95,6 +96,7 @@ void FloatToFloat(const Op& op, std::byte* frame, void* result) {
   std::copy_n(values, kLanes, d);
 }
 
+// Float to integer: out of range values give the nearest bound, NaN gives 0 (ISA, cvt).
 template <typename R>
 R Clamped(double x, Rounding rounding) {
   if (x != x) return 0;

@@ -1,4 +1,6 @@
-// f32 and f64 arithmetic: ISA, "Floating-Point Instructions".
+// f32 and f64 arithmetic: ISA, "Floating-Point Instructions". Results are rounded once, in the mode
+// that the instruction names; .ftz flushes subnormal operands and results to zeros of their sign,
+// .sat clamps to [0, 1] with NaN as 0.
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -36,6 +38,7 @@ struct MulF {
     return a * b;
   }
 };
+// fma: one rounding.
 struct FmaF {
   template <typename T>
   static T Do(T a, T b, T c) {
@@ -73,11 +76,13 @@ struct AbsF {
   }
 };
 
+// An operand: flushed with .ftz.
 template <typename T, uint32_t kFlags>
 T Enter(T x) {
   if constexpr (sizeof(T) == 4 && (kFlags & kFtz) != 0) return FlushF32(x);
   return x;
 }
+// A result: flushed with .ftz, clamped with .sat.
 template <typename T, uint32_t kFlags>
 T Leave(T x) {
   if constexpr (sizeof(T) == 4) {
@@ -233,21 +238,25 @@ void BindMinMax(Binder& b, bool max) {
 }
 
 // Approximations: the correctly rounded result, or within an ulp of it, well inside PTX's bounds.
+// sin.approx.
 struct SinA {
   static float Do(float x) { return std::isinf(x) ? NAN : float(std::sin(double(x))); }
 };
 struct CosA {
   static float Do(float x) { return std::isinf(x) ? NAN : float(std::cos(double(x))); }
 };
+// lg2.approx: the logarithm to base 2.
 struct Lg2A {
   static float Do(float x) { return float(std::log2(double(x))); }
 };
+// ex2.approx: 2^x.
 struct Ex2A {
   static float Do(float x) { return float(std::exp2(double(x))); }
 };
 struct TanhA {
   static float Do(float x) { return float(std::tanh(double(x))); }
 };
+// rsqrt.approx: 1 / sqrt(x).
 struct RsqrtA {
   static float Do(float x) { return float(1 / std::sqrt(double(x))); }
 };
@@ -303,6 +312,7 @@ struct DivApprox {
     return a / b;
   }
 };
+// div.full.f32: within 2 ulp over the full range.
 struct DivFull {
   static float Do(float a, float b) { return a / b; }
 };

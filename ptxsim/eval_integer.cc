@@ -1,5 +1,6 @@
 // Integer arithmetic: ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer
-// Arithmetic Instructions".
+// Arithmetic Instructions". Each struct is one operation on one lane; templates run it over the
+// columns of a warp. Results wrap modulo 2^width, unless .sat is given.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -27,30 +28,37 @@ template <typename T>
 struct Sub {
   static T Do(T a, T b) { return T(Wrapping<T>(a) - Wrapping<T>(b)); }
 };
+// mul.lo: the lower half of the product.
 template <typename T>
 struct MulLow {
   static T Do(T a, T b) { return T(Wrapping<T>(a) * Wrapping<T>(b)); }
 };
+// mul.hi: the upper half of the product.
 template <typename T>
 struct MulHigh {
   static T Do(T a, T b) { return T((Wider<T>(a) * Wider<T>(b)) >> (8 * sizeof(T))); }
 };
+// mul.wide: the whole product, twice as wide as the operands.
 template <typename T>
 struct MulWide {
   static Wider<T> Do(T a, T b) { return Wider<T>(a) * Wider<T>(b); }
 };
+// mad.lo: a * b + c, the lower half of the product.
 template <typename T>
 struct MadLow {
   static T Do(T a, T b, T c) { return Add<T>::Do(MulLow<T>::Do(a, b), c); }
 };
+// mad.hi: the upper half of a * b, plus c.
 template <typename T>
 struct MadHigh {
   static T Do(T a, T b, T c) { return Add<T>::Do(MulHigh<T>::Do(a, b), c); }
 };
+// mad.wide: a * b + c with a product and c twice as wide.
 template <typename T>
 struct MadWide {
   static Wider<T> Do(T a, T b, Wider<T> c) { return Add<Wider<T>>::Do(MulWide<T>::Do(a, b), c); }
 };
+// add.sat.s32: clamped to the range of s32.
 template <typename T>
 struct AddSat {
   static T Do(T a, T b) {
@@ -58,6 +66,7 @@ struct AddSat {
                                  std::numeric_limits<T>::max()));
   }
 };
+// sub.sat.s32: clamped to the range of s32.
 template <typename T>
 struct SubSat {
   static T Do(T a, T b) {
@@ -65,6 +74,7 @@ struct SubSat {
                                  std::numeric_limits<T>::max()));
   }
 };
+// mad.hi.sat.s32: the upper half of a * b plus c, clamped.
 template <typename T>
 struct MadHighSat {
   static T Do(T a, T b, T c) { return AddSat<T>::Do(MulHigh<T>::Do(a, b), c); }
@@ -78,6 +88,7 @@ struct Div {
     return T(a / b);
   }
 };
+// Remainder with the dividend's sign, a - b * trunc(a / b).
 template <typename T>
 struct Rem {
   static T Do(T a, T b) {
@@ -98,14 +109,17 @@ template <typename T>
 struct Neg {
   static T Do(T a) { return Sub<T>::Do(0, a); }
 };
+// abs: of the lowest value it is that value again.
 template <typename T>
 struct Abs {
   static T Do(T a) { return a < 0 ? Sub<T>::Do(0, a) : a; }
 };
+// max(x, 0).
 template <typename T>
 struct Relu {
   static T Do(T a) { return a < 0 ? T(0) : a; }
 };
+// sad: c + |a - b|.
 template <typename T>
 struct Sad {
   static T Do(T a, T b, T c) { return Add<T>::Do(c, a < b ? Sub<T>::Do(b, a) : Sub<T>::Do(a, b)); }
@@ -117,31 +131,38 @@ int64_t Product24(T a, T b) {
     return int64_t{int32_t(uint32_t(a) << 8) >> 8} * (int32_t(uint32_t(b) << 8) >> 8);
   return int64_t(a & 0xffffff) * int64_t(b & 0xffffff);
 }
+// mul24.lo: the lower 32 of the product's 48 bits.
 template <typename T>
 struct Mul24Low {
   static T Do(T a, T b) { return T(Product24(a, b)); }
 };
+// mul24.hi: the upper 32 of the product's 48 bits.
 template <typename T>
 struct Mul24High {
   static T Do(T a, T b) { return T(Product24(a, b) >> 16); }
 };
+// mad24.lo: mul24.lo plus c.
 template <typename T>
 struct Mad24Low {
   static T Do(T a, T b, T c) { return Add<T>::Do(T(Product24(a, b)), c); }
 };
+// mad24.hi: mul24.hi plus c.
 template <typename T>
 struct Mad24High {
   static T Do(T a, T b, T c) { return Add<T>::Do(T(Product24(a, b) >> 16), c); }
 };
 
+// The number of one bits.
 template <typename T>
 struct Popc {
   static uint32_t Do(T a) { return uint32_t(std::popcount(a)); }
 };
+// The number of zeros above the highest one; the width for 0.
 template <typename T>
 struct Clz {
   static uint32_t Do(T a) { return uint32_t(std::countl_zero(a)); }
 };
+// The place of the highest bit that differs from the sign; all ones where there is none.
 template <typename T, bool kShift>
 struct Bfind {
   static uint32_t Do(T a) {
@@ -152,6 +173,7 @@ struct Bfind {
     return kShift ? zeros : 8 * sizeof(T) - 1 - zeros;
   }
 };
+// The bits in reverse order.
 template <typename T>
 struct Brev {
   static T Do(T a) {
@@ -160,6 +182,7 @@ struct Brev {
     return d;
   }
 };
+// Bit field extract: a field of a, extended to the width with its sign for signed types.
 template <typename T>
 struct Bfe {
   static T Do(T a, uint32_t position, uint32_t length) {
@@ -177,6 +200,7 @@ struct Bfe {
     return T(d);
   }
 };
+// Bit field insert: the low bits of a in a field of b.
 template <typename T>
 struct Bfi {
   static T Do(T a, T b, uint32_t position, uint32_t length) {
@@ -201,6 +225,7 @@ struct Bmsk {
     return uint32_t(ones << at);
   }
 };
+// Sign or zero extension from a given number of bits.
 template <typename T, bool kClamp>
 struct Szext {
   static T Do(T a, uint32_t count) {
@@ -209,6 +234,7 @@ struct Szext {
     return T(uint32_t(a) << (32 - bits)) >> (32 - bits);
   }
 };
+// Find n-th set: the place of the n-th one bit from a base on, or all ones.
 struct Fns {
   static uint32_t Do(uint32_t mask, uint32_t base, int32_t offset) {
     int32_t position = int32_t(base), left = std::abs(offset) - (offset == 0 ? 0 : 1);
@@ -224,6 +250,7 @@ template <typename T>
 int32_t Byte(uint32_t x, int i) {
   return T(x >> 8 * i);
 }
+// c plus the dot product of four bytes each.
 template <typename A, typename B>
 struct Dp4a {
   static uint32_t Do(uint32_t a, uint32_t b, uint32_t c) {
@@ -231,6 +258,7 @@ struct Dp4a {
     return c;
   }
 };
+// c plus the dot product of two halves of a and two bytes of b.
 template <typename A, typename B, bool kHigh>
 struct Dp2a {
   using A2 = std::conditional_t<std::is_signed_v<A>, int16_t, uint16_t>;
@@ -296,6 +324,7 @@ struct CarryMode {
   enum Kind : uint8_t { kAdd, kSub, kMadLow, kMadHigh };
 };
 
+// add.cc, addc, sub.cc, subc: the carry is a column of the thread's frame, a bit for each lane.
 template <typename T>
 void RunCarry(const Op& op, Warp& warp, LaneMask mask) {
   using U = std::make_unsigned_t<T>;

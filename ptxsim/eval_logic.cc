@@ -23,6 +23,7 @@ template <typename T>
 struct Not {
   static T Do(T a) { return T(~a); }
 };
+// Logical negation: 1 where the operand is 0, else 0.
 template <typename T>
 struct Cnot {
   static T Do(T a) { return a == 0; }
@@ -40,6 +41,7 @@ template <typename T>
 struct ShrUnsigned {
   static T Do(T a, uint32_t n) { return n >= 8 * sizeof(T) ? T(0) : T(a >> (n & 63)); }
 };
+// shf: a shift of the 64 bits b:a, of which the upper or lower word is the result.
 template <bool kLeft, bool kWrap>
 struct Funnel {
   static uint32_t Do(uint32_t a, uint32_t b, uint32_t c) {
@@ -48,12 +50,14 @@ struct Funnel {
     return kLeft ? uint32_t(both << n >> 32) : uint32_t(both >> n);
   }
 };
+// One result byte of prmt: byte 0 to 7 of b:a, or eight copies of its sign.
 struct SelectByte {
   static uint32_t Do(uint64_t bytes, uint32_t selector) {
     const auto byte = uint32_t(bytes >> 8 * (selector & 7)) & 0xff;
     return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
   }
 };
+// The default mode: each nibble of c chooses a byte.
 struct Prmt {
   static uint32_t Do(uint32_t a, uint32_t b, uint32_t c) {
     const uint64_t bytes = uint64_t{b} << 32 | a;
@@ -84,6 +88,7 @@ struct PrmtOf {
   }
 };
 
+// Any function of three bits: its truth table is an immediate of eight bits.
 void Lop3(const Op& op, std::byte* frame, void* result) {
   const uint32_t* a = In<uint32_t>(frame, op.a);
   const uint32_t* b = In<uint32_t>(frame, op.b);
@@ -128,6 +133,7 @@ struct Wide {
   uint64_t part[2];
 };
 
+// selp: a where the predicate holds, else b.
 template <typename T>
 void Select(const Op& op, std::byte* frame, void* result) {
   const T* a = In<T>(frame, op.a);
@@ -136,6 +142,7 @@ void Select(const Op& op, std::byte* frame, void* result) {
   T* d = static_cast<T*>(result);
   HLOKIT_LANES(i) d[i] = p >> i & 1 ? a[i] : b[i];
 }
+// slct: a where c >= 0, else b.
 template <typename T, typename C, bool kFlush>
 void SelectBySign(const Op& op, std::byte* frame, void* result) {
   const T* a = In<T>(frame, op.a);

@@ -35,10 +35,12 @@ template <typename T>
 struct XorA {
   static T Do(T old, T b, T) { return old ^ b; }
 };
+// exch: the new value is the operand.
 template <typename T>
 struct ExchA {
   static T Do(T, T b, T) { return b; }
 };
+// cas: the new value is c where the old one is b.
 template <typename T>
 struct CasA {
   static T Do(T old, T b, T c) { return old == b ? c : old; }
@@ -51,10 +53,12 @@ template <typename T>
 struct MaxA {
   static T Do(T old, T b, T) { return std::max(old, b); }
 };
+// inc: old + 1, or 0 once old >= b.
 template <typename T>
 struct IncA {
   static T Do(T old, T b, T) { return old >= b ? T(0) : T(old + 1); }
 };
+// dec: old - 1, or b where old is 0 or above b.
 template <typename T>
 struct DecA {
   static T Do(T old, T b, T) { return old == 0 || old > b ? b : T(old - 1); }
@@ -64,6 +68,7 @@ float AddFloats(float a, float b, bool flush) {
   if (!flush) return CanonicalNan(a + b);
   return CanonicalNan(FlushF32(FlushF32(a) + FlushF32(b)));
 }
+// add.f32 and add.f64, rounded to nearest.
 template <typename T>
 struct FloatAdd {
   static T Do(T old, T b, T) {
@@ -82,6 +87,7 @@ struct FlushedAdd {
   }
 };
 enum HalfKind { kHalfAdd, kHalfMin, kHalfMax };
+// add, min and max of f16 and bf16.
 template <bool kBrain, HalfKind kKind>
 struct HalfA {
   static uint16_t Do(uint16_t old, uint16_t b, uint16_t) {
@@ -94,6 +100,7 @@ struct HalfA {
     return takes_b ? b : old;
   }
 };
+// The same on two values in a word, each for itself.
 template <bool kBrain, HalfKind kKind>
 struct HalfPairA {
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {

@@ -22,6 +22,8 @@ bool Gather(const Op& op, Warp& warp, LaneMask mask) {
 enum ShuffleMode : uint8_t { kUp, kDown, kBfly, kIdx };
 
 // ISA, shfl: c holds a clamp in bits 0 to 4 and a segment mask in bits 8 to 12.
+// Each lane reads a value of another: up, down, bfly (xor) or idx; its own value where that lies
+// outside of its segment.
 void Shuffle(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
@@ -68,6 +70,7 @@ void Shuffle(const Op& op, Warp& warp, LaneMask mask) {
 
 enum VoteMode : uint8_t { kAll, kAny, kUni, kBallot };
 
+// all, any, uni of a predicate over the members, or ballot, its bits.
 void Vote(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
@@ -84,6 +87,7 @@ void Vote(const Op& op, Warp& warp, LaneMask mask) {
   d = holds ? d | mask : d & ~mask;
 }
 
+// Which members have the same value (any), or whether all have (all).
 template <typename T>
 void Match(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
@@ -104,6 +108,7 @@ void Match(const Op& op, Warp& warp, LaneMask mask) {
 
 enum ReduceMode : uint8_t { kAdd, kMin, kMax, kAnd, kOr, kXor };
 
+// redux.sync of integers: the members' values combined, the same result in each.
 template <typename T>
 void Reduce(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
@@ -155,11 +160,13 @@ void ReduceFloat(const Op& op, Warp& warp, LaneMask mask) {
   HLOKIT_LANES(i) d[i] = mask >> i & 1 ? value : d[i];
 }
 
+// The lanes that run this instruction together.
 void ActiveMask(const Op& op, Warp& warp, LaneMask mask) {
   uint32_t* d = Out<uint32_t>(warp.frame(), op.d);
   HLOKIT_LANES(i) d[i] = mask >> i & 1 ? mask : d[i];
 }
 
+// One member, the lowest, is chosen.
 void Elect(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
   const int leader = std::countr_zero(mask);

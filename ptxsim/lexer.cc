@@ -13,6 +13,7 @@ namespace {
 bool StartsWord(char c) { return absl::ascii_isalpha(c) || c == '_' || c == '$' || c == '%'; }
 bool ContinuesWord(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '$'; }
 
+// The value of a hexadecimal digit; -1 for other characters.
 int DigitOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   const char lower = absl::ascii_tolower(c);
@@ -67,6 +68,7 @@ Token Lexer::Next() {
   return bad;
 }
 
+// `.word`, a directive or a modifier.
 Token Lexer::Dotted() {
   const size_t begin = at_++;
   for (;;) {
@@ -94,6 +96,7 @@ Token Lexer::Quoted() {
   return token;
 }
 
+// 0f3F800000 and 0d3FF0000000000000: the bits of an f32 or f64.
 Token Lexer::HexFloat(size_t digits, bool is_single) {
   const size_t begin = at_;
   at_ += 2;
@@ -123,6 +126,7 @@ Token Lexer::Decimal(size_t begin) {
   return token;
 }
 
+// Decimal, 0x, 0b and octal integers, and floats.
 Token Lexer::Number() {
   const size_t begin = at_;
   const char second = absl::ascii_tolower(Peek(1));

@@ -60,6 +60,7 @@ bool Parser::ParseTriple(int values[3]) {
   return true;
 }
 
+// .maxntid, .reqntid, .minnctapersm and the like: limits that a launch must respect.
 bool Parser::ParseFunctionDirectives() {
   while (token_.kind == Token::kDotted) {
     const absl::string_view word = token_.text;
@@ -240,6 +241,7 @@ bool Parser::ParseLabelDirective(const std::string& name, SourcePlace place) {
   return Expect(';');
 }
 
+// [@[!]p] opcode.modifiers operands;
 bool Parser::ParseInstruction() {
   Instruction instruction;
   instruction.scope = scope_;

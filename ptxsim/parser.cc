@@ -1,4 +1,6 @@
-// PTX's module-level directives and variables.
+// PTX's module-level directives and variables, by recursive descent.
+//   .version 8.0  .target sm_80  .address_size 64  .visible .entry f(.param .u64 p) { ... }
+// After an error reading goes on at the next statement, so that one run reports several.
 #include "ptxsim/parser.h"
 
 #include <algorithm>
@@ -37,6 +39,7 @@ bool Parser::AcceptDotted(absl::string_view word) {
   return true;
 }
 
+// An error that names what was found; false.
 bool Parser::Unexpected(absl::string_view what) {
   if (token_.kind == Token::kBad) return false;  // the lexer has told
   if (token_.kind == Token::kEnd) {
@@ -78,6 +81,7 @@ bool Parser::ExpectInteger(int64_t& value) {
   return true;
 }
 
+// Skips to the end of the statement or block that has an error.
 void Parser::Recover() {
   int depth = 0;
   while (token_.kind != Token::kEnd) {
@@ -190,6 +194,7 @@ bool Parser::ParsePragma() {
   return Expect(';');
 }
 
+// .alias name, aliasee: a second name of a function.
 bool Parser::ParseAlias() {
   Advance();
   std::string alias, target;
@@ -305,6 +310,7 @@ bool Parser::ParseDeclarator(Variable& variable) {
   return ParseInitializer(variable);
 }
 
+// = value, or nested braces for arrays; what is left out is zero.
 bool Parser::ParseInitializer(Variable& variable) {
   int64_t at = 0;
   if (token_.Is('{') ? !ParseInitializerList(variable, at) : !ParseInitializerValue(variable, at))

@@ -1,4 +1,8 @@
-// Groups of lanes: divergence, reconvergence, calls.
+// Groups of lanes: divergence, reconvergence, calls. A warp's 32 lanes begin as one group with one
+// program counter. At a branch that lanes take differently the group splits; the groups run one at
+// a time, the one that is earlier in the code first, and groups that reach one place merge again:
+//   if (c) A else B; C:  {c: A} and {not c: B} run one after the other, C runs for both together
+// Work: an op is decoded once for all lanes of a group.
 #include "ptxsim/warp.h"
 
 #include <algorithm>
@@ -18,6 +22,7 @@ namespace {
 constexpr int64_t kTurn = 50000;
 constexpr int kMaxDepth = 1024;  // of calls
 
+// The lanes of `mask` from one column into another; others keep their values.
 template <typename T>
 void BlendLanes(void* to, const void* from, LaneMask mask) {
   T* d = static_cast<T*>(to);
@@ -49,6 +54,7 @@ void Blend(void* to, const void* from, int bytes, LaneMask mask) {
   }
 }
 
+// A constant in all lanes.
 void FillColumn(std::byte* to, const ConstantColumn& constant, uint64_t bits) {
   if (constant.bytes == 0) {
     std::memcpy(to, &bits, sizeof(LaneMask));
@@ -62,6 +68,7 @@ std::byte* Aligned(std::byte* at) { return at + (64 - reinterpret_cast<uintptr_t
 
 }  // namespace
 
+// The registers of one call: a column of 32 lanes for each register.
 std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame> caller) {
   auto frame = std::make_shared<Frame>();
   frame->code = block_.program().functions[function].get();
@@ -96,6 +103,7 @@ bool Warp::IsBefore(const Group& a, const Group& b) const {
   return x != y ? x < y : a.pc < b.pc;
 }
 
+// The group that runs next; -1 where all wait.
 int Warp::Pick() {
   int best = -1;
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -149,6 +157,7 @@ void Warp::Merge(int group) {
   running_ = group;
 }
 
+// Runs groups until all have ended or wait, or the budget of ops is spent.
 bool Warp::Run(int64_t budget) {
   bool ran = false;
   yielded_ = false;
@@ -279,6 +288,7 @@ void Warp::Execute(int index, int64_t& budget) {
   budget -= count;
 }
 
+// brx.idx: one branch for each target that a lane chooses.
 void Warp::BranchIndexed(const Op& op, LaneMask mask, Group& group) {
   const uint32_t* indices = In<uint32_t>(frame_->data, op.a);
   const uint32_t* targets = &frame_->code->targets[op.list];
@@ -383,6 +393,7 @@ void Warp::Return(LaneMask mask, Group& group) {
   groups_.back().frame = callee->caller;
 }
 
+// Ends lanes: exit, or a fault.
 void Warp::Kill(LaneMask lanes) {
   live_ &= ~lanes;
   for (size_t i = 0; i < groups_.size();) {

@@ -145,6 +145,7 @@ constexpr Pipeline kPipelines[] = {
 constexpr absl::string_view kRoundedReductionPasses =
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded}";
+constexpr absl::string_view kLegalizationPasses = "legalize";
 constexpr absl::string_view kInlineCallsPasses = "call-inliner";
 constexpr absl::string_view kDefusePasses = "defuser";
 constexpr absl::string_view kMaskDynamicSizesPasses =

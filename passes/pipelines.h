@@ -19,6 +19,8 @@ std::vector<absl::string_view> ListPipelines();
 // Of a module that does not run the pipeline: the blocks in which reductions and scans of narrow
 // floats round, which are part of what they mean (ops/evaluate/reducer.h).
 extern const absl::string_view kRoundedReductionPasses;
+// Of each module, after all other passes: what code generation wants.
+extern const absl::string_view kLegalizationPasses;
 // Of a module with dynamic shapes: one computation, so that sizes can be followed.
 extern const absl::string_view kInlineCallsPasses;
 // The same, where a fusion has a dynamic shape.

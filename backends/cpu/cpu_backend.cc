@@ -10,7 +10,6 @@
 #include "backends/cpu/executable/cpu_executable.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/jit/warm_up.h"
-#include "backends/cpu/legalize.h"
 #include "backends/cpu/library_calls/collective_call.h"
 #include "backends/cpu/sanitizer/sanitize_code_internal.h"
 #include "ops/infer/dynamic_dimensions.h"
@@ -190,7 +189,7 @@ absl::Status LowerForCpu(Module& module, const CompileOptions& options, DynamicE
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
-  return LegalizeForCpu(module);
+  return RunPasses(module, kLegalizationPasses);
 }
 
 std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "backends/backend.h"
-#include "backends/cpu/dynamic_entry.h"
+#include "passes/dynamic_entry.h"
 
 namespace hlokit {
 

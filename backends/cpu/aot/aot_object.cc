@@ -12,7 +12,7 @@
 #include "backends/cpu/aot/aot_model_internal.h"
 #include "backends/cpu/aot/c_names.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/dynamic_entry.h"
+#include "passes/dynamic_entry.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/jit/host_target_internal.h"
 #include "backends/cpu/jit/object_code_internal.h"

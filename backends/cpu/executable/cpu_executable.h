@@ -6,7 +6,7 @@
 
 #include "analysis/buffer_assignment.h"
 #include "backends/backend.h"
-#include "backends/cpu/dynamic_entry.h"
+#include "passes/dynamic_entry.h"
 #include "backends/cpu/executable/memory.h"
 #include "backends/cpu/jit/jit.h"
 #include "interpreter/interpreter.h"

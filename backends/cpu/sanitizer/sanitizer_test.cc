@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/executable/cpu_executable.h"
-#include "backends/cpu/legalize.h"
 #include "backends/cpu/sanitizer/planted_faults_internal.h"
 #include "backends/cpu/sanitizer/sanitize_code_internal.h"
 #include "parser/parser.h"

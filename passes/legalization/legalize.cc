@@ -6,7 +6,7 @@
 //   collective on one device           its operand, or a copy
 //   vendor custom call                 the HLO it stands for
 // A schedule is kept: what replaces an instruction takes its place.
-#include "backends/cpu/legalize.h"
+#include "passes/legalization/legalize.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -14,7 +14,6 @@
 #include "ir/op_facts.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
-#include "passes/framework/pass.h"
 #include "passes/layouts/boundary_layouts.h"
 #include "passes/rewrite/layout_copies.h"
 #include "passes/rewrite/rewriter.h"
@@ -44,9 +43,11 @@ using Insertions = absl::flat_hash_map<const Instruction*, std::vector<Instructi
 
 class Legalizer {
  public:
-  Legalizer(Computation& computation, bool one_device) : c_(computation), one_device_(one_device) {}
+  Legalizer(Computation& computation, bool one_device, Legalize::CanEmit can_emit)
+      : c_(computation), one_device_(one_device), can_emit_(can_emit) {}
 
-  void Run() {
+  // Whether anything changed.
+  bool Run() {
     const std::vector<Instruction*> order(c_.schedule().begin(), c_.schedule().end());
     for (Instruction* i : c_.Instructions()) LegalizeOne(i);
     // A fusion taken apart may hold fusions.
@@ -58,11 +59,12 @@ class Legalizer {
       WidenOperands(i);
       if (i->opcode() != Opcode::kFusion) continue;
       HoistConstants(i);
-      if (CanEmitKernels(*i)) continue;
+      if (can_emit_(*i)) continue;
       for (Instruction* part : TakeApart(i)) work.push_back(part);
     }
     if (!order.empty()) Reschedule(order);
     for (Instruction* dead : dead_) c_.Remove(dead);
+    return !inserted_.empty() || !dead_.empty() || hoisted_;
   }
 
  private:
@@ -345,10 +347,11 @@ class Legalizer {
     gone_.insert(start);
   }
 
-  static void HoistConstants(Instruction* fusion) {
+  void HoistConstants(Instruction* fusion) {
     Computation* body = fusion->to_apply();
     for (Instruction* i : body->Instructions()) {
       if (!i->IsConstant() || i->shape().IsScalar() || i->literal() == nullptr) continue;
+      hoisted_ = true;
       Computation* outer = fusion->parent();
       auto clone = i->CloneWith(i->shape(), {});
       Instruction* outside = outer->Add(std::move(clone));
@@ -399,6 +402,8 @@ class Legalizer {
 
   Computation& c_;
   const bool one_device_;
+  const Legalize::CanEmit can_emit_;
+  bool hoisted_ = false;
   Insertions inserted_;
   std::vector<Instruction*> dead_;
   absl::flat_hash_set<const Instruction*> gone_;
@@ -406,15 +411,18 @@ class Legalizer {
 
 }  // namespace
 
-absl::Status LegalizeForCpu(Module& module) {
-  RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
+absl::StatusOr<bool> Legalize::Run(Module& module) {
+  ASSIGN_OR_RETURN(bool changed, ConvertLayoutsAtBoundaries(module));
   const std::vector<bool> running = RunningComputations(module);
   const bool one_device = module.header().replica_count * module.header().num_partitions == 1;
   for (Computation* c : module.Computations())
-    if (running[c->id()]) Legalizer(*c, one_device).Run();
-  RETURN_IF_ERROR(FlattenCallGraph().Run(module).status());
-  return ConvertLayoutsAtBoundaries(module).status();
+    if (running[c->id()]) changed |= Legalizer(*c, one_device, can_emit_).Run();
+  ASSIGN_OR_RETURN(const bool flattened, FlattenCallGraph().Run(module));
+  ASSIGN_OR_RETURN(const bool converted, ConvertLayoutsAtBoundaries(module));
+  return changed || flattened || converted;
 }
+
+std::unique_ptr<Pass> CreateLegalize() { return std::make_unique<Legalize>(CanEmitKernels); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

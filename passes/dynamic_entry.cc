@@ -1,5 +1,5 @@
 // Sizes at the borders of the entry computation.
-#include "backends/cpu/dynamic_entry.h"
+#include "passes/dynamic_entry.h"
 
 #include <algorithm>
 

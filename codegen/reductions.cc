@@ -84,23 +84,24 @@ static const Shape& PartShape(const Instruction& reduce, size_t k) {
 }
 
 // The f32 values that a step gave, those of narrower parts rounded.
-static void RoundStep(Builder& b, const Instruction& fold, std::vector<ScalarValue>& values) {
+static void RoundStep(Builder& b, const Instruction& reduction, std::vector<ScalarValue>& values) {
   constexpr ElementType kWide = ElementType::kF32;
   for (size_t k = 0; k < values.size(); ++k)
-    if (const ElementType type = PartShape(fold, k).type; type == ElementType::kBF16)
+    if (const ElementType type = PartShape(reduction, k).type; type == ElementType::kBF16)
       values[k] = EmitConvert(b, type, kWide, EmitRoundOwnResult(b, type, values[k]));
     else if (IsNarrowFloat(type))
       values[k] = EmitConvert(b, type, kWide, EmitConvert(b, kWide, type, values[k]));
 }
 
-std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& fold,
+std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& reduction,
                                            absl::Span<const ScalarValue> arguments) {
-  const bool rounds = RoundsSteps(fold), simple = SimpleReducer(*fold.to_apply()).has_value();
+  const bool rounds = RoundsSteps(reduction),
+             simple = SimpleReducer(*reduction.to_apply()).has_value();
   const bool was_wide = emitter.wide();
   emitter.set_wide(simple || !rounds);
-  std::vector<ScalarValue> values = emitter.Apply(*fold.to_apply(), arguments);
+  std::vector<ScalarValue> values = emitter.Apply(*reduction.to_apply(), arguments);
   emitter.set_wide(was_wide);
-  if (rounds) RoundStep(emitter.builder(), fold, values);
+  if (rounds) RoundStep(emitter.builder(), reduction, values);
   return values;
 }
 
@@ -117,15 +118,15 @@ RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& em
   wraps_late_ = IsInteger(PartShape(reduce, 0).type) && IsSubByte(PartShape(reduce, 0).type) &&
                 (simple == Opcode::kAdd || simple == Opcode::kMultiply);
   if (!in_keys || rounds_steps_ || !initial_[0].re->getType()->isFloatingPointTy()) return;
-  if (simple == Opcode::kMaximum) key_fold_ = llvm::Intrinsic::smax;
-  if (simple == Opcode::kMinimum) key_fold_ = llvm::Intrinsic::smin;
+  if (simple == Opcode::kMaximum) key_combiner_ = llvm::Intrinsic::smax;
+  if (simple == Opcode::kMinimum) key_combiner_ = llvm::Intrinsic::smin;
 }
 
 // The total order key of x. NaN gets the key that wins: the largest for a maximum, the smallest for
 // a minimum, so that it propagates.
 llvm::Value* RunningReduction::Key(llvm::Value* x) const {
   const Val value(emitter_->builder(), x);
-  const bool first = key_fold_ == llvm::Intrinsic::smin;
+  const bool first = key_combiner_ == llvm::Intrinsic::smin;
   const Val nan = value.With(llvm::ConstantFP::getNaN(x->getType(), first));
   return Select(Unordered(value, value), TotalOrderKey(nan), TotalOrderKey(value)).get();
 }
@@ -135,7 +136,7 @@ llvm::Value* RunningReduction::FromKey(llvm::Value* key) const {
 }
 
 void RunningReduction::AppendInitial(Values& carried) const {
-  if (key_fold_ != llvm::Intrinsic::not_intrinsic) {
+  if (key_combiner_ != llvm::Intrinsic::not_intrinsic) {
     carried.push_back(Key(initial_[0].re));
     return;
   }
@@ -144,7 +145,7 @@ void RunningReduction::AppendInitial(Values& carried) const {
 }
 
 std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& used) const {
-  if (key_fold_ != llvm::Intrinsic::not_intrinsic) return {{FromKey(carried[used++])}};
+  if (key_combiner_ != llvm::Intrinsic::not_intrinsic) return {{FromKey(carried[used++])}};
   const size_t count = Flatten(initial_).size();
   const Values own(carried.begin() + used, carried.begin() + used + count);
   used += count;
@@ -153,7 +154,7 @@ std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& u
 
 void RunningReduction::AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
                                   Values& next) const {
-  if (key_fold_ != llvm::Intrinsic::not_intrinsic) {
+  if (key_combiner_ != llvm::Intrinsic::not_intrinsic) {
     llvm::Value* key = Key(emitter_->Emit(reduce_->operand(0), index).re);
     next.push_back(Combine(carried[used++], key));
     return;
@@ -162,11 +163,11 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
   for (int64_t k = 0; k < reduce_->operand_count() / 2; ++k)
     arguments.push_back(rounds_steps_ ? emitter_->EmitTaken(reduce_->operand(k), index)
                                       : emitter_->Emit(reduce_->operand(k), index));
-  const Values flat = Fold(arguments);
+  const Values flat = CombineFlat(arguments);
   next.insert(next.end(), flat.begin(), flat.end());
 }
 
-Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
+Values RunningReduction::CombineFlat(absl::Span<const ScalarValue> arguments) const {
   Builder& b = emitter_->builder();
   if (wraps_late_) {
     const bool adds = SimpleReducer(*reduce_->to_apply()) == Opcode::kAdd;
@@ -180,8 +181,8 @@ Values RunningReduction::Fold(absl::Span<const ScalarValue> arguments) const {
 // The value e with reducer(e, x) = x. For a sum of floats it is -0, since 0 + -0 is 0.
 llvm::Value* RunningReduction::IdentityElement() const {
   llvm::Type* type = initial_[0].re->getType();
-  if (key_fold_ != llvm::Intrinsic::not_intrinsic)
-    return Key(llvm::ConstantFP::getInfinity(type, key_fold_ == llvm::Intrinsic::smax));
+  if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
+    return Key(llvm::ConstantFP::getInfinity(type, key_combiner_ == llvm::Intrinsic::smax));
   switch (*SimpleReducer(*reduce_->to_apply())) {
     case Opcode::kMultiply:
       return llvm::ConstantFP::get(type, 1);
@@ -195,10 +196,10 @@ llvm::Value* RunningReduction::IdentityElement() const {
 }
 
 llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
-  if (key_fold_ != llvm::Intrinsic::not_intrinsic)
-    return emitter_->builder().CreateBinaryIntrinsic(key_fold_, x, y);
+  if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
+    return emitter_->builder().CreateBinaryIntrinsic(key_combiner_, x, y);
   const ScalarValue arguments[] = {{x}, {y}};
-  return Fold(arguments)[0];
+  return CombineFlat(arguments)[0];
 }
 
 // Running values of narrow floats are f32.
@@ -283,7 +284,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   for (int64_t d = 0, kept = 0; d < from.rank(); ++d)
     if (!Contains(reduced, d)) multi[d] = full.multi[kept++];
 
-  if (order.empty()) {  // as XLA has it: nothing to fold, the operands themselves
+  if (order.empty()) {  // as XLA has it: nothing to reduce, the operands themselves
     Results elements;
     for (int64_t k = 0; k < i->operand_count() / 2; ++k)
       elements.push_back(Emit(i->operand(k), ElementIndex::Multi(multi)));

@@ -8,7 +8,7 @@ namespace hlokit {
 // One step of a reduction or window: the new running values from the old ones and an element of
 // each array. Narrow floats are f32 values that hold numbers of their type where steps round
 // (ops/evaluate/reducer.h); a computation of several operations then rounds after each.
-std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& fold,
+std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& reduction,
                                            absl::Span<const ScalarValue> arguments);
 
 class RunningReduction {
@@ -37,7 +37,7 @@ class RunningReduction {
   std::vector<ScalarValue> Results(const Values& carried, size_t& used) const;
 
  private:
-  Values Fold(absl::Span<const ScalarValue> arguments) const;
+  Values CombineFlat(absl::Span<const ScalarValue> arguments) const;
   std::vector<ScalarValue> Take(const Values& carried, size_t& used) const;
   // Of a float, and back: integers that compare as floats do, NaN before or after all.
   llvm::Value* Key(llvm::Value* x) const;
@@ -49,7 +49,7 @@ class RunningReduction {
   bool rounds_steps_, reassociate_;
   bool wraps_late_ =
       false;  // a sum or product of integers below a byte, cut to its bits at the end
-  llvm::Intrinsic::ID key_fold_ = llvm::Intrinsic::not_intrinsic;  // what folds keys, if any are
+  llvm::Intrinsic::ID key_combiner_ = llvm::Intrinsic::not_intrinsic;  // what combines keys, if any are
 };
 
 }  // namespace hlokit

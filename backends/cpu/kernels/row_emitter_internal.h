@@ -44,7 +44,7 @@ struct RowPlan {
   int64_t step() const { return lanes * (pairs ? 2 : 1); }
   int64_t tiles() const { return columns ? (beside.count + tile - 1) / tile : 1; }
   bool cuts_off() const { return columns && beside.count % lanes != 0; }
-  bool only_folds() const { return tile > lanes; }
+  bool only_reduces() const { return tile > lanes; }
   // A unit of work is a row, or a tile of columns.
   int64_t units() const { return columns ? form.rows / beside.count * tiles() : form.rows; }
 };

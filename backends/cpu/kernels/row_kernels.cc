@@ -47,7 +47,7 @@ ScalarValue RowEmitter::KeptValue(size_t k, const ElementIndex& index) {
 }
 
 void RowEmitter::EmitUnit(llvm::Value* unit) {
-  if (plan_.only_folds())
+  if (plan_.only_reduces())
     EmitTile(unit);
   else
     EmitRow(unit);
@@ -91,7 +91,7 @@ void RowEmitter::FindPlace(llvm::Value* unit) {
     unit = numbered.empty() ? b_.getInt64(0) : b_.CreateUDiv(unit, tiles);
     multi_[plan_.beside.dims.back()] = first;  // of all that lanes cover, walked as one
     row_ = b_.CreateNSWAdd(Scale(b_, unit, plan_.beside.count), first);
-    if (plan_.cuts_off() && !plan_.only_folds())
+    if (plan_.cuts_off() && !plan_.only_reduces())
       mask_ = LanesBefore(b_.CreateNSWSub(b_.getInt64(plan_.beside.count), first));
   }
   row_start_ = form_.IsContiguous() ? Scale(b_, unit, form_.length) : nullptr;

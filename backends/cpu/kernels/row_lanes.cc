@@ -153,7 +153,7 @@ void RowEmitter::EmitSplats(int pass) {
   const auto needed = NeededIn(plan_, pass);
   for (const Instruction* i : plan_.body)
     if (form_.IsFullBroadcast(*i) && needed.contains(i) && !splats_.contains(i) &&
-        !(plan_.only_folds() && VariesInLanes(*i)) &&
+        !(plan_.only_reduces() && VariesInLanes(*i)) &&
         (i->operand(0)->shape().IsScalar() || !form_.IsAlongRow(*i)))
       splats_[i] = Splat(Spread(i));
   for (const Instruction* i : plan_.body) {

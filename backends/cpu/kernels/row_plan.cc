@@ -116,7 +116,7 @@ constexpr int64_t kNarrowestTile = 128;
 
 // Columns of a tile that is only reduced: some 2 KB of memory from each row, less where that leaves
 // few units for threads.
-int64_t FoldedColumns(const RowPlan& plan) {
+int64_t ReducedColumns(const RowPlan& plan) {
   constexpr int64_t kFewUnits = 4, kPieceBytes = 2048;
   int64_t columns = kPieceBytes / ByteWidth(plan.form.full.type);
   while (columns > kNarrowestTile && plan.form.rows / columns < kFewUnits) columns /= 2;
@@ -130,10 +130,10 @@ bool PlanLanes(RowPlan& plan) {
   plan.beside = *beside;
   plan.columns = plan.form.IsColumns();
   if (plan.columns) {
-    const bool only_folds =
+    const bool only_reduces =
         plan.form.passes == 2 && plan.full_roots.empty() && plan.beside.count >= kNarrowestTile;
-    plan.lanes = only_folds ? 2 * kLanes : ColumnLanes(plan);
-    plan.tile = only_folds ? FoldedColumns(plan) : plan.lanes;
+    plan.lanes = only_reduces ? 2 * kLanes : ColumnLanes(plan);
+    plan.tile = only_reduces ? ReducedColumns(plan) : plan.lanes;
     return true;
   }
   plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "analysis/fusion_limits.h"
+
 namespace hlokit {
 
 // How the elements of an array are cut into units of work (codegen/iteration_space.h). A CPU wants
@@ -34,9 +36,16 @@ struct TilingPolicy {
 struct TargetInfo {
   // Bits of index arithmetic. With 32, kernels with larger arrays still take 64 (IndexBitsOf).
   int index_bits = 64;
+  // Scratch bytes that stay in the first cache beside the rows that a thread reads, and in the
+  // second beside columns; arrays from which memory is far, so that reads are prefetched.
+  int64_t row_bytes = 32 << 10, column_bytes = 128 << 10;
+  int64_t far_bytes = 4 << 20;
+  int64_t cache_line_bytes = 64;
   // Bytes that one unit of a plain copy moves.
   int64_t copy_bytes = 4096;
   TilingPolicy tiling = {};
+  // What fusions its kernels like: figures that its pipeline gives to the fusion passes too.
+  FusionLimits fusion = {};
 };
 
 }  // namespace hlokit

@@ -16,6 +16,7 @@
 namespace hlokit {
 
 struct RowPlan {
+  TargetInfo target;
   Expression e;
   RowForm form;
   std::vector<const Instruction*> body;
@@ -50,7 +51,7 @@ struct RowPlan {
 };
 
 // Nothing if the expression is no row computation, or does as well with plain kernels.
-std::optional<RowPlan> PlanRows(const Expression& expression);
+std::optional<RowPlan> PlanRows(const KernelRequest& request);
 
 // What the last pass and the reductions of each pass read, down to reductions.
 absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass);

@@ -258,8 +258,7 @@ Values RowEmitter::EmitLoops(size_t level, llvm::Value* at, const Values& carrie
 }
 
 bool AddRowKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  const Expression& e = request.expression;
-  const std::optional<RowPlan> plan = PlanRows(e);
+  const std::optional<RowPlan> plan = PlanRows(request);
   if (!plan.has_value()) return false;
   Kernel kernel;
   kernel.units = plan->units();

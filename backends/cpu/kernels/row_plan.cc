@@ -2,8 +2,9 @@
 // columns, whether bf16 elements are processed in pairs.
 //
 // A value is stored if two passes need it and recomputing it costs more than a load: costly
-// functions, or rounding to bf16. Stored values of a row are limited to kMaxKeptBytes (the
-// first-level cache), of a tile of columns to kMaxKeptOfColumns (the second-level cache).
+// functions, or rounding to bf16. Stored values of a row are limited to
+// TargetInfo::row_bytes (the first-level cache), of a tile of columns to column_bytes (the
+// second-level cache).
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"
@@ -13,12 +14,8 @@
 namespace hlokit {
 namespace {
 
-// Values kept from one pass over a row to a later one take at most so many bytes; those of columns
-// lie apart where they come from, so that the second cache is better than asking again.
-constexpr int64_t kMaxKeptBytes = 32 << 10, kMaxKeptOfColumns = 128 << 10;
-
-// A vector register of the widest machines in f32; narrower ones take two or four.
-constexpr int64_t kLanes = RowLaneLimits().lanes;
+// Elements of one vector register in f32; machines with narrower ones take two or four.
+int64_t MinLanes(const RowPlan& plan) { return plan.target.fusion.lanes.lanes; }
 
 // Functions of many steps wait for themselves: in kernels that run long two vectors go beside each
 // other.
@@ -28,7 +25,7 @@ bool WantsWideLanes(const RowPlan& plan) {
   const bool costly = std::any_of(plan.body.begin(), plan.body.end(), [&](const Instruction* i) {
     return IsCostly(*i) && plan.form.IsFull(i->shape());
   });
-  return costly && work >= kLongWork && plan.beside.count % (4 * kLanes) == 0;
+  return costly && work >= kLongWork && plan.beside.count % (4 * MinLanes(plan)) == 0;
 }
 
 // Rounding to bf16 is more work than reading what was rounded.
@@ -57,7 +54,7 @@ void PlanKept(RowPlan& plan) {
     }
     int64_t size = plan.form.length * ByteWidth(i->shape().type);
     if (plan.columns) size *= plan.lanes;
-    const int64_t most = plan.columns ? kMaxKeptOfColumns : kMaxKeptBytes;
+    const int64_t most = plan.columns ? plan.target.column_bytes : plan.target.row_bytes;
     if (uses < 2 || bytes + size > most) continue;
     bytes += size;
     plan.kept.push_back({i, first, rounded});
@@ -101,9 +98,10 @@ int64_t ColumnLanes(const RowPlan& plan) {
   const int64_t columns = plan.beside.count;
   const double work =
       static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
-  if (work < kLongWork) return kLanes;
-  int64_t lanes = plan.form.full.type == ElementType::kF64 ? 2 * kLanes : 4 * kLanes;
-  while (lanes > kLanes) {
+  const int64_t min_lanes = MinLanes(plan);
+  if (work < kLongWork) return min_lanes;
+  int64_t lanes = (plan.form.full.type == ElementType::kF64 ? 2 : 4) * min_lanes;
+  while (lanes > min_lanes) {
     const int64_t cut_off = (lanes - columns % lanes) % lanes;
     if (plan.form.rows / lanes >= kFewUnits && cut_off * 8 <= columns) break;
     lanes /= 2;
@@ -125,18 +123,19 @@ int64_t ReducedColumns(const RowPlan& plan) {
 
 // Sets what concerns vectors, if all work on elements of rows can be written in them.
 bool PlanLanes(RowPlan& plan) {
-  const std::optional<RowLanes> beside = FindRowLanes(plan.form, plan.body);
+  const std::optional<RowLanes> beside =
+      FindRowLanes(plan.form, plan.body, plan.target.fusion.lanes);
   if (!beside.has_value()) return false;
   plan.beside = *beside;
   plan.columns = plan.form.IsColumns();
   if (plan.columns) {
     const bool only_reduces =
         plan.form.passes == 2 && plan.full_roots.empty() && plan.beside.count >= kNarrowestTile;
-    plan.lanes = only_reduces ? 2 * kLanes : ColumnLanes(plan);
+    plan.lanes = only_reduces ? 2 * MinLanes(plan) : ColumnLanes(plan);
     plan.tile = only_reduces ? ReducedColumns(plan) : plan.lanes;
     return true;
   }
-  plan.lanes = WantsWideLanes(plan) ? 2 * kLanes : kLanes;
+  plan.lanes = (WantsWideLanes(plan) ? 2 : 1) * MinLanes(plan);
   return true;
 }
 
@@ -159,8 +158,10 @@ absl::flat_hash_set<const Instruction*> NeededIn(const RowPlan& plan, int pass) 
   return needed;
 }
 
-std::optional<RowPlan> PlanRows(const Expression& expression) {
+std::optional<RowPlan> PlanRows(const KernelRequest& request) {
+  const Expression& expression = request.expression;
   RowPlan plan;
+  plan.target = request.target;
   plan.e = expression;
   plan.body = Body(expression);
   const std::optional<RowForm> form = FindRowForm(plan.body);

@@ -1,7 +1,8 @@
 // Column reductions without elementwise work on top: a tile of accumulators in the first-level
 // cache, wide enough that memory is read in pieces of about 2 KB. kRowsTogether rows are added
-// while an accumulator vector is in a register, and arrays beyond kFarBytes are prefetched
-// kRowsAhead rows ahead: the hardware prefetcher reacts too late to pieces that are a row apart.
+// while an accumulator vector is in a register, and arrays beyond TargetInfo::far_bytes are
+// prefetched kRowsAhead rows ahead: the hardware prefetcher reacts too late to pieces that are a
+// row apart.
 #include <algorithm>
 
 #include "backends/cpu/kernels/row_emitter_internal.h"
@@ -13,8 +14,6 @@ namespace {
 // Rows reduced while a vector of running values is in a register, and how far ahead of them rows
 // are asked for: what the processor sees by itself of pieces that lie apart comes too late.
 constexpr int64_t kRowsTogether = 4, kRowsAhead = 4;
-// Smaller arrays are taken to lie in the second cache.
-constexpr int64_t kFarBytes = 4 << 20;
 // Instructions that are not worth being written twice.
 constexpr size_t kLongBody = 16;
 
@@ -132,12 +131,11 @@ void RowEmitter::ReduceRows(llvm::Value* row, int64_t rows) {
 
 // Asks memory for what vectors of a later row will read; beyond an array's end that does nothing.
 void RowEmitter::Prefetch() {
-  constexpr int64_t kLine = 64;
   const int64_t ahead = kRowsAhead * RowMajorStrides(form_.full.dims)[plan_.beside.outer.back()];
   for (const Expression::Leaf& leaf : plan_.e.leaves) {
     const Shape& shape = leaf.instruction->shape();
-    if (!form_.IsFull(shape) || shape.ByteSize() < kFarBytes) continue;
-    const int64_t line = kLine / ByteWidth(shape.type);
+    if (!form_.IsFull(shape) || shape.ByteSize() < plan_.target.far_bytes) continue;
+    const int64_t line = plan_.target.cache_line_bytes / ByteWidth(shape.type);
     llvm::Type* element = MemoryType(b_.getContext(), shape.type);
     for (int64_t lane = 0; lane < plan_.lanes; lane += line) {
       llvm::Value* address = b_.CreateGEP(element, arrays_.operand(leaf.operand).base,

@@ -6,6 +6,10 @@ namespace hlokit {
 const TargetInfo& CpuTargetInfo() {
   static constexpr TargetInfo kTarget = {
       .index_bits = 64,
+      .row_bytes = 32 << 10,
+      .column_bytes = 128 << 10,
+      .far_bytes = 4 << 20,
+      .cache_line_bytes = 64,
       .copy_bytes = 1 << 16,
       // Rows of eight and more elements make vectors of their own and are not unrolled.
       .tiling = {.min_elements = 64,
@@ -15,6 +19,7 @@ const TargetInfo& CpuTargetInfo() {
                  .max_row = 1024,
                  .max_unrolled = 7,
                  .max_unrolled_work = 96},
+      .fusion = {},  // its defaults are the CPU's
   };
   return kTarget;
 }

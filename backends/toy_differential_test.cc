@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/toy_target_internal.h"
-#include "ops/dynamic_dimensions.h"
+#include "ops/infer/dynamic_dimensions.h"
 #include "parser/parser.h"
 #include "support/file.h"
 #include "types/compare.h"

@@ -161,6 +161,16 @@ bool CheckFragment(Binder& b, int operand, uint32_t count, Type type, int elemen
   return false;
 }
 
+// Results of matrix instructions are registers of exactly `bytes` bytes.
+bool CheckRegisters(Binder& b, uint32_t list, uint32_t count, int bytes) {
+  for (uint32_t i = list; i < list + count && !b.failed(); ++i) {
+    const Slot slot = b.code().slots[i];
+    if (slot.at != kNoSlot && slot.bytes == bytes) continue;
+    b.Error(b.operand(0).place, absl::StrCat("expected registers of ", 8 * bytes, " bits"));
+  }
+  return !b.failed();
+}
+
 // ldmatrix: lane 8j + r has the address of row r of matrix j; a lane gets two neighbours of a row,
 // or of a column with .trans.
 Place PlaceInRow(int lane, int i, bool transposed) {
@@ -220,6 +230,7 @@ void BindMatrixMemory(Binder& b, bool is_store) {
   if (b.failed()) return;
   if (op.list_size != expected)
     return b.Error(b.instruction().place, absl::StrCat("expected ", expected, " registers"));
+  if (!CheckRegisters(b, op.list, op.list_size, 4)) return;
   b.Emit(op);
 }
 
@@ -246,7 +257,7 @@ void BindMma(Binder& b) {
   form->b_list = b.SourceList(b.operand(2), ab, b_count);
   form->c_list = b.SourceList(b.operand(3), cd, c_count);
   form->d_list = b.ResultList(b.operand(0), d_count);
-  if (b.failed()) return;
+  if (b.failed() || !CheckRegisters(b, form->d_list, d_count, BytesOf(cd))) return;
   if (form->volta) {
     // .row or .col of a, then of b.
     std::vector<absl::string_view> layouts;
@@ -375,7 +386,7 @@ void BindWmmaMemory(Binder& b, WmmaForm form, bool is_store) {
   form.d_list = is_store ? b.SourceList(b.operand(1), reg, form.d_count)
                          : b.ResultList(b.operand(0), form.d_count);
   op.b = b.size() > 2 ? b.Source(2, Type::kB32) : kNoSlot;
-  if (b.failed()) return;
+  if (b.failed() || !CheckRegisters(b, form.d_list, form.d_count, BytesOf(reg))) return;
   op.list = static_cast<uint32_t>(b.code().forms.size());
   b.code().forms.push_back(std::make_shared<WmmaForm>(form));
   b.Emit(op);
@@ -402,7 +413,7 @@ void BindWmma(Binder& b) {
   form.b_list = b.SourceList(b.operand(2), reg, form.b_count);
   form.c_list = b.SourceList(b.operand(3), reg, form.c_count);
   form.d_list = b.ResultList(b.operand(0), form.d_count);
-  if (b.failed()) return;
+  if (b.failed() || !CheckRegisters(b, form.d_list, form.d_count, BytesOf(reg))) return;
   Op op = b.MakeExec(&RunWmma);
   op.list = static_cast<uint32_t>(b.code().forms.size());
   b.code().forms.push_back(std::make_shared<WmmaForm>(form));

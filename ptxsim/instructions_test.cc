@@ -411,6 +411,10 @@ TEST(Refusal, NamesTheInstruction) {
   EXPECT_NE(decode("add.u32.foo a, a, a;").message().find("with `.foo`"), absl::string_view::npos);
   EXPECT_NE(decode("add.u32 a, a;").message().find("takes 3 operands, found 2"),
             absl::string_view::npos);
+  EXPECT_NE(decode(".reg .b16 h; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {h}, [a];")
+                .message()
+                .find("expected registers of 32 bits"),
+            absl::string_view::npos);
   EXPECT_NE(decode("add.u32 a, a, zz;").message().find("unknown name `zz`"),
             absl::string_view::npos);
 }

@@ -72,7 +72,8 @@ std::byte* Aligned(std::byte* at) { return at + (64 - reinterpret_cast<uintptr_t
 std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame> caller) {
   auto frame = std::make_shared<Frame>();
   frame->code = block_.program().functions[function].get();
-  frame->storage.reset(new std::byte[frame->code->frame_bytes + 128]());
+  // Beyond the last column: a call may read one as wide as its widest type.
+  frame->storage.reset(new std::byte[frame->code->frame_bytes + 64 + kLanes * 16]());
   frame->data = Aligned(frame->storage.get());
   if (caller != nullptr) {
     frame->local_base = caller->local_base + caller->code->local_bytes;
@@ -315,6 +316,8 @@ void Warp::BranchIndexed(const Op& op, LaneMask mask, Group& group) {
 
 void Warp::CopyValue(const CallValue& from, Frame& from_frame, const CallValue& to, Frame& to_frame,
                      LaneMask mask) {
+  if ((from.local < 0 && from.slot.at == kNoSlot) || (to.local < 0 && to.slot.at == kNoSlot))
+    return;  // `_`
   if (from.local < 0 && to.local < 0) {
     Blend(to_frame.data + to.slot.at, from_frame.data + from.slot.at, to.slot.bytes, mask);
     return;

@@ -34,6 +34,7 @@ absl::Status CheckGiven(std::initializer_list<NeededPointer> needed) {
   return absl::OkStatus();
 }
 
+// The caller owns the buffer; its shape's text lives as long as it does.
 hlokit_error* GiveBuffer(DataOr data, hlokit_buffer** out) {
   if (!data.ok()) return WrapError(data.status());
   std::string shape = Text((*data)->shape());

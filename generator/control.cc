@@ -165,6 +165,7 @@ double GrowLoopBody(GeneratedCode& s, const LoopPlan& plan, Computation& made, c
 
 }  // namespace
 
+// A while of a known number of iterations, whose floats are clamped to [-2, 2] in each.
 void Loop(GeneratedCode& s) {
   if (!MayNest(s)) return;
   LoopPlan plan;
@@ -196,6 +197,7 @@ void Loop(GeneratedCode& s) {
   s.KeepElements(loop, results);
 }
 
+// A conditional by pred or by index, which may lie outside of the branches.
 void Choose(GeneratedCode& s) {
   if (!MayNest(s)) return;
   const bool by_pred = s.random().Chance(0.5);

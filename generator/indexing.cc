@@ -64,6 +64,7 @@ DimVector PickOffsetDims(GeneratedCode& s, const Addressing& a, DimVector& resul
   return offsets;
 }
 
+// Integers of any width and sign; s32 most often.
 ElementType IndexType(GeneratedCode& s) {
   return s.random().OneOf({ElementType::kS32, ElementType::kS32, ElementType::kS64,
                            ElementType::kU32, ElementType::kS16, ElementType::kU8});

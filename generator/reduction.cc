@@ -145,6 +145,7 @@ Computation* ScanStep(GeneratedCode& s, Opcode opcode, const Shape& element) {
 
 }  // namespace
 
+// Scans forward or reversed, associative or not.
 void ScanValues(GeneratedCode& s) {
   const RandomValue x = s.Plain(s.Any());
   const ElementType type = x.type();

@@ -177,6 +177,7 @@ class LeafComparer {
   std::vector<std::pair<Difference, int64_t>> worst_;  // worst first, with linear indices
 };
 
+// "result", or "result {1,0}" for elements of tuples.
 std::string LeafName(absl::Span<const int64_t> leaf) {
   return leaf.empty() ? "result" : absl::StrCat("result {", absl::StrJoin(leaf, ","), "}");
 }
@@ -190,6 +191,7 @@ std::string SizesMismatch(const Literal& expected, const Literal& actual) {
   return "";
 }
 
+// Counts by relative error: 0, up to each bound, more.
 void AppendHistogram(const LeafComparison& leaf, std::string& out) {
   out += "  relative errors: 0";
   for (size_t i = 0; i < leaf.histogram.size(); ++i) {

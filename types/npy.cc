@@ -47,6 +47,7 @@ ElementType NativeTypeOf(const NumpyArray& array) {
   return ElementType::kInvalid;
 }
 
+// "f32[2,3]", or numpy's own name of a type that has no other.
 std::string Describe(const NumpyArray& array) {
   const ElementType type = NativeTypeOf(array);
   const absl::string_view name =
@@ -54,6 +55,7 @@ std::string Describe(const NumpyArray& array) {
   return absl::StrCat(name, "[", absl::StrJoin(array.shape, ","), "]");
 }
 
+// Dynamic dimensions may be smaller than their bound.
 bool SameDimsUpToBounds(const NumpyArray& array, const Shape& shape) {
   if (array.shape.size() != shape.dims.size()) return false;
   for (int d = 0; d < shape.rank(); ++d) {
@@ -121,6 +123,7 @@ void Normalize(Literal& literal) {
   }
 }
 
+// The array lies in the corner of the literal; its sizes become the dynamic sizes.
 void FillDynamic(const NumpyArray& array, Literal& literal) {
   const int width = ByteWidth(literal.type());
   for (int d = 0; d < literal.shape().rank(); ++d)

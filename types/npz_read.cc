@@ -163,6 +163,7 @@ absl::StatusOr<NpzFile> NpzFile::Open(const std::string& path) {
   return npz;
 }
 
+// The local header says where the entry's bytes begin; its sizes are those of the directory.
 absl::StatusOr<absl::string_view> NpzFile::PackedBytes(const Entry& entry) const {
   const absl::string_view file = file_->bytes();
   ASSIGN_OR_RETURN(const absl::string_view record,

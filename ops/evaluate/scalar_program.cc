@@ -1,4 +1,9 @@
-// Compilation of scalar computations to register programs, and their runs.
+// Compilation of scalar computations (reducers, comparators) to register programs, and their runs:
+// a step per instruction, each over many lanes, so that interpreting one instruction costs little
+// per element.
+//   add(a, multiply(b, c)):  r3 = multiply(r1, r2); r4 = add(r0, r3)
+// Calls and fusions are inlined. Where an instruction has no kernel on scalars, CompileValue gives
+// null and the computation is evaluated lane by lane.
 #include "ops/evaluate/scalar_program.h"
 
 #include <cstring>
@@ -86,6 +91,7 @@ std::optional<ScalarProgram::Slots> ScalarProgram::AddInstruction(const Instruct
   return Slots{step.out};
 }
 
+// A register of `lanes` elements of the widest kind.
 int ScalarProgram::NewRegister() {
   registers_.push_back(std::make_unique<Complex[]>(lanes_));
   values_.push_back(registers_.back().get());
@@ -101,6 +107,7 @@ int ScalarProgram::AddConstant(const Literal& literal) {
   return slot;
 }
 
+// Each step rounds its result to the instruction's type.
 void ScalarProgram::Run(absl::Span<const void* const> in, int64_t n) {
   for (int p = 0; p < parameter_count_; ++p) values_[p] = in[p];
   for (const Step& step : steps_) {

@@ -84,6 +84,8 @@ const float* ValueTable(ElementType type) {
   return half->data();
 }
 
+// f32 to f16, to nearest with ties to even, without branches on the rounding; NaN keeps the top of
+// its payload.
 uint16_t HalfBits(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = (bits >> 16) & 0x8000;
@@ -95,6 +97,7 @@ uint16_t HalfBits(float value) {
   return sign | ((bits - 0x38000000 + 0xfff + ((bits >> 13) & 1)) >> 13);
 }
 
+// f32 to bf16, to nearest with ties to even; NaN becomes quiet.
 uint16_t BrainBits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffff) > 0x7f800000) return (bits >> 16) | 0x40;
@@ -115,6 +118,7 @@ bool Flushes(ElementType type) {
          (type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16);
 }
 
+// Every value of these types is a double exactly.
 void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
   switch (type) {
     case ElementType::kF64:
@@ -136,6 +140,8 @@ void LoadExact(ElementType type, const uint8_t* data, int64_t n, double* out) {
   }
 }
 
+// Rounded to f32 first for narrow types: evaluation in double and a second rounding is what XLA's
+// f32 arithmetic does to them.
 void StoreExact(ElementType type, const double* values, int64_t n, uint8_t* data) {
   uint16_t* out16 = reinterpret_cast<uint16_t*>(data);
   switch (type) {
@@ -174,6 +180,7 @@ void StoreReal(ElementType type, const double* values, int64_t n, uint8_t* data)
 FlushDenormals::FlushDenormals(bool flush) : before_(std::exchange(flush_denormals, flush)) {}
 FlushDenormals::~FlushDenormals() { flush_denormals = before_; }
 
+// The type in which elements of `type` are computed.
 Wide WideOf(ElementType type) {
   if (IsSigned(type)) return Wide::kSigned;
   if (IsUnsigned(type) || IsPred(type)) return Wide::kUnsigned;
@@ -206,6 +213,8 @@ void StoreWide(ElementType type, const void* values, int64_t n, uint8_t* data) {
   }
 }
 
+// Rounds widened elements to what `type` holds, in place: a store and a load, but for f32, c64 and
+// 64-bit types.
 void RoundWide(ElementType type, void* values, int64_t n) {
   if (BitWidth(type) == 64 && !IsComplex(type)) return;
   if (type == ElementType::kC128) return;

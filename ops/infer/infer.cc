@@ -9,6 +9,7 @@
 
 namespace hlokit {
 
+// XLA lets reducers and initial values mix float types.
 bool SameTypeOrFloats(ElementType a, ElementType b) { return a == b || (IsFloat(a) && IsFloat(b)); }
 
 absl::Status ExpectArray(const OpView& op, int64_t i) {
@@ -66,6 +67,7 @@ absl::StatusOr<int> ExpectOneDimension(const OpView& op, absl::Span<const int64_
   return static_cast<int>(dimensions[0]);
 }
 
+// The common dimensions of two operands; dynamic where the dimension that was taken is.
 absl::StatusOr<Shape> MergeDims(const OpView& op, const Shape& a, const Shape& b, int rule) {
   if (!SameDims(a, b))
     return Fail(op, rule, "operands differ in dimensions: ", Text(a), " and ", Text(b));
@@ -78,6 +80,7 @@ absl::StatusOr<Shape> MergeDims(const OpView& op, const Shape& a, const Shape& b
   return merged;
 }
 
+// Parameter and result shapes of the i-th called computation; an error where there is none.
 absl::StatusOr<Signature> SignatureOf(const OpView& op, size_t i) {
   if (i >= op.called().size() || op.called()[i] == nullptr)
     return op.Error("module-c6", "expects a called computation, found none");
@@ -116,6 +119,8 @@ bool IsScalarOf(const Shape& shape, ElementType type) {
 
 }  // namespace
 
+// A reducer of n arrays takes 2 n scalars, accumulators then elements, and returns n. Gives the
+// types of its results.
 absl::StatusOr<std::vector<ElementType>> ExpectReducer(const OpView& op, const Signature& reducer,
                                                        absl::Span<const ElementType> inits,
                                                        absl::Span<const ElementType> elements,
@@ -172,12 +177,14 @@ auto Precedence(ElementType type) {
                          IsPred(type) ? 1 : BitWidth(type), IsSigned(type));
 }
 
+// The type of higher precedence, as XLA's HigherPrecisionElementType has it.
 ElementType ProductType(ElementType lhs, ElementType rhs) {
   return Precedence(rhs) > Precedence(lhs) ? rhs : lhs;
 }
 
 }  // namespace
 
+// The stated result type (preferred_element_type), if products of these types may be summed in it.
 absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, ElementType rhs,
                                              int rule) {
   const ElementType wider = ProductType(lhs, rhs);

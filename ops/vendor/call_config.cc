@@ -1,4 +1,7 @@
-// A recursive-descent reader of both spellings.
+// A recursive-descent reader of backend_config, in both spellings that occur: JSON, and MLIR
+// dictionaries.
+//   {"m": 2, "name": "x"}        {m = 2 : i64, name = "x", list = array<i64: 1, 2>}
+// Types are skipped; a name alone is a flag, whose value is 1. Nesting is limited to kMaxDepth.
 #include "ops/vendor/call_config.h"
 
 #include <cctype>

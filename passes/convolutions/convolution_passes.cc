@@ -110,6 +110,7 @@ int64_t Renumbered(int64_t d, const DimVector& gone) {
   return d - std::count_if(gone.begin(), gone.end(), [&](int64_t g) { return g < d; });
 }
 
+// The dimensions that are not in `gone`.
 DimVector Without(const DimVector& dims, const DimVector& gone) {
   DimVector left;
   for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)

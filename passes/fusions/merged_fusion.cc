@@ -14,6 +14,7 @@
 namespace hlokit {
 namespace {
 
+// Whether `user` may write over `array`: its result could share the array's buffer.
 bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
   const Instruction* does = user.opcode() == Opcode::kFusion ? user.to_apply()->root() : &user;
   if (does->opcode() != Opcode::kDynamicUpdateSlice && does->opcode() != Opcode::kScatter &&
@@ -113,6 +114,7 @@ class Merger {
 
 }  // namespace
 
+// Whether an operand of i is also updated in place by another user, which must then run after i.
 bool ReadsUpdated(const Instruction& i) {
   for (const Instruction* operand : i.operands()) {
     if (operand->shape().IsScalar() || operand->users().size() > kMaxUsersSeen) continue;

@@ -85,6 +85,7 @@ class Propagation {
     return !tuple->IsRoot();
   }
 
+  // Whether the loop's state may get one more part: every reader takes parts of it.
   static bool CanExtend(const Instruction* loop) {
     const Computation& body = *loop->called(1);
     if (!loop->shape().IsTuple() || !OnlyTakenApart(loop)) return false;

@@ -46,6 +46,7 @@ Instruction* ConcatenateSlices(Instruction* i, Rewriter& r) {
   return parts.size() == 1 ? parts[0] : r.Clone(i, i->shape(), parts);
 }
 
+// broadcast(c) of a scalar.
 bool IsScalarBroadcast(const Instruction* i) {
   return Is(i, Opcode::kBroadcast) && i->operand(0)->shape().IsScalar();
 }

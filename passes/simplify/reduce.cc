@@ -143,6 +143,7 @@ Instruction* ReshapeOfReduce(Instruction* i, Rewriter& r) {
   return made;
 }
 
+// reduce of an empty array -> its initial value.
 Instruction* ReduceOfNothing(Instruction* i, Rewriter& r) {
   if (i->operand_count() != 2 || i->operand(0)->shape().ElementCount() != 0) return nullptr;
   if (i->shape().IsScalar()) return i->operand(1);
@@ -241,6 +242,7 @@ Instruction* DotOfNothing(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+// get-dimension-size of a static dimension -> constant.
 Instruction* GetStaticSize(Instruction* i, Rewriter& r) {
   const Shape& of = i->operand(0)->shape();
   const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];

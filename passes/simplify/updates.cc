@@ -35,6 +35,7 @@ Instruction* UpdateOfOwnSlice(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
+// dynamic-update-slice of an update without elements -> the operand.
 Instruction* UpdateOfNothing(Instruction* i, Rewriter&) {
   return i->operand(1)->shape().ElementCount() == 0 ? i->operand(0) : nullptr;
 }
@@ -91,6 +92,7 @@ Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+// Whether the computation is add(a, b) of its two parameters.
 bool Adds(const Computation& f) {
   const Instruction* root = f.root();
   return f.parameter_count() == 2 && Is(root, Opcode::kAdd) && root->operand(0)->IsParameter() &&
@@ -210,6 +212,7 @@ Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   return r.Broadcast(x->operand(0), i->shape(), {});
 }
 
+// scatter without updates -> the operand.
 Instruction* ScatterOfNothing(Instruction* i, Rewriter&) {
   return i->operand_count() == 3 && i->operand(2)->shape().ElementCount() == 0 ? i->operand(0)
                                                                                : nullptr;

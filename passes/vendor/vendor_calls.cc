@@ -158,6 +158,7 @@ void KeepFloats(const VendorCall& call, VendorCall::Parts& parts) {
   parts.resize(kept);
 }
 
+// The reduction along a dimension, broadcast back over it.
 Instruction* VendorCall::Along(Opcode opcode, Instruction* x, int64_t dimension) {
   DimVector kept;
   for (int64_t d = 0; d < x->shape().rank(); ++d)

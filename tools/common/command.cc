@@ -98,6 +98,7 @@ std::string ShellWord(absl::string_view word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
+// A path in $TMPDIR that no other process or call of this one uses.
 std::string TemporaryPath(const std::string& stem, const std::string& ending) {
   static std::atomic<int64_t> number = 0;
   const char* folder = std::getenv("TMPDIR");

@@ -103,6 +103,7 @@ void RefuseHugeNumbers(const CLI::App& app) {
   }
 }
 
+// Says what is wrong, and how to see the flags.
 int UsageError(const CLI::App& app, const std::string& what) {
   std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(),
                what.c_str(), Suggestion(app, what).c_str(), app.get_name().c_str());
@@ -176,6 +177,7 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
   return false;
 }
 
+// Checks as doubles, which hold every flag's range.
 CLI::Validator NotNegative() {
   return CLI::Validator(
       [](std::string& text) {

@@ -44,6 +44,7 @@ absl::StatusOr<Literal> ReadBinary(const std::string& path, const ParameterLeaf&
 
 }  // namespace
 
+// Arrays of all parameters in order, tokens left out; numbers count arrays.
 std::vector<ParameterLeaf> LeavesOfParameters(const Computation& entry,
                                               const ShardedEntry* sharded) {
   std::vector<ParameterLeaf> leaves;

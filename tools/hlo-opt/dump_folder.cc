@@ -40,6 +40,7 @@ struct Change {
   bool none() const { return added + removed + changed == 0; }
 };
 
+// Counts of a structural difference, blind to names.
 Change ChangeBetween(const Module& before, const Module& after) {
   const ModuleMatch match(before, after);
   const ModuleDifference difference = Difference(before, after, match);
@@ -119,6 +120,7 @@ absl::StatusOr<bool> AppendReplay(const DumpStage& stage, Module& ours, const Mo
   return false;
 }
 
+// True where all of our passes gave XLA's results.
 absl::StatusOr<bool> AppendReplays(const DumpedModule& module, const OptOptions& options,
                                    std::string& out) {
   absl::StrAppend(&out, module.name, "\n");

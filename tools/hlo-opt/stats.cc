@@ -82,6 +82,7 @@ std::string TimesText(const PassReport& report) {
   return text;
 }
 
+// One object a run: name, changed, rewrites, wall and processor seconds.
 std::string PassesJson(absl::Span<const PassRun> runs) {
   std::string text = "[";
   for (const PassRun& run : runs) {
@@ -97,6 +98,7 @@ std::string PassesJson(absl::Span<const PassRun> runs) {
   return text + "]";
 }
 
+// How often each pass ran and changed the module, and how often each rule was used.
 std::string CountsText(const PassReport& report) {
   std::string text = absl::StrCat(report.steps, " steps (--bisect-limit counts them)\n");
   std::vector<absl::string_view> names;

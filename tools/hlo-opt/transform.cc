@@ -121,6 +121,7 @@ void LeaveOut(const OptOptions& options, std::vector<PassStep>& steps) {
 
 }  // namespace
 
+// The passes that would run, one a line, without those that flags leave out.
 absl::StatusOr<std::string> PipelineText(const std::string& spec, const OptOptions& options) {
   ASSIGN_OR_RETURN(std::vector<PassStep> steps, ParsePassList(spec));
   LeaveOut(options, steps);

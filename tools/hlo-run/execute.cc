@@ -43,6 +43,7 @@ int64_t WarmupRuns(const RunOptions& o) {
   return o.warmup >= 0 ? o.warmup : several ? 1 : 0;
 }
 
+// A table, or a trace in Chrome's format, by --profile.
 std::string ProfileOf(const PreparedRun& run, const RunOptions& o, int64_t timed_runs) {
   const int64_t runs = timed_runs + WarmupRuns(o);
   return o.wants_profile_table() ? ProfileTable(run.Profile(), runs, o.threads)
@@ -91,6 +92,7 @@ CompileOptions CompileOptionsOf(const RunOptions& o, bool reference) {
   return options;
 }
 
+// --ulps replaces the absolute and relative bounds.
 CompareOptions CompareOptionsOf(const RunOptions& o) {
   CompareOptions options;
   if (o.ulps >= 0) {

@@ -55,6 +55,7 @@ absl::StatusOr<std::unique_ptr<HostFeeds>> HostFeeds::Open(const RunOptions& opt
   return feeds;
 }
 
+// Callbacks that hold a pointer to this object, which must outlive the run.
 HostQueues HostFeeds::Queues() {
   HostQueues queues;
   queues.infeed = [this](int64_t device, const Shape& shape) { return Next(device, shape); };
@@ -108,6 +109,7 @@ absl::StatusOr<Literal> HostFeeds::FromFiles(int64_t number, const Shape& shape)
   return Assemble(shape, leaves, next);
 }
 
+// Names of arrays: item0, item1.0 for elements of tuples, .dN for device N where there are several.
 absl::Status HostFeeds::Write(const std::string& path, int64_t devices) const {
   std::vector<NamedLiteral> named;
   for (const auto& [device, items] : outfed_)

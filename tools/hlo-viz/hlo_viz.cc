@@ -91,6 +91,7 @@ std::string NumberedName(const std::string& path, size_t number) {
   return absl::StrCat(path.substr(0, dot), ".", number, path.substr(dot));
 }
 
+// A dump folder becomes one page.
 int DrawDump(const VizOptions& o, const SideInputs& side, const std::string& format) {
   if (format != "html")
     return ReportError(kTool, InvalidArgument(o.input,
@@ -110,6 +111,7 @@ int Converse(const VizOptions& o) {
   return RunRepl(ModuleIndex(*loaded->module), o);
 }
 
+// One picture for each module of the input, numbered from the second on.
 int DrawAll(const VizOptions& o, const SideInputs& side, const std::string& format) {
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());

@@ -25,6 +25,7 @@ sigjmp_buf line_start;
 volatile std::sig_atomic_t reading = 0;
 struct sigaction ends_program;
 
+// readline's generator: asks for one completion after the other, null at the end.
 char* NextOffer(const char* word, int again) {
   if (again == 0) {
     const absl::string_view line(rl_line_buffer,
@@ -73,6 +74,7 @@ char* TypedLine() {
   return typed;
 }
 
+// False at the end of input.
 bool ReadTerminal(std::string& line, const std::string& history) {
   char* typed = TypedLine();
   if (typed == nullptr) return false;

@@ -71,6 +71,7 @@ class MemoryWriter {
     return it == by_name_.end() ? -1 : it->second;
   }
 
+  // Buffers as XLA's dump files tell them.
   void TakeXla(const XlaAssignment& assignment, XlaLiveRanges live) {
     if (live.ranges.empty()) live = OurTimes();
     end_ = live.end;
@@ -113,6 +114,7 @@ class MemoryWriter {
     steps[time] = value;
   }
 
+  // False where the module has no schedule or cannot be planned.
   bool TakeOurs() {
     if (!index_.module().header().is_scheduled) return false;
     const auto flow = ValueFlow::Make(index_.module());
@@ -193,6 +195,7 @@ class MemoryWriter {
     return out;
   }
 
+  // instruction, name, size, begin, end, allocation, offset.
   static std::string Row(const Buffer& buffer) {
     std::string row = absl::StrCat("[", buffer.instruction, ",");
     AppendJsonText(row, Shown(buffer.name, 200));

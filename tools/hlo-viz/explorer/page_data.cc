@@ -35,6 +35,7 @@ class Table {
   std::vector<std::string> texts_;
 };
 
+// Instructions are numbered in the order of computations; columns refer to them by number.
 class DataWriter {
  public:
   DataWriter(const ModuleIndex& index, const ScopeTree& tree, const PageDataInputs& inputs)

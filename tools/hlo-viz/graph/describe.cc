@@ -84,6 +84,7 @@ std::string AttributesText(const Instruction& i) {
   return end == std::string::npos ? "" : text.substr(end + 3);
 }
 
+// Splits at commas that are not inside brackets or quotes.
 std::vector<absl::string_view> SplitOutsideBrackets(const std::string& text) {
   std::vector<absl::string_view> parts;
   Nesting nesting;
@@ -160,6 +161,7 @@ std::vector<std::string> SourceFrames(const Instruction& i) {
   return frames;
 }
 
+// op_name, source frames and the whole instruction, cut to kTooltipBytes.
 std::string TooltipOf(const Instruction& i) {
   std::string text;
   const OpMetadata& metadata = i.metadata();
@@ -175,6 +177,7 @@ std::string TooltipOf(const Instruction& i) {
 
 namespace {
 
+// A number with a unit, three significant digits.
 std::string Scaled(double value, double step, const char* const (&units)[6]) {
   size_t unit = 0;
   while (value >= step && unit + 1 < std::size(units)) {

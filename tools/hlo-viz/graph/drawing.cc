@@ -77,6 +77,7 @@ class Drawer {
     return i.opcode() == Opcode::kFusion && options_.expand_fusions && shown_[i.id()];
   }
 
+  // Drawn as text or as an edge label rather than as a node.
   bool IsFolded(const Instruction& i) const {
     if (i.IsRoot() || &i == selection_.centre) return false;
     if (i.IsConstant()) return !i.users().empty();
@@ -197,6 +198,7 @@ class Drawer {
     return i.opcode() == Opcode::kWhile ? NodeShape::kEllipse : NodeShape::kBox;
   }
 
+  // An overlay's colours come first, then the highlight of the centre, then the opcode's.
   Colours ColoursOfNode(const Instruction& i) const {
     if (const Overlay::Mark* mark = overlay_.Of(i)) {
       if (mark->present) return mark->colours;
@@ -206,6 +208,7 @@ class Drawer {
     return ColoursOf(LookOf(i, index_.IsFused(*i.parent())));
   }
 
+  // Whether an operand or user is not drawn: such nodes are dashed.
   bool MissesNeighbours(const Instruction& i) const {
     const auto missing = [this](const Instruction* other) { return !shown_[other->id()]; };
     return std::any_of(i.operands().begin(), i.operands().end(),
@@ -253,6 +256,7 @@ class Drawer {
     return node_of_[target->id()];
   }
 
+  // The label names the element of a tuple and the shape; the head label, the operand's number.
   void AddDataEdge(int from, int to, const Instruction& operand, const std::string& path,
                    const Instruction& user, int64_t k) {
     DrawnEdge edge;
@@ -267,6 +271,7 @@ class Drawer {
     drawing_.edges.push_back(std::move(edge));
   }
 
+  // Control dependencies are dotted and carry no data.
   void AddControlEdge(const Instruction& before, const Instruction& after) {
     std::string path;
     const int from = shown_[before.id()] ? SourceOf(before, path) : -1;

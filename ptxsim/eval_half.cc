@@ -1,4 +1,6 @@
-// f16, bf16 and their pairs: computed in double with one rounding to the narrow format.
+// f16, bf16 and their pairs: computed in double with one rounding to the narrow format. Sums of
+// doubles are rounded to odd first, so that the second rounding cannot mistake a result for a tie.
+// Pairs are two lanes of 16 bits in a 32-bit register, computed like twice as many lanes.
 #include <cmath>
 #include <cstdint>
 
@@ -32,6 +34,7 @@ struct BF16 {
   static uint16_t Write(double x) { return RoundToBF16(x); }
 };
 
+// With .ftz a subnormal becomes a zero of its sign.
 template <typename H>
 uint16_t Flush(uint16_t bits, uint32_t flags) {
   return (flags & kFtz) && (bits & H::kExponent) == 0 ? bits & 0x8000 : bits;
@@ -50,6 +53,7 @@ struct MulH {
 struct FmaH {
   static double Do(double a, double b, double c) { return AddToOdd(a * b, c); }
 };
+// ex2.approx: 2^x.
 struct Ex2H {
   static double Do(double a, double, double) { return std::exp2(a); }
 };
@@ -79,6 +83,8 @@ void Compute(const Op& op, std::byte* frame, void* result) {
                     flags);
 }
 
+// The number where one operand is NaN, or NaN with .NaN; -0 is below +0. With .xorsign the result
+// has the product's sign.
 template <typename H>
 uint16_t MinMax(uint16_t a, uint16_t b, uint32_t flags) {
   a = Flush<H>(a, flags);

@@ -13,6 +13,7 @@
 namespace hlokit::ptx {
 namespace {
 
+// trap: ends the launch with an error.
 void Trap(const Op& op, Warp& warp, LaneMask mask) {
   warp.block().Fault(warp, op, std::countr_zero(mask),
                      op.mode == 0 ? "trap" : "breakpoint (brkpt)");
@@ -22,6 +23,7 @@ void Trap(const Op& op, Warp& warp, LaneMask mask) {
 enum BarrierKind : uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
 constexpr uint32_t kAligned = 1;
 
+// barrier.red: the count, conjunction or disjunction of the predicates of all that came.
 void ReadBarrier(const Op& op, Warp& warp, LaneMask mask, Block::Barrier& barrier) {
   if (op.mode == kPopc) {
     uint32_t* d = Out<uint32_t>(warp.frame(), op.d);
@@ -37,6 +39,7 @@ void ReadBarrier(const Op& op, Warp& warp, LaneMask mask, Block::Barrier& barrie
 // Lanes of the warp that wait at another instruction: an aligned barrier takes the warp as one.
 bool IsDivergent(Warp& warp, LaneMask mask) { return (warp.live() & ~mask) != 0; }
 
+// Counts the lanes in; they wait (but for .arrive) until the barrier has as many as it needs.
 void RunBarrier(const Op& op, Warp& warp, LaneMask mask) {
   Block& block = warp.block();
   std::byte* frame = warp.frame();

@@ -1,4 +1,6 @@
-// The grid: blocks over threads of the host.
+// The grid: blocks over threads of the host. Each host thread runs one block at a time, warp by
+// warp in turns of a fixed number of ops. Blocks may wait for each other through memory, so that
+// one which takes long makes room for another to start.
 #include "ptxsim/launch.h"
 
 #include <algorithm>
@@ -22,6 +24,8 @@ constexpr int64_t kWarpTurn = 1 << 16;
 constexpr int kBlockTurns = 64;
 constexpr size_t kMaxResident = 256;
 
+// Errors where the block has more threads than the kernel or a GPU allows, or too much shared
+// memory.
 absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
   const Function& kernel = *program.functions[0]->function;
   const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
@@ -110,6 +114,7 @@ class Grid {
 
 }  // namespace
 
+// Global variables as allocations, with their initial values.
 absl::Status LoadVariables(const Program& program, Memory& memory) {
   for (const Program::GlobalVariable& variable : program.globals) {
     const uint64_t address = kImageWindow + static_cast<uint64_t>(variable.offset);

@@ -1,4 +1,6 @@
-// Allocations of device memory.
+// Allocations of device memory, by address. Between two of them nothing is mapped for at least 4
+// KiB, so that most accesses out of bounds are found. Where it is asked for, bytes are marked once
+// written, which tells reads of memory that nobody has written.
 #include "ptxsim/memory.h"
 
 #include <algorithm>
@@ -48,6 +50,7 @@ absl::Status Memory::AllocateAt(uint64_t address, int64_t size, absl::string_vie
 
 void Memory::Free(uint64_t address) { entries_.erase(address); }
 
+// The allocation that holds the byte; null where none does.
 Allocation* Memory::Find(uint64_t address) {
   auto next = entries_.upper_bound(address);
   if (next == entries_.begin()) return nullptr;
@@ -56,6 +59,7 @@ Allocation* Memory::Find(uint64_t address) {
                                                                                : nullptr;
 }
 
+// The nearest allocation at or below the address, for messages.
 const Allocation* Memory::Below(uint64_t address) const {
   const auto next = entries_.upper_bound(address);
   return next == entries_.begin() ? nullptr : &std::prev(next)->second.allocation;
@@ -68,6 +72,7 @@ void Memory::MarkWritten(uint64_t address, int64_t size) {
   std::fill_n(allocation->written.begin() + offset, std::min(size, allocation->size - offset), 1);
 }
 
+// True also where writes are not tracked.
 bool Memory::IsWritten(uint64_t address, int64_t size) {
   const Allocation* allocation = Find(address);
   if (allocation == nullptr || allocation->written.empty()) return true;
@@ -76,6 +81,7 @@ bool Memory::IsWritten(uint64_t address, int64_t size) {
   return std::all_of(first, first + size, [](uint8_t byte) { return byte != 0; });
 }
 
+// The host's address of `size` bytes; null where they do not lie in one allocation.
 std::byte* Memory::Host(uint64_t address, int64_t size) {
   Allocation* allocation = Find(address);
   if (allocation == nullptr) return nullptr;

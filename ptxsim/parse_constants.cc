@@ -28,6 +28,7 @@ double Parser::Constant::AsDouble() const {
   return std::bit_cast<double>(bits);
 }
 
+// A conditional expression, a ? b : c, or what binds tighter, by precedence climbing.
 bool Parser::ParseConstant(Constant& value) {
   if (!ParseBinary(value, 1)) return false;
   if (!Accept('?')) return true;
@@ -56,6 +57,7 @@ int Parser::BinaryPrecedence(std::string& op) const {
 
 namespace {
 
+// Integer operators; division by zero gives 0, since the ISA leaves it open.
 template <typename T>
 uint64_t Compute(const std::string& op, T a, T b) {
   if (op == "/") return b == 0 ? 0 : static_cast<uint64_t>(b == T(-1) ? T(0) - a : a / b);

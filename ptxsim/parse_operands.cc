@@ -1,4 +1,5 @@
-// Operands of PTX instructions.
+// Operands of PTX instructions: registers, symbols with offsets, constants, {vectors}, [addresses],
+// pairs d|p, negated predicates and calls' lists.
 #include <utility>
 
 #include "ptxsim/parser_internal.h"
@@ -51,6 +52,7 @@ bool Parser::ParsePrimary(Operand& operand) {
   return ParseConstantOperand(operand);
 }
 
+// A list of operands up to `close`.
 bool Parser::ParseGroup(Operand& operand, Operand::Kind kind, char close) {
   operand.kind = kind;
   Advance();
@@ -58,6 +60,7 @@ bool Parser::ParseGroup(Operand& operand, Operand::Kind kind, char close) {
   return ParseOperands(operand.parts) && Expect(close);
 }
 
+// [operand, ...]: what lies at an address, with the further operands that some instructions take.
 bool Parser::ParseAddress(Operand& operand) {
   operand.kind = Operand::kAddress;
   Advance();

@@ -1,4 +1,7 @@
-// Conversions between double and the small formats.
+// Conversions between double and the small formats (f16, bf16, tf32, f8, f6, f4), described by
+// exponent bits, mantissa bits and bias. A value is scaled so that one unit is the format's last
+// place, rounded to an integer by the mode, and scaled back; a carry of the mantissa increments the
+// exponent by itself.
 #include "ptxsim/rounding.h"
 
 namespace hlokit::ptx {
@@ -21,6 +24,7 @@ bool RoundsUp(double rest, bool is_odd, bool negative, Rounding rounding) {
   return false;
 }
 
+// Whether the mode rounds what is too large to the largest finite value rather than to infinity.
 bool OverflowsToMax(bool negative, Rounding rounding) {
   return rounding == Rounding::kZero || (rounding == Rounding::kDown && !negative) ||
          (rounding == Rounding::kUp && negative);

@@ -1,4 +1,5 @@
-// Values of special registers. Clocks count the warp's ops, so that runs repeat.
+// Values of special registers: places in the grid, lane masks, clocks. Clocks count the warp's ops,
+// so that runs repeat.
 #include "ptxsim/special.h"
 
 #include <iterator>
@@ -50,6 +51,7 @@ uint64_t LaneValue(Special special, const uint32_t* size, uint32_t thread, int l
   }
 }
 
+// tid, laneid and the lane masks; all others are one value for the warp.
 bool DiffersByLane(Special special) {
   switch (special) {
     case Special::kTidX:

@@ -179,6 +179,7 @@ void AllToAllValues(GeneratedCode& s) {
   KeepSame(s, s.Make(Opcode::kAllToAll, InstructionsOf(given), attributes), given);
 }
 
+// Pairs of a permutation, some left out: who is no target gets zeros.
 void PermuteDevices(GeneratedCode& s) {
   if (!MayMeet(s)) return;
   const RandomValue x = s.Plain(s.Any());
@@ -240,6 +241,7 @@ void RaggedAllToAllValues(GeneratedCode& s) {
   s.Keep(made, Join(x.bounds, output.bounds));
 }
 
+// partition-id and replica-id.
 void DeviceNumber(GeneratedCode& s) {
   if (!MayMeet(s)) return;  // a program on whole arrays asks for no number
   s.Keep(s.Make(s.random().OneOf({Opcode::kPartitionId, Opcode::kReplicaId}), {}));

@@ -154,6 +154,7 @@ void ScaledDotValues(GeneratedCode& s) {
                    MultiplyBounds(to, y.bounds, y_scale.bounds), blocks * size));
 }
 
+// Up to three spatial dimensions with any strides, padding, dilations, reversal and groups.
 void ConvolutionValues(GeneratedCode& s) {
   const ElementType type = ProductType(s);
   const int spatial =
@@ -247,6 +248,7 @@ RandomValue WellConditioned(GeneratedCode& s, ElementType type, int64_t n, const
 
 }  // namespace
 
+// Of a well-conditioned matrix; the triangle that is not defined is replaced by zeros.
 void CholeskyValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
   const int64_t n = s.random().Between(1, 5);
@@ -267,6 +269,7 @@ void CholeskyValue(GeneratedCode& s) {
          {-3, 3, 8 * a.bounds.error + 32 * RoundingError(type, 3)});
 }
 
+// Either side, either triangle, transposed or not.
 void TriangularSolveValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
   const int64_t n = s.random().Between(1, 5);

@@ -58,6 +58,7 @@ void UnaryFloat(GeneratedCode& s) {
   s.Keep(s.Make(f.opcode, {x.instruction}), SmoothBounds(type, f.exact, in));
 }
 
+// Functions that are exact or have jumps; those with jumps take exact operands.
 void UnaryExactFloat(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAbs,    Opcode::kNegate,           Opcode::kFloor,
                                  Opcode::kCeil,   Opcode::kRoundNearestAfz,  Opcode::kSign,
@@ -147,6 +148,7 @@ void BinaryInteger(GeneratedCode& s) {
   s.Keep(s.Make(s.random().OneOf(kOpcodes), {x.instruction, SameDims(s, x).instruction}));
 }
 
+// Arithmetic on pred is logic: add is or, multiply is and.
 void PredLogic(GeneratedCode& s) {
   constexpr Opcode kOpcodes[] = {Opcode::kAnd,     Opcode::kOr,      Opcode::kXor,
                                  Opcode::kAdd,     Opcode::kNot,     Opcode::kMaximum,
@@ -157,6 +159,7 @@ void PredLogic(GeneratedCode& s) {
   s.Keep(s.Make(opcode, {x.instruction, SameDims(s, x).instruction}));
 }
 
+// Comparisons take exact operands, since an error could change the answer.
 void CompareValues(GeneratedCode& s) {
   const ElementType type = s.AnyType();
   if (type == ElementType::kF8E8M0FNU) return;

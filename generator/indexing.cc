@@ -147,6 +147,7 @@ Computation* Comparator(GeneratedCode& s, absl::Span<const ElementType> types,
 
 }  // namespace
 
+// Sorts one to three arrays by the first.
 void SortValues(GeneratedCode& s) {
   const ElementType type = s.AnyType();
   if (IsComplex(type) || type == ElementType::kF8E8M0FNU) return;
@@ -176,6 +177,7 @@ void SortValues(GeneratedCode& s) {
   s.KeepElements(sorted, bounds);
 }
 
+// k from 0 to the whole row.
 void TopKValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF32, ElementType::kBF16, ElementType::kS32, ElementType::kF64});

@@ -16,6 +16,7 @@ std::vector<Instruction*> StartIndices(GeneratedCode& s, Instruction* first, int
   return operands;
 }
 
+// Sizes of a slice: at least one element a dimension, where there is one.
 DimVector SizesWithin(GeneratedCode& s, absl::Span<const int64_t> dims) {
   DimVector sizes;
   for (int64_t d : dims) sizes.push_back(s.random().Between(std::min<int64_t>(d, 1), d));

@@ -202,6 +202,7 @@ void ReduceWindowValue(GeneratedCode& s) {
       ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
 }
 
+// Windows that choose their largest element, which gets the source's.
 void SelectAndScatterValue(GeneratedCode& s) {
   const ElementType type = s.random().OneOf(
       {ElementType::kF32, ElementType::kF64, ElementType::kS32, ElementType::kBF16});
@@ -229,6 +230,7 @@ void SelectAndScatterValue(GeneratedCode& s) {
                    {1, 1, 0}, taps));
 }
 
+// map of max or min over two arrays.
 void MapValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
   const ElementType type = x.type();

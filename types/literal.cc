@@ -74,6 +74,7 @@ Literal Literal::Token() {
   return token;
 }
 
+// A deep copy.
 Literal::Literal(const Literal& other)
     : shape_(other.shape_),
       count_(other.count_),
@@ -116,6 +117,7 @@ int64_t Literal::GetInt(int64_t i) const {
   return static_cast<int64_t>(bits);
 }
 
+// Exact, but for 64-bit integers beyond 2^53.
 double Literal::GetDouble(int64_t i) const {
   switch (shape_.type) {
     case ElementType::kF32:
@@ -148,6 +150,7 @@ void Literal::SetInt(int64_t i, int64_t value) {
   StoreBits(data_.get() + i * bytes, bytes, static_cast<uint64_t>(value));
 }
 
+// Rounded to the element type.
 void Literal::SetDouble(int64_t i, double value) {
   if (shape_.type == ElementType::kF32) {
     as<float>()[i] = static_cast<float>(value);

@@ -65,6 +65,7 @@ bool Shape::HasUnboundedDims() const {
   return false;
 }
 
+// One bit a dimension.
 void Shape::SetDynamic(int d, bool dynamic) {
   const uint64_t bit = uint64_t{1} << d;
   dynamic_mask = dynamic ? dynamic_mask | bit : dynamic_mask & ~bit;
@@ -169,6 +170,7 @@ bool SameIgnoringLayout(const Shape& a, const Shape& b) {
   });
 }
 
+// The same but for layouts, dynamic marks and unbounded dimensions.
 bool Compatible(const Shape& a, const Shape& b) {
   return SameTree(a, b, [](const Shape& x, const Shape& y) { return SameDims(x, y); });
 }
@@ -187,6 +189,7 @@ std::vector<ShapeLeaf> Leaves(const Shape& shape) {
   return out;
 }
 
+// Null where the index names no part.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index) {
   const Shape* at = &shape;
   for (int64_t i : index) {

@@ -29,6 +29,8 @@ constexpr Kind kKinds[] = {{": internal error: ", "\033[1;31m"},
 MessageFormat format = MessageFormat::kText;
 UseColours colours = UseColours::kAuto;
 
+// As the conventions have it: a terminal that is not "dumb", and no NO_COLOR
+// (https://no-color.org).
 bool WantsColours() {
   if (colours != UseColours::kAuto) return colours == UseColours::kAlways;
   const char* const no_color = std::getenv("NO_COLOR");
@@ -70,6 +72,7 @@ void AddPlace(JsonObject& json, const SourceFile& file, SourcePlace place) {
   json.Add("length", static_cast<int64_t>(place.length));
 }
 
+// Without the line break at its end.
 std::string OneLine(const JsonObject& json) {
   const std::string text = json.Text();
   return text.substr(0, text.size() - 1);

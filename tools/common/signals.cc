@@ -92,6 +92,7 @@ bool HasSanitizer() {
 }
 
 // Sanitizers keep their own handlers.
+// On a stack of their own, since a fault may be that the program's is full.
 void EndOnFaults() {
   if (HasSanitizer()) return;
   stack_t stack = {};

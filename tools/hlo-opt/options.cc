@@ -1,4 +1,5 @@
-// Flags of hlo-opt.
+// Flags of hlo-opt, in groups: what the text holds, which passes run, what is told and checked
+// about them, what evaluations use. Second names are those of XLA's hlo-opt.
 #include "tools/hlo-opt/options.h"
 
 #include "CLI/CLI.hpp"

@@ -1,4 +1,5 @@
-// Flags of hlo-viz.
+// Flags of hlo-viz, in two groups: what is drawn, and how. Second names are those of XLA's
+// interactive_graphviz.
 #include "tools/hlo-viz/options.h"
 
 #include "CLI/CLI.hpp"

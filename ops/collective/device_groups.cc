@@ -97,7 +97,8 @@ std::optional<CollectiveGroups> CollectiveGroupsOf(const Instruction& instructio
                              attrs.channel_id, attrs.source_target_pairs;
                            };
                            if constexpr (has_groups || has_pairs) {
-                             CollectiveGroups collective{attrs.channel_id};
+                             CollectiveGroups collective;
+                             collective.channel_id = attrs.channel_id;
                              if constexpr (has_groups) collective.groups = &attrs.replica_groups;
                              if constexpr (requires { attrs.use_global_device_ids; })
                                collective.use_global_device_ids = attrs.use_global_device_ids;

@@ -156,7 +156,7 @@ TEST(ParserTest, RefusesWithAPlaceAndAReason) {
            {"ENTRY e {\n a = f32[] parameter(99999999999)\n}", "2:22",
             "a parameter's number is 0 to"},
            {"ENTRY e {\n a = f32[] parameter(0)\n b = f32[] add(a)\n}", "3:12",
-            "takes 2 operands, found 1"},
+            "takes 2 operands (left, right), found 1"},
            {"ENTRY e {\n a = f32[] parameter(0)\n b = f32[] compare(a, a)\n}", "3:12",
             "needs the attribute direction"},
            {"ENTRY e {\n a = f32[] parameter(0)\n b = f32[] negate(a), flavour={1}\n}", "3:23",

@@ -120,11 +120,11 @@ absl::StatusOr<ProgramHandle> Client::CompileModule(std::unique_ptr<Module> modu
     ASSIGN_OR_RETURN(source, WriteModuleProto(*module, ProtoEncoding::kBinary));
   }
   CompileOptions backend = options.backend;
-  if (backend.host.infeed == nullptr)
+  if (options.client_queues && backend.host.infeed == nullptr)
     backend.host.infeed = [this](int64_t device, const Shape& wanted) {
       return queues_.PopInfeed(device, wanted);
     };
-  if (backend.host.outfeed == nullptr)
+  if (options.client_queues && backend.host.outfeed == nullptr)
     backend.host.outfeed = [this](int64_t device, const Literal& item) {
       queues_.PushOutfeed(device, item);
       return absl::OkStatus();

@@ -36,6 +36,9 @@ struct ClientCompileOptions {
   std::optional<std::vector<Shape>> argument_layouts = std::nullopt;
   std::optional<Shape> result_layout = std::nullopt;
   bool verify = true;  // before compiling
+  // Lends the client's queues where `backend` has no host queues; false: infeed then fails, outfeed
+  // drops its item.
+  bool client_queues = true;
   // Keeps what SerializeExecutable needs, where that is more than the compiled program.
   bool serializable = true;
 };

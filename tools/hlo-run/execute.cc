@@ -34,7 +34,7 @@ absl::StatusOr<ProgramHandle> Compile(Client& client, std::unique_ptr<Module> mo
                                       const CompileOptions& backend) {
   ClientCompileOptions options;
   options.backend = backend;
-  options.verify = options.serializable = false;
+  options.verify = options.serializable = options.client_queues = false;
   return client.CompileModule(std::move(module), options);
 }
 

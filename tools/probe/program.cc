@@ -17,7 +17,7 @@ absl::StatusOr<CompiledModule> CompiledModule::Make(const Side& side,
   CompiledModule program;
   ClientCompileOptions options;
   options.backend = side.options;
-  options.verify = options.serializable = false;
+  options.verify = options.serializable = options.client_queues = false;
   auto compiled = side.client->CompileModule(std::move(module), options);
   if (!compiled.ok()) return Annotate(compiled.status(), side.name);
   program.program_ = *std::move(compiled);

@@ -8,6 +8,7 @@
 #include "ops/evaluate/values.h"
 #include "ops/evaluate/window.h"
 #include "ops/vendor/conv_graph.h"
+#include "ops/vendor/conv_shapes.h"
 #include "ops/vendor/vendor_calls.h"
 #include "support/status.h"
 
@@ -83,15 +84,11 @@ class Backward {
   WindowMap map_;
 };
 
-// The window's and labels' dimensions must be those of the arrays, before anything is indexed.
-absl::Status CheckRanks(const EvalContext& context, const Shape& shape) {
+absl::Status CheckShapes(const EvalContext& context, const Shape& shape) {
   const CustomCallAttrs& attrs = context.instruction.attr<CustomCallAttrs>();
-  const int64_t rank = static_cast<int64_t>(attrs.window.size()) + 2;
-  const bool fits = context.operands.size() >= 2 && attrs.dim_labels.has_value() &&
-                    context.operands[0]->shape().rank() == rank &&
-                    context.operands[1]->shape().rank() == rank && shape.IsArray() &&
-                    shape.rank() == rank && attrs.feature_group_count > 0;
-  if (fits) return absl::OkStatus();
+  if (context.operands.size() >= 2 &&
+      ConvShapesFit(attrs, context.operands[0]->shape(), context.operands[1]->shape(), shape))
+    return absl::OkStatus();
   return InvalidArgument("custom-call ", attrs.target,
                          ": operands, window and dim_labels do not fit together");
 }
@@ -121,7 +118,7 @@ absl::StatusOr<std::vector<double>> RunConvolution(const EvalContext& context, c
 absl::StatusOr<Literal> CudnnConvolution(const EvalContext& context) {
   const CustomCallAttrs& attrs = context.instruction.attr<CustomCallAttrs>();
   const Shape& shape = FirstArray(context.instruction.shape());
-  RETURN_IF_ERROR(CheckRanks(context, shape));
+  RETURN_IF_ERROR(CheckShapes(context, shape));
   ASSIGN_OR_RETURN(const ConfigValue whole, ParseCallConfig(context.instruction.backend_config()));
   const ConfigValue* inner = whole.Find("cudnn_conv_backend_config");
   const ConfigValue& config = inner != nullptr ? *inner : whole;

@@ -15,6 +15,7 @@
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
 #include "passes/layouts/boundary_layouts.h"
+#include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/layout_copies.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_call_expander.h"
@@ -208,9 +209,24 @@ class Legalizer {
     return true;
   }
 
+  // What is called runs where its caller does.
+  static void MoveToThread(Computation* called, const std::string& thread) {
+    std::vector<Computation*> work = {called};
+    while (!work.empty()) {
+      Computation* c = work.back();
+      work.pop_back();
+      if (c->execution_thread() == thread) continue;
+      c->set_execution_thread(thread);
+      for (Instruction* i : c->Instructions())
+        if (Info(i->opcode()).calls != CallForm::kAsyncCalls)
+          work.insert(work.end(), i->called().begin(), i->called().end());
+    }
+  }
+
   // (operands, result, ...) of start is taken apart by done only, through updates.
   void Synchronize(Instruction* start) {
     if (!IsTakenByItsOwnOnly(*start)) return;
+    MoveToThread(start->to_apply(), c_.execution_thread());
     auto call = std::make_unique<Instruction>(Opcode::kCall, start->to_apply()->root()->shape(),
                                               start->operands());
     call->set_called({start->to_apply()});
@@ -417,6 +433,7 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
   const bool one_device = module.header().replica_count * module.header().num_partitions == 1;
   for (Computation* c : module.Computations())
     if (running[c->id()]) changed |= Legalizer(*c, one_device, can_emit_).Run();
+  changed |= RemoveUncalled(module);  // bodies of fusions that are no more
   ASSIGN_OR_RETURN(const bool flattened, FlattenCallGraph().Run(module));
   ASSIGN_OR_RETURN(const bool converted, ConvertLayoutsAtBoundaries(module));
   return changed || flattened || converted;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/match.h"
+#include "ops/vendor/conv_shapes.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
 namespace hlokit {
@@ -118,13 +119,11 @@ Instruction* Convolution(VendorCall& c, const Shape& shape) {
 
 bool IsNumber(ElementType type) { return IsFloat(type) || IsInteger(type); }
 
-bool RanksFit(VendorCall& c) {
-  const int64_t rank = static_cast<int64_t>(c.attrs().window.size()) + 2;
-  return c.operand_count() >= 2 && c.attrs().dim_labels.has_value() &&
-         c.operand(0)->shape().rank() == rank && c.operand(1)->shape().rank() == rank &&
-         c.result().rank() == rank && IsNumber(c.result().type) &&
-         IsNumber(c.operand(0)->shape().type) && IsNumber(c.operand(1)->shape().type) &&
-         c.result().ElementCount() > 0;
+bool ShapesFit(VendorCall& c) {
+  return c.operand_count() >= 2 &&
+         ConvShapesFit(c.attrs(), c.operand(0)->shape(), c.operand(1)->shape(), c.result()) &&
+         IsNumber(c.result().type) && IsNumber(c.operand(0)->shape().type) &&
+         IsNumber(c.operand(1)->shape().type) && c.result().ElementCount() > 0;
 }
 
 // max(x, 0) + slope * min(x, 0)
@@ -151,7 +150,7 @@ Instruction* Saturated(VendorCall& c, Instruction* x, ElementType type) {
 // activation(conv_result_scale * convolution + side_input_scale * operand 3 + bias by feature).
 VendorCall::Parts ExpandConvolution(VendorCall& c) {
   const ConfigValue& config = c.config("cudnn_conv_backend_config");
-  if (!RanksFit(c) || !config.StringOr("serialized_graph", "").empty()) return {};
+  if (!ShapesFit(c) || !config.StringOr("serialized_graph", "").empty()) return {};
   // Integers are added up exactly; what follows is done in floats.
   const bool exact = IsInteger(c.operand(0)->shape().type);
   const ElementType wide =

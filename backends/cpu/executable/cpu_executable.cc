@@ -94,6 +94,10 @@ CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment bu
 
 CpuExecutable::~CpuExecutable() = default;
 
+void CpuExecutable::set_sanitizer(std::unique_ptr<Sanitizer> sanitizer) {
+  sanitizer_ = std::move(sanitizer);
+}
+
 absl::Status CpuExecutable::BindConstants() {
   for (const Instruction* i : buffers_.constants()) {
     const Literal* literal = i->literal();

@@ -6,10 +6,10 @@
 
 #include "analysis/buffer_assignment.h"
 #include "backends/backend.h"
-#include "passes/dynamic_entry.h"
 #include "backends/cpu/executable/memory.h"
 #include "backends/cpu/jit/jit.h"
 #include "interpreter/interpreter.h"
+#include "passes/dynamic_entry.h"
 
 namespace hlokit {
 
@@ -66,7 +66,7 @@ class CpuExecutable final : public Executable {
   bool profile() const { return profile_; }
   // Of code that checks itself; null for other code.
   Sanitizer* sanitizer() const { return sanitizer_.get(); }
-  void set_sanitizer(std::unique_ptr<Sanitizer> sanitizer) { sanitizer_ = std::move(sanitizer); }
+  void set_sanitizer(std::unique_ptr<Sanitizer> sanitizer);
   void set_profile(bool profile) { profile_ = profile; }
 
  private:

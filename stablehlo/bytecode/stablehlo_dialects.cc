@@ -1,0 +1,229 @@
+// Attributes and types of the dialects stablehlo and vhlo. Codes: StableHLO's StablehloBytecode and
+// VhloBytecode, which never change.
+#include "absl/strings/str_split.h"
+#include "stablehlo/bytecode/bytecode_reader_internal.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kDirections[] = "EQ NE GE GT LE LT";
+constexpr char kComparisonTypes[] = "NOTYPE FLOAT TOTALORDER SIGNED UNSIGNED";
+constexpr char kApiVersions[] =
+    "API_VERSION_UNSPECIFIED API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
+    "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI";
+constexpr char kFftTypes[] = "FFT IFFT RFFT IRFFT";
+constexpr char kPrecisions[] = "DEFAULT HIGH HIGHEST PACKED_NIBBLE";
+constexpr char kRngAlgorithms[] = "DEFAULT THREE_FRY PHILOX";
+constexpr char kRngDistributions[] = "INVALID UNIFORM NORMAL";
+constexpr char kTransposes[] = "TRANSPOSE_INVALID NO_TRANSPOSE TRANSPOSE ADJOINT";
+constexpr char kAccuracyModes[] = "DEFAULT HIGHEST TOLERANCE";
+
+// Fields in the order of their bytes; those that end with `*` are lists.
+constexpr char kAliasFields[] = "output_tuple_indices* operand_index operand_tuple_indices*";
+constexpr char kConvFields[] =
+    "input_batch_dimension input_feature_dimension input_spatial_dimensions* "
+    "kernel_input_feature_dimension kernel_output_feature_dimension kernel_spatial_dimensions* "
+    "output_batch_dimension output_feature_dimension output_spatial_dimensions*";
+constexpr char kDotFields[] =
+    "lhs_batching_dimensions* rhs_batching_dimensions* lhs_contracting_dimensions* "
+    "rhs_contracting_dimensions*";
+constexpr char kGatherFields[] =
+    "offset_dims* collapsed_slice_dims* operand_batching_dims* start_indices_batching_dims* "
+    "start_index_map* index_vector_dim";
+constexpr char kScatterFields[] =
+    "update_window_dims* inserted_window_dims* input_batching_dims* "
+    "scatter_indices_batching_dims* scatter_dims_to_operand_dims* index_vector_dim";
+
+}  // namespace
+
+bool MlirBytecodeReader::EnumAttribute(BytecodeCursor& c, absl::string_view keywords,
+                                       MlirAttribute& a) {
+  uint64_t value = 0;
+  if (!c.VarInt(value)) return false;
+  const std::vector<std::string> all = absl::StrSplit(keywords, ' ');
+  if (value >= all.size()) return c.Fail("there is no keyword ", value, " among ", keywords);
+  a.kind = MlirAttribute::Kind::kEnum;
+  a.text = all[value];
+  return true;
+}
+
+bool MlirBytecodeReader::FieldLists(BytecodeCursor& c, absl::string_view fields, MlirAttribute& a) {
+  a.kind = MlirAttribute::Kind::kDict;
+  for (absl::string_view field : absl::StrSplit(fields, ' ')) {
+    std::vector<int64_t> ints;
+    const bool list = field.back() == '*';
+    if (list ? !c.SignedVarInts(ints) : !c.SignedVarInt(ints.emplace_back())) return false;
+    if (list) field.remove_suffix(1);
+    a.fields.emplace_back(std::string(field.data(), field.size()), AddInts(std::move(ints)));
+  }
+  return true;
+}
+
+// Absolute and relative bound as the bits of doubles, units in the last place, mode.
+bool MlirBytecodeReader::ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& a) {
+  a.kind = MlirAttribute::Kind::kDict;
+  for (const char* name : {"atol", "rtol"}) {
+    int64_t bits = 0;
+    if (!c.SignedVarInt(bits)) return false;
+    MlirAttribute bound;
+    bound.kind = MlirAttribute::Kind::kFloat;
+    static_assert(sizeof(bound.number) == sizeof(bits));
+    __builtin_memcpy(&bound.number, &bits, sizeof(bits));
+    a.fields.emplace_back(name, module_.Add(std::move(bound)));
+  }
+  const MlirAttribute* mode = nullptr;
+  std::vector<int64_t> ulps(1);
+  if (!c.SignedVarInt(ulps[0]) || !Attribute(c, mode)) return false;
+  a.fields.emplace_back("ulps", AddInts(std::move(ulps)));
+  a.fields.emplace_back("mode", mode);
+  return true;
+}
+
+bool MlirBytecodeReader::StablehloAttribute(BytecodeCursor& c, MlirAttribute& a) {
+  uint64_t code = 0;
+  if (!c.VarInt(code)) return false;
+  switch (code) {
+    case 1:
+      return FieldLists(c, "handle type", a);
+    case 2:
+      return EnumAttribute(c, kDirections, a);
+    case 3:
+      return EnumAttribute(c, kComparisonTypes, a);
+    case 4:
+      return FieldLists(c, kConvFields, a);
+    case 5:
+      return FieldLists(c, kDotFields, a);
+    case 6:
+      return EnumAttribute(c, kFftTypes, a);
+    case 7:
+      return FieldLists(c, kGatherFields, a);
+    case 8:
+      return EnumAttribute(c, kPrecisions, a);
+    case 9:
+      return EnumAttribute(c, kRngAlgorithms, a);
+    case 10:
+      return EnumAttribute(c, kRngDistributions, a);
+    case 11:
+      return FieldLists(c, kScatterFields, a);
+    case 12:
+      return EnumAttribute(c, kTransposes, a);
+    case 13:
+      a.kind = MlirAttribute::Kind::kInts;
+      return c.SignedVarInts(a.ints);
+    case 14:
+      return FieldLists(c, kAliasFields, a);
+    case 16:
+      return EnumAttribute(c, kAccuracyModes, a);
+    case 17:
+      return ResultAccuracyFields(c, a);
+    default:
+      return c.Fail("stablehlo attributes of code ", code, " are not known");
+  }
+}
+
+bool MlirBytecodeReader::VhloAttribute(BytecodeCursor& c, MlirAttribute& a) {
+  using Kind = MlirAttribute::Kind;
+  uint64_t code = 0, value = 0;
+  absl::string_view text;
+  if (!c.VarInt(code)) return false;
+  switch (code) {
+    case 1:
+      a.kind = Kind::kArray;
+      return Attributes(c, a.elements);
+    case 2:
+      a.kind = Kind::kBool;
+      if (!c.VarInt(value)) return false;
+      a.integer = value != 0;
+      return true;
+    case 3:
+      return EnumAttribute(c, kDirections, a);
+    case 4:
+      return EnumAttribute(c, kComparisonTypes, a);
+    case 5:
+      return EnumAttribute(c, kApiVersions, a);
+    case 6:
+      return Dictionary(c, a);
+    case 7:
+      return EnumAttribute(c, kFftTypes, a);
+    case 8:
+      return Number(c, a, true);
+    case 9:
+      return Number(c, a, false);
+    case 10:
+      return FieldLists(c, kAliasFields, a);
+    case 11:
+      return EnumAttribute(c, kPrecisions, a);
+    case 12:
+      return EnumAttribute(c, kRngAlgorithms, a);
+    case 13:
+      return EnumAttribute(c, kRngDistributions, a);
+    case 14:
+      a.kind = Kind::kString;
+      if (!String(c, text)) return false;
+      a.text = std::string(text.data(), text.size());
+      return true;
+    case 15:
+      return Dense(c, a);
+    case 16:
+      return EnumAttribute(c, kTransposes, a);
+    case 17:
+      a.kind = Kind::kType;
+      return Type(c, a.type);
+    case 18:
+      a.kind = Kind::kInts;
+      return c.SignedVarInts(a.ints);
+    case 19:
+      return EnumAttribute(c, kAccuracyModes, a);
+    case 20:
+      return ResultAccuracyFields(c, a);
+    default:
+      return c.Fail("vhlo attributes of code ", code, " are not known");
+  }
+}
+
+bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
+  // Scalars by their code; the others have parts.
+  static constexpr const char* kScalars[] = {
+      "i1",       "",         "bf16",     "f16",        "f32",        "f64",
+      "f8E4M3FN", "f8E5M2",   "",         "index",      "i4",         "i8",
+      "i16",      "i32",      "i64",      "ui4",        "ui8",        "ui16",
+      "ui32",     "ui64",     "",         "",           "",           "",
+      "",         "",         "",         "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3B11FNUZ",
+      "",         "",         "i2",       "ui2",        "f8E3M4",     "f8E4M3",
+      "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"};
+  uint64_t code = 0;
+  if (!c.VarInt(code)) return false;
+  switch (code) {
+    case 1:
+      return ComplexType(c, type);
+    case 8:
+      type.kind = MlirType::Kind::kFunction;
+      return Types(c, type.inputs) && Types(c, type.results);
+    case 20:
+      return TensorType(c, false, type);
+    case 21:
+      return TensorType(c, true, type);
+    case 22:
+      type.kind = MlirType::Kind::kToken;
+      type.shape = Shape::Token();
+      return true;
+    case 23:
+      return TupleType(c, type);
+    case 24:
+    case 30:
+      type.kind = MlirType::Kind::kOpaque;
+      type.text = "quant.uniform";
+      return true;
+    case 31:
+      return true;  // none
+    default:
+      break;
+  }
+  if (code >= std::size(kScalars) || *kScalars[code] == '\0')
+    return c.Fail("vhlo types of code ", code, " have no meaning in HLO");
+  SetScalar(kScalars[code], type);
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

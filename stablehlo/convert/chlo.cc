@@ -1,0 +1,153 @@
+// Operations of chlo that are a few instructions: top_k, predicates, broadcasts of unequal shapes.
+#include <limits>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "stablehlo/convert/formula_internal.h"
+
+namespace hlokit {
+namespace {
+
+absl::StatusOr<Formula> OnlyOperand(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 1 || op.results.size() != 1 || !operands[0]->shape().IsArray())
+    return InvalidArgument(op.name, ": expected an array and a result");
+  return Formula(body, operands[0]);
+}
+
+}  // namespace
+
+absl::Status ConvertTopK(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  TopKAttrs top;
+  ASSIGN_OR_RETURN(top.k, OpAttributes(op).Int("k"));
+  ASSIGN_OR_RETURN(top.largest, OpAttributes(op).Bool("largest", true));
+  if (operands.size() != 1 || op.results.size() != 2)
+    return InvalidArgument(op.name, ": expected an operand and two results");
+  body.SetResults(op, body.Add(Opcode::kTopK, body.ShapeOf(op), operands, top));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertSquare(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  body.SetResults(op, (x * x).value());
+  return absl::OkStatus();
+}
+
+absl::Status ConvertConj(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  Shape part = x.shape();
+  part.type = RealComponent(part.type);
+  Instruction* real = body.Add(Opcode::kReal, part, {x.value()});
+  Instruction* imag = body.Add(Opcode::kImag, part, {x.value()});
+  Instruction* negative = body.Add(Opcode::kNegate, {imag});
+  body.SetResults(op, body.Add(Opcode::kComplex, x.shape(), {real, negative}));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertIsInf(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  body.SetResults(op, (Abs(x) == std::numeric_limits<double>::infinity()).value());
+  return absl::OkStatus();
+}
+
+absl::Status ConvertIsPosInf(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  body.SetResults(op, (x == std::numeric_limits<double>::infinity()).value());
+  return absl::OkStatus();
+}
+
+absl::Status ConvertIsNegInf(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  body.SetResults(op, (x == -std::numeric_limits<double>::infinity()).value());
+  return absl::OkStatus();
+}
+
+// The next value of the type from the first operand towards the second, by the bits of the first.
+absl::Status ConvertNextAfter(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 2 || !IsFloat(operands[0]->shape().type))
+    return InvalidArgument(op.name, ": expected two arrays of floats");
+  const Formula from(body, operands[0]), to(body, operands[1]);
+  const int width = BitWidth(from.shape().type);
+  const ElementType bits_type = width == 64   ? ElementType::kS64
+                                : width == 32 ? ElementType::kS32
+                                : width == 16 ? ElementType::kS16
+                                              : ElementType::kS8;
+  const Formula bits = from.BitcastTo(bits_type);
+  Literal low(Shape::Scalar(bits_type));
+  low.SetInt(0, static_cast<int64_t>(uint64_t{1} << (width - 1)));
+  const Formula sign(body, body.Splat(low, bits.shape()));
+  const Formula to_sign = to.BitcastTo(bits_type).Apply(Opcode::kAnd, sign);
+  // From zero the smallest number with the sign of the target; else one step in magnitude.
+  const Formula from_zero = to_sign.Apply(Opcode::kOr, bits.Number(1));
+  const Formula grows =
+      (Abs(from) < Abs(to)).Apply(Opcode::kAnd, bits.Apply(Opcode::kAnd, sign) == to_sign);
+  const Formula step = grows.Select(bits.Number(1), bits.Number(-1));
+  const Formula moved = (from == 0.0).Select(from_zero, bits + step);
+  const Formula result = moved.BitcastTo(from.shape().type);
+  const Formula any_nan = from.Compare(ComparisonDirection::kNe, from)
+                              .Apply(Opcode::kOr, to.Compare(ComparisonDirection::kNe, to));
+  const Formula equal = (from == to).Select(to, result);
+  body.SetResults(op, any_nan.Select(from + to, equal).value());
+  return absl::OkStatus();
+}
+
+namespace {
+
+// The operation of stablehlo that chlo.broadcast_<name> applies to operands of one shape.
+std::string PlainName(absl::string_view name) {
+  const size_t mark = name.find("broadcast_");
+  const absl::string_view plain = mark == name.npos ? name : name.substr(mark + 10);
+  const bool own = plain == "next_after" || plain == "polygamma" || plain == "zeta";
+  return absl::StrCat(own ? "chlo." : "stablehlo.", plain);
+}
+
+}  // namespace
+
+// Operands are spread as numpy does, or along broadcast_dimensions.
+absl::Status ConvertBroadcasting(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
+  RETURN_IF_ERROR(CheckOperands(op, 1));
+  if (op.results.size() != 1) return InvalidArgument(op.name, ": expected one result");
+  const Shape result = body.ShapeOf(op);
+  ASSIGN_OR_RETURN(const DimVector stated, OpAttributes(op).OptionalInts("broadcast_dimensions"));
+  MlirOperation plain;
+  std::deque<MlirValue> values;
+  std::deque<MlirType> types;
+  for (Instruction* operand : operands) {
+    Shape shape = result.WithType(operand->shape().type);
+    const int rank = operand->shape().rank();
+    DimVector dimensions(rank);
+    std::iota(dimensions.begin(), dimensions.end(), result.rank() - rank);
+    if (!stated.empty() && static_cast<int>(stated.size()) == rank && rank < result.rank())
+      dimensions = stated;
+    if (!SameIgnoringLayout(operand->shape(), shape)) {
+      ASSIGN_OR_RETURN(operand, BroadcastInto(body, operand, shape, dimensions));
+    }
+    MlirType type = *op.results[0].type;
+    type.shape = shape.WithoutLayout();
+    values.push_back({&types.emplace_back(std::move(type))});
+    body.Set(values.back(), operand);
+    plain.operands.push_back(&values.back());
+  }
+  const std::string name = PlainName(op.name);
+  plain.name = name;
+  plain.attributes = op.attributes;
+  plain.results.push_back({op.results[0].type});
+  RETURN_IF_ERROR(body.ConvertSynthetic(plain));
+  ASSIGN_OR_RETURN(Instruction * made, body.Value(plain.results[0]));
+  body.SetResults(op, made);
+  return absl::OkStatus();
+}
+
+absl::Status ConvertConstantLike(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const double value, OpAttributes(op).Float("value"));
+  if (op.results.size() != 1 || !op.results[0].type->shape.IsArray())
+    return InvalidArgument(op.name, ": expected one array as the result");
+  body.SetResults(op, body.Splat(value, body.ShapeOf(op)));
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

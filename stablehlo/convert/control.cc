@@ -1,0 +1,210 @@
+// Calls, loops, branches, tuples and barriers.
+#include "stablehlo/convert/converter_internal.h"
+
+namespace hlokit {
+namespace {
+
+absl::Status CallFunction(BodyConverter& body, const MlirOperation& op, absl::string_view name,
+                          bool composite) {
+  ASSIGN_OR_RETURN(Computation * called, body.module().Function(name));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  Instruction* call = body.Add(Opcode::kCall, body.ShapeOf(op), operands, CallAttrs{composite});
+  call->set_called({called});
+  body.SetResults(op, call);
+  return absl::OkStatus();
+}
+
+// The values that a region takes in one parameter: the value itself, or a tuple of them.
+Instruction* Joined(BodyConverter& body, absl::Span<Instruction* const> values) {
+  return values.size() == 1 ? values[0] : body.Tuple(values);
+}
+
+// The values as they are inside: the parameter, or its elements.
+std::vector<Instruction*> TakeParameter(BodyConverter& inside, const Shape& shape, size_t count) {
+  Instruction* parameter = inside.computation()->AddParameter(0, shape);
+  if (count == 1) return {parameter};
+  std::vector<Instruction*> values;
+  for (size_t i = 0; i < count; ++i) values.push_back(inside.Element(parameter, i));
+  return values;
+}
+
+// A loop's values in the order in which the instruction carries them: those that change, then those
+// that stay as they are and those from outside, once each.
+struct LoopState {
+  std::vector<size_t> changing;            // positions among the operation's operands
+  std::vector<const MlirValue*> constant;  // values outside the loop
+  absl::flat_hash_map<const MlirValue*, const MlirValue*> same;  // arguments that stand for them
+  size_t size() const { return changing.size() + constant.size(); }
+};
+
+absl::StatusOr<LoopState> StateOf(BodyConverter& body, const MlirOperation& op,
+                                  const MlirBlock& condition, const MlirBlock& step) {
+  LoopState state;
+  const MlirOperation& last = *step.operations.back();
+  if (last.operands.size() != op.operands.size())
+    return InvalidArgument(op.name, ": the body returns ", last.operands.size(),
+                           " values, expected ", op.operands.size());
+  std::vector<bool> changes;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    changes.push_back(last.operands[i] != &step.arguments[i]);
+    if (changes.back()) {
+      state.changing.push_back(i);
+    } else {
+      state.same[&condition.arguments[i]] = state.same[&step.arguments[i]] = op.operands[i];
+    }
+  }
+  const MlirRegion* regions[] = {&op.regions[0], &op.regions[1]};
+  state.constant = CapturesOf(body, regions, state.same, {{&last, changes}});
+  return state;
+}
+
+// One of the two computations of a loop.
+absl::StatusOr<Computation*> ConvertLoopRegion(BodyConverter& body, const MlirOperation& op,
+                                               const LoopState& state, const Shape& shape,
+                                               size_t region) {
+  const MlirBlock& block = *op.regions[region].blocks[0];
+  Computation* computation = body.module().module().AddComputation("region");
+  BodyConverter inside(body.module(), computation, &body);
+  const std::vector<Instruction*> values = TakeParameter(inside, shape, state.size());
+  const size_t changing = state.changing.size();
+  for (size_t i = 0; i < changing; ++i) inside.Set(block.arguments[state.changing[i]], values[i]);
+  for (size_t i = 0; i < state.constant.size(); ++i)
+    inside.Set(*state.constant[i], values[changing + i]);
+  for (const MlirValue& argument : block.arguments)
+    if (const auto same = state.same.find(&argument); same != state.same.end())
+      if (absl::StatusOr<Instruction*> value = inside.Value(*same->second); value.ok())
+        inside.Set(argument, *value);
+  ASSIGN_OR_RETURN(const MlirOperation* last, inside.ConvertOperations(block));
+  if (region == 0) {
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> results, inside.Operands(*last));
+    if (results.size() != 1) return InvalidArgument(op.name, ": the condition returns one value");
+    inside.Return(results);
+    return computation;
+  }
+  std::vector<Instruction*> next;
+  for (const size_t i : state.changing) {
+    ASSIGN_OR_RETURN(next.emplace_back(), inside.Value(*last->operands[i]));
+  }
+  next.insert(next.end(), values.begin() + changing, values.end());
+  inside.Return(next);
+  return computation;
+}
+
+// A branch takes what it uses from outside.
+absl::Status ConvertBranches(BodyConverter& body, const MlirOperation& op, size_t branches) {
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 1 || op.regions.size() != branches || branches == 0)
+    return InvalidArgument(op.name, ": expected an operand and its branches");
+  std::vector<Computation*> computations;
+  for (size_t i = 0; i < branches; ++i) {
+    ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, i, 0));
+    const MlirRegion* regions[] = {&op.regions[i]};
+    const std::vector<const MlirValue*> captures = CapturesOf(body, regions);
+    std::vector<Instruction*> outside;
+    for (const MlirValue* value : captures) {
+      ASSIGN_OR_RETURN(outside.emplace_back(), body.Value(*value));
+    }
+    operands.push_back(Joined(body, outside));
+    Computation* computation = body.module().module().AddComputation("region");
+    BodyConverter inside(body.module(), computation, &body);
+    const std::vector<Instruction*> values =
+        TakeParameter(inside, operands.back()->shape(), captures.size());
+    for (size_t k = 0; k < captures.size(); ++k) inside.Set(*captures[k], values[k]);
+    ASSIGN_OR_RETURN(const MlirOperation* last, inside.ConvertOperations(*block));
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> results, inside.Operands(*last));
+    if (results.size() != op.results.size())
+      return InvalidArgument(op.name, ": branch ", i, " returns ", results.size(),
+                             " values, expected ", op.results.size());
+    inside.Return(results);
+    computations.push_back(computation);
+  }
+  Instruction* made = body.Add(Opcode::kConditional, body.ShapeOf(op), operands);
+  made->set_called(std::move(computations));
+  body.SetResults(op, made);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ConvertCall(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("callee"));
+  return CallFunction(body, op, name, false);
+}
+
+absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const MlirBlock* condition, BlockOf(op, 0, op.operands.size()));
+  ASSIGN_OR_RETURN(const MlirBlock* step, BlockOf(op, 1, op.operands.size()));
+  if (op.results.size() != op.operands.size())
+    return InvalidArgument(op.name, ": expected as many results as operands");
+  ASSIGN_OR_RETURN(const LoopState state, StateOf(body, op, *condition, *step));
+  std::vector<Instruction*> initial;
+  for (const size_t i : state.changing) {
+    ASSIGN_OR_RETURN(initial.emplace_back(), body.Value(*op.operands[i]));
+  }
+  for (const MlirValue* value : state.constant) {
+    ASSIGN_OR_RETURN(initial.emplace_back(), body.Value(*value));
+  }
+  Instruction* start = Joined(body, initial);
+  ASSIGN_OR_RETURN(Computation * goes_on, ConvertLoopRegion(body, op, state, start->shape(), 0));
+  ASSIGN_OR_RETURN(Computation * next, ConvertLoopRegion(body, op, state, start->shape(), 1));
+  Instruction* loop = body.Add(Opcode::kWhile, start->shape(), {start});
+  loop->set_called({goes_on, next});
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    ASSIGN_OR_RETURN(Instruction * unchanged, body.Value(*op.operands[i]));
+    body.Set(op.results[i], unchanged);
+  }
+  for (size_t i = 0; i < state.changing.size(); ++i)
+    body.Set(op.results[state.changing[i]],
+             state.size() == 1 ? loop : body.Element(loop, static_cast<int64_t>(i)));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertIf(BodyConverter& body, const MlirOperation& op) {
+  return ConvertBranches(body, op, 2);
+}
+
+absl::Status ConvertCase(BodyConverter& body, const MlirOperation& op) {
+  return ConvertBranches(body, op, op.regions.size());
+}
+
+absl::Status ConvertOptimizationBarrier(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != op.results.size() || operands.empty())
+    return InvalidArgument(op.name, ": expected as many results as operands, and one at least");
+  Instruction* joined = Joined(body, operands);
+  body.SetResults(op, body.Add(Opcode::kOptimizationBarrier, joined->shape(), {joined}));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertTuple(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  const Shape shape = body.ShapeOf(op);
+  bool fits = op.results.size() == 1 && shape.elements.size() == operands.size();
+  for (size_t i = 0; fits && i < operands.size(); ++i)
+    fits = SameIgnoringLayout(shape.elements[i], operands[i]->shape());
+  if (!fits) return InvalidArgument(op.name, ": the operands are not those of the type");
+  body.SetResults(op, body.Tuple(operands));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertGetTupleElement(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(const int64_t index, OpAttributes(op).Int("index"));
+  if (operands.size() != 1 || index < 0 ||
+      index >= static_cast<int64_t>(operands[0]->shape().elements.size()))
+    return InvalidArgument(op.name, ": there is no element ", index);
+  body.SetResults(op, body.Element(operands[0], index));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertComposite(BodyConverter& body, const MlirOperation& op) {
+  const OpAttributes attributes(op);
+  ASSIGN_OR_RETURN(const std::string composite, attributes.Word("name", ""));
+  ASSIGN_OR_RETURN(const bool carried, ConvertCarried(body, op, composite, "composite_attributes"));
+  if (carried) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string name, attributes.Word("decomposition"));
+  return CallFunction(body, op, name, false);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,166 @@
+// Programs as modules: functions in the order of their calls, and what the module's header says.
+#include "stablehlo/convert/converter.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/convert/signature_internal.h"
+
+namespace hlokit {
+namespace {
+
+const MlirAttribute* SymbolName(const MlirOperation& op) { return op.Find("sym_name"); }
+
+// Functions that an operation names, in regions too.
+void CollectCallees(const MlirOperation& op, std::vector<std::string>& names) {
+  for (const char* attribute : {"callee", "decomposition"})
+    if (const MlirAttribute* callee = op.Find(attribute)) names.push_back(callee->text);
+  if (op.name == "stablehlo.custom_call" || op.name == "mhlo.custom_call")
+    if (const MlirAttribute* called = op.Find("called_computations"))
+      for (const MlirAttribute* callee : called->elements) names.push_back(callee->text);
+  for (const MlirRegion& region : op.regions)
+    for (const auto& block : region.blocks)
+      for (const auto& inner : block->operations) CollectCallees(*inner, names);
+}
+
+// What nothing uses: MLIR's operations without effect go that way too.
+void DropUnused(Module& module) {
+  for (Computation* computation : module.Computations()) {
+    std::vector<Instruction*> all = computation->Instructions();
+    for (auto i = all.rbegin(); i != all.rend(); ++i)
+      if ((*i)->users().empty() && !(*i)->IsParameter() && *i != computation->root() &&
+          !(*i)->HasSideEffect() && (*i)->opcode() != Opcode::kCustomCall)
+        computation->Remove(*i);
+  }
+}
+
+}  // namespace
+
+absl::Status ModuleConverter::FindFunctions() {
+  const MlirOperation& top = program_.top();
+  if (top.regions.size() != 1 || top.regions[0].blocks.size() != 1)
+    return InvalidArgument("the module has no body");
+  for (const auto& op : top.regions[0].blocks[0]->operations) {
+    if (op->name != "func.func") continue;
+    const MlirAttribute* name = SymbolName(*op);
+    if (name == nullptr) return WithPlace(InvalidArgument("a function has no name"), op->place);
+    if (!functions_.emplace(name->text, op.get()).second)
+      return WithPlace(InvalidArgument("the function ", name->text, " is defined twice"),
+                       op->place);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const MlirOperation*> ModuleConverter::Entry() const {
+  if (const auto main = functions_.find("main"); main != functions_.end()) return main->second;
+  const MlirOperation* only = nullptr;
+  for (const auto& [name, function] : functions_) {
+    const MlirAttribute* visibility = function->Find("sym_visibility");
+    if (visibility != nullptr && visibility->text == "private") continue;
+    if (only != nullptr)
+      return InvalidArgument("no function is called main, and several are public");
+    only = function;
+  }
+  if (only == nullptr) return InvalidArgument("the program has no function main");
+  return only;
+}
+
+absl::StatusOr<std::vector<const MlirOperation*>> ModuleConverter::CalleesFirst(
+    const MlirOperation* entry) const {
+  struct Visit {
+    const MlirOperation* function;
+    std::vector<std::string> callees;
+    size_t next = 0;
+  };
+  std::vector<const MlirOperation*> order;
+  absl::flat_hash_set<const MlirOperation*> open, done;
+  std::vector<Visit> stack;
+  auto enter = [&](const MlirOperation* function) {
+    Visit visit{function, {}};
+    CollectCallees(*function, visit.callees);
+    open.insert(function);
+    stack.push_back(std::move(visit));
+  };
+  enter(entry);
+  while (!stack.empty()) {
+    Visit& top = stack.back();
+    if (top.next == top.callees.size()) {
+      order.push_back(top.function);
+      done.insert(top.function);
+      open.erase(top.function);
+      stack.pop_back();
+      continue;
+    }
+    const std::string& name = top.callees[top.next++];
+    const auto found = functions_.find(name);
+    if (found == functions_.end())
+      return WithPlace(InvalidArgument("there is no function ", name), top.function->place);
+    if (open.contains(found->second))
+      return WithPlace(InvalidArgument("the function ", name, " calls itself"),
+                       found->second->place);
+    if (!done.contains(found->second)) enter(found->second);
+  }
+  return order;
+}
+
+absl::StatusOr<Computation*> ModuleConverter::Function(absl::string_view name) const {
+  const auto found = converted_.find(std::string(name.data(), name.size()));
+  if (found == converted_.end()) return InvalidArgument("there is no function ", name);
+  return found->second;
+}
+
+absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, bool is_entry) {
+  const std::string& name = SymbolName(function)->text;
+  if (function.regions.size() != 1 || function.regions[0].blocks.size() != 1)
+    return InvalidArgument("the function ", name, " has no body");
+  const MlirBlock& block = *function.regions[0].blocks[0];
+  Computation* computation = module_.AddComputation(name);
+  BodyConverter body(*this, computation, nullptr);
+  for (size_t i = 0; i < block.arguments.size(); ++i) {
+    const MlirType& type = *block.arguments[i].type;
+    if (!type.HasShape())
+      return Unimplemented("argument ", i, " of ", name, ": the type ", Text(type),
+                           " has no equal in HLO");
+    body.Set(block.arguments[i],
+             computation->AddParameter(i, BodyConverter::ShapeOf(type), absl::StrCat("Arg_", i)));
+  }
+  ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(block));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> values, body.Operands(*last));
+  body.Return(values);
+  converted_[name] = computation;
+  if (is_entry) module_.set_entry(computation);
+  return absl::OkStatus();
+}
+
+absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
+  const OpAttributes attributes(program_.top());
+  ModuleHeader& header = module_.header();
+  ASSIGN_OR_RETURN(header.num_partitions, attributes.Int("mhlo.num_partitions", 1));
+  ASSIGN_OR_RETURN(header.replica_count, attributes.Int("mhlo.num_replicas", 1));
+  return ConvertSignature(entry, module_);
+}
+
+absl::Status ModuleConverter::Convert() {
+  RETURN_IF_ERROR(FindFunctions());
+  ASSIGN_OR_RETURN(const MlirOperation* entry, Entry());
+  ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
+  for (const MlirOperation* function : order) {
+    absl::Status converted = ConvertFunction(*function, function == entry);
+    if (!converted.ok()) return WithPlace(std::move(converted), function->place);
+  }
+  DropUnused(module_);
+  return ConvertHeader(*entry);
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program) {
+  const MlirAttribute* name = SymbolName(program.top());
+  auto module = std::make_unique<Module>(name == nullptr ? "main" : name->text);
+  ModuleConverter converter(program, *module);
+  RETURN_IF_ERROR(converter.Convert());
+  return module;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

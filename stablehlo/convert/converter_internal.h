@@ -1,0 +1,180 @@
+// What the families of operations share while a program is converted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "ir/module.h"
+#include "stablehlo/convert/op_attributes_internal.h"
+#include "stablehlo/ir/mlir.h"
+#include "support/status.h"
+
+namespace hlokit {
+
+class BodyConverter;
+
+// Makes the rows of a module's tables of call stacks, each once.
+class StackFrameMaker {
+ public:
+  explicit StackFrameMaker(StackFrameTables& tables) : tables_(tables) {}
+  // The frame of a location and its callers; 0 where no file is known.
+  int64_t Frame(const MlirLocation* location);
+
+ private:
+  StackFrameTables& tables_;
+  absl::flat_hash_map<std::string, int64_t> files_, functions_, locations_;
+  absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> frames_;  // location, caller
+};
+
+// The program and the module that it becomes.
+class ModuleConverter {
+ public:
+  ModuleConverter(const MlirModule& program, Module& module)
+      : program_(program), module_(module), frames_(module.header().stack_frames) {}
+
+  absl::Status Convert();
+
+  Module& module() { return module_; }
+  const MlirModule& program() const { return program_; }
+  // The computation of a function, which the order of conversion has made already.
+  absl::StatusOr<Computation*> Function(absl::string_view name) const;
+  // The attributes of a location: op_name, source and call stack.
+  Shared<OpMetadata> Metadata(const MlirLocation* location);
+
+ private:
+  absl::Status FindFunctions();
+  absl::StatusOr<const MlirOperation*> Entry() const;
+  // Functions before their callers, from the entry on; an error where they call each other round.
+  absl::StatusOr<std::vector<const MlirOperation*>> CalleesFirst(const MlirOperation* entry) const;
+  absl::Status ConvertFunction(const MlirOperation& function, bool is_entry);
+  absl::Status ConvertHeader(const MlirOperation& entry);
+
+  const MlirModule& program_;
+  Module& module_;
+  absl::flat_hash_map<std::string, const MlirOperation*> functions_;
+  absl::flat_hash_map<std::string, Computation*> converted_;
+  absl::flat_hash_map<const MlirLocation*, Shared<OpMetadata>> metadata_;
+  StackFrameMaker frames_;
+};
+
+// One region (or function) and the computation that it becomes.
+class BodyConverter {
+ public:
+  // `outer` is the region around, of which constants can be used; null for functions.
+  BodyConverter(ModuleConverter& module, Computation* computation, BodyConverter* outer)
+      : module_(module), computation_(computation), outer_(outer) {}
+
+  ModuleConverter& module() { return module_; }
+  Computation* computation() { return computation_; }
+
+  // Converts every operation of the block; the last one, which returns, is left to the caller.
+  absl::StatusOr<const MlirOperation*> ConvertOperations(const MlirBlock& block);
+  // Makes the value the root, or a tuple of several.
+  void Return(absl::Span<Instruction* const> values, bool always_tuple = false);
+
+  // Converts an operation that stands for the one at hand.
+  absl::Status ConvertSynthetic(const MlirOperation& op) { return ConvertOperation(op); }
+
+  absl::StatusOr<Instruction*> Value(const MlirValue& value);
+  absl::StatusOr<std::vector<Instruction*>> Operands(const MlirOperation& op);
+  void Set(const MlirValue& value, Instruction* instruction) { values_[&value] = instruction; }
+  // The results of an operation of several: the elements of the tuple that `instruction` gives; of
+  // one: itself.
+  // Takes the operation's sharding and frontend attributes over.
+  void SetResults(const MlirOperation& op, Instruction* instruction);
+
+  // The shape of a result in HLO, with default layout; of several a tuple.
+  static Shape ShapeOf(const MlirType& type) { return type.shape.WithDefaultLayout(); }
+  static Shape ShapeOf(const MlirOperation& op);
+
+  // Instructions with the metadata and place of the operation that is converted.
+  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands);
+  template <typename A>
+  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                   A attributes) {
+    Instruction* made = Add(opcode, std::move(shape), operands);
+    made->mutable_attr<A>() = std::move(attributes);
+    return made;
+  }
+  // Elementwise: of the first operand's shape.
+  Instruction* Add(Opcode opcode, absl::Span<Instruction* const> operands) {
+    return Add(opcode, operands[0]->shape(), operands);
+  }
+  Instruction* Constant(Literal literal);
+  // An array of which all elements are equal to the scalar; made once in a computation.
+  Instruction* Splat(const Literal& scalar, const Shape& shape);
+  Instruction* Splat(double value, const Shape& shape);
+  Instruction* Tuple(absl::Span<Instruction* const> elements);
+  Instruction* Element(Instruction* tuple, int64_t index);
+
+  // The computation of a region that takes its arguments one by one and returns a value, or a tuple
+  // of several.
+  absl::StatusOr<Computation*> Region(const MlirRegion& region);
+  // Whether the value is a constant, which regions inside make anew instead of being handed it.
+  bool IsConstant(const MlirValue& value);
+
+ private:
+  absl::Status ConvertOperation(const MlirOperation& op);
+  Instruction* Find(const MlirValue& value) const;
+  Instruction* CopyOfConstant(const Instruction& constant);
+
+  ModuleConverter& module_;
+  Computation* computation_;
+  BodyConverter* outer_;
+  const MlirOperation* current_ = nullptr;
+  absl::Status extras_;  // of the attributes that SetResults took over
+  absl::flat_hash_map<const MlirValue*, Instruction*> values_;
+  absl::flat_hash_map<std::pair<std::string, std::string>, Instruction*> splats_;  // shape, bits
+};
+
+// The values from outside of the regions that they use and that are no constants, in the order of
+// their first use. `same` names values inside that stand for such a value; what the operations in
+// `returns` use does not count.
+std::vector<const MlirValue*> CapturesOf(
+    BodyConverter& body, absl::Span<const MlirRegion* const> regions,
+    const absl::flat_hash_map<const MlirValue*, const MlirValue*>& same = {},
+    absl::Span<const std::pair<const MlirOperation*, std::vector<bool>>> returns = {});
+
+// The one block of a region; an error where it has another number of arguments.
+absl::StatusOr<const MlirBlock*> BlockOf(const MlirOperation& op, size_t region, size_t arguments);
+
+// Converts one operation: makes its instructions and sets its results.
+using ConvertFunction = absl::Status (*)(BodyConverter& body, const MlirOperation& op);
+// Null where there is none.
+ConvertFunction ConvertFunctionOf(absl::string_view operation);
+#define MLIR_SIMPLE(operation, opcode)
+#define MLIR_CONVERT(operation, function) \
+  absl::Status Convert##function(BodyConverter& body, const MlirOperation& op);
+#include "stablehlo/convert/operations.def"
+#undef MLIR_CONVERT
+#undef MLIR_SIMPLE
+// The opcode of an operation that has operands, a result and nothing else.
+std::optional<Opcode> SimpleOpcodeOf(absl::string_view operation);
+
+// Converts the operation of chlo that a call or composite called `name` stands for, with the
+// attributes in the dictionary `attributes`; false where it stands for none.
+absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op,
+                                    absl::string_view name, absl::string_view attributes);
+
+// Sharding and frontend attributes of an operation or argument. Errors: a sharding that is none.
+absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction);
+
+// Fails with the numbers where an operation has fewer regions or operands than it needs.
+absl::Status CheckRegions(const MlirOperation& op, size_t count);
+absl::Status CheckOperands(const MlirOperation& op, size_t at_least);
+
+// The operand broadcast into `shape`, its dimension i becoming `dimensions[i]`; those of size 1
+// spread.
+absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* operand,
+                                           const Shape& shape,
+                                           absl::Span<const int64_t> dimensions);
+
+// The element types of array shapes; the value of a constant integer scalar or vector.
+std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,75 @@
+// Operations whose sizes are operands, where the type of the result or constants say them.
+#include "stablehlo/convert/converter_internal.h"
+
+namespace hlokit {
+namespace {
+
+// The operation without the operands from `kept` on, of a name of its own and with more attributes.
+absl::Status ConvertAs(BodyConverter& body, const MlirOperation& op, absl::string_view name,
+                       size_t kept, MlirAttributes more) {
+  if (op.results.size() != 1 || !op.results[0].type->shape.IsArray() ||
+      op.results[0].type->shape.HasDynamicDims())
+    return Unimplemented(op.name, ": the size of the result is known only at run time");
+  RETURN_IF_ERROR(CheckOperands(op, kept));
+  MlirOperation stands;
+  stands.name = name;
+  stands.operands.assign(op.operands.begin(), op.operands.begin() + kept);
+  stands.attributes = op.attributes;
+  stands.attributes.insert(stands.attributes.end(), more.begin(), more.end());
+  stands.results.push_back({op.results[0].type});
+  RETURN_IF_ERROR(body.ConvertSynthetic(stands));
+  ASSIGN_OR_RETURN(Instruction * made, body.Value(stands.results[0]));
+  body.Set(op.results[0], made);
+  return absl::OkStatus();
+}
+
+// Operands from `first` on as lists of integers called `names`, which have to be constants.
+absl::Status ConvertWithConstants(BodyConverter& body, const MlirOperation& op,
+                                  absl::string_view name, size_t first,
+                                  std::initializer_list<const char*> names) {
+  if (op.operands.size() != first + names.size())
+    return InvalidArgument(op.name, ": expected ", first + names.size(), " operands");
+  std::deque<MlirAttribute> lists;
+  MlirAttributes more;
+  for (const char* attribute : names) {
+    ASSIGN_OR_RETURN(const Instruction* operand, body.Value(*op.operands[first + more.size()]));
+    const auto ints = ConstantInts(*operand);
+    if (!ints) return Unimplemented(op.name, ": ", attribute, " is known only at run time");
+    MlirAttribute& list = lists.emplace_back();
+    list.kind = MlirAttribute::Kind::kInts;
+    list.ints = *ints;
+    more.emplace_back(attribute, &list);
+  }
+  return ConvertAs(body, op, name, first, std::move(more));
+}
+
+}  // namespace
+
+absl::Status ConvertDynamicBroadcastInDim(BodyConverter& body, const MlirOperation& op) {
+  return ConvertAs(body, op, "stablehlo.broadcast_in_dim", 1, {});
+}
+
+absl::Status ConvertDynamicIota(BodyConverter& body, const MlirOperation& op) {
+  return ConvertAs(body, op, "stablehlo.iota", 0, {});
+}
+
+absl::Status ConvertDynamicReshape(BodyConverter& body, const MlirOperation& op) {
+  return ConvertAs(body, op, "stablehlo.reshape", 1, {});
+}
+
+absl::Status ConvertDynamicPad(BodyConverter& body, const MlirOperation& op) {
+  return ConvertWithConstants(body, op, "stablehlo.pad", 2,
+                              {"edge_padding_low", "edge_padding_high", "interior_padding"});
+}
+
+absl::Status ConvertRealDynamicSlice(BodyConverter& body, const MlirOperation& op) {
+  return ConvertWithConstants(body, op, "stablehlo.slice", 1,
+                              {"start_indices", "limit_indices", "strides"});
+}
+
+absl::Status ConvertDynamicGather(BodyConverter& body, const MlirOperation& op) {
+  return ConvertWithConstants(body, op, "stablehlo.gather", 2, {"slice_sizes"});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,102 @@
+// Elementwise operations that have attributes or need a word more than their opcode.
+#include "absl/strings/ascii.h"
+#include "stablehlo/convert/converter_internal.h"
+
+namespace hlokit {
+namespace {
+
+// `#stablehlo.result_accuracy<atol = .., rtol = .., ulps = .., mode = ..>`.
+absl::StatusOr<ResultAccuracy> AccuracyOf(const MlirOperation& op) {
+  ResultAccuracy accuracy;
+  ASSIGN_OR_RETURN(const OpAttributes fields, OpAttributes(op).OptionalFields("result_accuracy"));
+  ASSIGN_OR_RETURN(const std::string mode, fields.Word("mode", "DEFAULT"));
+  if (mode == "HIGHEST") accuracy.kind = ResultAccuracy::Kind::kHighest;
+  if (mode != "TOLERANCE") return accuracy;
+  accuracy.kind = ResultAccuracy::Kind::kTolerance;
+  if (fields.Has("atol")) {
+    ASSIGN_OR_RETURN(accuracy.atol, fields.Float("atol"));
+  }
+  if (fields.Has("rtol")) {
+    ASSIGN_OR_RETURN(accuracy.rtol, fields.Float("rtol"));
+  }
+  ASSIGN_OR_RETURN(accuracy.ulps, fields.Int("ulps", 0));
+  return accuracy;
+}
+
+absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 1) return InvalidArgument(op.name, ": expected one operand");
+  ASSIGN_OR_RETURN(ResultAccuracy accuracy, AccuracyOf(op));
+  body.SetResults(op, body.Add(opcode, body.ShapeOf(op), operands, AccuracyAttrs{accuracy}));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+#define CONVERT_TRANSCENDENTAL(opcode)                                         \
+  absl::Status Convert##opcode(BodyConverter& body, const MlirOperation& op) { \
+    return ConvertTranscendental(Opcode::k##opcode, body, op);                 \
+  }
+CONVERT_TRANSCENDENTAL(Cbrt)
+CONVERT_TRANSCENDENTAL(Cosine)
+CONVERT_TRANSCENDENTAL(Exponential)
+CONVERT_TRANSCENDENTAL(ExponentialMinusOne)
+CONVERT_TRANSCENDENTAL(Log)
+CONVERT_TRANSCENDENTAL(LogPlusOne)
+CONVERT_TRANSCENDENTAL(Logistic)
+CONVERT_TRANSCENDENTAL(Rsqrt)
+CONVERT_TRANSCENDENTAL(Sine)
+CONVERT_TRANSCENDENTAL(Sqrt)
+CONVERT_TRANSCENDENTAL(Tan)
+CONVERT_TRANSCENDENTAL(Tanh)
+#undef CONVERT_TRANSCENDENTAL
+
+absl::Status ConvertConvert(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  RETURN_IF_ERROR(CheckOperands(op, 1));
+  const Shape shape = body.ShapeOf(op);
+  if (SameIgnoringLayout(shape, operands[0]->shape())) {
+    body.Set(op.results[0], operands[0]);
+    return absl::OkStatus();
+  }
+  body.SetResults(op, body.Add(Opcode::kConvert, shape, operands));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertCompare(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  RETURN_IF_ERROR(CheckOperands(op, 2));
+  const OpAttributes attributes(op);
+  CompareAttrs compare;
+  ASSIGN_OR_RETURN(compare.direction,
+                   attributes.Enum<ComparisonDirection>("comparison_direction", "EQ"));
+  ASSIGN_OR_RETURN(const std::string order, attributes.Word("compare_type", "NOTYPE"));
+  if (order == "TOTALORDER") compare.type = ComparisonType::kTotalOrder;
+  body.SetResults(op, body.Add(Opcode::kCompare, body.ShapeOf(op), operands, compare));
+  return absl::OkStatus();
+}
+
+// A scalar predicate chooses for all elements.
+absl::Status ConvertSelect(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 3) return InvalidArgument(op.name, ": expected three operands");
+  const Shape shape = body.ShapeOf(op);
+  if (operands[0]->shape().IsScalar() && !shape.IsScalar())
+    operands[0] = body.Add(Opcode::kBroadcast, shape.WithType(ElementType::kPred), {operands[0]},
+                           BroadcastAttrs());
+  body.SetResults(op, body.Add(Opcode::kSelect, shape, operands));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertReducePrecision(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  const OpAttributes attributes(op);
+  ReducePrecisionAttrs precision;
+  ASSIGN_OR_RETURN(precision.exponent_bits, attributes.Int("exponent_bits"));
+  ASSIGN_OR_RETURN(precision.mantissa_bits, attributes.Int("mantissa_bits"));
+  body.SetResults(op, body.Add(Opcode::kReducePrecision, body.ShapeOf(op), operands, precision));
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

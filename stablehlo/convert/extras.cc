@@ -1,0 +1,47 @@
+// Shardings and frontend attributes, which stand beside an operation's own.
+#include <algorithm>
+
+#include "parser/parser.h"
+#include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/ir/print.h"
+
+namespace hlokit {
+namespace {
+
+// Attributes that XLA hands on under another name, as MLIR prints them.
+constexpr std::pair<const char*, const char*> kHandedOn[] = {
+    {"sdy.sharding", "xla.sdy.sharding"},
+    {"sdy.sharding_rule", "xla.sdy.sharding_rule"},
+};
+
+void AddFrontendAttribute(Instruction& instruction, const std::string& name,
+                          const std::string& value) {
+  auto& all = instruction.mutable_extras().frontend_attributes;
+  const auto place =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const auto& a, const std::string& b) { return a.first < b; });
+  if (place == all.end() || place->first != name) all.insert(place, {name, value});
+}
+
+}  // namespace
+
+absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction) {
+  for (const auto& [name, value] : attributes) {
+    if (name == "mhlo.sharding") {
+      ASSIGN_OR_RETURN(Sharding sharding, ParseSharding(value->text));
+      instruction.mutable_extras().sharding = std::make_unique<Sharding>(std::move(sharding));
+    } else if (name == "mhlo.frontend_attributes") {
+      for (const auto& [key, text] : value->fields)
+        AddFrontendAttribute(
+            instruction, key,
+            text->kind == MlirAttribute::Kind::kString ? text->text : PrintMlir(*text));
+    } else {
+      for (const auto& [from, to] : kHandedOn)
+        if (name == from) AddFrontendAttribute(instruction, to, PrintMlir(*value));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

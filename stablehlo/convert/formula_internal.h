@@ -1,0 +1,79 @@
+// Elementwise formulas as C++ expressions: each operator is an instruction.
+#pragma once
+
+#include "stablehlo/convert/converter_internal.h"
+
+namespace hlokit {
+
+// A value of one shape in a body; numbers beside it are splats of that shape.
+class Formula {
+ public:
+  Formula(BodyConverter& body, Instruction* value) : body_(&body), value_(value) {}
+
+  Instruction* value() const { return value_; }
+  const Shape& shape() const { return value_->shape(); }
+  Formula Number(double number) const { return {*body_, body_->Splat(number, shape())}; }
+  Formula Apply(Opcode opcode) const { return {*body_, body_->Add(opcode, {value_})}; }
+  Formula Apply(Opcode opcode, Formula other) const {
+    return {*body_, body_->Add(opcode, {value_, other.value_})};
+  }
+  Formula Compare(ComparisonDirection direction, Formula other) const {
+    return {*body_, body_->Add(Opcode::kCompare, shape().WithType(ElementType::kPred),
+                               {value_, other.value_}, CompareAttrs{direction})};
+  }
+  // This one is the predicate.
+  Formula Select(Formula yes, Formula no) const {
+    return {*body_, body_->Add(Opcode::kSelect, yes.shape(), {value_, yes.value_, no.value_})};
+  }
+  Formula To(ElementType type) const {
+    if (shape().type == type) return *this;
+    return {*body_, body_->Add(Opcode::kConvert, shape().WithType(type), {value_})};
+  }
+  Formula BitcastTo(ElementType type) const {
+    return {*body_, body_->Add(Opcode::kBitcastConvert, shape().WithType(type), {value_})};
+  }
+
+ private:
+  BodyConverter* body_;
+  Instruction* value_;
+};
+
+#define HLOKIT_FORMULA_OPERATOR(sign, opcode)                                               \
+  inline Formula operator sign(Formula a, Formula b) { return a.Apply(Opcode::opcode, b); } \
+  inline Formula operator sign(Formula a, double b) { return a sign a.Number(b); }          \
+  inline Formula operator sign(double a, Formula b) { return b.Number(a) sign b; }
+HLOKIT_FORMULA_OPERATOR(+, kAdd)
+HLOKIT_FORMULA_OPERATOR(-, kSubtract)
+HLOKIT_FORMULA_OPERATOR(*, kMultiply)
+HLOKIT_FORMULA_OPERATOR(/, kDivide)
+#undef HLOKIT_FORMULA_OPERATOR
+inline Formula operator-(Formula a) { return a.Apply(Opcode::kNegate); }
+
+#define HLOKIT_FORMULA_COMPARE(sign, direction)          \
+  inline Formula operator sign(Formula a, Formula b) {   \
+    return a.Compare(ComparisonDirection::direction, b); \
+  }                                                      \
+  inline Formula operator sign(Formula a, double b) { return a sign a.Number(b); }
+HLOKIT_FORMULA_COMPARE(<, kLt)
+HLOKIT_FORMULA_COMPARE(<=, kLe)
+HLOKIT_FORMULA_COMPARE(>, kGt)
+HLOKIT_FORMULA_COMPARE(==, kEq)
+#undef HLOKIT_FORMULA_COMPARE
+
+inline Formula Abs(Formula x) { return x.Apply(Opcode::kAbs); }
+inline Formula Floor(Formula x) { return x.Apply(Opcode::kFloor); }
+inline Formula Log(Formula x) { return x.Apply(Opcode::kLog); }
+inline Formula Log1p(Formula x) { return x.Apply(Opcode::kLogPlusOne); }
+inline Formula Sqrt(Formula x) { return x.Apply(Opcode::kSqrt); }
+inline Formula Sine(Formula x) { return x.Apply(Opcode::kSine); }
+inline Formula Cosine(Formula x) { return x.Apply(Opcode::kCosine); }
+
+// c[0] x^(n-1) + ... + c[n-1], by Horner's scheme.
+inline Formula Polynomial(Formula x, absl::Span<const double> c) {
+  Formula sum = x.Number(c[0]);
+  for (size_t i = 1; i < c.size(); ++i) sum = sum * x + c[i];
+  return sum;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

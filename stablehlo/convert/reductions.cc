@@ -1,0 +1,89 @@
+// Operations that combine elements by a region: reductions, windows, sorts, maps.
+#include "stablehlo/convert/converter_internal.h"
+
+namespace hlokit {
+namespace {
+
+// One instruction with the operation's operands, which calls its region.
+template <typename A>
+absl::Status ConvertCalling(BodyConverter& body, const MlirOperation& op, Opcode opcode,
+                            A attributes) {
+  RETURN_IF_ERROR(CheckRegions(op, 1));
+  RETURN_IF_ERROR(CheckOperands(op, 1));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(Computation * called, body.Region(op.regions[0]));
+  Instruction* made = body.Add(opcode, body.ShapeOf(op), operands, std::move(attributes));
+  made->set_called({called});
+  body.SetResults(op, made);
+  return absl::OkStatus();
+}
+
+// The window of reduce_window and select_and_scatter; what is absent is 1 and no padding.
+absl::StatusOr<Window> WindowOf(const MlirOperation& op) {
+  const OpAttributes attributes(op);
+  ASSIGN_OR_RETURN(const DimVector size, attributes.Ints("window_dimensions"));
+  ASSIGN_OR_RETURN(const DimVector stride, attributes.OptionalInts("window_strides"));
+  ASSIGN_OR_RETURN(const DimVector base, attributes.OptionalInts("base_dilations"));
+  ASSIGN_OR_RETURN(const DimVector dilation, attributes.OptionalInts("window_dilations"));
+  ASSIGN_OR_RETURN(const DimVector padding, attributes.OptionalInts("padding"));
+  Window window(size.size());
+  for (const DimVector* part : {&stride, &base, &dilation})
+    if (!part->empty() && part->size() != size.size())
+      return InvalidArgument(op.name, ": the parts of the window differ in number");
+  if (!padding.empty() && padding.size() != 2 * size.size())
+    return InvalidArgument(op.name, ": expected two numbers of padding a dimension");
+  for (size_t d = 0; d < size.size(); ++d) {
+    window[d].size = size[d];
+    if (!stride.empty()) window[d].stride = stride[d];
+    if (!base.empty()) window[d].base_dilation = base[d];
+    if (!dilation.empty()) window[d].window_dilation = dilation[d];
+    if (!padding.empty()) window[d].pad_low = padding[2 * d];
+    if (!padding.empty()) window[d].pad_high = padding[2 * d + 1];
+  }
+  return window;
+}
+
+}  // namespace
+
+absl::Status ConvertReduce(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(DimVector dimensions, OpAttributes(op).Ints("dimensions"));
+  return ConvertCalling(body, op, Opcode::kReduce, DimensionsAttrs{std::move(dimensions)});
+}
+
+absl::Status ConvertReduceWindow(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(Window window, WindowOf(op));
+  return ConvertCalling(body, op, Opcode::kReduceWindow, WindowAttrs{std::move(window)});
+}
+
+absl::Status ConvertSort(BodyConverter& body, const MlirOperation& op) {
+  const OpAttributes attributes(op);
+  SortAttrs sort;
+  ASSIGN_OR_RETURN(int64_t dimension, attributes.Int("dimension", -1));
+  ASSIGN_OR_RETURN(sort.is_stable, attributes.Bool("is_stable", false));
+  RETURN_IF_ERROR(CheckOperands(op, 1));
+  if (dimension < 0) dimension += op.operands[0]->type->shape.rank();
+  sort.dimensions = {dimension};
+  return ConvertCalling(body, op, Opcode::kSort, std::move(sort));
+}
+
+absl::Status ConvertMap(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(DimVector dimensions, OpAttributes(op).Ints("dimensions"));
+  return ConvertCalling(body, op, Opcode::kMap, MapAttrs{std::move(dimensions)});
+}
+
+absl::Status ConvertSelectAndScatter(BodyConverter& body, const MlirOperation& op) {
+  RETURN_IF_ERROR(CheckRegions(op, 2));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 3) return InvalidArgument(op.name, ": expected three operands");
+  ASSIGN_OR_RETURN(Window window, WindowOf(op));
+  ASSIGN_OR_RETURN(Computation * select, body.Region(op.regions[0]));
+  ASSIGN_OR_RETURN(Computation * scatter, body.Region(op.regions[1]));
+  Instruction* made = body.Add(Opcode::kSelectAndScatter, body.ShapeOf(op), operands,
+                               WindowAttrs{std::move(window)});
+  made->set_called({select, scatter});
+  body.SetResults(op, made);
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

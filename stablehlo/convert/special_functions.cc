@@ -1,0 +1,187 @@
+// Special functions of chlo as XLA computes them: published series in elementwise instructions.
+#include <cmath>
+#include <limits>
+
+#include "stablehlo/convert/formula_internal.h"
+
+namespace hlokit {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kPi = 3.14159265358979323846;
+
+// Lanczos' approximation of the gamma function, g = 7 and nine coefficients.
+constexpr double kLanczosG = 7;
+constexpr double kLanczosBase = 0.99999999999980993227684700473478;
+constexpr double kLanczos[] = {
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,   -176.61502916214059906584551354,
+    12.507343278686904814458936853,     -0.13857109526572011689554707,
+    9.984369578019570859563e-6,         1.50563273514931155834e-7};
+
+using Function = Formula (*)(Formula);
+
+// f in f32 for narrower types, whose results are rounded from it.
+absl::Status ConvertFormula(BodyConverter& body, const MlirOperation& op, Function f) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 1 || op.results.size() != 1 || !IsFloat(operands[0]->shape().type))
+    return InvalidArgument(op.name, ": expected an array of floats and a result");
+  const ElementType own = operands[0]->shape().type;
+  const ElementType wide = own == ElementType::kF64 ? own : ElementType::kF32;
+  const Formula x = Formula(body, operands[0]).To(wide);
+  body.SetResults(op, f(x).To(own).value());
+  return absl::OkStatus();
+}
+
+// The inverse error function. Source: M. Giles, "Approximating the erfinv function", single
+// precision: polynomials in w = -log(1 - x^2), left and right of w = 5.
+Formula ErfInv32(Formula x) {
+  constexpr double kNear[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                              -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                              -0.00417768164,  0.246640727,    1.50140941};
+  constexpr double kFar[] = {-0.000200214257, 0.000100950558, 0.00134934322,
+                             -0.00367342844,  0.00573950773,  -0.0076224613,
+                             0.00943887047,   1.00167406,     2.83297682};
+  const Formula w = -Log1p(x * -x);
+  const Formula near = w < 5.0;
+  const Formula at = near.Select(w - 2.5, Sqrt(w) - 3.0);
+  Formula sum = near.Select(x.Number(kNear[0]), x.Number(kFar[0]));
+  for (size_t i = 1; i < std::size(kNear); ++i)
+    sum = near.Select(x.Number(kNear[i]), x.Number(kFar[i])) + sum * at;
+  return (Abs(x) == 1.0).Select(x * kInfinity, sum * x);
+}
+
+// The same source, double precision: three ranges of w, 23, 19 and 17 coefficients.
+Formula ErfInv64(Formula x) {
+  constexpr double kNear[] = {
+      -3.64441206401782e-21,  -1.6850591381820166e-19, 1.28584807152564e-18,
+      1.1157877678025181e-17, -1.3331716628546209e-16, 2.0972767875968562e-17,
+      6.6376381343583238e-15, -4.0545662729752069e-14, -8.1519341976054722e-14,
+      2.6335093153082323e-12, -1.2975133253453532e-11, -5.4154120542946279e-11,
+      1.0512122733215323e-09, -4.1126339803469837e-09, -2.9070369957882005e-08,
+      4.2347877827932404e-07, -1.3654692000834679e-06, -1.3882523362786469e-05,
+      0.00018673420803405714, -0.000740702534166267,   -0.0060336708714301491,
+      0.24015818242558962,    1.6536545626831027};
+  constexpr double kMiddle[] = {
+      2.2137376921775787e-09, 9.0756561938885391e-08, -2.7517406297064545e-07,
+      1.8239629214389228e-08, 1.5027403968909828e-06, -4.013867526981546e-06,
+      2.9234449089955446e-06, 1.2475304481671779e-05, -4.7318229009055734e-05,
+      6.8284851459573175e-05, 2.4031110387097894e-05, -0.00035503752036284748,
+      0.0009532893797373805,  -0.0016882755560235047, 0.0024914420961078508,
+      -0.0037512085075692412, 0.0053709145535900636,  1.0052589676941592,
+      3.0838856104922208};
+  constexpr double kFar[] = {
+      -2.7109920616438573e-11, -2.5556418169965252e-10, 1.5076572693500548e-09,
+      -3.789465440126737e-09,  7.61570120807834e-09,    -1.496002662714924e-08,
+      2.9147953450901081e-08,  -6.7711997758452339e-08, 2.2900482228026655e-07,
+      -9.9298272942317e-07,    4.5260625972231537e-06,  -1.9681778105531671e-05,
+      7.5995277030017761e-05,  -0.00021503011930044477, -0.00013871931833623122,
+      1.0103004648645344,      4.8499064014085844};
+  const Formula w = -Log1p(x * -x);
+  const Formula root = Sqrt(w);
+  const Formula sum = (w < 6.25).Select(
+      Polynomial(w - 3.125, kNear),
+      (w < 16.0).Select(Polynomial(root - 3.25, kMiddle), Polynomial(root - 5.0, kFar)));
+  return (Abs(x) == 1.0).Select(x * kInfinity, sum * x);
+}
+
+Formula ErfInv(Formula x) {
+  return x.shape().type == ElementType::kF64 ? ErfInv64(x) : ErfInv32(x);
+}
+
+// log(7.5 + z), of which 7.5 is taken out for the sake of small z.
+Formula LogOfLanczosSum(Formula z) {
+  return Log1p(z / (kLanczosG + 0.5)) + std::log(kLanczosG + 0.5);
+}
+
+// log|gamma(x)|; below 1/2 by reflection.
+Formula LogGamma(Formula x) {
+  const Formula reflect = x < 0.5;
+  const Formula z = reflect.Select(-x, x - 1.0);
+  Formula sum = x.Number(kLanczosBase);
+  for (size_t i = 0; i < std::size(kLanczos); ++i)
+    sum = sum + kLanczos[i] / (z + static_cast<double>(i + 1));
+  const Formula log_t = LogOfLanczosSum(z);
+  const Formula t = z + (kLanczosG + 0.5);
+  const Formula direct = (z + 0.5 - t / log_t) * log_t + 0.5 * std::log(2 * kPi) + Log(sum);
+  const Formula fraction = Abs(x) - Floor(Abs(x));
+  const Formula nearest = (fraction > 0.5).Select(1.0 - fraction, fraction);
+  const Formula log_sine = Log(Sine(nearest * kPi));
+  const Formula reflected = std::log(kPi) - log_sine - direct;
+  // At a pole the sine is 0.
+  const Formula result =
+      reflect.Select((log_sine == -kInfinity).Select(-log_sine, reflected), direct);
+  return (Abs(x) == kInfinity).Select(x.Number(kInfinity), result);
+}
+
+// The derivative of LogGamma.
+Formula Digamma(Formula x) {
+  const Formula reflect = x < 0.5;
+  const Formula z = reflect.Select(-x, x - 1.0);
+  Formula numerator = x.Number(0), denominator = x.Number(kLanczosBase);
+  for (size_t i = 0; i < std::size(kLanczos); ++i) {
+    const Formula at = z + static_cast<double>(i + 1);
+    numerator = numerator - kLanczos[i] / (at * at);
+    denominator = denominator + kLanczos[i] / at;
+  }
+  const Formula t = z + (kLanczosG + 0.5);
+  const Formula direct = LogOfLanczosSum(z) + numerator / denominator - kLanczosG / t;
+  // The cotangent's argument is brought near 0 first.
+  const Formula angle = (x + Abs(Floor(x + 0.5))) * kPi;
+  const Formula reflected = direct - Cosine(angle) * kPi / Sine(angle);
+  const Formula pole = (x <= 0.0).Apply(Opcode::kAnd, x == Floor(x));
+  return pole.Select(x.Number(std::nan("")), reflect.Select(reflected, direct));
+}
+
+// A Chebyshev series by Clenshaw's recurrence, halved.
+Formula Chebyshev(Formula x, absl::Span<const double> c) {
+  Formula b0 = x.Number(0), b1 = x.Number(0), b2 = x.Number(0);
+  for (const double coefficient : c) {
+    b2 = b1;
+    b1 = b0;
+    b0 = x * b1 - b2 + coefficient;
+  }
+  return 0.5 * (b0 - b2);
+}
+
+// exp(-|x|) I1(x) in single precision. Source: Cephes, i1ef.
+Formula BesselI1e32(Formula x) {
+  constexpr double kNear[] = {
+      9.38153738649577178388e-9,  -4.44505912879632808065e-8, 2.00329475355213526229e-7,
+      -8.56872026469545474066e-7, 3.47025130813767847674e-6,  -1.32731636560394358279e-5,
+      4.78156510755005422638e-5,  -1.61760815825896745588e-4, 5.12285956168575772895e-4,
+      -1.51357245063125314899e-3, 4.15642294431288815669e-3,  -1.05640848946261981558e-2,
+      2.47264490306265168283e-2,  -5.29459812080949914269e-2, 1.02643658689847095384e-1,
+      -1.76416518357834055153e-1, 2.52587186443633654823e-1};
+  constexpr double kFar[] = {-3.83538038596423702205e-9, -2.63146884688951950684e-8,
+                             -2.51223623787020892529e-7, -3.88256480887769039346e-6,
+                             -1.10588938762623716291e-4, -9.76109749136146840777e-3,
+                             7.78576235018280120474e-1};
+  const Formula size = Abs(x);
+  const Formula near = size * Chebyshev(size * 0.5 - 2.0, kNear);
+  const Formula far = Chebyshev(32.0 / size - 2.0, kFar) / Sqrt(size);
+  return x.Apply(Opcode::kSign) * (size <= 8.0).Select(near, far);
+}
+
+}  // namespace
+
+absl::Status ConvertErfInv(BodyConverter& body, const MlirOperation& op) {
+  return ConvertFormula(body, op, &ErfInv);
+}
+
+absl::Status ConvertLgamma(BodyConverter& body, const MlirOperation& op) {
+  return ConvertFormula(body, op, &LogGamma);
+}
+
+absl::Status ConvertDigamma(BodyConverter& body, const MlirOperation& op) {
+  return ConvertFormula(body, op, &Digamma);
+}
+
+absl::Status ConvertBesselI1e(BodyConverter& body, const MlirOperation& op) {
+  if (!op.operands.empty() && op.operands[0]->type->shape.type == ElementType::kF64)
+    return Unimplemented(op.name, " of f64");
+  return ConvertFormula(body, op, &BesselI1e32);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

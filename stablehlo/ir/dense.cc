@@ -1,0 +1,64 @@
+// The elements of tensors as MLIR stores them in bytes.
+#include "stablehlo/ir/dense.h"
+
+#include <cstring>
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// i1: the lowest bit is the first element; a splat has all bits set or none.
+void UnpackBits(absl::string_view bytes, Literal& literal) {
+  for (int64_t i = 0; i < literal.element_count(); ++i)
+    literal.data()[i] = (static_cast<uint8_t>(bytes[i / 8]) >> (i % 8)) & 1;
+}
+
+// Bits above the element's width are the sign, or nothing.
+void UnpackNarrow(absl::string_view bytes, Literal& literal) {
+  const int spare = 8 - BitWidth(literal.type());
+  const bool is_signed = IsSigned(literal.type());
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    const uint8_t high = static_cast<uint8_t>(static_cast<uint8_t>(bytes[i]) << spare);
+    literal.data()[i] = is_signed ? static_cast<uint8_t>(static_cast<int8_t>(high) >> spare)
+                                  : static_cast<uint8_t>(high >> spare);
+  }
+}
+
+void Unpack(absl::string_view bytes, Literal& literal) {
+  if (IsPred(literal.type())) {
+    for (int64_t i = 0; i < literal.element_count(); ++i) literal.data()[i] = bytes[i] != 0;
+  } else if (IsSubByte(literal.type())) {
+    UnpackNarrow(bytes, literal);
+  } else if (!bytes.empty()) {
+    std::memcpy(literal.data(), bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shape& shape,
+                                             bool splat_allowed) {
+  const int64_t count = shape.ElementCount();
+  const int64_t size = static_cast<int64_t>(bytes.size());
+  const int64_t width = ByteWidth(shape.type);
+  const bool whole = count <= size && size == count * width;
+  const bool bits = IsPred(shape.type) && size == count / 8 + (count % 8 != 0);
+  const bool splat = splat_allowed && size == width && count != 1;
+  if (!whole && !bits && !splat)
+    return InvalidArgument("expected the bytes of ", count, " elements of ", Text(shape.type),
+                           ", found ", size);
+  const bool one =
+      splat && !(whole || (bits && count > 1 && bytes[0] != '\xff' && bytes[0] != '\0'));
+  auto literal = std::make_shared<Literal>(
+      Literal::Unset(one ? Shape::Scalar(shape.type) : shape.WithDefaultLayout()));
+  if (bits && !one && !whole) {
+    UnpackBits(bytes, *literal);
+  } else {
+    Unpack(bytes, *literal);
+  }
+  return SharedLiteral(std::move(literal));
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,18 @@
+// The elements of tensors as MLIR stores them in bytes.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "ir/attribute_types.h"
+
+namespace hlokit {
+
+// The elements of an array of `shape` from bytes in row-major order, little-endian; a scalar
+// literal where `splat_allowed` and the bytes are those of a single element that stands for all. i1
+// takes a bit or a byte an element, as the number of bytes says; other types below a byte take one.
+// Errors: InvalidArgument where the number of bytes is another.
+absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shape& shape,
+                                             bool splat_allowed);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,25 @@
+// StableHLO programs, as MLIR text or MLIR bytecode, read as modules.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "ir/module.h"
+#include "support/diagnostics.h"
+
+namespace hlokit {
+
+// Whether the content is MLIR: bytecode by its magic number, text by its first word (`module`,
+// `func.func`, `#loc`, `"builtin.module"`, ...).
+bool IsMlir(absl::string_view bytes);
+bool IsMlirBytecode(absl::string_view bytes);
+
+// Reads StableHLO and the dialects beside it (chlo, func, vhlo, sdy), and converts it as XLA does.
+// Errors: InvalidArgument and Unimplemented with a place in a text; in bytecode with the offset.
+// The module is not verified.
+absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(
+    const std::shared_ptr<const SourceFile>& file);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,78 @@
+// Reading StableHLO: what counts as MLIR, and that damaged files give errors and nothing worse.
+#include "stablehlo/stablehlo.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include "stablehlo/bytecode/bytecode_reader.h"
+#include "stablehlo/text/text_reader.h"
+#include "support/file.h"
+
+namespace hlokit {
+namespace {
+
+TEST(IsMlirTest, TellsTextsApart) {
+  EXPECT_TRUE(IsMlir("module @jit_f attributes {} {"));
+  EXPECT_TRUE(IsMlir("// a comment\n#loc = loc(unknown)\nmodule {}"));
+  EXPECT_TRUE(IsMlir("module {\n  func.func @main() { return }\n}"));
+  EXPECT_TRUE(IsMlir("\"builtin.module\"() ({\n"));
+  EXPECT_TRUE(IsMlir(absl::string_view("ML\xefR\x0d", 5)));
+  EXPECT_FALSE(IsMlir("HloModule m\n"));
+  EXPECT_FALSE(IsMlir("module { ROOT p = f32[] parameter(0) }"));
+  EXPECT_FALSE(IsMlir("module.1 {\n  p = f32[] parameter(0)\n"));
+  EXPECT_FALSE(IsMlir(""));
+}
+
+std::vector<std::string> Samples() {
+  std::vector<std::string> samples;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(HLOKIT_SOURCE_DIR "/testdata/stablehlo"))
+    if (auto text = ReadFile(entry.path().string()); text.ok()) samples.push_back(*text);
+  return samples;
+}
+
+// A few bytes changed, removed or repeated.
+std::string Damaged(std::string text, std::mt19937& random) {
+  const int count = 1 + static_cast<int>(random() % 4);
+  for (int i = 0; i < count && !text.empty(); ++i) {
+    const size_t at = random() % text.size();
+    const size_t length = std::min<size_t>(1 + random() % 8, text.size() - at);
+    switch (random() % 4) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, length);
+        break;
+      case 2:
+        text.insert(at, text.substr(random() % text.size(), length));
+        break;
+      default:
+        text[at] = static_cast<char>(text[at] ^ (1 << random() % 8));
+    }
+  }
+  return text;
+}
+
+TEST(DamagedFilesTest, GiveErrors) {
+  std::mt19937 random(7);
+  const std::vector<std::string> samples = Samples();
+  ASSERT_FALSE(samples.empty());
+  int read = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string text = Damaged(samples[i % samples.size()], random);
+    const auto file = std::make_shared<const SourceFile>("damaged", std::move(text));
+    const auto module = ReadStablehlo(file);
+    read += module.ok();
+    if (!module.ok()) {
+      EXPECT_FALSE(module.status().message().empty());
+    }
+  }
+  EXPECT_GT(read, 0);
+}
+
+}  // namespace
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

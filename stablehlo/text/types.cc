@@ -1,0 +1,192 @@
+// Types in MLIR text: `tensor<2x?xf32, #stablehlo.bounds<?, 4>>`, `tuple<...>`, `!stablehlo.token`.
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "stablehlo/ir/element_types.h"
+#include "stablehlo/text/text_reader_internal.h"
+
+namespace hlokit {
+
+bool MlirTextReader::ReadScalar(absl::string_view word, MlirType& type) {
+  if (word == "index") {
+    type.is_index = true;
+    type.shape = Shape::Scalar(ElementType::kS64);
+  } else {
+    const ElementType element = MlirElementType(word);
+    if (element == ElementType::kInvalid) return false;
+    type.shape = Shape::Scalar(element);
+  }
+  type.kind = MlirType::Kind::kScalar;
+  return true;
+}
+
+// `2x?x` of `2x?xf32`; `*x` has no rank.
+bool MlirTextReader::ReadDimensions(Shape& shape, bool& ranked) {
+  ranked = true;
+  s_.Skip();
+  if (s_.TryHere("*x")) {
+    ranked = false;
+    return true;
+  }
+  while (s_.PeekHere() == '?' || absl::ascii_isdigit(s_.PeekHere())) {
+    if (shape.rank() >= kMaxRank) return s_.Fail("more than ", kMaxRank, " dimensions");
+    int64_t size = kUnbounded;
+    const bool dynamic = s_.TryHere("?");
+    if (!dynamic && !s_.DigitsHere(size)) return false;
+    shape.dims.push_back(size);
+    if (dynamic) shape.SetDynamic(shape.rank() - 1, true);
+    if (!s_.TryHere("x")) return s_.Fail("expected 'x' after a dimension");
+  }
+  return true;
+}
+
+// `#stablehlo.bounds<?, 4>` (`#mhlo.type_extensions<bounds = [?, 4]>` in old text), or an alias of
+// it.
+bool MlirTextReader::ReadEncoding(Shape& shape) {
+  const SourcePlace place = {s_.offset(), 1};
+  const MlirAttribute* encoding = nullptr;
+  if (!ReadAttribute(encoding)) return false;
+  if (!absl::EndsWith(encoding->tag, "bounds") && !absl::EndsWith(encoding->tag, "type_extensions"))
+    return s_.FailAt(place, "this encoding of a tensor has no meaning in HLO");
+  if (encoding->ints.size() != shape.dims.size())
+    return s_.FailAt(place, "expected a bound for each dimension");
+  for (size_t d = 0; d < shape.dims.size(); ++d)
+    if (encoding->ints[d] != kUnbounded) {
+      if (encoding->ints[d] < 0) return s_.FailAt(place, "a bound is negative");
+      if (shape.dims[d] == kUnbounded) shape.dims[d] = encoding->ints[d];
+    }
+  return true;
+}
+
+// Ends after the `>` that matches the `<` which was taken last.
+bool MlirTextReader::ReadOpaqueType(uint32_t start, const MlirType*& type) {
+  s_.Rewind(start);
+  s_.Try("!");
+  s_.Suffix();
+  if (s_.TryHere("<") && !s_.SkipBalanced()) return false;
+  const absl::string_view text = s_.From(start);
+  MlirType made;
+  made.kind = MlirType::Kind::kOpaque;
+  made.text = std::string(text.data(), text.size());
+  type = module_.Add(std::move(made));
+  return true;
+}
+
+bool MlirTextReader::ReadTensor(const MlirType*& type) {
+  MlirType made;
+  made.kind = MlirType::Kind::kTensor;
+  const uint32_t start = s_.offset() - 7;  // of `tensor<`
+  bool ranked = true;
+  if (!ReadDimensions(made.shape, ranked)) return false;
+  if (!ranked || s_.PeekHere() == '!') return ReadOpaqueType(start, type);
+  const MlirType* element = nullptr;
+  const SourcePlace place = {s_.offset(), 1};
+  if (!ReadType(element)) return false;
+  if (element->kind != MlirType::Kind::kScalar)
+    return s_.FailAt(place, "tensors have no elements of this type");
+  made.shape.type = element->shape.type;
+  made.is_index = element->is_index;
+  if (s_.Try(",") && !ReadEncoding(made.shape)) return false;
+  if (!s_.Expect(">")) return false;
+  type = module_.Add(std::move(made));
+  return true;
+}
+
+bool MlirTextReader::ReadTuple(const MlirType*& type) {
+  MlirType made;
+  made.kind = MlirType::Kind::kTuple;
+  std::vector<Shape> elements;
+  if (!s_.Try(">")) {
+    do {
+      const SourcePlace place = {s_.offset(), 1};
+      const MlirType* element = nullptr;
+      if (!ReadType(element)) return false;
+      if (!element->HasShape()) return s_.FailAt(place, "this type has no meaning in a tuple");
+      elements.push_back(element->shape);
+      if (!FitsTuple(elements)) return s_.Fail("a tuple of more than ", kMaxTupleParts, " parts");
+    } while (s_.Try(","));
+    if (!s_.Expect(">")) return false;
+  }
+  made.shape = Shape::Tuple(std::move(elements));
+  type = module_.Add(std::move(made));
+  return true;
+}
+
+bool MlirTextReader::ReadTypeList(std::vector<const MlirType*>& types) {
+  if (s_.Try(")")) return true;
+  do {
+    types.emplace_back();
+    if (!ReadType(types.back())) return false;
+    const MlirLocation* location = nullptr;
+    if (!ReadOptionalLocation(location)) return false;
+  } while (s_.Try(","));
+  return s_.Expect(")");
+}
+
+// `(a, b) -> c`, `(a) -> (c, d)`.
+bool MlirTextReader::ReadFunctionType(std::vector<const MlirType*>& in,
+                                      std::vector<const MlirType*>& out) {
+  if (!s_.Expect("(") || !ReadTypeList(in) || !s_.Expect("->")) return false;
+  if (s_.Try("(")) return ReadTypeList(out);
+  out.emplace_back();
+  return ReadType(out.back());
+}
+
+bool MlirTextReader::ReadDialectType(const MlirType*& type) {
+  const uint32_t start = s_.offset();
+  s_.Expect("!");
+  const absl::string_view name = s_.Suffix();
+  if (auto alias = type_aliases_.find(name); alias != type_aliases_.end()) {
+    type = alias->second;
+    return true;
+  }
+  if (name == "stablehlo.token" || name == "mhlo.token" || name == "vhlo.token_v1") {
+    MlirType token;
+    token.kind = MlirType::Kind::kToken;
+    token.shape = Shape::Token();
+    type = module_.Add(std::move(token));
+    return true;
+  }
+  if (name.find('.') == name.npos)
+    return s_.FailAt({start, 1}, "the type alias !", name, " is not defined");
+  return ReadOpaqueType(start, type);
+}
+
+bool MlirTextReader::ReadType(const MlirType*& type) {
+  s_.Skip();
+  const uint32_t start = s_.offset();
+  if (depth_ >= kMaxMlirDepth) return s_.Fail("types nest too deeply");
+  ++depth_;
+  auto leave = [this](bool done) { return --depth_, done; };
+  if (s_.Peek() == '!') return leave(ReadDialectType(type));
+  MlirType made;
+  if (s_.Peek() == '(') {
+    made.kind = MlirType::Kind::kFunction;
+    if (!ReadFunctionType(made.inputs, made.results)) return leave(false);
+    type = module_.Add(std::move(made));
+    return leave(true);
+  }
+  const absl::string_view word = s_.Word();
+  if (word == "tensor" && s_.TryHere("<")) return leave(ReadTensor(type));
+  if (word == "tuple" && s_.TryHere("<")) return leave(ReadTuple(type));
+  if (word == "complex" && s_.TryHere("<")) {
+    const absl::string_view part = s_.Word();
+    const ElementType element = ComplexOf(MlirElementType(part));
+    if (element == ElementType::kInvalid)
+      return leave(s_.Fail("expected complex<f32> or complex<f64>"));
+    made.shape = Shape::Scalar(element);
+    made.kind = MlirType::Kind::kScalar;
+    if (!s_.Expect(">")) return leave(false);
+  } else if (word == "none") {
+    made.kind = MlirType::Kind::kNone;
+  } else if (!ReadScalar(word, made)) {
+    if (word == "memref" || word == "vector") return leave(ReadOpaqueType(start, type));
+    s_.Rewind(start);
+    return leave(s_.Fail("expected a type"));
+  }
+  type = module_.Add(std::move(made));
+  return leave(true);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

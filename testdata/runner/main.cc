@@ -31,14 +31,15 @@ class FileTest : public testing::Test {
 };
 
 // Folders of test files; others (models, the runner) hold no tests.
-constexpr const char* kAreas[] = {"parser",   "printer", "verifier", "passes", "ops",
-                                  "backends", "tools",   "modules",  "regress"};
+constexpr const char* kAreas[] = {"parser",   "printer", "verifier", "passes",  "ops",
+                                  "backends", "tools",   "modules",  "regress", "stablehlo"};
 
 std::vector<fs::path> TestFiles(const fs::path& area) {
   std::vector<fs::path> files;
   if (!fs::exists(area)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(area))
-    if (entry.path().extension() == ".hlo" || entry.path().extension() == ".test")
+    if (entry.path().extension() == ".hlo" || entry.path().extension() == ".mlir" ||
+        entry.path().extension() == ".test")
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "parser/parser.h"
 #include "printer/printer.h"
+#include "stablehlo/stablehlo.h"
 #include "support/file.h"
 #include "support/log_prefix.h"
 #include "support/memory.h"
@@ -95,6 +96,14 @@ absl::Status LoadText(const std::shared_ptr<const SourceFile>& source, const Loa
   return absl::OkStatus();
 }
 
+absl::Status LoadStablehlo(const std::shared_ptr<const SourceFile>& source,
+                           const LoadOptions& options, LoadedModule& loaded) {
+  auto read = ReadStablehlo(source);
+  RETURN_IF_ERROR(Report(options, Diagnostics(), *source, read.status()));
+  loaded.module = *std::move(read);
+  return absl::OkStatus();
+}
+
 absl::Status LoadProto(const SourceFile& source, ProtoEncoding encoding, const LoadOptions& options,
                        LoadedModule& loaded) {
   ProtoOptions proto_options;
@@ -116,6 +125,13 @@ absl::Status VerifyInText(const Module& module, const SourceFile& source,
   return Report(options, without_places, source, Verify(module, without_places));
 }
 
+// By the format that was asked for, else by the content, else by the ending of the name.
+bool IsStablehlo(const SourceFile& source, absl::string_view format) {
+  if (!format.empty()) return format == "mlir" || format == "stablehlo";
+  return IsMlir(source.text()) || absl::EndsWith(source.name(), ".mlir") ||
+         absl::EndsWith(source.name(), ".mlirbc");
+}
+
 }  // namespace
 
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
@@ -123,9 +139,12 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
   LoadedModule loaded;
   loaded.source = source;
   Stopwatch watch;
-  const auto encoding = EncodingOf(source->name(), source->text(), options.input_format);
-  RETURN_IF_ERROR(encoding ? LoadProto(*source, *encoding, options, loaded)
-                           : LoadText(source, options, loaded));
+  const bool is_mlir = IsStablehlo(*source, options.input_format);
+  const auto encoding =
+      is_mlir ? std::nullopt : EncodingOf(source->name(), source->text(), options.input_format);
+  RETURN_IF_ERROR(is_mlir    ? LoadStablehlo(source, options, loaded)
+                  : encoding ? LoadProto(*source, *encoding, options, loaded)
+                             : LoadText(source, options, loaded));
   loaded.parse_s = watch.Take();
   if (!options.verify) return loaded;
   Diagnostics found;

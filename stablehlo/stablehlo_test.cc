@@ -28,7 +28,7 @@ TEST(IsMlirTest, TellsTextsApart) {
 std::vector<std::string> Samples() {
   std::vector<std::string> samples;
   for (const auto& entry :
-       std::filesystem::directory_iterator(HLOKIT_SOURCE_DIR "/testdata/stablehlo"))
+       std::filesystem::recursive_directory_iterator(HLOKIT_SOURCE_DIR "/testdata/stablehlo"))
     if (auto text = ReadFile(entry.path().string()); text.ok()) samples.push_back(*text);
   return samples;
 }
@@ -61,7 +61,7 @@ TEST(DamagedFilesTest, GiveErrors) {
   const std::vector<std::string> samples = Samples();
   ASSERT_FALSE(samples.empty());
   int read = 0;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 8000; ++i) {
     std::string text = Damaged(samples[i % samples.size()], random);
     const auto file = std::make_shared<const SourceFile>("damaged", std::move(text));
     const auto module = ReadStablehlo(file);

@@ -311,9 +311,17 @@ bool MlirBytecodeReader::ComplexType(BytecodeCursor& c, MlirType& type) {
 }
 
 bool MlirBytecodeReader::BuiltinType(BytecodeCursor& c, MlirType& type) {
+  static constexpr const char* kSmallFloats[] = {// from code 22
+                                                 "f8E5M2",     "f8E4M3",     "f8E4M3FN",
+                                                 "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E4M3B11FNUZ",
+                                                 "f8E3M4",     "f4E2M1FN"};
   uint64_t code = 0, width = 0;
   if (!c.VarInt(code)) return false;
+  if (code >= 22 && code < 22 + std::size(kSmallFloats))
+    return SetScalar(kSmallFloats[code - 22], type), true;
   switch (code) {
+    case 32:
+      return SetScalar("f8E8M0FNU", type), true;
     case 0: {
       if (!c.VarInt(width)) return false;
       const char* sign = (width & 3) == 2 ? "ui" : (width & 3) == 1 ? "si" : "i";

@@ -33,7 +33,8 @@ class MlirBytecodeReader {
     const MlirType* type = nullptr;
   };
   struct OperationName {
-    absl::string_view full;  // StableHLO's name
+    absl::string_view full;     // as StableHLO has it: stablehlo.add
+    absl::string_view written;  // in the file: vhlo.add_v1
     bool registered = true;
   };
   struct Span {
@@ -63,6 +64,7 @@ class MlirBytecodeReader {
   bool Location(BytecodeCursor& c, const MlirLocation*& location);
   bool Type(BytecodeCursor& c, const MlirType*& type);
   bool Types(BytecodeCursor& c, std::vector<const MlirType*>& types);
+  bool UnreadAttribute(const Entry& entry, MlirAttribute& a);
   bool ResolveAttribute(Entry& entry);
   bool ResolveType(Entry& entry);
   bool StringAttribute(BytecodeCursor& c, std::string& text);

@@ -140,13 +140,15 @@ bool MlirBytecodeReader::ReadProperties(BytecodeCursor& c, const OperationName& 
   if (!c.VarInt(index)) return false;
   if (index >= properties_.size()) return c.Fail("there are no properties ", index);
   BytecodeCursor p = Cursor(properties_[index], "properties");
-  const char* row = PropertiesOf(op.name);
-  if (row == nullptr) return p.Fail("the properties of ", op.name, " are not known");
+  const char* row = PropertiesOf(name.written);
+  if (row == nullptr) return p.Fail("the properties of ", name.written, " are not known");
   for (absl::string_view field : absl::StrSplit(row, ' ', absl::SkipEmpty())) {
     const MlirAttribute* value = nullptr;
     const bool optional = absl::ConsumePrefix(&field, "?");
     if (optional ? !OptionalAttribute(p, value) : !Attribute(p, value)) return false;
-    if (value != nullptr)
+    const bool none = value != nullptr && value->kind == MlirAttribute::Kind::kType &&
+                      value->type->kind == MlirType::Kind::kNone;  // vhlo's way to say: absent
+    if (value != nullptr && !none)
       op.attributes.emplace_back(std::string(field.data(), field.size()), value);
   }
   return true;

@@ -74,6 +74,7 @@ bool MlirBytecodeReader::ReadOperationNames(BytecodeCursor& c) {
                                        : !c.VarIntWithFlag(index, name.registered))
       return false;
     if (index >= strings_.size()) return c.Fail("there is no string ", index);
+    name.written = module_.Keep(absl::StrCat(dialects_[dialect], ".", strings_[index]));
     name.full = module_.Keep(dialects_[dialect] == "vhlo"
                                  ? WithoutVersion(strings_[index])
                                  : absl::StrCat(dialects_[dialect], ".", strings_[index]));

@@ -189,8 +189,8 @@ bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
       "i16",      "i32",      "i64",      "ui4",        "ui8",        "ui16",
       "ui32",     "ui64",     "",         "",           "",           "",
       "",         "",         "",         "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3B11FNUZ",
-      "",         "",         "i2",       "ui2",        "f8E3M4",     "f8E4M3",
-      "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"};
+      "",         "i2",       "ui2",      "",           "",           "f8E4M3",
+      "f8E3M4",   "f4E2M1FN", "f6E2M3FN", "f6E3M2FN",   "f8E8M0FNU"};
   uint64_t code = 0;
   if (!c.VarInt(code)) return false;
   switch (code) {
@@ -214,8 +214,12 @@ bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
       type.kind = MlirType::Kind::kOpaque;
       type.text = "quant.uniform";
       return true;
-    case 31:
+    case 33:
       return true;  // none
+    case 34:
+      type.kind = MlirType::Kind::kOpaque;
+      type.text = "tf32";
+      return true;
     default:
       break;
   }

@@ -36,8 +36,11 @@ absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& i
             instruction, key,
             text->kind == MlirAttribute::Kind::kString ? text->text : PrintMlir(*text));
     } else {
+      const bool unread = value->kind == MlirAttribute::Kind::kOpaque && value->text.empty();
+      if (unread && name == "sdy.sharding")
+        return Unimplemented("sdy.sharding is not supported in bytecode; it is in text");
       for (const auto& [from, to] : kHandedOn)
-        if (name == from) AddFrontendAttribute(instruction, to, PrintMlir(*value));
+        if (name == from && !unread) AddFrontendAttribute(instruction, to, PrintMlir(*value));
     }
   }
   return absl::OkStatus();

@@ -62,7 +62,7 @@ class ElementEmitter {
                                  absl::Span<const ScalarValue> arguments);
 
   // Element types as computed: with `wide` set, narrow floats stay unrounded f32 (for reducers,
-  // whose running values are rounded once at the end).
+  // whose accumulators are rounded once at the end).
   void set_wide(bool wide) { wide_ = wide; }
   bool wide() const { return wide_; }
   // With `excess` set, bf16 values inside an expression are f32 values, rounded wherever anything

@@ -8,17 +8,17 @@
 namespace hlokit {
 namespace {
 
-// Loops that carry running values this often keep several of them in flight, unless one step is
+// Loops that carry accumulators this often keep several of them in flight, unless one step is
 // as much work as an addition takes time.
 constexpr int64_t kInterleaveFrom = 128;
 constexpr size_t kShortBody = 24, kMediumBody = 40;  // LLVM instructions
 
-// Asks the vectorizer for several copies of a short body, each with its own running value: a float
+// Asks the vectorizer for several copies of a short body, each with its own accumulator: a float
 // addition takes about four cycles, so that one sum alone leaves the adder idle most of the time.
 void Interleave(llvm::Instruction* back, llvm::BasicBlock* loop) {
   const size_t size = loop->size();
   if (back->getParent() != loop || size > kMediumBody) return;
-  // What writes as it goes has running values that are more than sums.
+  // What writes as it goes has accumulators that are more than sums.
   for (const llvm::Instruction& i : *loop)
     if (i.mayWriteToMemory()) return;
   llvm::LLVMContext& context = back->getContext();

@@ -1,4 +1,4 @@
-// Elements of map, reduce, reduce-window and small dots: loops that carry running values.
+// Elements of map, reduce, reduce-window and small dots: loops that carry accumulators.
 //   reduce f32[8,64] -> f32[8]:  r = init; for k in 0..64: r = reducer(r, x[i, k])
 // Narrow floats run in f32 and are rounded once at the end, unless the reducer rounds each step.
 // Sums with a simple reducer may be reassociated; a maximum or minimum of floats runs on integer
@@ -202,7 +202,7 @@ llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
   return CombineFlat(arguments)[0];
 }
 
-// Running values of narrow floats are f32.
+// Accumulators of narrow floats are f32.
 std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t& used) const {
   std::vector<ScalarValue> results = Take(carried, used);
   for (size_t k = 0; k < results.size(); ++k) {
@@ -355,7 +355,7 @@ WindowAt WindowElement(Builder& b, const WindowDim& w, llvm::Value* result, llvm
 }  // namespace
 
 // One loop per window dimension. Elements in the padding are not combined: `inside` selects the old
-// running value, and the load takes index 0, which is always valid.
+// accumulator, and the load takes index 0, which is always valid.
 ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
                                                          const ElementIndex& index) {
   const int64_t n = i->operand_count() / 2;

@@ -1,11 +1,11 @@
-// The running values of one reduction while loops go over what it reduces.
+// The accumulators of one reduction while loops go over what it reduces.
 #pragma once
 
 #include "codegen/element_emitter.h"
 
 namespace hlokit {
 
-// One step of a reduction or window: the new running values from the old ones and an element of
+// One step of a reduction or window: the new accumulators from the old ones and an element of
 // each array. Narrow floats are f32 values that hold numbers of their type where steps round
 // (ops/evaluate/reducer.h); a computation of several operations then rounds after each.
 std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& reduction,
@@ -30,7 +30,7 @@ class RunningReduction {
                   Values& next) const;
   // Of a reduction to one array by addition, multiplication, minimum or maximum of floats: the
   // scalar that changes nothing, and two partial results (scalars or vectors) as one; both of them
-  // running values, which may be keys.
+  // accumulators, which may be keys.
   llvm::Value* IdentityElement() const;
   llvm::Value* Combine(llvm::Value* x, llvm::Value* y) const;
   // The reduction's results, in its own types, from what the loops left.
@@ -49,7 +49,8 @@ class RunningReduction {
   bool rounds_steps_, reassociate_;
   bool wraps_late_ =
       false;  // a sum or product of integers below a byte, cut to its bits at the end
-  llvm::Intrinsic::ID key_combiner_ = llvm::Intrinsic::not_intrinsic;  // what combines keys, if any are
+  llvm::Intrinsic::ID key_combiner_ =
+      llvm::Intrinsic::not_intrinsic;  // what combines keys, if any are
 };
 
 }  // namespace hlokit

@@ -26,7 +26,7 @@ double EndOf(ElementType type, bool low);
 // anyhow.
 std::optional<Opcode> SimpleReducer(const Computation& computation);
 
-// True if a running value of `type` loses digits at each step: sums and products of floats narrower
+// True if an accumulator of `type` loses digits at each step: sums and products of floats narrower
 // than f32.
 bool RoundsSteps(Opcode opcode, ElementType type);
 
@@ -34,7 +34,7 @@ bool RoundsSteps(Opcode opcode, ElementType type);
 // combined by more than a selection.
 bool RoundsSteps(const Instruction& reduction);
 
-// The type of a collective's running values, which each step rounds to, as on XLA's CPU: f16 itself
+// The type of a collective's accumulators, which each step rounds to, as on XLA's CPU: f16 itself
 // and for floats of a byte or less with no greater range, f32 for bf16 and f8e8m0fnu, else the
 // type.
 ElementType CollectiveSumType(ElementType type);

@@ -15,7 +15,7 @@
 namespace hlokit {
 namespace {
 
-// Running values of one tile; a few cache lines of each type.
+// Accumulators of one tile; a few cache lines of each type.
 constexpr int64_t kTile = 256;
 // Rows added to a tile while its values are in registers.
 constexpr int64_t kRowsTogether = 4;
@@ -212,7 +212,7 @@ class ColumnReduce {
     });
   }
 
-  // The running values of all reductions after the elements at `index`.
+  // The accumulators of all reductions after the elements at `index`.
   std::vector<ScalarValue> Next(ElementEmitter& emitter, const ElementIndex& index,
                                 const std::vector<ScalarValue>& running) {
     std::vector<ScalarValue> next;

@@ -132,7 +132,7 @@ class RowEmitter {
   llvm::Value* at_ = nullptr;
   llvm::Value* place_ = nullptr;
   int odd_ = 0;
-  // Running values of the tile that is being written, one room each of all reductions' values.
+  // Accumulators of the tile that is being written, one room each of all reductions' values.
   struct Tile {
     std::vector<RunningReduction> running;
     std::vector<llvm::Value*> rooms;

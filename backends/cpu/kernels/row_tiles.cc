@@ -11,7 +11,7 @@
 namespace hlokit {
 namespace {
 
-// Rows reduced while a vector of running values is in a register, and how far ahead of them rows
+// Rows reduced while a vector of accumulators is in a register, and how far ahead of them rows
 // are asked for: what the processor sees by itself of pieces that lie apart comes too late.
 constexpr int64_t kRowsTogether = 4, kRowsAhead = 4;
 // Instructions that are not worth being written twice.

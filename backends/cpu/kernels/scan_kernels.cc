@@ -16,11 +16,11 @@
 namespace hlokit {
 namespace {
 
-// So many running values hide how long one step of one of them takes.
+// So many accumulators hide how long one step of one of them takes.
 constexpr int64_t kLanes = 8;
 // Shorter rows are not worth two passes.
 constexpr int64_t kLongRow = 512;
-// Running values in lanes where neighbours in memory belong to different rows.
+// Accumulators in lanes where neighbours in memory belong to different rows.
 constexpr int64_t kTile = 256;
 
 struct ScanForm {
@@ -183,7 +183,7 @@ class ScanEmitter {
     });
   }
 
-  // Memory on the stack for a tile of each running value.
+  // Memory on the stack for a tile of each accumulator.
   Values Room(const Values& like) {
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();

@@ -54,6 +54,10 @@ struct OpFacts {
 
 const OpFacts& Facts(Opcode opcode);
 
+// Whether it is async-start, async-update or async-done, whose computation may run on a thread of
+// its own.
+inline bool IsAsync(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls; }
+
 // The two halves of an asynchronous operation, by name: all-gather-done waits for what
 // all-gather-start begins, send-done for what send does. Nothing for other opcodes.
 std::optional<Opcode> DoneOf(Opcode start);

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "ir/op_facts.h"
 #include "printer/attribute_text_internal.h"
 #include "printer/printer.h"
 #include "printer/writer_internal.h"
@@ -23,8 +24,6 @@ constexpr int64_t kMaxElements = 10;
 constexpr int kDeepestBody = 64;
 // Operands that PrintOptions::compact_operands leaves.
 constexpr int64_t kMaxCompact = 4;
-
-bool IsAsync(Opcode opcode) { return Info(opcode).calls == CallForm::kAsyncCalls; }
 
 // "-start", "-update" or "-done".
 absl::string_view AsyncSuffix(Opcode opcode) { return Text(opcode).substr(sizeof("async") - 1); }

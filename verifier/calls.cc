@@ -1,16 +1,12 @@
 // Fusions and custom calls: aliasing of outputs to operands, layout constraints, fused
 // computations.
 #include "absl/container/flat_hash_map.h"
+#include "ir/op_facts.h"
 #include "ops/dim_lists.h"
 #include "verifier/verifier_internal.h"
 
 namespace hlokit {
 namespace {
-
-bool IsAsync(Opcode opcode) {
-  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
-         opcode == Opcode::kAsyncDone;
-}
 
 absl::string_view ThreadText(const std::string& thread) {
   return thread.empty() ? absl::string_view("main") : absl::string_view(thread);

@@ -218,8 +218,7 @@ class Legalizer {
       if (c->execution_thread() == thread) continue;
       c->set_execution_thread(thread);
       for (Instruction* i : c->Instructions())
-        if (Info(i->opcode()).calls != CallForm::kAsyncCalls)
-          work.insert(work.end(), i->called().begin(), i->called().end());
+        if (!IsAsync(i->opcode())) work.insert(work.end(), i->called().begin(), i->called().end());
     }
   }
 

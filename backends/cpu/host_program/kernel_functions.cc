@@ -214,8 +214,8 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
   return function;
 }
 
-// void range(void** slices, begin, end): what hlokit_parallel_for calls, for kernels of more arrays
-// than the runtime passes on.
+// void range(void** pointers, begin, end): what hlokit_parallel_for calls. Passes `count` pointers
+// on: the slices of a kernel of more arrays than the runtime passes on, or a group's environment.
 llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);

@@ -38,8 +38,12 @@ absl::Status ModuleEmitter::EmitKernelGroup(Frame& f, const Instruction& i,
   LibrarySite site(*this, f, i);
   llvm::Value* env = site.Pointers({f.context(), f.arena(), f.table()});
   const auto grain = static_cast<int64_t>(kChunkWork * static_cast<double>(chunks) / work);
-  site.Call("hlokit_parallel_for", {f.context(), EmitEnvironmentFunction(*body), env,
-                                    b.getInt64(chunks), b.getInt64(std::max<int64_t>(1, grain))});
+  llvm::Function* range = EmitRangeFunction(*body, 3);
+  range->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  range->setLinkage(llvm::GlobalValue::InternalLinkage);  // called here alone
+  range->addFnAttr(llvm::Attribute::NoUnwind);
+  site.Call("hlokit_parallel_for",
+            {f.context(), range, env, b.getInt64(chunks), b.getInt64(std::max<int64_t>(1, grain))});
   return absl::OkStatus();
 }
 
@@ -77,27 +81,6 @@ llvm::Function* ModuleEmitter::EmitGroupFunction(llvm::Module& module, const std
     b.CreateBr(next);
     b.SetInsertPoint(next);
   }
-  b.CreateRetVoid();
-  return function;
-}
-
-// void environment(void** context_arena_table, begin, end): what hlokit_parallel_for calls.
-llvm::Function* ModuleEmitter::EmitEnvironmentFunction(llvm::Function& group) {
-  llvm::LLVMContext& context = group.getContext();
-  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                          group.getName() + "_range", *group.getParent());
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  Builder b(llvm::BasicBlock::Create(context, "entry", function));
-  std::vector<llvm::Value*> arguments;
-  for (unsigned k = 0; k < 3; ++k)
-    arguments.push_back(
-        b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), k)));
-  arguments.push_back(function->getArg(1));
-  arguments.push_back(function->getArg(2));
-  b.CreateCall(&group, arguments);
   b.CreateRetVoid();
   return function;
 }

@@ -5,14 +5,15 @@
 // size. Long computations are cut into functions of kPiece instructions, since LLVM's time grows
 // faster than the function. Instructions without code (tuples, bitcasts, parameters) only name
 // other values' memory.
-#include "analysis/emittable.h"
 #include "backends/cpu/host_program/module_emitter_internal.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "analysis/emittable.h"
 #include "analysis/in_place.h"
 #include "backends/cpu/library_calls/collective_call.h"
+#include "codegen/program.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -25,26 +26,11 @@ constexpr size_t kPiece = 64;
 constexpr int64_t kReplicaOffset = 24;
 constexpr int64_t kPartitionOffset = 28;
 
-bool MakesNoCode(const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kAfterAll:
-    case Opcode::kRecv:      // what comes is taken by recv-done
-    case Opcode::kSendDone:  // nobody waits for the taker
-      return true;
-    default:
-      return IsPassThrough(i);
-  }
-}
-
 }  // namespace
 
 std::vector<Instruction*> WithCode(const Computation& computation) {
   std::vector<Instruction*> order = computation.ScheduleOrPostOrder();
-  std::erase_if(order, [](const Instruction* i) { return MakesNoCode(*i); });
+  std::erase_if(order, [](const Instruction* i) { return OnlyNamesArrays(*i); });
   return order;
 }
 
@@ -203,7 +189,7 @@ absl::Status ModuleEmitter::EmitPlain(Frame& f, const Instruction& i) {
     default:
       break;
   }
-  if (MakesNoCode(i) || NothingToDo(i)) return absl::OkStatus();
+  if (OnlyNamesArrays(i) || NothingToDo(i)) return absl::OkStatus();
   MarkBegin(f, i);
   const bool exchange = options_.exchanges && IsDeviceCommunication(i);
   if (!exchange && !HasLibraryCall(i) && CanEmitKernels(i)) {

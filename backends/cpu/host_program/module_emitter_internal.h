@@ -87,7 +87,6 @@ class ModuleEmitter {
   absl::Status EmitKernelGroup(Frame& f, const Instruction& i, absl::Span<const Kernel> kernels);
   llvm::Function* EmitGroupFunction(llvm::Module& module, const std::string& name,
                                     absl::Span<const GroupMember> members);
-  llvm::Function* EmitEnvironmentFunction(llvm::Function& group);
   llvm::Function* Declare(llvm::Module& module, llvm::Function& function);
 
   // ---- small_instructions.cc: results in registers ----

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/jit/jit.h"
+#include "backends/cpu/jit/compile_function_internal.h"
 #include "codegen/loops.h"
 #include "support/clock.h"
 #include "support/threads.h"
@@ -62,21 +62,7 @@ void EmitChains(llvm::Function& function) {
 }
 
 double FlopsPerSecond(int threads) {
-  const auto target = FindHostTarget();
-  if (!target.ok()) return 0;
-  EmittedModule module;
-  EmittedModule::Part& part = module.parts.emplace_back();
-  part.context = std::make_unique<llvm::LLVMContext>();
-  part.module = std::make_unique<llvm::Module>("roofline", *part.context);
-  part.module->setTargetTriple(target->triple);
-  part.module->setDataLayout(target->data_layout);
-  llvm::Type* pointer = llvm::PointerType::get(*part.context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(*part.context),
-                                       {pointer, pointer, pointer}, false);
-  EmitChains(*llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntrySymbol,
-                                     *part.module));
-  JitStats stats;
-  auto code = CompileToJit(std::move(module), JitOptions(), stats);
+  const auto code = CompileFunction("roofline", EmitChains);
   if (!code.ok()) return 0;
   const double seconds = Fastest(threads, [&](int) {
     float sums[kLanes];

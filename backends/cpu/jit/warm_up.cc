@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "backends/cpu/jit/jit.h"
+#include "backends/cpu/jit/compile_function_internal.h"
 #include "codegen/loops.h"
 #include "codegen/scalars/convert.h"
 #include "codegen/scalars/type.h"
@@ -37,22 +37,8 @@ void EmitSample(llvm::Function& function) {
 }
 
 void CompileSample() {
-  const auto target = FindHostTarget();
-  if (!target.ok()) return;
-  EmittedModule sample;
-  EmittedModule::Part& part = sample.parts.emplace_back();
-  part.context = std::make_unique<llvm::LLVMContext>();
-  part.module = std::make_unique<llvm::Module>("sample", *part.context);
-  part.module->setTargetTriple(target->triple);
-  part.module->setDataLayout(target->data_layout);
-  llvm::Type* pointer = llvm::PointerType::get(*part.context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(*part.context),
-                                       {pointer, pointer, pointer}, false);
-  EmitSample(*llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntrySymbol,
-                                     *part.module));
   // Whatever goes wrong here will be reported where it matters.
-  JitStats stats;
-  CompileToJit(std::move(sample), JitOptions(), stats).status().IgnoreError();
+  CompileFunction("sample", EmitSample).status().IgnoreError();
 }
 
 }  // namespace

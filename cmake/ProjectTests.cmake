@@ -47,6 +47,13 @@ if(TARGET hlokit_fail_call AND TARGET hlo-run)
                        PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
+# Each call of the simulated CUDA driver fails in its turn.
+if(TARGET hlokit_cuda_sim AND TARGET hlo-run)
+  add_test(NAME project.cuda_faults
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/cuda_faults.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.cuda_faults PROPERTIES LABELS exec TIMEOUT 600)
+endif()
+
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cuda/cuda_backend.h"
 #include "backends/reference/reference_backend.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -21,14 +22,17 @@ std::unique_ptr<Backend> MakeCpu(const BackendOptions& options) {
   return options.warm_up ? MakeWarmCpuBackend() : MakeCpuBackend();
 }
 std::unique_ptr<Backend> MakeReference(const BackendOptions&) { return MakeReferenceBackend(); }
+// Their libraries are loaded when something is compiled.
+std::unique_ptr<Backend> MakePtxSim(const BackendOptions&) { return MakePtxSimBackend(); }
+std::unique_ptr<Backend> MakeCuda(const BackendOptions&) { return MakeCudaBackend(); }
 
 constexpr int64_t kHostDevices = 64;  // a thread each, all in the host's memory
 
 const Platform kPlatforms[] = {
     {"cpu", kCpuAliases, kCpuCapabilities, kHostDevices, MakeCpu},
     {"interpreter", kReferenceAliases, kReferenceCapabilities, kHostDevices, MakeReference},
-    {"ptx-sim", {}, {}},
-    {"cuda", kCudaAliases, {}},
+    {"ptx-sim", {}, kCudaCapabilities, kHostDevices, MakePtxSim},
+    {"cuda", kCudaAliases, kCudaCapabilities, kHostDevices, MakeCuda},
 };
 
 std::string NamesText(absl::Span<const absl::string_view> names) {

@@ -152,6 +152,12 @@ Val RoundToSmall(ElementType type, Val x, bool plain_nan = false) {
   return FromBits(Select(Unordered(x, x), bits | 0x400000, result));
 }
 
+// Whether arithmetic of the module's target gives NaNs with all bits set, 0x7fffffff, as NVIDIA's
+// GPUs do: to such a NaN nothing may be added.
+bool MakesFullNaNs(const llvm::IRBuilderBase& b) {
+  return llvm::StringRef(b.GetInsertBlock()->getModule()->getTargetTriple()).starts_with("nvptx");
+}
+
 }  // namespace
 
 Val DecodeFloat(ElementType type, Val pattern) {
@@ -200,6 +206,7 @@ Val RoundFloat(ElementType type, Val x) {
 }
 
 Val RoundOwnResult(ElementType type, Val x) {
+  if (MakesFullNaNs(x.builder())) return RoundFloat(type, x);
   if (type == ElementType::kF16 || type == ElementType::kF8E8M0FNU) return RoundFloat(type, x);
   if (type != ElementType::kBF16) return RoundToSmall(type, x, /*plain_nan=*/true);
   // No carry leaves the low half of a NaN, which is zero.

@@ -15,7 +15,7 @@ Val EncodeFloat(ElementType type, Val value);
 // says.
 Val RoundFloat(ElementType type, Val x);
 // The same for what one arithmetic operation made of values of `type`: a NaN then has no more bits
-// than the type keeps.
+// than the type keeps, other than on GPUs.
 Val RoundOwnResult(ElementType type, Val x);
 // The pattern in f8e5m2, the upper half of f16, of a half rounded to it.
 Val RoundHalfToF8(Val half);

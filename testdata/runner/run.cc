@@ -23,7 +23,7 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kPlatforms[] = {"interpreter", "cpu"};
+constexpr absl::string_view kPlatforms[] = {"interpreter", "cpu", "ptx-sim"};
 constexpr int kSeconds = 120;  // for one command
 
 // A folder that goes away with the object.

@@ -106,7 +106,7 @@ void AddLimitFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddCompileFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--platform,--device-type", o.platform, "cpu or interpreter")->type_name("NAME");
+  app.add_option("--platform,--device-type", o.platform, "cpu, interpreter, ptx-sim or cuda")->type_name("NAME");
   AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run instead of the platform's pipeline")
       ->type_name("A,B");

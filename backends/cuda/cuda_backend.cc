@@ -1,0 +1,147 @@
+// Compilation for GPUs: passes, buffers, steps, kernels, PTX, loading.
+#include "backends/cuda/cuda_backend.h"
+
+#include "absl/strings/str_cat.h"
+#include "analysis/emittable.h"
+#include "backends/cuda/cuda_executable.h"
+#include "backends/cuda/ptx_code.h"
+#include "ops/infer/dynamic_dimensions.h"
+#include "passes/layouts/boundary_layouts.h"
+#include "passes/manager.h"
+#include "passes/pipelines.h"
+#include "support/clock.h"
+#include "support/diagnostics.h"
+#include "support/file.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+// The pipeline whose fusions these kernels compute: elements, not the tiles of the pipeline "gpu".
+constexpr absl::string_view kPipeline = "cpu";
+
+absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
+  PassOptions pass_options;
+  pass_options.verify_each = options.verify_each;
+  // A scheduled module has been through a compiler's passes already.
+  const bool is_scheduled = module.header().is_scheduled;
+  if (options.which_passes == CompileOptions::Passes::kListed) {
+    if (!is_scheduled) RETURN_IF_ERROR(RunPasses(module, kRoundedReductionPasses));
+    return RunPasses(module, options.passes, pass_options);
+  }
+  if (is_scheduled) return absl::OkStatus();
+  if (options.which_passes == CompileOptions::Passes::kNone)
+    return RunPasses(module, kRoundedReductionPasses);
+  ASSIGN_OR_RETURN(const absl::string_view spec, PipelineSpec(kPipeline));
+  return RunPasses(module, spec, pass_options);
+}
+
+const Instruction* FindDynamic(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->shape().HasDynamicDims()) return i;
+  return nullptr;
+}
+
+// Dynamic dimensions lie at their bounds; their sizes are arguments and results of their own.
+absl::Status RemoveDynamic(Module& module, DynamicEntry& entry) {
+  DeclareDynamicDimensions(module);
+  if (FindDynamic(module) == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(entry, TakeDynamicEntry(module));
+  const Instruction* const i = FindDynamic(module);
+  if (i == nullptr) return absl::OkStatus();
+  return WithPlace(Unimplemented("dynamic dimensions have no code on GPUs (%", i->name(), ": ",
+                                 Text(i->shape()), "); --platform=interpreter runs them"),
+                   i->place());
+}
+
+absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& dynamic) {
+  RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
+  RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
+  RETURN_IF_ERROR(RunChosenPasses(module, options));
+  return RunPasses(module, kLegalizationPasses);
+}
+
+StepKind KindOf(const Instruction& i) {
+  return CanEmitKernels(i) ? StepKind::kKernel : StepKind::kHost;
+}
+
+// Steps and PTX of a module that has been lowered.
+absl::Status Generate(const GpuArch& arch, CudaExecutable::Parts& parts) {
+  ASSIGN_OR_RETURN(parts.buffers, BufferAssignment::Make(*parts.module));
+  parts.stats.temporary_bytes = parts.buffers.arena_size();
+  parts.program = MakeProgram(*parts.module, parts.buffers, KindOf);
+  llvm::LLVMContext context;
+  llvm::Module code("hlokit", context);
+  SetPtxTarget(code);
+  ASSIGN_OR_RETURN(parts.kernels, EmitGpuKernels(parts.program, code));
+  ASSIGN_OR_RETURN(parts.ptx, CompileToPtx(code, arch, parts.options.opt_level));
+  parts.stats.code_bytes = static_cast<int64_t>(parts.ptx.size());
+  for (const StepSequence& sequence : parts.program.sequences)
+    for (const Step& step : sequence.steps)
+      if (step.kind == StepKind::kHost)
+        parts.stats.fallbacks.push_back({step.instruction->name(),
+                                         std::string(Text(step.instruction->opcode())),
+                                         "computed on the host"});
+  if (parts.options.dump_to.empty()) return absl::OkStatus();
+  return AtomicWriteFile(absl::StrCat(parts.options.dump_to, "/module.ptx"), parts.ptx);
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(absl::string_view name, CudaDriver::Library library)
+      : name_(name), library_(library) {}
+  absl::string_view name() const override { return name_; }
+  const Capabilities& capabilities() const override { return kCudaCapabilities; }
+  Device& device(int64_t) override { return host_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<Module> module,
+                                                      const CompileOptions& options) override {
+    ASSIGN_OR_RETURN(const CudaDriver* const driver, CudaDriver::Load(library_));
+    ASSIGN_OR_RETURN(const int number, driver->ArchOf(0));
+    ASSIGN_OR_RETURN(const GpuArch arch, GpuArchOfDevice(number));
+    auto parts = std::make_unique<CudaExecutable::Parts>();
+    parts->options = options;
+    parts->module = std::move(module);
+    const double start = SteadySeconds();
+    RETURN_IF_ERROR(Lower(*parts->module, options, parts->dynamic));
+    parts->stats.passes_s = SteadySeconds() - start;
+    parts->stats.phases.push_back({"passes", parts->stats.passes_s});
+    ASSIGN_OR_RETURN(parts->devices, DevicesOf(*parts->module, options));
+    RETURN_IF_ERROR(Generate(arch, *parts));
+    const double generated = SteadySeconds();
+    parts->stats.codegen_s = generated - start - parts->stats.passes_s;
+    parts->stats.phases.push_back({"PTX", parts->stats.codegen_s});
+    auto executable = std::make_unique<CudaExecutable>(*driver, std::move(parts));
+    RETURN_IF_ERROR(executable->Load());
+    return executable;
+  }
+
+ private:
+  const absl::string_view name_;
+  const CudaDriver::Library library_;
+  HostDevice host_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeCudaBackend() {
+  return std::make_unique<CudaBackend>("cuda", CudaDriver::Library::kNvidia);
+}
+std::unique_ptr<Backend> MakePtxSimBackend() {
+  return std::make_unique<CudaBackend>("ptx-sim", CudaDriver::Library::kSimulator);
+}
+
+absl::StatusOr<std::string> PtxOfModule(std::unique_ptr<Module> module, absl::string_view arch_name,
+                                        const CompileOptions& options) {
+  ASSIGN_OR_RETURN(const GpuArch arch, GpuArchNamed(arch_name));
+  CudaExecutable::Parts parts;
+  parts.options = options;
+  parts.module = std::move(module);
+  RETURN_IF_ERROR(Lower(*parts.module, options, parts.dynamic));
+  RETURN_IF_ERROR(Generate(arch, parts));
+  return std::move(parts.ptx);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,148 @@
+// Kernels by the scalar strategies of codegen/, one unit a thread:
+//
+//   kernel_3_add(x, y, r):  unit = block * 256 + thread;  if (unit < units) r[unit] = x[unit] + ...
+//
+// Neighbouring threads compute neighbouring elements, so that a warp's loads and stores meet in few
+// sectors of memory.
+#include "backends/cuda/gpu_kernels.h"
+
+#include "absl/strings/ascii.h"
+#include "backends/cuda/ptx_code.h"
+#include "codegen/kernel_strategies.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "support/diagnostics.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr TargetInfo kTarget = {.index_bits = 64, .copy_bytes = 16};
+constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
+                                          {"update in place", AddUpdateKernels},
+                                          {"concatenate", AddConcatenateKernels},
+                                          {"elements", AddElementKernels}};
+
+// The step's arrays as the parameters of its kernels.
+class Parameters final : public KernelArrays {
+ public:
+  Parameters(const Step& step, llvm::Function& function) : step_(step), function_(function) {
+    unsigned next = 0;
+    for (const std::vector<Slice>* slices : {&step.operands, &step.results})
+      for (const Slice& slice : *slices)
+        numbers_.push_back(slice.kind == Slice::Kind::kNone ? -1 : static_cast<int>(next++));
+  }
+  // Kernels take arrays, so an operand has one leaf.
+  ArrayRef operand(int64_t o) override {
+    const Slice::Kind kind = step_.operands[o].kind;
+    return {At(o), step_.instruction->operand(o)->shape(),
+            kind == Slice::Kind::kParameter || kind == Slice::Kind::kConstant};
+  }
+  ArrayRef result(int64_t leaf) override {
+    const auto first = static_cast<int64_t>(step_.operands.size());
+    return {At(first + leaf), *Leaves(step_.instruction->shape())[leaf].shape};
+  }
+
+ private:
+  llvm::Value* At(int64_t k) const {
+    if (numbers_[k] >= 0) return function_.getArg(static_cast<unsigned>(numbers_[k]));
+    return llvm::ConstantPointerNull::get(llvm::PointerType::get(function_.getContext(), 0));
+  }
+
+  const Step& step_;
+  llvm::Function& function_;
+  std::vector<int> numbers_;  // of parameters; -1: an array without elements
+};
+
+int64_t ArrayCount(const Step& step) {
+  int64_t count = 0;
+  for (const std::vector<Slice>* slices : {&step.operands, &step.results})
+    for (const Slice& slice : *slices) count += slice.kind != Slice::Kind::kNone ? 1 : 0;
+  return count;
+}
+
+// Names in PTX are letters, digits, `_` and `$`.
+std::string KernelName(size_t number, const Instruction& i) {
+  std::string name = absl::StrCat("kernel_", number, "_", i.name());
+  for (char& c : name)
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int64_t arrays) {
+  llvm::LLVMContext& context = module.getContext();
+  const std::vector<llvm::Type*> types(static_cast<size_t>(arrays),
+                                       llvm::PointerType::get(context, 0));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
+  auto* kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  kernel->addFnAttr(llvm::Attribute::NoUnwind);
+  const auto annotate = [&](const char* what, int value) {
+    llvm::Metadata* const row[] = {
+        llvm::ValueAsMetadata::get(kernel), llvm::MDString::get(context, what),
+        llvm::ConstantAsMetadata::get(
+            llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)))};
+    module.getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context, row));
+  };
+  annotate("kernel", 1);
+  annotate("maxntidx", kBlockThreads);
+  return kernel;
+}
+
+// block * 256 + thread, in the kernel's index type.
+llvm::Value* ThreadNumber(Builder& b) {
+  llvm::Value* const block = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {});
+  llvm::Value* const thread = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
+  llvm::Value* const base =
+      b.CreateNSWMul(b.CreateZExt(block, b.getInt64Ty()), b.getInt64(kBlockThreads));
+  return b.CreateNSWAdd(base, b.CreateZExt(thread, b.getInt64Ty()));
+}
+
+const Instruction* EmitKernel(llvm::Module& module, const std::string& name, const Step& step,
+                              const Kernel& kernel) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Function* const function = DeclareKernel(module, name, ArrayCount(step));
+  Builder b(llvm::BasicBlock::Create(context, "entry", function));
+  b.set_index_bits(kernel.index_bits);
+  Parameters arrays(step, *function);
+  llvm::Value* const number = ThreadNumber(b);
+  EmitIf(b, b.CreateICmpULT(number, b.getInt64(static_cast<uint64_t>(kernel.units))), [&] {
+    llvm::Value* const unit = b.CreateTrunc(number, b.IndexType());
+    kernel.emit(b, arrays, unit, b.CreateNSWAdd(unit, b.Index(1)));
+  });
+  b.CreateRetVoid();
+  return arrays.unsupported;
+}
+
+absl::Status EmitStep(llvm::Module& module, const Step& step, size_t& next, GpuKernels& out) {
+  const Instruction& i = *step.instruction;
+  const auto in_place = [&](int64_t o, int64_t leaf) {
+    return step.operands[o] == step.results[leaf];
+  };
+  std::vector<GpuLaunch>& launches = out.launches[&step];
+  for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, kStrategies)) {
+    if (kernel.units == 0) continue;
+    GpuLaunch& launch = launches.emplace_back(KernelName(next++, i), kernel.units);
+    const Instruction* const unsupported = EmitKernel(module, launch.kernel, step, kernel);
+    if (unsupported != nullptr)
+      return WithPlace(
+          Unimplemented(Text(unsupported->opcode()), " of ", Text(unsupported->operand(0)->shape()),
+                        " has no code on GPUs (instruction %", unsupported->name(), ")"),
+          i.place());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, llvm::Module& module) {
+  GpuKernels out;
+  size_t next = 0;
+  for (const StepSequence& sequence : program.sequences)
+    for (const Step& step : sequence.steps)
+      if (step.kind == StepKind::kKernel) RETURN_IF_ERROR(EmitStep(module, step, next, out));
+  return out;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,55 @@
+// The part of the CUDA driver's C interface that hlokit calls and that its simulator implements,
+// declared here so that no CUDA header is needed. Names, values and meanings are those of NVIDIA's
+// "CUDA Driver API" reference; handles are opaque.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hlokit::cuda {
+
+using Device = int;
+using DeviceAddress = uint64_t;
+using Context = struct ContextHandle*;
+using Module = struct ModuleHandle*;
+using Function = struct FunctionHandle*;
+using Stream = struct StreamHandle*;
+using Event = struct EventHandle*;
+
+// CUresult.
+using Result = int;
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kInvalidValue = 1;
+inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kNotInitialized = 3;
+inline constexpr Result kNoDevice = 100;
+inline constexpr Result kInvalidDevice = 101;
+inline constexpr Result kInvalidContext = 201;
+inline constexpr Result kInvalidPtx = 218;
+inline constexpr Result kInvalidHandle = 400;
+inline constexpr Result kNotFound = 500;
+inline constexpr Result kIllegalAddress = 700;
+inline constexpr Result kLaunchFailed = 719;
+inline constexpr Result kNotSupported = 801;
+inline constexpr Result kUnknown = 999;
+
+// CUdevice_attribute.
+inline constexpr int kMaxThreadsPerBlock = 1;
+inline constexpr int kMaxSharedMemoryPerBlock = 8;
+inline constexpr int kWarpSize = 10;
+inline constexpr int kMultiprocessorCount = 16;
+inline constexpr int kComputeCapabilityMajor = 75;
+inline constexpr int kComputeCapabilityMinor = 76;
+
+// CUjit_option.
+inline constexpr int kJitErrorLogBuffer = 5;
+inline constexpr int kJitErrorLogBufferBytes = 6;
+
+extern "C" {
+#define HLOKIT_CUDA_FUNCTION(name, parameters) Result name parameters;
+#include "cuda_api/functions.def"
+#undef HLOKIT_CUDA_FUNCTION
+}
+
+}  // namespace hlokit::cuda
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,527 @@
+// libhlokit_cuda_sim.so: the CUDA driver's functions over the simulator. A program that loads
+// libcuda.so.1 may load this library in its place.
+//
+// Every device has one context (its primary one) and memory of its own. Work is done when it is
+// issued, in the calling thread, so streams and events only keep order and time. Addresses are
+// valid on the device that allocated them. After a kernel's fault a context gives the same error
+// for all further work, as a GPU's does.
+//
+// Environment: HLOKIT_CUDA_SIM_DEVICES (number, 64), HLOKIT_CUDA_SIM_ARCH (sm_90a),
+// HLOKIT_CUDA_SIM_MEMORY (bytes of a device; the machine's), HLOKIT_CUDA_SIM_THREADS (of the host;
+// one a core), HLOKIT_CUDA_SIM_CHECK=1 (kernels that read bytes which nothing wrote are stopped),
+// HLOKIT_CUDA_SIM_FAIL=N or N:CODE (the N-th call fails: tests of error paths).
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "cuda_api/cuda_api.h"
+#include "ptxsim/decode.h"
+#include "ptxsim/driver/sim_extensions.h"
+#include "ptxsim/launch.h"
+#include "ptxsim/memory.h"
+#include "ptxsim/parser.h"
+#include "support/status.h"
+
+namespace hlokit::cuda {
+
+struct ContextHandle {
+  Device device = 0;
+  std::mutex mutex;
+  ptx::Memory memory;
+  std::map<DeviceAddress, size_t> allocations;
+  size_t allocated = 0;
+  ModuleHandle* variables_of = nullptr;  // whose variables lie in memory
+  Result fault = kSuccess;               // of an earlier kernel: the context is lost
+};
+
+struct ModuleHandle {
+  ContextHandle* context = nullptr;
+  std::shared_ptr<const SourceFile> source;
+  std::shared_ptr<const ptx::Module> module;
+  std::map<std::string, std::unique_ptr<FunctionHandle>> functions;
+};
+
+struct FunctionHandle {
+  ModuleHandle* module = nullptr;
+  std::unique_ptr<ptx::Program> program;
+};
+
+struct StreamHandle {};
+
+struct EventHandle {
+  std::chrono::steady_clock::time_point time;
+};
+
+namespace {
+
+int64_t NumberOf(const char* variable, int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  int64_t number = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &number) && number > 0 ? number : otherwise;
+}
+
+// What one process simulates.
+class Machine {
+ public:
+  static Machine& Get() {
+    static Machine* const machine = new Machine();
+    return *machine;
+  }
+
+  int device_count() const { return device_count_; }
+  size_t memory_bytes() const { return memory_bytes_; }
+  // sm_90a: 90.
+  int arch() const { return arch_; }
+  int threads() const { return threads_; }
+  void set_threads(int threads) { threads_ = threads; }
+  bool checks() const { return checks_; }
+  bool initialized = false;
+
+  ContextHandle* ContextOf(Device device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<ContextHandle>& context = contexts_[device];
+    if (context == nullptr) {
+      context = std::make_unique<ContextHandle>();
+      context->device = device;
+    }
+    return context.get();
+  }
+
+  // Whether this call is the one that HLOKIT_CUDA_SIM_FAIL wants to fail.
+  bool FailsNow() {
+    if (fail_at_ == 0) return false;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return ++calls_ == fail_at_;
+  }
+  Result fail_code() const { return fail_code_; }
+
+ private:
+  Machine() {
+    device_count_ = static_cast<int>(NumberOf("HLOKIT_CUDA_SIM_DEVICES", 64));
+    const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    memory_bytes_ = static_cast<size_t>(NumberOf("HLOKIT_CUDA_SIM_MEMORY", machine));
+    const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+    threads_ = static_cast<int>(NumberOf("HLOKIT_CUDA_SIM_THREADS", cores));
+    checks_ = NumberOf("HLOKIT_CUDA_SIM_CHECK", 0) > 0;
+    if (const char* arch = std::getenv("HLOKIT_CUDA_SIM_ARCH");
+        arch != nullptr && std::strncmp(arch, "sm_", 3) == 0 && std::atoi(arch + 3) > 0)
+      arch_ = std::atoi(arch + 3);
+    if (const char* fail = std::getenv("HLOKIT_CUDA_SIM_FAIL"); fail != nullptr) {
+      fail_at_ = std::atoll(fail);
+      if (const char* code = std::strchr(fail, ':')) fail_code_ = std::atoi(code + 1);
+    }
+  }
+
+  int device_count_ = 0, arch_ = 90, threads_ = 1;
+  size_t memory_bytes_ = 0;
+  bool checks_ = false;
+  int64_t fail_at_ = 0, calls_ = 0;
+  Result fail_code_ = kUnknown;
+  std::mutex mutex_;
+  std::map<Device, std::unique_ptr<ContextHandle>> contexts_;
+};
+
+thread_local ContextHandle* current = nullptr;
+thread_local std::string last_error;
+
+Result Fail(Result code, std::string what) {
+  last_error = std::move(what);
+  return code;
+}
+
+// At the start of each function: what the environment wants to fail, and calls before cuInit.
+Result Enter(bool needs_init = true) {
+  Machine& machine = Machine::Get();
+  last_error.clear();
+  if (machine.FailsNow()) return Fail(machine.fail_code(), "failed as HLOKIT_CUDA_SIM_FAIL asks");
+  return needs_init && !machine.initialized ? kNotInitialized : kSuccess;
+}
+
+// The same for functions of the current context.
+Result EnterContext() {
+  if (const Result entered = Enter(); entered != kSuccess) return entered;
+  if (current == nullptr) return kInvalidContext;
+  return current->fault;
+}
+
+#define RETURN_UNLESS(entered) \
+  if (const Result result_ = (entered); result_ != kSuccess) return result_
+
+bool IsDevice(Device device) { return device >= 0 && device < Machine::Get().device_count(); }
+
+// The bytes behind a device's address; null where they are not inside one allocation.
+std::byte* HostBytes(DeviceAddress address, size_t bytes) {
+  return current->memory.Host(address, static_cast<int64_t>(bytes));
+}
+
+std::string RangeText(DeviceAddress address, size_t bytes) {
+  return absl::StrCat(bytes, " bytes at 0x", absl::Hex(address),
+                      " do not lie in one allocation of device ", current->device);
+}
+
+// Puts the log where the caller's options want it.
+void WriteLog(const std::string& log, unsigned count, const int* options, void** values) {
+  char* buffer = nullptr;
+  size_t size = 0;
+  for (unsigned k = 0; k < count; ++k) {
+    if (options[k] == kJitErrorLogBuffer) buffer = static_cast<char*>(values[k]);
+    if (options[k] == kJitErrorLogBufferBytes) size = reinterpret_cast<size_t>(values[k]);
+  }
+  if (buffer != nullptr && size > 0) std::snprintf(buffer, size, "%s", log.c_str());
+}
+
+struct ErrorRow {
+  Result code;
+  const char *name, *text;
+};
+constexpr ErrorRow kErrors[] = {
+    {kSuccess, "CUDA_SUCCESS", "no error"},
+    {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {kNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {kInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {kNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {kUnknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+const ErrorRow* RowOf(Result code) {
+  for (const ErrorRow& row : kErrors)
+    if (row.code == code) return &row;
+  return nullptr;
+}
+
+// The kernel's parameters as one block of memory.
+std::vector<std::byte> ParameterBlock(const ptx::Program& program, void** parameters) {
+  std::vector<std::byte> block(static_cast<size_t>(program.parameter_bytes));
+  for (size_t k = 0; k < program.parameters.size(); ++k)
+    std::memcpy(block.data() + program.parameters[k].offset, parameters[k],
+                static_cast<size_t>(program.parameters[k].size));
+  return block;
+}
+
+Result RunKernel(FunctionHandle& function, const ptx::LaunchOptions& options, void** parameters) {
+  ContextHandle& context = *function.module->context;
+  const std::lock_guard<std::mutex> lock(context.mutex);
+  const ptx::Program& program = *function.program;
+  if (!program.globals.empty() && context.variables_of != function.module) {
+    if (absl::Status loaded = LoadVariables(program, context.memory); !loaded.ok())
+      return Fail(kOutOfMemory, std::string(loaded.message()));
+    context.variables_of = function.module;
+  }
+  ptx::LaunchStats stats;
+  const absl::Status status =
+      ptx::Launch(program, context.memory, ParameterBlock(program, parameters), options, stats);
+  std::fputs(stats.output.c_str(), stdout);
+  if (status.ok()) return kSuccess;
+  if (absl::IsInvalidArgument(status)) return Fail(kInvalidValue, std::string(status.message()));
+  context.fault = kLaunchFailed;
+  return Fail(kLaunchFailed, RenderStatus(status, *function.module->source));
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* hlokitSimLastError() { return last_error.c_str(); }
+void hlokitSimSetThreads(int threads) {
+  if (threads > 0) Machine::Get().set_threads(threads);
+}
+
+Result cuInit(unsigned flags) {
+  RETURN_UNLESS(Enter(/*needs_init=*/false));
+  if (flags != 0) return kInvalidValue;
+  Machine::Get().initialized = true;
+  return kSuccess;
+}
+
+Result cuDriverGetVersion(int* version) {
+  RETURN_UNLESS(Enter(/*needs_init=*/false));
+  if (version == nullptr) return kInvalidValue;
+  *version = 12080;
+  return kSuccess;
+}
+
+Result cuGetErrorName(Result error, const char** text) {
+  const ErrorRow* const row = RowOf(error);
+  *text = row != nullptr ? row->name : nullptr;
+  return row != nullptr ? kSuccess : kInvalidValue;
+}
+
+Result cuGetErrorString(Result error, const char** text) {
+  const ErrorRow* const row = RowOf(error);
+  *text = row != nullptr ? row->text : nullptr;
+  return row != nullptr ? kSuccess : kInvalidValue;
+}
+
+Result cuDeviceGetCount(int* count) {
+  RETURN_UNLESS(Enter());
+  *count = Machine::Get().device_count();
+  return kSuccess;
+}
+
+Result cuDeviceGet(Device* device, int ordinal) {
+  RETURN_UNLESS(Enter());
+  if (!IsDevice(ordinal)) return kInvalidDevice;
+  *device = ordinal;
+  return kSuccess;
+}
+
+Result cuDeviceGetName(char* name, int bytes, Device device) {
+  RETURN_UNLESS(Enter());
+  if (!IsDevice(device)) return kInvalidDevice;
+  if (bytes <= 0) return kInvalidValue;
+  std::snprintf(name, static_cast<size_t>(bytes), "hlokit simulated GPU, sm_%d",
+                Machine::Get().arch());
+  return kSuccess;
+}
+
+Result cuDeviceTotalMem_v2(size_t* bytes, Device device) {
+  RETURN_UNLESS(Enter());
+  if (!IsDevice(device)) return kInvalidDevice;
+  *bytes = Machine::Get().memory_bytes();
+  return kSuccess;
+}
+
+Result cuDeviceGetAttribute(int* value, int attribute, Device device) {
+  RETURN_UNLESS(Enter());
+  if (!IsDevice(device)) return kInvalidDevice;
+  const std::map<int, int> values = {{kMaxThreadsPerBlock, 1024},
+                                     {kMaxSharedMemoryPerBlock, 48 << 10},
+                                     {kWarpSize, ptx::kLanes},
+                                     {kMultiprocessorCount, 132},
+                                     {kComputeCapabilityMajor, Machine::Get().arch() / 10},
+                                     {kComputeCapabilityMinor, Machine::Get().arch() % 10}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return kInvalidValue;
+  *value = found->second;
+  return kSuccess;
+}
+
+Result cuDevicePrimaryCtxRetain(Context* context, Device device) {
+  RETURN_UNLESS(Enter());
+  if (!IsDevice(device)) return kInvalidDevice;
+  *context = Machine::Get().ContextOf(device);
+  return kSuccess;
+}
+
+// The context stays: another may hold it, and it is cheap.
+Result cuDevicePrimaryCtxRelease_v2(Device device) {
+  RETURN_UNLESS(Enter());
+  return IsDevice(device) ? kSuccess : kInvalidDevice;
+}
+
+Result cuCtxSetCurrent(Context context) {
+  RETURN_UNLESS(Enter());
+  current = context;
+  return kSuccess;
+}
+
+Result cuCtxGetCurrent(Context* context) {
+  RETURN_UNLESS(Enter());
+  *context = current;
+  return kSuccess;
+}
+
+Result cuCtxSynchronize() { return EnterContext(); }
+
+Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int* options,
+                          void** values) {
+  RETURN_UNLESS(EnterContext());
+  auto source = std::make_shared<const SourceFile>("module.ptx",
+                                                   std::string(static_cast<const char*>(image)));
+  Diagnostics diagnostics;
+  std::unique_ptr<ptx::Module> parsed = ptx::ParseModule(source, diagnostics);
+  if (parsed == nullptr) {
+    WriteLog(diagnostics.Render(*source), count, options, values);
+    return Fail(kInvalidPtx, diagnostics.Render(*source));
+  }
+  auto made = std::make_unique<ModuleHandle>();
+  made->context = current;
+  made->source = std::move(source);
+  made->module = std::move(parsed);
+  *module = made.release();
+  return kSuccess;
+}
+
+Result cuModuleUnload(Module module) {
+  const Result entered = Enter();
+  if (module == nullptr) return kInvalidHandle;
+  if (module->context->variables_of == module) module->context->variables_of = nullptr;
+  delete module;
+  return entered;
+}
+
+Result cuModuleGetFunction(Function* function, Module module, const char* name) {
+  RETURN_UNLESS(EnterContext());
+  if (module == nullptr) return kInvalidHandle;
+  std::unique_ptr<FunctionHandle>& made = module->functions[name];
+  if (made == nullptr) {
+    const ptx::Function* const kernel = module->module->FindFunction(name);
+    if (kernel == nullptr || !kernel->is_entry) {
+      module->functions.erase(name);
+      return Fail(kNotFound, absl::StrCat("no kernel ", name));
+    }
+    Diagnostics diagnostics;
+    std::unique_ptr<ptx::Program> program = ptx::DecodeKernel(module->module, *kernel, diagnostics);
+    if (program == nullptr) {
+      module->functions.erase(name);
+      return Fail(kInvalidPtx, diagnostics.Render(*module->source));
+    }
+    made = std::make_unique<FunctionHandle>();
+    made->module = module;
+    made->program = std::move(program);
+  }
+  *function = made.get();
+  return kSuccess;
+}
+
+Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+  RETURN_UNLESS(EnterContext());
+  const std::lock_guard<std::mutex> lock(current->mutex);
+  *total_bytes = Machine::Get().memory_bytes();
+  *free_bytes = *total_bytes - current->allocated;
+  return kSuccess;
+}
+
+Result cuMemAlloc_v2(DeviceAddress* address, size_t bytes) {
+  RETURN_UNLESS(EnterContext());
+  if (bytes == 0) return kInvalidValue;
+  Machine& machine = Machine::Get();
+  const std::lock_guard<std::mutex> lock(current->mutex);
+  if (bytes > machine.memory_bytes() - current->allocated) return kOutOfMemory;
+  const absl::StatusOr<uint64_t> made = current->memory.Allocate(
+      static_cast<int64_t>(bytes), "device memory", /*is_written=*/!machine.checks());
+  if (!made.ok()) return Fail(kOutOfMemory, std::string(made.status().message()));
+  current->allocations[*made] = bytes;
+  current->allocated += bytes;
+  *address = *made;
+  return kSuccess;
+}
+
+// Frees even where the call is made to fail: the caller has no second chance.
+Result cuMemFree_v2(DeviceAddress address) {
+  const Result entered = Enter();
+  if (current == nullptr) return kInvalidContext;
+  const std::lock_guard<std::mutex> lock(current->mutex);
+  const auto found = current->allocations.find(address);
+  if (found == current->allocations.end()) return kInvalidValue;
+  current->memory.Free(address);
+  current->allocated -= found->second;
+  current->allocations.erase(found);
+  return entered;
+}
+
+Result cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, size_t bytes, Stream) {
+  RETURN_UNLESS(EnterContext());
+  if (bytes == 0) return kSuccess;
+  std::byte* const memory = HostBytes(to, bytes);
+  if (memory == nullptr) return Fail(kInvalidValue, RangeText(to, bytes));
+  std::memcpy(memory, from, bytes);
+  current->memory.MarkWritten(to, static_cast<int64_t>(bytes));
+  return kSuccess;
+}
+
+Result cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, size_t bytes, Stream) {
+  RETURN_UNLESS(EnterContext());
+  if (bytes == 0) return kSuccess;
+  const std::byte* const memory = HostBytes(from, bytes);
+  if (memory == nullptr) return Fail(kInvalidValue, RangeText(from, bytes));
+  std::memcpy(to, memory, bytes);
+  return kSuccess;
+}
+
+Result cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, size_t bytes, Stream) {
+  RETURN_UNLESS(EnterContext());
+  if (bytes == 0) return kSuccess;
+  std::byte* const target = HostBytes(to, bytes);
+  const std::byte* const source = HostBytes(from, bytes);
+  if (target == nullptr) return Fail(kInvalidValue, RangeText(to, bytes));
+  if (source == nullptr) return Fail(kInvalidValue, RangeText(from, bytes));
+  std::memmove(target, source, bytes);
+  current->memory.MarkWritten(to, static_cast<int64_t>(bytes));
+  return kSuccess;
+}
+
+Result cuStreamCreate(Stream* stream, unsigned) {
+  RETURN_UNLESS(EnterContext());
+  *stream = new StreamHandle();
+  return kSuccess;
+}
+
+Result cuStreamDestroy_v2(Stream stream) {
+  const Result entered = Enter();
+  delete stream;
+  return entered;
+}
+
+Result cuStreamSynchronize(Stream) { return EnterContext(); }
+
+Result cuEventCreate(Event* event, unsigned) {
+  RETURN_UNLESS(EnterContext());
+  *event = new EventHandle();
+  return kSuccess;
+}
+
+Result cuEventDestroy_v2(Event event) {
+  const Result entered = Enter();
+  delete event;
+  return entered;
+}
+
+Result cuEventRecord(Event event, Stream) {
+  RETURN_UNLESS(EnterContext());
+  if (event == nullptr) return kInvalidHandle;
+  event->time = std::chrono::steady_clock::now();
+  return kSuccess;
+}
+
+Result cuEventSynchronize(Event event) {
+  RETURN_UNLESS(EnterContext());
+  return event == nullptr ? kInvalidHandle : kSuccess;
+}
+
+Result cuEventElapsedTime(float* milliseconds, Event start, Event end) {
+  RETURN_UNLESS(EnterContext());
+  if (start == nullptr || end == nullptr) return kInvalidHandle;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  return kSuccess;
+}
+
+Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                      Stream, void** parameters, void** extra) {
+  RETURN_UNLESS(EnterContext());
+  if (function == nullptr) return kInvalidHandle;
+  if (extra != nullptr) return Fail(kNotSupported, "arguments of a launch in `extra`");
+  if (parameters == nullptr && !function->program->parameters.empty()) return kInvalidValue;
+  ptx::LaunchOptions options;
+  const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+  std::memcpy(options.grid, grid, sizeof grid);
+  std::memcpy(options.block, block, sizeof block);
+  options.dynamic_shared = shared_bytes;
+  options.threads = Machine::Get().threads();
+  return RunKernel(*function, options, parameters);
+}
+
+}  // extern "C"
+
+}  // namespace hlokit::cuda
+// SPDX-License-Identifier: Apache-2.0

@@ -54,6 +54,13 @@ if(TARGET hlokit_cuda_sim AND TARGET hlo-run)
   set_tests_properties(project.cuda_faults PROPERTIES LABELS exec TIMEOUT 600)
 endif()
 
+# NVIDIA's assembler takes our PTX, where there is one.
+if(TARGET hlokit_cuda_plugin AND TARGET hlo-opt)
+  add_test(NAME project.ptxas
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/ptxas_check.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --every 8)
+  set_tests_properties(project.ptxas PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
+
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes

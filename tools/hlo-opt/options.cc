@@ -169,6 +169,8 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->check(CLI::Range(-1, 1000000));
   app.add_option("--platform", o.platform, "what --stage compiles for")
       ->transform(CLI::IsMember({"cpu", "gpu", "interpreter", "transforms"}, CLI::ignore_case));
+  app.add_option("--gpu-arch", o.gpu_arch, "what --stage=ptx compiles for: sm_70 to sm_100 (sm_90)")
+      ->type_name("ARCH");
   AddFormFlags(app, o);
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,

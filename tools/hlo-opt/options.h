@@ -25,6 +25,7 @@ struct OptOptions {
   std::string pipeline, passes;
   std::string platform = "cpu";
   std::string stage = "hlo";
+  std::string gpu_arch = "sm_90";  // of --stage=ptx
   int opt_level = 2;  // of code generation, in stages past hlo
   std::string format = "text";
   // What flags say of the text, on top of the format's own choice; the numbers where not negative.

@@ -1,4 +1,4 @@
-// The table of stages. Stages that compile are computed by a plugin, loaded when asked for, so that
+// The table of stages. Stages that compile are computed by plugins, loaded when asked for, so that
 // hlo-opt itself does not link LLVM and starts fast.
 #include "tools/hlo-opt/stages.h"
 
@@ -12,6 +12,7 @@
 #include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/cpu_plugin.h"
+#include "tools/cuda-plugin/cuda_plugin.h"
 #include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page.h"
 #include "tools/hlo-viz/explorer/page_data.h"
@@ -19,9 +20,10 @@
 namespace hlokit {
 namespace {
 
-constexpr char kPlugin[] = "libhlokit_cpu_plugin.so";
+constexpr char kCpuPlugin[] = "libhlokit_cpu_plugin.so";
+constexpr char kCudaPlugin[] = "libhlokit_cuda_plugin.so";
 
-enum class Maker { kHloOpt, kExplorer, kCpu, kNobody };
+enum class Maker { kHloOpt, kExplorer, kCpu, kCuda };
 struct Stage {
   absl::string_view name, meaning;
   Maker maker;
@@ -37,7 +39,7 @@ constexpr Stage kStages[] = {
     {"llvm", "the same as llvm-after-optimizations", Maker::kCpu},
     {"obj", "an object file", Maker::kCpu},
     {"asm", "assembly of the host", Maker::kCpu},
-    {"ptx", "PTX of a GPU", Maker::kNobody},
+    {"ptx", "PTX of a GPU (--gpu-arch)", Maker::kCuda},
     {"html", "a page to explore the module after --pipeline and --passes in", Maker::kExplorer},
 };
 
@@ -47,19 +49,19 @@ const Stage* FindStage(absl::string_view name) {
   return nullptr;
 }
 
-// The plugin's one function. It stays loaded.
-absl::StatusOr<decltype(&hlokit_cpu_stage)> LoadPlugin() {
+// A plugin's one function. It stays loaded.
+template <typename Function>
+absl::StatusOr<Function> LoadPlugin(const char* plugin, const char* name) {
   const std::string folder = FolderOfProgram();
   std::string first_error;
-  for (const std::string& path : {absl::StrCat(folder, "/../lib/", kPlugin),
-                                  absl::StrCat(folder, "/", kPlugin), std::string(kPlugin)}) {
+  for (const std::string& path : {absl::StrCat(folder, "/../lib/", plugin),
+                                  absl::StrCat(folder, "/", plugin), std::string(plugin)}) {
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      if (void* const function = dlsym(library, "hlokit_cpu_stage"))
-        return reinterpret_cast<decltype(&hlokit_cpu_stage)>(function);
+      if (void* const function = dlsym(library, name)) return reinterpret_cast<Function>(function);
     }
     if (first_error.empty()) first_error = dlerror();
   }
-  return Unimplemented("stages past hlo-backend need ", kPlugin, ": ", first_error);
+  return Unimplemented("stages past hlo-backend need ", plugin, ": ", first_error);
 }
 
 void Append(void* sink, const char* bytes, size_t size) {
@@ -81,8 +83,7 @@ absl::StatusOr<std::string> Page(const Module& module, const OptOptions& options
 
 std::string StageList() {
   std::string out;
-  for (const Stage& stage : kStages)
-    if (stage.maker != Maker::kNobody) absl::StrAppend(&out, stage.name, "\t", stage.meaning, "\n");
+  for (const Stage& stage : kStages) absl::StrAppend(&out, stage.name, "\t", stage.meaning, "\n");
   return out;
 }
 
@@ -100,21 +101,32 @@ absl::Status CheckStage(const OptOptions& options) {
                            "; --list-stages names them");
   }
   if (found->maker == Maker::kHloOpt || found->maker == Maker::kExplorer ||
-      (found->maker == Maker::kCpu && options.platform == "cpu"))
+      (found->maker == Maker::kCpu && options.platform == "cpu") ||
+      (found->maker == Maker::kCuda && (options.platform == "cpu" || options.platform == "gpu")))
     return absl::OkStatus();
   return Unimplemented("--stage=", options.stage,
                        " is not available for --platform=", options.platform, " yet");
 }
 
 absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {
-  if (FindStage(options.stage)->maker == Maker::kExplorer) return Page(module, options);
-  ASSIGN_OR_RETURN(const auto stage, LoadPlugin());
+  const Maker maker = FindStage(options.stage)->maker;
+  if (maker == Maker::kExplorer) return Page(module, options);
   const std::string text = WholeText(module);
-  const ScratchFolder folder;
-  if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
   std::string out;
-  const int status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level,
-                           folder.path().c_str(), Append, &out);
+  int status = kExitDone;
+  if (maker == Maker::kCuda) {
+    ASSIGN_OR_RETURN(const auto stage,
+                     LoadPlugin<decltype(&hlokit_ptx_stage)>(kCudaPlugin, "hlokit_ptx_stage"));
+    status =
+        stage(text.data(), text.size(), options.gpu_arch.c_str(), options.opt_level, Append, &out);
+  } else {
+    ASSIGN_OR_RETURN(const auto stage,
+                     LoadPlugin<decltype(&hlokit_cpu_stage)>(kCpuPlugin, "hlokit_cpu_stage"));
+    const ScratchFolder folder;
+    if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
+    status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level,
+                   folder.path().c_str(), Append, &out);
+  }
   if (status == kExitDone) return out;
   return status == kExitInternal ? absl::InternalError(out) : absl::InvalidArgumentError(out);
 }

@@ -16,6 +16,7 @@
 namespace hlokit {
 namespace {
 
+// Not 32: bitcasts of another width and rng mix such indices with 64-bit ones.
 constexpr TargetInfo kTarget = {.index_bits = 64, .copy_bytes = 16};
 constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},

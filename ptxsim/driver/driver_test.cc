@@ -1,0 +1,113 @@
+// The simulated driver as a client of CUDA sees it: handles, memory, launches, faults and refusals.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "cuda_api/cuda_api.h"
+#include "ptxsim/driver/sim_extensions.h"
+
+namespace hlokit::cuda {
+namespace {
+
+// scale(x, f): x[i] *= f for the threads of one block.
+constexpr char kScale[] = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 x, .param .f32 f)
+{
+  .reg .b64 %rd<4>;
+  .reg .b32 %r<2>;
+  .reg .f32 %f<4>;
+  ld.param.u64 %rd1, [x];
+  ld.param.f32 %f1, [f];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f2, [%rd3];
+  mul.rn.f32 %f3, %f2, %f1;
+  st.global.f32 [%rd3], %f3;
+  ret;
+}
+)";
+
+class DriverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("HLOKIT_CUDA_SIM_CHECK", "1", 1);
+    setenv("HLOKIT_CUDA_SIM_DEVICES", "2", 1);
+    setenv("HLOKIT_CUDA_SIM_MEMORY", "1000000", 1);
+    ASSERT_EQ(cuInit(0), kSuccess);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), kSuccess);
+    ASSERT_EQ(cuCtxSetCurrent(context_), kSuccess);
+  }
+  void LoadScale() {
+    ASSERT_EQ(cuModuleLoadDataEx(&module_, kScale, 0, nullptr, nullptr), kSuccess)
+        << hlokitSimLastError();
+    ASSERT_EQ(cuModuleGetFunction(&scale_, module_, "scale"), kSuccess);
+  }
+  Result Launch(DeviceAddress x, float f, unsigned threads) {
+    void* parameters[] = {&x, &f};
+    return cuLaunchKernel(scale_, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr);
+  }
+
+  Context context_ = nullptr;
+  Module module_ = nullptr;
+  Function scale_ = nullptr;
+};
+
+TEST_F(DriverTest, RunsAKernelOnMemory) {
+  LoadScale();
+  std::vector<float> values = {1, 2, 3, 4};
+  DeviceAddress x = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&x, 16), kSuccess);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(x, values.data(), 16, nullptr), kSuccess);
+  ASSERT_EQ(Launch(x, 2.5f, 4), kSuccess) << hlokitSimLastError();
+  ASSERT_EQ(cuMemcpyDtoHAsync_v2(values.data(), x, 16, nullptr), kSuccess);
+  EXPECT_EQ(values, (std::vector<float>{2.5f, 5, 7.5f, 10}));
+  EXPECT_EQ(cuMemFree_v2(x), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(x), kInvalidValue);
+  EXPECT_EQ(cuModuleUnload(module_), kSuccess);
+}
+
+TEST_F(DriverTest, AFaultNamesItsPlaceAndLosesTheContext) {
+  LoadScale();
+  const float value = 1;
+  DeviceAddress x = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&x, 4), kSuccess);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(x, &value, 4, nullptr), kSuccess);
+  EXPECT_EQ(Launch(x, 2, 2), kLaunchFailed);
+  const std::string message = hlokitSimLastError();
+  EXPECT_NE(message.find("module.ptx:15:"), std::string::npos) << message;
+  EXPECT_NE(message.find("scale"), std::string::npos) << message;
+  EXPECT_EQ(cuCtxSynchronize(), kLaunchFailed);
+}
+
+TEST_F(DriverTest, ReadsOfUnwrittenMemoryAreFaults) {
+  LoadScale();
+  DeviceAddress x = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&x, 64), kSuccess);
+  EXPECT_EQ(Launch(x, 2, 4), kLaunchFailed);
+}
+
+TEST_F(DriverTest, RefusesWhatIsNotThere) {
+  DeviceAddress x = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&x, 2000000), kOutOfMemory);
+  EXPECT_EQ(cuMemAlloc_v2(&x, 0), kInvalidValue);
+  Device device = 0;
+  EXPECT_EQ(cuDeviceGet(&device, 2), kInvalidDevice);
+  EXPECT_EQ(
+      cuModuleLoadDataEx(&module_, ".version 7.0\n.target sm_70\nnonsense", 0, nullptr, nullptr),
+      kInvalidPtx);
+  LoadScale();
+  EXPECT_EQ(cuModuleGetFunction(&scale_, module_, "other"), kNotFound);
+  const char* name = nullptr;
+  EXPECT_EQ(cuGetErrorName(kNotFound, &name), kSuccess);
+  EXPECT_STREQ(name, "CUDA_ERROR_NOT_FOUND");
+}
+
+}  // namespace
+}  // namespace hlokit::cuda
+// SPDX-License-Identifier: Apache-2.0

@@ -192,7 +192,7 @@ ScalarValue ElementEmitter::EmitBitcastConvertElement(const Instruction* i,
     llvm::Value* part = at.multi.back();
     at.multi.pop_back();
     llvm::Value* bits = bits_at(at);
-    llvm::Value* shift = b_.CreateMul(b_.CreateTrunc(part, bits->getType()),
+    llvm::Value* shift = b_.CreateMul(b_.CreateZExtOrTrunc(part, bits->getType()),
                                       llvm::ConstantInt::get(bits->getType(), to));
     llvm::Value* low = b_.CreateTrunc(b_.CreateLShr(bits, shift), type);
     return EmitBitcastConvert(b_, container, to_type, {low});

@@ -169,6 +169,7 @@ TEST(KernelsTest, TilingAndIndexWidthChangeNoBits) {
       "p = f32[6,7] parameter(0)\nq = f32[7,5] parameter(1)\nROOT r = f32[6,5] dot(p, q), "
       "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
       "p = u8[6,4] parameter(0)\nROOT r = f32[6] bitcast-convert(p)",
+      "p = f64[3,4] parameter(0)\nROOT r = f32[3,4,2] bitcast-convert(p)",
   };
   for (const char* text : kRoots) {
     const std::unique_ptr<Module> module = Parsed(text);

@@ -16,8 +16,8 @@
 namespace hlokit {
 namespace {
 
-// Not 32: bitcasts of another width and rng mix such indices with 64-bit ones.
-constexpr TargetInfo kTarget = {.index_bits = 64, .copy_bytes = 16};
+// Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
+constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
 constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
                                           {"concatenate", AddConcatenateKernels},

@@ -48,7 +48,9 @@ class CApiAboutTest : public testing::Test {
 TEST_F(CApiAboutTest, PlatformsHaveNames) {
   EXPECT_STREQ(hlokit_platform_name(0), "cpu");
   EXPECT_STREQ(hlokit_platform_name(1), "interpreter");
-  EXPECT_EQ(hlokit_platform_name(2), nullptr);
+  EXPECT_STREQ(hlokit_platform_name(2), "ptx-sim");
+  EXPECT_STREQ(hlokit_platform_name(3), "cuda");
+  EXPECT_EQ(hlokit_platform_name(4), nullptr);
   EXPECT_EQ(hlokit_platform_name(-1), nullptr);
 }
 

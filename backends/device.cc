@@ -1,21 +1,12 @@
-// The host's memory as a device's, and views.
+// Ranges of device memory, and views of them.
 #include "backends/device.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
-#include "backends/host_memory_internal.h"
-#include "support/allocate.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-absl::Status CheckRange(const DeviceMemory& memory, int64_t offset, int64_t bytes) {
-  if (offset >= 0 && bytes >= 0 && offset <= memory.size() - bytes) return absl::OkStatus();
-  return InvalidArgument(bytes, " bytes at ", offset, " of device memory of ", memory.size());
-}
 
 class MemoryView final : public DeviceMemory {
  public:
@@ -30,11 +21,11 @@ class MemoryView final : public DeviceMemory {
   }
   int64_t size() const override { return size_; }
   absl::Status CopyIn(const void* host, int64_t offset, int64_t bytes) override {
-    RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
+    RETURN_IF_ERROR(CheckRange(offset, bytes));
     return whole_->CopyIn(host, offset_ + offset, bytes);
   }
   absl::Status CopyOut(int64_t offset, int64_t bytes, void* host) const override {
-    RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
+    RETURN_IF_ERROR(CheckRange(offset, bytes));
     return whole_->CopyOut(offset_ + offset, bytes, host);
   }
 
@@ -45,34 +36,15 @@ class MemoryView final : public DeviceMemory {
 
 }  // namespace
 
-absl::Status HostMemory::CopyIn(const void* host, int64_t offset, int64_t bytes) {
-  RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
-  if (bytes > 0) std::memcpy(static_cast<char*>(address_) + offset, host, bytes);
-  return absl::OkStatus();
-}
-
-absl::Status HostMemory::CopyOut(int64_t offset, int64_t bytes, void* host) const {
-  RETURN_IF_ERROR(CheckRange(*this, offset, bytes));
-  if (bytes > 0) std::memcpy(host, static_cast<const char*>(address_) + offset, bytes);
-  return absl::OkStatus();
+absl::Status DeviceMemory::CheckRange(int64_t offset, int64_t bytes) const {
+  if (offset >= 0 && bytes >= 0 && offset <= size() - bytes) return absl::OkStatus();
+  return InvalidArgument(bytes, " bytes at ", offset, " of device memory of ", size());
 }
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> ViewOf(std::shared_ptr<DeviceMemory> whole,
                                                      int64_t offset, int64_t bytes) {
-  RETURN_IF_ERROR(CheckRange(*whole, offset, bytes));
+  RETURN_IF_ERROR(whole->CheckRange(offset, bytes));
   return std::make_shared<MemoryView>(std::move(whole), offset, bytes);
-}
-
-absl::StatusOr<std::shared_ptr<DeviceMemory>> HostDevice::Allocate(int64_t bytes) {
-  if (bytes == 0) return std::make_shared<HostMemory>(nullptr, nullptr, 0);
-  void* const address = AllocateBlock(static_cast<size_t>(bytes));
-  if (address == nullptr) return ResourceExhausted("no device memory of ", bytes, " bytes");
-  return std::make_shared<HostMemory>(std::shared_ptr<void>(address, std::free), address, bytes);
-}
-
-absl::StatusOr<std::shared_ptr<DeviceMemory>> HostDevice::Borrow(std::shared_ptr<const void> owner,
-                                                                 const void* host, int64_t bytes) {
-  return std::make_shared<HostMemory>(std::move(owner), const_cast<void*>(host), bytes);
 }
 
 }  // namespace hlokit

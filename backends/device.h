@@ -24,6 +24,9 @@ class DeviceMemory {
   // InvalidArgument where they do not lie within the memory; those of the device.
   virtual absl::Status CopyIn(const void* host, int64_t offset, int64_t bytes) = 0;
   virtual absl::Status CopyOut(int64_t offset, int64_t bytes, void* host) const = 0;
+
+  // InvalidArgument where `bytes` bytes at `offset` do not lie within the memory.
+  absl::Status CheckRange(int64_t offset, int64_t bytes) const;
 };
 
 // `bytes` bytes of `whole` from `offset` on, without a copy; holds `whole`. Errors: InvalidArgument

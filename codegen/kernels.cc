@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "codegen/kernel_strategies.h"
-
 namespace hlokit {
 namespace {
 

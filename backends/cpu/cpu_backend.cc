@@ -10,7 +10,6 @@
 #include "backends/cpu/executable/cpu_executable.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/jit/warm_up.h"
-#include "backends/cpu/library_calls/collective_call.h"
 #include "backends/cpu/sanitizer/sanitize_code_internal.h"
 #include "ops/infer/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
@@ -65,7 +64,7 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry* entry) {
                    i->place());
 }
 
-absl::StatusOr<EmitOptions> EmitOptionsFor(const Module& module, const CompileOptions& options) {
+absl::StatusOr<EmitOptions> EmitOptionsFor(const CompileOptions& options) {
   EmitOptions emit;
   ASSIGN_OR_RETURN(const HostTarget target, FindHostTarget());
   emit.triple = target.triple;
@@ -76,9 +75,6 @@ absl::StatusOr<EmitOptions> EmitOptionsFor(const Module& module, const CompileOp
   emit.profile = options.profile;
   emit.count_steps = options.limits.steps > 0;
   emit.notes = options.sanitize != CompileOptions::Sanitize::kNone;
-  // Else all of them meet in the interpreter: devices that wait know only of those who wait at
-  // the same place.
-  emit.exchanges = CheckCollectives(module).ok();
   return emit;
 }
 
@@ -138,7 +134,7 @@ class CpuBackend : public Backend {
     Record(buffers, stats);
     const double emission = SteadySeconds();
     stats.phases.push_back({"buffer assignment", emission - start - stats.passes_s});
-    ASSIGN_OR_RETURN(const EmitOptions emit, EmitOptionsFor(*module, options));
+    ASSIGN_OR_RETURN(const EmitOptions emit, EmitOptionsFor(options));
     ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
     for (const Instruction* i : emitted.reference_calls)
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});

@@ -18,7 +18,7 @@
 
 #include "runtime/context.h"
 #include "runtime/dot/dot.h"
-#include "runtime/linalg/blas_internal.h"
+#include "runtime/linalg/linalg_internal.h"
 #include "runtime/parallel.h"
 #include "runtime/scratch.h"
 

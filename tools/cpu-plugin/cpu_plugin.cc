@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/cpu_program.h"
+#include "backends/cpu/host_program/cpu_program.h"
 #include "parser/parser.h"
 #include "support/file.h"
 #include "support/status.h"

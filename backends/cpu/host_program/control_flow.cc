@@ -3,8 +3,8 @@
 // Loop state lives in buffers, or in registers where it is small (small_values.h). After the body,
 // the copies of the back edge run as parallel assignments: sources that are targets too go through
 // staging buffers first. Each iteration checks for cancellation by reading one word of the context,
-// except in loops that end within kSoon instructions. Bodies of more than kMaxInline instructions
-// are functions of their own.
+// except in loops that end within kSoon instructions. Bodies of more than kMaxInline steps are
+// functions of their own.
 #include <algorithm>
 #include <cstddef>
 
@@ -81,27 +81,23 @@ void ModuleEmitter::CallComputation(Frame& f, llvm::Function* function) {
   f.b.CreateCall(function, {f.context(), f.arena(), f.table()});
 }
 
-// Instructions that inlining the computation would write.
-size_t ModuleEmitter::InlineSize(const Computation& computation) const {
-  size_t size = 0;
-  for (const Instruction* i : WithCode(computation)) {
-    ++size;
-    const bool runs = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
-                      i->opcode() == Opcode::kCall;
-    if (!runs) continue;
-    for (const Computation* called : i->called()) size += InlineSize(*called);
-  }
+// Steps that inlining the sequence would write.
+size_t ModuleEmitter::InlineSize(const StepSequence& sequence) const {
+  size_t size = sequence.steps.size();
+  for (const Step& step : sequence.steps)
+    for (size_t body = 0; body < step.bodies.size(); ++body) size += InlineSize(BodyOf(step, body));
   return size;
 }
 
-bool ModuleEmitter::IsInline(const Instruction& i) const {
+bool ModuleEmitter::IsInline(const Step& step) const {
   size_t size = 0;
-  for (const Computation* called : i.called()) size += InlineSize(*called);
+  for (size_t body = 0; body < step.bodies.size(); ++body) size += InlineSize(BodyOf(step, body));
   return size <= kMaxInline;
 }
 
-absl::Status ModuleEmitter::EmitInline(Frame& f, const Computation& computation) {
-  return EmitInstructions(f, WithCode(computation));
+absl::Status ModuleEmitter::EmitInline(Frame& f, const StepSequence& sequence) {
+  for (const Step& step : sequence.steps) RETURN_IF_ERROR(EmitStep(f, step));
+  return absl::OkStatus();
 }
 
 // The parameter's leaves are the operand's, as far as these are in registers.
@@ -112,17 +108,19 @@ void ModuleEmitter::PassOn(Frame& f, const Instruction* operand, const Instructi
       f.values.Set(parameter, leaf, *std::move(known));
 }
 
-absl::Status ModuleEmitter::EmitCall(Frame& f, const Instruction& i) {
-  const Computation& callee = *i.to_apply();
-  if (!IsInline(i)) {
-    ASSIGN_OR_RETURN(llvm::Function * function, EmitComputation(callee, callee.name()));
+absl::Status ModuleEmitter::EmitCall(Frame& f, const Step& step) {
+  const Instruction& i = *step.instruction;
+  const StepSequence& callee = BodyOf(step, 0);
+  const Computation& computation = *callee.computation;
+  if (!IsInline(step)) {
+    ASSIGN_OR_RETURN(llvm::Function * function, EmitSequence(callee, computation.name()));
     CallComputation(f, function);
     return absl::OkStatus();
   }
-  for (int64_t p = 0; p < callee.parameter_count(); ++p)
-    PassOn(f, i.operand(p), callee.parameter(p));
+  for (int64_t p = 0; p < computation.parameter_count(); ++p)
+    PassOn(f, i.operand(p), computation.parameter(p));
   RETURN_IF_ERROR(EmitInline(f, callee));
-  PassOn(f, callee.root(), &i);
+  PassOn(f, computation.root(), &i);
   return absl::OkStatus();
 }
 
@@ -132,17 +130,18 @@ llvm::BasicBlock* ModuleEmitter::NewBlock(Frame& f, const char* name) {
 
 // True for a loop that is over too soon to be cancelled. Without a test in its way LLVM may find
 // that it is no loop at all.
-bool ModuleEmitter::EndsSoon(const Instruction& loop) const {
+bool ModuleEmitter::EndsSoon(const Step& loop) const {
   if (options_.count_steps) return false;
-  const std::optional<int64_t> known = KnownTripCount(loop);
+  const StepSequence &condition = BodyOf(loop, 0), &body = BodyOf(loop, 1);
+  const std::optional<int64_t> known = KnownTripCount(*loop.instruction);
   const double trips = known ? static_cast<double>(*known) : kSoon;
-  if (trips * static_cast<double>(InlineSize(*loop.called(0)) + InlineSize(*loop.called(1)) + 1) >
-      kSoon)
+  if (trips * static_cast<double>(InlineSize(condition) + InlineSize(body) + 1) > kSoon)
     return false;
-  for (const Computation* called : loop.called())
-    for (const Instruction* i : WithCode(*called))
-      if (!IsSmallInstruction(*i)) return false;
-  return true;
+  const auto all_small = [](const StepSequence& sequence) {
+    return std::all_of(sequence.steps.begin(), sequence.steps.end(),
+                       [](const Step& step) { return IsSmallInstruction(*step.instruction); });
+  };
+  return all_small(condition) && all_small(body);
 }
 
 // True unless the run was cancelled or failed: both are read as one word.
@@ -160,23 +159,25 @@ llvm::Value* ModuleEmitter::EmitCancellationCheck(Frame& f, const Instruction& l
   return f.b.CreateAnd(goes_on, f.b.CreateICmpSGE(left, f.b.getInt64(0)));
 }
 
-absl::Status ModuleEmitter::EmitWhile(Frame& f, const Instruction& i) {
-  if (IsInline(i)) return EmitInlineWhile(f, i);
-  ASSIGN_OR_RETURN(llvm::Function * condition, EmitComputation(*i.called(0), i.called(0)->name()));
-  ASSIGN_OR_RETURN(llvm::Function * body, EmitComputation(*i.called(1), i.called(1)->name()));
-  EmitStateCopies(f, buffers_.loop_entry_copies(&i), &i, i.operand(0));
+absl::Status ModuleEmitter::EmitWhile(Frame& f, const Step& step) {
+  if (IsInline(step)) return EmitInlineWhile(f, step);
+  const Instruction& i = *step.instruction;
+  ASSIGN_OR_RETURN(llvm::Function * condition,
+                   EmitSequence(BodyOf(step, 0), i.called(0)->name()));
+  ASSIGN_OR_RETURN(llvm::Function * body, EmitSequence(BodyOf(step, 1), i.called(1)->name()));
+  EmitStateCopies(f, step.copies, &i, i.operand(0));
   Builder& b = f.b;
   llvm::BasicBlock *head = NewBlock(f, "while.head"), *loop = NewBlock(f, "while.body"),
                    *exit = NewBlock(f, "while.exit");
   b.CreateBr(head);
   b.SetInsertPoint(head);
   CallComputation(f, condition);
-  llvm::Value* flag = b.CreateLoad(b.getInt8Ty(), Pointer(f, buffers_.slice(i.called(0)->root())));
+  llvm::Value* flag = b.CreateLoad(b.getInt8Ty(), Pointer(f, step.selector));
   b.CreateCondBr(b.CreateAnd(b.CreateICmpNE(flag, b.getInt8(0)), EmitCancellationCheck(f, i)), loop,
                  exit);
   b.SetInsertPoint(loop);
   CallComputation(f, body);
-  EmitCopies(f, buffers_.loop_back_copies(&i));
+  EmitCopies(f, BodyOf(step, 1).copies);
   b.CreateBr(head);
   b.SetInsertPoint(exit);
   return absl::OkStatus();
@@ -193,12 +194,13 @@ std::vector<int64_t> ModuleEmitter::SmallLeaves(const Shape& shape) const {
 }
 
 // Small state is carried in registers, and kept up to date in memory for those who read it there.
-absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Instruction& i) {
+absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Step& step) {
+  const Instruction& i = *step.instruction;
   const Computation &condition = *i.called(0), &body = *i.called(1);
   const std::vector<int64_t> small = SmallLeaves(i.shape());
   Values initial;
   for (int64_t leaf : small) Append(ElementsOf(f, i.operand(0), leaf), initial);
-  EmitStateCopies(f, buffers_.loop_entry_copies(&i), &i, i.operand(0));
+  EmitStateCopies(f, step.copies, &i, i.operand(0));
   Builder& b = f.b;
   llvm::BasicBlock *before = b.GetInsertBlock(), *head = NewBlock(f, "while.head"),
                    *loop = NewBlock(f, "while.body"), *exit = NewBlock(f, "while.exit");
@@ -211,15 +213,15 @@ absl::Status ModuleEmitter::EmitInlineWhile(Frame& f, const Instruction& i) {
   }
   SetLeaves(f, {&i, condition.parameter(0), body.parameter(0)}, small,
             {state.begin(), state.end()});
-  RETURN_IF_ERROR(EmitInline(f, condition));
+  RETURN_IF_ERROR(EmitInline(f, BodyOf(step, 0)));
   llvm::Value* flag = ElementsOf(f, condition.root(), 0)[0].re;
-  if (!EndsSoon(i)) flag = b.CreateAnd(flag, EmitCancellationCheck(f, i));
+  if (!EndsSoon(step)) flag = b.CreateAnd(flag, EmitCancellationCheck(f, i));
   b.CreateCondBr(flag, loop, exit);
   b.SetInsertPoint(loop);
-  RETURN_IF_ERROR(EmitInline(f, body));
+  RETURN_IF_ERROR(EmitInline(f, BodyOf(step, 1)));
   Values next;
   for (int64_t leaf : small) Append(ElementsOf(f, body.root(), leaf), next);
-  EmitStateCopies(f, buffers_.loop_back_copies(&i), &i, body.root());
+  EmitStateCopies(f, BodyOf(step, 1).copies, &i, body.root());
   for (size_t k = 0; k < state.size(); ++k) state[k]->addIncoming(next[k], b.GetInsertBlock());
   b.CreateBr(head);
   b.SetInsertPoint(exit);
@@ -233,9 +235,10 @@ llvm::Value* ModuleEmitter::BranchNumber(Frame& f, const Instruction& i) {
   return b.CreateZExt(b.CreateNot(selector), b.getInt32Ty());
 }
 
-absl::Status ModuleEmitter::EmitConditional(Frame& f, const Instruction& i) {
+absl::Status ModuleEmitter::EmitConditional(Frame& f, const Step& step) {
+  const Instruction& i = *step.instruction;
   Builder& b = f.b;
-  const bool in_line = IsInline(i);
+  const bool in_line = IsInline(step);
   const std::vector<int64_t> small = in_line ? SmallLeaves(i.shape()) : std::vector<int64_t>();
   const size_t count = i.called().size();
   llvm::Value* number = BranchNumber(f, i);
@@ -247,18 +250,18 @@ absl::Status ModuleEmitter::EmitConditional(Frame& f, const Instruction& i) {
     choice->addCase(b.getInt32(static_cast<uint32_t>(k)), blocks[k]);
   std::vector<Values> results(count);
   for (size_t k = 0; k < count; ++k) {
-    const Computation& branch = *i.called(static_cast<int64_t>(k));
+    const StepSequence& sequence = BodyOf(step, k);
+    const Computation& branch = *sequence.computation;
     b.SetInsertPoint(blocks[k]);
     if (in_line) {
       PassOn(f, i.operand(static_cast<int64_t>(k) + 1), branch.parameter(0));
-      RETURN_IF_ERROR(EmitInline(f, branch));
+      RETURN_IF_ERROR(EmitInline(f, sequence));
       for (int64_t leaf : small) Append(ElementsOf(f, branch.root(), leaf), results[k]);
     } else {
-      ASSIGN_OR_RETURN(llvm::Function * function, EmitComputation(branch, branch.name()));
+      ASSIGN_OR_RETURN(llvm::Function * function, EmitSequence(sequence, branch.name()));
       CallComputation(f, function);
     }
-    EmitStateCopies(f, buffers_.branch_copies(&i, static_cast<int64_t>(k)), &i,
-                    in_line ? branch.root() : nullptr);
+    EmitStateCopies(f, sequence.copies, &i, in_line ? branch.root() : nullptr);
     ends.push_back(b.GetInsertBlock());
     b.CreateBr(join);
   }

@@ -1,25 +1,23 @@
-// The host program: one LLVM function per computation that runs, its instructions in schedule
-// order, as kernel calls, library calls, control flow and copies.
+// The host program: the steps of a Program (codegen/program.h) as LLVM functions, one for each
+// sequence that is not inlined into its caller's. A step is kernel calls or loops in place, a
+// library call, control flow, or a call of what the host computes.
 //
 // Functions are distributed to the parts (LLVM modules that threads compile in parallel) by their
-// size. Long computations are cut into functions of kPiece instructions, since LLVM's time grows
-// faster than the function. Instructions without code (tuples, bitcasts, parameters) only name
-// other values' memory.
+// size. Long sequences are cut into functions of kPiece steps, since LLVM's time grows faster than
+// the function.
 #include "backends/cpu/host_program/module_emitter_internal.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "analysis/emittable.h"
 #include "analysis/in_place.h"
 #include "backends/cpu/library_calls/collective_call.h"
-#include "codegen/program.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
 
-// Instructions in one function.
+// Steps in one function.
 constexpr size_t kPiece = 64;
 
 // Fields of HlokitRunContext that compiled code reads (runtime/context.h keeps their places).
@@ -27,12 +25,6 @@ constexpr int64_t kReplicaOffset = 24;
 constexpr int64_t kPartitionOffset = 28;
 
 }  // namespace
-
-std::vector<Instruction*> WithCode(const Computation& computation) {
-  std::vector<Instruction*> order = computation.ScheduleOrPostOrder();
-  std::erase_if(order, [](const Instruction* i) { return OnlyNamesArrays(*i); });
-  return order;
-}
 
 const Shape& LeafShape(const Shape& shape, int64_t leaf) {
   return shape.IsTuple() ? *Leaves(shape)[leaf].shape : shape;
@@ -53,7 +45,7 @@ void ModuleEmitter::MakeParts() {
 
 absl::StatusOr<EmittedModule> ModuleEmitter::Run() {
   MakeParts();
-  ASSIGN_OR_RETURN(llvm::Function * entry, EmitComputation(*module_.entry(), kEntrySymbol));
+  ASSIGN_OR_RETURN(llvm::Function * entry, EmitSequence(program_.entry(), kEntrySymbol));
   entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
   DropUnreadStores();
   // A part without functions would be compiled all the same.
@@ -97,56 +89,49 @@ llvm::Value* ModuleEmitter::TableEntry(Frame& f, int64_t index) {
   return load;
 }
 
-// Long computations are cut into pieces: LLVM's time grows faster than the length of a block.
-absl::StatusOr<llvm::Function*> ModuleEmitter::EmitComputation(const Computation& computation,
-                                                               const std::string& name) {
+// Long sequences are cut into pieces: LLVM's time grows faster than the length of a block.
+absl::StatusOr<llvm::Function*> ModuleEmitter::EmitSequence(const StepSequence& sequence,
+                                                            const std::string& name) {
   llvm::Function* function = NewFunction(name);
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  const std::vector<Instruction*> order = WithCode(computation);
-  if (order.size() <= kPiece + kPiece / 2) {
-    for (const Instruction* i : order) RETURN_IF_ERROR(EmitTimed(frame, *i));
+  const absl::Span<const Step> steps = sequence.steps;
+  if (steps.size() <= kPiece + kPiece / 2) {
+    for (const Step& step : steps) RETURN_IF_ERROR(EmitTimed(frame, step));
   } else {
-    for (size_t first = 0; first < order.size(); first += kPiece) {
-      const size_t count = std::min(kPiece, order.size() - first);
-      ASSIGN_OR_RETURN(llvm::Function * piece, EmitPiece({order.data() + first, count}, name));
+    for (size_t first = 0; first < steps.size(); first += kPiece) {
+      ASSIGN_OR_RETURN(llvm::Function * piece, EmitPiece(steps.subspan(first, kPiece), name));
       CallComputation(frame, piece);
     }
   }
-  if (computation.IsEntry()) EmitCopies(frame, buffers_.output_copies());
+  if (&sequence == &program_.entry()) EmitCopies(frame, sequence.copies);
   frame.b.CreateRetVoid();
   return function;
 }
 
-absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(
-    absl::Span<Instruction* const> instructions, const std::string& name) {
+absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(absl::Span<const Step> steps,
+                                                         const std::string& name) {
   llvm::Function* function = NewFunction(absl::StrCat(name, ".piece"));
   function->addFnAttr(llvm::Attribute::NoInline);
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  for (const Instruction* i : instructions) RETURN_IF_ERROR(EmitTimed(frame, *i));
+  for (const Step& step : steps) RETURN_IF_ERROR(EmitTimed(frame, step));
   frame.b.CreateRetVoid();
   return function;
 }
 
-absl::Status ModuleEmitter::EmitInstructions(Frame& f,
-                                             absl::Span<Instruction* const> instructions) {
-  for (const Instruction* i : instructions) RETURN_IF_ERROR(EmitInstruction(f, *i));
-  return absl::OkStatus();
-}
-
-absl::Status ModuleEmitter::EmitTimed(Frame& f, const Instruction& i) {
-  if (!options_.profile) return EmitInstruction(f, i);
+absl::Status ModuleEmitter::EmitTimed(Frame& f, const Step& step) {
+  if (!options_.profile) return EmitStep(f, step);
   Builder& b = f.b;
   const auto clock = [&] {
     return b.CreateIntrinsic(b.getInt64Ty(), llvm::Intrinsic::readcyclecounter, {});
   };
   llvm::Value* start = clock();
-  RETURN_IF_ERROR(EmitInstruction(f, i));
+  RETURN_IF_ERROR(EmitStep(f, step));
   llvm::Value* spent = b.CreateSub(clock(), start);
   llvm::Value* counters = TableEntry(
       f, static_cast<int64_t>(buffers_.parameter_sizes().size() + buffers_.constants().size() +
                               buffers_.output_sizes().size()));
   const auto add = [&](int64_t counter, llvm::Value* amount) {
-    llvm::Value* at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counters, 2 * i.id() + counter);
+    llvm::Value* at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counters, 2 * step.instruction->id() + counter);
     b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), at), amount), at);
   };
   add(0, spent);
@@ -167,47 +152,51 @@ llvm::Function* ModuleEmitter::NewFunction(const std::string& name) {
   return function;
 }
 
-absl::Status ModuleEmitter::EmitInstruction(Frame& f, const Instruction& i) {
-  const Instruction* const outer = std::exchange(current_, &i);
-  absl::Status status = EmitPlain(f, i);
+absl::Status ModuleEmitter::EmitStep(Frame& f, const Step& step) {
+  const Instruction* const outer = std::exchange(current_, step.instruction);
+  absl::Status status = EmitByKind(f, step);
   current_ = outer;
   return status;
 }
 
-absl::Status ModuleEmitter::EmitPlain(Frame& f, const Instruction& i) {
-  switch (i.opcode()) {
-    case Opcode::kWhile:
-      return EmitWhile(f, i);
-    case Opcode::kConditional:
-      return EmitConditional(f, i);
-    case Opcode::kCall:
-      return EmitCall(f, i);
-    case Opcode::kPartitionId:
-    case Opcode::kReplicaId:
-      EmitDeviceId(f, i);
+absl::Status ModuleEmitter::EmitByKind(Frame& f, const Step& step) {
+  switch (step.kind) {
+    case StepKind::kWhile:
+      return EmitWhile(f, step);
+    case StepKind::kConditional:
+      return EmitConditional(f, step);
+    case StepKind::kCall:
+      return EmitCall(f, step);
+    case StepKind::kDeviceId:
+      EmitDeviceId(f, step);
       return absl::OkStatus();
-    default:
+    case StepKind::kKernel:
+      return EmitKernelStep(f, *step.instruction);
+    case StepKind::kLibrary:
+    case StepKind::kCollective:
+    case StepKind::kHost:
       break;
   }
-  if (OnlyNamesArrays(i) || NothingToDo(i)) return absl::OkStatus();
-  MarkBegin(f, i);
-  const bool exchange = options_.exchanges && IsDeviceCommunication(i);
-  if (!exchange && !HasLibraryCall(i) && CanEmitKernels(i)) {
-    const Instruction* unsupported = nullptr;
-    const bool small = EmitSmall(f, i, &unsupported);
-    if (!small) RETURN_IF_ERROR(EmitKernels(f, i));
-    MarkEnd(f, i, small);
-    return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
-  }
-  MarkRead(f, i);
-  RETURN_IF_ERROR(EmitRuntimeCall(f, i, exchange));
-  MarkWritten(f, i);
+  MarkBegin(f, *step.instruction);
+  MarkRead(f, *step.instruction);
+  RETURN_IF_ERROR(EmitRuntimeCall(f, step));
+  MarkWritten(f, *step.instruction);
   return absl::OkStatus();
 }
 
-absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Instruction& i, bool exchange) {
+absl::Status ModuleEmitter::EmitKernelStep(Frame& f, const Instruction& i) {
+  MarkBegin(f, i);
+  const Instruction* unsupported = nullptr;
+  const bool small = EmitSmall(f, i, &unsupported);
+  if (!small) RETURN_IF_ERROR(EmitKernels(f, i));
+  MarkEnd(f, i, small);
+  return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
+}
+
+absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Step& step) {
+  const Instruction& i = *step.instruction;
   LibrarySite site(*this, f, i);
-  if (exchange) {
+  if (step.kind == StepKind::kCollective) {
     out_.exchanges = true;
     const Instruction* unsupported = EmitCollective(site, i, module_.header());
     return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
@@ -218,17 +207,11 @@ absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Instruction& i, bool
   return absl::OkStatus();
 }
 
-bool ModuleEmitter::NothingToDo(const Instruction& i) const {
-  if (i.HasSideEffect()) return false;
-  for (const Slice& slice : buffers_.slices(&i))
-    if (slice.kind != Slice::Kind::kNone) return false;
-  return true;
-}
-
-void ModuleEmitter::EmitDeviceId(Frame& f, const Instruction& i) {
-  const int64_t offset = i.opcode() == Opcode::kReplicaId ? kReplicaOffset : kPartitionOffset;
-  llvm::Value* at = f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), offset);
-  f.b.CreateStore(f.b.CreateLoad(f.b.getInt32Ty(), at), Pointer(f, buffers_.slice(&i)));
+void ModuleEmitter::EmitDeviceId(Frame& f, const Step& step) {
+  const bool is_replica = step.instruction->opcode() == Opcode::kReplicaId;
+  llvm::Value* at = f.b.CreateConstInBoundsGEP1_64(
+      f.b.getInt8Ty(), f.context(), is_replica ? kReplicaOffset : kPartitionOffset);
+  f.b.CreateStore(f.b.CreateLoad(f.b.getInt32Ty(), at), Pointer(f, step.results[0]));
 }
 
 absl::StatusOr<EmittedModule> EmitModule(const Module& module, const BufferAssignment& buffers,

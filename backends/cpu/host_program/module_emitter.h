@@ -20,9 +20,6 @@ struct EmitOptions {
   bool profile = false;             // count the time of each instruction
   // Loops take the instructions of each round from steps_left of the context, and end below 0.
   bool count_steps = false;
-  // Exchanges between devices are calls of the runtime (collective_call.h), not of the reference
-  // kernel.
-  bool exchanges = false;
   // Code carries the notes of code_notes.h and their calls, which have to be changed before it can
   // run.
   bool notes = false;

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "backends/cpu/host_program/cpu_program.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/host_program/small_values.h"
 #include "backends/cpu/library_calls/call_site.h"
@@ -19,7 +20,10 @@ struct GroupMember;
 class ModuleEmitter {
  public:
   ModuleEmitter(const Module& module, const BufferAssignment& buffers, const EmitOptions& options)
-      : module_(module), buffers_(buffers), options_(options) {}
+      : module_(module),
+        buffers_(buffers),
+        options_(options),
+        program_(MakeCpuProgram(module, buffers)) {}
   absl::StatusOr<EmittedModule> Run();
 
  private:
@@ -37,22 +41,25 @@ class ModuleEmitter {
   class Arguments;
   class InlineArrays;
 
-  // ---- module_emitter.cc: computations as functions ----
+  // ---- module_emitter.cc: sequences of steps as functions ----
   void MakeParts();
-  absl::StatusOr<llvm::Function*> EmitComputation(const Computation& computation,
-                                                  const std::string& name);
-  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<Instruction* const> instructions,
-                                            const std::string& name);
-  absl::Status EmitInstructions(Frame& f, absl::Span<Instruction* const> instructions);
-  absl::Status EmitInstruction(Frame& f, const Instruction& i);
-  absl::Status EmitPlain(Frame& f, const Instruction& i);
+  // The sequence that a step runs: a body of a loop, a branch, a callee.
+  const StepSequence& BodyOf(const Step& step, size_t body) const {
+    return program_.sequences[static_cast<size_t>(step.bodies[body])];
+  }
+  // Its steps, without the copies after them, which are the caller's.
+  absl::StatusOr<llvm::Function*> EmitSequence(const StepSequence& sequence,
+                                               const std::string& name);
+  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<const Step> steps, const std::string& name);
+  absl::Status EmitStep(Frame& f, const Step& step);
+  absl::Status EmitByKind(Frame& f, const Step& step);
+  absl::Status EmitKernelStep(Frame& f, const Instruction& i);
   // By the library, by the exchange of devices, or by the reference kernel.
-  absl::Status EmitRuntimeCall(Frame& f, const Instruction& i, bool exchange);
-  // The same, with its time counted where the module is profiled.
-  absl::Status EmitTimed(Frame& f, const Instruction& i);
+  absl::Status EmitRuntimeCall(Frame& f, const Step& step);
+  // EmitStep, with its time counted where the module is profiled.
+  absl::Status EmitTimed(Frame& f, const Step& step);
   llvm::Function* NewFunction(const std::string& name);
-  bool NothingToDo(const Instruction& i) const;
-  void EmitDeviceId(Frame& f, const Instruction& i);
+  void EmitDeviceId(Frame& f, const Step& step);
   // An array's place, for any use; ForStore: to be written by a store that DropUnreadStores knows.
   llvm::Value* Pointer(Frame& f, const Slice& slice);
   llvm::Value* PointerForStore(Frame& f, const Slice& slice);
@@ -101,21 +108,21 @@ class ModuleEmitter {
   void DropUnreadStores();
 
   // ---- control_flow.cc ----
-  absl::Status EmitWhile(Frame& f, const Instruction& i);
-  absl::Status EmitInlineWhile(Frame& f, const Instruction& i);
-  absl::Status EmitConditional(Frame& f, const Instruction& i);
-  absl::Status EmitCall(Frame& f, const Instruction& i);
-  // Whether what the instruction calls stands in its caller's function.
-  bool IsInline(const Instruction& i) const;
-  size_t InlineSize(const Computation& computation) const;
-  absl::Status EmitInline(Frame& f, const Computation& computation);
+  absl::Status EmitWhile(Frame& f, const Step& step);
+  absl::Status EmitInlineWhile(Frame& f, const Step& step);
+  absl::Status EmitConditional(Frame& f, const Step& step);
+  absl::Status EmitCall(Frame& f, const Step& step);
+  // Whether what the step runs stands in its caller's function.
+  bool IsInline(const Step& step) const;
+  size_t InlineSize(const StepSequence& sequence) const;
+  absl::Status EmitInline(Frame& f, const StepSequence& sequence);
   void PassOn(Frame& f, const Instruction* operand, const Instruction* parameter);
   std::vector<int64_t> SmallLeaves(const Shape& shape) const;
   void SetLeaves(Frame& f, std::initializer_list<const Instruction*> holders,
                  const std::vector<int64_t>& leaves, const Values& values);
   llvm::BasicBlock* NewBlock(Frame& f, const char* name);
   llvm::Value* EmitCancellationCheck(Frame& f, const Instruction& loop);
-  bool EndsSoon(const Instruction& loop) const;
+  bool EndsSoon(const Step& loop) const;
   llvm::Value* BranchNumber(Frame& f, const Instruction& i);
   void CallComputation(Frame& f, llvm::Function* function);
   void EmitCopies(Frame& f, const std::vector<BufferCopy>& copies);
@@ -127,6 +134,7 @@ class ModuleEmitter {
   const Module& module_;
   const BufferAssignment& buffers_;
   const EmitOptions& options_;
+  const Program program_;
   EmittedModule out_;
   std::vector<double> work_;                          // LLVM instructions in each part
   absl::flat_hash_map<std::string, size_t> part_of_;  // by the looks of a kernel
@@ -137,8 +145,6 @@ class ModuleEmitter {
   absl::flat_hash_set<std::pair<int64_t, int64_t>> used_;  // offset, size
 };
 
-// Instructions that are more than names for others' results, in order of execution.
-std::vector<Instruction*> WithCode(const Computation& computation);
 absl::Status NoCode(const Instruction& unsupported);
 
 // Work (in simple float operations) above which threads share a kernel, in chunks.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/host_program/module_emitter.h"
-#include "backends/cpu/jit/jit.h"
+#include "backends/cpu/jit/jit_options.h"
 #include "codegen/llvm.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/PassManager.h"

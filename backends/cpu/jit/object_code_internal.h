@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/jit/compile_progress_internal.h"
-#include "backends/cpu/jit/jit.h"
+#include "backends/cpu/jit/jit_options.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 

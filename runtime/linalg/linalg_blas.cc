@@ -5,7 +5,7 @@
 // copy is needed: a lower triangle is passed as an upper one, and A X = B as X^T A^T = B^T.
 // Right-hand sides are solved in groups of kColumnsTogether, so that bits do not depend on the
 // threads.
-#include "runtime/linalg/blas_internal.h"
+#include "runtime/linalg/linalg_internal.h"
 
 #include <algorithm>
 #include <cmath>

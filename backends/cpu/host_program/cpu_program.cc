@@ -1,5 +1,5 @@
 // Library calls first: they are faster than generated loops for what they compute.
-#include "backends/cpu/cpu_program.h"
+#include "backends/cpu/host_program/cpu_program.h"
 
 #include "analysis/emittable.h"
 #include "backends/cpu/library_calls/call_site.h"
@@ -8,10 +8,8 @@
 
 namespace hlokit {
 
-bool HasCollectiveCode(const Module& module) { return CheckCollectives(module).ok(); }
-
 Program MakeCpuProgram(const Module& module, const BufferAssignment& buffers) {
-  const bool collectives = HasCollectiveCode(module);
+  const bool collectives = CheckCollectives(module).ok();
   return MakeProgram(module, buffers, [&](const Instruction& i) {
     if (collectives && IsDeviceCommunication(i)) return StepKind::kCollective;
     if (HasLibraryCall(i)) return StepKind::kLibrary;

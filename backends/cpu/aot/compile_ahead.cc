@@ -208,7 +208,6 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   emit.data_layout = machine->createDataLayout().getStringRepresentation();
   emit.parts = 1;
   RETURN_IF_ERROR(CheckCollectives(*module));
-  emit.exchanges = true;
   ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(*module, buffers, emit));
   AotObject object;
   RETURN_IF_ERROR(CheckCalls(emitted, options.name, object));

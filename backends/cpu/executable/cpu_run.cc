@@ -1,0 +1,107 @@
+// Runs of an executable of the CPU. A run on several devices starts a thread for each; they share
+// the rendezvous of the run, and the first error that is not a cancellation is reported.
+#include "backends/cpu/executable/cpu_executable.h"
+
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/executable/device_run_internal.h"
+#include "backends/cpu/sanitizer/sanitizer_internal.h"
+#include "support/status.h"
+#include "support/threads.h"
+#include "support/within_memory.h"
+
+namespace hlokit {
+namespace {
+
+class CpuRun final : public PreparedRun {
+ public:
+  explicit CpuRun(CpuExecutable& executable) : e_(executable) {
+    const absl::Span<const int64_t> local = executable.devices().local();
+    for (const int64_t device : local)
+      devices_.push_back(
+          std::make_unique<DeviceRun>(executable, device, static_cast<int64_t>(local.size())));
+  }
+
+  DeviceRun& device(size_t index) { return *devices_[index]; }
+
+  absl::Status Run() override {
+    const auto count = static_cast<int64_t>(devices_.size());
+    const DeviceAssignment& devices = e_.devices();
+    const bool is_alone = devices.device_count() == 1;
+    if (is_alone && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
+    const std::unique_ptr<Communicator> communicator =
+        MakeCommunicator(e_.communicators(), devices);
+    if (is_alone) return devices_[0]->Run(nullptr, communicator.get());
+    DeviceGroup group(e_.reference_options(), devices.replica_count(), devices.partition_count(),
+                      communicator.get());
+    std::vector<absl::Status> ends(devices_.size());
+    const auto run = [&](int64_t local) {
+      absl::Status& end = ends[static_cast<size_t>(local)];
+      end = devices_[static_cast<size_t>(local)]->Run(&group, communicator.get());
+      communicator->Leave(devices.local()[local], !end.ok());
+    };
+    if (!RunTogether(count, run))
+      return ResourceExhausted("the system starts no thread for each of ", count, " devices");
+    return FirstFailure(ends);
+  }
+
+  std::vector<InstructionTime> Profile() const override {
+    std::vector<InstructionTime> times;
+    for (size_t device = 0; device < devices_.size(); ++device)
+      for (InstructionTime time : devices_[device]->Profile()) {
+        time.device = e_.devices().local()[device];
+        times.push_back(time);
+      }
+    return times;
+  }
+
+  std::vector<absl::Status> Findings() const override {
+    return e_.sanitizer() != nullptr ? e_.sanitizer()->Findings() : std::vector<absl::Status>();
+  }
+
+  absl::StatusOr<std::vector<DeviceValue>> TakeValues() override {
+    std::vector<DeviceValue> values;
+    for (const auto& device : devices_) values.push_back(device->TakeValue());
+    return values;
+  }
+
+  absl::StatusOr<std::vector<Literal>> TakeResults() override {
+    std::vector<Literal> results;
+    for (const auto& device : devices_) results.push_back(device->TakeResult());
+    return results;
+  }
+
+ private:
+  const CpuExecutable& e_;
+  std::vector<std::unique_ptr<DeviceRun>> devices_;
+};
+
+absl::Status PrepareDevice(CpuRun& run, size_t device, const DeviceViews& arguments,
+                           absl::Span<Literal* const> given) {
+  return WithinMemory("a run's arrays",
+                      [&] { return run.device(device).Prepare(arguments, given); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
+    absl::Span<const DeviceViews> arguments) {
+  if (arguments.size() != devices_.local().size())
+    return InvalidArgument("arguments for ", arguments.size(), " devices, the module runs on ",
+                           devices_.local().size());
+  auto run = std::make_unique<CpuRun>(*this);
+  for (size_t device = 0; device < arguments.size(); ++device)
+    RETURN_IF_ERROR(PrepareDevice(*run, device, arguments[device], {}));
+  return run;
+}
+
+absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
+    const DeviceViews& arguments, absl::Span<Literal* const> given) {
+  auto run = std::make_unique<CpuRun>(*this);
+  RETURN_IF_ERROR(PrepareDevice(*run, 0, arguments, given));
+  return run;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

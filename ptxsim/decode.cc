@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "ptxsim/decode_internal.h"
@@ -266,7 +267,9 @@ bool FunctionDecoder::CheckForm(const Instruction& instruction) {
   }
   const auto has = [](absl::string_view list, absl::string_view word) {
     for (absl::string_view entry : absl::StrSplit(list, ' ', absl::SkipEmpty()))
-      if (entry == word) return true;
+      if (entry == word || (entry.back() == '*' && entry.size() > 1 &&
+                            absl::StartsWith(word, entry.substr(0, entry.size() - 1))))
+        return true;
     return false;
   };
   for (absl::string_view modifier : instruction.modifiers) {

@@ -11,41 +11,6 @@
 namespace hlokit::ptx {
 namespace {
 
-// Element i of a lane's fragment; op.list and op.list2 are registers of `bytes` bytes each.
-uint64_t ReadElement(const std::byte* frame, const Slot* slots, int bits, int lane, int i) {
-  const int per_register = 8 * slots[0].bytes / bits;
-  uint64_t word = 0;
-  const Slot slot = slots[i / per_register];
-  std::memcpy(&word, frame + slot.at + lane * slot.bytes, slot.bytes);
-  word >>= i % per_register * bits;
-  return bits == 64 ? word : word & ((uint64_t{1} << bits) - 1);
-}
-void WriteElement(std::byte* frame, const Slot* slots, int bits, int lane, int i, uint64_t value) {
-  const int per_register = 8 * slots[0].bytes / bits;
-  const Slot slot = slots[i / per_register];
-  std::byte* at = frame + slot.at + lane * slot.bytes;
-  uint64_t word = 0;
-  std::memcpy(&word, at, slot.bytes);
-  const int shift = i % per_register * bits;
-  const uint64_t field = bits == 64 ? ~uint64_t{0} : ((uint64_t{1} << bits) - 1) << shift;
-  word = (word & ~field) | (value << shift & field);
-  std::memcpy(at, &word, slot.bytes);
-}
-
-// How an mma is called, kept in Op::offset.
-struct Place {
-  int row, col;
-};
-// A holds rows of lane / 4 and, of 16 rows, 8 below; `p` neighbours along k in a 32-bit register.
-Place PlaceInA(int m, int p, int lane, int i) {
-  const int part = i / p, rows = m / 8;
-  return {lane / 4 + 8 * (part % rows), lane % 4 * p + i % p + 4 * p * (part / rows)};
-}
-Place PlaceInB(int p, int lane, int i) {
-  return {lane % 4 * p + i % p + 4 * p * (i / p), lane / 4};
-}
-Place PlaceInC(int lane, int i) { return {lane / 4 + 8 * (i / 2), lane % 4 * 2 + i % 2}; }
-
 // m8n8k4 of f16: four products, one each for lanes 4q to 4q+3 and 16 above.
 Place VoltaA(bool row_major, int lane, int i) {
   const int half = lane >= 16 ? 4 : 0;

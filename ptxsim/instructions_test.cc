@@ -384,7 +384,7 @@ INSTANTIATE_TEST_SUITE_P(Warps, InstructionTest, testing::ValuesIn(kWarps));
 constexpr const char* kOfKernels[] = {
     "activemask", "atom",  "bar",  "barrier",  "bra",      "brkpt", "brx",      "call",
     "cp",         "elect", "exit", "ldmatrix", "ld",       "match", "mbarrier", "mma",
-    "movmatrix",  "red",   "ret",  "st",       "stmatrix", "trap",  "wmma"};
+    "movmatrix",  "red",   "ret",  "st",       "stmatrix", "trap",  "wgmma",    "wmma"};
 
 TEST(Table, EachRowHasATest) {
   std::string tested = ";";

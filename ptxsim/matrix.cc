@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "ptxsim/matrix_internal.h"
 
@@ -79,6 +80,37 @@ void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumula
     if (!saturate) continue;
     for (int j = 0; j < c.cols; ++j) row[j] = std::clamp(row[j], -2147483648.0, 2147483647.0);
   }
+}
+
+uint64_t ReadElement(const std::byte* frame, const Slot* slots, int bits, int lane, int i) {
+  const int per_register = 8 * slots[0].bytes / bits;
+  uint64_t word = 0;
+  const Slot slot = slots[i / per_register];
+  std::memcpy(&word, frame + slot.at + lane * slot.bytes, slot.bytes);
+  word >>= i % per_register * bits;
+  return bits == 64 ? word : word & ((uint64_t{1} << bits) - 1);
+}
+void WriteElement(std::byte* frame, const Slot* slots, int bits, int lane, int i, uint64_t value) {
+  const int per_register = 8 * slots[0].bytes / bits;
+  const Slot slot = slots[i / per_register];
+  std::byte* at = frame + slot.at + lane * slot.bytes;
+  uint64_t word = 0;
+  std::memcpy(&word, at, slot.bytes);
+  const int shift = i % per_register * bits;
+  const uint64_t field = bits == 64 ? ~uint64_t{0} : ((uint64_t{1} << bits) - 1) << shift;
+  word = (word & ~field) | (value << shift & field);
+  std::memcpy(at, &word, slot.bytes);
+}
+
+Place PlaceInA(int m, int p, int lane, int i) {
+  const int part = i / p, rows = m / 8;
+  return {lane / 4 + 8 * (part % rows), lane % 4 * p + i % p + 4 * p * (part / rows)};
+}
+Place PlaceInB(int p, int lane, int i) {
+  return {lane % 4 * p + i % p + 4 * p * (i / p), lane / 4};
+}
+Place PlaceInC(int lane, int i) {
+  return {lane / 4 + 8 * (i / 2 % 2), i / 4 * 8 + lane % 4 * 2 + i % 2};
 }
 
 }  // namespace hlokit::ptx

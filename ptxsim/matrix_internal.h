@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ptxsim/lanes.h"
+#include "ptxsim/program.h"
 #include "ptxsim/rounding.h"
 #include "ptxsim/types.h"
 
@@ -31,6 +32,20 @@ struct Matrix {
 int ElementBits(Type type);
 double ElementValue(Type type, uint64_t bits);
 uint64_t ElementOf(Type type, double value);
+
+// Element i of a lane's fragment of `bits` wide elements, in the registers from `slots` on.
+uint64_t ReadElement(const std::byte* frame, const Slot* slots, int bits, int lane, int i);
+void WriteElement(std::byte* frame, const Slot* slots, int bits, int lane, int i, uint64_t value);
+
+// Where element i of a lane's fragment stands in its matrix, for tiles of 8 or 16 rows of a, 8
+// columns of b, and any number of columns of c and d. `pack` neighbours along k share a 32-bit
+// register. A lane's elements of a are of row lane / 4 and, of 16 rows, of the one 8 below.
+struct Place {
+  int row, col;
+};
+Place PlaceInA(int rows, int pack, int lane, int i);
+Place PlaceInB(int pack, int lane, int i);
+Place PlaceInC(int lane, int i);
 
 // d = a * b + c. Sums of floats are those of doubles, rounded once when they are stored; f64 goes
 // along k with fused multiply-adds. `saturate`: of integers.

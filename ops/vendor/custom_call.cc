@@ -9,6 +9,7 @@
 #include "ops/evaluate/evaluate.h"
 #include "ops/evaluate/linalg.h"
 #include "ops/evaluate/topk.h"
+#include "ops/vendor/checks.h"
 #include "ops/vendor/foreign.h"
 #include "ops/vendor/vendor_calls.h"
 #include "support/status.h"
@@ -118,6 +119,7 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
   if (target == "hlokit.trace") return LogOperand(context);
   if (EntersManualRegion(target)) return EnterManualRegion(context);
   if (LeavesManualRegion(target)) return LeaveManualRegion(context);
+  if (IsCheckTarget(target)) return EvaluateCheck(context);
   if (IsTopKTarget(target)) return CustomTopK(context);
   if (IsLapackTarget(target)) return EvaluateLapack(context);
   if (VendorCall call = FindVendorCall(target)) return call(context);

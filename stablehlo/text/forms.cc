@@ -185,9 +185,9 @@ bool MlirTextReader::ReadPretty(absl::string_view word, MlirOperation& op) {
   op.name = FullName(word);
   const size_t dot = op.name.find('.');
   const absl::string_view dialect = op.name.substr(0, std::min(dot, op.name.size()));
-  if (dot == op.name.npos ||
-      (dialect != "stablehlo" && dialect != "chlo" && dialect != "func" && dialect != "sdy" &&
-       dialect != "builtin" && dialect != "mhlo" && dialect != "vhlo"))
+  if (dot == op.name.npos || (dialect != "stablehlo" && dialect != "chlo" && dialect != "func" &&
+                              dialect != "sdy" && dialect != "builtin" && dialect != "mhlo" &&
+                              dialect != "vhlo" && dialect != "check" && dialect != "interpreter"))
     return s_.FailAt(op.place, "there is no operation ", op.name);
   bool special = true;
   if (!ReadSpecial(op, special)) return false;

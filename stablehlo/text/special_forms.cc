@@ -1,5 +1,6 @@
 // Pretty operations whose form no row of forms.def can say: those with regions or options.
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "stablehlo/text/text_reader_internal.h"
 
@@ -19,6 +20,11 @@ bool MlirTextReader::ReadSpecial(MlirOperation& op, bool& known) {
       {"stablehlo.convolution", &MlirTextReader::ReadConvolution},
       {"sdy.manual_computation", &MlirTextReader::ReadManualComputation},
       {"sdy.mesh", &MlirTextReader::ReadMesh},
+      {"check.expect_almost_eq", &MlirTextReader::ReadCheck},
+      {"check.expect_almost_eq_const", &MlirTextReader::ReadCheck},
+      {"check.expect_close", &MlirTextReader::ReadCheck},
+      {"check.expect_eq", &MlirTextReader::ReadCheck},
+      {"check.expect_eq_const", &MlirTextReader::ReadCheck},
   };
   const auto found = kReaders.find(op.name);
   known = found != kReaders.end();
@@ -303,6 +309,37 @@ bool MlirTextReader::ReadMesh(MlirOperation& op) {
   op.attributes.emplace_back(
       "mesh", AddText(MlirAttribute::Kind::kOpaque, std::string(body.data(), body.size() - 1)));
   return ReadOptionalDictionary(op.attributes);
+}
+
+// `%a, %b, tolerance = 0.1 : type` or `%a, dense<1.0> : type, tolerance = 0.1 {attributes}`. The
+// operands share the type; a constant has its own.
+bool MlirTextReader::ReadCheck(MlirOperation& op) {
+  if (!ReadOperands(op.operands)) return false;
+  while (s_.Try(",")) {
+    const absl::string_view word = s_.PeekWord();
+    const MlirAttribute* value = nullptr;
+    if (word == "dense") {
+      if (!ReadAttribute(value)) return false;
+      op.attributes.emplace_back("value", value);
+      continue;
+    }
+    MlirAttribute bound;
+    bound.kind = MlirAttribute::Kind::kFloat;
+    if (word.empty()) return s_.Fail("expected a constant or the name of an attribute");
+    s_.Word();
+    if (!s_.Expect("=")) return false;
+    if (!absl::SimpleAtod(s_.Number(), &bound.number)) return s_.Fail("expected a number");
+    op.attributes.emplace_back(std::string(word.data(), word.size()),
+                               module_.Add(std::move(bound)));
+  }
+  if (!ReadOptionalDictionary(op.attributes)) return false;
+  if (!s_.Try(":")) return true;
+  const bool parens = s_.Try("(");
+  do {
+    const MlirType* type = nullptr;
+    if (!ReadType(type)) return false;
+  } while (s_.Try(","));
+  return !parens || (s_.Expect(")") && s_.Expect("->") && s_.Expect("(") && s_.Expect(")"));
 }
 
 }  // namespace hlokit

@@ -118,6 +118,7 @@ class MlirTextReader {
   bool ReadConvolutionWindow(MlirOperation& op);
   bool ReadManualComputation(MlirOperation& op);
   bool ReadMesh(MlirOperation& op);
+  bool ReadCheck(MlirOperation& op);
   bool ReadTypes(MlirOperation& op, absl::string_view rule);
 
   MlirScanner s_;

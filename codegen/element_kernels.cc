@@ -4,6 +4,7 @@
 // stored, since results may overwrite operands.
 #include <algorithm>
 
+#include "analysis/in_place.h"
 #include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
 
@@ -40,11 +41,11 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   std::vector<bool> done(e.roots.size(), false);
   for (size_t first = 0; first < e.roots.size(); ++first) {
     if (done[first]) continue;
-    std::vector<size_t> together;  // roots of one shape share a loop
+    // Roots whose elements lie in the same order share a loop: BufferSharing counts on it, which
+    // may put one of them over an operand that others read.
+    std::vector<size_t> together;
     for (size_t r = first; r < e.roots.size(); ++r) {
-      const bool same = e.shapes[r].dims == e.shapes[first].dims &&
-                        e.shapes[r].MinorToMajor() == e.shapes[first].MinorToMajor();
-      if (done[r] || !same) continue;
+      if (done[r] || !SameMemoryOrder(e.shapes[r], e.shapes[first])) continue;
       done[r] = true;
       together.push_back(r);
     }

@@ -1,7 +1,8 @@
-// Conversions between element types. A narrow float is reached by one rounding: f64 is first
-// rounded to odd in f32 (the last bit set where anything was lost), which a second rounding to
-// fewer bits cannot mistake for a tie. Floats to integers saturate, NaN gives 0; integers to
-// integers wrap.
+// Conversions between element types, rounded as XLA rounds them. f16 and bf16 are reached from f64
+// and from integers by way of f32, in two roundings. The smaller floats are reached from f64 by
+// one: it is first rounded to odd in f32 (the last bit set where anything was lost), which a second
+// rounding to fewer bits cannot mistake for a tie. Floats to integers saturate, NaN gives 0;
+// integers to integers wrap.
 #include "codegen/scalars/convert.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 Val FloatToFloat(ElementType to, Val x) {
   if (to == ElementType::kF64) return ToDouble(x);
   if (to == ElementType::kF32) return ToFloat(x);
-  if (!x.is_f64()) return RoundFloat(to, x);
+  if (!x.is_f64() || BitWidth(to) == 16) return RoundFloat(to, ToFloat(x));
   Val odd = NarrowRoundingToOdd(x);
   // That format has no zero: a double that is none as a float is NaN in it.
   if (to == ElementType::kF8E8M0FNU) odd = Select(ToFloat(x) == 0, 0, odd);
@@ -28,11 +29,9 @@ Val FloatToFloat(ElementType to, Val x) {
 Val IntegerToFloat(ElementType from, ElementType to, Val x) {
   auto& b = x.builder();
   const bool is_unsigned = IsUnsigned(from) || IsPred(from);
-  const bool wide = IsNarrowFloat(to) && BitWidth(from) > 24;  // more than a float holds exactly
-  if (wide && x.bits() == 32) return RoundFloat(to, IntegerToOddFloat(x, is_unsigned));
-  llvm::Type* type = wide || to == ElementType::kF64 ? x.DoubleType() : x.FloatType();
-  Val value = x.With(is_unsigned ? b.CreateUIToFP(x.get(), type) : b.CreateSIToFP(x.get(), type));
-  return wide ? RoundFloat(to, WholeToOddFloat(value)) : FloatToFloat(to, value);
+  llvm::Type* type = to == ElementType::kF64 ? x.DoubleType() : x.FloatType();
+  return FloatToFloat(
+      to, x.With(is_unsigned ? b.CreateUIToFP(x.get(), type) : b.CreateSIToFP(x.get(), type)));
 }
 
 // Truncation with saturation at the logical width of `to`; NaN gives 0.

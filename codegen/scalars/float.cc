@@ -220,23 +220,6 @@ Val RoundHalfToF8(Val half) {
   return ResizeUnsigned(pattern >> 8, 8);
 }
 
-Val WholeToOddFloat(Val x) {
-  constexpr int64_t kDropped = (int64_t{1} << (52 - kMantissa)) - 1;
-  Val bits = ToBits(x);
-  return ToFloat(FromBits((bits | ((bits & kDropped) + kDropped)) & ~kDropped));
-}
-
-Val IntegerToOddFloat(Val x, bool is_unsigned) {
-  auto& b = x.builder();
-  constexpr int64_t kExact = 1 << 24, kDropped = 0xff;
-  Val odd = (x | ((x & kDropped) + kDropped)) & ~kDropped;
-  Val exact = is_unsigned ? UnsignedLess(x, x.Const(kExact))
-                          : UnsignedLess(x + kExact, x.Const(2 * kExact));
-  Val kept = Select(exact, x, odd);
-  return x.With(is_unsigned ? b.CreateUIToFP(kept.get(), x.FloatType())
-                            : b.CreateSIToFP(kept.get(), x.FloatType()));
-}
-
 Val NarrowRoundingToOdd(Val x) {
   Val rounded = ToFloat(x);
   Val back = ToDouble(rounded);

@@ -22,9 +22,6 @@ Val RoundHalfToF8(Val half);
 // Double to float with the last bit sticky, so that a second rounding to a narrow type is as good
 // as one.
 Val NarrowRoundingToOdd(Val x);
-// The same for whole numbers, as double and as i32.
-Val WholeToOddFloat(Val x);
-Val IntegerToOddFloat(Val x, bool is_unsigned);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -110,7 +110,20 @@ void RunConvert(const KernelCall& call, const void* const* in, void* out, int64_
   for (int64_t i = 0; i < n; ++i) static_cast<To*>(out)[i] = ConvertOne<From, To>(x[i], call.out);
 }
 
+// f64 to a float of at most 8 bits, rounded once; to larger ones XLA goes by way of f32, as
+// StoreWide does.
+template <typename From>
+void RunConvertToSmall(const KernelCall& call, const void* const* in, void* out, int64_t n) {
+  const From* x = static_cast<const From*>(in[0]);
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<double*>(out)[i] =
+        FloatFromBits(call.out, FloatToBits(call.out, ConvertOne<From, double>(x[i], call.out)));
+}
+
 KernelCall::Function ConvertKernel(ElementType from, ElementType to) {
+  const bool is_small = IsFloat(to) && BitWidth(to) <= 8;
+  if (is_small && from == ElementType::kF64) return RunConvertToSmall<double>;
+  if (is_small && from == ElementType::kC128) return RunConvertToSmall<Complex>;
   return VisitWide(from, [&](auto x) {
     return VisitWide(
         to, [&](auto r) -> KernelCall::Function { return RunConvert<decltype(x), decltype(r)>; });

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "ir/sanitized_name.h"
 #include "stablehlo/convert/converter_internal.h"
 #include "stablehlo/convert/signature_internal.h"
 
@@ -45,7 +46,8 @@ absl::Status ModuleConverter::FindFunctions() {
   for (const auto& op : top.regions[0].blocks[0]->operations) {
     if (op->name != "func.func") continue;
     const MlirAttribute* name = SymbolName(*op);
-    if (name == nullptr) return WithPlace(InvalidArgument("a function has no name"), op->place);
+    if (name == nullptr || name->text.empty())
+      return WithPlace(InvalidArgument("a function has no name"), op->place);
     if (!functions_.emplace(name->text, op.get()).second)
       return WithPlace(InvalidArgument("the function ", name->text, " is defined twice"),
                        op->place);
@@ -116,7 +118,7 @@ absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, boo
   if (function.regions.size() != 1 || function.regions[0].blocks.size() != 1)
     return InvalidArgument("the function ", name, " has no body");
   const MlirBlock& block = *function.regions[0].blocks[0];
-  Computation* computation = module_.AddComputation(name);
+  Computation* computation = module_.AddComputation(SanitizedName(name));
   BodyConverter body(*this, computation, nullptr);
   for (size_t i = 0; i < block.arguments.size(); ++i) {
     const MlirType& type = *block.arguments[i].type;
@@ -156,7 +158,8 @@ absl::Status ModuleConverter::Convert() {
 
 absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program) {
   const MlirAttribute* name = SymbolName(program.top());
-  auto module = std::make_unique<Module>(name == nullptr ? "main" : name->text);
+  const bool is_named = name != nullptr && !name->text.empty();
+  auto module = std::make_unique<Module>(is_named ? SanitizedName(name->text) : "main");
   ModuleConverter converter(program, *module);
   RETURN_IF_ERROR(converter.Convert());
   return module;

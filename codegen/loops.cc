@@ -35,6 +35,15 @@ llvm::BasicBlock* NewBlock(Builder& b, const char* name) {
   return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
 }
 
+// Whether the bounds are some x and x + 1: the one unit of a thread on a GPU.
+bool IsOneStep(const llvm::Value* begin, const llvm::Value* end) {
+  const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(end);
+  if (sum == nullptr || sum->getOpcode() != llvm::Instruction::Add || sum->getOperand(0) != begin)
+    return false;
+  const auto* one = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1));
+  return one != nullptr && one->isOne() && sum->hasNoSignedWrap();
+}
+
 // Returns the carried values after the last step, or `initial` where there is no step.
 Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
@@ -43,6 +52,7 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
   const bool known = first != nullptr && last != nullptr;
   if (known && first->getSExtValue() >= last->getSExtValue()) return initial;
   if (known && first->getSExtValue() + 1 == last->getSExtValue()) return body(begin, initial);
+  if (IsOneStep(begin, end)) return body(begin, initial);
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::BasicBlock* loop = NewBlock(b, "loop");
   llvm::BasicBlock* exit = NewBlock(b, "exit");

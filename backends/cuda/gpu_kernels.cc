@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "backends/cuda/ptx_code.h"
+#include "backends/cuda/row_kernels.h"
 #include "codegen/kernel_strategies.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "support/diagnostics.h"
@@ -21,6 +22,7 @@ constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
 constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
                                           {"concatenate", AddConcatenateKernels},
+                                          {"rows", AddGroupRowKernels},
                                           {"elements", AddElementKernels}};
 
 // The step's arrays as the parameters of its kernels.

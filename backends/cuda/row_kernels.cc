@@ -1,0 +1,262 @@
+// Rows by groups of threads: softmax of f32[64,1000], a warp a row.
+//
+//   pass 0:  m = x[i,lane], x[i,lane+32], ... to their maximum, then the 32 lanes' to one
+//   pass 1:  s = the sum of exp(x - m) in the same way
+//   pass 2:  r[i,lane], r[i,lane+32], ... = exp(x - m) / s
+//
+// Neighbouring lanes read neighbouring elements. A pass reads its operands again: a row that has
+// just been read is in a cache. Each lane begins with the identity element, the first one with the
+// initial value. The order of all combinations depends on the shape alone, so that every run has
+// the same bits; no atomics.
+//
+// A row gets one thread where a reduction may not be regrouped (sums of bf16 that round at each
+// step, reducers of several operations or results), and where rows are columns, whose neighbours
+// are read by neighbouring threads anyway.
+//
+// Limits: roots with an element a row, or all elements of the rows, row-major.
+#include "backends/cuda/row_kernels.h"
+
+#include "absl/numeric/bits.h"
+#include "analysis/row_form.h"
+#include "backends/cuda/ptx_code.h"
+#include "backends/cuda/thread_group.h"
+#include "codegen/running_reduction.h"
+#include "ops/evaluate/reducer.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kWarp = 32;
+// Rows with fewer elements have no group of threads unless results are as long as they are.
+constexpr int64_t kShortRow = 16;
+// Rows from this many elements on are a block's work.
+constexpr int64_t kBlockRow = 2048;
+
+struct RowPlan {
+  Expression e;
+  RowForm form;
+  std::vector<size_t> full_roots, row_roots;  // by result
+  int64_t threads = 1;                        // of a row
+};
+
+// Whether partial results of lanes can be combined into the reduction's result.
+bool CanRegroup(const Instruction& reduce) {
+  const ElementType type = reduce.operand(0)->shape().type;
+  return reduce.operand_count() == 2 && SimpleReducer(*reduce.to_apply()).has_value() &&
+         !RoundsSteps(reduce) && !IsComplex(type) && !IsSubByte(type);
+}
+
+bool SortRoots(RowPlan& plan) {
+  for (size_t r = 0; r < plan.e.roots.size(); ++r) {
+    const Shape& shape = plan.e.shapes[r];
+    if (!shape.IsRowMajor()) return false;
+    if (shape.dims == plan.form.full.dims)
+      plan.full_roots.push_back(r);
+    else if (plan.form.IsRowShaped(shape))
+      plan.row_roots.push_back(r);
+    else
+      return false;
+  }
+  return true;
+}
+
+int64_t ThreadsOf(const RowForm& form) {
+  if (form.IsColumns()) return 1;
+  for (const RowForm::Reduction& r : form.reductions)
+    if (!CanRegroup(*r.reduce)) return 1;
+  if (form.length >= kBlockRow) return kBlockThreads;
+  return std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(form.length)));
+}
+
+std::optional<RowPlan> PlanRows(const KernelRequest& request) {
+  const std::optional<RowForm> form = FindRowForm(Body(request.expression));
+  if (!form.has_value() || form->length == 0) return std::nullopt;
+  RowPlan plan = {.e = request.expression, .form = *form};
+  if (!SortRoots(plan)) return std::nullopt;
+  plan.threads = ThreadsOf(plan.form);
+  // Without work after a reduction on its own row, a thread for each result does as well.
+  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
+  const bool alone = plan.threads == 1 || plan.form.length < kShortRow;
+  if (alone && !feeds_back) return std::nullopt;
+  return plan;
+}
+
+// The integer that changes nothing when `opcode` combines it with another.
+llvm::Value* IdentityInteger(llvm::Type* type, Opcode opcode, bool is_signed) {
+  const unsigned bits = type->getIntegerBitWidth();
+  const auto least = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0);
+  const auto most =
+      is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getAllOnes(bits);
+  switch (opcode) {
+    case Opcode::kMultiply:
+      return llvm::ConstantInt::get(type, 1);
+    case Opcode::kAnd:
+      return llvm::ConstantInt::getAllOnesValue(type);
+    case Opcode::kMaximum:
+      return llvm::ConstantInt::get(type, least);
+    case Opcode::kMinimum:
+      return llvm::ConstantInt::get(type, most);
+    default:
+      return llvm::ConstantInt::get(type, 0);
+  }
+}
+
+// Emits one row's work for one thread of its group.
+class GroupRowEmitter {
+ public:
+  GroupRowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
+      : plan_(plan),
+        form_(plan.form),
+        b_(b),
+        arrays_(arrays),
+        emitter_(b),
+        group_(b, plan.threads, b.CreateURem(unit, b.Index(plan.threads))) {
+    emitter_.set_excess(true);
+    emitter_.set_plain_nans(HasPlainNaNs(plan.e));
+    BindLeaves(emitter_, plan.e, arrays);
+    PlaceRow(b.CreateUDiv(unit, b.Index(plan.threads)));
+  }
+
+  void Emit() {
+    for (int pass = 0; pass < form_.passes; ++pass) EmitPass(pass);
+    StoreRowRoots();
+  }
+
+ private:
+  // Threads past the last row compute it too, so that whole warps meet, and store nothing.
+  void PlaceRow(llvm::Value* row) {
+    const bool whole_warps = form_.rows * plan_.threads % kWarp == 0 || plan_.threads == 1;
+    llvm::Value* const last = b_.Index(form_.rows - 1);
+    stores_ = whole_warps ? b_.getTrue() : b_.CreateICmpULE(row, last);
+    row_ = whole_warps ? row : b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last);
+    multi_.assign(static_cast<size_t>(form_.full.rank()), b_.Index(0));
+    Delinearize(b_, row_, form_.kept, form_.full.dims, multi_);
+  }
+
+  // The element at place `at` of the row.
+  ElementIndex IndexOf(llvm::Value* at) {
+    Delinearize(b_, at, form_.within, form_.full.dims, multi_);
+    if (!form_.IsContiguous()) return ElementIndex::Multi(multi_);
+    return ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row_, form_.length), at));
+  }
+
+  void EmitPass(int pass) {
+    std::vector<RunningReduction> running;
+    for (const RowForm::Reduction& r : form_.reductions)
+      if (r.pass == pass) running.emplace_back(*r.reduce, emitter_);
+    const bool stores = pass + 1 == form_.passes && !plan_.full_roots.empty();
+    if (running.empty() && !stores) return;
+    for (RunningReduction& r : running) r.KeepOrder();
+    Values partial = EmitElements(running, stores);
+    if (plan_.threads > 1)
+      for (size_t k = 0; k < running.size(); ++k)
+        partial[k] = group_.Combine(
+            partial[k], [&](llvm::Value* x, llvm::Value* y) { return running[k].Combine(x, y); });
+    size_t used = 0;
+    for (const RunningReduction& r : running) {
+      const std::vector<ScalarValue> parts = r.Results(partial, used);
+      emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+    }
+  }
+
+  // The first lane begins with the initial values, the others with identity elements.
+  Values Begin(const std::vector<RunningReduction>& running) {
+    Values initial;
+    for (const RunningReduction& r : running) r.AppendInitial(initial);
+    if (plan_.threads == 1) return initial;
+    llvm::Value* const first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
+    for (size_t k = 0; k < running.size(); ++k) {
+      const Instruction& reduce = running[k].reduce();
+      const ElementType type = reduce.shape().type;
+      llvm::Value* const identity =
+          IsFloat(type) ? running[k].IdentityElement()
+                        : IdentityInteger(initial[k]->getType(), *SimpleReducer(*reduce.to_apply()),
+                                          IsSigned(type));
+      initial[k] = b_.CreateSelect(first, initial[k], identity);
+    }
+    return initial;
+  }
+
+  // The lane's elements of the row: `lane`, then every `threads`-th.
+  Values EmitElements(const std::vector<RunningReduction>& running, bool stores) {
+    const int64_t threads = plan_.threads, rest = form_.length % threads;
+    llvm::Value* steps = b_.Index(form_.length / threads);
+    if (rest > 0)
+      steps = b_.CreateNSWAdd(
+          steps, b_.CreateZExt(b_.CreateICmpULT(group_.lane(), b_.Index(rest)), b_.IndexType()));
+    return EmitLoopCarrying(b_, b_.Index(0), steps, Begin(running),
+                            [&](llvm::Value* step, const Values& values) {
+                              emitter_.BeginScope();
+                              const ElementIndex index =
+                                  IndexOf(b_.CreateNSWAdd(Scale(b_, step, threads), group_.lane()));
+                              Values next;
+                              size_t used = 0;
+                              for (const RunningReduction& r : running)
+                                r.AppendNext(index, values, used, next);
+                              if (stores) StoreFullRoots(index);
+                              emitter_.EndScope();
+                              return next;
+                            });
+  }
+
+  ScalarValue RootAt(size_t r, const ElementIndex& index) {
+    return emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]);
+  }
+
+  void StoreFullRoots(const ElementIndex& index) {
+    std::vector<ScalarValue> values;  // all reads before any write
+    for (const size_t r : plan_.full_roots) values.push_back(RootAt(r, index));
+    EmitIf(b_, stores_, [&] {
+      for (size_t k = 0; k < values.size(); ++k)
+        StoreTo(b_, arrays_.result(static_cast<int64_t>(plan_.full_roots[k])), index, values[k]);
+    });
+  }
+
+  // One lane stores, after all have read: a result may lie in an operand's place.
+  void StoreRowRoots() {
+    if (plan_.row_roots.empty()) return;
+    std::vector<ScalarValue> values;
+    for (const size_t r : plan_.row_roots) values.push_back(RootAt(r, RowIndex(r)));
+    group_.Meet();
+    llvm::Value* const first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
+    EmitIf(b_, b_.CreateAnd(stores_, first), [&] {
+      for (size_t k = 0; k < values.size(); ++k) {
+        const size_t r = plan_.row_roots[k];
+        StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), RowIndex(r), values[k]);
+      }
+    });
+  }
+
+  ElementIndex RowIndex(size_t r) {
+    return WithMulti(b_, ElementIndex::Linear(row_), plan_.e.shapes[r]);
+  }
+
+  const RowPlan& plan_;
+  const RowForm& form_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  ThreadGroup group_;
+  llvm::Value* row_ = nullptr;
+  llvm::Value* stores_ = nullptr;    // whether this thread's row is one
+  std::vector<llvm::Value*> multi_;  // of the element, in the full array
+};
+
+}  // namespace
+
+bool AddGroupRowKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  std::optional<RowPlan> plan = PlanRows(request);
+  if (!plan.has_value()) return false;
+  Kernel kernel;
+  kernel.units = plan->form.rows * plan->threads;
+  if (plan->threads > 1) kernel.units = (kernel.units + kWarp - 1) / kWarp * kWarp;
+  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                          llvm::Value*) {
+    GroupRowEmitter(plan, b, arrays, begin).Emit();
+  };
+  if (kernel.units > 0) out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,107 @@
+// Combinations across threads. Within a warp, values go from register to register: in round d each
+// thread combines its value with that of the thread whose number differs in bit d,
+//
+//   lanes 0 1 2 3:   a b c d  ->  ab ab cd cd  ->  abcd abcd abcd abcd
+//
+// so that after five rounds all 32 have the result. The operands of a combination are the same two
+// in both threads, so a commutative one gives both the same bits. Across a block, the result of
+// each warp goes through shared memory, of which each combination has a place of its own: one
+// barrier is enough.
+//
+// Limits: values are integers, floats or i1 of up to 64 bits.
+#include "backends/cuda/thread_group.h"
+
+#include "backends/cuda/ptx_code.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kWarp = 32;
+constexpr int64_t kWarps = kBlockThreads / kWarp;
+constexpr unsigned kSharedSpace = 3;
+
+// The bits of a value as an integer of 32 or 64 bits.
+llvm::Value* ToWords(Builder& b, llvm::Value* value) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  if (!value->getType()->isIntegerTy()) value = b.CreateBitCast(value, b.getIntNTy(bits));
+  return bits < 32 ? b.CreateZExt(value, b.getInt32Ty()) : value;
+}
+
+llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type) {
+  const unsigned bits = type->getScalarSizeInBits();
+  if (bits < 32) words = b.CreateTrunc(words, b.getIntNTy(bits));
+  return type->isIntegerTy() ? words : b.CreateBitCast(words, type);
+}
+
+// The 32 bits of the thread whose number differs in the bits of `distance`.
+llvm::Value* ExchangeWord(Builder& b, llvm::Value* word, int64_t distance) {
+  return b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, {},
+                           {b.getInt32(0xffffffffu), word,
+                            b.getInt32(static_cast<uint32_t>(distance)), b.getInt32(kWarp - 1)});
+}
+
+llvm::Value* Exchange(Builder& b, llvm::Value* value, int64_t distance) {
+  llvm::Value* const words = ToWords(b, value);
+  if (words->getType()->isIntegerTy(32))
+    return FromWords(b, ExchangeWord(b, words, distance), value->getType());
+  llvm::Value* const low = ExchangeWord(b, b.CreateTrunc(words, b.getInt32Ty()), distance);
+  llvm::Value* const high =
+      ExchangeWord(b, b.CreateTrunc(b.CreateLShr(words, 32), b.getInt32Ty()), distance);
+  llvm::Value* const both =
+      b.CreateOr(b.CreateZExt(low, b.getInt64Ty()),
+                 b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), b.getInt64(32)));
+  return FromWords(b, both, value->getType());
+}
+
+// Shared memory for one value of each warp.
+llvm::GlobalVariable* ShareValues(Builder& b, llvm::Type* type) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  auto* const array = llvm::ArrayType::get(type, kWarps);
+  auto* const shared =
+      new llvm::GlobalVariable(module, array, /*isConstant=*/false,
+                               llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array),
+                               "shared", nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+  shared->setAlignment(llvm::Align(16));
+  return shared;
+}
+
+}  // namespace
+
+llvm::Value* ThreadGroup::CombineLanes(llvm::Value* value, int64_t lanes, Combiner combine) {
+  for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
+    value = combine(value, Exchange(b_, value, distance));
+  return value;
+}
+
+// The first thread of each warp shares its warp's value; each warp then combines all of them.
+llvm::Value* ThreadGroup::CombineWarps(llvm::Value* value, Combiner combine) {
+  llvm::Value* const words = ToWords(b_, value);
+  llvm::GlobalVariable* const shared = ShareValues(b_, words->getType());
+  const auto place = [&](llvm::Value* warp) {
+    return b_.CreateInBoundsGEP(shared->getValueType(), shared, {b_.Index(0), warp});
+  };
+  llvm::Value* const in_warp = b_.CreateAnd(lane_, b_.Index(kWarp - 1));
+  EmitIf(b_, b_.CreateICmpEQ(in_warp, b_.Index(0)),
+         [&] { b_.CreateStore(words, place(b_.CreateUDiv(lane_, b_.Index(kWarp)))); });
+  Meet();
+  llvm::Value* const which = b_.CreateAnd(lane_, b_.Index(kWarps - 1));
+  llvm::Value* const loaded = b_.CreateLoad(words->getType(), place(which));
+  return CombineLanes(FromWords(b_, loaded, value->getType()), kWarps, combine);
+}
+
+llvm::Value* ThreadGroup::Combine(llvm::Value* value, Combiner combine) {
+  if (threads_ <= kWarp) return CombineLanes(value, threads_, combine);
+  return CombineWarps(CombineLanes(value, kWarp, combine), combine);
+}
+
+void ThreadGroup::Meet() {
+  if (threads_ == 1) return;
+  if (threads_ <= kWarp)
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {b_.getInt32(0xffffffffu)});
+  else
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

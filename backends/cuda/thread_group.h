@@ -1,0 +1,39 @@
+// Threads of a block that work together: what they pass to each other.
+#pragma once
+
+#include "absl/functional/function_ref.h"
+#include "codegen/loops.h"
+
+namespace hlokit {
+
+// A group of `threads` neighbouring threads: 1, a power of two up to a warp's 32, or a whole block.
+// All functions must be reached by all threads of the warp (of the block, for a block) together.
+class ThreadGroup {
+ public:
+  using Combiner = absl::FunctionRef<llvm::Value*(llvm::Value*, llvm::Value*)>;
+
+  // `lane`: which of the group's threads runs, from 0, of the index type.
+  ThreadGroup(Builder& b, int64_t threads, llvm::Value* lane)
+      : b_(b), threads_(threads), lane_(lane) {}
+
+  int64_t threads() const { return threads_; }
+  llvm::Value* lane() const { return lane_; }
+
+  // Every thread's value combined into one, which all threads get, with the same bits. `combine` is
+  // commutative. The order of the combinations depends on nothing but `threads`.
+  llvm::Value* Combine(llvm::Value* value, Combiner combine);
+
+  // Waits until all of the group's threads are here; what they wrote before can be read after.
+  void Meet();
+
+ private:
+  llvm::Value* CombineLanes(llvm::Value* value, int64_t lanes, Combiner combine);
+  llvm::Value* CombineWarps(llvm::Value* value, Combiner combine);
+
+  Builder& b_;
+  const int64_t threads_;
+  llvm::Value* const lane_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/vector_kernels.h"
 #include "codegen/kernel_strategies.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "support/diagnostics.h"
@@ -17,13 +18,16 @@
 namespace hlokit {
 namespace {
 
+// Of every array, in bytes: what is allocated is aligned to 256, and BufferAssignment puts arrays
+// of the arena at multiples of 64.
+constexpr uint64_t kArrayAlignment = 16;
+
 // Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
 constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
-constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
-                                          {"update in place", AddUpdateKernels},
-                                          {"concatenate", AddConcatenateKernels},
-                                          {"rows", AddGroupRowKernels},
-                                          {"elements", AddElementKernels}};
+constexpr KernelStrategy kStrategies[] = {
+    {"scatter", AddScatterKernels},         {"update in place", AddUpdateKernels},
+    {"concatenate", AddConcatenateKernels}, {"rows", AddGroupRowKernels},
+    {"vectors", AddVectorKernels},          {"elements", AddElementKernels}};
 
 // The step's arrays as the parameters of its kernels.
 class Parameters final : public KernelArrays {
@@ -79,6 +83,8 @@ llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int
   auto* kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
   kernel->addFnAttr(llvm::Attribute::NoUnwind);
+  for (llvm::Argument& array : kernel->args())
+    array.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kArrayAlignment)));
   const auto annotate = [&](const char* what, int value) {
     llvm::Metadata* const row[] = {
         llvm::ValueAsMetadata::get(kernel), llvm::MDString::get(context, what),

@@ -1,0 +1,14 @@
+// Several elements a thread, which one instruction loads and stores.
+#pragma once
+
+#include "codegen/kernel_strategies.h"
+
+namespace hlokit {
+
+// A strategy (codegen/kernel_strategies.h) for elementwise expressions: element i of every result
+// is computed of elements i. False for small arrays, for an odd number of elements, and for much
+// work an element.
+bool AddVectorKernels(const KernelRequest& request, std::vector<Kernel>& out);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

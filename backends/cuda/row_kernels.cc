@@ -1,13 +1,13 @@
 // Rows by groups of threads: softmax of f32[64,1000], a warp a row.
 //
-//   pass 0:  m = x[i,lane], x[i,lane+32], ... to their maximum, then the 32 lanes' to one
-//   pass 1:  s = the sum of exp(x - m) in the same way
-//   pass 2:  r[i,lane], r[i,lane+32], ... = exp(x - m) / s
+//   pass 0:  m = the maximum of x[i,4*lane .. +3], x[i,4*(lane+32) .. +3], ..., then of the 32
+//   lanes pass 1:  s = the sum of exp(x - m) in the same way pass 2:  r[i,4*lane .. +3],
+//   r[i,4*(lane+32) .. +3], ... = exp(x - m) / s
 //
-// Neighbouring lanes read neighbouring elements. A pass reads its operands again: a row that has
-// just been read is in a cache. Each lane begins with the identity element, the first one with the
-// initial value. The order of all combinations depends on the shape alone, so that every run has
-// the same bits; no atomics.
+// Neighbouring lanes read neighbouring vectors, of as many elements as divide a row. A pass reads
+// its operands again: a row that has just been read is in a cache. Each lane begins with the
+// identity element, the first one with the initial value. The order of all combinations depends on
+// the shape alone, so that every run has the same bits; no atomics.
 //
 // A row gets one thread where a reduction may not be regrouped (sums of bf16 that round at each
 // step, reducers of several operations or results), and where rows are columns, whose neighbours
@@ -20,6 +20,7 @@
 #include "analysis/row_form.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
+#include "backends/cuda/vector_kernels.h"
 #include "codegen/running_reduction.h"
 #include "ops/evaluate/reducer.h"
 
@@ -32,11 +33,15 @@ constexpr int64_t kShortRow = 16;
 // Rows from this many elements on are a block's work.
 constexpr int64_t kBlockRow = 2048;
 
+// Code for several elements of more instructions than this would be long.
+constexpr size_t kLongBody = 40;
+
 struct RowPlan {
   Expression e;
   RowForm form;
   std::vector<size_t> full_roots, row_roots;  // by result
   int64_t threads = 1;                        // of a row
+  int64_t vector = 1;                         // neighbours that a thread takes at a time
 };
 
 // Whether partial results of lanes can be combined into the reduction's result.
@@ -60,12 +65,16 @@ bool SortRoots(RowPlan& plan) {
   return true;
 }
 
-int64_t ThreadsOf(const RowForm& form) {
-  if (form.IsColumns()) return 1;
-  for (const RowForm::Reduction& r : form.reductions)
-    if (!CanRegroup(*r.reduce)) return 1;
-  if (form.length >= kBlockRow) return kBlockThreads;
-  return std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(form.length)));
+void PlanThreads(RowPlan& plan) {
+  if (plan.form.IsColumns()) return;
+  for (const RowForm::Reduction& r : plan.form.reductions)
+    if (!CanRegroup(*r.reduce)) return;
+  if (plan.form.IsContiguous() && Body(plan.e).size() <= kLongBody)
+    plan.vector = VectorElements(plan.e, plan.form.length);
+  const int64_t vectors = plan.form.length / plan.vector;
+  plan.threads = plan.form.length >= kBlockRow
+                     ? kBlockThreads
+                     : std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(vectors)));
 }
 
 std::optional<RowPlan> PlanRows(const KernelRequest& request) {
@@ -73,7 +82,7 @@ std::optional<RowPlan> PlanRows(const KernelRequest& request) {
   if (!form.has_value() || form->length == 0) return std::nullopt;
   RowPlan plan = {.e = request.expression, .form = *form};
   if (!SortRoots(plan)) return std::nullopt;
-  plan.threads = ThreadsOf(plan.form);
+  PlanThreads(plan);
   // Without work after a reduction on its own row, a thread for each result does as well.
   const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
   const bool alone = plan.threads == 1 || plan.form.length < kShortRow;
@@ -177,38 +186,52 @@ class GroupRowEmitter {
     return initial;
   }
 
-  // The lane's elements of the row: `lane`, then every `threads`-th.
+  // The lane's vectors of the row: number `lane`, then every `threads`-th.
   Values EmitElements(const std::vector<RunningReduction>& running, bool stores) {
-    const int64_t threads = plan_.threads, rest = form_.length % threads;
-    llvm::Value* steps = b_.Index(form_.length / threads);
-    if (rest > 0)
+    const int64_t threads = plan_.threads, vectors = form_.length / plan_.vector;
+    llvm::Value* steps = b_.Index(vectors / threads);
+    if (const int64_t rest = vectors % threads; rest > 0)
       steps = b_.CreateNSWAdd(
           steps, b_.CreateZExt(b_.CreateICmpULT(group_.lane(), b_.Index(rest)), b_.IndexType()));
-    return EmitLoopCarrying(b_, b_.Index(0), steps, Begin(running),
-                            [&](llvm::Value* step, const Values& values) {
-                              emitter_.BeginScope();
-                              const ElementIndex index =
-                                  IndexOf(b_.CreateNSWAdd(Scale(b_, step, threads), group_.lane()));
-                              Values next;
-                              size_t used = 0;
-                              for (const RunningReduction& r : running)
-                                r.AppendNext(index, values, used, next);
-                              if (stores) StoreFullRoots(index);
-                              emitter_.EndScope();
-                              return next;
-                            });
+    return EmitLoopCarrying(
+        b_, b_.Index(0), steps, Begin(running), [&](llvm::Value* step, const Values& values) {
+          emitter_.BeginScope();
+          llvm::Value* const number = b_.CreateNSWAdd(Scale(b_, step, threads), group_.lane());
+          const Values next = EmitVector(Scale(b_, number, plan_.vector), running, stores, values);
+          emitter_.EndScope();
+          return next;
+        });
+  }
+
+  // The neighbours from place `first` of the row on.
+  Values EmitVector(llvm::Value* first, const std::vector<RunningReduction>& running, bool stores,
+                    Values values) {
+    std::vector<ElementIndex> places;
+    for (int64_t k = 0; k < plan_.vector; ++k)
+      places.push_back(IndexOf(k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k))));
+    for (const ElementIndex& place : places) {
+      Values next;
+      size_t used = 0;
+      for (const RunningReduction& r : running) r.AppendNext(place, values, used, next);
+      values = std::move(next);
+    }
+    if (stores) StoreFullRoots(places);
+    return values;
   }
 
   ScalarValue RootAt(size_t r, const ElementIndex& index) {
     return emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]);
   }
 
-  void StoreFullRoots(const ElementIndex& index) {
+  void StoreFullRoots(const std::vector<ElementIndex>& places) {
     std::vector<ScalarValue> values;  // all reads before any write
-    for (const size_t r : plan_.full_roots) values.push_back(RootAt(r, index));
+    for (const size_t r : plan_.full_roots)
+      for (const ElementIndex& place : places) values.push_back(RootAt(r, place));
     EmitIf(b_, stores_, [&] {
-      for (size_t k = 0; k < values.size(); ++k)
-        StoreTo(b_, arrays_.result(static_cast<int64_t>(plan_.full_roots[k])), index, values[k]);
+      size_t next = 0;
+      for (const size_t r : plan_.full_roots)
+        for (const ElementIndex& place : places)
+          StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), place, values[next++]);
     });
   }
 

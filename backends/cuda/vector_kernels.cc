@@ -25,18 +25,6 @@ constexpr int64_t kSmallArray = 4096;
 // Of an element, in simple float operations: more is worth a thread of its own.
 constexpr double kMuchWork = 64;
 
-// How many elements a thread takes: 16 bytes of the widest array.
-int64_t ElementsOf(const Expression& e) {
-  int64_t width = 1;
-  for (const Shape& shape : e.shapes) width = std::max<int64_t>(width, ByteWidth(shape.type));
-  for (const Expression::Leaf& leaf : e.leaves)
-    if (leaf.instruction->shape().IsArray() && !leaf.instruction->shape().IsScalar())
-      width = std::max<int64_t>(width, ByteWidth(leaf.instruction->shape().type));
-  int64_t elements = std::min(kMaxElements, kVectorBytes / width);
-  while (elements > 1 && e.shapes[0].ElementCount() % elements != 0) elements /= 2;
-  return elements;
-}
-
 bool Applies(const Expression& e) {
   const Shape& first = e.shapes[0];
   for (const Shape& shape : e.shapes)
@@ -65,10 +53,21 @@ void EmitVector(const Expression& e, int64_t elements, Builder& b, KernelArrays&
 
 }  // namespace
 
+int64_t VectorElements(const Expression& e, int64_t count) {
+  int64_t width = 1;
+  for (const Shape& shape : e.shapes) width = std::max<int64_t>(width, ByteWidth(shape.type));
+  for (const Expression::Leaf& leaf : e.leaves)
+    if (leaf.instruction->shape().IsArray() && !leaf.instruction->shape().IsScalar())
+      width = std::max<int64_t>(width, ByteWidth(leaf.instruction->shape().type));
+  int64_t elements = std::min(kMaxElements, kVectorBytes / width);
+  while (elements > 1 && count % elements != 0) elements /= 2;
+  return elements;
+}
+
 bool AddVectorKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const Expression& e = request.expression;
   if (!Applies(e)) return false;
-  const int64_t elements = ElementsOf(e);
+  const int64_t elements = VectorElements(e, e.shapes[0].ElementCount());
   if (elements < 2) return false;
   Kernel kernel;
   kernel.units = e.shapes[0].ElementCount() / elements;

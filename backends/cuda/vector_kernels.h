@@ -10,5 +10,9 @@ namespace hlokit {
 // work an element.
 bool AddVectorKernels(const KernelRequest& request, std::vector<Kernel>& out);
 
+// How many neighbours a thread takes at a time: 16 bytes of the expression's widest array, at most
+// 4, and a divisor of `count`; 1 where there is none.
+int64_t VectorElements(const Expression& expression, int64_t count);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -9,12 +9,25 @@
 
 #include "fuzz/module_checks.h"
 #include "fuzz/target.h"
+#include "ir/sanitized_name.h"
 #include "stablehlo/stablehlo.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 #include "verifier/verifier.h"
 
 namespace hlokit {
+namespace {
+
+// Keys of frontend attributes are any text in MLIR; only words stand in HLO text.
+bool HasOddKeys(const Module& module) {
+  for (const Computation* computation : module.Computations())
+    for (const Instruction* i : computation->Instructions())
+      for (const auto& [key, value] : i->extras().frontend_attributes)
+        if (SanitizedName(key) != key) return true;
+  return false;
+}
+
+}  // namespace
 
 InputKind KindOf(absl::string_view input) {
   return IsMlirBytecode(input) ? InputKind::kBinary : InputKind::kText;
@@ -33,7 +46,7 @@ bool RunOne(absl::string_view input) {
   diagnostics.Render(*file);
   if (!status.ok()) return false;
   (*module)->set_name("m");  // `nan` names a module, but not in HLO text (nor in XLA's)
-  CheckFixedPoint(**module);
+  if (!HasOddKeys(**module)) CheckFixedPoint(**module);
   return true;
 }
 

@@ -139,13 +139,14 @@ absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, boo
 absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
   const OpAttributes attributes(program_.top());
   ModuleHeader& header = module_.header();
-  ASSIGN_OR_RETURN(header.num_partitions, attributes.Int("mhlo.num_partitions", 1));
   ASSIGN_OR_RETURN(header.replica_count, attributes.Int("mhlo.num_replicas", 1));
   return ConvertSignature(entry, module_);
 }
 
 absl::Status ModuleConverter::Convert() {
   RETURN_IF_ERROR(FindFunctions());
+  ASSIGN_OR_RETURN(module_.header().num_partitions,
+                   OpAttributes(program_.top()).Int("mhlo.num_partitions", 1));
   ASSIGN_OR_RETURN(const MlirOperation* entry, Entry());
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
   for (const MlirOperation* function : order) {

@@ -37,7 +37,10 @@ absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& i
             text->kind == MlirAttribute::Kind::kString ? text->text : PrintMlir(*text));
     } else {
       const bool unread = value->kind == MlirAttribute::Kind::kOpaque && value->text.empty();
-      if (unread && name == "sdy.sharding")
+      const Computation* around = instruction.parent();  // one partition holds all of a value
+      const bool matters =
+          around == nullptr || around->module()->header().num_partitions != 1;
+      if (unread && matters && name == "sdy.sharding")
         return Unimplemented("sdy.sharding is not supported in bytecode; it is in text");
       for (const auto& [from, to] : kHandedOn)
         if (name == from && !unread) AddFrontendAttribute(instruction, to, PrintMlir(*value));

@@ -1,13 +1,19 @@
 // Metadata from locations: the name of the framework's operation, its source line and call stack.
-#include "stablehlo/convert/converter_internal.h"
+#include <limits>
 
 #include "ir/stack_frames.h"
+#include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
 namespace {
 
 // Chains of locations as long as hostile files make them are cut.
 constexpr int kMaxFrames = 256;
+
+// A line or column as HLO's tables hold it, in 32 bits with a sign; 0, unknown, where it is larger.
+int64_t InHlo(int64_t number) {
+  return number < 0 || number > std::numeric_limits<int32_t>::max() ? 0 : number;
+}
 
 // Row of `text` in a table, counted from 1; appended where it is new.
 int64_t RowOf(std::vector<std::string>& table, absl::flat_hash_map<std::string, int64_t>& rows,
@@ -49,10 +55,10 @@ int64_t StackFrameMaker::Frame(const MlirLocation* location) {
     StackFrameTables::Location at;
     at.file_name_id = RowOf(tables_.file_names, files_, file->text);
     at.function_name_id = RowOf(tables_.function_names, functions_, function);
-    at.line = file->line;
-    at.end_line = file->end_line;
-    at.column = file->column;
-    at.end_column = file->end_column;
+    at.line = InHlo(file->line);
+    at.end_line = InHlo(file->end_line);
+    at.column = InHlo(file->column);
+    at.end_column = InHlo(file->end_column);
     const std::string key = absl::StrCat(at.file_name_id, ":", at.function_name_id, ":", at.line,
                                          ":", at.column, ":", at.end_line, ":", at.end_column);
     int64_t& row = locations_[key];

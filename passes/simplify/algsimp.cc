@@ -17,6 +17,13 @@ namespace {
 
 using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 
+// XLA's forms, before the rules that would take the same instruction elsewhere.
+template <typename Visit>
+void ForEachFormRule(Visit visit) {
+  for (auto table : {ChainRules(), WindowRules(), SumRules(), RoundingRules()})
+    for (const Rule& rule : table) visit(rule);
+}
+
 template <typename Visit>
 void ForEachRule(Visit visit) {
   for (auto table :
@@ -32,20 +39,26 @@ struct Marks {
   DenseMap<char> queued, gone;
 };
 
+// Which rules run beside the exact ones that hold before layouts are assigned.
+struct Algebra {
+  bool exact = false;  // those alone
+  bool fast_math = false, layout_sensitive = false;
+};
+
 class Simplifier {
  public:
   Simplifier(Computation& computation, const RulesByOpcode& rules, RewriteControl& control,
-             bool keeps_order, Marks& marks)
+             const Algebra& algebra, Marks& marks)
       : c_(computation),
         rules_(rules),
         control_(control),
-        keeps_order_(keeps_order),
+        algebra_(algebra),
         rewriter_(computation),
         queued_(marks.queued),
         gone_(marks.gone) {}
 
   bool Run() {
-    changed_ = RemoveDead(c_);
+    if (algebra_.exact) changed_ = RemoveDead(c_);
     for (Instruction* i : c_.PostOrder()) Push(i);
     // Every rewrite makes the program simpler; the bound is for a pair of rules that undo one
     // another.
@@ -62,15 +75,18 @@ class Simplifier {
   }
 
  private:
-  static bool MayRewrite(const Instruction* i) {
-    return (!i->users().empty() || i->IsRoot()) && i->control_predecessors().empty() &&
-           i->control_successors().empty() && i->shape().IsArray() && !i->shape().HasDynamicDims();
+  bool MayRewrite(const Instruction* i) const {
+    const bool takes = i->shape().IsArray() ? !i->shape().HasDynamicDims()
+                                            : !algebra_.exact && i->opcode() == Opcode::kReduce;
+    return takes && (!i->users().empty() || i->IsRoot()) && i->control_predecessors().empty() &&
+           i->control_successors().empty();
   }
 
   // Memory orders mean nothing before layouts are assigned; a copy is there to change them.
   bool MayStandFor(const Instruction* simpler, const Instruction* i) const {
     if (SameShape(simpler->shape(), i->shape())) return true;
-    return !keeps_order_ && i->opcode() != Opcode::kCopy &&
+    if (i->shape().IsTuple()) return SameIgnoringLayout(simpler->shape(), i->shape());
+    return !algebra_.layout_sensitive && i->opcode() != Opcode::kCopy &&
            SameButForOrder(simpler->shape(), i->shape()) && UsersTakeAnyOrder(i);
   }
 
@@ -125,7 +141,7 @@ class Simplifier {
   Computation& c_;
   const RulesByOpcode& rules_;
   RewriteControl& control_;
-  bool keeps_order_;
+  const Algebra& algebra_;
   Rewriter rewriter_;
   std::deque<std::pair<Instruction*, int64_t>> work_;
   DenseMap<char>&queued_, &gone_;
@@ -134,17 +150,17 @@ class Simplifier {
 
 class Algsimp final : public ComputationPass {
  public:
-  Algsimp(absl::string_view name, absl::Span<const std::string> disabled, bool rounding,
-          bool layout_sensitive)
-      : name_(name), layout_sensitive_(layout_sensitive) {
+  Algsimp(absl::string_view name, absl::Span<const std::string> disabled, const Algebra& algebra)
+      : name_(name), algebra_(algebra) {
     const auto take = [&](const Rule& rule) {
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
     };
+    if (algebra.fast_math)
+      for (const Rule& rule : FastMathRules()) take(rule);
+    if (!algebra.exact) ForEachFormRule(take);
     ForEachRule(take);
-    if (rounding)
-      for (const Rule& rule : RoundingRules()) take(rule);
-    if (layout_sensitive)
+    if (algebra.layout_sensitive)
       for (const Rule& rule : LayoutRules()) take(rule);
   }
   absl::string_view name() const override { return name_; }
@@ -153,13 +169,13 @@ class Algsimp final : public ComputationPass {
     return ComputationPass::Run(module);
   }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return Simplifier(computation, rules_, control(), layout_sensitive_, marks_).Run();
+    return Simplifier(computation, rules_, control(), algebra_, marks_).Run();
   }
   bool into_applied() const override { return true; }
 
  private:
   absl::string_view name_;
-  bool layout_sensitive_;
+  Algebra algebra_;
   RulesByOpcode rules_;
   Marks marks_;
 };
@@ -167,34 +183,40 @@ class Algsimp final : public ComputationPass {
 // Names of all rules, in the order they are tried; several rules may share one.
 std::vector<absl::string_view> RuleNames() {
   std::vector<absl::string_view> names;
-  ForEachRule([&](const Rule& rule) { names.push_back(rule.name); });
-  for (auto table : {RoundingRules(), LayoutRules()})
-    for (const Rule& rule : table) names.push_back(rule.name);
+  const auto name = [&](const Rule& rule) { names.push_back(rule.name); };
+  for (const Rule& rule : FastMathRules()) name(rule);
+  ForEachFormRule(name);
+  ForEachRule(name);
+  for (const Rule& rule : LayoutRules()) name(rule);
   return names;
 }
 
 }  // namespace
 
 // Applies every rule that matches, again to what the rules make and to its users, until none does.
-// What has no use is removed. Results agree bit for bit except that the sign of a floating zero may
-// be lost, and floats are never reassociated. Cost: linear in the module plus the rewrites.
-// Options: disable=RULE;... leaves rules out by name; rounding adds those of simplify/rounding.cc,
-// which XLA applies always and whose results may differ in the last places; layout-sensitive adds
-// those of simplify/memory_order.cc.
+// Results agree to the last places: as in XLA sums and products of floats are reassociated with
+// constants, divisions become multiplications, and the sign of a floating zero may be lost.
+// Cost: linear in the module plus the rewrites.
+// Options: exact applies only rules that keep every bit (but the sign of a zero), and removes what
+// has no use: the cpu pipeline runs these. disable=RULE;... leaves rules out by name; fast-math
+// adds those that forget NaN, infinities and rounding (x - x is 0); layout-sensitive adds those of
+// simplify/memory_order.cc.
 std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
   const std::vector<std::string> disabled =
       arguments.List("disable", RuleNames(), "rules to leave out");
-  const bool rounding = arguments.Flag("rounding", "also rules that round otherwise");
-  const bool layout_sensitive = arguments.Flag(
+  Algebra algebra;
+  algebra.exact = arguments.Flag("exact", "only rules that keep every bit");
+  algebra.fast_math = arguments.Flag("fast-math", "also x - x is 0 of floats and the like");
+  algebra.layout_sensitive = arguments.Flag(
       "layout-sensitive", "also rules of memory order: reshapes and transposes as bitcasts");
-  return std::make_unique<Algsimp>("algsimp", disabled, rounding, layout_sensitive);
+  return std::make_unique<Algsimp>("algsimp", disabled, algebra);
 }
 
 // test-only-algebraic-simplifier-with-onednn-enabled: the same, as XLA's hlo-opt names it where
 // oneDNN computes products; no rule here asks who computes them.
 std::unique_ptr<Pass> CreateTestOnlyAlgsimpWithOnednn() {
   return std::make_unique<Algsimp>("test-only-algebraic-simplifier-with-onednn-enabled",
-                                   absl::Span<const std::string>(), false, false);
+                                   absl::Span<const std::string>(), Algebra());
 }
 
 }  // namespace hlokit

@@ -14,10 +14,12 @@ Instruction* ExpProduct(Instruction* i, Rewriter& r) {
   return r.Clone(a, i->shape(), {r.Add(Opcode::kAdd, i->shape(), {a->operand(0), b->operand(0)})});
 }
 
-// sqrt(a) * sqrt(a) is a.
+// sqrt(a) * sqrt(a) is a, for a >= 0.
 Instruction* SqrtSquare(Instruction* i, Rewriter&) {
   const Instruction* a = i->operand(0);
-  return Float(i) && Is(a, Opcode::kSqrt) && a == i->operand(1) ? a->operand(0) : nullptr;
+  return Float(i) && Is(a, Opcode::kSqrt) && a == i->operand(1) && NeverNegative(a->operand(0))
+             ? a->operand(0)
+             : nullptr;
 }
 
 // a / broadcast(b) is a * broadcast(1 / b).
@@ -95,26 +97,6 @@ Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kMultiply, i->shape(), {r.Add(Opcode::kMultiply, i->shape(), {a, a}), a});
 }
 
-// (a + 1) + 2 is a + 3; so with *.
-Instruction* MergeFloatConstants(Instruction* i, Rewriter& r) {
-  if (!Float(i)) return nullptr;
-  for (int k : {1, 0}) {
-    const Literal* outer = SplatValue(i->operand(k));
-    const Instruction* inner = i->operand(1 - k);
-    if (outer == nullptr || inner->opcode() != i->opcode()) continue;
-    for (int m : {1, 0}) {
-      const Literal* constant = SplatValue(inner->operand(m));
-      if (constant == nullptr) continue;
-      const double x = outer->GetDouble(0), y = constant->GetDouble(0);
-      Literal merged(Shape::Scalar(i->shape().type));
-      merged.SetDouble(0, Is(i, Opcode::kAdd) ? x + y : x * y);
-      return r.Add(i->opcode(), i->shape(),
-                   {inner->operand(1 - m), r.Fill(i->shape(), std::move(merged))});
-    }
-  }
-  return nullptr;
-}
-
 constexpr Rule kRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
@@ -125,9 +107,8 @@ constexpr Rule kRules[] = {
     {"log-of-exp", Opcode::kLog, LogOfExp},
     {"power-of-exp", Opcode::kPower, PowerOfExp},
     {"power-of-constant", Opcode::kPower, PowerOfConstant},
-    {"add-float-constants", Opcode::kAdd, MergeFloatConstants},
     {"add-float-scatter-to-zeros", Opcode::kAdd, AddScatterToZeros},
-    {"mul-float-constants", Opcode::kMultiply, MergeFloatConstants},
+    {"add-float-update-of-zeros", Opcode::kAdd, AddUpdateOfZeros},
 };
 
 }  // namespace

@@ -32,14 +32,26 @@ absl::Span<const Rule> PieceRules();
 absl::Span<const Rule> TransposeRules();
 absl::Span<const Rule> UpdateRules();
 absl::Span<const Rule> ProductRules();
-// Those that round otherwise than what they replace, which algsimp{rounding} adds.
+// XLA's own forms, which algsimp{exact} leaves out; the last round otherwise than what they
+// replace.
+absl::Span<const Rule> ChainRules();
+absl::Span<const Rule> WindowRules();
+absl::Span<const Rule> SumRules();
 absl::Span<const Rule> RoundingRules();
+// Those that forget NaN, infinities and rounding, which algsimp{fast-math} adds.
+absl::Span<const Rule> FastMathRules();
 // Those that look at memory order, which algsimp{layout-sensitive} adds.
 absl::Span<const Rule> LayoutRules();
 
 // A rule of several tables: x plus what is scattered into zeros is scattered into x. Sums of floats
 // are rounded in another order.
 Instruction* AddScatterToZeros(Instruction* i, Rewriter& r);
+
+// x plus zeros that were updated is x with the sum in the update's place.
+Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r);
+
+// True where every element is no less than 0, or NaN; looks a few operations up.
+bool NeverNegative(const Instruction* x, int depth = 4);
 
 // Operand `k` or, of two, the other one: whichever satisfies `is`; -1 if neither does.
 template <typename Is>

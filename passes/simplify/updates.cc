@@ -73,7 +73,8 @@ Instruction* UpdateOfSplat(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kPad, i->shape(), {update, whole->operand(0)}, PadAttrs{std::move(padding)});
 }
 
-// x plus zeros that were updated is x with the sum in the update's place.
+}  // namespace
+
 Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r) {
   for (int k : {0, 1}) {
     const Instruction* update = i->operand(k);
@@ -91,6 +92,8 @@ Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r) {
   }
   return nullptr;
 }
+
+namespace {
 
 // Whether the computation is add(a, b) of its two parameters.
 bool Adds(const Computation& f) {

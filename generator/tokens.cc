@@ -156,7 +156,9 @@ void TokenThroughBranches(GeneratedCode& s) {
       token =
           TakeApart(branch, made->AddParameter(0, operands.back()->shape()), given, given.bounds);
     }
+    ++s.state().divergent;
     branch.Grow(static_cast<int>(s.random().Between(0, 2)));
+    --s.state().divergent;
     const RandomValue value = branch.Plain(branch.Get(type, dims));
     bounds = bounds ? Join(*bounds, value.bounds) : value.bounds;
     std::vector<Instruction*> parts = {value.instruction, Later(branch, token)};

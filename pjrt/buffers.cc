@@ -1,0 +1,231 @@
+// Buffers: what they tell of themselves, copies, lifetimes.
+#include <algorithm>
+#include <cstring>
+
+#include "pjrt/guarded.h"
+#include "pjrt/host_arrays.h"
+
+namespace hlokit {
+namespace {
+
+// The value of a buffer that has one. Errors: its own; InvalidArgument where it was deleted.
+absl::StatusOr<std::shared_ptr<GlobalData>> ValueOf(PJRT_Buffer& buffer) {
+  RETURN_IF_ERROR(buffer.error);
+  std::shared_ptr<GlobalData> value = buffer.Value();
+  if (value == nullptr) return InvalidArgument("the buffer has been deleted or donated");
+  return value;
+}
+
+absl::StatusOr<const uint8_t*> ElementsOf(PJRT_Buffer& buffer) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<GlobalData> value, ValueOf(buffer));
+  RETURN_IF_ERROR(value->ready().Await());
+  return static_cast<const uint8_t*>(value->elements());
+}
+
+// A buffer of the same value elsewhere: all memory is the host's.
+absl::StatusOr<PJRT_Buffer*> ShareOn(PJRT_Buffer& buffer, PJRT_Device* device,
+                                     PJRT_Memory* memory) {
+  ASSIGN_OR_RETURN(std::shared_ptr<GlobalData> value, ValueOf(buffer));
+  return new PJRT_Buffer(device, memory, buffer.shape, std::move(value));
+}
+
+}  // namespace
+
+PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of,
+                         std::shared_ptr<GlobalData> value)
+    : device(on), memory(in), shape(of.WithoutLayout()), value_(std::move(value)) {
+  for (int d = shape.rank(); d-- > 0;) minor_to_major.push_back(d);
+  const int64_t bytes = shape.IsArray() ? shape.ByteSize() : 0;
+  const int64_t used = device->bytes_in_use += bytes;
+  ++device->allocations;
+  // Statistics: a peak that another thread passes at the same moment may be missed.
+  if (used > device->peak_bytes) device->peak_bytes = used;
+  if (bytes > device->largest) device->largest = bytes;
+}
+
+PJRT_Buffer::~PJRT_Buffer() { Release(); }
+
+std::shared_ptr<GlobalData> PJRT_Buffer::Value() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return value_;
+}
+
+std::shared_ptr<GlobalData> PJRT_Buffer::Release() {
+  std::shared_ptr<GlobalData> value;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    value = std::exchange(value_, nullptr);
+  }
+  if (value != nullptr && shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
+  return value;
+}
+
+bool PJRT_Buffer::deleted() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return value_ == nullptr && error.ok();
+}
+
+absl::Status PjrtBuffer_Destroy(PJRT_Buffer_Destroy_Args& args) {
+  delete args.buffer;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_Delete(PJRT_Buffer_Delete_Args& args) {
+  args.buffer->Release();
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_IsDeleted(PJRT_Buffer_IsDeleted_Args& args) {
+  args.is_deleted = args.buffer->deleted();
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_ElementType(PJRT_Buffer_ElementType_Args& args) {
+  args.type = TypeToPjrt(args.buffer->shape.type);
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_Dimensions(PJRT_Buffer_Dimensions_Args& args) {
+  args.dims = args.buffer->shape.dims.data();
+  args.num_dims = args.buffer->shape.dims.size();
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args& args) {
+  args.unpadded_dims = args.buffer->shape.dims.data();
+  args.num_dims = args.buffer->shape.dims.size();
+  return absl::OkStatus();
+}
+
+// Frameworks give and take arrays of static sizes alone.
+absl::Status PjrtBuffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
+  args.dynamic_dim_indices = nullptr;
+  args.num_dynamic_dims = 0;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args& args) {
+  args.layout = {};
+  args.layout.struct_size = sizeof(PJRT_Buffer_MemoryLayout);
+  args.layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
+  args.layout.tiled = {};
+  args.layout.tiled.struct_size = sizeof(PJRT_Buffer_MemoryLayout_Tiled);
+  args.layout.tiled.minor_to_major = args.buffer->minor_to_major.data();
+  args.layout.tiled.minor_to_major_size = args.buffer->minor_to_major.size();
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_OnDeviceSizeInBytes(PJRT_Buffer_OnDeviceSizeInBytes_Args& args) {
+  const Shape& shape = args.buffer->shape;
+  args.on_device_size_in_bytes = shape.IsArray() ? static_cast<size_t>(shape.ByteSize()) : 0;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_Device(PJRT_Buffer_Device_Args& args) {
+  args.device = args.buffer->device;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_Memory(PJRT_Buffer_Memory_Args& args) {
+  args.memory = args.buffer->memory;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args& args) {
+  args.is_on_cpu = args.buffer->device->client->client->capabilities().shares_host_memory;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args& args) {
+  if (args.dst_device == nullptr) return InvalidArgument("the device is null");
+  ASSIGN_OR_RETURN(
+      args.dst_buffer,
+      ShareOn(*args.buffer, args.dst_device, args.dst_device->memory_list.front()));
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args& args) {
+  if (args.dst_memory == nullptr) return InvalidArgument("the memory is null");
+  ASSIGN_OR_RETURN(args.dst_buffer,
+                   ShareOn(*args.buffer, args.dst_memory->device, args.dst_memory));
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_Bitcast(PJRT_Buffer_Bitcast_Args& args) {
+  ASSIGN_OR_RETURN(const Shape shape, HostShape(args.element_type, args.dims, args.num_dims));
+  if (shape.ByteSize() != args.buffer->shape.ByteSize())
+    return InvalidArgument("a bitcast of ", Text(args.buffer->shape), " to ", Text(shape),
+                           ", which differ in bytes");
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(*args.buffer));
+  ASSIGN_OR_RETURN(auto copy, args.buffer->device->client->client->TransferFromHost(
+                                  shape, elements, args.buffer->device->id()));
+  args.out_buffer =
+      new PJRT_Buffer(args.buffer->device, args.buffer->memory, shape, std::move(copy));
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args& args) {
+  const auto value = ValueOf(*args.buffer);
+  args.event = new PJRT_Event{value.ok() ? (*value)->ready() : Event::Done(value.status()), {}};
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args& args) {
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(*args.buffer));
+  args.buffer_pointer = reinterpret_cast<uintptr_t>(elements);
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_OpaqueDeviceMemoryDataPointer(
+    PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(*args.buffer));
+  args.device_memory_ptr = const_cast<uint8_t*>(elements);
+  return absl::OkStatus();
+}
+
+// Memory neither moves nor goes before the buffer: counting is all there is to do.
+absl::Status PjrtBuffer_IncreaseExternalReferenceCount(
+    PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {
+  ++args.buffer->external_references;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_DecreaseExternalReferenceCount(
+    PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
+  if (args.buffer->external_references == 0)
+    return InvalidArgument("the buffer has no external references");
+  --args.buffer->external_references;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(*args.buffer));
+  const int64_t size = args.buffer->shape.ByteSize();
+  if (args.offset < 0 || args.transfer_size < 0 || args.offset > size ||
+      args.transfer_size > size - args.offset || (args.dst == nullptr && args.transfer_size > 0))
+    return InvalidArgument("bytes ", args.offset, " to ", args.offset, " + ", args.transfer_size,
+                           " of a buffer of ", size);
+  if (args.transfer_size > 0)
+    std::memcpy(args.dst, elements + args.offset, static_cast<size_t>(args.transfer_size));
+  args.event = new PJRT_Event;
+  return absl::OkStatus();
+}
+
+absl::Status PjrtBuffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
+  PJRT_Buffer& buffer = *args.src;
+  const auto size = static_cast<size_t>(buffer.shape.ByteSize());
+  if (args.dst == nullptr) {
+    args.dst_size = size;
+    return absl::OkStatus();
+  }
+  if (args.dst_size < size)
+    return InvalidArgument("the array takes ", size, " bytes, not ", args.dst_size);
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(buffer));
+  RETURN_IF_ERROR(
+      CopyToHost(buffer.shape, elements, args.host_layout, static_cast<uint8_t*>(args.dst)));
+  args.event = new PJRT_Event;
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,151 @@
+// Reads CompileOptionsProto. Its fields that matter here, by number:
+//   CompileOptionsProto          2 parameter_is_tupled_arguments, 3 executable_build_options
+//   ExecutableBuildOptionsProto  4 num_replicas, 5 num_partitions, 9 device_assignment,
+//                                12 and 18 allow_spmd_sharding_propagation_to_output, _parameters
+//   DeviceAssignmentProto        1 replica_count, 2 computation_count, 3 computation_devices, each
+//                                with 1 replica_device_ids
+#include "pjrt/compile_options.h"
+
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kMaxDevices = 1 << 16;
+
+struct Field {
+  uint64_t number = 0, varint = 0;
+  absl::string_view bytes;
+};
+
+absl::Status Broken() { return InvalidArgument("the compile options are no CompileOptionsProto"); }
+
+absl::StatusOr<uint64_t> TakeVarint(absl::string_view& from) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64 && !from.empty(); shift += 7) {
+    const auto byte = static_cast<uint8_t>(from.front());
+    from.remove_prefix(1);
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return Broken();
+}
+
+// The next field of a message in the protobuf wire format.
+absl::StatusOr<Field> TakeField(absl::string_view& from) {
+  Field field;
+  ASSIGN_OR_RETURN(const uint64_t tag, TakeVarint(from));
+  field.number = tag >> 3;
+  uint64_t size = 0;
+  switch (tag & 7) {
+    case 0: {
+      ASSIGN_OR_RETURN(field.varint, TakeVarint(from));
+      return field;
+    }
+    case 1:
+      size = 8;
+      break;
+    case 2: {
+      ASSIGN_OR_RETURN(size, TakeVarint(from));
+      break;
+    }
+    case 5:
+      size = 4;
+      break;
+    default:
+      return Broken();
+  }
+  if (size > from.size()) return Broken();
+  field.bytes = from.substr(0, size);
+  from.remove_prefix(size);
+  return field;
+}
+
+// Calls `take` with each field.
+template <typename Take>
+absl::Status ForEachField(absl::string_view message, const Take& take) {
+  while (!message.empty()) {
+    ASSIGN_OR_RETURN(const Field field, TakeField(message));
+    RETURN_IF_ERROR(take(field));
+  }
+  return absl::OkStatus();
+}
+
+// Of a repeated number, packed or one by one.
+template <typename T>
+absl::Status AddNumbers(const Field& field, std::vector<T>& out) {
+  absl::string_view packed = field.bytes;
+  if (packed.empty()) out.push_back(static_cast<T>(field.varint));
+  while (!packed.empty()) {
+    ASSIGN_OR_RETURN(const uint64_t value, TakeVarint(packed));
+    out.push_back(static_cast<T>(value));
+  }
+  return absl::OkStatus();
+}
+
+// The ids by logical device: the message has a list of replicas for each partition.
+absl::StatusOr<std::vector<int64_t>> ReadAssignment(absl::string_view message) {
+  std::vector<std::vector<int64_t>> partitions;
+  RETURN_IF_ERROR(ForEachField(message, [&](const Field& field) -> absl::Status {
+    if (field.number != 3) return absl::OkStatus();
+    std::vector<int64_t>& ids = partitions.emplace_back();
+    return ForEachField(field.bytes, [&](const Field& id) {
+      return id.number == 1 ? AddNumbers(id, ids) : absl::OkStatus();
+    });
+  }));
+  std::vector<int64_t> by_logical;
+  if (partitions.empty()) return by_logical;
+  for (size_t replica = 0; replica < partitions[0].size(); ++replica)
+    for (const std::vector<int64_t>& ids : partitions) {
+      if (ids.size() != partitions[0].size())
+        return InvalidArgument("the device assignment's partitions differ in replicas");
+      by_logical.push_back(ids[replica]);
+    }
+  return by_logical;
+}
+
+absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& options) {
+  return ForEachField(message, [&](const Field& field) -> absl::Status {
+    switch (field.number) {
+      case 4:
+        options.replicas = static_cast<int64_t>(field.varint);
+        break;
+      case 5:
+        options.partitions = static_cast<int64_t>(field.varint);
+        break;
+      case 9: {
+        ASSIGN_OR_RETURN(options.devices, ReadAssignment(field.bytes));
+        break;
+      }
+      case 12:
+        return AddNumbers(field, options.propagate_to_output);
+      case 18:
+        return AddNumbers(field, options.propagate_to_parameters);
+      default:
+        break;
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<PjrtCompileOptions> ReadCompileOptions(absl::string_view bytes) {
+  PjrtCompileOptions options;
+  RETURN_IF_ERROR(ForEachField(bytes, [&](const Field& field) -> absl::Status {
+    if (field.number == 2) options.tuple_arguments = field.varint != 0;
+    if (field.number == 3) return ReadBuildOptions(field.bytes, options);
+    return absl::OkStatus();
+  }));
+  const int64_t r = options.replicas, p = options.partitions;
+  if (r < 1 || p < 1 || r > kMaxDevices || p > kMaxDevices || r * p > kMaxDevices)
+    return InvalidArgument("a program of ", r, " replicas and ", p, " partitions");
+  if (!options.devices.empty() && static_cast<int64_t>(options.devices.size()) != r * p)
+    return InvalidArgument("devices are assigned to ", options.devices.size(),
+                           " parts of a program of ", r * p);
+  if (options.tuple_arguments) return Unimplemented("arguments in one tuple");
+  return options;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,199 @@
+// What the handles of the PJRT C API are: structs over hlokit's clients, programs and values.
+//
+// A buffer shares its value with whoever else uses it: deleting the buffer drops the handle's
+// share, and a run that has begun keeps its own. Executions end before the call that starts them
+// returns, so every buffer has its value, or the error, from the start.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/client.h"
+#include "pjrt/abi/api.h"
+#include "pjrt/compile_options.h"
+#include "support/event.h"
+
+namespace hlokit {
+
+// Functions that a framework may call on an error or a memory without going through the table.
+struct PJRT_Error_FunctionTable {
+  size_t struct_size;
+  size_t instance_size;
+  PJRT_Extension_Base* extension_start;
+  void (*destroy)(PJRT_Error* error);
+  void (*message)(const PJRT_Error* error, const char** message, size_t* message_size);
+  PJRT_Error_Code (*get_code)(const PJRT_Error* error);
+  void (*for_each_payload)(const PJRT_Error* error, PJRT_Error_PayloadVisitor visitor,
+                           void* user_arg);
+};
+struct PJRT_Memory_FunctionTable {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  size_t instance_struct_size;
+  void* (*get_user_data)(PJRT_Memory* memory, const void* key);
+  void (*set_user_data)(PJRT_Memory* memory, const void* key, void* data, void (*dtor)(void*));
+};
+
+struct PJRT_Error {
+  const PJRT_Error_FunctionTable* vtable;
+  absl::Status status;
+  std::string message;
+};
+
+// Null for OK. The caller frees it.
+PJRT_Error* MakeError(const absl::Status& status);
+// The status that a code and a message of the framework's stand for.
+absl::Status StatusOf(int code, const char* message, size_t size);
+
+struct PJRT_Event {
+  Event event;
+  std::unique_ptr<EventSource> source;  // of events that the framework sets
+};
+
+// A list of attributes and the strings that it points to.
+class NamedValues {
+ public:
+  void AddString(std::string name, std::string value);
+  void AddInt(std::string name, int64_t value);
+  void AddFloat(std::string name, float value);
+  void AddInts(std::string name, std::vector<int64_t> values);
+  const PJRT_NamedValue* data() const { return values_.data(); }
+  size_t size() const { return values_.size(); }
+
+ private:
+  PJRT_NamedValue& Add(std::string name);
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> lists_;
+  std::vector<PJRT_NamedValue> values_;
+};
+
+struct PJRT_DeviceDescription {
+  int id = 0;
+  std::string kind, text;
+  NamedValues attributes;
+};
+
+struct PJRT_Memory {
+  const PJRT_Memory_FunctionTable* vtable = nullptr;
+  PJRT_Device* device = nullptr;
+  int id = 0;
+  int kind_id = 0;
+  std::string kind, text;
+  // What the framework keeps here, with how to free it.
+  std::mutex mutex;
+  std::map<const void*, std::pair<void*, void (*)(void*)>> user_data;
+  ~PJRT_Memory();
+};
+
+struct PJRT_Device {
+  PJRT_Client* client = nullptr;
+  PJRT_DeviceDescription* description = nullptr;
+  std::deque<PJRT_Memory> memories;  // the first is the default
+  std::vector<PJRT_Memory*> memory_list;
+  std::atomic<int64_t> bytes_in_use = 0, peak_bytes = 0, allocations = 0, largest = 0;
+  int id() const { return description->id; }
+};
+
+// The memories that a device of the host has: its own, and two names of the same for frameworks
+// that keep arrays on the host.
+void AddMemories(PJRT_Device& device);
+
+struct PJRT_TopologyDescription {
+  std::string platform_name, platform_version, serialized;
+  std::deque<PJRT_DeviceDescription> descriptions;
+  std::vector<PJRT_DeviceDescription*> list;
+  std::vector<int> memory_kind_ids;
+  NamedValues attributes;
+};
+// One of `devices` devices of a platform.
+std::unique_ptr<PJRT_TopologyDescription> MakeTopology(const std::string& platform, int devices);
+
+struct PJRT_Client {
+  std::shared_ptr<Client> client;
+  std::unique_ptr<PJRT_TopologyDescription> topology;
+  std::deque<PJRT_Device> devices;
+  std::vector<PJRT_Device*> device_list;
+  std::vector<PJRT_Memory*> memory_list;
+};
+
+// A program with all that executables answer of it, shared by handles to it.
+struct CompiledModule {
+  std::shared_ptr<Client> client;  // outlives the program
+  ProgramHandle program;
+  PjrtCompileOptions options;
+  std::string options_bytes;
+  std::string name, fingerprint;
+  std::vector<Shape> parameters, outputs;  // of one device
+  bool tuple_result = false;
+  std::vector<bool> donated;  // by parameter
+  bool donates = false;
+  // In the form in which the interface gives them.
+  std::vector<PJRT_Buffer_Type> output_types;
+  std::vector<int64_t> output_dims;
+  std::vector<size_t> output_ranks;
+  std::vector<const char*> memory_kinds;  // as many as parameters or outputs, whichever are more
+  std::vector<size_t> memory_kind_sizes;
+  std::once_flag costs_once, optimized_once;
+  NamedValues costs;
+  absl::StatusOr<std::string> optimized;  // an HloModuleProtoWithConfig
+};
+absl::StatusOr<std::shared_ptr<CompiledModule>> CompileProgram(
+    const std::shared_ptr<Client>& client, const PJRT_Program& program, absl::string_view options);
+absl::StatusOr<std::string> SerializeModule(const CompiledModule& module);
+absl::StatusOr<std::shared_ptr<CompiledModule>> DeserializeModule(
+    const std::shared_ptr<Client>& client, absl::string_view bytes);
+
+struct PJRT_Executable {
+  std::shared_ptr<CompiledModule> module;
+};
+
+struct PJRT_LoadedExecutable {
+  PJRT_Client* client = nullptr;
+  std::shared_ptr<CompiledModule> module;
+  std::vector<PJRT_Device*> devices;  // by logical device
+  std::vector<PJRT_LogicalDeviceIds> logical_ids;
+  std::mutex mutex;
+  bool deleted = false;
+  // Null once deleted.
+  std::shared_ptr<CompiledModule> Module();
+};
+// The program with the devices that its options or the client give it.
+absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(
+    PJRT_Client* client, std::shared_ptr<CompiledModule> module);
+
+struct PJRT_Buffer {
+  PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, std::shared_ptr<GlobalData> value);
+  ~PJRT_Buffer();
+  PJRT_Device* device;
+  PJRT_Memory* memory;
+  const Shape shape;  // without a layout: elements lie in row-major order
+  std::vector<int64_t> minor_to_major;
+  absl::Status error;  // of a buffer that stands for a failure; it has no value
+
+  // The value; null where it was deleted or donated.
+  std::shared_ptr<GlobalData> Value();
+  // Takes the value out, for a donation or for good; the buffer counts as deleted then.
+  std::shared_ptr<GlobalData> Release();
+  bool deleted();
+  int64_t external_references = 0;
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<GlobalData> value_;
+};
+
+struct PJRT_ExecuteContext {};
+
+PJRT_Buffer_Type TypeToPjrt(ElementType type);
+// Errors: InvalidArgument for a number that stands for no array type.
+absl::StatusOr<ElementType> TypeFromPjrt(PJRT_Buffer_Type type);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -26,6 +26,14 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
+# JAX on the plugin, where a Python has JAX: -DHLOKIT_JAX_PYTHON=... names it.
+set(HLOKIT_JAX_PYTHON ${HLOKIT_PYTHON} CACHE FILEPATH "A Python with jax, for project.jax")
+if(TARGET pjrt_hlokit)
+  add_test(NAME project.jax COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_plugin_test.py
+           --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
+  set_tests_properties(project.jax PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
+
 # Flags with values that make no sense.
 if(TARGET hlo-run)
   add_test(NAME project.flags

@@ -138,9 +138,8 @@ absl::Status PjrtBuffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args& args) {
 
 absl::Status PjrtBuffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args& args) {
   if (args.dst_device == nullptr) return InvalidArgument("the device is null");
-  ASSIGN_OR_RETURN(
-      args.dst_buffer,
-      ShareOn(*args.buffer, args.dst_device, args.dst_device->memory_list.front()));
+  ASSIGN_OR_RETURN(args.dst_buffer,
+                   ShareOn(*args.buffer, args.dst_device, args.dst_device->memory_list.front()));
   return absl::OkStatus();
 }
 

@@ -19,8 +19,8 @@ void SetUserData(PJRT_Memory* memory, const void* key, void* data, void (*dtor)(
   if (old.second != nullptr) old.second(old.first);
 }
 
-constexpr PJRT_Memory_FunctionTable kMemoryTable = {
-    sizeof(PJRT_Memory_FunctionTable), nullptr, sizeof(PJRT_Memory), GetUserData, SetUserData};
+constexpr PJRT_Memory_FunctionTable kMemoryTable = {sizeof(PJRT_Memory_FunctionTable), nullptr,
+                                                    sizeof(PJRT_Memory), GetUserData, SetUserData};
 
 }  // namespace
 

@@ -51,9 +51,8 @@ absl::Status Place(PJRT_Device*& device, PJRT_Memory*& memory) {
 
 // An array that may be used where it lies, as long as the buffer lives.
 bool MayBorrow(const PJRT_Client_BufferFromHostBuffer_Args& args, const Shape& shape, bool dense) {
-  const bool allowed =
-      args.host_buffer_semantics == PJRT_HostBufferSemantics_kImmutableZeroCopy ||
-      args.host_buffer_semantics == PJRT_HostBufferSemantics_kMutableZeroCopy;
+  const bool allowed = args.host_buffer_semantics == PJRT_HostBufferSemantics_kImmutableZeroCopy ||
+                       args.host_buffer_semantics == PJRT_HostBufferSemantics_kMutableZeroCopy;
   return allowed && dense && shape.ByteSize() > 0 &&
          reinterpret_cast<uintptr_t>(args.data) % kAlignment == 0;
 }
@@ -134,8 +133,7 @@ absl::Status PjrtClient_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Ar
   return absl::OkStatus();
 }
 
-absl::Status PjrtClient_CreateViewOfDeviceBuffer(
-    PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
+absl::Status PjrtClient_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
   ASSIGN_OR_RETURN(const Shape shape, HostShape(args.element_type, args.dims, args.num_dims));
   RETURN_IF_ERROR(Place(args.device, args.memory));
   std::function<void()> release;

@@ -124,7 +124,7 @@ struct PJRT_Client {
 };
 
 // A program with all that executables answer of it, shared by handles to it.
-struct CompiledModule {
+struct PjrtModule {
   std::shared_ptr<Client> client;  // outlives the program
   ProgramHandle program;
   PjrtCompileOptions options;
@@ -144,29 +144,30 @@ struct CompiledModule {
   NamedValues costs;
   absl::StatusOr<std::string> optimized;  // an HloModuleProtoWithConfig
 };
-absl::StatusOr<std::shared_ptr<CompiledModule>> CompileProgram(
-    const std::shared_ptr<Client>& client, const PJRT_Program& program, absl::string_view options);
-absl::StatusOr<std::string> SerializeModule(const CompiledModule& module);
-absl::StatusOr<std::shared_ptr<CompiledModule>> DeserializeModule(
-    const std::shared_ptr<Client>& client, absl::string_view bytes);
+absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr<Client>& client,
+                                                           const PJRT_Program& program,
+                                                           absl::string_view options);
+absl::StatusOr<std::string> SerializeModule(const PjrtModule& module);
+absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_ptr<Client>& client,
+                                                              absl::string_view bytes);
 
 struct PJRT_Executable {
-  std::shared_ptr<CompiledModule> module;
+  std::shared_ptr<PjrtModule> module;
 };
 
 struct PJRT_LoadedExecutable {
   PJRT_Client* client = nullptr;
-  std::shared_ptr<CompiledModule> module;
+  std::shared_ptr<PjrtModule> module;
   std::vector<PJRT_Device*> devices;  // by logical device
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::mutex mutex;
   bool deleted = false;
   // Null once deleted.
-  std::shared_ptr<CompiledModule> Module();
+  std::shared_ptr<PjrtModule> Module();
 };
 // The program with the devices that its options or the client give it.
 absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(
-    PJRT_Client* client, std::shared_ptr<CompiledModule> module);
+    PJRT_Client* client, std::shared_ptr<PjrtModule> module);
 
 struct PJRT_Buffer {
   PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, std::shared_ptr<GlobalData> value);

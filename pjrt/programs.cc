@@ -1,0 +1,111 @@
+// Programs: compiled from StableHLO or HLO, kept with what executables answer of them.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "pjrt/guarded.h"
+#include "proto/proto_file.h"
+#include "stablehlo/stablehlo.h"
+#include "support/diagnostics.h"
+#include "support/text.h"
+
+namespace hlokit {
+namespace {
+
+constexpr char kDeviceMemory[] = "device";
+
+// The arrays of a value; of an array, itself.
+std::vector<Shape> ArraysOf(const Shape& shape) {
+  if (!shape.IsTuple()) return {shape};
+  return {shape.elements.begin(), shape.elements.end()};
+}
+
+// "mlir" is StableHLO in any form, "hlo" an HloModuleProto.
+absl::StatusOr<std::unique_ptr<Module>> ReadProgram(const PJRT_Program& program) {
+  const absl::string_view format(program.format, program.format_size);
+  const absl::string_view code(program.code, program.code_size);
+  if (format == "mlir")
+    return ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code)));
+  if (format == "hlo") return ReadModuleProto(code);
+  return Unimplemented("programs of format \"", format, "\"; \"mlir\" and \"hlo\" are read");
+}
+
+// What the interface asks of results, in its form.
+void DescribeOutputs(PjrtModule& made) {
+  for (const Shape& shape : made.outputs) {
+    made.output_types.push_back(TypeToPjrt(shape.type));
+    made.output_dims.insert(made.output_dims.end(), shape.dims.begin(), shape.dims.end());
+    made.output_ranks.push_back(shape.dims.size());
+  }
+  const size_t kinds = std::max(made.outputs.size(), made.parameters.size());
+  made.memory_kinds.assign(kinds, kDeviceMemory);
+  made.memory_kind_sizes.assign(kinds, sizeof(kDeviceMemory) - 1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr<Client>& client,
+                                                           const PJRT_Program& program,
+                                                           absl::string_view options) {
+  auto made = std::make_shared<PjrtModule>();
+  made->client = client;
+  made->options_bytes = std::string(options);
+  ASSIGN_OR_RETURN(made->options, ReadCompileOptions(options));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(program));
+  module->header().replica_count = made->options.replicas;
+  module->header().num_partitions = made->options.partitions;
+  made->name = module->name();
+  made->fingerprint =
+      absl::StrCat(absl::Hex(HashText(absl::string_view(program.code, program.code_size))), "-",
+                   absl::Hex(HashText(options)));
+  for (int64_t p = 0; p < module->entry()->parameter_count(); ++p)
+    made->parameters.push_back(module->entry()->parameter(p)->shape());
+  made->tuple_result = module->entry()->root()->shape().IsTuple();
+  made->outputs = ArraysOf(module->entry()->root()->shape());
+  DescribeOutputs(*made);
+  ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module)));
+  return made;
+}
+
+absl::Status PjrtClient_Compile(PJRT_Client_Compile_Args& args) {
+  if (args.program == nullptr) return InvalidArgument("the program is null");
+  ASSIGN_OR_RETURN(std::shared_ptr<PjrtModule> module,
+                   CompileProgram(args.client->client, *args.program,
+                                  {args.compile_options, args.compile_options_size}));
+  ASSIGN_OR_RETURN(auto loaded, LoadModule(args.client, std::move(module)));
+  args.executable = loaded.release();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SerializeModule(const PjrtModule& module) {
+  ASSIGN_OR_RETURN(const std::string code, module.client->SerializeExecutable(*module.program));
+  return absl::StrCat(module.options_bytes.size(), " ", module.options_bytes, code);
+}
+
+// Bytes of SerializeModule, with the options before them: their size in decimal, a space, they.
+absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_ptr<Client>& client,
+                                                              absl::string_view bytes) {
+  auto made = std::make_shared<PjrtModule>();
+  made->client = client;
+  int64_t size = 0;
+  const size_t space = bytes.find(' ');
+  if (space == bytes.npos || !absl::SimpleAtoi(bytes.substr(0, space), &size) || size < 0 ||
+      static_cast<size_t>(size) > bytes.size() - space - 1)
+    return InvalidArgument("the bytes are no serialized executable of hlokit");
+  made->options_bytes = std::string(bytes.substr(space + 1, static_cast<size_t>(size)));
+  ASSIGN_OR_RETURN(made->options, ReadCompileOptions(made->options_bytes));
+  const absl::string_view code = bytes.substr(space + 1 + static_cast<size_t>(size));
+  ASSIGN_OR_RETURN(made->program, client->LoadExecutable(code));
+  made->fingerprint = absl::StrCat(absl::Hex(HashText(code)));
+  made->name = made->program->module().name();
+  const ProgramShape& shape = made->program->program_shape();
+  made->parameters = {shape.parameters.begin(), shape.parameters.end()};
+  made->tuple_result = shape.result.IsTuple();
+  made->outputs = ArraysOf(shape.result);
+  DescribeOutputs(*made);
+  return made;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

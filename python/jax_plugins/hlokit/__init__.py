@@ -1,0 +1,45 @@
+"""hlokit as a platform of JAX: with this folder's parent on PYTHONPATH, JAX_PLATFORMS=hlokit runs unchanged programs.
+
+JAX finds the package by its name (jax_plugins.*) and calls initialize() before it first asks for devices. The library is
+$HLOKIT_PJRT_LIBRARY, or libpjrt_hlokit.so beside this file or in the newest build below the source tree.
+Devices: HLOKIT_NUM_DEVICES, or --xla_force_host_platform_device_count in XLA_FLAGS; 1 without either.
+"""
+import os
+import pathlib
+
+LIBRARY = "libpjrt_hlokit.so"
+# Kept newest first; others may work, but no test has said so.
+TESTED_JAX = ("0.10.2",)
+
+
+def library_path():
+    """The plugin's shared object. Raises FileNotFoundError, naming the places that were tried."""
+    chosen = os.environ.get("HLOKIT_PJRT_LIBRARY")
+    if chosen:
+        return pathlib.Path(chosen)
+    here = pathlib.Path(__file__).resolve().parent
+    beside = here / LIBRARY
+    if beside.exists():
+        return beside
+    built = sorted(here.parents[2].glob(f"build/*/lib/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
+    if built:
+        return built[-1]
+    raise FileNotFoundError(f"{LIBRARY} is neither at {beside} nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
+
+
+def lower_as_cpu():
+    """Gives hlokit the lowering rules that JAX has for its CPU alone: LAPACK calls, Fourier transforms and the like."""
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    rules = mlir._platform_specific_lowerings  # pylint: disable=protected-access
+    for primitive, rule in rules["cpu"].items():
+        rules["hlokit"].setdefault(primitive, rule)
+
+
+def initialize():
+    """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
+    from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
+
+    xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library_path()), options=None)
+    lower_as_cpu()
+# SPDX-License-Identifier: Apache-2.0

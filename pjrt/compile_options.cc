@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxDevices = 1 << 16;
 
-struct Field {
+struct WireField {
   uint64_t number = 0, varint = 0;
   absl::string_view bytes;
 };
@@ -32,8 +32,8 @@ absl::StatusOr<uint64_t> TakeVarint(absl::string_view& from) {
 }
 
 // The next field of a message in the protobuf wire format.
-absl::StatusOr<Field> TakeField(absl::string_view& from) {
-  Field field;
+absl::StatusOr<WireField> TakeField(absl::string_view& from) {
+  WireField field;
   ASSIGN_OR_RETURN(const uint64_t tag, TakeVarint(from));
   field.number = tag >> 3;
   uint64_t size = 0;
@@ -65,7 +65,7 @@ absl::StatusOr<Field> TakeField(absl::string_view& from) {
 template <typename Take>
 absl::Status ForEachField(absl::string_view message, const Take& take) {
   while (!message.empty()) {
-    ASSIGN_OR_RETURN(const Field field, TakeField(message));
+    ASSIGN_OR_RETURN(const WireField field, TakeField(message));
     RETURN_IF_ERROR(take(field));
   }
   return absl::OkStatus();
@@ -73,7 +73,7 @@ absl::Status ForEachField(absl::string_view message, const Take& take) {
 
 // Of a repeated number, packed or one by one.
 template <typename T>
-absl::Status AddNumbers(const Field& field, std::vector<T>& out) {
+absl::Status AddNumbers(const WireField& field, std::vector<T>& out) {
   absl::string_view packed = field.bytes;
   if (packed.empty()) out.push_back(static_cast<T>(field.varint));
   while (!packed.empty()) {
@@ -86,10 +86,10 @@ absl::Status AddNumbers(const Field& field, std::vector<T>& out) {
 // The ids by logical device: the message has a list of replicas for each partition.
 absl::StatusOr<std::vector<int64_t>> ReadAssignment(absl::string_view message) {
   std::vector<std::vector<int64_t>> partitions;
-  RETURN_IF_ERROR(ForEachField(message, [&](const Field& field) -> absl::Status {
+  RETURN_IF_ERROR(ForEachField(message, [&](const WireField& field) -> absl::Status {
     if (field.number != 3) return absl::OkStatus();
     std::vector<int64_t>& ids = partitions.emplace_back();
-    return ForEachField(field.bytes, [&](const Field& id) {
+    return ForEachField(field.bytes, [&](const WireField& id) {
       return id.number == 1 ? AddNumbers(id, ids) : absl::OkStatus();
     });
   }));
@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<int64_t>> ReadAssignment(absl::string_view message) {
 }
 
 absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& options) {
-  return ForEachField(message, [&](const Field& field) -> absl::Status {
+  return ForEachField(message, [&](const WireField& field) -> absl::Status {
     switch (field.number) {
       case 4:
         options.replicas = static_cast<int64_t>(field.varint);
@@ -132,7 +132,7 @@ absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& opt
 
 absl::StatusOr<PjrtCompileOptions> ReadCompileOptions(absl::string_view bytes) {
   PjrtCompileOptions options;
-  RETURN_IF_ERROR(ForEachField(bytes, [&](const Field& field) -> absl::Status {
+  RETURN_IF_ERROR(ForEachField(bytes, [&](const WireField& field) -> absl::Status {
     if (field.number == 2) options.tuple_arguments = field.varint != 0;
     if (field.number == 3) return ReadBuildOptions(field.bytes, options);
     return absl::OkStatus();

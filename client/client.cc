@@ -194,12 +194,34 @@ DataOr Client::Place(Literal literal, int64_t device) {
   return std::make_unique<GlobalData>(std::move(value), device);
 }
 
+namespace {
+
+// Integers of fewer than 8 bits, which lie in a byte each.
+bool IsNarrowInteger(ElementType type) { return IsInteger(type) && BitWidth(type) < 8; }
+
+// Hosts may leave anything above the bits of a narrow integer (ml_dtypes keeps zeros there);
+// programs read the whole byte.
+void ExtendNarrowIntegers(Literal& literal) {
+  const ElementType type = literal.shape().type;
+  if (!IsNarrowInteger(type)) return;
+  const int unused = 8 - BitWidth(type);
+  uint8_t* const bytes = literal.data();
+  for (int64_t i = 0; i < literal.byte_size(); ++i) {
+    const auto high = static_cast<uint8_t>(bytes[i] << unused);
+    bytes[i] = IsSigned(type) ? static_cast<uint8_t>(static_cast<int8_t>(high) >> unused)
+                              : static_cast<uint8_t>(high >> unused);
+  }
+}
+
+}  // namespace
+
 DataOr Client::TransferFromHost(const Shape& shape, const void* elements, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
   RETURN_IF_ERROR(CheckHostArray(shape, elements));
   return WithinMemory("a transfer", [&]() -> DataOr {
     Literal literal = Literal::Unset(shape);
     if (literal.byte_size() > 0) FromLayout(static_cast<const uint8_t*>(elements), shape, literal);
+    ExtendNarrowIntegers(literal);
     return Place(std::move(literal), device);
   });
 }
@@ -208,9 +230,11 @@ DataOr Client::BorrowFromHost(const Shape& shape, const void* elements,
                               std::function<void()> release, int64_t device) {
   RETURN_IF_ERROR(CheckDevice(device));
   RETURN_IF_ERROR(CheckHostArray(shape, elements));
-  if (shape.ByteSize() == 0) {  // there is nothing to borrow
+  // Nothing to borrow, or bytes that a program could not use as they are.
+  if (shape.ByteSize() == 0 || IsNarrowInteger(shape.type)) {
+    ASSIGN_OR_RETURN(auto copy, TransferFromHost(shape, elements, device));
     if (release) release();
-    return Place(Literal(shape), device);
+    return copy;
   }
   std::shared_ptr<const void> owner(elements, [release = std::move(release)](const void*) {
     if (release) release();

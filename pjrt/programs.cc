@@ -1,5 +1,8 @@
 // Programs: compiled from StableHLO or HLO, kept with what executables answer of them.
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -25,6 +28,14 @@ std::vector<Shape> ArraysOf(const Shape& shape) {
 absl::StatusOr<std::unique_ptr<Module>> ReadProgram(const PJRT_Program& program) {
   const absl::string_view format(program.format, program.format_size);
   const absl::string_view code(program.code, program.code_size);
+  if (const char* folder = std::getenv("HLOKIT_PJRT_DUMP_TO"); folder != nullptr) {
+    static std::atomic<int> count = 0;
+    const std::string name = absl::StrCat(folder, "/program.", count++, ".", format);
+    if (FILE* file = std::fopen(name.c_str(), "wb"); file != nullptr) {
+      std::fwrite(code.data(), 1, code.size(), file);
+      std::fclose(file);
+    }
+  }
   if (format == "mlir")
     return ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code)));
   if (format == "hlo") return ReadModuleProto(code);

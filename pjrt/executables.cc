@@ -84,6 +84,29 @@ std::string WithConfig(const std::string& module, const PjrtCompileOptions& opti
   return out;
 }
 
+// Fields 12 and 14 of an HloModuleProto, by which frameworks know how results and parameters of
+// several partitions are cut.
+absl::Status AppendShardings(const PjrtPartitions& cuts, std::string& out) {
+  if (cuts.count == 1) return absl::OkStatus();
+  constexpr int kResult = 12, kParameters = 14;
+  std::vector<Sharding> results;
+  for (const Tiling& cut : cuts.result_cuts) results.push_back(ShardingOf(cut));
+  Sharding all;
+  if (results.size() == 1) {
+    all = results[0];
+  } else {
+    all.kind = Sharding::Kind::kTuple;
+    all.elements = std::move(results);
+  }
+  ASSIGN_OR_RETURN(const std::string result, WriteShardingProto(all));
+  AppendBytes(kResult, result, out);
+  for (const Tiling& cut : cuts.parameter_cuts) {
+    ASSIGN_OR_RETURN(const std::string parameter, WriteShardingProto(ShardingOf(cut)));
+    AppendBytes(kParameters, parameter, out);
+  }
+  return absl::OkStatus();
+}
+
 // A DeviceAssignmentProto: replica_count (1), computation_count (2), and for each partition the
 // devices of its replicas (3: replica_device_ids (1), packed).
 std::string AssignmentProto(const PJRT_LoadedExecutable& executable, const PjrtModule& module) {
@@ -231,8 +254,9 @@ absl::Status PjrtExecutable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Ar
   PjrtModule& module = *args.executable->module;
   std::call_once(module.optimized_once, [&] {
     module.optimized = [&]() -> absl::StatusOr<std::string> {
-      ASSIGN_OR_RETURN(const std::string bytes,
+      ASSIGN_OR_RETURN(std::string bytes,
                        WriteModuleProto(module.program->module(), ProtoEncoding::kBinary));
+      RETURN_IF_ERROR(AppendShardings(module.partitions, bytes));
       return WithConfig(bytes, module.options);
     }();
   });

@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "pjrt/guarded.h"
+#include "pjrt/partitions.h"
 
 namespace hlokit {
 namespace {
-
-using Values = std::vector<std::shared_ptr<GlobalData>>;
 
 // The values of one device's arguments, held until the run has ended. Errors: those of a buffer;
 // InvalidArgument where one was deleted.
@@ -23,19 +22,37 @@ absl::StatusOr<Values> ArgumentsOf(PJRT_Buffer* const* buffers, size_t count) {
   return values;
 }
 
-// One device's result as buffers.
-absl::Status GiveOutputs(const PjrtModule& module, Client& client, PJRT_Device* device,
-                         std::unique_ptr<GlobalData> result, PJRT_Buffer** outputs) {
-  std::vector<std::unique_ptr<GlobalData>> parts;
-  if (module.tuple_result) {
-    ASSIGN_OR_RETURN(parts, client.DeconstructTuple(*result));
-  } else {
-    parts.push_back(std::move(result));
+// The arrays of one device's result.
+absl::StatusOr<Values> PartsOf(const PjrtModule& module, std::unique_ptr<GlobalData> result) {
+  Values values;
+  if (!module.tuple_result) {
+    values.push_back(std::move(result));
+    return values;
   }
-  for (size_t i = 0; i < parts.size(); ++i)
-    outputs[i] = new PJRT_Buffer(device, device->memory_list.front(), module.outputs[i],
-                                 std::shared_ptr<GlobalData>(std::move(parts[i])));
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(auto parts, module.client->DeconstructTuple(*result));
+  for (auto& part : parts) values.push_back(std::move(part));
+  return values;
+}
+
+// One run of the program on every device that it runs on; the results of each.
+absl::StatusOr<std::vector<Values>> RunAll(const PjrtModule& module,
+                                           const std::vector<Values>& arguments) {
+  std::vector<std::vector<const GlobalData*>> lists;
+  for (const Values& values : arguments) {
+    std::vector<const GlobalData*>& list = lists.emplace_back();
+    for (const auto& value : values) list.push_back(value.get());
+  }
+  std::vector<std::unique_ptr<GlobalData>> results;
+  if (lists.size() == 1) {
+    ASSIGN_OR_RETURN(results.emplace_back(), module.client->Execute(*module.program, lists[0]));
+  } else {
+    ASSIGN_OR_RETURN(results, module.client->ExecuteReplicated(*module.program, lists));
+  }
+  std::vector<Values> parts;
+  for (auto& result : results) {
+    ASSIGN_OR_RETURN(parts.emplace_back(), PartsOf(module, std::move(result)));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -50,27 +67,24 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
   if (args.num_devices != devices.size())
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
                            devices.size());
-  Client& client = *module->client;
-  std::vector<Values> held;
-  std::vector<std::vector<const GlobalData*>> arguments;
+  std::vector<Values> arguments;
   for (size_t d = 0; d < devices.size(); ++d) {
-    ASSIGN_OR_RETURN(Values values, ArgumentsOf(args.argument_lists[d], args.num_args));
-    std::vector<const GlobalData*>& list = arguments.emplace_back();
-    for (const auto& value : values) list.push_back(value.get());
-    held.push_back(std::move(values));
+    ASSIGN_OR_RETURN(arguments.emplace_back(), ArgumentsOf(args.argument_lists[d], args.num_args));
   }
-  std::vector<std::unique_ptr<GlobalData>> results;
-  if (devices.size() == 1) {
-    ASSIGN_OR_RETURN(auto result, client.Execute(*module->program, arguments[0]));
-    results.push_back(std::move(result));
-  } else {
-    ASSIGN_OR_RETURN(results, client.ExecuteReplicated(*module->program, arguments));
+  const bool whole = module->partitions.count > 1;
+  if (whole) {
+    ASSIGN_OR_RETURN(arguments, WholeArguments(*module, arguments));
+  }
+  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(*module, arguments));
+  if (whole) {
+    ASSIGN_OR_RETURN(results, PartsOfResults(*module, results));
   }
   for (size_t d = 0; d < devices.size(); ++d) {
     PJRT_Device* const device =
         devices.size() == 1 && args.execute_device != nullptr ? args.execute_device : devices[d];
-    RETURN_IF_ERROR(
-        GiveOutputs(*module, client, device, std::move(results[d]), args.output_lists[d]));
+    for (size_t i = 0; i < results[d].size(); ++i)
+      args.output_lists[d][i] = new PJRT_Buffer(device, device->memory_list.front(),
+                                                module->outputs[i], std::move(results[d][i]));
     if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event;
   }
   return absl::OkStatus();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "client/client.h"
+#include "ops/collective/tiling.h"
 #include "pjrt/abi/api.h"
 #include "pjrt/compile_options.h"
 #include "support/event.h"
@@ -123,6 +124,19 @@ struct PJRT_Client {
   std::vector<PJRT_Memory*> memory_list;
 };
 
+// How a program of several partitions is cut: it runs on whole arrays, of which each device has and
+// gets a part.
+struct PjrtPartitions {
+  int64_t count = 1;
+  std::vector<Shape> parameters, results;  // whole
+  std::vector<Tiling> parameter_cuts, result_cuts;
+  // Every partition computes the same: one run serves all of a replica.
+  bool alike = false;
+};
+// What the module says of its parameters and results. Errors: shardings that fit neither them nor
+// the number of partitions.
+absl::StatusOr<PjrtPartitions> PartitionsOf(const Module& module, int64_t count);
+
 // A program with all that executables answer of it, shared by handles to it.
 struct PjrtModule {
   std::shared_ptr<Client> client;  // outlives the program
@@ -130,6 +144,7 @@ struct PjrtModule {
   PjrtCompileOptions options;
   std::string options_bytes;
   std::string name, fingerprint;
+  PjrtPartitions partitions;
   std::vector<Shape> parameters, outputs;  // of one device
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter

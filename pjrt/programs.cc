@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "ops/collective/shards.h"
 #include "pjrt/guarded.h"
 #include "proto/proto_file.h"
 #include "stablehlo/stablehlo.h"
@@ -66,6 +67,8 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(program));
   module->header().replica_count = made->options.replicas;
   module->header().num_partitions = made->options.partitions;
+  ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options.partitions));
+  if (made->partitions.alike) module->header().num_partitions = 1;
   made->name = module->name();
   made->fingerprint =
       absl::StrCat(absl::Hex(HashText(absl::string_view(program.code, program.code_size))), "-",
@@ -74,6 +77,11 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
     made->parameters.push_back(module->entry()->parameter(p)->shape());
   made->tuple_result = module->entry()->root()->shape().IsTuple();
   made->outputs = ArraysOf(module->entry()->root()->shape());
+  const PjrtPartitions& cuts = made->partitions;
+  for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
+    made->parameters[i] = ShardShape(made->parameters[i], cuts.parameter_cuts[i]);
+  for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
+    made->outputs[i] = ShardShape(made->outputs[i], cuts.result_cuts[i]);
   DescribeOutputs(*made);
   ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module)));
   return made;
@@ -90,6 +98,8 @@ absl::Status PjrtClient_Compile(PJRT_Client_Compile_Args& args) {
 }
 
 absl::StatusOr<std::string> SerializeModule(const PjrtModule& module) {
+  if (module.partitions.count > 1)
+    return Unimplemented("programs of several partitions are not serialized");
   ASSIGN_OR_RETURN(const std::string code, module.client->SerializeExecutable(*module.program));
   return absl::StrCat(module.options_bytes.size(), " ", module.options_bytes, code);
 }

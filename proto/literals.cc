@@ -158,8 +158,10 @@ absl::StatusOr<Literal> ReadTuple(const pb::LiteralProto& in, Seen& seen, Shape 
 
 }  // namespace
 
+// XLA reads no array without a layout; one that has none here lies row-major.
 absl::Status Write(const Literal& literal, pb::LiteralProto* out) {
-  const Shape& shape = literal.shape();
+  const bool bare = literal.shape().IsArray() && !literal.shape().has_layout;
+  const Shape shape = bare ? literal.shape().WithDefaultLayout() : literal.shape();
   Write(shape, out->mutable_shape());
   for (const Literal& element : literal.elements())
     RETURN_IF_ERROR(Write(element, out->add_tuple_literals()));

@@ -9,6 +9,7 @@
 #include "proto/encoding_internal.h"
 #include "proto/literals_internal.h"
 #include "proto/modules_internal.h"
+#include "proto/shardings_internal.h"
 #include "proto/sniff_internal.h"
 #include "proto/wire_internal.h"
 #include "support/status.h"
@@ -132,6 +133,12 @@ absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding
   message->clear_hlokit();
   ASSIGN_OR_RETURN(const std::string text, Encode(*message, encoding));
   return comment + text;
+}
+
+absl::StatusOr<std::string> WriteShardingProto(const Sharding& sharding) {
+  pb::OpSharding message;
+  RETURN_IF_ERROR(Write(sharding, &message));
+  return Encode(message, ProtoEncoding::kBinary);
 }
 
 absl::StatusOr<LiteralFile> ReadLiteralFile(absl::string_view bytes, ProtoEncoding encoding) {

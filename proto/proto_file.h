@@ -45,6 +45,10 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 absl::StatusOr<std::string> WriteModuleProto(const Module& module, ProtoEncoding encoding,
                                              const UnknownFields* unknown = nullptr);
 
+// An OpSharding, binary. Errors: InvalidArgument for a sharding kept as text that is no mesh
+// sharding.
+absl::StatusOr<std::string> WriteShardingProto(const Sharding& sharding);
+
 // An HloSnapshot: a module with the arguments and (unless null) the result of one execution on a
 // platform. Errors as WriteModuleProto.
 absl::StatusOr<std::string> WriteSnapshotProto(const Module& module,

@@ -1,6 +1,7 @@
 // Modules as messages.
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "proto/computation_writer_internal.h"
 #include "proto/encoding_internal.h"
 #include "proto/instructions_internal.h"
@@ -78,12 +79,18 @@ Computations Survey::CalleesFirst(const Module& module) const {
   return order;
 }
 
+// XLA reads a schedule only where it orders every computation but those of fusions: one without an
+// order of its own, such as a reduction's, gets operands before users.
 void WriteSchedule(const Computations& computations, const ProtoIds& ids,
                    pb::HloScheduleProto* out) {
+  absl::flat_hash_set<const Computation*> fused;
+  for (const Computation* computation : computations)
+    for (const Instruction* i : computation->Instructions())
+      if (i->opcode() == Opcode::kFusion) fused.insert(i->called()[0]);
   for (const Computation* computation : computations) {
-    if (!computation->has_schedule()) continue;
+    if (!computation->has_schedule() && fused.contains(computation)) continue;
     auto* sequence = (*out->mutable_sequences())[ids.Of(*computation)].mutable_instruction_ids();
-    for (const Instruction* i : computation->schedule()) sequence->Add(ids.Of(*i));
+    for (const Instruction* i : computation->ScheduleOrPostOrder()) sequence->Add(ids.Of(*i));
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""JAX on hlokit beside JAX's own CPU: the same small programs, in two processes, give the same results.
+"""JAX on hlokit beside JAX's own CPU: the same small programs, on one device and on eight, in two processes, give the same results.
 
   jax_plugin_test.py --lib FILE [--python PYTHON]
 
@@ -45,6 +45,11 @@ results = {
     "donated": jax.jit(lambda v: v + 1, donate_argnums=0)(jnp.ones(5)),
     "tuple": jax.jit(lambda v: (v, v + 1))(x)[1],
 }
+def array_of(name, value):
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        raise SystemExit(f"{name}: {error!r}") from error
 results["platform"] = np.array([jax.devices()[0].platform == sys.argv[2]])
 try:
     jax.jit(lambda v: v)(jnp.ones(3)).delete()
@@ -52,13 +57,41 @@ try:
     raise SystemExit("shapes that do not match were added")
 except TypeError:
     pass
-np.savez(sys.argv[1], **{k: np.asarray(v) for k, v in results.items()})
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+cut = NamedSharding(mesh, P("x", "y"))
+square = np.arange(64, dtype=np.float32).reshape(8, 8) / 64
+a = jax.device_put(square, cut)
+def mapped(f, inside, outside, **options):
+    return jax.jit(jax.shard_map(f, mesh=mesh, in_specs=inside, out_specs=outside, **options))(a)
+sharded = {
+    "sharded": a,
+    "sharded_dot": jax.jit(lambda v: jnp.sin(v) @ v + 1)(a),
+    "constraint": jax.jit(lambda v: jax.lax.with_sharding_constraint(v * 2, NamedSharding(mesh, P("y"))) + 1, out_shardings=cut)(a),
+    "sharded_scan": jax.jit(lambda v: jax.lax.scan(lambda c, r: (c + r, c * r), v[0], v))(a)[1],
+    "sharded_grad": jax.jit(jax.grad(lambda v: jnp.sum(jnp.tanh(v @ v.T) ** 2)), out_shardings=cut)(a),
+    "sharded_sort": jax.jit(lambda v: jnp.sort(-v, axis=0), out_shardings=NamedSharding(mesh, P(("y", "x"))))(a),
+    "eager": jnp.cumsum(a, axis=1) + a.T,
+    "psum": mapped(lambda v: jax.lax.psum(v, "x"), P("x", "y"), P(None, "y")),
+    "psum_one_axis": mapped(lambda v: jax.lax.psum(v, "x"), P("x"), P(), axis_names={"x"}),
+    "all_gather": mapped(lambda v: jax.lax.all_gather(v, "y", axis=1, tiled=True) * jax.lax.axis_index("x"), P("x", "y"), P("x"), check_vma=False),
+    "ring": mapped(lambda v: jax.lax.ppermute(v, "x", [(i, (i + 1) % 4) for i in range(4)]) + jax.lax.axis_index("y"), P("x", "y"), P("x", "y")),
+    "all_to_all": mapped(lambda v: jax.lax.all_to_all(v, "y", 0, 1, tiled=True) + jax.lax.axis_index("y"), P("x", "y"), P(("x", "y"))),
+    "psum_scatter": mapped(lambda v: jax.lax.psum_scatter(v, "y", tiled=True), P("x"), P(("x", "y"))),
+    "pmap": jax.pmap(lambda v: jax.lax.psum(v, "i") + v, axis_name="i")(square),
+    "pmap_grad": jax.pmap(jax.grad(lambda v: jnp.sum(jax.lax.pmean(v ** 3, "i"))), axis_name="i")(square),
+    "other_order": jax.jit(lambda v: v * 3, out_shardings=NamedSharding(jax.sharding.Mesh(np.array(jax.devices())[::-1], ("z",)), P("z")))(square),
+}
+results |= sharded
+for name in ("sharded", "constraint", "sharded_grad", "sharded_sort", "psum", "ring", "pmap"):
+    results[name + "_shards"] = np.concatenate([np.asarray(s.data).ravel() for s in sorted(sharded[name].addressable_shards, key=lambda s: s.device.id)])
+np.savez(sys.argv[1], **{k: array_of(k, v) for k, v in results.items()})
 """
 
 
 def run(python, platform, out, **environment):
     return subprocess.run([python, "-c", PROGRAMS, out, platform], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "JAX_PLATFORMS": platform, **environment}, check=False)
+                          env={**os.environ, "JAX_PLATFORMS": platform, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", **environment}, check=False)
 
 
 def compare(ours, theirs):

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "absl/types/span.h"
+#include "ir/sharding.h"
 #include "types/shape.h"
 
 namespace hlokit {
@@ -17,6 +19,12 @@ struct Tiling {
 
 // The whole array on each of `devices` devices.
 Tiling WholeOn(const Shape& shape, int64_t devices);
+
+// The number of tiles.
+int64_t TileCount(const Tiling& tiling);
+// HLO's text for it: devices=[..]<=[..] where the order allows. `manual`: the groups of devices
+// (ManualGroupsOf) within which the cut is; empty: there is one.
+Sharding ShardingOf(const Tiling& tiling, absl::Span<const int64_t> manual = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

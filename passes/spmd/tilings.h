@@ -22,9 +22,6 @@ Tiling Moved(const Tiling& tiling, absl::Span<const int64_t> to, int64_t rank);
 // A cut along the dimensions that either cuts; nothing where they cut one differently, or where the
 // devices would not share evenly.
 std::optional<Tiling> Merged(const Tiling& a, const Tiling& b);
-// HLO's text for it: devices=[..]<=[..] where the order allows. `manual`: the groups of devices
-// (ManualGroupsOf) within which the cut is; empty: there is one.
-Sharding ShardingOf(const Tiling& tiling, absl::Span<const int64_t> manual = {});
 // What an instruction's own sharding says of its array; nothing where it has none that cuts.
 std::optional<Tiling> OwnTiling(const Instruction& i, int64_t devices);
 

@@ -64,7 +64,6 @@ class MlirBytecodeReader {
   bool Location(BytecodeCursor& c, const MlirLocation*& location);
   bool Type(BytecodeCursor& c, const MlirType*& type);
   bool Types(BytecodeCursor& c, std::vector<const MlirType*>& types);
-  bool UnreadAttribute(const Entry& entry, MlirAttribute& a);
   bool ResolveAttribute(Entry& entry);
   bool ResolveType(Entry& entry);
   bool StringAttribute(BytecodeCursor& c, std::string& text);
@@ -90,6 +89,13 @@ class MlirBytecodeReader {
   void SetScalar(absl::string_view name, MlirType& type);
   const MlirAttribute* AddInts(std::vector<int64_t> ints);
   const MlirAttribute* AddText(MlirAttribute::Kind kind, absl::string_view text);
+
+  // sdy_dialect.cc
+  bool SdyAttribute(BytecodeCursor& c, MlirAttribute& a);
+  bool SdyList(BytecodeCursor& c, std::string& text, bool between_angles);
+  bool SdyMeshText(BytecodeCursor& c, std::string& text);
+  bool SdyDimension(BytecodeCursor& c, std::string& text);
+  bool SdySharding(BytecodeCursor& c, uint64_t code, std::string& text);
 
   // operations.cc
   struct Scope {

@@ -77,13 +77,6 @@ bool MlirBytecodeReader::StringAttribute(BytecodeCursor& c, std::string& text) {
   return true;
 }
 
-// An opaque attribute without text: what needs its value refuses it by name.
-bool MlirBytecodeReader::UnreadAttribute(const Entry& entry, MlirAttribute& a) {
-  a.kind = MlirAttribute::Kind::kOpaque;
-  a.tag = std::string(entry.dialect.data(), entry.dialect.size());
-  return true;
-}
-
 bool MlirBytecodeReader::ResolveAttribute(Entry& entry) {
   BytecodeCursor c(entry.bytes, entry.offset, "attributes", &error_);
   if (entry.open || depth_ >= kMaxDepth) return c.Fail("an attribute is made of itself");
@@ -101,7 +94,7 @@ bool MlirBytecodeReader::ResolveAttribute(Entry& entry) {
   const bool done = entry.dialect == "builtin"     ? BuiltinAttribute(c, entry, made)
                     : entry.dialect == "vhlo"      ? VhloAttribute(c, made)
                     : entry.dialect == "stablehlo" ? StablehloAttribute(c, made)
-                    : entry.dialect == "sdy"       ? UnreadAttribute(entry, made)
+                    : entry.dialect == "sdy"       ? SdyAttribute(c, made)
                                                    : c.Fail("binary attributes of the dialect ",
                                                             entry.dialect, " are not known");
   --depth_;

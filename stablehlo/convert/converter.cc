@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/sanitized_name.h"
 #include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/convert/shardy_internal.h"
 #include "stablehlo/convert/signature_internal.h"
 
 namespace hlokit {
@@ -113,6 +114,19 @@ absl::StatusOr<Computation*> ModuleConverter::Function(absl::string_view name) c
   return found->second;
 }
 
+// Results of a program of several partitions say how they are sharded.
+absl::Status ModuleConverter::MarkResults(const MlirOperation& function, BodyConverter& body,
+                                          std::vector<Instruction*>& values) {
+  const MlirAttribute* results = function.Find("res_attrs");
+  if (results == nullptr || module_.header().num_partitions == 1) return absl::OkStatus();
+  for (size_t i = 0; i < values.size() && i < results->elements.size(); ++i) {
+    const MlirAttribute* sharding = results->elements[i]->Field("sdy.sharding");
+    if (sharding == nullptr) continue;
+    ASSIGN_OR_RETURN(values[i], MarkResult(body, *sharding, values[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, bool is_entry) {
   const std::string& name = SymbolName(function)->text;
   if (function.regions.size() != 1 || function.regions[0].blocks.size() != 1)
@@ -129,7 +143,8 @@ absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, boo
              computation->AddParameter(i, BodyConverter::ShapeOf(type), absl::StrCat("Arg_", i)));
   }
   ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(block));
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> values, body.Operands(*last));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> values, body.Operands(*last));
+  RETURN_IF_ERROR(MarkResults(function, body, values));
   body.Return(values);
   converted_[name] = computation;
   if (is_entry) module_.set_entry(computation);
@@ -147,6 +162,7 @@ absl::Status ModuleConverter::Convert() {
   RETURN_IF_ERROR(FindFunctions());
   ASSIGN_OR_RETURN(module_.header().num_partitions,
                    OpAttributes(program_.top()).Int("mhlo.num_partitions", 1));
+  RETURN_IF_ERROR(ConvertMeshes(program_, module_.header()));
   ASSIGN_OR_RETURN(const MlirOperation* entry, Entry());
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
   for (const MlirOperation* function : order) {

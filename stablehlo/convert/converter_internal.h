@@ -51,6 +51,8 @@ class ModuleConverter {
   // Functions before their callers, from the entry on; an error where they call each other round.
   absl::StatusOr<std::vector<const MlirOperation*>> CalleesFirst(const MlirOperation* entry) const;
   absl::Status ConvertFunction(const MlirOperation& function, bool is_entry);
+  absl::Status MarkResults(const MlirOperation& function, BodyConverter& body,
+                           std::vector<Instruction*>& values);
   absl::Status ConvertHeader(const MlirOperation& entry);
 
   const MlirModule& program_;
@@ -162,6 +164,10 @@ absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op
 
 // Sharding and frontend attributes of an operation or argument. Errors: a sharding that is none.
 absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction);
+
+// Adds it in the order of names; one of that name stays.
+void AddFrontendAttribute(Instruction& instruction, const std::string& name,
+                          const std::string& value);
 
 // Fails with the numbers where an operation has fewer regions or operands than it needs.
 absl::Status CheckRegions(const MlirOperation& op, size_t count);

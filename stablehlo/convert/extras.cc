@@ -14,6 +14,8 @@ constexpr std::pair<const char*, const char*> kHandedOn[] = {
     {"sdy.sharding_rule", "xla.sdy.sharding_rule"},
 };
 
+}  // namespace
+
 void AddFrontendAttribute(Instruction& instruction, const std::string& name,
                           const std::string& value) {
   auto& all = instruction.mutable_extras().frontend_attributes;
@@ -22,8 +24,6 @@ void AddFrontendAttribute(Instruction& instruction, const std::string& name,
                        [](const auto& a, const std::string& b) { return a.first < b; });
   if (place == all.end() || place->first != name) all.insert(place, {name, value});
 }
-
-}  // namespace
 
 absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction) {
   for (const auto& [name, value] : attributes) {
@@ -36,12 +36,8 @@ absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& i
             instruction, key,
             text->kind == MlirAttribute::Kind::kString ? text->text : PrintMlir(*text));
     } else {
+      // A rule of sdy in bytecode is not read; it guides propagation alone.
       const bool unread = value->kind == MlirAttribute::Kind::kOpaque && value->text.empty();
-      const Computation* around = instruction.parent();  // one partition holds all of a value
-      const bool matters =
-          around == nullptr || around->module()->header().num_partitions != 1;
-      if (unread && matters && name == "sdy.sharding")
-        return Unimplemented("sdy.sharding is not supported in bytecode; it is in text");
       for (const auto& [from, to] : kHandedOn)
         if (name == from && !unread) AddFrontendAttribute(instruction, to, PrintMlir(*value));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/convert/shardy_internal.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -29,7 +30,14 @@ absl::Status ConvertArgument(const OpAttributes& attributes, int64_t number, siz
   }
   ASSIGN_OR_RETURN(const bool donated, attributes.Bool("jax.buffer_donor", false));
   if (donated) header.donors.push_back({number, {}});
-  return SetExtraAttributes(attributes.all(), *module.entry()->parameter(number));
+  Instruction* parameter = module.entry()->parameter(number);
+  RETURN_IF_ERROR(SetExtraAttributes(attributes.all(), *parameter));
+  if (header.num_partitions == 1 || !attributes.Has("sdy.sharding") ||
+      parameter->sharding() != nullptr || !parameter->shape().IsArray())
+    return absl::OkStatus();
+  ASSIGN_OR_RETURN(Sharding sharding, StatedSharding(*parameter));
+  parameter->mutable_extras().sharding = std::make_unique<Sharding>(std::move(sharding));
+  return absl::OkStatus();
 }
 
 }  // namespace

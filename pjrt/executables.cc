@@ -94,7 +94,7 @@ absl::Status AppendShardings(const PjrtPartitions& cuts, std::string& out) {
   Sharding all;
   if (results.size() == 1) {
     all = results[0];
-  } else {
+  } else if (!results.empty()) {  // of no results XLA expects one sharding, which says nothing
     all.kind = Sharding::Kind::kTuple;
     all.elements = std::move(results);
   }

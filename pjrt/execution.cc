@@ -10,10 +10,15 @@ namespace {
 
 // The values of one device's arguments, held until the run has ended. Errors: those of a buffer;
 // InvalidArgument where one was deleted.
-absl::StatusOr<Values> ArgumentsOf(PJRT_Buffer* const* buffers, size_t count) {
+absl::StatusOr<Values> ArgumentsOf(const PjrtModule& module, PJRT_Buffer* const* buffers) {
   Values values;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < module.parameters.size(); ++i) {
     if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
+    if (module.parameters[i].IsToken()) {  // frameworks pass an empty array for it
+      ASSIGN_OR_RETURN(auto token, module.client->TransferToServer(Literal::Token()));
+      values.push_back(std::move(token));
+      continue;
+    }
     RETURN_IF_ERROR(buffers[i]->error);
     values.push_back(buffers[i]->Value());
     if (values.back() == nullptr)
@@ -55,6 +60,26 @@ absl::StatusOr<std::vector<Values>> RunAll(const PjrtModule& module,
   return parts;
 }
 
+// Gives empty arrays for tokens among a device's results, as module.outputs describes them.
+absl::Status HideTokens(const PjrtModule& module, Values& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]->shape().IsToken()) continue;
+    ASSIGN_OR_RETURN(results[i], module.client->TransferToServer(Literal(module.outputs[i])));
+  }
+  return absl::OkStatus();
+}
+
+// Takes the values of donated arguments from their buffers: the run is their last use.
+void ReleaseDonated(const PjrtModule& module, const PJRT_LoadedExecutable_Execute_Args& args) {
+  const PJRT_ExecuteOptions* options = args.options;
+  for (size_t i = 0; i < module.donated.size(); ++i) {
+    bool taken = module.donated[i];
+    for (size_t k = 0; options != nullptr && k < options->num_non_donatable_input_indices; ++k)
+      if (options->non_donatable_input_indices[k] == static_cast<int64_t>(i)) taken = false;
+    for (size_t d = 0; taken && d < args.num_devices; ++d) args.argument_lists[d][i]->Release();
+  }
+}
+
 }  // namespace
 
 absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
@@ -69,8 +94,9 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
                            devices.size());
   std::vector<Values> arguments;
   for (size_t d = 0; d < devices.size(); ++d) {
-    ASSIGN_OR_RETURN(arguments.emplace_back(), ArgumentsOf(args.argument_lists[d], args.num_args));
+    ASSIGN_OR_RETURN(arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));
   }
+  ReleaseDonated(*module, args);
   const bool whole = module->partitions.count > 1;
   if (whole) {
     ASSIGN_OR_RETURN(arguments, WholeArguments(*module, arguments));
@@ -82,6 +108,7 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
   for (size_t d = 0; d < devices.size(); ++d) {
     PJRT_Device* const device =
         devices.size() == 1 && args.execute_device != nullptr ? args.execute_device : devices[d];
+    RETURN_IF_ERROR(HideTokens(*module, results[d]));
     for (size_t i = 0; i < results[d].size(); ++i)
       args.output_lists[d][i] = new PJRT_Buffer(device, device->memory_list.front(),
                                                 module->outputs[i], std::move(results[d][i]));

@@ -148,7 +148,6 @@ struct PjrtModule {
   std::vector<Shape> parameters, outputs;  // of one device
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter
-  bool donates = false;
   // In the form in which the interface gives them.
   std::vector<PJRT_Buffer_Type> output_types;
   std::vector<int64_t> output_dims;

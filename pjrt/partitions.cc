@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "ir/op_facts.h"
 #include "ops/collective/shards.h"
 #include "support/status.h"
@@ -15,11 +16,19 @@
 namespace hlokit {
 namespace {
 
+// Whether Shardy puts the instruction on one device, as JAX does with callbacks outside of manual
+// regions.
+bool IsOnOneDevice(const Instruction& i) {
+  for (const auto& [name, value] : i.extras().frontend_attributes)
+    if (name == "xla.sdy.sharding") return absl::StrContains(value, "mesh<[], device_ids=[");
+  return false;
+}
+
 // Whether an instruction may give another value, or do something else, on another partition.
 bool KnowsItsPartition(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall) return Facts(i.opcode()).family == Family::kCommunication;
   const CustomCallAttrs& call = i.attr<CustomCallAttrs>();
-  return call.has_side_effect && call.target != "xla.sdy.FuncResultSharding";
+  return call.has_side_effect && call.target != "xla.sdy.FuncResultSharding" && !IsOnOneDevice(i);
 }
 
 bool PartitionsAreAlike(const Module& module) {

@@ -43,8 +43,21 @@ absl::StatusOr<std::unique_ptr<Module>> ReadProgram(const PJRT_Program& program)
   return Unimplemented("programs of format \"", format, "\"; \"mlir\" and \"hlo\" are read");
 }
 
-// What the interface asks of results, in its form.
+// The parameters whose buffers a run may take over.
+std::vector<bool> DonatedBy(const ModuleHeader& header, size_t parameters) {
+  std::vector<bool> donated(parameters, false);
+  const auto mark = [&](int64_t parameter) {
+    if (static_cast<size_t>(parameter) < parameters) donated[static_cast<size_t>(parameter)] = true;
+  };
+  for (const InputOutputAlias& alias : header.aliases) mark(alias.parameter);
+  for (const BufferDonor& donor : header.donors) mark(donor.parameter);
+  return donated;
+}
+
+// What the interface asks of results, in its form. Frameworks take tokens for empty arrays.
 void DescribeOutputs(PjrtModule& made) {
+  for (Shape& shape : made.outputs)
+    if (shape.IsToken()) shape = Shape::Array(ElementType::kPred, {0});
   for (const Shape& shape : made.outputs) {
     made.output_types.push_back(TypeToPjrt(shape.type));
     made.output_dims.insert(made.output_dims.end(), shape.dims.begin(), shape.dims.end());
@@ -75,6 +88,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
                    absl::Hex(HashText(options)));
   for (int64_t p = 0; p < module->entry()->parameter_count(); ++p)
     made->parameters.push_back(module->entry()->parameter(p)->shape());
+  made->donated = DonatedBy(module->header(), made->parameters.size());
   made->tuple_result = module->entry()->root()->shape().IsTuple();
   made->outputs = ArraysOf(module->entry()->root()->shape());
   const PjrtPartitions& cuts = made->partitions;
@@ -122,6 +136,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
   made->name = made->program->module().name();
   const ProgramShape& shape = made->program->program_shape();
   made->parameters = {shape.parameters.begin(), shape.parameters.end()};
+  made->donated = DonatedBy(made->program->module().header(), made->parameters.size());
   made->tuple_result = shape.result.IsTuple();
   made->outputs = ArraysOf(shape.result);
   DescribeOutputs(*made);

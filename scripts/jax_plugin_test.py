@@ -83,6 +83,35 @@ sharded = {
     "other_order": jax.jit(lambda v: v * 3, out_shardings=NamedSharding(jax.sharding.Mesh(np.array(jax.devices())[::-1], ("z",)), P("z")))(square),
 }
 results |= sharded
+from jax.experimental import io_callback
+order = []
+def note(i):
+    order.append(int(i))
+    return np.int32(i * 2)
+def wrong(v):
+    raise ValueError("no such thing")
+f32 = lambda *shape: jax.ShapeDtypeStruct(shape, np.float32)
+donated = jnp.ones(5)
+results |= {
+    "donation": jax.jit(lambda v: v * 2, donate_argnums=0)(donated),
+    "donated_is_gone": np.array(donated.is_deleted()),
+    "pure_callback": jax.jit(lambda v: jax.pure_callback(lambda u: np.sin(u) * 2, f32(3, 4), v))(x),
+    "callback_vmap": jax.vmap(lambda v: jax.pure_callback(np.cumsum, f32(4), v, vmap_method="sequential"))(x),
+    "ordered": jax.jit(lambda: jax.lax.fori_loop(0, 5, lambda i, c: c + io_callback(note, jax.ShapeDtypeStruct((), np.int32), i, ordered=True), jnp.int32(0)))(),
+    "order": np.array(order),
+    "callback_sharded": jax.jit(lambda v: jax.pure_callback(lambda u: np.cumsum(u, 1), f32(8, 8), v) + v)(a),
+    "approx_top_k": jax.lax.approx_max_k(x, 2)[0],
+}
+printed = []
+jax.jit(lambda v: jax.debug.callback(lambda u: printed.append(float(np.sum(u))), v))(a)
+jax.jit(jax.shard_map(lambda v: jax.debug.callback(lambda u: printed.append(float(u[0, 0])), v) or v, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y")))(a)
+jax.effects_barrier()
+results["printed"] = np.sort(np.array(printed))
+try:
+    jax.block_until_ready(jax.jit(lambda v: jax.pure_callback(wrong, f32(3, 4), v))(x))
+    raise SystemExit("an exception of a callback was lost")
+except jax.errors.JaxRuntimeError as error:
+    assert "no such thing" in str(error)
 for name in ("sharded", "constraint", "sharded_grad", "sharded_sort", "psum", "ring", "pmap"):
     results[name + "_shards"] = np.concatenate([np.asarray(s.data).ravel() for s in sorted(sharded[name].addressable_shards, key=lambda s: s.device.id)])
 np.savez(sys.argv[1], **{k: array_of(k, v) for k, v in results.items()})

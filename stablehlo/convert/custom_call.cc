@@ -125,7 +125,8 @@ absl::Status ConvertCustomCall(BodyConverter& body, const MlirOperation& op) {
   if (const MlirAttribute* layouts = op.Find("operand_layouts")) {
     std::vector<Shape> shapes;
     for (const Instruction* operand : operands) shapes.push_back(operand->shape());
-    if (!layouts->elements.empty() || !shapes.empty()) {
+    // vhlo has an empty list where there are none; `={}` differs from none for no operands alone.
+    if (!layouts->elements.empty() || shapes.empty()) {
       ASSIGN_OR_RETURN(call.operand_layout_constraints,
                        WithLayouts(op, *layouts, std::move(shapes)));
     }

@@ -36,10 +36,33 @@ def lower_as_cpu():
         rules["hlokit"].setdefault(primitive, rule)
 
 
+def allow_donation():
+    """Says that hlokit takes donated arguments, as JAX's own platforms do."""
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    platforms = mlir._platforms_with_donation  # pylint: disable=protected-access
+    if "hlokit" not in platforms:
+        platforms.append("hlokit")
+
+
+def ask_for_cpu():
+    """Callbacks get their arguments as arrays of JAX's own CPU: it is there beside hlokit, which stays the default."""
+    import jax  # pylint: disable=import-outside-toplevel
+
+    if jax.config.jax_platforms == "hlokit":
+        jax.config.update("jax_platforms", "hlokit,cpu")
+
+
 def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
-    xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library_path()), options=None)
+    from . import callbacks  # pylint: disable=import-outside-toplevel
+
+    library = library_path()
+    xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=None)
     lower_as_cpu()
+    allow_donation()
+    ask_for_cpu()
+    callbacks.install(library)
 # SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,141 @@
+"""Callbacks into Python: pure_callback, io_callback, debug.print and debug.callback on hlokit.
+
+Each call site gets a number; its program calls the custom call `hlokit_python_callback` with it, whose one function (below, by
+ctypes) looks the number up and hands the arguments over as numpy arrays. An exception of the callback is the error of the run.
+Ordered callbacks take JAX's token through an optimization barrier, so that one starts when the one before has its results.
+"""
+import ctypes
+import itertools
+import threading
+import traceback
+
+import numpy as np
+
+TARGET = "hlokit_python_callback"
+
+
+class _Buffer(ctypes.Structure):  # hlokit_ffi_buffer
+    _fields_ = [("type", ctypes.c_char_p), ("rank", ctypes.c_int32), ("dims", ctypes.POINTER(ctypes.c_int64)),
+                ("minor_to_major", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p), ("bytes", ctypes.c_int64)]
+
+
+class _Attribute(ctypes.Structure):  # hlokit_ffi_attribute
+    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int32), ("integer", ctypes.c_int64), ("number", ctypes.c_double),
+                ("string", ctypes.c_char_p), ("count", ctypes.c_int64), ("integers", ctypes.POINTER(ctypes.c_int64)),
+                ("numbers", ctypes.POINTER(ctypes.c_double))]
+
+
+class _Call(ctypes.Structure):  # hlokit_ffi_call
+    pass
+
+
+_SetError = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Call), ctypes.c_char_p)
+_Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))
+_Call._fields_ = [("version", ctypes.c_int32), ("target", ctypes.c_char_p), ("backend_config", ctypes.c_char_p),
+                  ("backend_config_size", ctypes.c_int64), ("argument_count", ctypes.c_int32), ("result_count", ctypes.c_int32),
+                  ("attribute_count", ctypes.c_int32), ("arguments", ctypes.POINTER(_Buffer)), ("results", ctypes.POINTER(_Buffer)),
+                  ("attributes", ctypes.POINTER(_Attribute)), ("replica", ctypes.c_int64), ("partition", ctypes.c_int64),
+                  ("set_error", _SetError), ("caller", ctypes.c_void_p)]
+
+
+class _Site:
+    """A callback with the types of its arguments and results; lives as long as the executable that calls it."""
+
+    numbers = itertools.count()
+    lock = threading.Lock()
+    all = {}  # number -> site, held weakly by what JAX keeps alive
+
+    def __init__(self, callback, operand_avals, result_avals):
+        self.callback, self.operand_avals, self.result_avals = callback, operand_avals, result_avals
+        with _Site.lock:
+            self.number = next(_Site.numbers)
+            _Site.all[self.number] = self
+
+    def run(self, call):
+        arguments = [_array(call.arguments[i], aval).copy() for i, aval in enumerate(self.operand_avals)]
+        for i, value in enumerate(_checked(self.callback(*arguments), self.result_avals)):
+            _array(call.results[i], self.result_avals[i])[...] = value
+
+
+def _array(buffer, aval):
+    """The buffer's memory as a numpy array; row-major, as the custom call asks for no other layout."""
+    dtype = np.dtype(aval.dtype)
+    if buffer.bytes == 0:
+        return np.empty(aval.shape, dtype)
+    memory = (ctypes.c_char * buffer.bytes).from_address(buffer.data)
+    return np.frombuffer(memory, dtype=dtype).reshape(aval.shape)
+
+
+def _checked(values, avals):
+    values = tuple(np.asarray(value) for value in values)
+    if len(values) != len(avals):
+        raise RuntimeError(f"Mismatched number of outputs from callback. Expected: {len(avals)}, Actual: {len(values)}")
+    for i, (value, aval) in enumerate(zip(values, avals)):
+        if value.shape != aval.shape:
+            raise RuntimeError(f"Incorrect output shape for return value #{i}: Expected: {aval.shape}, Actual: {value.shape}")
+    return [_converted(value, aval, i) for i, (value, aval) in enumerate(zip(values, avals))]
+
+
+def _converted(value, aval, i):
+    from jax._src import dtypes  # pylint: disable=import-outside-toplevel
+
+    value = np.asarray(dtypes.canonicalize_value(value))
+    if value.dtype != aval.dtype:
+        raise RuntimeError(f"Incorrect output dtype for return value #{i}: Expected: {aval.dtype}, Actual: {value.dtype}")
+    return value
+
+
+@_Function
+def _dispatch(call):
+    try:
+        _Site.all[call.contents.attributes[0].integer].run(call.contents)
+        return 0
+    except BaseException:  # pylint: disable=broad-except
+        call.contents.set_error(call, traceback.format_exc().encode())
+        return 1
+
+
+def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect, sharding):
+    """What emit_python_callback gives: results, the next token, what to keep alive."""
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+    from jax._src.lib.mlir import ir  # pylint: disable=import-outside-toplevel
+    from jax._src.lib.mlir.dialects import hlo  # pylint: disable=import-outside-toplevel
+
+    site = _Site(callback, list(operand_avals), list(result_avals))
+    ctx.module_context.add_keepalive(site)
+    operands = list(operands)
+    if token:
+        token, *operands = hlo.optimization_barrier([token, *operands]) if operands else [token]
+    types = [mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals]
+    call = mlir.custom_call(TARGET, result_types=types, operands=operands, has_side_effect=has_side_effect or bool(token), api_version=4,
+                            backend_config={"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site.number)})
+    if sharding is not None and types:
+        mlir.set_sharding(ctx.module_context, call, sharding)
+    results = list(call.results)
+    if token and results:
+        token, *results = hlo.optimization_barrier([token, *results])
+    return results, token, site
+
+
+def install(library):
+    """Registers the custom call with the plugin, and the lowering with JAX."""
+    from jax._src import callback as jax_callback  # pylint: disable=import-outside-toplevel
+    from jax.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    register = ctypes.CDLL(str(library)).hlokit_pjrt_register_custom_call
+    register.argtypes, register.restype = [ctypes.c_char_p, _Function], ctypes.c_int
+    if register(TARGET.encode(), _dispatch) != 0:
+        raise RuntimeError(f"the custom call {TARGET} is taken by another function")
+    theirs = jax_callback.emit_python_callback
+
+    def emit_python_callback(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, returns_token=True,
+                             partitioned=False, sharding=None):
+        if tuple(ctx.module_context.platforms) != ("hlokit",):
+            return theirs(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect,
+                          returns_token=returns_token, partitioned=partitioned, sharding=sharding)
+        if partitioned and result_avals:
+            raise ValueError("Partitioned callback not supported with return values.")
+        return _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect, sharding)
+
+    jax_callback.emit_python_callback = mlir.emit_python_callback = emit_python_callback
+# SPDX-License-Identifier: Apache-2.0

@@ -34,6 +34,13 @@ if(TARGET pjrt_hlokit)
   set_tests_properties(project.jax PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
+# The Python package.
+if(TARGET pjrt_hlokit)
+  add_test(NAME project.python COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/python_package_test.py
+           --lib $<TARGET_FILE:pjrt_hlokit>)
+  set_tests_properties(project.python PROPERTIES LABELS quick SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # Flags with values that make no sense.
 if(TARGET hlo-run)
   add_test(NAME project.flags

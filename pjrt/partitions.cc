@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "ir/op_facts.h"
 #include "ops/collective/shards.h"
 #include "support/status.h"
@@ -16,12 +17,26 @@
 namespace hlokit {
 namespace {
 
-// Whether Shardy puts the instruction on one device, as JAX does with callbacks outside of manual
-// regions.
+const std::string* Attribute(const std::vector<std::pair<std::string, std::string>>& attributes,
+                             absl::string_view name) {
+  for (const auto& [key, value] : attributes)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+// Whether Shardy puts the instruction on one device, by a mesh of no axes, as JAX does with
+// callbacks outside of manual regions: `<@maximal_mesh_0, []>`.
 bool IsOnOneDevice(const Instruction& i) {
-  for (const auto& [name, value] : i.extras().frontend_attributes)
-    if (name == "xla.sdy.sharding") return absl::StrContains(value, "mesh<[], device_ids=[");
-  return false;
+  constexpr absl::string_view kOneDevice = "mesh<[], device_ids=[";
+  const std::string* sharding = Attribute(i.extras().frontend_attributes, "xla.sdy.sharding");
+  const std::string* meshes =
+      Attribute(i.module()->header().frontend_attributes, "xla.sdy.meshes");
+  if (sharding == nullptr) return false;
+  const size_t at = sharding->find('@');
+  if (at == std::string::npos || meshes == nullptr) return absl::StrContains(*sharding, kOneDevice);
+  const size_t end = sharding->find(',', at);
+  const std::string name = sharding->substr(at + 1, end - at - 1);
+  return absl::StrContains(*meshes, absl::StrCat(name, " = #sdy.", kOneDevice));
 }
 
 // Whether an instruction may give another value, or do something else, on another partition.

@@ -109,7 +109,7 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_
     types = [mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals]
     call = mlir.custom_call(TARGET, result_types=types, operands=operands, has_side_effect=has_side_effect or bool(token), api_version=4,
                             backend_config={"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site.number)})
-    if sharding is not None and types:
+    if sharding is not None:
         mlir.set_sharding(ctx.module_context, call, sharding)
     results = list(call.results)
     if token and results:

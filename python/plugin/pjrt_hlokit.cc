@@ -1,4 +1,8 @@
-// libpjrt_hlokit.so: the symbol that frameworks look up, and one for custom calls of Python.
+// libpjrt_hlokit.so: what frameworks look up (GetPjrtApi), and what the Python package calls: every
+// function hlokit_* of client/c_api.h and python/native/module_api.h.
+//
+// One object for both: a process that uses both, as hlokit.from_jax may, must not hold two copies of
+// the messages of proto/, which protobuf refuses while the second is being loaded.
 #include "ffi/registry.h"
 #include "pjrt/abi/api.h"
 

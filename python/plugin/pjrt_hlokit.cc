@@ -1,8 +1,9 @@
 // libpjrt_hlokit.so: what frameworks look up (GetPjrtApi), and what the Python package calls: every
-// function hlokit_* of client/c_api.h and python/native/module_api.h.
+// function hlokit_* of client/c_api.h and client/c_api_modules.h.
 //
 // One object for both: a process that uses both, as hlokit.from_jax may, must not hold two copies of
 // the messages of proto/, which protobuf refuses while the second is being loaded.
+#include "client/c_api_modules.h"
 #include "ffi/registry.h"
 #include "pjrt/abi/api.h"
 

@@ -1,5 +1,5 @@
-/* Modules for Python: read, printed, verified, transformed. Beside client/c_api.h, which compiles and
- * runs, in one shared object (libpjrt_hlokit.so); the same rules of errors and ownership hold. */
+// The C API of modules: read in any form, printed, verified, changed by passes.
+/* Beside client/c_api.h, which compiles and runs; the same rules of errors and ownership hold. */
 #pragma once
 
 #include "client/c_api.h"
@@ -28,4 +28,4 @@ hlokit_error* hlokit_module_run_passes(hlokit_module* module, const char* passes
 #ifdef __cplusplus
 }
 #endif
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0

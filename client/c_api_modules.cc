@@ -1,5 +1,5 @@
-// Modules for Python.
-#include "python/native/module_api.h"
+// Modules of the C API.
+#include "client/c_api_modules.h"
 
 #include <memory>
 #include <string>

@@ -7,6 +7,7 @@
 #include "backends/cuda/gpu_kernels.h"
 
 #include "absl/strings/ascii.h"
+#include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
 #include "backends/cuda/vector_kernels.h"
@@ -27,7 +28,8 @@ constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
 constexpr KernelStrategy kStrategies[] = {
     {"scatter", AddScatterKernels},         {"update in place", AddUpdateKernels},
     {"concatenate", AddConcatenateKernels}, {"rows", AddGroupRowKernels},
-    {"vectors", AddVectorKernels},          {"elements", AddElementKernels}};
+    {"dot in tiles", AddTiledDotKernels},   {"vectors", AddVectorKernels},
+    {"elements", AddElementKernels}};
 
 // The step's arrays as the parameters of its kernels.
 class Parameters final : public KernelArrays {

@@ -54,10 +54,11 @@ llvm::Value* Exchange(Builder& b, llvm::Value* value, int64_t distance) {
   return FromWords(b, both, value->getType());
 }
 
-// Shared memory for one value of each warp.
-llvm::GlobalVariable* ShareValues(Builder& b, llvm::Type* type) {
+}  // namespace
+
+llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
-  auto* const array = llvm::ArrayType::get(type, kWarps);
+  auto* const array = llvm::ArrayType::get(type, static_cast<uint64_t>(count));
   auto* const shared =
       new llvm::GlobalVariable(module, array, /*isConstant=*/false,
                                llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array),
@@ -65,8 +66,6 @@ llvm::GlobalVariable* ShareValues(Builder& b, llvm::Type* type) {
   shared->setAlignment(llvm::Align(16));
   return shared;
 }
-
-}  // namespace
 
 llvm::Value* ThreadGroup::CombineLanes(llvm::Value* value, int64_t lanes, Combiner combine) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
@@ -77,7 +76,7 @@ llvm::Value* ThreadGroup::CombineLanes(llvm::Value* value, int64_t lanes, Combin
 // The first thread of each warp shares its warp's value; each warp then combines all of them.
 llvm::Value* ThreadGroup::CombineWarps(llvm::Value* value, Combiner combine) {
   llvm::Value* const words = ToWords(b_, value);
-  llvm::GlobalVariable* const shared = ShareValues(b_, words->getType());
+  llvm::GlobalVariable* const shared = MakeShared(b_, words->getType(), kWarps);
   const auto place = [&](llvm::Value* warp) {
     return b_.CreateInBoundsGEP(shared->getValueType(), shared, {b_.Index(0), warp});
   };

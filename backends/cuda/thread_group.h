@@ -6,6 +6,9 @@
 
 namespace hlokit {
 
+// Shared memory of `count` values for the kernel that `b` writes, aligned to 16 bytes.
+llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count);
+
 // A group of `threads` neighbouring threads: 1, a power of two up to a warp's 32, or a whole block.
 // All functions must be reached by all threads of the warp (of the block, for a block) together.
 class ThreadGroup {

@@ -68,6 +68,11 @@ inline Formula Sqrt(Formula x) { return x.Apply(Opcode::kSqrt); }
 inline Formula Sine(Formula x) { return x.Apply(Opcode::kSine); }
 inline Formula Cosine(Formula x) { return x.Apply(Opcode::kCosine); }
 
+// log|gamma(x)|; below 1/2 by reflection.
+Formula LogGamma(Formula x);
+// The derivative of LogGamma; NaN at the poles.
+Formula Digamma(Formula x);
+
 // c[0] x^(n-1) + ... + c[n-1], by Horner's scheme.
 inline Formula Polynomial(Formula x, absl::Span<const double> c) {
   Formula sum = x.Number(c[0]);

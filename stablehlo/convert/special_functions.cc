@@ -94,7 +94,8 @@ Formula LogOfLanczosSum(Formula z) {
   return Log1p(z / (kLanczosG + 0.5)) + std::log(kLanczosG + 0.5);
 }
 
-// log|gamma(x)|; below 1/2 by reflection.
+}  // namespace
+
 Formula LogGamma(Formula x) {
   const Formula reflect = x < 0.5;
   const Formula z = reflect.Select(-x, x - 1.0);
@@ -114,7 +115,6 @@ Formula LogGamma(Formula x) {
   return (Abs(x) == kInfinity).Select(x.Number(kInfinity), result);
 }
 
-// The derivative of LogGamma.
 Formula Digamma(Formula x) {
   const Formula reflect = x < 0.5;
   const Formula z = reflect.Select(-x, x - 1.0);
@@ -132,6 +132,8 @@ Formula Digamma(Formula x) {
   const Formula pole = (x <= 0.0).Apply(Opcode::kAnd, x == Floor(x));
   return pole.Select(x.Number(std::nan("")), reflect.Select(reflected, direct));
 }
+
+namespace {
 
 // A Chebyshev series by Clenshaw's recurrence, halved.
 Formula Chebyshev(Formula x, absl::Span<const double> c) {

@@ -18,9 +18,7 @@ Formula SignOf(Formula x) {
   return x.Compare(ComparisonDirection::kGe, x.Number(0)).Select(x.Number(1), x.Number(-1));
 }
 
-Formula IsInfinite(Formula x) {
-  return (x == kInfinity).Apply(Opcode::kOr, x == -kInfinity);
-}
+Formula IsInfinite(Formula x) { return (x == kInfinity).Apply(Opcode::kOr, x == -kInfinity); }
 
 // Real and imaginary part of atanh(a + bi). The real one is the sign of a times
 // log1p(4 |a| / ((1 - |a|)^2 + b^2)) / 4, the imaginary one half the angle of (1 - a^2 - b^2, 2b).
@@ -38,8 +36,8 @@ std::pair<Formula, Formula> Atanh(Formula a, Formula b) {
   const double ratio = std::ldexp(1.0, digits) + 2;
   const Formula any_infinite = IsInfinite(a).Apply(Opcode::kOr, IsInfinite(b));
   const Formula quotient = 1.0 / (size / b + b / size) / b;
-  const Formula far = (Abs(b) * ratio < size)
-                          .Select(1.0 / size, any_infinite.Select(b.Number(0), quotient));
+  const Formula far =
+      (Abs(b) * ratio < size).Select(1.0 / size, any_infinite.Select(b.Number(0), quotient));
   const Formula real = SignOf(a) * Log1p(small.Select(near, far) * 4.0) * 0.25;
   const Formula angle = (b + b).Apply(Opcode::kAtan2, below * (size + 1.0) - square);
   return {real, small.Select(angle, SignOf(b) * kPi) * 0.5};

@@ -146,7 +146,15 @@ Formula Chebyshev(Formula x, absl::Span<const double> c) {
   return 0.5 * (b0 - b2);
 }
 
-// exp(-|x|) I1(x) in single precision. Source: Cephes, i1ef.
+// exp(-|x|) I1(x) by one series up to |x| = 8 and another beyond.
+Formula BesselI1eSeries(Formula x, absl::Span<const double> near, absl::Span<const double> far) {
+  const Formula size = Abs(x);
+  const Formula below = size * Chebyshev(size * 0.5 - 2.0, near);
+  const Formula beyond = Chebyshev(32.0 / size - 2.0, far) / Sqrt(size);
+  return x.Apply(Opcode::kSign) * (size <= 8.0).Select(below, beyond);
+}
+
+// In single precision. Source: Cephes, i1ef.
 Formula BesselI1e32(Formula x) {
   constexpr double kNear[] = {
       9.38153738649577178388e-9,  -4.44505912879632808065e-8, 2.00329475355213526229e-7,
@@ -159,10 +167,37 @@ Formula BesselI1e32(Formula x) {
                              -2.51223623787020892529e-7, -3.88256480887769039346e-6,
                              -1.10588938762623716291e-4, -9.76109749136146840777e-3,
                              7.78576235018280120474e-1};
-  const Formula size = Abs(x);
-  const Formula near = size * Chebyshev(size * 0.5 - 2.0, kNear);
-  const Formula far = Chebyshev(32.0 / size - 2.0, kFar) / Sqrt(size);
-  return x.Apply(Opcode::kSign) * (size <= 8.0).Select(near, far);
+  return BesselI1eSeries(x, kNear, kFar);
+}
+
+// In double precision. Source: Cephes, i1e.
+Formula BesselI1e64(Formula x) {
+  constexpr double kNear[] = {
+      2.7779141127610464e-18,  -2.111421214358166e-17,  1.5536319577362005e-16,
+      -1.1055969477353862e-15, 7.600684294735408e-15,   -5.042185504727912e-14,
+      3.223793365945575e-13,   -1.9839743977649436e-12, 1.1736186298890901e-11,
+      -6.663489723502027e-11,  3.625590281552117e-10,   -1.8872497517228294e-09,
+      9.381537386495773e-09,   -4.445059128796328e-08,  2.0032947535521353e-07,
+      -8.568720264695455e-07,  3.4702513081376785e-06,  -1.3273163656039436e-05,
+      4.781565107550054e-05,   -0.00016176081582589674, 0.0005122859561685758,
+      -0.0015135724506312532,  0.004156422944312888,    -0.010564084894626197,
+      0.024726449030626516,    -0.05294598120809499,    0.1026436586898471,
+      -0.17641651835783406,    0.25258718644363365};
+  constexpr double kFar[] = {
+      7.517296310842105e-18,   4.414348323071708e-18,   -4.6503053684893586e-17,
+      -3.209525921993424e-17,  2.96262899764595e-16,    3.3082023109209285e-16,
+      -1.8803547755107825e-15, -3.8144030724370075e-15, 1.0420276984128802e-14,
+      4.272440016711951e-14,   -2.1015418427726643e-14, -4.0835511110921974e-13,
+      -7.198551776245908e-13,  2.0356285441470896e-12,  1.4125807436613782e-11,
+      3.2526035830154884e-11,  -1.8974958123505413e-11, -5.589743462196584e-10,
+      -3.835380385964237e-09,  -2.6314688468895196e-08, -2.512236237870209e-07,
+      -3.882564808877691e-06,  -0.00011058893876262371, -0.009761097491361469,
+      0.7785762350182801};
+  return BesselI1eSeries(x, kNear, kFar);
+}
+
+Formula BesselI1e(Formula x) {
+  return x.shape().type == ElementType::kF64 ? BesselI1e64(x) : BesselI1e32(x);
 }
 
 }  // namespace
@@ -180,9 +215,7 @@ absl::Status ConvertDigamma(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertBesselI1e(BodyConverter& body, const MlirOperation& op) {
-  if (!op.operands.empty() && op.operands[0]->type->shape.type == ElementType::kF64)
-    return Unimplemented(op.name, " of f64");
-  return ConvertFormula(body, op, &BesselI1e32);
+  return ConvertFormula(body, op, &BesselI1e);
 }
 
 }  // namespace hlokit

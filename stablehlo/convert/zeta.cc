@@ -1,8 +1,9 @@
 // Hurwitz' zeta function and the derivatives of digamma, which are multiples of it.
 //
-// Example: chlo.zeta of s = 2 and q = 1 is 1 + 1/4 + 1/9 + ... = 1.6449341. Ten terms (q + i)^-s are
-// added as they are; from the eleventh on it is the formula of Euler and Maclaurin with twelve numbers of
-// Bernoulli. Limits: no value below s = 1, nor below q = 0 for an s that is not a whole number.
+// Example: chlo.zeta of s = 2 and q = 1 is 1 + 1/4 + 1/9 + ... = 1.6449341. Ten terms (q + i)^-s
+// are added as they are; from the eleventh on it is the formula of Euler and Maclaurin with twelve
+// numbers of Bernoulli. Limits: no value below s = 1, nor below q = 0 for an s that is not a whole
+// number.
 #include <limits>
 
 #include "stablehlo/convert/formula_internal.h"

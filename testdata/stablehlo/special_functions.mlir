@@ -1,6 +1,6 @@
-// chlo.atan of real and complex numbers, zeta and polygamma, held against tables: zeta(2, 1) is
-// pi^2 / 6. A pole of zeta is inf for an even s and NaN for an odd one. XLA's formula of polygamma is
-// itself 8 units in the last place from the table where n = 3, hence 1e-12 beside 97.4.
+// chlo.atan of real and complex numbers, zeta, polygamma and bessel_i1e, held against tables: zeta(2, 1) is
+// pi^2 / 6. A pole of zeta is inf for an even s and NaN for an odd one. The formula of polygamma is
+// itself 6 to 8 units in the last place from the table where n = 3, hence 1e-12 beside 97.4.
 // RUN-ON-EACH-BACKEND: hlo-run %s      INPUT: f64[4] {2, 1, 2, 3.5}      INPUT: f64[4] {1, 2, -1, 0.5}
 // EXPECT: f64[4] {2, 1, 2, 3.5}
 module {
@@ -19,6 +19,9 @@ module {
     %6 = stablehlo.imag %4 : (tensor<4xcomplex<f64>>) -> tensor<4xf64>
     check.expect_almost_eq_const %5, dense<[1.1780972450961724, 1.3389725222944935, 1.1780972450961724, 1.2974019063502729]> : tensor<4xf64>, tolerance = 1.0e-14
     check.expect_almost_eq_const %6, dense<[0.17328679513998632, 0.40235947810852507, -0.17328679513998632, 0.037105001279568318]> : tensor<4xf64>, tolerance = 1.0e-14
+    %y = stablehlo.constant dense<[-0.5, 8.0, 8.5, 300.0]> : tensor<4xf64>
+    %7 = chlo.bessel_i1e %y : tensor<4xf64> -> tensor<4xf64>
+    check.expect_almost_eq_const %7, dense<[-0.15642080318487173, 0.13414249329269812, 0.13054935509459586, 0.02300412204026895]> : tensor<4xf64>, tolerance = 1.0e-15
     return %s : tensor<4xf64>
   }
 }

@@ -191,10 +191,10 @@ absl::Status PjrtBuffer_IncreaseExternalReferenceCount(
 
 absl::Status PjrtBuffer_DecreaseExternalReferenceCount(
     PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
-  if (args.buffer->external_references == 0)
-    return InvalidArgument("the buffer has no external references");
-  --args.buffer->external_references;
-  return absl::OkStatus();
+  std::atomic<int64_t>& count = args.buffer->external_references;
+  for (int64_t seen = count; seen > 0;)
+    if (count.compare_exchange_weak(seen, seen - 1)) return absl::OkStatus();
+  return InvalidArgument("the buffer has no external references");
 }
 
 absl::Status PjrtBuffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {

@@ -197,7 +197,7 @@ struct PJRT_Buffer {
   // Takes the value out, for a donation or for good; the buffer counts as deleted then.
   std::shared_ptr<GlobalData> Release();
   bool deleted();
-  int64_t external_references = 0;
+  std::atomic<int64_t> external_references = 0;
 
  private:
   std::mutex mutex_;

@@ -2,12 +2,14 @@
 
 proto_interop.py --bin BIN [--corpus DIR] [--every N] [--verbose] [FILE...]
 Each module's text goes through hlo-opt to protobuf and into XLA, and through XLA to protobuf and into hlo-opt; both must
-print what XLA prints after its own way through protobuf. Through pb and pbtxt of hlo-opt alone a module must come back
+print what XLA prints after its own way through protobuf. What the passes of the CPU make of it XLA must read too, and print
+the same of it from text. Through pb and pbtxt of hlo-opt alone a module must come back
 as it was. Exit status 1 where any differs, 77 where jaxlib or the corpus is missing (tests count that as skipped).
 """
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -58,6 +60,12 @@ def without_own_fields(data):
     return kept
 
 
+def without_frames(text):
+    """The text without call stacks, whose numbers depend on the order in which they were met."""
+    text = re.sub(r"(?ms)^FileNames$.*?^StackFrames$.*?(?=^$)", "", text)
+    return re.sub(r" ?stack_frame_id=\d+", "", text)
+
+
 class Exchange:
     def __init__(self, xla, bin_dir):
         self.xla = xla
@@ -90,6 +98,10 @@ class Exchange:
         hold("pbtxt and back", printed, self.opt(self.opt(source, "--format=pbtxt")).decode())
         hold("XLA's pb, hlokit's pb, XLA", expected,
              self.xla.HloModule.from_serialized_hlo_module_proto(self.opt(theirs, "--format=pb")).to_string())
+        compiled = self.opt(source, "--platform=cpu", "--format=pb")
+        as_text = self.xla.hlo_module_from_text(self.opt(compiled).decode()).as_serialized_hlo_module_proto()
+        hold("what hlokit compiled, in XLA", *(without_frames(self.xla.HloModule.from_serialized_hlo_module_proto(made).to_string())
+                                               for made in (as_text, compiled)))
         return wrong, without_own_fields(ours) == without_own_fields(theirs)
 
 

@@ -13,6 +13,9 @@
 namespace hlokit {
 namespace {
 
+// Tables have a row for each.
+constexpr int64_t kMaxPartitions = int64_t{1} << 16;
+
 const MlirAttribute* SymbolName(const MlirOperation& op) { return op.Find("sym_name"); }
 
 // Functions that an operation names, in regions too.
@@ -162,6 +165,10 @@ absl::Status ModuleConverter::Convert() {
   RETURN_IF_ERROR(FindFunctions());
   ASSIGN_OR_RETURN(module_.header().num_partitions,
                    OpAttributes(program_.top()).Int("mhlo.num_partitions", 1));
+  const int64_t partitions = module_.header().num_partitions;
+  if (partitions < 1 || partitions > kMaxPartitions)
+    return InvalidArgument("a program of ", partitions, " partitions; 1 to ", kMaxPartitions,
+                           " are possible");
   RETURN_IF_ERROR(ConvertMeshes(program_, module_.header()));
   ASSIGN_OR_RETURN(const MlirOperation* entry, Entry());
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "builder/control.h"
+#include "builder/broadcast_internal.h"
 #include "builder/emit_internal.h"
-#include "builder/movement.h"
 #include "support/status.h"
 #include "support/within_memory.h"
 #include "types/number_literal.h"
@@ -32,7 +31,7 @@ XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal, Where where) 
   std::vector<XlaOp> parts;
   for (const Literal& element : literal.elements())
     parts.push_back(ConstantLiteral(builder, element, where));
-  return Tuple(builder, parts, where);
+  return EmitIn(builder, where, Opcode::kTuple, parts);
 }
 
 namespace {
@@ -125,7 +124,11 @@ XlaOp Iota(XlaBuilder* builder, ElementType type, int64_t size, Where where) {
 
 XlaOp RepeatedConstant(XlaBuilder* builder, int64_t length, const Literal& value,
                        const Where& where) {
-  return Broadcast(ConstantLiteral(builder, value, where), {length}, where);
+  if (length < 0 && builder != nullptr)
+    return builder->ReportError(
+        LabeledError("broadcast-c2", "broadcast: size ", length, " is negative"), where);
+  return EmitBroadcast(where, ConstantLiteral(builder, value, where),
+                       Shape::Array(value.shape().type, {length}), {});
 }
 
 }  // namespace hlokit

@@ -1,7 +1,6 @@
 // Tuples, calls, loops, branches and custom calls.
 #include "builder/control.h"
 
-#include "builder/constants.h"
 #include "builder/emit_internal.h"
 
 namespace hlokit {

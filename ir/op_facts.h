@@ -8,9 +8,6 @@
 
 namespace hlokit {
 
-// The trait of elementwise opcodes whose emitters write vectors as they write single elements.
-inline constexpr Trait kVectorForm = static_cast<Trait>(4096);
-
 // What an instruction costs: which count of operations applies (analysis/instruction_cost), and how
 // long one element takes (codegen/expression).
 enum class CostClass : uint8_t {

@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "ir/op_facts.h"
 #include "support/text.h"
 
 namespace hlokit {

@@ -47,6 +47,7 @@ enum Trait : uint16_t {
   kTranscendental = 512,      // a root, power, logarithm, or function of angles and the like
   kLayoutInsensitive = 1024,  // operand and result elements are named by index: any layouts will do
   kPicksElements = 2048,      // each result element is one of the operands', or its negative
+  kVectorForm = 4096,         // elementwise; its emitter writes vectors as it writes single elements
 };
 
 struct OpInfo {

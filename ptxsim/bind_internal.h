@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ptxsim/binder.h"
-#include "ptxsim/warp.h"
+#include "ptxsim/block.h"
 
 namespace hlokit::ptx {
 

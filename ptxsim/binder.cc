@@ -7,11 +7,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "ptxsim/decode_internal.h"
+#include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/rounding.h"
 #include "ptxsim/special.h"
-#include "ptxsim/warp.h"
+#include "ptxsim/block.h"
 
 namespace hlokit::ptx {
 namespace {

@@ -8,21 +8,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "ptxsim/decode.h"
 #include "ptxsim/module.h"
 #include "ptxsim/program.h"
 
 namespace hlokit::ptx {
-
-// Where addresses begin; the same in every run. A .shared or .local address is an offset; its
-// generic address lies in that space's window. Global memory is addressed as it is everywhere.
-inline constexpr uint64_t kSharedWindow = uint64_t{1} << 32;
-inline constexpr uint64_t kLocalWindow = uint64_t{2} << 32;
-inline constexpr uint64_t kParamWindow = uint64_t{3} << 32;
-inline constexpr uint64_t kImageWindow = uint64_t{4} << 32;  // .global and .const variables
-inline constexpr uint64_t kCodeWindow = uint64_t{5} << 32;   // functions, 16 bytes apart
-inline constexpr uint64_t kWindowBytes = uint64_t{1} << 32;
-inline constexpr uint64_t kHeapBase = uint64_t{0x7f00} << 32;
 
 class FunctionDecoder;
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "ptxsim/binder.h"
 #include "support/status.h"
 
 namespace hlokit::ptx {

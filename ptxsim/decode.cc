@@ -9,7 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "ptxsim/decode_internal.h"
+#include "ptxsim/binder.h"
+#include "ptxsim/decoder_internal.h"
+#include "ptxsim/memory.h"
 #include "support/text.h"
 
 namespace hlokit::ptx {

@@ -7,7 +7,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/builtins.h"
-#include "ptxsim/decode_internal.h"
+#include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
 
 namespace hlokit::ptx {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "ptxsim/binder.h"
 #include "ptxsim/block.h"
 #include "support/status.h"
 #include "support/threads.h"

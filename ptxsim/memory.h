@@ -14,6 +14,16 @@
 
 namespace hlokit::ptx {
 
+// Where addresses begin; the same in every run. A .shared or .local address is an offset; its
+// generic address lies in that space's window. Global memory is addressed as it is everywhere.
+inline constexpr uint64_t kSharedWindow = uint64_t{1} << 32;
+inline constexpr uint64_t kLocalWindow = uint64_t{2} << 32;
+inline constexpr uint64_t kParamWindow = uint64_t{3} << 32;
+inline constexpr uint64_t kImageWindow = uint64_t{4} << 32;  // .global and .const variables
+inline constexpr uint64_t kCodeWindow = uint64_t{5} << 32;   // functions, 16 bytes apart
+inline constexpr uint64_t kWindowBytes = uint64_t{1} << 32;
+inline constexpr uint64_t kHeapBase = uint64_t{0x7f00} << 32;
+
 struct Allocation {
   uint64_t address = 0;
   int64_t size = 0;        // bytes

@@ -6,7 +6,6 @@
 
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
-#include "ptxsim/warp.h"
 
 namespace hlokit::ptx {
 namespace {

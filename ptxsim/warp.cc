@@ -3,7 +3,6 @@
 // a time, the one that is earlier in the code first, and groups that reach one place merge again:
 //   if (c) A else B; C:  {c: A} and {not c: B} run one after the other, C runs for both together
 // Work: an op is decoded once for all lanes of a group.
-#include "ptxsim/warp.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "ptxsim/binder.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
 
@@ -223,7 +221,8 @@ void Warp::Execute(int index, int64_t& budget) {
   }
   const Op* const ops = frame_->code->ops.data();
   int64_t count = 0, lanes = 0;
-  for (;;) {
+  bool is_placed = false;  // the last op has set the group's place
+  while (!is_placed) {
     const Op& op = ops[pc];
     if (count >= budget || (!is_alone && order[pc] >= limit && count > 0)) break;
     ++count;
@@ -240,53 +239,39 @@ void Warp::Execute(int index, int64_t& budget) {
     if (op.kind == Op::kEval) {
       RunEval(op, mask);
       ++pc;
-      continue;
-    }
-    if (op.kind == Op::kBranch && mask == active_) {
+    } else if (op.kind == Op::kBranch && mask == active_) {
       pc = op.target;
-      continue;
-    }
-    groups_[running_].pc = pc;
-    if (op.kind == Op::kExec) {
+    } else if (op.kind == Op::kExec) {
+      groups_[running_].pc = pc;
       op.exec(op, *this, mask);
-      if (!stop_) {
-        ++pc;
-        continue;
-      }
-      // What stopped it has set the group's place.
-      steps += count;
-      thread_steps += lanes;
-      budget -= count;
-      return;
+      is_placed = stop_;
+      ++pc;
+    } else {
+      groups_[running_].pc = pc + 1;
+      Transfer(op, mask, groups_[running_]);
+      is_placed = true;
     }
-    Group& group = groups_[running_];
-    group.pc = pc + 1;
-    switch (op.kind) {
-      case Op::kBranch:
-        Split(group, mask, op.target);
-        break;
-      case Op::kBranchIndexed:
-        BranchIndexed(op, mask, group);
-        break;
-      case Op::kCall:
-        Call(op, mask, group);
-        break;
-      case Op::kReturn:
-        Return(mask, group);
-        break;
-      default:
-        Kill(mask);
-        break;
-    }
-    steps += count;
-    thread_steps += lanes;
-    budget -= count;
-    return;
   }
-  groups_[running_].pc = pc;
+  if (!is_placed) groups_[running_].pc = pc;
   steps += count;
   thread_steps += lanes;
   budget -= count;
+}
+
+// Ops after which lanes of the group go on at different places, or end.
+void Warp::Transfer(const Op& op, LaneMask mask, Group& group) {
+  switch (op.kind) {
+    case Op::kBranch:
+      return Split(group, mask, op.target);
+    case Op::kBranchIndexed:
+      return BranchIndexed(op, mask, group);
+    case Op::kCall:
+      return Call(op, mask, group);
+    case Op::kReturn:
+      return Return(mask, group);
+    default:
+      return Kill(mask);
+  }
 }
 
 // brx.idx: one branch for each target that a lane chooses.

@@ -3,7 +3,7 @@
 check_layers.py [ROOT]: prints FILE:LINE: what is wrong, one a line; exit status 1 where there is any.
 Tests may also include parser/, printer/, verifier/ and generator/. A header named *_internal.h serves its own folder alone.
 A folder's line in docs/layers.txt holds for its subfolders too, where these have no line of their own. No headers include
-each other, no folders either (at any level, apart from a folder and what lies in it), and no header serves its own source alone.
+each other, no two sources with their headers either, no folders either (at any level, apart from a folder and what lies in it), and no header serves its own source alone.
 """
 import collections
 import pathlib
@@ -125,6 +125,20 @@ def folder_arrows(includes):
     return arrows
 
 
+def module_arrows(includes):
+    """Arrows between modules: a module is a source with its headers, x.h, x_internal.h and x.cc."""
+    arrows = collections.defaultdict(set)
+    for path, others in includes.items():
+        module = module_of(path)
+        if not module.endswith("_test"):
+            arrows[module] |= {module_of(other) for other in others} - {module}
+    return arrows
+
+
+def module_of(path):
+    return path.rpartition(".")[0].removesuffix("_internal")
+
+
 def check_graph(files):
     """Faults of the includes among `files` (path: text) as a whole, as (path, message)."""
     includes = included(files)
@@ -133,6 +147,11 @@ def check_graph(files):
         yield circle[0], f"headers include each other: {' -> '.join(circle)}"
     for circle in circles(folder_arrows(includes)):
         yield circle[0], f"folders include each other: {' -> '.join(circle)}"
+    modules = module_arrows(includes)
+    for module in sorted(modules):
+        for other in sorted(modules[module]):
+            if module < other and module in modules.get(other, ()):
+                yield module + ".cc", f"{module} and {other} include each other, by header or source"
     users = collections.defaultdict(set)
     for path, others in includes.items():
         for other in others:

@@ -55,6 +55,9 @@ class CheckLayers(unittest.TestCase):
         self.assert_fault({"ir/b.h": file_text()}, "no #pragma once")
         self.assert_fault({"ir/b.cc": "// A file.\n"}, "last line")
         self.assert_fault({"ir/b.cc": "int x;\n// SPDX-License-Identifier: Apache-2.0\n"}, "first line")
+        self.assert_fault({"ir/a.cc": file_text('#include "ir/b.h"'), "ir/b.h": file_text("#pragma once"),
+                           "ir/b.cc": file_text('#include "ir/a_internal.h"'), "ir/a_internal.h": file_text("#pragma once")},
+                          "ir/a.cc: ir/a and ir/b include each other")
         twice = {name: file_text("namespace hlokit {", "struct Part {", "};", "}  // namespace hlokit")
                  for name in ("support/a.cc", "ir/b.cc")}
         self.assert_fault(twice, "ir/b.cc:3: hlokit::Part is defined in support/a.cc:3 too")

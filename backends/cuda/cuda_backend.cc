@@ -67,7 +67,7 @@ StepKind KindOf(const Instruction& i) {
 }
 
 // Steps and PTX of a module that has been lowered.
-absl::Status Generate(const GpuArch& arch, CudaExecutable::Parts& parts) {
+absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
   ASSIGN_OR_RETURN(parts.buffers, BufferAssignment::Make(*parts.module));
   parts.stats.temporary_bytes = parts.buffers.arena_size();
   parts.program = MakeProgram(*parts.module, parts.buffers, KindOf);
@@ -100,7 +100,7 @@ class CudaBackend final : public Backend {
     ASSIGN_OR_RETURN(const CudaDriver* const driver, CudaDriver::Load(library_));
     ASSIGN_OR_RETURN(const int number, driver->ArchOf(0));
     ASSIGN_OR_RETURN(const GpuArch arch, GpuArchOfDevice(number));
-    auto parts = std::make_unique<CudaExecutable::Parts>();
+    auto parts = std::make_unique<GpuProgram>();
     parts->options = options;
     parts->module = std::move(module);
     const double start = SteadySeconds();
@@ -135,7 +135,7 @@ std::unique_ptr<Backend> MakePtxSimBackend() {
 absl::StatusOr<std::string> PtxOfModule(std::unique_ptr<Module> module, absl::string_view arch_name,
                                         const CompileOptions& options) {
   ASSIGN_OR_RETURN(const GpuArch arch, GpuArchNamed(arch_name));
-  CudaExecutable::Parts parts;
+  GpuProgram parts;
   parts.options = options;
   parts.module = std::move(module);
   RETURN_IF_ERROR(Lower(*parts.module, options, parts.dynamic));

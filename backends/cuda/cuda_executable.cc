@@ -14,7 +14,8 @@ class CudaRun final : public PreparedRun {
  public:
   explicit CudaRun(const CudaExecutable& executable) : e_(executable) {
     for (size_t k = 0; k < executable.devices().local().size(); ++k)
-      devices_.push_back(std::make_unique<CudaDeviceRun>(executable, k));
+      devices_.push_back(std::make_unique<CudaDeviceRun>(executable.parts(), executable.code(k),
+                                                         executable.devices().local()[k]));
   }
 
   absl::Status Prepare(absl::Span<const DeviceViews> arguments) {
@@ -57,62 +58,11 @@ class CudaRun final : public PreparedRun {
 
 }  // namespace
 
-LoadedCode& LoadedCode::operator=(LoadedCode&& other) noexcept {
-  std::swap(driver, other.driver);
-  std::swap(context, other.context);
-  std::swap(module, other.module);
-  std::swap(stream, other.stream);
-  std::swap(functions, other.functions);
-  return *this;
-}
-
-LoadedCode::~LoadedCode() {
-  if (driver == nullptr || context == nullptr) return;
-  driver->cuCtxSetCurrent(context);
-  if (module != nullptr) driver->cuModuleUnload(module);
-  if (stream != nullptr) driver->cuStreamDestroy_v2(stream);
-}
-
-absl::Status LoadedCode::Enter() const {
-  return driver->Check(driver->cuCtxSetCurrent(context), "cuCtxSetCurrent");
-}
-
-CudaExecutable::CudaExecutable(const CudaDriver& driver, std::unique_ptr<Parts> parts)
+CudaExecutable::CudaExecutable(const CudaDriver& driver, std::unique_ptr<GpuProgram> parts)
     : driver_(driver), parts_(std::move(parts)) {
   host_options_.infeed = parts_->options.host.infeed;
   host_options_.outfeed = parts_->options.host.outfeed;
   host_options_.flush_denormals = parts_->options.flush_denormals;
-}
-
-absl::StatusOr<LoadedCode> CudaExecutable::LoadOn(int ordinal) const {
-  constexpr size_t kLogBytes = 8192;
-  LoadedCode code;
-  cuda::Device device = 0;
-  code.driver = &driver_;
-  RETURN_IF_ERROR(driver_.Check(driver_.cuDeviceGet(&device, ordinal), "cuDeviceGet"));
-  RETURN_IF_ERROR(driver_.Check(driver_.cuDevicePrimaryCtxRetain(&code.context, device),
-                                "cuDevicePrimaryCtxRetain"));
-  RETURN_IF_ERROR(code.Enter());
-  RETURN_IF_ERROR(driver_.Check(driver_.cuStreamCreate(&code.stream, 1), "cuStreamCreate"));
-  if (parts_->kernels.launches.empty()) return code;
-  std::string log(kLogBytes, '\0');
-  int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes};
-  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
-  const cuda::Result loaded =
-      driver_.cuModuleLoadDataEx(&code.module, parts_->ptx.c_str(), 2, options, values);
-  RETURN_IF_ERROR(driver_.Check(
-      loaded, log[0] == '\0' ? "cuModuleLoadDataEx"
-                             : absl::StrCat("cuModuleLoadDataEx (", log.c_str(), ")")));
-  for (const auto& [step, launches] : parts_->kernels.launches) {
-    for (const GpuLaunch& launch : launches) {
-      cuda::Function function = nullptr;
-      RETURN_IF_ERROR(
-          driver_.Check(driver_.cuModuleGetFunction(&function, code.module, launch.kernel.c_str()),
-                        absl::StrCat("cuModuleGetFunction of ", launch.kernel)));
-      code.functions[launch.kernel] = function;
-    }
-  }
-  return code;
 }
 
 absl::Status CudaExecutable::Load() {
@@ -122,7 +72,7 @@ absl::Status CudaExecutable::Load() {
     return Unimplemented("the program runs on ", local.size(), " devices, the driver has ",
                          driver_.device_count());
   for (size_t k = 0; k < local.size(); ++k) {
-    ASSIGN_OR_RETURN(LoadedCode code, LoadOn(static_cast<int>(k)));
+    ASSIGN_OR_RETURN(LoadedCode code, LoadCode(driver_, *parts_, static_cast<int>(k)));
     code_.push_back(std::move(code));
   }
   return absl::OkStatus();

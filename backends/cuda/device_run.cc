@@ -52,14 +52,14 @@ absl::Status AtStep(const absl::Status& status, const Step& step) {
 
 }  // namespace
 
-CudaDeviceRun::CudaDeviceRun(const CudaExecutable& executable, size_t local)
-    : e_(executable), code_(executable.code(local)), device_(executable.devices().local()[local]) {}
+CudaDeviceRun::CudaDeviceRun(const GpuProgram& program, const LoadedCode& code, int64_t device)
+    : p_(program), code_(code), device_(device) {}
 
 // Memory is freed in its own context.
 CudaDeviceRun::~CudaDeviceRun() { (void)code_.Enter(); }
 
 absl::Status CudaDeviceRun::CheckFits() const {
-  const BufferAssignment& buffers = e_.parts().buffers;
+  const BufferAssignment& buffers = p_.buffers;
   const double arguments = Sum(buffers.parameter_sizes()), results = Sum(buffers.output_sizes());
   double constants = 0;
   for (const Instruction* i : buffers.constants())
@@ -81,8 +81,8 @@ absl::Status CudaDeviceRun::CheckFits() const {
 absl::Status CudaDeviceRun::Prepare(const DeviceViews& arguments) {
   RETURN_IF_ERROR(code_.Enter());
   RETURN_IF_ERROR(CheckFits());
-  const Computation& entry = *e_.module().entry();
-  const auto sizes = static_cast<int64_t>(e_.parts().dynamic.arguments.size());
+  const Computation& entry = *p_.module->entry();
+  const auto sizes = static_cast<int64_t>(p_.dynamic.arguments.size());
   const int64_t count = entry.parameter_count() - sizes;
   if (static_cast<int64_t>(arguments.size()) != count)
     return InvalidArgument("the program takes ", count, " arguments, ", arguments.size(), " given");
@@ -95,8 +95,8 @@ absl::Status CudaDeviceRun::Prepare(const DeviceViews& arguments) {
   }
   RETURN_IF_ERROR(AddSizes(arguments));
   RETURN_IF_ERROR(AddConstants());
-  ASSIGN_OR_RETURN(arena_, CudaMemory::Allocate(*code_.driver, e_.parts().buffers.arena_size()));
-  for (const int64_t size : e_.parts().buffers.output_sizes()) {
+  ASSIGN_OR_RETURN(arena_, CudaMemory::Allocate(*code_.driver, p_.buffers.arena_size()));
+  for (const int64_t size : p_.buffers.output_sizes()) {
     ASSIGN_OR_RETURN(CudaMemory output, CudaMemory::Allocate(*code_.driver, size));
     outputs_.push_back(std::move(output));
   }
@@ -110,7 +110,7 @@ absl::Status CudaDeviceRun::AddArgument(const ValueView& argument, const Shape& 
 }
 
 absl::Status CudaDeviceRun::AddSizes(const DeviceViews& arguments) {
-  for (const DynamicEntry::Size& size : e_.parts().dynamic.arguments) {
+  for (const DynamicEntry::Size& size : p_.dynamic.arguments) {
     const auto value = static_cast<int32_t>(DynamicSizeOf(arguments[size.array], size.dimension));
     const Literal literal = Literal::R0(value);
     RETURN_IF_ERROR(Upload(literal, literal.shape(), parameters_));
@@ -119,7 +119,7 @@ absl::Status CudaDeviceRun::AddSizes(const DeviceViews& arguments) {
 }
 
 absl::Status CudaDeviceRun::AddConstants() {
-  for (const Instruction* i : e_.parts().buffers.constants()) {
+  for (const Instruction* i : p_.buffers.constants()) {
     if (i->literal() == nullptr)
       return InvalidArgument("constant %", i->name(),
                              " was left out of the text: `constant({...})`");
@@ -196,13 +196,13 @@ absl::Status CudaDeviceRun::Run(DeviceGroup& group) {
 }
 
 absl::Status CudaDeviceRun::RunSequence(int32_t number) {
-  const StepSequence& sequence = e_.parts().program.sequences[number];
+  const StepSequence& sequence = p_.program.sequences[number];
   for (const Step& step : sequence.steps) RETURN_IF_ERROR(AtStep(RunStep(step), step));
   return RunCopies(sequence.copies);
 }
 
 absl::Status CudaDeviceRun::CountStep() {
-  const int64_t limit = e_.parts().options.limits.steps;
+  const int64_t limit = p_.options.limits.steps;
   if (limit > 0 && ++steps_ > limit) return ResourceExhausted("more than ", limit, " steps");
   return absl::OkStatus();
 }
@@ -232,7 +232,7 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
       if (slice.kind != Slice::Kind::kNone) arrays.push_back(At(slice));
   std::vector<void*> parameters;
   for (Address& array : arrays) parameters.push_back(&array);
-  for (const GpuLaunch& launch : e_.parts().kernels.launches.at(&step)) {
+  for (const GpuLaunch& launch : p_.kernels.launches.at(&step)) {
     const int64_t blocks = (launch.units + kBlockThreads - 1) / kBlockThreads;
     if (blocks > INT32_MAX)
       return Unimplemented("a kernel of ", launch.units, " elements: at most ",
@@ -332,7 +332,7 @@ absl::StatusOr<Literal> CudaDeviceRun::ReadValue(const Shape& shape, const Slice
 
 // The leaves after those of the result are whether sizes are in range, and the sizes.
 absl::Status CudaDeviceRun::SetDynamicSizes(Literal& result) const {
-  const DynamicEntry& dynamic = e_.parts().dynamic;
+  const DynamicEntry& dynamic = p_.dynamic;
   std::vector<Literal*> leaves;
   CollectLeaves(result, leaves);
   size_t next = leaves.size();
@@ -354,9 +354,9 @@ absl::Status CudaDeviceRun::SetDynamicSizes(Literal& result) const {
 
 absl::StatusOr<Literal> CudaDeviceRun::TakeResult() {
   RETURN_IF_ERROR(code_.Enter());
-  const DynamicEntry& dynamic = e_.parts().dynamic;
+  const DynamicEntry& dynamic = p_.dynamic;
   const bool is_dynamic = dynamic.checked || !dynamic.results.empty();
-  const Shape& shape = is_dynamic ? dynamic.result : e_.module().entry()->root()->shape();
+  const Shape& shape = is_dynamic ? dynamic.result : p_.module->entry()->root()->shape();
   std::vector<Slice> slices;
   for (size_t k = 0; k < outputs_.size(); ++k)
     slices.push_back({Slice::Kind::kOutput, static_cast<int64_t>(k)});

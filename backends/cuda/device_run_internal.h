@@ -3,14 +3,15 @@
 
 #include <vector>
 
-#include "backends/cuda/cuda_executable.h"
+#include "backends/cuda/loaded_code.h"
+#include "interpreter/interpreter.h"
 
 namespace hlokit {
 
 class CudaDeviceRun {
  public:
-  // The k-th local device.
-  CudaDeviceRun(const CudaExecutable& executable, size_t local);
+  // On the logical device of that number, where `code` lies. Both outlive the run.
+  CudaDeviceRun(const GpuProgram& program, const LoadedCode& code, int64_t device);
   ~CudaDeviceRun();
   CudaDeviceRun(const CudaDeviceRun&) = delete;
   CudaDeviceRun& operator=(const CudaDeviceRun&) = delete;
@@ -50,7 +51,7 @@ class CudaDeviceRun {
   absl::StatusOr<Literal> ReadValue(const Shape& shape, const Slice*& next) const;
   absl::Status SetDynamicSizes(Literal& result) const;
 
-  const CudaExecutable& e_;
+  const GpuProgram& p_;
   const LoadedCode& code_;
   const int64_t device_;  // logical
   DeviceGroup* group_ = nullptr;

@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "ir/sanitized_name.h"
 #include "stablehlo/convert/converter_internal.h"
-#include "stablehlo/convert/shardy_internal.h"
-#include "stablehlo/convert/signature_internal.h"
 
 namespace hlokit {
 namespace {

@@ -182,5 +182,25 @@ absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* ope
 // The element types of array shapes; the value of a constant integer scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction);
 
+// What the attributes of the entry say of its arguments and results (signature.cc).
+
+// Sets the entry's layout, aliases and donors, and the shardings of its parameters.
+absl::Status ConvertSignature(const MlirOperation& entry, Module& module);
+
+// Shardings of sdy (shardy.cc).
+
+// The header's attribute xla.sdy.meshes, of all sdy.mesh operations of a program of several
+// partitions.
+absl::Status ConvertMeshes(const MlirModule& program, ModuleHeader& header);
+
+// `value` behind a FuncResultSharding that says how this result of a function is sharded; the value
+// itself where that is no array or was not read.
+absl::StatusOr<Instruction*> MarkResult(BodyConverter& body, const MlirAttribute& sharding,
+                                        Instruction* value);
+
+// What the attribute xla.sdy.sharding of an array says, as a sharding of HLO. Errors: a mesh that is
+// not there, or has not as many devices as there are partitions.
+absl::StatusOr<Sharding> StatedSharding(const Instruction& instruction);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

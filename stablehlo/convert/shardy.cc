@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "ops/collective/shards.h"
 #include "stablehlo/convert/converter_internal.h"
-#include "stablehlo/convert/shardy_internal.h"
 #include "stablehlo/ir/print.h"
 
 namespace hlokit {

@@ -1,10 +1,7 @@
 // What the attributes of the entry's arguments and results say.
-#include "stablehlo/convert/signature_internal.h"
-
 #include <algorithm>
 
 #include "stablehlo/convert/converter_internal.h"
-#include "stablehlo/convert/shardy_internal.h"
 #include "support/status.h"
 
 namespace hlokit {

@@ -29,6 +29,7 @@
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/probe_text.h"
 #include "tools/hlo-run/probes.h"
+#include "tools/hlo-run/run_ptx.h"
 #include "types/compare.h"
 
 namespace hlokit {

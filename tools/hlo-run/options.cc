@@ -154,6 +154,29 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->check(CLI::Range(1, 1024));
 }
 
+// `files`, the modules, are not wanted with --ptx.
+void AddPtxFlags(CLI::App& app, PtxOptions& o) {
+  CLI::Option* ptx =
+      app.add_option("--ptx", o.file, "run a kernel of this PTX file in the simulator")
+          ->type_name("FILE");
+  app.add_option("--kernel", o.kernel, "its name, where the file has several")
+      ->type_name("NAME")
+      ->needs(ptx);
+  app.add_option("--grid", o.grid, "blocks of the grid")
+      ->type_name("X,Y,Z")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->needs(ptx);
+  app.add_option("--block", o.block, "threads of a block")
+      ->type_name("X,Y,Z")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->needs(ptx);
+  app.add_option("--shared", o.shared, "bytes of dynamic shared memory")
+      ->type_name("BYTES")
+      ->needs(ptx);
+}
+
 }  // namespace
 
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit_status) {

@@ -6,9 +6,16 @@
 #include <vector>
 
 #include "tools/common/inputs.h"
-#include "tools/hlo-run/run_ptx.h"
 
 namespace hlokit {
+
+// One kernel of a PTX file.
+struct PtxOptions {
+  std::string file;    // empty: not asked for
+  std::string kernel;  // empty: the only one
+  std::vector<uint32_t> grid = {1}, block = {1};
+  int64_t shared = 0;  // bytes of dynamic shared memory
+};
 
 struct RunOptions : InputOptions {
   std::vector<std::string> files;

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <thread>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -22,7 +21,6 @@
 #include "tools/common/exit_status.h"
 #include "tools/common/messages.h"
 #include "tools/common/report.h"
-#include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/probe_text.h"
 #include "types/npy.h"
@@ -251,28 +249,6 @@ absl::Status RunKernel(const RunOptions& o, const ptx::Program& program) {
 }
 
 }  // namespace
-
-void AddPtxFlags(CLI::App& app, PtxOptions& o) {
-  CLI::Option* ptx =
-      app.add_option("--ptx", o.file, "run a kernel of this PTX file in the simulator")
-          ->type_name("FILE");
-  app.add_option("--kernel", o.kernel, "its name, where the file has several")
-      ->type_name("NAME")
-      ->needs(ptx);
-  app.add_option("--grid", o.grid, "blocks of the grid")
-      ->type_name("X,Y,Z")
-      ->delimiter(',')
-      ->expected(1, 3)
-      ->needs(ptx);
-  app.add_option("--block", o.block, "threads of a block")
-      ->type_name("X,Y,Z")
-      ->delimiter(',')
-      ->expected(1, 3)
-      ->needs(ptx);
-  app.add_option("--shared", o.shared, "bytes of dynamic shared memory")
-      ->type_name("BYTES")
-      ->needs(ptx);
-}
 
 int RunPtx(const RunOptions& o) {
   absl::StatusOr<std::string> text = ReadFile(o.ptx.file);

@@ -1,4 +1,4 @@
-// The decoder of a program and of one function, shared by decode.cc, binder.cc and layout.cc.
+// The decoder of a program and of one function, shared by decode.cc and what binds instructions.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "ptxsim/binder.h"
-#include "ptxsim/decode.h"
+#include "ptxsim/module.h"
+#include "ptxsim/program.h"
 #include "support/diagnostics.h"
 
 namespace hlokit::ptx {

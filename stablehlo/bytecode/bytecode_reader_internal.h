@@ -82,6 +82,7 @@ class MlirBytecodeReader {
   bool Number(BytecodeCursor& c, MlirAttribute& a, bool is_float);
   bool EnumAttribute(BytecodeCursor& c, absl::string_view keywords, MlirAttribute& a);
   bool FieldLists(BytecodeCursor& c, absl::string_view fields, MlirAttribute& a);
+  bool MeshAttribute(BytecodeCursor& c, uint64_t code, MlirAttribute& a);
   bool ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& a);
   bool TensorType(BytecodeCursor& c, bool encoded, MlirType& type);
   bool TupleType(BytecodeCursor& c, MlirType& type);
@@ -107,6 +108,7 @@ class MlirBytecodeReader {
   bool ReadArguments(BytecodeCursor& c, MlirBlock& block);
   bool ReadOperation(BytecodeCursor& c, MlirBlock& block);
   bool ReadProperties(BytecodeCursor& c, const OperationName& name, MlirOperation& op);
+  bool SegmentSizes(BytecodeCursor& c, std::vector<int64_t>& sizes);
   bool ReadUseListOrders(BytecodeCursor& c, size_t values);
   bool ReadRegions(BytecodeCursor& c, MlirOperation& op);
   bool ReadRegion(BytecodeCursor& c, MlirOperation& op);

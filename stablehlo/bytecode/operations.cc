@@ -11,7 +11,8 @@ namespace {
 constexpr uint8_t kHasAttributes = 1, kHasResults = 2, kHasOperands = 4, kHasSuccessors = 8,
                   kHasRegions = 16, kHasUseListOrders = 32, kHasProperties = 64;
 // Versions of the format from which on ...
-constexpr uint64_t kRegionsAreLazy = 2, kHasUseLists = 3, kArgumentsMayLackLocations = 4;
+constexpr uint64_t kRegionsAreLazy = 2, kHasUseLists = 3, kArgumentsMayLackLocations = 4,
+                   kHasSegmentSizes = 6;
 constexpr int kMaxDepth = 200;
 
 }  // namespace
@@ -126,6 +127,26 @@ bool MlirBytecodeReader::ReadRegions(BytecodeCursor& c, MlirOperation& op) {
   return done;
 }
 
+// How many operands or results each group has: all sizes, or those that are not 0 with their places
+// in the low bits.
+bool MlirBytecodeReader::SegmentSizes(BytecodeCursor& c, std::vector<int64_t>& sizes) {
+  if (version_ < kHasSegmentSizes) return c.Fail("sizes of groups of operands are not read here");
+  uint64_t count = 0, bits = 0;
+  bool sparse = false;
+  if (!c.VarIntWithFlag(count, sparse)) return false;
+  if (count > sizes.size()) return c.Fail("expected ", sizes.size(), " groups, found ", count);
+  if (count > 0 && sparse && !c.VarInt(bits)) return false;
+  if (bits > 8) return c.Fail("the places of groups take ", bits, " bits");
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t value = 0;
+    if (!c.VarInt(value)) return false;
+    const uint64_t place = sparse ? value & ((uint64_t{1} << bits) - 1) : i;
+    if (place >= sizes.size() || value >> 31 != 0) return c.Fail("there is no group ", place);
+    sizes[place] = static_cast<int64_t>(sparse ? value >> bits : value);
+  }
+  return true;
+}
+
 // Properties lie in a table: attributes in the order of properties.def, or one dictionary where the
 // writer did not know the operation.
 bool MlirBytecodeReader::ReadProperties(BytecodeCursor& c, const OperationName& name,
@@ -144,6 +165,12 @@ bool MlirBytecodeReader::ReadProperties(BytecodeCursor& c, const OperationName& 
   if (row == nullptr) return p.Fail("the properties of ", name.written, " are not known");
   for (absl::string_view field : absl::StrSplit(row, ' ', absl::SkipEmpty())) {
     const MlirAttribute* value = nullptr;
+    if (absl::ConsumePrefix(&field, "#")) {
+      std::vector<int64_t> sizes(2);
+      if (!SegmentSizes(p, sizes)) return false;
+      op.attributes.emplace_back(std::string(field.data(), field.size()), AddInts(sizes));
+      continue;
+    }
     const bool optional = absl::ConsumePrefix(&field, "?");
     if (optional ? !OptionalAttribute(p, value) : !Attribute(p, value)) return false;
     const bool none = value != nullptr && value->kind == MlirAttribute::Kind::kType &&

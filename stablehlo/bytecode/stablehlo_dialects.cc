@@ -79,6 +79,45 @@ bool MlirBytecodeReader::ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& 
   return true;
 }
 
+// Replica groups over a mesh (18), part of an axis (19), an axis (20), one of a mesh (21), a mesh.
+bool MlirBytecodeReader::MeshAttribute(BytecodeCursor& c, uint64_t code, MlirAttribute& a) {
+  using Kind = MlirAttribute::Kind;
+  a.kind = Kind::kDict;
+  const MlirAttribute* part = nullptr;
+  MlirAttribute list;
+  list.kind = Kind::kArray;
+  absl::string_view name;
+  int64_t size = 0;
+  if (code == 19) {
+    a.kind = Kind::kInts;
+    a.ints.resize(2);
+    return c.SignedVarInt(a.ints[0]) && c.SignedVarInt(a.ints[1]);
+  }
+  if (code == 18) {
+    if (!Attribute(c, part) || !Attributes(c, list.elements)) return false;
+    a.fields.emplace_back("mesh", part);
+    a.fields.emplace_back("axes", module_.Add(std::move(list)));
+    return true;
+  }
+  if (code == 22) {
+    if (!Attributes(c, list.elements) || !OptionalAttribute(c, part)) return false;
+    a.fields.emplace_back("axes", module_.Add(std::move(list)));
+    if (part != nullptr) a.fields.emplace_back("device_ids", part);
+    return true;
+  }
+  if (!String(c, name)) return false;
+  a.fields.emplace_back("name", AddText(Kind::kString, name));
+  if (code == 20) {
+    uint8_t partial = 0;
+    if (!c.Byte(partial) || (partial != 0 && !Attribute(c, part))) return false;
+    if (part != nullptr) a.fields.emplace_back("sub_axis_info", part);
+    return true;
+  }
+  if (!c.SignedVarInt(size)) return false;
+  a.fields.emplace_back("size", AddInts({size}));
+  return true;
+}
+
 bool MlirBytecodeReader::StablehloAttribute(BytecodeCursor& c, MlirAttribute& a) {
   uint64_t code = 0;
   if (!c.VarInt(code)) return false;
@@ -116,6 +155,12 @@ bool MlirBytecodeReader::StablehloAttribute(BytecodeCursor& c, MlirAttribute& a)
       return EnumAttribute(c, kAccuracyModes, a);
     case 17:
       return ResultAccuracyFields(c, a);
+    case 18:
+    case 19:
+    case 20:
+    case 21:
+    case 22:
+      return MeshAttribute(c, code, a);
     default:
       return c.Fail("stablehlo attributes of code ", code, " are not known");
   }

@@ -35,6 +35,21 @@ absl::StatusOr<std::string> BoundsOf(const MlirOperation& op, absl::string_view 
   return text;
 }
 
+Instruction* AddCheck(BodyConverter& body, std::string target,
+                      absl::Span<Instruction* const> operands) {
+  CustomCallAttrs call;
+  call.target = std::move(target);
+  call.has_side_effect = true;
+  call.api_version = CustomCallApiVersion::kTypedFfi;
+  return body.Add(Opcode::kCustomCall, Shape::Tuple({}), operands, std::move(call));
+}
+
+absl::StatusOr<Instruction*> OnlyOperand(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 1) return InvalidArgument(op.name, ": expected one operand");
+  return operands[0];
+}
+
 }  // namespace
 
 absl::Status ConvertCheck(BodyConverter& body, const MlirOperation& op) {
@@ -47,16 +62,43 @@ absl::Status ConvertCheck(BodyConverter& body, const MlirOperation& op) {
     operands.push_back(body.Constant(std::move(constant)));
   }
   if (operands.size() != 2) return InvalidArgument(op.name, ": expected two values");
-  CustomCallAttrs call;
-  call.target = std::string(target.data(), target.size());
-  call.has_side_effect = true;
-  call.api_version = CustomCallApiVersion::kTypedFfi;
-  Instruction* made = body.Add(Opcode::kCustomCall, Shape::Tuple({}), operands, std::move(call));
+  Instruction* made = AddCheck(body, std::string(target.data(), target.size()), operands);
   ASSIGN_OR_RETURN(const std::string bounds, BoundsOf(op, target));
   if (!bounds.empty()) {
     made->mutable_extras().backend_config = SharedText(bounds);
     made->mutable_extras().backend_config_is_raw = true;
   }
+  return absl::OkStatus();
+}
+
+// A value on its way to the standard output of another interpreter; here it is the value alone.
+absl::Status ConvertPrint(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
+  if (op.results.size() > 1) return InvalidArgument(op.name, ": expected one result");
+  if (!op.results.empty()) body.Set(op.results[0], value);
+  return absl::OkStatus();
+}
+
+// Names a value, for check.expect_serialized_eq after it.
+absl::Status ConvertProbe(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("probe_id"));
+  ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
+  if (op.results.size() != 1) return InvalidArgument(op.name, ": expected one result");
+  body.Set(op.results[0], value);
+  body.module().probes()[name] = value;
+  return absl::OkStatus();
+}
+
+// Compares a value with the one of a probe that has run before, once.
+absl::Status ConvertCheckProbe(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("probe_id"));
+  ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
+  const auto probe = body.module().probes().find(name);
+  if (probe == body.module().probes().end())
+    return InvalidArgument(op.name, ": there is no probe ", name, " before it");
+  if (probe->second->parent() != body.computation())
+    return Unimplemented(op.name, ": the probe ", name, " is in another region");
+  AddCheck(body, "check.expect_eq", {value, probe->second});
   return absl::OkStatus();
 }
 

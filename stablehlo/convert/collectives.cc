@@ -1,4 +1,11 @@
 // Collectives, and transfers between devices and the host.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "parser/parser.h"
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
@@ -14,11 +21,82 @@ absl::StatusOr<std::optional<int64_t>> ChannelOf(const MlirOperation& op) {
   return id > 0 ? std::optional<int64_t>(id) : std::nullopt;
 }
 
+std::string SingleQuoted(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\"", "'"}});
+}
+
+// HLO's text of a mesh of sdy, whose text is `["a"=2, "b"=4], device_ids=[1, 0, ...]`.
+std::string MeshText(absl::string_view mesh) {
+  const size_t devices = std::min(mesh.find(", device_ids=["), mesh.size());
+  const std::string text = absl::StrCat("mesh", SingleQuoted(mesh.substr(0, devices)));
+  if (devices == mesh.size()) return text;
+  absl::string_view ids = mesh.substr(mesh.find('[', devices) + 1);
+  absl::ConsumeSuffix(&ids, "]");
+  return absl::StrCat(text, ", device_ids=(", ids, ")");
+}
+
+// HLO's text of the mesh of that symbol, or of the mesh itself, #stablehlo.mesh<axes = [..]>; empty
+// where there is none.
+std::string MeshNamed(const MlirModule& program, const MlirAttribute& name) {
+  if (const MlirAttribute* axes = name.Field("axes")) {
+    std::string text;
+    for (const MlirAttribute* axis : axes->elements) {
+      const MlirAttribute *own = axis->Field("name"), *size = axis->Field("size");
+      const auto ints = size == nullptr ? std::nullopt : IntsOf(*size);
+      const int64_t count = ints && ints->size() == 1 ? ints->front()
+                            : size != nullptr         ? size->integer
+                                                      : 0;
+      absl::StrAppend(&text, text.empty() ? "" : ",", "'", own == nullptr ? "" : own->text,
+                      "'=", count);
+    }
+    const MlirAttribute* ids = name.Field("device_ids");
+    const auto devices = ids == nullptr ? std::nullopt : IntsOf(*ids);
+    return absl::StrCat("mesh[", text, "]", devices ? ", device_ids=(" : "",
+                        devices ? absl::StrJoin(*devices, ",") : "", devices ? ")" : "");
+  }
+  for (const auto& other : program.top().regions[0].blocks[0]->operations)
+    if (const MlirAttribute* own = other->Find("sym_name");
+        other->name == "sdy.mesh" && own != nullptr && own->text == name.text)
+      if (const MlirAttribute* mesh = other->Find("mesh")) return MeshText(mesh->text);
+  return "";
+}
+
+// #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [..]>: devices that differ in the named
+// axes alone form a group. An axis is #stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>.
+absl::StatusOr<ReplicaGroups> MeshGroupsOf(const MlirModule& program, const MlirOperation& op,
+                                           const MlirAttribute& groups) {
+  const MlirAttribute* name = groups.Field("mesh");
+  if (name == nullptr) name = groups.Field("mesh_name");
+  const MlirAttribute* axes = groups.Field("axes");
+  if (name == nullptr || axes == nullptr)
+    return InvalidArgument(op.name, ": replica groups without a mesh or axes");
+  const std::string mesh = MeshNamed(program, *name);
+  if (mesh.empty()) return InvalidArgument(op.name, ": there is no mesh ", name->text);
+  std::string text;
+  for (const MlirAttribute* axis : axes->elements) {
+    const MlirAttribute* own = axis->Field("name");
+    const MlirAttribute* part = axis->Field("sub_axis_info");
+    if (own == nullptr && !axis->text.empty()) {  // #sdy<axis_ref"b":(1)2>
+      absl::StrAppend(&text, text.empty() ? "" : ",", SingleQuoted(axis->text));
+      continue;
+    }
+    if (own == nullptr) return InvalidArgument(op.name, ": an axis has no name");
+    absl::StrAppend(&text, text.empty() ? "" : ",", "'", own->text, "'");
+    if (part != nullptr && part->ints.size() == 2)
+      absl::StrAppend(&text, ":(", part->ints[0], ")", part->ints[1]);
+  }
+  auto read = ParseReplicaGroups(absl::StrCat(mesh, " {", text, "}"));
+  if (!read.ok()) return InvalidArgument(op.name, ": ", read.status().message());
+  return read;
+}
+
 // dense<[[0, 1], [2, -1]]>: -1 fills rows of fewer members.
-absl::StatusOr<ReplicaGroups> GroupsOf(const MlirOperation& op) {
+absl::StatusOr<ReplicaGroups> GroupsOf(BodyConverter& body, const MlirOperation& op) {
   ReplicaGroups groups;
   const MlirAttribute* all = op.Find("replica_groups");
   if (all == nullptr) return groups;
+  if (all->kind == MlirAttribute::Kind::kDict)
+    return MeshGroupsOf(body.module().program(), op, *all);
   const auto ints = IntsOf(*all);
   if (!ints || all->kind != MlirAttribute::Kind::kDense || all->type->shape.rank() != 2)
     return Unimplemented(op.name, ": replica groups that are no table of numbers");
@@ -33,11 +111,11 @@ absl::StatusOr<ReplicaGroups> GroupsOf(const MlirOperation& op) {
 }
 
 template <typename A>
-absl::StatusOr<A> Common(const MlirOperation& op) {
+absl::StatusOr<A> Common(BodyConverter& body, const MlirOperation& op) {
   A attributes;
   ASSIGN_OR_RETURN(attributes.channel_id, ChannelOf(op));
   if constexpr (requires { attributes.replica_groups; }) {
-    ASSIGN_OR_RETURN(attributes.replica_groups, GroupsOf(op));
+    ASSIGN_OR_RETURN(attributes.replica_groups, GroupsOf(body, op));
   }
   if constexpr (requires { attributes.use_global_device_ids; }) {
     ASSIGN_OR_RETURN(attributes.use_global_device_ids,
@@ -62,34 +140,58 @@ absl::Status AddCollective(BodyConverter& body, const MlirOperation& op, Opcode 
   return absl::OkStatus();
 }
 
+struct AllToAllDims {
+  int64_t split = 0, join = 0, parts = 1;
+};
+
+// Moves the parts along `split` to `join`.
+Instruction* JoinParts(BodyConverter& body, Instruction* exchanged, const AllToAllDims& dims,
+                       const Shape& result) {
+  if (dims.split == dims.join) return exchanged;
+  const Shape from = exchanged->shape();
+  DimVector sizes(from.dims), order, moved;
+  sizes[dims.split] /= dims.parts;
+  sizes.insert(sizes.begin() + dims.split, dims.parts);
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    if (d == dims.join) order.push_back(dims.split);
+    order.push_back(d >= dims.split ? d + 1 : d);
+  }
+  for (const int64_t d : order) moved.push_back(sizes[d]);
+  Instruction* made =
+      body.Add(Opcode::kReshape, Shape::Array(from.type, sizes).WithDefaultLayout(), {exchanged});
+  made = body.Add(Opcode::kTranspose, Shape::Array(from.type, moved).WithDefaultLayout(), {made},
+                  DimensionsAttrs{order});
+  return body.Add(Opcode::kReshape, result, {made});
+}
+
 }  // namespace
 
 absl::Status ConvertAllReduce(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(AllReduceAttrs attributes, Common<AllReduceAttrs>(op));
+  ASSIGN_OR_RETURN(AllReduceAttrs attributes, Common<AllReduceAttrs>(body, op));
   return AddCollective(body, op, Opcode::kAllReduce, std::move(attributes), true);
 }
 
 absl::Status ConvertReduceScatter(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(ReduceScatterAttrs attributes, Common<ReduceScatterAttrs>(op));
+  ASSIGN_OR_RETURN(ReduceScatterAttrs attributes, Common<ReduceScatterAttrs>(body, op));
   ASSIGN_OR_RETURN(const int64_t dimension, OpAttributes(op).Int("scatter_dimension"));
   attributes.dimensions = {dimension};
   return AddCollective(body, op, Opcode::kReduceScatter, std::move(attributes), true);
 }
 
 absl::Status ConvertAllGather(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(AllGatherAttrs attributes, Common<AllGatherAttrs>(op));
+  ASSIGN_OR_RETURN(AllGatherAttrs attributes, Common<AllGatherAttrs>(body, op));
   ASSIGN_OR_RETURN(const int64_t dimension, OpAttributes(op).Int("all_gather_dim"));
   attributes.dimensions = {dimension};
   return AddCollective(body, op, Opcode::kAllGather, std::move(attributes), false);
 }
 
 absl::Status ConvertCollectiveBroadcast(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(CollectiveBroadcastAttrs attributes, Common<CollectiveBroadcastAttrs>(op));
+  ASSIGN_OR_RETURN(CollectiveBroadcastAttrs attributes, Common<CollectiveBroadcastAttrs>(body, op));
   return AddCollective(body, op, Opcode::kCollectiveBroadcast, std::move(attributes), false);
 }
 
 absl::Status ConvertCollectivePermute(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(CollectivePermuteAttrs attributes, Common<CollectivePermuteAttrs>(op));
+  ASSIGN_OR_RETURN(CollectivePermuteAttrs attributes, Common<CollectivePermuteAttrs>(body, op));
   ASSIGN_OR_RETURN(const DimVector pairs, OpAttributes(op).Ints("source_target_pairs"));
   if (pairs.size() % 2 != 0) return InvalidArgument(op.name, ": expected pairs of devices");
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -97,37 +199,28 @@ absl::Status ConvertCollectivePermute(BodyConverter& body, const MlirOperation& 
   return AddCollective(body, op, Opcode::kCollectivePermute, std::move(attributes), false);
 }
 
-// HLO's splits and joins along one dimension; XLA reaches another one by a transpose after it.
+// HLO's splits and joins along one dimension; XLA reaches another one by a transpose after it. Of
+// several operands each is exchanged by itself.
 absl::Status ConvertAllToAll(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
-  if (operands.size() != 1 || op.results.size() != 1)
-    return Unimplemented(op.name, " of several operands");
+  if (operands.empty() || op.results.size() != operands.size())
+    return InvalidArgument(op.name, ": expected operands, and a result for each");
   const OpAttributes attributes(op);
-  ASSIGN_OR_RETURN(const int64_t split, attributes.Int("split_dimension"));
-  ASSIGN_OR_RETURN(const int64_t join, attributes.Int("concat_dimension"));
-  ASSIGN_OR_RETURN(const int64_t parts, attributes.Int("split_count"));
-  const Shape from = operands[0]->shape();
-  if (!from.IsArray() || split < 0 || split >= from.rank() || join < 0 || join >= from.rank() ||
-      parts < 1 || from.dims[split] % parts != 0)
-    return InvalidArgument(op.name, ": dimensions or split_count do not fit ", Text(from));
-  ASSIGN_OR_RETURN(AllToAllAttrs exchange, Common<AllToAllAttrs>(op));
-  exchange.dimensions = DimVector{split};
-  Instruction* made = body.Add(Opcode::kAllToAll, from, operands, std::move(exchange));
-  if (split != join) {
-    DimVector sizes(from.dims), order, moved;
-    sizes[split] /= parts;
-    sizes.insert(sizes.begin() + split, parts);
-    for (int64_t d = 0; d < from.rank(); ++d) {
-      if (d == join) order.push_back(split);
-      order.push_back(d >= split ? d + 1 : d);
-    }
-    for (const int64_t d : order) moved.push_back(sizes[d]);
-    made = body.Add(Opcode::kReshape, Shape::Array(from.type, sizes).WithDefaultLayout(), {made});
-    made = body.Add(Opcode::kTranspose, Shape::Array(from.type, moved).WithDefaultLayout(), {made},
-                    DimensionsAttrs{order});
-    made = body.Add(Opcode::kReshape, body.ShapeOf(op), {made});
+  AllToAllDims dims;
+  ASSIGN_OR_RETURN(dims.split, attributes.Int("split_dimension"));
+  ASSIGN_OR_RETURN(dims.join, attributes.Int("concat_dimension"));
+  ASSIGN_OR_RETURN(dims.parts, attributes.Int("split_count"));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Shape& from = operands[i]->shape();
+    if (!from.IsArray() || dims.split < 0 || dims.split >= from.rank() || dims.join < 0 ||
+        dims.join >= from.rank() || dims.parts < 1 || from.dims[dims.split] % dims.parts != 0)
+      return InvalidArgument(op.name, ": dimensions or split_count do not fit ", Text(from));
+    ASSIGN_OR_RETURN(AllToAllAttrs exchange, Common<AllToAllAttrs>(body, op));
+    exchange.dimensions = DimVector{dims.split};
+    Instruction* made = body.Add(Opcode::kAllToAll, from, {operands[i]}, std::move(exchange));
+    RETURN_IF_ERROR(SetExtraAttributes(op.attributes, *made));
+    body.Set(op.results[i], JoinParts(body, made, dims, body.ShapeOf(*op.results[i].type)));
   }
-  body.SetResults(op, made);
   return absl::OkStatus();
 }
 

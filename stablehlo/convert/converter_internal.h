@@ -42,6 +42,8 @@ class ModuleConverter {
   const MlirModule& program() const { return program_; }
   // The computation of a function, which the order of conversion has made already.
   absl::StatusOr<Computation*> Function(absl::string_view name) const;
+  // The values of interpreter.probe by their names.
+  absl::flat_hash_map<std::string, Instruction*>& probes() { return probes_; }
   // The attributes of a location: op_name, source and call stack.
   Shared<OpMetadata> Metadata(const MlirLocation* location);
 
@@ -60,6 +62,7 @@ class ModuleConverter {
   absl::flat_hash_map<std::string, const MlirOperation*> functions_;
   absl::flat_hash_map<std::string, Computation*> converted_;
   absl::flat_hash_map<const MlirLocation*, Shared<OpMetadata>> metadata_;
+  absl::flat_hash_map<std::string, Instruction*> probes_;
   StackFrameMaker frames_;
 };
 

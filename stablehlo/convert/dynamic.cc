@@ -67,6 +67,11 @@ absl::Status ConvertRealDynamicSlice(BodyConverter& body, const MlirOperation& o
                               {"start_indices", "limit_indices", "strides"});
 }
 
+// The padding is the third operand: two numbers a dimension.
+absl::Status ConvertDynamicConv(BodyConverter& body, const MlirOperation& op) {
+  return ConvertWithConstants(body, op, "stablehlo.convolution", 2, {"padding"});
+}
+
 absl::Status ConvertDynamicGather(BodyConverter& body, const MlirOperation& op) {
   return ConvertWithConstants(body, op, "stablehlo.gather", 2, {"slice_sizes"});
 }

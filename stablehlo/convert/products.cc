@@ -63,6 +63,34 @@ absl::Status ConvertDotGeneral(BodyConverter& body, const MlirOperation& op) {
   return absl::OkStatus();
 }
 
+// A composite has the numbers as a list of six lists, in the order of the fields.
+absl::Status ConvertRaggedDot(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 3));
+  const OpAttributes attributes(op);
+  RaggedDotAttrs dot;
+  const std::pair<const char*, DimVector*> fields[] = {
+      {"lhs_batching_dimensions", &dot.lhs_batch_dims},
+      {"rhs_batching_dimensions", &dot.rhs_batch_dims},
+      {"lhs_contracting_dimensions", &dot.lhs_contracting_dims},
+      {"rhs_contracting_dimensions", &dot.rhs_contracting_dims},
+      {"lhs_ragged_dimensions", &dot.lhs_ragged_dims},
+      {"rhs_group_dimensions", &dot.rhs_group_dims}};
+  const MlirAttribute* all = op.Find("ragged_dot_dimension_numbers");
+  const bool listed = all != nullptr && all->kind == MlirAttribute::Kind::kArray;
+  if (all == nullptr || (listed && all->elements.size() != std::size(fields)))
+    return InvalidArgument(op.name, ": expected ragged_dot_dimension_numbers");
+  for (size_t i = 0; i < std::size(fields); ++i) {
+    const MlirAttribute* field = listed ? all->elements[i] : all->Field(fields[i].first);
+    if (field == nullptr) continue;
+    const auto ints = IntsOf(*field);
+    if (!ints) return InvalidArgument(op.name, ": expected dimensions in ", fields[i].first);
+    fields[i].second->assign(ints->begin(), ints->end());
+  }
+  ASSIGN_OR_RETURN(dot.operand_precision, attributes.Precisions());
+  body.SetResults(op, body.Add(Opcode::kRaggedDot, body.ShapeOf(op), operands, std::move(dot)));
+  return absl::OkStatus();
+}
+
 // The last dimension of the left by the first of the right.
 absl::Status ConvertDot(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 2));

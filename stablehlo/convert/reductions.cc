@@ -66,6 +66,26 @@ absl::Status ConvertSort(BodyConverter& body, const MlirOperation& op) {
   return ConvertCalling(body, op, Opcode::kSort, std::move(sort));
 }
 
+// Operands are the arrays, then the first values of what is carried.
+absl::Status ConvertScan(BodyConverter& body, const MlirOperation& op) {
+  const OpAttributes attributes(op);
+  ASSIGN_OR_RETURN(const DimVector segments, attributes.Ints("operandSegmentSizes"));
+  ScanAttrs scan;
+  ASSIGN_OR_RETURN(const int64_t dimension, attributes.Int("dimension"));
+  scan.dimensions = {dimension};
+  if (segments.size() != 2 ||
+      segments[0] + segments[1] != static_cast<int64_t>(op.operands.size()) || segments[1] < 0)
+    return InvalidArgument(op.name, ": operandSegmentSizes do not fit the operands");
+  scan.num_carries = segments[1];
+  ASSIGN_OR_RETURN(scan.is_reverse, attributes.Bool("is_reverse", false));
+  if (attributes.Has("is_associative")) {
+    ASSIGN_OR_RETURN(scan.is_associative, attributes.Bool("is_associative", false));
+  }
+  RETURN_IF_ERROR(CheckRegions(op, 1));
+  RETURN_IF_ERROR(BlockOf(op, 0, op.operands.size()).status());
+  return ConvertCalling(body, op, Opcode::kScan, std::move(scan));
+}
+
 absl::Status ConvertMap(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(DimVector dimensions, OpAttributes(op).Ints("dimensions"));
   return ConvertCalling(body, op, Opcode::kMap, MapAttrs{std::move(dimensions)});

@@ -5,6 +5,8 @@
 //   c = f32[8] custom-call(x), custom_call_target="Sharding", sharding={devices=[2]<=[2]},
 //       frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>"}
 // and a manual computation becomes a call between GlobalToLocalShape and LocalToGlobalShape.
+// Shardy's own collectives (sdy.all_gather, sdy.all_slice and so on) leave the whole value as it
+// is and change its sharding, so they are constraints to their `out_sharding`.
 // In a program of one partition a hint means nothing, and uses of its result become uses of its
 // operand. In portable artifacts builtin.unrealized_conversion_cast stands around hints, between
 // the types of vhlo and those of sdy: one array under two names of its type.
@@ -108,8 +110,7 @@ absl::StatusOr<Instruction*> MarkResult(BodyConverter& body, const MlirAttribute
   if (!value->shape().IsArray() || sharding.kind != MlirAttribute::Kind::kOpaque ||
       sharding.text.empty())
     return value;
-  Instruction* marker =
-      AddMarker(body, "xla.sdy.FuncResultSharding", value->shape(), {value});
+  Instruction* marker = AddMarker(body, "xla.sdy.FuncResultSharding", value->shape(), {value});
   AddFrontendAttribute(*marker, kShardingKey,
                        absl::StrCat("#sdy.sharding_per_value<[<", sharding.text, ">]>"));
   return marker;
@@ -119,12 +120,14 @@ absl::Status ConvertShardingHint(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   RETURN_IF_ERROR(CheckSameTypes(op, operands));
   if (op.results.empty()) return absl::OkStatus();
-  const bool cuts = op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard";
+  const bool constraint = op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard";
+  const bool cuts = constraint || op.Find("out_sharding") != nullptr;
   if (!cuts || body.module().module().header().num_partitions == 1) {
     body.Set(op.results[0], operands[0]);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::string sharding, PerValue(op, "sharding"));
+  ASSIGN_OR_RETURN(const std::string sharding,
+                   PerValue(op, constraint ? "sharding" : "out_sharding"));
   Instruction* marker = AddMarker(body, "Sharding", operands[0]->shape(), operands);
   AddFrontendAttribute(*marker, kShardingKey, sharding);
   ASSIGN_OR_RETURN(Sharding stated, StatedSharding(*marker));

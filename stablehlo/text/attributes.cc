@@ -153,6 +153,12 @@ bool MlirTextReader::ReadFieldValue(const MlirAttribute*& value) {
     value = AddText(MlirAttribute::Kind::kEnum, std::string(word.data(), word.size()));
     return true;
   }
+  if (s_.Try("(")) {  // part of an axis: `(2)4`, four devices after two parts
+    int64_t before = 0, size = 0;
+    if (!s_.Int(before) || !s_.Expect(")") || !s_.Int(size)) return false;
+    value = AddInts({before, size});
+    return true;
+  }
   return ReadAttribute(value);
 }
 

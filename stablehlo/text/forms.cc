@@ -91,6 +91,8 @@ class FormReader {
       value = r_.AddText(Kind::kString, std::move(text));
     } else if (kind == "any" && r_.s_.Looking("<")) {
       return ReadBareSharding(value);
+    } else if (kind == "axes") {
+      return ReadAxes(value);
     } else {
       return r_.ReadAttribute(value);
     }
@@ -108,6 +110,18 @@ class FormReader {
     sharding.tag = "sdy.sharding";
     sharding.text.assign(body.data(), body.size() - 1);
     value = r_.module_.Add(std::move(sharding));
+    return true;
+  }
+
+  // `[{"x"}, {}]` with its brackets.
+  bool ReadAxes(const MlirAttribute*& value) {
+    if (!r_.s_.Looking("{") && !r_.s_.Looking("[")) return r_.s_.Fail("expected axes in brackets");
+    r_.s_.Skip();
+    const uint32_t start = r_.s_.offset();
+    if (!r_.s_.Try("[")) r_.s_.Expect("{");
+    if (!r_.s_.SkipBalanced()) return false;
+    const absl::string_view body = r_.s_.From(start);
+    value = r_.AddText(MlirAttribute::Kind::kOpaque, std::string(body.data(), body.size()));
     return true;
   }
 

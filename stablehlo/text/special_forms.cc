@@ -17,7 +17,9 @@ bool MlirTextReader::ReadSpecial(MlirOperation& op, bool& known) {
       {"stablehlo.reduce", &MlirTextReader::ReadReduce},
       {"stablehlo.dot", &MlirTextReader::ReadDot},
       {"stablehlo.dot_general", &MlirTextReader::ReadDot},
+      {"chlo.scan", &MlirTextReader::ReadScan},
       {"stablehlo.convolution", &MlirTextReader::ReadConvolution},
+      {"stablehlo.dynamic_conv", &MlirTextReader::ReadConvolution},
       {"sdy.manual_computation", &MlirTextReader::ReadManualComputation},
       {"sdy.mesh", &MlirTextReader::ReadMesh},
       {"check.expect_almost_eq", &MlirTextReader::ReadCheck},
@@ -25,6 +27,7 @@ bool MlirTextReader::ReadSpecial(MlirOperation& op, bool& known) {
       {"check.expect_close", &MlirTextReader::ReadCheck},
       {"check.expect_eq", &MlirTextReader::ReadCheck},
       {"check.expect_eq_const", &MlirTextReader::ReadCheck},
+      {"check.expect_serialized_eq", &MlirTextReader::ReadCheck},
   };
   const auto found = kReaders.find(op.name);
   known = found != kReaders.end();
@@ -203,6 +206,21 @@ bool MlirTextReader::AddNamedReducer(MlirOperation& op, absl::string_view name) 
   return true;
 }
 
+// `(%0, %1) inits (%2) dimension=0 attributes {is_reverse = true} {region} : (types) -> types`.
+bool MlirTextReader::ReadScan(MlirOperation& op) {
+  int64_t dimension = 0;
+  if (!s_.Expect("(") || !ReadOperands(op.operands) || !s_.Expect(")")) return false;
+  const int64_t arrays = static_cast<int64_t>(op.operands.size());
+  if (!s_.ExpectWord("inits") || !s_.Expect("(") || !ReadOperands(op.operands) || !s_.Expect(")") ||
+      !s_.ExpectWord("dimension") || !s_.Expect("=") || !s_.Int(dimension))
+    return false;
+  op.attributes.emplace_back("dimension", AddInt(dimension));
+  op.attributes.emplace_back("operandSegmentSizes",
+                             AddInts({arrays, static_cast<int64_t>(op.operands.size()) - arrays}));
+  if (s_.TryWord("attributes") && (!s_.Expect("{") || !ReadDictionary(op.attributes))) return false;
+  return ReadRegion(op, {}) && ReadTypes(op, ":last");
+}
+
 // `%0, %1, batching_dims = [0] x [0], contracting_dims = [1] x [1], precision = [HIGHEST, DEFAULT],
 // algorithm = <...>`.
 bool MlirTextReader::ReadDot(MlirOperation& op) {
@@ -328,6 +346,11 @@ bool MlirTextReader::ReadCheck(MlirOperation& op) {
     if (word.empty()) return s_.Fail("expected a constant or the name of an attribute");
     s_.Word();
     if (!s_.Expect("=")) return false;
+    if (s_.Peek() == '"') {
+      if (!ReadAttribute(value)) return false;
+      op.attributes.emplace_back(std::string(word.data(), word.size()), value);
+      continue;
+    }
     if (!absl::SimpleAtod(s_.Number(), &bound.number)) return s_.Fail("expected a number");
     op.attributes.emplace_back(std::string(word.data(), word.size()),
                                module_.Add(std::move(bound)));

@@ -114,6 +114,7 @@ class MlirTextReader {
   bool ReadReducerRegion(MlirOperation& op);
   bool AddNamedReducer(MlirOperation& op, absl::string_view name);
   bool ReadDot(MlirOperation& op);
+  bool ReadScan(MlirOperation& op);
   bool ReadConvolution(MlirOperation& op);
   bool ReadConvolutionWindow(MlirOperation& op);
   bool ReadManualComputation(MlirOperation& op);

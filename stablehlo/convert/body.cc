@@ -161,6 +161,14 @@ absl::Status BodyConverter::ConvertOperation(const MlirOperation& op) {
   return extras_;
 }
 
+absl::Status BodyConverter::ConvertOne(const MlirOperation& op) {
+  current_ = &op;
+  absl::Status converted = ConvertOperation(op);
+  if (!converted.ok()) return WithPlace(std::move(converted), op.place);
+  current_ = nullptr;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<const MlirOperation*> BodyConverter::ConvertOperations(const MlirBlock& block) {
   for (const auto& op : block.operations) {
     if (op->name == "func.return" || op->name == "stablehlo.return" || op->name == "sdy.return" ||
@@ -169,10 +177,7 @@ absl::StatusOr<const MlirOperation*> BodyConverter::ConvertOperations(const Mlir
         return WithPlace(InvalidArgument(op->name, " is not the last operation"), op->place);
       return op.get();
     }
-    current_ = op.get();
-    absl::Status converted = ConvertOperation(*op);
-    if (!converted.ok()) return WithPlace(std::move(converted), op->place);
-    current_ = nullptr;
+    RETURN_IF_ERROR(ConvertOne(*op));
   }
   return InvalidArgument("a region does not end with an operation that returns");
 }

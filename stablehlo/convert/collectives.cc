@@ -6,11 +6,10 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "parser/parser.h"
+#include "stablehlo/convert/collectives_internal.h"
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
-namespace {
-
 // The handle of `#stablehlo.channel_handle<handle = 1, type = 0>`; vhlo has it as channel_id. 0 is
 // none.
 absl::StatusOr<std::optional<int64_t>> ChannelOf(const MlirOperation& op) {
@@ -20,6 +19,8 @@ absl::StatusOr<std::optional<int64_t>> ChannelOf(const MlirOperation& op) {
   ASSIGN_OR_RETURN(id, attributes.Int("channel_id", id));
   return id > 0 ? std::optional<int64_t>(id) : std::nullopt;
 }
+
+namespace {
 
 std::string SingleQuoted(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\"", "'"}});
@@ -90,6 +91,8 @@ absl::StatusOr<ReplicaGroups> MeshGroupsOf(const MlirModule& program, const Mlir
   return read;
 }
 
+}  // namespace
+
 // dense<[[0, 1], [2, -1]]>: -1 fills rows of fewer members.
 absl::StatusOr<ReplicaGroups> GroupsOf(BodyConverter& body, const MlirOperation& op) {
   ReplicaGroups groups;
@@ -109,6 +112,8 @@ absl::StatusOr<ReplicaGroups> GroupsOf(BodyConverter& body, const MlirOperation&
   if (groups.lists.size() == 1 && groups.lists[0].empty()) groups.lists.clear();
   return groups;
 }
+
+namespace {
 
 template <typename A>
 absl::StatusOr<A> Common(BodyConverter& body, const MlirOperation& op) {

@@ -115,6 +115,11 @@ absl::StatusOr<Computation*> ModuleConverter::Function(absl::string_view name) c
   return found->second;
 }
 
+const MlirOperation* ModuleConverter::FunctionOperation(absl::string_view name) const {
+  const auto found = functions_.find(std::string(name.data(), name.size()));
+  return found == functions_.end() ? nullptr : found->second;
+}
+
 // Results of a program of several partitions say how they are sharded.
 absl::Status ModuleConverter::MarkResults(const MlirOperation& function, BodyConverter& body,
                                           std::vector<Instruction*>& values) {

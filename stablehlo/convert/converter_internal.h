@@ -42,6 +42,8 @@ class ModuleConverter {
   const MlirModule& program() const { return program_; }
   // The computation of a function, which the order of conversion has made already.
   absl::StatusOr<Computation*> Function(absl::string_view name) const;
+  // Null where there is none.
+  const MlirOperation* FunctionOperation(absl::string_view name) const;
   // The values of interpreter.probe by their names.
   absl::flat_hash_map<std::string, Instruction*>& probes() { return probes_; }
   // The attributes of a location: op_name, source and call stack.
@@ -81,6 +83,8 @@ class BodyConverter {
   // Makes the value the root, or a tuple of several.
   void Return(absl::Span<Instruction* const> values, bool always_tuple = false);
 
+  // Converts an operation of a block by itself.
+  absl::Status ConvertOne(const MlirOperation& op);
   // Converts an operation that stands for the one at hand.
   absl::Status ConvertSynthetic(const MlirOperation& op) { return ConvertOperation(op); }
 

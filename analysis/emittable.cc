@@ -59,6 +59,9 @@ bool CanEmitElement(const Instruction& i) {
       return HasStaticArrays(i) && !IsSubByte(i.shape().type);
     case Opcode::kBitcast:
       return HasStaticArrays(i) && BitWidth(i.shape().type) == BitWidth(i.operand(0)->shape().type);
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:  // of two types: legalization widens the narrow one
+      return HasStaticArrays(i) && i.operand(0)->shape().type == i.operand(1)->shape().type;
     case Opcode::kOptimizationBarrier:
       return i.shape().IsArray();
     case Opcode::kBitcastConvert:

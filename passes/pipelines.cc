@@ -21,7 +21,7 @@ constexpr Pipeline kPipelines[] = {
      "scaled-dot-rewriter,"
      "scan_expander,"
      "stochastic_convert_decomposer,"
-     "call-inliner,"
+     "call-inliner{manual-bodies},"
      "flatten-call-graph{running},"
      "zero_sized_hlo_elimination,"
      "tuple-simplifier,"
@@ -36,7 +36,7 @@ constexpr Pipeline kPipelines[] = {
      ">,"
      "simplify-conditional,"
      "simplify-while-loops,"
-     "call-inliner,"
+     "call-inliner{manual-bodies},"
      "cse_barrier_expander,"
      "fix<"
      "algsimp{exact},"
@@ -108,7 +108,7 @@ constexpr Pipeline kPipelines[] = {
      "cse,"
      "dce"
      ">,"
-     "dot-merger,"
+     "dot-merger{bytes=33554432},"
      "fix<"
      "convert-mover,"
      "algsimp,"
@@ -137,7 +137,7 @@ constexpr Pipeline kPipelines[] = {
      "reduce-scatter-combiner,"
      "copy-insertion,"
      "hlo-memory-scheduler"},
-    {"interpreter", "call-inliner,dce"},
+    {"interpreter", "call-inliner{manual-bodies},dce"},
 };
 
 }  // namespace
@@ -146,7 +146,7 @@ constexpr absl::string_view kRoundedReductionPasses =
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded}";
 constexpr absl::string_view kLegalizationPasses = "legalize";
-constexpr absl::string_view kInlineCallsPasses = "call-inliner";
+constexpr absl::string_view kInlineCallsPasses = "call-inliner{manual-bodies}";
 constexpr absl::string_view kDefusePasses = "defuser";
 constexpr absl::string_view kMaskDynamicSizesPasses =
     "dynamic_padder{keep-unknown},"

@@ -12,15 +12,19 @@ absl::string_view ThreadText(const std::string& thread) {
   return thread.empty() ? absl::string_view("main") : absl::string_view(thread);
 }
 
+int64_t SpaceOf(const Shape& shape) {
+  return (shape.type == ElementType::kBuffer ? shape.elements[0] : shape).ByteSize();
+}
+
 // [OP-c10] output_to_operand_aliasing joins an output and a part of an operand that take the same
-// space.
+// space. A buffer, b(f32[2]), takes the space of its array.
 void CheckAliasing(VerifyRun& run, const Instruction& i, const std::vector<OutputAlias>& aliases) {
   for (const OutputAlias& alias : aliases) {
     const Shape* to = SubShape(i.shape(), alias.output);
     const bool has_operand = alias.operand >= 0 && alias.operand < i.operand_count();
     const Shape* from =
         has_operand ? SubShape(i.operand(alias.operand)->shape(), alias.operand_index) : nullptr;
-    if (to == nullptr || from == nullptr || to->ByteSize() != from->ByteSize())
+    if (to == nullptr || from == nullptr || SpaceOf(*to) != SpaceOf(*from))
       run.Error(i, absl::StrCat(Text(i.opcode()), "-c10"), "output_to_operand_aliasing: output ",
                 ListText(alias.output), " is ", to ? Text(*to) : "missing", ", and operand ",
                 alias.operand, " ", ListText(alias.operand_index), " is ",

@@ -192,8 +192,8 @@ void CheckCollectives(VerifyRun& run) {
     const int errors_before = run.out.error_count();
     GroupCheck(run, i, c).Check();
     if (WholeOf(i.opcode()).value_or(i.opcode()) == Opcode::kCollectivePermute) CheckPairs(run, i);
-    if (c.channel_id && *c.channel_id <= 0)
-      run.Error(i, "channel-c1", "expects a positive channel_id, found ", *c.channel_id);
+    if (c.channel_id && *c.channel_id < 0)
+      run.Error(i, "channel-c1", "expects a channel_id of at least 0, found ", *c.channel_id);
     if (run.out.error_count() == errors_before) CheckMembers(run, i, c);
   });
 }

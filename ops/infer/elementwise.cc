@@ -108,7 +108,14 @@ absl::StatusOr<Shape> InferBinaryInteger(const OpView& op) {
   return InferBinary(op, IsInteger, "integers");
 }
 
+// Of two floats of different widths it is the wider one.
 absl::StatusOr<Shape> InferBinaryOrdered(const OpView& op) {
+  if (op.operand(0).IsArray() && op.operand(1).IsArray()) {
+    const Shape &x = op.operand(0), &y = op.operand(1);
+    const int wide = BitWidth(x.type), narrow = BitWidth(y.type);
+    if (IsFloat(x.type) && IsFloat(y.type) && wide != narrow)
+      return MergeDims(op, wide > narrow ? x : x.WithType(y.type), y, 4);
+  }
   return InferBinary(op, IsReal, "pred or real numbers");
 }
 

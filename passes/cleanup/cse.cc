@@ -1,7 +1,11 @@
 // Common subexpression elimination: value numbering by hash in post order. Two instructions are
 // equal if opcode, attributes, shape and operands are equal, and their called computations are the
 // same or equal up to kMaxComparedFunction instructions. Operands are merged first, so equality of
-// whole expressions follows in one pass. Near linear.
+// whole expressions follows in one pass. Two of which both have a sharding are equal only if the
+// shardings are; a custom call that marks a sharding is equal only to one with the same. Near
+// linear.
+//   s = custom-call(x), custom_call_target="Sharding", sharding={manual}
+//   t = custom-call(x), custom_call_target="Sharding", sharding={replicated}   both stay
 #include "passes/cleanup/cse.h"
 
 #include <algorithm>
@@ -28,7 +32,6 @@ bool Mergeable(const Instruction* i) {
     case Opcode::kAfterAll:
     case Opcode::kAddDependency:
     case Opcode::kOptimizationBarrier:
-    case Opcode::kDomain:
       return false;
     case Opcode::kConstant:
       return i->literal() != nullptr;
@@ -42,6 +45,16 @@ bool Mergeable(const Instruction* i) {
     default:
       return true;
   }
+}
+
+// Whether one may stand for the other as far as shardings go. Constants have any.
+bool SameSharding(const Instruction* a, const Instruction* b) {
+  if (!a->HasExtras() && !b->HasExtras()) return true;
+  if (a->IsConstant()) return true;
+  const Sharding *x = a->sharding(), *y = b->sharding();
+  if (x == nullptr && y == nullptr) return true;
+  if (x == nullptr || y == nullptr) return a->opcode() != Opcode::kCustomCall;
+  return *x == *y;
 }
 
 constexpr int kMaxComparedDepth = 3;  // of functions that call functions
@@ -103,7 +116,7 @@ struct Equal {
     if (a == b) return true;
     const bool same =
         kInAnyOrder ? SameButForOrder(a->shape(), b->shape()) : a->shape() == b->shape();
-    if (!same || !SameButForShape(a, b)) return false;
+    if (!same || !SameSharding(a, b) || !SameButForShape(a, b)) return false;
     if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin())) return true;
     return Commutes(a) && a->operand(0) == b->operand(1) && a->operand(1) == b->operand(0);
   }

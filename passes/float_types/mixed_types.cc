@@ -132,6 +132,12 @@ ElementType TypeOption(PassArguments& arguments, absl::string_view name,
 
 }  // namespace
 
+Instruction* WidenChoice(Instruction* choice, Rewriter& rewriter) {
+  if (choice->opcode() != Opcode::kMaximum && choice->opcode() != Opcode::kMinimum) return nullptr;
+  if (choice->operand(0)->shape().type == choice->operand(1)->shape().type) return nullptr;
+  return Computed(choice, rewriter, choice->shape().type, choice->shape().type);
+}
+
 Instruction* WidenNarrowOperands(Instruction* i, Rewriter& r) {
   if (!IsProduct(i) && i->opcode() != Opcode::kRaggedDot) return nullptr;
   if (i->shape().HasDynamicDims() || Multiplications(i) <= kFewMultiplications) return nullptr;

@@ -20,6 +20,10 @@ std::unique_ptr<Pass> CreateNarrowOperandUpcaster();
 // What that pass puts in the place of one instruction; null if it leaves it.
 Instruction* WidenNarrowOperands(Instruction* product, Rewriter& rewriter);
 
+// A maximum or minimum of floats of two widths with both operands in the wider type; null for any
+// other instruction.
+Instruction* WidenChoice(Instruction* choice, Rewriter& rewriter);
+
 // result_caster: a dot or convolution whose result is narrower than its operands computes in theirs
 // and is converted. Rounds once more than a fused one may.
 std::unique_ptr<Pass> CreateResultCaster();

@@ -172,10 +172,13 @@ class Legalizer {
     Replace(call, whole);
   }
 
+  // Operands in types that kernels read together: of products, and of maxima and minima of two
+  // floats.
   void WidenOperands(Instruction* product) {
     Rewriter rewriter(c_);
     rewriter.set_subject(product);
     Instruction* wide = WidenNarrowOperands(product, rewriter);
+    if (wide == nullptr) wide = WidenChoice(product, rewriter);
     if (wide == nullptr) return;
     for (Instruction* made : rewriter.TakeMade()) inserted_[product].push_back(made);
     Replace(product, wide);

@@ -7,7 +7,7 @@
 namespace hlokit {
 
 Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
-                      Computation& into) {
+                      Computation& into, std::vector<Instruction*>* made_list) {
   absl::flat_hash_map<const Instruction*, Instruction*> map;
   std::vector<Instruction*> operands;
   for (const Instruction* i : body.PostOrder()) {
@@ -25,6 +25,7 @@ Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> ar
     if (made->opcode() == Opcode::kFusion) made->SetCalled(0, made->called(0)->Clone(".clone"));
     for (const Instruction* before : i->control_predecessors())
       if (!before->IsParameter()) made->AddControlPredecessor(map.at(before));
+    if (made_list != nullptr) made_list->push_back(made);
     map[i] = made;
   }
   return map.at(body.root());

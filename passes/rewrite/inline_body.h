@@ -1,15 +1,17 @@
 // Copies of a computation's body in another computation.
 #pragma once
 
+#include <vector>
+
 #include "ir/computation.h"
 
 namespace hlokit {
 
 // Copies every instruction of `body` but its parameters, for which `arguments` stand (copied where
 // the parameter has another layout), into `into`; control edges among the copies too. Gives what
-// the root became.
+// the root became, and in `made_list`, where it is not null, the copies.
 Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
-                      Computation& into);
+                      Computation& into, std::vector<Instruction*>* made_list = nullptr);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

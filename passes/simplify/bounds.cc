@@ -86,7 +86,8 @@ Instruction* BoundsAsClamp(Instruction* i, Rewriter& r) {
     const Literal* outer = SplatValue(i->operand(k));
     const Instruction* inner = i->operand(1 - k);
     if (outer == nullptr || !Is(inner, max ? Opcode::kMinimum : Opcode::kMaximum) ||
-        inner->users().size() != 1)
+        inner->users().size() != 1 ||
+        inner->operand(0)->shape().type != inner->operand(1)->shape().type)
       continue;
     for (int m : {1, 0}) {
       const Literal* other = SplatValue(inner->operand(m));

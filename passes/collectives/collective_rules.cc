@@ -1,5 +1,4 @@
 // Local rewrites of collectives, each a pass of XLA's.
-//   all-reduce over groups of one -> x               all-reduce-sum(constant c), n members -> c * n
 //   dynamic-slice of an all-gather at the own place -> the operand
 //   all-reduce(all-reduce(x)) over orthogonal groups -> one all-reduce
 #include <algorithm>
@@ -25,29 +24,6 @@ bool IsOnlyReadBy(const Instruction* x, const Instruction* user) {
 
 bool IsPlainAllReduce(const Instruction* i) {
   return i->opcode() == Opcode::kAllReduce && i->shape().IsArray() && i->operand_count() == 1;
-}
-
-Made SimplifyAllReduce(Instruction* i, Rewriter& r) {
-  if (!IsPlainAllReduce(i)) return nullptr;
-  Instruction* x = i->operand(0);
-  const int64_t size = GroupSize(*i);
-  if (size == 1 && SameShape(x->shape(), i->shape())) return x;
-  const auto opcode = ReducerOpcode(*i->to_apply());
-  const bool constant = x->IsConstant() || SplatValue(x) != nullptr;
-  if (!constant || !opcode || size == 0) return nullptr;
-  HloWriter w(r);
-  switch (*opcode) {
-    case Opcode::kAdd:
-      if (IsPred(i->shape().type)) return nullptr;
-      return w.WithNumber(Opcode::kMultiply, x, static_cast<double>(size));
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-      return x;
-    default:
-      return nullptr;
-  }
 }
 
 Made SimplifyAllGather(Instruction* i, Rewriter&) {
@@ -224,36 +200,6 @@ Made SplitAllReduce(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-template <typename A>
-bool SameButChannel(const Instruction* x, const Instruction* y) {
-  A a = x->attr<A>(), b = y->attr<A>();
-  if (a.channel_id.has_value() != b.channel_id.has_value()) return false;
-  b.channel_id = a.channel_id;
-  return a == b;
-}
-
-template <typename A>
-Made Reassociate(Instruction* i, Rewriter& r, Opcode collective) {
-  if (i->operand_count() != 2 || !i->shape().IsArray()) return nullptr;
-  Instruction* x = i->operand(0);
-  Instruction* y = i->operand(1);
-  if (x->opcode() != collective || y->opcode() != collective || x == y) return nullptr;
-  if (!IsOnlyReadBy(x, i) || !IsOnlyReadBy(y, i) || x->operand_count() != 1 ||
-      y->operand_count() != 1 || !SameButChannel<A>(x, y))
-    return nullptr;
-  const auto a = ReducerOpcode(*x->to_apply()), b = ReducerOpcode(*y->to_apply());
-  if (a != i->opcode() || b != i->opcode()) return nullptr;
-  HloWriter w(r);
-  return r.Clone(x, i->shape(), {w.Binary(i->opcode(), x->operand(0), y->operand(0))});
-}
-
-Made ReassociateAllReduce(Instruction* i, Rewriter& r) {
-  return Reassociate<AllReduceAttrs>(i, r, Opcode::kAllReduce);
-}
-Made ReassociateReduceScatter(Instruction* i, Rewriter& r) {
-  return Reassociate<ReduceScatterAttrs>(i, r, Opcode::kReduceScatter);
-}
-
 Made MakeContiguous(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kAllReduce || i->operand_count() < 2) return nullptr;
   const ElementType type = i->operand(0)->shape().type;
@@ -377,12 +323,6 @@ Made ReorderTranspose(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-// all-reduce-simplifier: an all-reduce within groups of one device is its operand; of a constant it
-// is the constant (maximum, minimum, and, or) or a multiple of it (add). Exact for integers.
-std::unique_ptr<Pass> CreateAllReduceSimplifier() {
-  return MakeExpander("all-reduce-simplifier", SimplifyAllReduce);
-}
-
 // all-gather-simplifier: an all-gather within groups of one device is its operand. Exact.
 std::unique_ptr<Pass> CreateAllGatherSimplifier() {
   return MakeExpander("all-gather-simplifier", SimplifyAllGather);
@@ -411,15 +351,6 @@ std::unique_ptr<Pass> CreateAllReduceFolder() {
 // it, which moves less. Reassociates floats.
 std::unique_ptr<Pass> CreateAllReduceSplitter() {
   return MakeExpander("all-reduce-splitter", SplitAllReduce);
-}
-
-// all-reduce-reassociate, reduce-scatter-reassociate: a combination of two of them, read by nothing
-// else, becomes one of the combination. Reassociates floats.
-std::unique_ptr<Pass> CreateAllReduceReassociate() {
-  return MakeExpander("all-reduce-reassociate", ReassociateAllReduce);
-}
-std::unique_ptr<Pass> CreateReduceScatterReassociate() {
-  return MakeExpander("reduce-scatter-reassociate", ReassociateReduceScatter);
 }
 
 // all-reduce-contiguous: an all-reduce of several arrays becomes one of their concatenation. Exact.

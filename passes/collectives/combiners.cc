@@ -1,7 +1,12 @@
 // Many small collectives as one.
 //   all-reduce(a); all-reduce(b)   ->   (a', b') = all-reduce(a, b)
+// Those that a scheduler keeps together by an annotation stay as they are, and so do those of
+// domains with other shardings, or of other groups (collective_keys.h). The one has the shardings
+// of all, as a tuple. A module whose collectives are held to layouts is left alone.
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "passes/collectives/collective_keys.h"
+#include "passes/collectives/domains.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/device_groups.h"
@@ -25,7 +30,8 @@ bool SameReducer(const Instruction& a, const Instruction& b) {
 
 // As SameAttributes, with channels that both exist taken for one.
 bool CanJoin(const Instruction& a, const Instruction& b) {
-  if (a.opcode() != b.opcode() || a.shape().type != b.shape().type || !SameReducer(a, b))
+  if (a.opcode() != b.opcode() || a.shape().type != b.shape().type || !SameReducer(a, b) ||
+      !SameMarks(a, b))
     return false;
   auto equal = [&]<typename A>(A) {
     A x = a.attr<A>(), y = b.attr<A>();
@@ -51,7 +57,8 @@ bool CanJoin(const Instruction& a, const Instruction& b) {
 
 bool IsCandidate(const Instruction* i, Opcode opcode) {
   return i->opcode() == opcode && i->shape().IsArray() && i->operand_count() == 1 &&
-         i->control_predecessors().empty() && i->control_successors().empty();
+         i->control_predecessors().empty() && i->control_successors().empty() &&
+         !HasSchedulingAnnotation(*i);
 }
 
 void Join(Computation& c, absl::Span<Instruction* const> group) {
@@ -65,6 +72,13 @@ void Join(Computation& c, absl::Span<Instruction* const> group) {
     shapes.push_back(i->shape());
   }
   Instruction* joined = r.Clone(group[0], Shape::Tuple(std::move(shapes)), operands);
+  if (group[0]->sharding() != nullptr) {
+    Sharding all;
+    all.kind = Sharding::Kind::kTuple;
+    for (const Instruction* i : group)
+      all.elements.push_back(i->sharding() != nullptr ? *i->sharding() : Sharding());
+    joined->mutable_extras().sharding = std::make_unique<Sharding>(std::move(all));
+  }
   for (size_t k = 0; k < group.size(); ++k) {
     group[k]->ReplaceAllUsesWith(w.Part(joined, k));
   }
@@ -77,14 +91,20 @@ class Combiner final : public ComputationPass {
       : name_(name), opcode_(opcode), limits_(limits) {}
   absl::string_view name() const override { return name_; }
 
+  absl::StatusOr<bool> Run(Module& module) override {
+    if (HasConstrainedLayouts(module, opcode_)) return false;
+    return ComputationPass::Run(module);
+  }
+
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    const Domains domains(c);
     absl::flat_hash_set<const Instruction*> open;
     std::vector<Instruction*> order = c.PostOrder();
     for (Instruction* i : order)
       if (IsCandidate(i, opcode_)) open.insert(i);
     bool changed = false;
     while (!open.empty()) {
-      const std::vector<Instruction*> group = TakeGroup(order, open);
+      const std::vector<Instruction*> group = TakeGroup(order, open, domains);
       if (group.size() < 2 || !control().Permit(name_, *group[0], *group[1])) continue;
       Join(c, group);
       order = c.PostOrder();
@@ -96,7 +116,8 @@ class Combiner final : public ComputationPass {
  private:
   // The first in `order` of `open` and those after it that can join; they leave `open`.
   std::vector<Instruction*> TakeGroup(absl::Span<Instruction* const> order,
-                                      absl::flat_hash_set<const Instruction*>& open) const {
+                                      absl::flat_hash_set<const Instruction*>& open,
+                                      const Domains& domains) const {
     std::vector<Instruction*> group;
     absl::flat_hash_set<const Instruction*> after;  // the group, and what needs it
     int64_t bytes = 0;
@@ -107,8 +128,9 @@ class Combiner final : public ComputationPass {
       if (needs) after.insert(i);
       if (needs || !open.contains(i)) continue;
       const int64_t size = i->shape().ByteSize();
-      if (!group.empty() && (static_cast<int64_t>(group.size()) >= limits_.count ||
-                             bytes + size > limits_.bytes || !CanJoin(*group[0], *i)))
+      if (!group.empty() &&
+          (static_cast<int64_t>(group.size()) >= limits_.count || bytes + size > limits_.bytes ||
+           !CanJoin(*group[0], *i) || !domains.Same(*group[0], *i)))
         continue;
       group.push_back(i);
       after.insert(i);

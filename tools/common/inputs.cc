@@ -1,8 +1,10 @@
 // Arguments of modules: from files, from a snapshot, or random by seed, device and leaf; and values
 // for constants that the text elides. Arguments are made for each device, unless all get the same
-// or the module is to be cut by its shardings.
+// or the module is to be cut by its shardings; of a parameter that is said to be replicated
+// (parameter_replication={true}) all replicas get the same.
 #include "tools/common/inputs.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -19,13 +21,21 @@ RandomRanges RangesOf(const InputOptions& options) {
           options.int_range[1], options.large_floats};
 }
 
+// Whether all replicas are said to be given the same of a parameter (parameter_replication={true}).
+bool IsAlikeOnReplicas(const Computation& entry, int64_t parameter) {
+  const auto& replicated = entry.parameter(parameter)->attr<ParameterAttrs>().replicated;
+  return entry.module()->header().num_partitions == 1 && !replicated.empty() &&
+         std::find(replicated.begin(), replicated.end(), false) == replicated.end();
+}
+
 std::vector<Literal> RandomArguments(const Computation& entry, const InputOptions& options,
                                      int64_t device) {
   std::vector<Literal> leaves;
   for (const ParameterLeaf& leaf : LeavesOfParameters(entry)) {
     leaves.push_back(options.random_inputs ? Literal::Unset(leaf.shape) : Literal(leaf.shape));
     if (!options.random_inputs) continue;
-    FillRandom(leaves.back(), options.seed * 0x10001 + device * 0x101 + leaf.number,
+    const int64_t own = IsAlikeOnReplicas(entry, leaf.parameter) ? 0 : device;
+    FillRandom(leaves.back(), options.seed * 0x10001 + own * 0x101 + leaf.number,
                RangesOf(options));
   }
   return AssembleParameters(entry, std::move(leaves));

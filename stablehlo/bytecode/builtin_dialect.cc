@@ -273,6 +273,7 @@ bool MlirBytecodeReader::TensorType(BytecodeCursor& c, bool encoded, MlirType& t
   if (dims.size() > kMaxRank) return c.Fail("more than ", kMaxRank, " dimensions");
   type.kind = MlirType::Kind::kTensor;
   type.is_index = element->is_index;
+  type.quantized = element->quantized;
   type.shape = Shape::Array(element->shape.type, dims);
   if (encoding != nullptr && encoding->ints.size() != dims.size())
     return c.Fail("this encoding of a tensor has no meaning in HLO");

@@ -86,6 +86,7 @@ class MlirBytecodeReader {
   bool ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& a);
   bool TensorType(BytecodeCursor& c, bool encoded, MlirType& type);
   bool TupleType(BytecodeCursor& c, MlirType& type);
+  bool QuantizedType(BytecodeCursor& c, bool per_axis, MlirType& type);
   bool ComplexType(BytecodeCursor& c, MlirType& type);
   void SetScalar(absl::string_view name, MlirType& type);
   const MlirAttribute* AddInts(std::vector<int64_t> ints);

@@ -122,6 +122,12 @@ bool MlirBytecodeReader::ResolveType(Entry& entry) {
     done = BuiltinType(c, made);
   } else if (entry.dialect == "vhlo") {
     done = VhloType(c, made);
+  } else if (entry.dialect == "quant") {
+    uint64_t code = 0;
+    constexpr uint64_t kUniform = 4, kUniformPerAxis = 5;
+    if (c.VarInt(code) && code != kUniform && code != kUniformPerAxis)
+      c.Fail("quantized types of code ", code, " are not supported");
+    done = error_.ok() && QuantizedType(c, code == kUniformPerAxis, made);
   } else if (entry.dialect == "stablehlo") {
     made.kind = MlirType::Kind::kToken;
     made.shape = Shape::Token();

@@ -1,7 +1,11 @@
 // Attributes and types of the dialects stablehlo and vhlo. Codes: StableHLO's StablehloBytecode and
 // VhloBytecode, which never change.
+#include <limits>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "stablehlo/bytecode/bytecode_reader_internal.h"
+#include "stablehlo/ir/element_types.h"
 
 namespace hlokit {
 namespace {
@@ -226,6 +230,42 @@ bool MlirBytecodeReader::VhloAttribute(BytecodeCursor& c, MlirAttribute& a) {
   }
 }
 
+// Flags, of which the lowest bit says that the integers are signed; the types; then scale, zero
+// point and range, or the dimension, the range, scales and zero points.
+bool MlirBytecodeReader::QuantizedType(BytecodeCursor& c, bool per_axis, MlirType& type) {
+  uint64_t flags = 0, count = 1, dimension = 0;
+  const MlirType *storage = nullptr, *expressed = nullptr;
+  auto element = std::make_shared<QuantizedElement>();
+  if (!c.VarInt(flags) || !Type(c, storage) || !Type(c, expressed)) return false;
+  if (!IsInteger(storage->shape.type) || BitWidth(storage->shape.type) > 32 ||
+      !IsFloat(expressed->shape.type))
+    return c.Fail("a quantized type of ", Text(*storage), " and ", Text(*expressed));
+  auto range = [&] { return c.SignedVarInt(element->least) && c.SignedVarInt(element->greatest); };
+  if (per_axis && (!c.VarInt(dimension) || !range() || !c.Count(count))) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    int64_t bits = 0;
+    double& scale = element->scales.emplace_back();
+    if (!c.SignedVarInt(bits)) return false;
+    __builtin_memcpy(&scale, &bits, sizeof(scale));
+    if (!(scale > 0) || scale > std::numeric_limits<double>::max())
+      return c.Fail("a scale is not above 0");
+  }
+  if (per_axis ? !c.SignedVarInts(element->zero_points)
+               : !c.SignedVarInt(element->zero_points.emplace_back()) || !range())
+    return false;
+  if (element->zero_points.size() != count || dimension >= kMaxRank)
+    return c.Fail("scales and zero points of a quantized type differ in number");
+  if (per_axis) element->dimension = static_cast<int64_t>(dimension);
+  const int width = BitWidth(storage->shape.type);
+  SetScalar(absl::StrCat((flags & 1) != 0 ? "i" : "ui", width), type);
+  QuantizedElement whole;
+  SetStorageRange(whole, type.shape.type);
+  if (element->least < whole.least || element->greatest > whole.greatest)
+    return c.Fail("the range of a quantized type is not one of its integers");
+  type.quantized = std::move(element);
+  return true;
+}
+
 bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
   // Scalars by their code; the others have parts.
   static constexpr const char* kScalars[] = {
@@ -256,9 +296,7 @@ bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
       return TupleType(c, type);
     case 24:
     case 30:
-      type.kind = MlirType::Kind::kOpaque;
-      type.text = "quant.uniform";
-      return true;
+      return QuantizedType(c, code == 30, type);
     case 33:
       return true;  // none
     case 34:

@@ -146,6 +146,7 @@ absl::Status BodyConverter::ConvertOperation(const MlirOperation& op) {
   for (const MlirValue& result : op.results)
     if (!result.type->HasShape())
       return Unimplemented(op.name, ": the type ", Text(*result.type), " has no equal in HLO");
+  if (ComputesOnQuantized(op)) return ConvertOnQuantized(*this, op);
   if (const auto simple = SimpleOpcodeOf(op.name)) {
     ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, Operands(op));
     const int expected = Info(*simple).min_operands;

@@ -186,6 +186,12 @@ absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* ope
                                            const Shape& shape,
                                            absl::Span<const int64_t> dimensions);
 
+// Whether the operation computes with quantized numbers, rather than moving the integers that stand
+// for them.
+bool ComputesOnQuantized(const MlirOperation& op);
+// Such an operation: on numbers of the expressed types, its result quantized again.
+absl::Status ConvertOnQuantized(BodyConverter& body, const MlirOperation& op);
+
 // The element types of array shapes; the value of a constant integer scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction);
 

@@ -47,5 +47,12 @@ ElementType MlirElementType(absl::string_view text) {
   return found == kTypes.end() ? ElementType::kInvalid : found->second;
 }
 
+void SetStorageRange(QuantizedElement& element, ElementType storage) {
+  const bool is_signed = IsSigned(storage);
+  const int bits = BitWidth(storage) - (is_signed ? 1 : 0);
+  element.greatest = (int64_t{1} << bits) - 1;
+  element.least = is_signed ? -element.greatest - 1 : 0;
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -16,12 +16,24 @@
 
 namespace hlokit {
 
-// What is unknown or has no meaning in HLO (quantized elements, memrefs) is kOpaque, with its text.
+// How integers stand for numbers: (stored - zero point) * scale, rounded into the type `expressed`.
+struct QuantizedElement {
+  ElementType expressed = ElementType::kF32;
+  int64_t least = 0, greatest = 0;  // of the stored integers
+  int64_t dimension = -1;           // scales and zero points go along it; -1: there is one of each
+  std::vector<double> scales;
+  std::vector<int64_t> zero_points;
+  bool operator==(const QuantizedElement&) const = default;
+};
+
+// What is unknown or has no meaning in HLO (memrefs) is kOpaque, with its text.
 struct MlirType {
   enum class Kind : uint8_t { kScalar, kTensor, kTuple, kToken, kFunction, kNone, kOpaque };
   Kind kind = Kind::kNone;
   Shape shape;            // kScalar, kTensor, kTuple, kToken; without layouts
   bool is_index = false;  // `index`, held as s64
+  // kScalar, kTensor: what its elements, which the shape has as integers, stand for; null: themselves
+  std::shared_ptr<const QuantizedElement> quantized;
   std::vector<const MlirType*> inputs, results;  // kFunction
   std::string text;                              // kOpaque
   bool HasShape() const {

@@ -114,8 +114,16 @@ bool MlirTextReader::ReadFunction(MlirOperation& op) {
   return s_.Peek() != '{' || ReadRegion(op, std::move(arguments), true);
 }
 
-// `stablehlo.constant {attributes} dense<1.0> : tensor<f32>`.
+// `stablehlo.constant {attributes} dense<1.0> : tensor<f32>`; of quantized elements
+// `stablehlo.constant() {value = dense<1> : tensor<i8>} : () -> tensor<!quant.uniform<..>>`.
 bool MlirTextReader::ReadConstant(MlirOperation& op) {
+  if (s_.Try("(")) {
+    std::vector<const MlirType*> in, out;
+    if (!s_.Expect(")") || (s_.Try("<{") && (!ReadDictionary(op.attributes) || !s_.Expect(">"))))
+      return false;
+    return ReadOptionalDictionary(op.attributes) && s_.Expect(":") && ReadFunctionType(in, out) &&
+           SetResults(op, out);
+  }
   if (!ReadOptionalDictionary(op.attributes)) return false;
   const MlirAttribute* value = nullptr;
   if (!ReadAttribute(value)) return false;
@@ -189,6 +197,7 @@ bool MlirTextReader::AddNamedReducer(MlirOperation& op, absl::string_view name) 
   MlirType scalar;
   scalar.kind = MlirType::Kind::kTensor;
   scalar.shape = Shape::Scalar(op.results[0].type->shape.type);
+  scalar.quantized = op.results[0].type->quantized;
   const MlirType* type = module_.Add(std::move(scalar));
   op.regions.emplace_back();
   if (!AddBlock(op.regions[0], {{"", type, nullptr}, {"", type, nullptr}})) return false;

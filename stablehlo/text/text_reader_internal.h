@@ -39,6 +39,8 @@ class MlirTextReader {
   bool ReadType(const MlirType*& type);
   bool ReadTypeList(std::vector<const MlirType*>& types);  // after `(`, through `)`
   bool ReadTensor(const MlirType*& type);
+  bool ReadQuantized(const MlirType*& type);
+  bool ReadStorage(MlirType& type, QuantizedElement& element);
   bool ReadDimensions(Shape& shape, bool& ranked);
   bool ReadEncoding(Shape& shape);
   bool ReadScalar(absl::string_view word, MlirType& type);

@@ -1,7 +1,10 @@
 // Types in MLIR text: `tensor<2x?xf32, #stablehlo.bounds<?, 4>>`, `tuple<...>`, `!stablehlo.token`.
+#include <cmath>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "stablehlo/ir/element_types.h"
 #include "stablehlo/text/text_reader_internal.h"
 
@@ -72,20 +75,72 @@ bool MlirTextReader::ReadOpaqueType(uint32_t start, const MlirType*& type) {
   return true;
 }
 
+// `<-127:127>` after the storage type; else the type's own range.
+bool MlirTextReader::ReadStorage(MlirType& type, QuantizedElement& element) {
+  s_.Skip();
+  const SourcePlace place = {s_.offset(), 1};
+  const absl::string_view word = s_.Word();
+  const bool is_unsigned = !word.empty() && word[0] == 'u';
+  const ElementType storage =
+      MlirElementType(is_unsigned ? absl::StrCat("ui", word.substr(1)) : absl::StrCat(word));
+  if (!IsInteger(storage) || IsPred(storage) || BitWidth(storage) > 32)
+    return s_.FailAt(place, "expected the integers of a quantized type, found '", word, "'");
+  type.shape = Shape::Scalar(storage);
+  SetStorageRange(element, storage);
+  const int64_t least = element.least, greatest = element.greatest;
+  if (!s_.Try("<")) return true;
+  if (!s_.Int(element.least) || !s_.Expect(":") || !s_.Int(element.greatest) || !s_.Expect(">"))
+    return false;
+  return (least <= element.least && element.least < element.greatest &&
+          element.greatest <= greatest) ||
+         s_.FailAt(place, "this range is not one of ", word);
+}
+
+// `!quant.uniform<i8<-127:127>:f32, 2.0:15>`, and `f32:1, {2.0:15, 0.5}` for scales along
+// dimension 1; after the name.
+bool MlirTextReader::ReadQuantized(const MlirType*& type) {
+  MlirType made;
+  made.kind = MlirType::Kind::kScalar;
+  auto element = std::make_shared<QuantizedElement>();
+  if (!s_.Expect("<") || !ReadStorage(made, *element) || !s_.Expect(":")) return false;
+  element->expressed = MlirElementType(s_.Word());
+  if (!IsFloat(element->expressed)) return s_.Fail("expected the floats of a quantized type");
+  const bool along = s_.Try(":");
+  if (along && s_.Peek() == '{') return s_.Fail("types quantized in blocks are not supported");
+  if (along && !s_.Int(element->dimension)) return false;
+  if (!s_.Expect(",") || (along && !s_.Expect("{"))) return false;
+  do {
+    double& scale = element->scales.emplace_back();
+    int64_t& zero = element->zero_points.emplace_back();
+    if (!absl::SimpleAtod(s_.Number(), &scale) || !std::isfinite(scale) || scale <= 0)
+      return s_.Fail("expected a scale above 0");
+    if (s_.Try(":") && !s_.Int(zero)) return false;
+    if (zero < element->least || zero > element->greatest)
+      return s_.Fail("the zero point ", zero, " is none of the stored integers");
+  } while (along && s_.Try(","));
+  if ((along && (!s_.Expect("}") || element->dimension < 0)) || !s_.Expect(">"))
+    return s_.Fail("expected the end of a quantized type");
+  made.quantized = std::move(element);
+  type = module_.Add(std::move(made));
+  return true;
+}
+
 bool MlirTextReader::ReadTensor(const MlirType*& type) {
   MlirType made;
   made.kind = MlirType::Kind::kTensor;
   const uint32_t start = s_.offset() - 7;  // of `tensor<`
   bool ranked = true;
   if (!ReadDimensions(made.shape, ranked)) return false;
-  if (!ranked || s_.PeekHere() == '!') return ReadOpaqueType(start, type);
+  if (!ranked) return ReadOpaqueType(start, type);
   const MlirType* element = nullptr;
   const SourcePlace place = {s_.offset(), 1};
   if (!ReadType(element)) return false;
+  if (element->kind == MlirType::Kind::kOpaque) return ReadOpaqueType(start, type);
   if (element->kind != MlirType::Kind::kScalar)
     return s_.FailAt(place, "tensors have no elements of this type");
   made.shape.type = element->shape.type;
   made.is_index = element->is_index;
+  made.quantized = element->quantized;
   if (s_.Try(",") && !ReadEncoding(made.shape)) return false;
   if (!s_.Expect(">")) return false;
   type = module_.Add(std::move(made));
@@ -147,6 +202,7 @@ bool MlirTextReader::ReadDialectType(const MlirType*& type) {
     type = module_.Add(std::move(token));
     return true;
   }
+  if (name == "quant.uniform") return ReadQuantized(type);
   if (name.find('.') == name.npos)
     return s_.FailAt({start, 1}, "the type alias !", name, " is not defined");
   return ReadOpaqueType(start, type);

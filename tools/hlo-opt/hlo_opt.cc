@@ -11,6 +11,7 @@
 #include "passes/rewrite/extract.h"
 #include "printer/printer.h"
 #include "printer/whole_text.h"
+#include "stablehlo/write/writer.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -77,6 +78,9 @@ PrintOptions TextOptions(const OptOptions& o) {
 // The options of the output, checked before any work.
 absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
   OutputFormat format{TextOptions(o), {}};
+  if (o.format == "stablehlo" && !IsHloStage(o.stage))
+    return InvalidArgument("--format=stablehlo is for modules, which --stage=", o.stage,
+                           " does not give");
   if (o.format == "pb" || o.format == "pbtxt" || o.format == "json") {
     ASSIGN_OR_RETURN(format.proto, ProtoEncodingOf(o));
   }
@@ -206,6 +210,10 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->unknown_fields.get());
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);
+  } else if (o.format == "stablehlo") {
+    auto made = WriteStablehlo(*loaded->module);
+    if (!made.ok()) return ReportError(kTool, made.status(), source.get());
+    out += *made;
   } else if (IsHloStage(o.stage)) {
     std::string text = TextOf(*loaded->module, o, format.text);
     out = out.empty() ? std::move(text) : absl::StrCat(out, text);

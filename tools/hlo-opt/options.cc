@@ -132,10 +132,11 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--stage", o.stage, "how far to go; --list-stages names the stages")
       ->type_name("NAME");
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
-  app.add_option("--format", o.format,
-                 "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto")
-      ->check(CLI::IsMember(
-          {"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json"}));
+  app.add_option(
+         "--format", o.format,
+         "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto; stablehlo")
+      ->check(CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt",
+                             "json", "stablehlo"}));
   app.add_flag_callback(
       "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
   app.add_option("--input-format", o.input_format,

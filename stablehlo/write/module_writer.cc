@@ -1,0 +1,126 @@
+// Modules: the entry and the functions that it calls.
+#include "absl/strings/str_cat.h"
+#include "stablehlo/write/body_writer_internal.h"
+#include "stablehlo/write/text_internal.h"
+#include "stablehlo/write/writer.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+struct Signature {
+  std::vector<Shape> in, out;
+  std::string arguments;  // names and types
+};
+
+// Opens a function; its attributes besides name and type are `more`.
+void OpenFunction(WriterState& state, absl::string_view symbol, const Signature& signature,
+                  absl::string_view more) {
+  absl::string_view name = symbol.substr(1);
+  const std::string quoted = name.front() == '"' ? absl::StrCat(name) : QuotedMlir(name);
+  const std::string out = StablehloTypes(signature.out);
+  absl::StrAppend(&state.out(), "  \"func.func\"() <{", more, "function_type = (",
+                  StablehloTypes(signature.in), ") -> ",
+                  signature.out.size() == 1 ? out : absl::StrCat("(", out, ")"),
+                  ", sym_name = ", quoted, "}> ({\n");
+  if (!signature.arguments.empty())
+    absl::StrAppend(&state.out(), "  ^bb0(", signature.arguments, "):\n");
+}
+
+void AddArgument(Signature& signature, const WrittenValue& value) {
+  signature.in.push_back(value.shape);
+  absl::StrAppend(&signature.arguments, signature.arguments.empty() ? "" : ", ", value.name, ": ",
+                  StablehloType(value.shape));
+}
+
+// A called computation, with tuples taken apart.
+absl::Status WriteFunction(WriterState& state, const Computation& computation) {
+  Signature signature;
+  std::vector<WrittenValues> arguments;
+  for (const Instruction* parameter : computation.parameters()) {
+    WrittenValues& values = arguments.emplace_back();
+    for (const Shape& leaf : LeavesOf(parameter->shape())) {
+      values.push_back({state.NewName(), leaf});
+      AddArgument(signature, values.back());
+    }
+  }
+  signature.out = LeavesOf(computation.root()->shape());
+  OpenFunction(state, state.FunctionOf(&computation), signature, "sym_visibility = \"private\", ");
+  BodyWriter body(state, 0);
+  ASSIGN_OR_RETURN(const WrittenValues root, body.Write(computation, arguments));
+  body.Emit("func.return", root, "", "", {});
+  state.out() += "  }) : () -> ()\n";
+  return absl::OkStatus();
+}
+
+// What the header and the parameters say of each argument.
+std::string ArgumentAttributes(const Module& module) {
+  std::string all;
+  bool any = false;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    AttributeText text;
+    if (const std::string extra = ExtraAttributes(*parameter); !extra.empty()) text.Add(extra, "");
+    for (const InputOutputAlias& alias : module.header().aliases)
+      if (alias.parameter == parameter->parameter_number() && alias.parameter_index.empty() &&
+          alias.output.size() <= 1)
+        text.Add("tf.aliasing_output",
+                 absl::StrCat(alias.output.empty() ? 0 : alias.output[0], " : i32"));
+    for (const BufferDonor& donor : module.header().donors)
+      if (donor.parameter == parameter->parameter_number() && donor.index.empty())
+        text.Add("jax.buffer_donor", "true");
+    any |= !text.text().empty();
+    absl::StrAppend(&all, all.empty() ? "" : ", ", "{", text.text(), "}");
+  }
+  return any ? absl::StrCat("arg_attrs = [", all, "], ") : "";
+}
+
+// Arguments and results stay as they are; several results are a tuple, so a tuple of two or more
+// becomes them.
+absl::Status WriteEntry(WriterState& state, const Module& module) {
+  const Computation& entry = *module.entry();
+  Signature signature;
+  WrittenValues arguments;
+  for (const Instruction* parameter : entry.parameters()) {
+    arguments.push_back({state.NewName(), parameter->shape()});
+    AddArgument(signature, arguments.back());
+  }
+  const Shape& result = entry.root()->shape();
+  const bool spread = result.IsTuple() && result.elements.size() != 1;
+  signature.out = spread ? result.elements : std::vector<Shape>{result};
+  OpenFunction(state, "@main", signature, ArgumentAttributes(module));
+  BodyWriter body(state, 0);
+  std::vector<WrittenValues> values;
+  for (const WrittenValue& argument : arguments) values.push_back(body.TakenApart(argument));
+  ASSIGN_OR_RETURN(const WrittenValues root, body.Write(entry, values));
+  WrittenValues results;
+  size_t next = 0;
+  for (const Shape& shape : signature.out) results.push_back(body.PutTogether(shape, root, next));
+  body.Emit("func.return", results, "", "", {});
+  state.out() += "  }) : () -> ()\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteStablehlo(const Module& module) {
+  if (module.entry() == nullptr) return InvalidArgument("the module has no entry");
+  WriterState state;
+  absl::StrAppend(&state.out(), "\"builtin.module\"() <{sym_name = ", QuotedMlir(module.name()),
+                  "}> ({\n");
+  RETURN_IF_ERROR(WriteEntry(state, module));
+  while (const Computation* computation = state.TakeUnwritten())
+    RETURN_IF_ERROR(WriteFunction(state, *computation));
+  AttributeText header;
+  if (!module.header().frontend_attributes.empty()) {
+    AttributeText inner;
+    for (const auto& [key, value] : module.header().frontend_attributes)
+      inner.Add(QuotedMlir(key), QuotedMlir(value));
+    header.Add("mhlo.frontend_attributes", absl::StrCat("{", inner.text(), "}"));
+  }
+  header.Add("mhlo.num_partitions", absl::StrCat(module.header().num_partitions, " : i32"));
+  header.Add("mhlo.num_replicas", absl::StrCat(module.header().replica_count, " : i32"));
+  return absl::StrCat(state.out(), "}) {", header.text(), "} : () -> ()\n");
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

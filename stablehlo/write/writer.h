@@ -1,0 +1,17 @@
+// Modules as StableHLO text, which XLA, JAX and StableHLO's own tools read.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+
+namespace hlokit {
+
+// The module in MLIR's generic form: the entry as `main`, called computations as private functions,
+// others as regions. Tuples are taken apart; those of the entry's parameters and results stay.
+// Errors: Unimplemented, with the instruction's place, where an operation has no equal.
+absl::StatusOr<std::string> WriteStablehlo(const Module& module);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

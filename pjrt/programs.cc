@@ -37,8 +37,14 @@ absl::StatusOr<std::unique_ptr<Module>> ReadProgram(const PJRT_Program& program)
       std::fclose(file);
     }
   }
-  if (format == "mlir")
-    return ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code)));
+  if (format == "mlir") {
+    ASSIGN_OR_RETURN(auto module,
+                     ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code))));
+    // Transposed results keep their elements in place in the module; buffers are row-major.
+    auto& layout = module->header().entry_layout;
+    if (layout) layout->result = layout->result.WithDefaultLayout();
+    return module;
+  }
   if (format == "hlo") return ReadModuleProto(code);
   return Unimplemented("programs of format \"", format, "\"; \"mlir\" and \"hlo\" are read");
 }

@@ -68,7 +68,10 @@ Shape BodyConverter::ShapeOf(const MlirOperation& op) {
 }
 
 void BodyConverter::SetResults(const MlirOperation& op, Instruction* instruction) {
-  extras_.Update(SetExtraAttributes(op.attributes, *instruction));
+  const bool bare = op.Find("mhlo.sharding") == nullptr && op.Find("sdy.sharding") == nullptr &&
+                    op.Find("mhlo.frontend_attributes") == nullptr;
+  if (op.results.size() == 1 && bare) instruction = Simplified(*this, instruction);
+  if (!instruction->IsParameter()) extras_.Update(SetExtraAttributes(op.attributes, *instruction));
   if (op.results.size() == 1) return Set(op.results[0], instruction);
   if (instruction->shape().elements.size() != op.results.size() && !op.results.empty()) {
     extras_.Update(InvalidArgument(op.name, ": ", op.results.size(), " results, expected ",
@@ -108,8 +111,12 @@ Instruction* BodyConverter::Splat(const Literal& scalar, const Shape& shape) {
     splat = Add(Opcode::kConstant, shape, {},
                 ConstantAttrs{std::make_shared<const Literal>(std::move(literal))});
   } else {
-    splat = Add(Opcode::kBroadcast, shape, {Splat(scalar, Shape::Scalar(shape.type))},
-                BroadcastAttrs());
+    // Each shape has a scalar of its own.
+    Literal literal = Literal::Unset(Shape::Scalar(shape.type).WithDefaultLayout());
+    std::memcpy(literal.data(), scalar.data(), bytes.size());
+    Instruction* element = Add(Opcode::kConstant, literal.shape(), {},
+                               ConstantAttrs{std::make_shared<const Literal>(literal)});
+    splat = Add(Opcode::kBroadcast, shape, {element}, BroadcastAttrs());
   }
   return splats_[{Text(shape, true), std::string(bytes.data(), bytes.size())}] = splat;
 }

@@ -29,13 +29,44 @@ void CollectCallees(const MlirOperation& op, std::vector<std::string>& names) {
 }
 
 // What nothing uses: MLIR's operations without effect go that way too.
+// The elements of a tuple stay as long as one of them is used; so do those of a parameter.
+bool IsUnused(const Instruction& i) {
+  if (i.HasSideEffect() || i.IsParameter() || i.opcode() == Opcode::kCustomCall ||
+      i.opcode() == Opcode::kGetTupleElement)
+    return false;
+  for (const Instruction* user : i.users())
+    if (user->opcode() != Opcode::kGetTupleElement || !user->users().empty()) return false;
+  return true;
+}
+
 void DropUnused(Module& module) {
   for (Computation* computation : module.Computations()) {
     std::vector<Instruction*> all = computation->Instructions();
     for (auto i = all.rbegin(); i != all.rend(); ++i)
-      if ((*i)->users().empty() && !(*i)->IsParameter() && *i != computation->root() &&
-          !(*i)->HasSideEffect() && (*i)->opcode() != Opcode::kCustomCall)
+      if (*i != computation->root() && IsUnused(**i)) {
+        const std::vector<Instruction*> elements((*i)->users().begin(), (*i)->users().end());
+        if (std::find(elements.begin(), elements.end(), computation->root()) != elements.end())
+          continue;
+        for (Instruction* element : elements) computation->Remove(element);
         computation->Remove(*i);
+      }
+  }
+}
+
+// The computations that nothing calls any more.
+void DropUncalled(Module& module) {
+  bool dropped = true;
+  while (dropped) {
+    absl::flat_hash_set<const Computation*> called = {module.entry()};
+    for (Computation* computation : module.Computations())
+      for (const Instruction* i : computation->Instructions())
+        called.insert(i->called().begin(), i->called().end());
+    dropped = false;
+    for (Computation* computation : module.Computations())
+      if (!called.contains(computation)) {
+        module.Remove(computation);
+        dropped = true;
+      }
   }
 }
 
@@ -180,6 +211,7 @@ absl::Status ModuleConverter::Convert() {
     if (!converted.ok()) return WithPlace(std::move(converted), function->place);
   }
   DropUnused(module_);
+  DropUncalled(module_);
   return ConvertHeader(*entry);
 }
 

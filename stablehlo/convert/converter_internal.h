@@ -191,6 +191,8 @@ absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* ope
 bool ComputesOnQuantized(const MlirOperation& op);
 // Such an operation: on numbers of the expressed types, its result quantized again.
 absl::Status ConvertOnQuantized(BodyConverter& body, const MlirOperation& op);
+// The instruction, or a simpler one that gives the same and that XLA's conversion has in its place.
+Instruction* Simplified(BodyConverter& body, Instruction* made);
 
 // The element types of array shapes; the value of a constant integer scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction);

@@ -21,8 +21,10 @@ absl::StatusOr<std::vector<Instruction*>> OperandsOf(BodyConverter& body, const 
   return body.Operands(op);
 }
 
-const Literal* ScalarConstant(const Instruction& i) {
-  return i.IsConstant() && i.shape().IsScalar() ? i.literal() : nullptr;
+// The scalar of which all elements of a constant are copies; null where they differ.
+const Literal* SplatConstant(const Instruction& i) {
+  const Instruction& source = i.opcode() == Opcode::kBroadcast ? *i.operand(0) : i;
+  return source.IsConstant() && source.shape().ElementCount() == 1 ? source.literal() : nullptr;
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ absl::Status ConvertBroadcastInDim(BodyConverter& body, const MlirOperation& op)
   const Shape& from = operands[0]->shape();
   const bool sorted = std::is_sorted(dimensions.begin(), dimensions.end());
   Instruction* made = nullptr;
-  if (const Literal* scalar = ScalarConstant(*operands[0]);
+  if (const Literal* scalar = SplatConstant(*operands[0]);
       scalar && shape.IsArray() && !shape.HasDynamicDims()) {
     made = body.Splat(*scalar, shape);
   } else if (SameIgnoringLayout(from, shape) && IsIota(dimensions)) {

@@ -79,7 +79,12 @@ void BodyConverter::SetResults(const MlirOperation& op, Instruction* instruction
     for (const MlirValue& result : op.results) Set(result, instruction);
     return;
   }
-  for (size_t i = 0; i < op.results.size(); ++i) Set(op.results[i], Element(instruction, i));
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Instruction* element = Element(instruction, static_cast<int64_t>(i));
+    for (const auto& [key, value] : instruction->extras().frontend_attributes)
+      AddFrontendAttribute(*element, key, value);
+    Set(op.results[i], element);
+  }
 }
 
 Instruction* BodyConverter::Add(Opcode opcode, Shape shape,

@@ -28,8 +28,29 @@ absl::Status ConvertTopK(BodyConverter& body, const MlirOperation& op) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// (re + im i)^2 as (re - im)(re + im) + 2 re im i, which is exact where re = im.
+absl::Status ConvertComplexSquare(BodyConverter& body, const MlirOperation& op, Formula x) {
+  Shape part = x.shape();
+  part.type = RealComponent(part.type);
+  const Formula re(body, body.Add(Opcode::kReal, part, {x.value()}));
+  const Formula finite(
+      body, body.Add(Opcode::kIsFinite, part.WithType(ElementType::kPred), {re.value()}));
+  const Formula re_size = Abs(re);
+  const Formula im(body, body.Add(Opcode::kImag, part, {x.value()}));
+  const Formula equal = finite.Apply(Opcode::kAnd, re_size == Abs(im));
+  const Formula difference = equal.Select(re.Number(0), (re - im) * (re + im));
+  const Formula twice = re * im * 2.0;
+  body.SetResults(op, body.Add(Opcode::kComplex, x.shape(), {difference.value(), twice.value()}));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ConvertSquare(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  if (IsComplex(x.shape().type)) return ConvertComplexSquare(body, op, x);
   body.SetResults(op, (x * x).value());
   return absl::OkStatus();
 }

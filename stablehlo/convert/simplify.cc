@@ -3,7 +3,8 @@
 //
 //   add(constant, x)                     -> add(x, constant), and so each commutative operation
 //   multiply(x, 1), x + 0, x - 0, x & -1 -> x
-//   slice of the whole                   -> x
+//   slice of the whole, pad by nothing   -> x
+//   select by a predicate of one value   -> an operand
 //   broadcast or slice of a splat        -> a splat
 //   transpose(transpose(x))              -> one transpose; of dimensions of size 1 alone a reshape
 //   iota over one of several dimensions  -> broadcast(iota of one dimension)
@@ -74,9 +75,9 @@ Instruction* SimplifySubtract(Instruction* made) {
 // Arrays of more elements are left to be computed.
 constexpr int64_t kMaxFolded = 65536;
 constexpr Opcode kFolded[] = {
-    Opcode::kAdd,     Opcode::kAnd,      Opcode::kCompare,  Opcode::kConvert, Opcode::kDivide,
-    Opcode::kMaximum, Opcode::kMinimum,  Opcode::kMultiply, Opcode::kNot,     Opcode::kOr,
-    Opcode::kSelect,  Opcode::kSubtract, Opcode::kXor};
+    Opcode::kAdd,     Opcode::kAnd,     Opcode::kCompare,  Opcode::kConvert, Opcode::kDivide,
+    Opcode::kMaximum, Opcode::kMinimum, Opcode::kMultiply, Opcode::kNegate,  Opcode::kNot,
+    Opcode::kOr,      Opcode::kSelect,  Opcode::kSubtract, Opcode::kXor};
 
 // The elements of a constant, those of a splat spelled out.
 Literal ElementsOf(const Instruction& constant) {
@@ -193,6 +194,31 @@ Instruction* SimplifySlice(BodyConverter& body, Instruction* made) {
   return splat == nullptr ? made : body.Splat(*splat, made->shape());
 }
 
+// A predicate of which all elements are equal chooses an operand.
+Instruction* SimplifySelect(Instruction* made) {
+  const Literal* splat = SplatOf(*made->operand(0));
+  if (splat == nullptr) return made;
+  Instruction* chosen = made->operand(splat->GetInt(0) != 0 ? 1 : 2);
+  return SameIgnoringLayout(chosen->shape(), made->shape()) ? chosen : made;
+}
+
+Instruction* SimplifyPad(Instruction* made) {
+  const PaddingConfig& padding = made->attr<PadAttrs>().padding;
+  const bool none = std::all_of(padding.begin(), padding.end(),
+                                [](const PaddingDim& d) { return d == PaddingDim(); });
+  return none ? made->operand(0) : made;
+}
+
+// Of no elements the first value is left.
+Instruction* SimplifyReduce(BodyConverter& body, Instruction* made) {
+  const Shape& from = made->operand(0)->shape();
+  if (made->operand_count() != 2 || from.HasDynamicDims() || from.ElementCount() != 0 ||
+      made->operand(1)->shape().type != made->shape().type)
+    return made;
+  if (const Literal* splat = SplatOf(*made->operand(1))) return body.Splat(*splat, made->shape());
+  return body.Add(Opcode::kBroadcast, made->shape(), {made->operand(1)}, BroadcastAttrs());
+}
+
 // Whether the rules of its operation hold of an instruction, so that the shape is the one that they
 // give: a damaged program is told so when the module is verified, and left alone here.
 bool FollowsRules(const Instruction& made) {
@@ -204,8 +230,8 @@ bool FollowsRules(const Instruction& made) {
 
 // Whether there is a rule here for the opcode, or for constants of it.
 bool HasRule(Opcode opcode) {
-  static constexpr Opcode kOthers[] = {Opcode::kIota, Opcode::kReshape, Opcode::kSlice,
-                                       Opcode::kTranspose};
+  static constexpr Opcode kOthers[] = {Opcode::kIota,    Opcode::kPad,   Opcode::kReduce,
+                                       Opcode::kReshape, Opcode::kSlice, Opcode::kTranspose};
   return std::find(std::begin(kOthers), std::end(kOthers), opcode) != std::end(kOthers) ||
          std::find(std::begin(kFolded), std::end(kFolded), opcode) != std::end(kFolded) ||
          HasTrait(opcode, kElementwise) || opcode == Opcode::kReverse;
@@ -244,6 +270,12 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
       return SameIgnoringLayout(shape, made->operand(0)->shape()) ? made->operand(0) : made;
     case Opcode::kIota:
       return SimplifyIota(body, made);
+    case Opcode::kPad:
+      return is_static ? SimplifyPad(made) : made;
+    case Opcode::kReduce:
+      return SimplifyReduce(body, made);
+    case Opcode::kSelect:
+      return SimplifySelect(made);
     case Opcode::kReshape:
       return SimplifyReshape(body, made);
     case Opcode::kSlice:

@@ -38,6 +38,8 @@ absl::StatusOr<std::vector<SdyMesh>> MeshesOf(const Module& module) {
 }
 
 // Devices in the order of the tiles.
+}  // namespace
+
 std::vector<int64_t> DevicesOf(const Sharding& sharding) {
   if (!sharding.iota) return sharding.devices;
   DimVector perm = sharding.transpose_perm;
@@ -60,6 +62,8 @@ std::vector<int64_t> DevicesOf(const Sharding& sharding) {
   }
   return devices;
 }
+
+namespace {
 
 // Tile `tile` of the array: where it starts, and how much of it lies inside.
 void Locate(const Tiling& tiling, int64_t tile, const DimVector& whole, const DimVector& part,

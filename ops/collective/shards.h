@@ -12,6 +12,9 @@
 
 namespace hlokit {
 
+// The devices of a tiled sharding, row-major over its dimensions.
+std::vector<int64_t> DevicesOf(const Sharding& sharding);
+
 // Replicated, maximal, manual and unknown shardings give every device the whole. Errors:
 // InvalidArgument where rank or devices do not fit.
 absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices);

@@ -20,9 +20,6 @@ int64_t TileCount(const Tiling& tiling) {
   return count;
 }
 
-namespace {
-
-// In order, or as the columns of a matrix of device numbers; else as a list.
 void SetDevices(std::vector<int64_t> order, Sharding& sharding) {
   const int64_t devices = order.size();
   for (int64_t rows = 1; rows < devices; ++rows) {
@@ -39,8 +36,6 @@ void SetDevices(std::vector<int64_t> order, Sharding& sharding) {
   }
   sharding.devices = std::move(order);
 }
-
-}  // namespace
 
 Sharding ShardingOf(const Tiling& tiling, absl::Span<const int64_t> manual) {
   Sharding sharding;

@@ -22,6 +22,9 @@ Tiling WholeOn(const Shape& shape, int64_t devices);
 
 // The number of tiles.
 int64_t TileCount(const Tiling& tiling);
+// Names the devices of a tiled sharding: in order, or as the columns of a matrix of device numbers;
+// else as a list.
+void SetDevices(std::vector<int64_t> order, Sharding& sharding);
 // HLO's text for it: devices=[..]<=[..] where the order allows. `manual`: the groups of devices
 // (ManualGroupsOf) within which the cut is; empty: there is one.
 Sharding ShardingOf(const Tiling& tiling, absl::Span<const int64_t> manual = {});

@@ -78,9 +78,8 @@ absl::Status ConvertScan(BodyConverter& body, const MlirOperation& op) {
     return InvalidArgument(op.name, ": operandSegmentSizes do not fit the operands");
   scan.num_carries = segments[1];
   ASSIGN_OR_RETURN(scan.is_reverse, attributes.Bool("is_reverse", false));
-  if (attributes.Has("is_associative")) {
-    ASSIGN_OR_RETURN(scan.is_associative, attributes.Bool("is_associative", false));
-  }
+  // HLO text says no where it says nothing.
+  ASSIGN_OR_RETURN(scan.is_associative, attributes.Bool("is_associative", false));
   RETURN_IF_ERROR(CheckRegions(op, 1));
   RETURN_IF_ERROR(BlockOf(op, 0, op.operands.size()).status());
   return ConvertCalling(body, op, Opcode::kScan, std::move(scan));

@@ -9,4 +9,4 @@ func.func @main(%input: tensor<4xi32>) -> (tensor<4xi32>, tensor<i32>) {
   } : (tensor<4xi32>, tensor<i32>) -> (tensor<4xi32>, tensor<i32>)
   func.return %0#0, %0#1: tensor<4xi32>, tensor<i32>
 }
-// CHECK: scan(%Arg_0, %constant), dimensions={0}, num_carries=1, is_reverse=true
+// CHECK: scan(%Arg_0, %constant), dimensions={0}, num_carries=1, is_reverse=true, is_associative=false

@@ -62,6 +62,8 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape)
 absl::StatusOr<Sharding> ParseSharding(absl::string_view text);
 // `{{0,1},{2,3}}`, `[2,4]<=[4,2]T(1,0)`, `mesh[..] {..}`.
 absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text);
+// `dot_bf16_bf16_f32_x3`: a word that is none of XLA's is an error.
+absl::StatusOr<RawText> ParseDotAlgorithm(absl::string_view text);
 // `{{0,1},{1,0}}`, as source_target_pairs has it.
 absl::StatusOr<IntPairs> ParseSourceTargetPairs(absl::string_view text);
 

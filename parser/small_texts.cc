@@ -88,6 +88,10 @@ absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text) {
   return ReadAttributeValue<ReplicaGroups>(text);
 }
 
+absl::StatusOr<RawText> ParseDotAlgorithm(absl::string_view text) {
+  return ReadAttributeValue<RawText>(text);
+}
+
 absl::StatusOr<IntPairs> ParseSourceTargetPairs(absl::string_view text) {
   return ReadAttributeValue<IntPairs>(text);
 }

@@ -317,7 +317,8 @@ absl::StatusOr<std::vector<std::vector<size_t>>> ParallelRun::GroupsAround(size_
   for (const std::vector<int64_t>& list : lists) {
     std::vector<size_t>& group = groups.emplace_back();
     for (const int64_t id : list) {
-      if (id < 0 || id >= ids) return InvalidArgument(op.name, ": there is no participant ", id);
+      if (id < 0 || id >= ids || std::count(list.begin(), list.end(), id) > 1)
+        return InvalidArgument(op.name, ": participant ", id, " is none, or named twice");
       if (meeting == Meeting::kPartitions) {
         group.push_back(p.replica * partitions_ + id);
       } else if (meeting == Meeting::kReplicas) {

@@ -2,6 +2,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "parser/parser.h"
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
@@ -58,7 +59,10 @@ absl::Status ConvertDotGeneral(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(dot.lhs_contracting_dims, numbers.OptionalInts("lhs_contracting_dimensions"));
   ASSIGN_OR_RETURN(dot.rhs_contracting_dims, numbers.OptionalInts("rhs_contracting_dimensions"));
   ASSIGN_OR_RETURN(dot.operand_precision, attributes.Precisions());
-  ASSIGN_OR_RETURN(dot.algorithm.text, AlgorithmOf(op));
+  ASSIGN_OR_RETURN(const std::string algorithm, AlgorithmOf(op));
+  if (!algorithm.empty()) {
+    ASSIGN_OR_RETURN(dot.algorithm, ParseDotAlgorithm(algorithm));
+  }
   body.SetResults(op, body.Add(Opcode::kDot, body.ShapeOf(op), operands, std::move(dot)));
   return absl::OkStatus();
 }

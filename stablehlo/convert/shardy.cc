@@ -49,8 +49,13 @@ Shape TupleIfSeveral(std::vector<Shape> shapes) {
   return shapes.size() == 1 ? std::move(shapes[0]) : Shape::Tuple(std::move(shapes));
 }
 
-std::vector<Instruction*> Parts(BodyConverter& body, Instruction* value, size_t count) {
-  if (count == 1) return {value};
+// The values of a region or marker that gives `count`; an error where it gives another number.
+absl::StatusOr<std::vector<Instruction*>> Parts(BodyConverter& body, Instruction* value,
+                                                size_t count) {
+  if (count == 1) return std::vector<Instruction*>{value};
+  if (!value->shape().IsTuple() || value->shape().elements.size() != count)
+    return InvalidArgument("a region returns ", Text(value->shape()), ", expected ", count,
+                           " values");
   std::vector<Instruction*> parts;
   for (size_t i = 0; i < count; ++i) parts.push_back(body.Element(value, static_cast<int64_t>(i)));
   return parts;
@@ -158,7 +163,7 @@ absl::Status ConvertManualComputation(BodyConverter& body, const MlirOperation& 
         AddMarker(body, "xla.sdy.GlobalToLocalShape", TupleIfSeveral(std::move(local)), operands);
     AddFrontendAttribute(*enter, "xla.sdy.in_shardings", in);
     AddFrontendAttribute(*enter, "xla.sdy.manual_axes", manual);
-    operands = Parts(body, enter, operands.size());
+    ASSIGN_OR_RETURN(operands, Parts(body, enter, operands.size()));
   }
   ASSIGN_OR_RETURN(Computation * region, body.Region(op.regions[0]));
   region->set_name("xla.sdy.manual_computation_body");
@@ -166,12 +171,12 @@ absl::Status ConvertManualComputation(BodyConverter& body, const MlirOperation& 
   call->set_called({region});
   AddFrontendAttribute(*call, "inlineable", "false");
   if (results.empty()) return absl::OkStatus();
-  const std::vector<Instruction*> locals = Parts(body, call, results.size());
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, Parts(body, call, results.size()));
   Instruction* leave =
       AddMarker(body, "xla.sdy.LocalToGlobalShape", TupleIfSeveral(std::move(results)), locals);
   AddFrontendAttribute(*leave, "xla.sdy.manual_axes", manual);
   AddFrontendAttribute(*leave, "xla.sdy.out_shardings", out);
-  const std::vector<Instruction*> parts = Parts(body, leave, op.results.size());
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> parts, Parts(body, leave, op.results.size()));
   for (size_t i = 0; i < parts.size(); ++i) body.Set(op.results[i], parts[i]);
   return absl::OkStatus();
 }
@@ -183,7 +188,7 @@ absl::Status ConvertNamedComputation(BodyConverter& body, const MlirOperation& o
   ASSIGN_OR_RETURN(Computation * region, body.Region(op.regions[0]));
   Instruction* call = body.Add(Opcode::kCall, region->root()->shape(), operands, CallAttrs());
   call->set_called({region});
-  const std::vector<Instruction*> parts = Parts(body, call, op.results.size());
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> parts, Parts(body, call, op.results.size()));
   for (size_t i = 0; i < op.results.size(); ++i) body.Set(op.results[i], parts[i]);
   return absl::OkStatus();
 }

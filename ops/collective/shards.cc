@@ -12,6 +12,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
 #include "ir/module.h"
 #include "ops/collective/sdy_internal.h"
 #include "ops/evaluate/movement.h"
@@ -103,8 +107,31 @@ const Instruction* MakerOf(const Instruction* value, int64_t leaf) {
 
 }  // namespace
 
+namespace {
+
+// mesh['x'=2,'y'=2], [{'x'}, {}], replicated={'y'}: the same in Shardy's words.
+absl::StatusOr<Tiling> NamedTiling(const Sharding& sharding, const Shape& shape, int64_t devices) {
+  if (absl::EndsWith(sharding.text, "], replicated")) return WholeOn(shape, devices);
+  const std::string text = absl::StrReplaceAll(sharding.text, {{"'", "\""}});
+  const size_t axes = text.find("mesh["), end = text.find(']'), dims = text.find(", [");
+  if (axes != 0 || end == std::string::npos || dims != end + 1 ||
+      text.find("manual") != std::string::npos || text.find("unreduced") != std::string::npos)
+    return Unimplemented("cutting an array by sharding ", sharding.text);
+  ASSIGN_OR_RETURN(
+      const std::vector<SdyMesh> meshes,
+      ReadSdyMeshes(absl::StrCat("{mesh = #sdy.mesh<", text.substr(4, end - 3), ">}")));
+  ASSIGN_OR_RETURN(
+      const std::vector<SdySharding> read,
+      ReadSdyShardings(absl::StrCat("#sdy.sharding<@mesh, ", text.substr(dims + 2), ">"), meshes));
+  if (read.size() != 1) return InvalidArgument("a sharding is not read: ", sharding.text);
+  return TilingOf(read[0], shape, devices, nullptr);
+}
+
+}  // namespace
+
 absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, int64_t devices) {
-  if (sharding.kind == Sharding::Kind::kText || sharding.kind == Sharding::Kind::kTuple)
+  if (sharding.kind == Sharding::Kind::kText) return NamedTiling(sharding, shape, devices);
+  if (sharding.kind == Sharding::Kind::kTuple)
     return Unimplemented("cutting an array by sharding ", sharding.text);
   if (sharding.kind != Sharding::Kind::kTiled) return WholeOn(shape, devices);
   if (static_cast<int64_t>(sharding.tile_dims.size()) < shape.rank())

@@ -209,9 +209,6 @@ absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, abs
 absl::StatusOr<bool> ShareAllGathers(Computation& c, RewriteControl& control) {
   return ShareTransfers(c, control, "all-gather-cse", {Opcode::kAllGather});
 }
-absl::StatusOr<bool> SharePermutes(Computation& c, RewriteControl& control) {
-  return ShareTransfers(c, control, "collective-permute-cse", {Opcode::kCollectivePermute});
-}
 
 class ScheduleAwareCse final : public ComputationPass {
  public:
@@ -333,12 +330,9 @@ std::unique_ptr<Pass> CreateCollectivesScheduleLinearizer() {
   return MakeComputationPass("collectives-schedule-linearizer", Linearize);
 }
 
-// all-gather-cse, collective-permute-cse: equal transfers of the same array are made once.
+// all-gather-cse: equal all-gathers of the same array are made once.
 std::unique_ptr<Pass> CreateAllGatherCse() {
   return MakeComputationPass("all-gather-cse", ShareAllGathers);
-}
-std::unique_ptr<Pass> CreateCollectivePermuteCse() {
-  return MakeComputationPass("collective-permute-cse", SharePermutes);
 }
 
 // schedule-aware-collective-cse: the same of both, where the two stand no farther apart in the

@@ -220,22 +220,42 @@ Made MakeContiguous(Instruction* i, Rewriter& r) {
   return w.Tuple(parts);
 }
 
-// The device's own part of a sum over its group.
+// The one dimension along which the slice is smaller than what it slices; -1 where there is none or
+// there are several.
+int64_t SlicedDimension(const Instruction& slice) {
+  int64_t dim = -1;
+  for (int64_t d = 0; d < slice.shape().rank(); ++d) {
+    if (slice.shape().dims[d] == slice.operand(0)->shape().dims[d]) continue;
+    if (dim >= 0) return -1;
+    dim = d;
+  }
+  return dim;
+}
+
+// The device's own part of a sum over its group, sliced as it is or after a reshape that leaves the
+// sliced dimension alone.
 Made CreateReduceScatter(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kDynamicSlice) return nullptr;
   Instruction* sum = i->operand(0);
-  const int64_t rank = i->shape().rank();
-  if (!IsPlainAllReduce(sum) || !IsOnlyReadBy(sum, i) || i->operand_count() != 1 + rank ||
-      !NumbersAsWritten(*sum))
-    return nullptr;
-  int64_t dim = -1;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (i->shape().dims[d] == sum->shape().dims[d]) continue;
-    if (dim >= 0) return nullptr;
-    dim = d;
+  const Instruction* reshape = nullptr;
+  if (sum->opcode() == Opcode::kReshape && IsOnlyReadBy(sum, i)) {
+    reshape = sum;
+    sum = sum->operand(0);
   }
-  if (dim < 0 || i->shape().dims[dim] * GroupSize(*sum) != sum->shape().dims[dim] ||
-      !IsOwnPlace(i->operand(1 + dim), *sum, i->shape().dims[dim]))
+  if (!IsPlainAllReduce(sum) || !IsOnlyReadBy(sum, reshape != nullptr ? reshape : i) ||
+      i->operand_count() != 1 + i->shape().rank())
+    return nullptr;
+  const int64_t sliced = SlicedDimension(*i);
+  if (sliced < 0) return nullptr;
+  int64_t dim = sliced;
+  if (reshape != nullptr) {
+    const DimVector map = DimensionMap(*reshape, 0);
+    dim = std::find(map.begin(), map.end(), sliced) - map.begin();
+    if (dim == static_cast<int64_t>(map.size())) return nullptr;
+  }
+  const int64_t part = i->shape().dims[sliced];
+  if (part * GroupSize(*sum) != sum->shape().dims[dim] ||
+      !IsOwnPlace(i->operand(1 + sliced), *sum, part))
     return nullptr;
   const auto& attrs = sum->attr<AllReduceAttrs>();
   ReduceScatterAttrs scatter;
@@ -243,10 +263,13 @@ Made CreateReduceScatter(Instruction* i, Rewriter& r) {
   scatter.replica_groups = attrs.replica_groups;
   scatter.use_global_device_ids = attrs.use_global_device_ids;
   scatter.dimensions.push_back(dim);
-  Instruction* made =
-      r.Add(Opcode::kReduceScatter, i->shape(), {sum->operand(0)}, std::move(scatter));
+  Shape shape = sum->shape();
+  shape.dims[dim] = part;
+  Instruction* made = r.Add(Opcode::kReduceScatter, shape, {sum->operand(0)}, std::move(scatter));
   made->set_called({sum->to_apply()});
-  return made;
+  made->CopyExtrasFrom(*sum);
+  made->mutable_extras().backend_config = sum->extras().backend_config;
+  return reshape != nullptr ? r.Reshape(made, i->shape()) : made;
 }
 
 // A reshape that an all-gather or all-reduce reads moves after it.
@@ -268,21 +291,6 @@ Made ReorderTransformation(Instruction* i, Rewriter& r) {
   Instruction* made = r.Clone(i, shape, {x});
   made->mutable_attr<AllGatherAttrs>().dimensions = {at - map.begin()};
   return r.Reshape(made, i->shape());
-}
-
-Made Quantize(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kConvert) return nullptr;
-  Instruction* moved = i->operand(0);
-  const Opcode opcode = moved->opcode();
-  if (opcode != Opcode::kAllGather && opcode != Opcode::kAllToAll &&
-      opcode != Opcode::kCollectivePermute && opcode != Opcode::kCollectiveBroadcast)
-    return nullptr;
-  const ElementType type = i->shape().type;
-  if (!IsOnlyReadBy(moved, i) || !moved->shape().IsArray() || moved->operand_count() != 1 ||
-      BitWidth(type) >= BitWidth(moved->shape().type))
-    return nullptr;
-  // Devices that nothing is sent to get zeros, which stay zeros.
-  return r.Clone(moved, i->shape(), {HloWriter(r).Convert(moved->operand(0), type)});
 }
 
 bool IsReduction(const Instruction* i) {
@@ -364,14 +372,8 @@ std::unique_ptr<Pass> CreateCollectiveTransformationReorderer() {
   return MakeExpander("collective-transformation-reorderer", ReorderTransformation);
 }
 
-// collective-quantizer: a conversion to a narrower type moves before the all-gather, all-to-all,
-// collective-permute or collective-broadcast that it is the only reader of. Exact.
-std::unique_ptr<Pass> CreateCollectiveQuantizer() {
-  return MakeExpander("collective-quantizer", Quantize);
-}
-
 // reduce-scatter-creator: a device's own part of an all-reduce over its group, which nothing else
-// reads, comes from a reduce-scatter. Exact.
+// reads but a reshape before the slice, comes from a reduce-scatter. Exact.
 std::unique_ptr<Pass> CreateReduceScatterCreator() {
   return MakeExpander("reduce-scatter-creator", CreateReduceScatter);
 }

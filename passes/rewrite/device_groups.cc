@@ -68,30 +68,122 @@ int64_t GroupSize(const Instruction& collective) {
   return groups.empty() ? 0 : groups[0].size();
 }
 
+namespace {
+
+// What an integer scalar is on each of the ids that a collective's groups number.
+class DeviceValues {
+ public:
+  DeviceValues(CollectiveOpGroupMode mode, int64_t replicas, int64_t partitions)
+      : mode_(mode), replicas_(replicas), partitions_(partitions) {}
+
+  using Values = std::optional<std::vector<int64_t>>;
+
+  Values Of(const Instruction* i) {
+    if (--left_ < 0 || i->shape().ElementCount() != 1 || !IsInteger(i->shape().type))
+      return std::nullopt;
+    switch (i->opcode()) {
+      case Opcode::kConstant:
+        if (i->literal() == nullptr) return std::nullopt;
+        return std::vector<int64_t>(Count(), i->literal()->GetInt(0));
+      case Opcode::kReplicaId:
+      case Opcode::kPartitionId:
+        return Ids(i->opcode() == Opcode::kReplicaId);
+      case Opcode::kReshape:
+      case Opcode::kConvert:
+      case Opcode::kBroadcast:
+      case Opcode::kCopy:
+        return InRange(Of(i->operand(0)), i->shape().type);
+      case Opcode::kAdd:
+      case Opcode::kSubtract:
+      case Opcode::kMultiply:
+        return InRange(Combined(*i), i->shape().type);
+      case Opcode::kDynamicSlice:
+        return Looked(*i);
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  int64_t Count() const {
+    switch (mode_) {
+      case CollectiveOpGroupMode::kCrossReplica:
+        return replicas_;
+      case CollectiveOpGroupMode::kCrossPartition:
+        return partitions_;
+      default:
+        return replicas_ * partitions_;
+    }
+  }
+
+  // Nothing where ids of one kind do not tell those of the other.
+  Values Ids(bool replica) const {
+    const bool by_replica = mode_ == CollectiveOpGroupMode::kCrossReplica;
+    const bool by_partition = mode_ == CollectiveOpGroupMode::kCrossPartition;
+    if ((by_replica && !replica && partitions_ != 1) || (by_partition && replica && replicas_ != 1))
+      return std::nullopt;
+    std::vector<int64_t> values;
+    for (int64_t k = 0; k < Count(); ++k) {
+      const int64_t r = by_replica ? k : by_partition ? 0 : k / partitions_;
+      const int64_t p = by_partition ? k : by_replica ? 0 : k % partitions_;
+      values.push_back(replica ? r : p);
+    }
+    return values;
+  }
+
+  // Nothing where a value would wrap.
+  static Values InRange(Values values, ElementType type) {
+    constexpr int64_t kLargest = int64_t{1} << 30;
+    const int64_t bits = std::min<int64_t>(30, BitWidth(type) - (IsSigned(type) ? 1 : 0));
+    for (const int64_t value : values.value_or(std::vector<int64_t>()))
+      if (value >= std::min(kLargest, int64_t{1} << bits) || (value < 0 && !IsSigned(type)) ||
+          value < -(int64_t{1} << bits))
+        return std::nullopt;
+    return values;
+  }
+
+  Values Combined(const Instruction& i) {
+    const Values a = Of(i.operand(0)), b = Of(i.operand(1));
+    if (!a || !b) return std::nullopt;
+    std::vector<int64_t> values;
+    for (size_t k = 0; k < a->size(); ++k) {
+      const int64_t x = (*a)[k], y = (*b)[k];
+      values.push_back(i.opcode() == Opcode::kAdd        ? x + y
+                       : i.opcode() == Opcode::kSubtract ? x - y
+                                                         : x * y);
+    }
+    return values;
+  }
+
+  // An entry of a constant table.
+  Values Looked(const Instruction& i) {
+    const Instruction* table = i.operand(0);
+    if (i.shape().rank() != 1 || !table->IsConstant() || table->literal() == nullptr)
+      return std::nullopt;
+    Values at = Of(i.operand(1));
+    if (!at) return std::nullopt;
+    for (int64_t& value : *at)
+      value = table->literal()->GetInt(std::clamp<int64_t>(value, 0, table->shape().dims[0] - 1));
+    return at;
+  }
+
+  CollectiveOpGroupMode mode_;
+  int64_t replicas_, partitions_;
+  int left_ = 64;  // instructions to look at
+};
+
+}  // namespace
+
 std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
                                              const Instruction& collective) {
-  int64_t factor = 1;
-  while (start->opcode() != Opcode::kDynamicSlice) {
-    if (start->opcode() == Opcode::kMultiply) {
-      const Literal* times = SplatValue(start->operand(1));
-      if (times == nullptr) return std::nullopt;
-      factor *= times->GetInt(0);
-    } else if (start->opcode() != Opcode::kReshape && start->opcode() != Opcode::kConvert) {
-      return std::nullopt;
-    }
-    start = start->operand(0);
-  }
-  const Instruction* table = start->operand(0);
-  const bool partitions = CollectiveGroupsOf(collective)->channel_id.has_value();
-  const Opcode id = partitions ? Opcode::kPartitionId : Opcode::kReplicaId;
-  if (partitions && collective.module()->header().replica_count != 1) return std::nullopt;
-  if (start->shape().rank() != 1 || !table->IsConstant() || table->literal() == nullptr ||
-      !IsInteger(table->shape().type) || start->operand(1)->opcode() != id)
+  const ModuleHeader& header = collective.module()->header();
+  const CollectiveOpGroupMode mode = CollectiveGroupsOf(collective)->mode();
+  const int64_t ids = IdCountOf(collective, mode);
+  if (ids > kMaxDevices || header.replica_count > kMaxDevices ||
+      header.num_partitions > kMaxDevices ||
+      header.replica_count * header.num_partitions > kMaxDevices)
     return std::nullopt;
-  std::vector<int64_t> values;
-  for (int64_t device = 0; device < table->shape().dims[0]; ++device)
-    values.push_back(table->literal()->GetInt(device) * factor);
-  return values;
+  return DeviceValues(mode, header.replica_count, header.num_partitions).Of(start);
 }
 
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {

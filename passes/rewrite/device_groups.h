@@ -20,8 +20,9 @@ int64_t LargestChannel(const Module& module);
 // replicas and partitions do not tell it.
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective);
 
-// What each device reads as `start`: an entry of a constant table by the device's number, perhaps
-// times a constant. Nothing where it is no such.
+// What the integer scalar `start` is on each id that the collective's groups number: sums,
+// differences and products of ids, constants and entries of constant tables. Nothing where it is no
+// such.
 std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
                                              const Instruction& collective);
 

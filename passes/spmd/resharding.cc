@@ -3,6 +3,7 @@
 // id.
 //   f32[8] in 4 tiles -> f32[8] in 2 tiles: all-gather in pairs of devices
 #include "passes/spmd/resharding.h"
+#include "absl/strings/str_cat.h"
 
 #include <map>
 #include <utility>
@@ -100,6 +101,31 @@ Instruction* Resharder::AllReduce(Instruction* value, const Tiling& operand,
       w_.rewriter().Add(Opcode::kAllReduce, value->shape(), {value}, std::move(attrs));
   sum->set_called({reducer});
   return sum;
+}
+
+Instruction* SentBy(HloWriter& w, const Instruction& outfeed, int64_t device, Instruction* data,
+                    Instruction* token) {
+  Rewriter& here = w.rewriter();
+  Instruction* id = here.Add(Opcode::kPartitionId, RowMajor(ElementType::kU32, {}), {});
+  Instruction* own = w.Compare(id, w.Integer(ElementType::kU32, device), ComparisonDirection::kEq);
+  Instruction* both = w.Tuple({data, token});
+  std::vector<Computation*> branches;
+  for (const bool sends : {true, false}) {
+    Computation* branch =
+        data->module()->AddComputation(absl::StrCat(outfeed.name(), sends ? "_send" : "_skip"));
+    Instruction* p = branch->AddParameter(0, both->shape());
+    if (sends) {
+      Rewriter r(*branch);
+      HloWriter inner(r);
+      branch->set_root(r.Clone(&outfeed, outfeed.shape(), {inner.Part(p, 0), inner.Part(p, 1)}));
+    } else {
+      branch->set_root(branch->Add(Opcode::kAfterAll, outfeed.shape(), {}));
+    }
+    branches.push_back(branch);
+  }
+  Instruction* made = here.Add(Opcode::kConditional, outfeed.shape(), {own, both, both});
+  made->set_called(std::move(branches));
+  return made;
 }
 
 }  // namespace hlokit

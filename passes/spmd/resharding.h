@@ -50,5 +50,10 @@ class Resharder {
   const std::vector<int64_t>* groups_ = nullptr;
 };
 
+// conditional(partition-id == device, (data, token)): the outfeed on that device, on others the
+// token of nothing.
+Instruction* SentBy(HloWriter& w, const Instruction& outfeed, int64_t device, Instruction* data,
+                    Instruction* token);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -9,8 +9,9 @@
 // the same way within the groups of devices that share it, but for their own collectives, which
 // take whole arrays. The entry's parameters and results become parts. A module whose entry is named
 // ..._spmd, as those are that the pass has made, only loses its shardings, but for those of
-// parameters. Errors: Unimplemented for nested tuples, dynamic dimensions, and instructions with
-// side effects. Exact but for the order of sums.
+// parameters. Infeeds and outfeeds carry each device's part. Errors: Unimplemented for nested
+// tuples, dynamic dimensions, infeeds and outfeeds whose parts differ in size, and other
+// instructions with side effects. Exact but for the order of sums.
 //   f32[8,4] dot f32[4,6], contracted dimension cut in two:
 //     dot of f32[8,2] and f32[2,6], then all-reduce
 #include <algorithm>
@@ -98,6 +99,7 @@ class Partitioner {
     for (const Part& part : parts) shapes.push_back(Local(part));
     Instruction* tuple =
         to_.AddParameter(i.parameter_number(), Shape::Tuple(std::move(shapes)), i.name());
+    tuple->CopyExtrasFrom(i);
     for (size_t k = 0; k < parts.size(); ++k) parts[k].value = w_.Part(tuple, k);
     return parts;
   }
@@ -161,6 +163,10 @@ class Partitioner {
         return IsManual(i) ? Verbatim(i) : While(i);
       case Opcode::kCall:
         return IsManual(i) ? Verbatim(i) : Call(i);
+      case Opcode::kInfeed:
+        return IsManual(i) ? Verbatim(i) : Infeed(i);
+      case Opcode::kOutfeed:
+        return IsManual(i) ? Verbatim(i) : Outfeed(i);
       default:
         break;
     }
@@ -258,6 +264,58 @@ class Partitioner {
       operands.push_back(Joined(wholes, operand->shape()));
     }
     return WholeParts(rewriter_.Clone(&i, i.shape(), operands));
+  }
+
+  // What an infeed's or outfeed's sharding says of leaf k; nothing where one device alone has it,
+  // or where parts differ in size.
+  std::optional<Tiling> FedTiling(const Instruction& i, const Shape& shape, size_t k) const {
+    const Sharding* own = i.sharding();
+    if (own != nullptr && own->kind == Sharding::Kind::kTuple)
+      own = k < own->elements.size() ? &own->elements[k] : nullptr;
+    if (own == nullptr) return WholeOn(shape, context_.devices);
+    if (own->kind == Sharding::Kind::kMaximal && context_.devices != 1) return std::nullopt;
+    const auto tiling = TilingOf(*own, shape, context_.devices);
+    if (!tiling.ok() || !IsEven(*tiling, shape)) return std::nullopt;
+    return *tiling;
+  }
+
+  // Each device is fed its part.
+  absl::StatusOr<Parts> Infeed(const Instruction& i) {
+    const Shape& data = i.shape().elements[0];
+    const auto tiling = data.IsArray() ? FedTiling(i, data, 0) : std::nullopt;
+    if (!tiling)
+      return Unimplemented("spmd-partitioning: ", i.name(), " feeds devices unlike amounts");
+    const Shape local = Shape::Tuple({ShardShape(data, *tiling), i.shape().elements[1]});
+    Instruction* made = rewriter_.Clone(&i, local, {Of(i.operand(0))[0].value});
+    return Parts{{w_.Part(made, 0), data, *tiling, /*manual=*/false, groups_},
+                 WholePart(w_.Part(made, 1))};
+  }
+
+  // Each device sends its part; where the sharding names one device, that alone sends.
+  absl::StatusOr<Parts> Outfeed(const Instruction& i) {
+    const Shape& data = i.operand(0)->shape();
+    const Sharding* own = i.sharding();
+    if (data.IsArray() && own != nullptr && own->kind == Sharding::Kind::kMaximal)
+      return Parts{WholePart(SentBy(w_, i, own->device, resharder_.Whole(Of(i.operand(0))[0]).value,
+                                    Of(i.operand(1))[0].value))};
+    const size_t leaves = data.IsTuple() ? data.elements.size() : 1;
+    Parts parts = Of(i.operand(0));
+    if (parts.size() != leaves)
+      return Unimplemented("spmd-partitioning: ", i.name(), " sends a tuple within a tuple");
+    std::vector<Shape> shapes;
+    for (size_t k = 0; k < leaves; ++k) {
+      const Shape& leaf = data.IsTuple() ? data.elements[k] : data;
+      const auto tiling = leaf.IsArray() ? FedTiling(i, leaf, k) : std::nullopt;
+      if (!tiling)
+        return Unimplemented("spmd-partitioning: ", i.name(), " sends unlike amounts by device");
+      parts[k] = resharder_.To(std::move(parts[k]), *tiling);
+      shapes.push_back(ShardShape(leaf, *tiling));
+    }
+    Shape local = data.IsTuple() ? Shape::Tuple(std::move(shapes)) : shapes[0];
+    Instruction* made =
+        rewriter_.Clone(&i, i.shape(), {Joined(parts, local), Of(i.operand(1))[0].value});
+    made->mutable_attr<OutfeedAttrs>().outfeed_shape = std::move(local);
+    return Parts{WholePart(made)};
   }
 
   // The stated cut, else what follows from the operands, along dimensions that can be cut.
@@ -478,10 +536,20 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
       parameters.push_back({{nullptr, parameter->shape(), WholeOn(parameter->shape(), devices)}});
       continue;
     }
-    if (!parameter->shape().IsArray())
-      return Unimplemented("spmd-partitioning: parameter ", parameter->name(), " is no array");
+    const Shape& shape = parameter->shape();
     ASSIGN_OR_RETURN(auto tilings, ParameterTilings(*parameter, devices));
-    parameters.push_back({{nullptr, parameter->shape(), std::move(tilings[0])}});
+    if (shape.IsArray()) {
+      parameters.push_back({{nullptr, shape, std::move(tilings[0])}});
+      continue;
+    }
+    Parts parts;
+    for (size_t k = 0; k < shape.elements.size(); ++k) {
+      if (!shape.elements[k].IsArray())
+        return Unimplemented("spmd-partitioning: parameter ", parameter->name(),
+                             " holds what is no array");
+      parts.push_back({nullptr, shape.elements[k], std::move(tilings[k])});
+    }
+    parameters.push_back(std::move(parts));
   }
   ASSIGN_OR_RETURN(const auto results, ResultTilings(entry, devices));
   Computation* made = module.AddComputation(absl::StrCat(entry.name(), "_spmd"));

@@ -1,7 +1,7 @@
 // Arguments of modules: from files, from a snapshot, or random by seed, device and leaf; and values
 // for constants that the text elides. Arguments are made for each device, unless all get the same
 // or the module is to be cut by its shardings; of a parameter that is said to be replicated
-// (parameter_replication={true}) all replicas get the same.
+// (parameter_replication={true}, sharding={replicated}) all get the same.
 #include "tools/common/inputs.h"
 
 #include <algorithm>
@@ -21,10 +21,16 @@ RandomRanges RangesOf(const InputOptions& options) {
           options.int_range[1], options.large_floats};
 }
 
-// Whether all replicas are said to be given the same of a parameter (parameter_replication={true}).
-bool IsAlikeOnReplicas(const Computation& entry, int64_t parameter) {
+// Whether all devices are said to be given the same of a parameter: parameter_replication={true} of
+// replicas, sharding={replicated} of partitions.
+bool IsAlike(const Computation& entry, int64_t parameter) {
   const auto& replicated = entry.parameter(parameter)->attr<ParameterAttrs>().replicated;
-  return entry.module()->header().num_partitions == 1 && !replicated.empty() &&
+  const ModuleHeader& header = entry.module()->header();
+  const Sharding* sharding = entry.parameter(parameter)->sharding();
+  if (header.replica_count == 1 && sharding != nullptr &&
+      sharding->kind == Sharding::Kind::kReplicated)
+    return true;
+  return header.num_partitions == 1 && !replicated.empty() &&
          std::find(replicated.begin(), replicated.end(), false) == replicated.end();
 }
 
@@ -34,7 +40,7 @@ std::vector<Literal> RandomArguments(const Computation& entry, const InputOption
   for (const ParameterLeaf& leaf : LeavesOfParameters(entry)) {
     leaves.push_back(options.random_inputs ? Literal::Unset(leaf.shape) : Literal(leaf.shape));
     if (!options.random_inputs) continue;
-    const int64_t own = IsAlikeOnReplicas(entry, leaf.parameter) ? 0 : device;
+    const int64_t own = IsAlike(entry, leaf.parameter) ? 0 : device;
     FillRandom(leaves.back(), options.seed * 0x10001 + own * 0x101 + leaf.number,
                RangesOf(options));
   }

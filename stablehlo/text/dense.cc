@@ -1,5 +1,6 @@
 // Values of tensors in MLIR text: `dense<1.0>`, `dense<[[1, 2], [3, 4]]>`, `dense<"0x...">`,
 // `dense_resource<key>`.
+#include <array>
 #include <cstring>
 
 #include "absl/strings/match.h"
@@ -11,21 +12,27 @@
 namespace hlokit {
 namespace {
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+// The value of each character as a hexadecimal digit; kNoDigit of others.
+constexpr uint8_t kNoDigit = 0xff;
+constexpr std::array<uint8_t, 256> kHexValues = [] {
+  std::array<uint8_t, 256> values{};
+  values.fill(kNoDigit);
+  for (int i = 0; i < 10; ++i) values['0' + i] = static_cast<uint8_t>(i);
+  for (int i = 0; i < 6; ++i) values['a' + i] = values['A' + i] = static_cast<uint8_t>(10 + i);
+  return values;
+}();
 
 bool BytesOfHex(absl::string_view hex, std::string& bytes) {
   if (!absl::ConsumePrefix(&hex, "0x") || hex.size() % 2 != 0) return false;
   bytes.resize(hex.size() / 2);
+  uint8_t all = 0;  // the high bits are set where a character is no digit
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const int high = HexValue(hex[2 * i]), low = HexValue(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return false;
-    bytes[i] = static_cast<char>(high * 16 + low);
+    const uint8_t high = kHexValues[static_cast<uint8_t>(hex[2 * i])];
+    const uint8_t low = kHexValues[static_cast<uint8_t>(hex[2 * i + 1])];
+    all |= high | low;
+    bytes[i] = static_cast<char>(high << 4 | low);
   }
-  return true;
+  return (all & 0xf0) == 0;
 }
 
 // Reads the elements of one literal, nested lists or a single one, in row-major order.

@@ -130,6 +130,9 @@ bool MlirScanner::Int(int64_t& value) {
 absl::string_view MlirScanner::RawString() {
   if (!Expect("\"")) return {};
   const size_t start = at_;
+  // Strings of megabytes have no escapes: weights as hexadecimal digits.
+  const size_t quote = text_.find('"', at_);
+  if (quote != text_.npos && text_.substr(at_, quote - at_).find('\\') == text_.npos) at_ = quote;
   while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
   if (at_ >= text_.size()) {
     at_ = text_.size();

@@ -82,9 +82,9 @@ function(hlokit_library folder)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} VERIFY_INTERFACE_HEADER_SETS ON
                         INTERFACE_HEADER_SETS_TO_VERIFY headers)
   add_library(hlokit::${export_name} ALIAS ${target})
-  install(TARGETS ${target} EXPORT hlokit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hlokit
-          FILE_SET headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit
-          FILE_SET tables DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit)
+  install(TARGETS ${target} EXPORT hlokit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hlokit COMPONENT dev
+          FILE_SET headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit COMPONENT dev
+          FILE_SET tables DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlokit COMPONENT dev)
 
   if(HLOKIT_TESTS AND tests)
     hlokit_test(${target}_test SOURCES ${tests} DEPS ${folder} ${ARG_TEST_DEPS}
@@ -138,7 +138,8 @@ function(hlokit_tool name)
   hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS}")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   hlokit_precompile(${name} tool)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY HLOKIT_TOOLS ${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
 # hlokit_loads_pass_plugins(TOOL): plugins of --load-pass-plugin find hlokit's functions in this program, those too that it

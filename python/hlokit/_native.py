@@ -33,11 +33,11 @@ def _find():
     if chosen:
         return pathlib.Path(chosen)
     here = pathlib.Path(__file__).resolve().parent
-    if (here / LIBRARY).exists():
-        return here / LIBRARY
+    if (here / "lib" / LIBRARY).exists():  # a wheel
+        return here / "lib" / LIBRARY
     built = sorted(here.parents[1].glob(f"build/*/lib/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
     if not built:
-        raise ImportError(f"{LIBRARY} is neither beside hlokit's package nor below {here.parents[1] / 'build'}; set HLOKIT_PJRT_LIBRARY")
+        raise ImportError(f"{LIBRARY} is neither in hlokit's package nor below {here.parents[1] / 'build'}; set HLOKIT_PJRT_LIBRARY")
     return built[-1]
 
 

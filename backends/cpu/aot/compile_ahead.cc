@@ -19,9 +19,29 @@
 #include "backends/cpu/library_calls/collective_call.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
 #include "runtime/aot.h"
 #include "support/status.h"
+
+// The targets that programs are compiled for. Weak: an LLVM made for a package may have fewer.
+#define HLOKIT_AOT_TARGETS(TARGET) \
+  TARGET(X86)                      \
+  TARGET(AArch64)                  \
+  TARGET(ARM)                      \
+  TARGET(RISCV)                    \
+  TARGET(PowerPC)                  \
+  TARGET(SystemZ)                  \
+  TARGET(LoongArch)                \
+  TARGET(Mips)
+
+extern "C" {
+#define HLOKIT_DECLARE(name)                                \
+  [[gnu::weak]] void LLVMInitialize##name##TargetInfo();    \
+  [[gnu::weak]] void LLVMInitialize##name##Target();        \
+  [[gnu::weak]] void LLVMInitialize##name##TargetMC();      \
+  [[gnu::weak]] void LLVMInitialize##name##AsmPrinter();
+HLOKIT_AOT_TARGETS(HLOKIT_DECLARE)
+#undef HLOKIT_DECLARE
+}
 
 namespace hlokit {
 namespace {
@@ -50,10 +70,15 @@ absl::Status CheckFeatures(const llvm::MCSubtargetInfo& known, const AotOptions&
 void RegisterTargets() {
   static std::once_flag once;
   std::call_once(once, [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
+#define HLOKIT_REGISTER(name)                       \
+  if (LLVMInitialize##name##TargetInfo != nullptr) { \
+    LLVMInitialize##name##TargetInfo();              \
+    LLVMInitialize##name##Target();                  \
+    LLVMInitialize##name##TargetMC();                \
+    LLVMInitialize##name##AsmPrinter();              \
+  }
+    HLOKIT_AOT_TARGETS(HLOKIT_REGISTER)
+#undef HLOKIT_REGISTER
   });
 }
 

@@ -1,7 +1,7 @@
 """hlokit as a platform of JAX: with this folder's parent on PYTHONPATH, JAX_PLATFORMS=hlokit runs unchanged programs.
 
 JAX finds the package by its name (jax_plugins.*) and calls initialize() before it first asks for devices. The library is
-$HLOKIT_PJRT_LIBRARY, or libpjrt_hlokit.so beside this file or in the newest build below the source tree.
+$HLOKIT_PJRT_LIBRARY, or that of the package hlokit, or of the newest build below the source tree.
 Devices: HLOKIT_NUM_DEVICES, or --xla_force_host_platform_device_count in XLA_FLAGS; 1 without either.
 """
 import os
@@ -18,13 +18,13 @@ def library_path():
     if chosen:
         return pathlib.Path(chosen)
     here = pathlib.Path(__file__).resolve().parent
-    beside = here / LIBRARY
-    if beside.exists():
-        return beside
+    packaged = here.parents[1] / "hlokit" / "lib" / LIBRARY  # a wheel
+    if packaged.exists():
+        return packaged
     built = sorted(here.parents[2].glob(f"build/*/lib/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
     if built:
         return built[-1]
-    raise FileNotFoundError(f"{LIBRARY} is neither at {beside} nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
+    raise FileNotFoundError(f"{LIBRARY} is neither at {packaged} nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
 
 
 def lower_as_cpu():

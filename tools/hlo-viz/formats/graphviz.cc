@@ -3,11 +3,13 @@
 
 #include <graphviz/cgraph.h>
 #include <graphviz/gvc.h>
+#include <unistd.h>
 
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
+#include "tools/common/command.h"
 
 namespace hlokit {
 namespace {
@@ -26,9 +28,17 @@ struct GraphCloser {
   void operator()(Agraph_t* graph) const { agclose(graph); }
 };
 
+// Graphviz finds its plugins by a file config6a; a package that brings them has it in lib/graphviz.
+GVC_t* MakeContext() {
+  const std::string plugins = absl::StrCat(FolderOfProgram(), "/../lib/graphviz");
+  if (access(absl::StrCat(plugins, "/config6a").c_str(), R_OK) == 0)
+    setenv("GVBINDIR", plugins.c_str(), /*overwrite=*/0);
+  return gvContext();
+}
+
 // One for the process, never freed: the pango plugin remembers fonts of a context beyond its end.
 GVC_t* Context() {
-  static GVC_t* const context = gvContext();
+  static GVC_t* const context = MakeContext();
   return context;
 }
 

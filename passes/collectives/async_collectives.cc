@@ -103,12 +103,10 @@ void PassOn(Computation& c, Instruction* old, Instruction* made) {
   c.Remove(old);
 }
 
-absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::string_view name,
-                                 bool only_wrapped) {
+absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::string_view name) {
   bool changed = false;
   Rewriter r(c);
   for (Instruction* i : c.PostOrder()) {
-    if (only_wrapped && i->opcode() != Opcode::kAsyncDone) continue;
     r.set_subject(i);
     ASSIGN_OR_RETURN(Instruction * made, MakeSync(i, r));
     if (made == nullptr) continue;
@@ -126,10 +124,10 @@ absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::
 }
 
 absl::StatusOr<bool> ConvertToSync(Computation& c, RewriteControl& control) {
-  return MakeAllSync(c, control, "convert-async-collectives-to-sync", /*only_wrapped=*/false);
+  return MakeAllSync(c, control, "convert-async-collectives-to-sync");
 }
 absl::StatusOr<bool> ReplaceAsync(Computation& c, RewriteControl& control) {
-  return MakeAllSync(c, control, "async-collective-replacer", /*only_wrapped=*/true);
+  return MakeAllSync(c, control, "async-collective-replacer");
 }
 
 // Calls that stand for what no opcode says yet: a collective between a start and a done.
@@ -313,7 +311,8 @@ std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
   return MakeComputationPass("convert-async-collectives-to-sync", ConvertToSync);
 }
 
-// async-collective-replacer: the same of async-start and async-done alone.
+// async-collective-replacer: the same, by the name of the pass that undoes
+// async-collective-creator.
 std::unique_ptr<Pass> CreateAsyncCollectiveReplacer() {
   return MakeComputationPass("async-collective-replacer", ReplaceAsync);
 }

@@ -45,21 +45,31 @@ std::vector<Instruction*> StartsAt(HloWriter& w, Instruction* place, int64_t siz
   return starts;
 }
 
+// Zeros with `x` at the device's place, summed.
+Instruction* SumOfParts(const Instruction& gather, Instruction* x, const Shape& shape,
+                        Instruction* place, HloWriter& w) {
+  Rewriter& r = w.rewriter();
+  const int64_t dim = gather.attr<AllGatherAttrs>().dimensions[0];
+  const auto starts = StartsAt(w, place, x->shape().dims[dim], dim, x->shape().rank());
+  Instruction* own = w.DynamicUpdateSlice(w.FillInteger(shape, 0), x, starts);
+  Instruction* sum = r.Add(Opcode::kAllReduce, shape, {own}, AsAllReduce(gather));
+  sum->set_called({MakeReducer(*x->module(), Opcode::kAdd, shape.type)});
+  return sum;
+}
+
 absl::StatusOr<Instruction*> DecomposeAllGather(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1)
+  if (i->opcode() != Opcode::kAllGather || i->shape().IsTuple() != (i->operand_count() > 1))
     return nullptr;
-  const ElementType type = i->shape().type;
-  if (IsPred(type) || BitWidth(type) < 8) return nullptr;
+  for (const Instruction* x : i->operands())
+    if (IsPred(x->shape().type) || BitWidth(x->shape().type) < 8) return nullptr;
   HloWriter w(r);
   Instruction* place = PlaceInGroup(w, *i);
   if (place == nullptr) return nullptr;
-  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
-  Instruction* x = i->operand(0);
-  const auto starts = StartsAt(w, place, x->shape().dims[dim], dim, x->shape().rank());
-  Instruction* own = w.DynamicUpdateSlice(w.FillInteger(i->shape(), 0), x, starts);
-  Instruction* sum = r.Add(Opcode::kAllReduce, i->shape(), {own}, AsAllReduce(*i));
-  sum->set_called({MakeReducer(*i->module(), Opcode::kAdd, type)});
-  return sum;
+  if (i->shape().IsArray()) return SumOfParts(*i, i->operand(0), i->shape(), place, w);
+  std::vector<Instruction*> sums;
+  for (int64_t k = 0; k < i->operand_count(); ++k)
+    sums.push_back(SumOfParts(*i, i->operand(k), i->shape().elements[k], place, w));
+  return w.Tuple(sums);
 }
 
 absl::StatusOr<Instruction*> DecomposeReduceScatter(Instruction* i, Rewriter& r) {

@@ -186,22 +186,41 @@ std::optional<std::vector<int64_t>> ByDevice(const Instruction* start,
   return DeviceValues(mode, header.replica_count, header.num_partitions).Of(start);
 }
 
+namespace {
+
+// The running device among what the groups of a mode number, a u32 scalar.
+Instruction* IdOf(HloWriter& w, CollectiveOpGroupMode mode, const ModuleHeader& header) {
+  const auto id = [&w](Opcode opcode) {
+    return w.rewriter().Add(opcode, RowMajor(ElementType::kU32, {}), {});
+  };
+  if (mode == CollectiveOpGroupMode::kCrossReplica) return id(Opcode::kReplicaId);
+  if (mode == CollectiveOpGroupMode::kCrossPartition || header.replica_count == 1)
+    return id(Opcode::kPartitionId);
+  if (header.num_partitions == 1) return id(Opcode::kReplicaId);
+  Instruction* first =
+      w.WithInteger(Opcode::kMultiply, id(Opcode::kReplicaId), header.num_partitions);
+  return w.Binary(Opcode::kAdd, first, id(Opcode::kPartitionId));
+}
+
+}  // namespace
+
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
-  const ModuleHeader& header = collective.module()->header();
-  const bool by_partition = CollectiveGroupsOf(collective)->channel_id.has_value();
-  // With several of both, groups may span replicas and partitions.
-  if (by_partition && header.replica_count != 1) return nullptr;
-  const int64_t devices = by_partition ? header.num_partitions : header.replica_count;
-  if (devices > kMaxDevices) return nullptr;
-  std::vector<int64_t> places(devices, 0);
+  const CollectiveOpGroupMode mode = CollectiveGroupsOf(collective)->mode();
+  const int64_t ids = mode == CollectiveOpGroupMode::kCrossReplicaAndPartition
+                          ? IdCountOf(collective, CollectiveOpGroupMode::kFlattenedID)
+                          : IdCountOf(collective, mode);
+  if (ids > kMaxDevices) return nullptr;
+  std::vector<int64_t> places(ids, 0);
+  bool same = true;  // the place is the number
   for (const auto& group : GroupsOf(collective))
     for (size_t k = 0; k < group.size(); ++k) {
-      if (group[k] < 0 || group[k] >= devices) return nullptr;
+      if (group[k] < 0 || group[k] >= ids) return nullptr;
       places[group[k]] = k;
+      same &= group[k] == static_cast<int64_t>(k);
     }
-  Instruction* id = w.rewriter().Add(by_partition ? Opcode::kPartitionId : Opcode::kReplicaId,
-                                     RowMajor(ElementType::kU32, {}), {});
-  Instruction* table = w.List(ElementType::kS32, places);
+  Instruction* id = IdOf(w, mode, collective.module()->header());
+  if (same) return id;
+  Instruction* table = w.List(ElementType::kU32, places);
   return w.Reshape(w.DynamicSlice(table, {id}, {1}), {});
 }
 

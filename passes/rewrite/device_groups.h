@@ -16,8 +16,8 @@ std::vector<std::vector<int64_t>> GroupsOf(const Instruction& collective);
 int64_t GroupSize(const Instruction& collective);
 // The largest channel of a module's collectives; 0 where none has one.
 int64_t LargestChannel(const Module& module);
-// The running device's place within its group, an s32 scalar; null where the module's numbers of
-// replicas and partitions do not tell it.
+// The running device's place within its group, a u32 scalar: its number, or an entry of a table.
+// Null where the groups name what the module's numbers of replicas and partitions do not have.
 Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective);
 
 // What the integer scalar `start` is on each id that the collective's groups number: sums,

@@ -1,8 +1,14 @@
 // constant_folding: evaluates instructions whose operands are all constants.
 // Matches elementwise operations, data movement, reductions and dots whose operands are all
-// constants, or broadcasts of constants besides them, with results and work of at most
-// kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. Values are the reference
-// executor's. Cost: linear, and the work folded.
+// constants, or broadcasts of constants and iotas besides them, with results and work of at most
+// kMaxFoldedElements; broadcasts and iotas, which cost nothing, stay. A parameter of a called
+// function that gets equal constants at every call is that constant inside. Values are the
+// reference executor's. Cost: linear, and the work folded.
+//   call(5, x), to_apply=f, and no other call of f  ->  parameter(0) of f reads as 5
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "interpreter/interpreter.h"
 #include "passes/framework/pass.h"
 #include "support/status.h"
@@ -28,8 +34,9 @@ bool Folds(Opcode opcode) {
   }
 }
 
-// The constant that the operand is, or that it broadcasts.
+// The constant that the operand is, or that it broadcasts; an iota is its own.
 const Instruction* ConstantOf(const Instruction* x) {
+  if (x->opcode() == Opcode::kIota) return x;
   const Instruction* constant = x->opcode() == Opcode::kBroadcast ? x->operand(0) : x;
   return constant->IsConstant() && constant->literal() != nullptr ? constant : nullptr;
 }
@@ -57,9 +64,12 @@ absl::StatusOr<Literal> Fold(const Instruction& i) {
   std::vector<std::unique_ptr<Literal>> broadcasts;
   std::vector<const Literal*> operands;
   for (const Instruction* x : i.operands()) {
-    operands.push_back(ConstantOf(x)->literal());
+    const bool is_iota = x->opcode() == Opcode::kIota;
+    operands.push_back(is_iota ? nullptr : ConstantOf(x)->literal());
     if (x->IsConstant()) continue;
-    ASSIGN_OR_RETURN(Literal whole, EvaluateInstruction(*x, {operands.back()}));
+    std::vector<const Literal*> source;
+    if (!is_iota) source.push_back(operands.back());
+    ASSIGN_OR_RETURN(Literal whole, EvaluateInstruction(*x, source));
     broadcasts.push_back(std::make_unique<Literal>(std::move(whole)));
     operands.back() = broadcasts.back().get();
   }
@@ -82,10 +92,67 @@ absl::StatusOr<bool> FoldAll(Computation& computation) {
   return changed;
 }
 
+// The calls of each computation that only calls run; absent for all others.
+using CallSites = absl::flat_hash_map<Computation*, std::vector<Instruction*>>;
+
+CallSites SitesOf(const Module& module) {
+  CallSites sites;
+  absl::flat_hash_set<Computation*> otherwise = {module.entry()};
+  for (const Computation* c : module.Computations())
+    c->ForEach([&](Instruction* i) {
+      for (Computation* called : i->called()) {
+        if (i->opcode() == Opcode::kCall)
+          sites[called].push_back(i);
+        else
+          otherwise.insert(called);
+      }
+    });
+  for (Computation* c : otherwise) sites.erase(c);
+  return sites;
+}
+
+// The constant that every call passes as parameter `k`; null if there is none.
+const Instruction* PassedEverywhere(const std::vector<Instruction*>& calls, int64_t k) {
+  const Instruction* const first = calls[0]->operand(k);
+  for (const Instruction* call : calls) {
+    const Instruction* x = call->operand(k);
+    if (!x->IsConstant() || x->literal() == nullptr || !x->shape().IsArray()) return nullptr;
+    if (x != first && (x->shape() != first->shape() || *x->literal() != *first->literal()))
+      return nullptr;
+  }
+  return first;
+}
+
+// Constants that all callers pass, inside the functions; callers first.
+bool PassConstants(Module& module) {
+  const CallSites sites = SitesOf(module);
+  if (sites.empty()) return false;
+  bool changed = false;
+  std::vector<Computation*> order = module.ComputationsPostOrder();
+  std::reverse(order.begin(), order.end());
+  for (Computation* c : order) {
+    const auto found = sites.find(c);
+    if (found == sites.end()) continue;
+    for (Instruction* parameter : c->parameters()) {
+      if (parameter->users().empty()) continue;
+      const Instruction* value = PassedEverywhere(found->second, parameter->parameter_number());
+      if (value == nullptr || value->shape() != parameter->shape()) continue;
+      parameter->ReplaceAllUsesWith(c->AddConstant(*value->literal(), value->name()));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 class ConstantFolding final : public ComputationPass {
  public:
   absl::string_view name() const override { return "constant_folding"; }
   bool into_applied() const override { return true; }
+  absl::StatusOr<bool> Run(Module& module) override {
+    const bool passed = PassConstants(module);
+    ASSIGN_OR_RETURN(const bool folded, ComputationPass::Run(module));
+    return passed || folded;
+  }
   absl::StatusOr<bool> RunOnComputation(Computation& c) override { return FoldAll(c); }
 };
 

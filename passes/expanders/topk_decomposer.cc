@@ -35,7 +35,31 @@ bool ReadsPositions(const Instruction& topk) {
   return false;
 }
 
+// The same of a custom call "TopK", whose computation compares.
+Instruction* DecomposeCall(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 1 || i->called().size() != 1 || i->shape().HasDynamicDims() ||
+      !i->shape().IsTuple() || i->shape().elements.size() != 2)
+    return nullptr;
+  Instruction* const x = i->operand(0);
+  const Shape &values = i->shape().elements[0], &at = i->shape().elements[1];
+  const int64_t last = x->shape().rank() - 1;
+  if (last < 0 || values.rank() != last + 1 || at.rank() != last + 1) return nullptr;
+  const bool is_stable = i->backend_config() != "{is_stable = false}";
+  HloWriter w(r);
+  Instruction* iota = r.Add(Opcode::kIota, x->shape().WithType(at.type), {}, IotaAttrs{last});
+  Instruction* sort = r.Add(Opcode::kSort, Shape::Tuple({x->shape(), iota->shape()}), {x, iota},
+                            SortAttrs{{last}, is_stable});
+  Computation* compare = i->called(0);
+  if (compare->parameter_count() != 4)
+    compare = MakeComparator(*i->module(), {values.type, at.type}, /*largest=*/true);
+  sort->set_called({compare});
+  return w.Tuple({w.SliceOf(w.Part(sort, 0), last, 0, values.dims[last]),
+                  w.SliceOf(w.Part(sort, 1), last, 0, values.dims[last])});
+}
+
 absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
+  if (i->opcode() == Opcode::kCustomCall && i->attr<CustomCallAttrs>().target == "TopK")
+    return DecomposeCall(i, r);
   if (i->opcode() != Opcode::kTopK || i->shape().HasDynamicDims()) return nullptr;
   Instruction* x = i->operand(0);
   const auto& attrs = i->attr<TopKAttrs>();

@@ -18,7 +18,6 @@ import numpy as np
 try:
     import jax
     from jax._src.interpreters import mlir
-    from jaxlib import _jax
     from jaxlib._jax import mlir as xla_mlir
     from jaxlib.mlir.dialects import stablehlo
     import stablehlo_programs
@@ -102,10 +101,8 @@ def check(program, forms, args, folder):
 
 def structure(module, path, args, folder):
     theirs = folder / "xla.hlo"
-    options = _jax.HloPrintOptions()
-    options.print_large_constants = True
-    made = xla_mlir.mlir_module_to_xla_computation(mlir.module_to_bytecode(module)).get_hlo_module()
-    theirs.write_text(made.to_string(options))
+    made = xla_mlir.mlir_module_to_xla_computation(mlir.module_to_bytecode(module))
+    theirs.write_text(made.as_hlo_text(print_large_constants=True))
     status, output, errors = run([args.bin / "hlo-diff", path, theirs])
     if status == 0:
         return None

@@ -95,22 +95,25 @@ absl::Status ConvertNextAfter(BodyConverter& body, const MlirOperation& op) {
                                 : width == 32 ? ElementType::kS32
                                 : width == 16 ? ElementType::kS16
                                               : ElementType::kS8;
-  const Formula bits = from.BitcastTo(bits_type);
-  Literal low(Shape::Scalar(bits_type));
+  Literal low(Shape::Scalar(bits_type)), rest(Shape::Scalar(bits_type));
   low.SetInt(0, static_cast<int64_t>(uint64_t{1} << (width - 1)));
-  const Formula sign(body, body.Splat(low, bits.shape()));
-  const Formula to_sign = to.BitcastTo(bits_type).Apply(Opcode::kAnd, sign);
+  rest.SetInt(0, static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1));
+  const auto is_nan = [](Formula x) { return x.Compare(ComparisonDirection::kNe, x); };
+  const Formula any_nan = is_nan(from).Apply(Opcode::kOr, is_nan(to));
+  const Formula nan = from.Number(std::numeric_limits<double>::quiet_NaN()).BitcastTo(bits_type);
+  const Formula bits = from.BitcastTo(bits_type), to_bits = to.BitcastTo(bits_type);
+  const Formula sign(body, body.Splat(low, bits.shape())),
+      all(body, body.Splat(rest, bits.shape()));
+  const Formula size = bits.Apply(Opcode::kAnd, all), to_size = to_bits.Apply(Opcode::kAnd, all);
+  const Formula to_sign = to_bits.Apply(Opcode::kAnd, sign);
   // From zero the smallest number with the sign of the target; else one step in magnitude.
-  const Formula from_zero = to_sign.Apply(Opcode::kOr, bits.Number(1));
-  const Formula grows =
-      (Abs(from) < Abs(to)).Apply(Opcode::kAnd, bits.Apply(Opcode::kAnd, sign) == to_sign);
-  const Formula step = grows.Select(bits.Number(1), bits.Number(-1));
-  const Formula moved = (from == 0.0).Select(from_zero, bits + step);
-  const Formula result = moved.BitcastTo(from.shape().type);
-  const Formula any_nan = from.Compare(ComparisonDirection::kNe, from)
-                              .Apply(Opcode::kOr, to.Compare(ComparisonDirection::kNe, to));
-  const Formula equal = (from == to).Select(to, result);
-  body.SetResults(op, any_nan.Select(from + to, equal).value());
+  const Formula from_zero =
+      (to_size == 0.0).Select(to_bits, to_sign.Apply(Opcode::kOr, bits.Number(1)));
+  const Formula crosses = bits.Apply(Opcode::kAnd, sign).Compare(ComparisonDirection::kNe, to_sign);
+  const Formula shrinks = (size > to_size).Apply(Opcode::kOr, crosses);
+  const Formula moved = bits + shrinks.Select(bits.Number(-1), bits.Number(1));
+  const Formula result = (from == to).Select(to_bits, (size == 0.0).Select(from_zero, moved));
+  body.SetResults(op, any_nan.Select(nan, result).BitcastTo(from.shape().type).value());
   return absl::OkStatus();
 }
 

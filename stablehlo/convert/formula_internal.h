@@ -15,7 +15,7 @@ class Formula {
   Formula Number(double number) const { return {*body_, body_->Splat(number, shape())}; }
   Formula Apply(Opcode opcode) const { return {*body_, body_->Add(opcode, {value_})}; }
   Formula Apply(Opcode opcode, Formula other) const {
-    return {*body_, body_->Add(opcode, {value_, other.value_})};
+    return {*body_, Simplified(*body_, body_->Add(opcode, {value_, other.value_}))};
   }
   Formula Compare(ComparisonDirection direction, Formula other) const {
     return {*body_, body_->Add(Opcode::kCompare, shape().WithType(ElementType::kPred),
@@ -24,6 +24,9 @@ class Formula {
   // This one is the predicate.
   Formula Select(Formula yes, Formula no) const {
     return {*body_, body_->Add(Opcode::kSelect, yes.shape(), {value_, yes.value_, no.value_})};
+  }
+  Formula IsFinite() const {
+    return {*body_, body_->Add(Opcode::kIsFinite, shape().WithType(ElementType::kPred), {value_})};
   }
   Formula To(ElementType type) const {
     if (shape().type == type) return *this;

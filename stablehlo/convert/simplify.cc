@@ -75,9 +75,9 @@ Instruction* SimplifySubtract(Instruction* made) {
 // Arrays of more elements are left to be computed.
 constexpr int64_t kMaxFolded = 65536;
 constexpr Opcode kFolded[] = {
-    Opcode::kAdd,     Opcode::kAnd,     Opcode::kCompare,  Opcode::kConvert, Opcode::kDivide,
-    Opcode::kMaximum, Opcode::kMinimum, Opcode::kMultiply, Opcode::kNegate,  Opcode::kNot,
-    Opcode::kOr,      Opcode::kSelect,  Opcode::kSubtract, Opcode::kXor};
+    Opcode::kAbs,    Opcode::kAdd,     Opcode::kAnd,     Opcode::kCompare,  Opcode::kConvert,
+    Opcode::kDivide, Opcode::kMaximum, Opcode::kMinimum, Opcode::kMultiply, Opcode::kNegate,
+    Opcode::kNot,    Opcode::kOr,      Opcode::kSelect,  Opcode::kSubtract, Opcode::kXor};
 
 // The elements of a constant, those of a splat spelled out.
 Literal ElementsOf(const Instruction& constant) {
@@ -219,6 +219,13 @@ Instruction* SimplifyReduce(BodyConverter& body, Instruction* made) {
   return body.Add(Opcode::kBroadcast, made->shape(), {made->operand(1)}, BroadcastAttrs());
 }
 
+// x is not false: x.
+Instruction* SimplifyCompare(Instruction* made) {
+  const bool differs = made->attr<CompareAttrs>().direction == ComparisonDirection::kNe;
+  const bool of_predicates = IsPred(made->operand(0)->shape().type);
+  return differs && of_predicates && IsSplatOf(*made->operand(1), 0) ? made->operand(0) : made;
+}
+
 // Whether the rules of its operation hold of an instruction, so that the shape is the one that they
 // give: a damaged program is told so when the module is verified, and left alone here.
 bool FollowsRules(const Instruction& made) {
@@ -266,6 +273,8 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
     case Opcode::kOr:
     case Opcode::kXor:
       return made->operand_count() == 2 ? SimplifyCommutative(body, made) : made;
+    case Opcode::kCompare:
+      return SimplifyCompare(made);
     case Opcode::kConvert:
       return SameIgnoringLayout(shape, made->operand(0)->shape()) ? made->operand(0) : made;
     case Opcode::kIota:

@@ -105,13 +105,14 @@ Formula LogGamma(Formula x) {
   const Formula log_t = LogOfLanczosSum(z);
   const Formula t = z + (kLanczosG + 0.5);
   const Formula direct = (z + 0.5 - t / log_t) * log_t + 0.5 * std::log(2 * kPi) + Log(sum);
-  const Formula fraction = Abs(x) - Floor(Abs(x));
-  const Formula nearest = (fraction > 0.5).Select(1.0 - fraction, fraction);
+  const Formula size = Abs(x);
+  const Formula fraction = size - Floor(size);
+  const Formula nearest = (x.Number(0.5) < fraction).Select(1.0 - fraction, fraction);
   const Formula log_sine = Log(Sine(nearest * kPi));
   const Formula reflected = std::log(kPi) - log_sine - direct;
   // At a pole the sine is 0.
-  const Formula result =
-      reflect.Select((log_sine == -kInfinity).Select(-log_sine, reflected), direct);
+  const Formula finite = log_sine.IsFinite();
+  const Formula result = reflect.Select(finite.Select(reflected, -log_sine), direct);
   return (Abs(x) == kInfinity).Select(x.Number(kInfinity), result);
 }
 

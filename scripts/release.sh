@@ -23,6 +23,7 @@ cmake --build "$build" --target hlokit pjrt_hlokit
 python3 scripts/wheel.py --build "$build" --out "$out"
 
 cmake -S . -B build/deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DHLOKIT_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+  -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH_USE_LINK_PATH=ON \
   -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD=hlokit" ${HLOKIT_RELEASE_CMAKE:-} > build/deb.log
 cmake --build build/deb
 (cd build/deb && cpack -G DEB -B "$out" > cpack.log)

@@ -33,8 +33,10 @@ def _find():
     if chosen:
         return pathlib.Path(chosen)
     here = pathlib.Path(__file__).resolve().parent
-    if (here / "lib" / LIBRARY).exists():  # a wheel
-        return here / "lib" / LIBRARY
+    # In a wheel's package; where Debian's package installs it, seen from /usr/lib/python3/dist-packages/hlokit.
+    for place in (here / "lib", here.parents[2], *sorted(here.parents[2].glob("*-linux-gnu"))):
+        if (place / LIBRARY).exists():
+            return place / LIBRARY
     built = sorted(here.parents[1].glob(f"build/*/lib/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
     if not built:
         raise ImportError(f"{LIBRARY} is neither in hlokit's package nor below {here.parents[1] / 'build'}; set HLOKIT_PJRT_LIBRARY")

@@ -18,13 +18,15 @@ def library_path():
     if chosen:
         return pathlib.Path(chosen)
     here = pathlib.Path(__file__).resolve().parent
-    packaged = here.parents[1] / "hlokit" / "lib" / LIBRARY  # a wheel
-    if packaged.exists():
-        return packaged
+    # In a wheel's package; where Debian's package installs it, seen from /usr/lib/python3/dist-packages/jax_plugins/hlokit.
+    places = [here.parents[1] / "hlokit" / "lib", here.parents[3], *sorted(here.parents[3].glob("*-linux-gnu"))]
+    for place in places:
+        if (place / LIBRARY).exists():
+            return place / LIBRARY
     built = sorted(here.parents[2].glob(f"build/*/lib/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
     if built:
         return built[-1]
-    raise FileNotFoundError(f"{LIBRARY} is neither at {packaged} nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
+    raise FileNotFoundError(f"{LIBRARY} is neither in {places[0]} nor installed nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
 
 
 def lower_as_cpu():

@@ -13,25 +13,52 @@ namespace {
 
 using Made = absl::StatusOr<Instruction*>;
 
-Made GatherWithoutOnes(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kAllGather || !i->shape().IsArray() || i->operand_count() != 1 ||
-      i->shape().HasDynamicDims())
-    return nullptr;
-  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
-  DimVector from, to;
-  int64_t place = 0;
-  for (int64_t d = 0; d < i->shape().rank(); ++d) {
-    const int64_t size = i->operand(0)->shape().dims[d];
-    if (size == 1 && d != dim) continue;
-    if (d == dim) place = static_cast<int64_t>(from.size());
-    from.push_back(size);
-    to.push_back(i->shape().dims[d]);
+// What is left of an array without its dimensions of size one, but for the gathered one.
+struct WithoutOnes {
+  DimVector from, to;  // sizes before and after the all-gather
+  int64_t place = 0;   // of the gathered dimension
+};
+
+WithoutOnes LeaveOut(const Shape& from, const Shape& to, int64_t dim) {
+  WithoutOnes left;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    if (from.dims[d] == 1 && d != dim) continue;
+    if (d == dim) left.place = static_cast<int64_t>(left.from.size());
+    left.from.push_back(from.dims[d]);
+    left.to.push_back(to.dims[d]);
   }
-  if (static_cast<int64_t>(from.size()) == i->shape().rank()) return nullptr;
+  return left;
+}
+
+// Of several arrays all must have the gathered dimension at one place in what is left.
+Made GatherWithoutOnes(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kAllGather || i->shape().HasDynamicDims() ||
+      i->attr<AllGatherAttrs>().constrain_layout)
+    return nullptr;
+  const bool tuple = i->shape().IsTuple();
+  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
+  std::vector<WithoutOnes> left;
+  bool shorter = false;
+  for (int64_t k = 0; k < i->operand_count(); ++k) {
+    const Shape& from = i->operand(k)->shape();
+    left.push_back(LeaveOut(from, tuple ? i->shape().elements[k] : i->shape(), dim));
+    shorter |= static_cast<int64_t>(left[k].from.size()) < from.rank();
+    if (left[k].place != left[0].place) return nullptr;
+  }
+  if (!shorter) return nullptr;
   HloWriter w(r);
-  Instruction* gather = r.Clone(i, RowMajor(i->shape().type, to), {w.Reshape(i->operand(0), from)});
-  gather->mutable_attr<AllGatherAttrs>().dimensions = {place};
-  return r.Reshape(gather, i->shape());
+  std::vector<Instruction*> operands, results;
+  std::vector<Shape> shapes;
+  for (int64_t k = 0; k < i->operand_count(); ++k) {
+    operands.push_back(w.Reshape(i->operand(k), left[k].from));
+    shapes.push_back(RowMajor(i->operand(k)->shape().type, left[k].to));
+  }
+  Instruction* gather = r.Clone(i, tuple ? Shape::Tuple(shapes) : shapes[0], operands);
+  gather->mutable_attr<AllGatherAttrs>().dimensions = {left[0].place};
+  if (!tuple) return r.Reshape(gather, i->shape());
+  for (int64_t k = 0; k < i->operand_count(); ++k)
+    results.push_back(r.Reshape(w.Part(gather, k), i->shape().elements[k]));
+  return w.Tuple(results);
 }
 
 // True if the pairs lead from each device that sends to all others and back.
@@ -115,7 +142,7 @@ Made GatherAndReduce(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-// all-gather-remove-degenerate-dims: all-gathers of one array do without the dimensions of size one
+// all-gather-remove-degenerate-dims: all-gathers do without the dimensions of size one
 // that they do not gather along, with reshapes around them. Exact.
 std::unique_ptr<Pass> CreateAllGatherRemoveDegenerateDims() {
   return MakeExpander("all-gather-remove-degenerate-dims", GatherWithoutOnes);

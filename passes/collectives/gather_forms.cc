@@ -46,24 +46,51 @@ Made GatherTogether(Instruction* i, Rewriter& r) {
   return r.Clone(a, i->shape(), {r.Clone(i, part, {a->operand(0), b->operand(0)})});
 }
 
+// Memory order of an array to which dimension `at` is added, of which `beside` is the next minor
+// one
+// (-1: it is the major-most).
+std::vector<int64_t> OrderWith(const Layout& layout, int64_t at, int64_t beside) {
+  std::vector<int64_t> order;
+  for (const int64_t d : layout.minor_to_major) {
+    order.push_back(d < at ? d : d + 1);
+    if (d == beside) order.push_back(at);
+  }
+  if (beside < 0) order.push_back(at);
+  return order;
+}
+
+// copy(all-gather(copy(a))), where a's major-most dimension is another than the gathered one: what
+// is gathered along that lies as a does, part after part, and one copy puts it in order.
 Made GatherAlongMajor(Instruction* i, Rewriter& r) {
-  if (!IsPlainGather(i)) return nullptr;
-  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
-  if (dim == 0) return nullptr;
-  HloWriter w(r);
-  DimVector first = {dim}, back;
-  for (int64_t d = 0; d < i->shape().rank(); ++d)
-    if (d != dim) first.push_back(d);
-  for (int64_t d = 0; d < i->shape().rank(); ++d)
-    back.push_back(std::find(first.begin(), first.end(), d) - first.begin());
-  Instruction* x = w.Transpose(i->operand(0), first);
-  Shape shape = x->shape();
-  shape.dims[0] = i->shape().dims[dim];
-  Instruction* all = r.Clone(i, shape, {x});
-  all->mutable_attr<AllGatherAttrs>().dimensions = {0};
-  Instruction* result = w.Transpose(all, back);
-  if (SameShape(result->shape(), i->shape())) return result;
-  return r.Add(Opcode::kCopy, i->shape(), {result});
+  if (i->opcode() != Opcode::kCopy || !IsPlainGather(i->operand(0))) return nullptr;
+  Instruction* gather = i->operand(0);
+  Instruction* inner = gather->operand(0);
+  if (inner->opcode() != Opcode::kCopy || !IsOnlyReadBy(gather, i) ||
+      !IsOnlyReadBy(inner, gather) || gather->attr<AllGatherAttrs>().constrain_layout)
+    return nullptr;
+  Instruction* a = inner->operand(0);
+  const Shape& from = a->shape();
+  if (!from.has_layout || !i->shape().has_layout || from.HasDynamicDims() || from.rank() == 0 ||
+      from.ElementCount() == 0)
+    return nullptr;
+  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  const int64_t major = from.layout.minor_to_major.back();
+  if (dim == major) return nullptr;
+  const int64_t devices = gather->shape().dims[dim] / from.dims[dim];
+  Shape all = from;
+  all.dims[major] *= devices;
+  Instruction* made = r.Clone(gather, all, {a});
+  made->mutable_attr<AllGatherAttrs>().dimensions = {major};
+  DimVector split = from.dims;
+  split.insert(split.begin() + major, devices);
+  const auto as = [&](const Layout& layout, int64_t beside) {
+    Shape shape = Shape::ArrayWithLayout(from.type, split, OrderWith(layout, major, beside));
+    shape.layout.extras = layout.extras;
+    return shape;
+  };
+  Instruction* parts = r.Add(Opcode::kBitcast, as(from.layout, -1), {made});
+  Instruction* moved = r.Add(Opcode::kCopy, as(i->shape().layout, dim), {parts});
+  return r.Add(Opcode::kBitcast, i->shape(), {moved});
 }
 
 // Each group by hosts: those of one host, and those of one place within the hosts. Nothing where a
@@ -175,8 +202,8 @@ std::unique_ptr<Pass> CreateAllGatherOptimizer() {
   return MakeExpander("all-gather-optimizer", GatherTogether);
 }
 
-// all-gather-major-dimension-rewriter: all-gathers of one array along another dimension than the
-// first become ones along the first, with transposes around them. Exact.
+// all-gather-major-dimension-rewriter: an all-gather between two copies that change layouts becomes
+// one along the dimension that is major-most before the first, and one copy after it. Exact.
 std::unique_ptr<Pass> CreateAllGatherMajorDimensionRewriter() {
   return MakeExpander("all-gather-major-dimension-rewriter", GatherAlongMajor);
 }

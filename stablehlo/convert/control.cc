@@ -8,7 +8,10 @@ absl::Status CallFunction(BodyConverter& body, const MlirOperation& op, absl::st
                           bool composite) {
   ASSIGN_OR_RETURN(Computation * called, body.module().Function(name));
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
-  Instruction* call = body.Add(Opcode::kCall, body.ShapeOf(op), operands, CallAttrs{composite});
+  // With the layouts that the function gives its results.
+  Shape shape = body.ShapeOf(op);
+  if (SameIgnoringLayout(shape, called->root()->shape())) shape = called->root()->shape();
+  Instruction* call = body.Add(Opcode::kCall, std::move(shape), operands, CallAttrs{composite});
   call->set_called({called});
   body.SetResults(op, call);
   return absl::OkStatus();

@@ -1,6 +1,8 @@
 // Elementwise operations that have attributes or need a word more than their opcode.
+#include <limits>
+
 #include "absl/strings/ascii.h"
-#include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/convert/formula_internal.h"
 
 namespace hlokit {
 namespace {
@@ -23,10 +25,33 @@ absl::StatusOr<ResultAccuracy> AccuracyOf(const MlirOperation& op) {
   return accuracy;
 }
 
+// exp(re) cos(im) and exp(re) sin(im); where exp(re) is too large, exp(re / 2) is taken twice, as
+// the other factor may be small.
+Instruction* ComplexExponential(BodyConverter& body, Instruction* x) {
+  Shape part = x->shape();
+  part.type = RealComponent(part.type);
+  const Formula re(body, body.Add(Opcode::kReal, part, {x}));
+  const Formula whole = re.Apply(Opcode::kExponential);
+  const Formula overflows = whole == std::numeric_limits<double>::infinity();
+  const Formula half = (re * 0.5).Apply(Opcode::kExponential);
+  const Formula im(body, body.Add(Opcode::kImag, part, {x}));
+  const auto times = [&](Formula factor) {
+    return overflows.Select(half * factor * half, whole * factor);
+  };
+  const Formula real = times(Cosine(im));
+  const Formula imaginary = (im == 0.0).Select(im.Number(0), times(Sine(im)));
+  return body.Add(Opcode::kComplex, x->shape(), {real.value(), imaginary.value()});
+}
+
 absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 1) return InvalidArgument(op.name, ": expected one operand");
   ASSIGN_OR_RETURN(ResultAccuracy accuracy, AccuracyOf(op));
+  if (opcode == Opcode::kExponential && IsComplex(operands[0]->shape().type) &&
+      SameIgnoringLayout(operands[0]->shape(), body.ShapeOf(op))) {
+    body.SetResults(op, ComplexExponential(body, operands[0]));
+    return absl::OkStatus();
+  }
   body.SetResults(op, body.Add(opcode, body.ShapeOf(op), operands, AccuracyAttrs{accuracy}));
   return absl::OkStatus();
 }

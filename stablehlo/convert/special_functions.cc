@@ -197,11 +197,26 @@ Formula BesselI1e64(Formula x) {
   return BesselI1eSeries(x, kNear, kFar);
 }
 
+Formula Atanh(Formula x) {
+  const Formula outside = Abs(x) > 1.0;
+  const Formula value = (Log1p(x) - Log1p(-x)) * 0.5;
+  return outside.Select(x.Number(std::nan("")), value);
+}
+
 Formula BesselI1e(Formula x) {
   return x.shape().type == ElementType::kF64 ? BesselI1e64(x) : BesselI1e32(x);
 }
 
 }  // namespace
+
+// Half of log(1 + x) - log(1 - x), whose parts have one sign; an instruction of complex numbers.
+absl::Status ConvertAtanh(BodyConverter& body, const MlirOperation& op) {
+  RETURN_IF_ERROR(CheckOperands(op, 1));
+  if (!IsComplex(op.operands[0]->type->shape.type)) return ConvertFormula(body, op, &Atanh);
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  body.SetResults(op, body.Add(Opcode::kAtanh, body.ShapeOf(op), operands));
+  return absl::OkStatus();
+}
 
 absl::Status ConvertErfInv(BodyConverter& body, const MlirOperation& op) {
   return ConvertFormula(body, op, &ErfInv);

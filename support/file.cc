@@ -185,6 +185,13 @@ void RemoveUnfinishedFile() {
   if (unfinished_is_set != 0) unlink(unfinished);
 }
 
+std::string FolderOfProgram() {
+  std::string path(4096, '\0');
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(size > 0 ? size : 0);
+  return path.substr(0, path.rfind('/'));
+}
+
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info;

@@ -25,6 +25,9 @@ absl::Status AtomicWriteFile(const std::string& path, absl::Span<const absl::str
 // handlers that end the program: it only calls what they may.
 void RemoveUnfinishedFile();
 
+// The folder of the program that runs, where its sister programs lie.
+std::string FolderOfProgram();
+
 // A plain file mapped read-only; the bytes live as long as the object.
 class MappedFile {
  public:

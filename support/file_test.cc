@@ -62,6 +62,10 @@ TEST_F(FileTest, FailuresSayWhatAndWhy) {
   EXPECT_EQ(Entries(), 0);
 }
 
+TEST_F(FileTest, TheFolderOfTheProgramHoldsIt) {
+  EXPECT_TRUE(fs::exists(FolderOfProgram() + "/hlokit_support_test"));
+}
+
 TEST_F(FileTest, MappingsMove) {
   ASSERT_TRUE(AtomicWriteFile(Path("f"), "abc").ok());
   MappedFile first = *MappedFile::Open(Path("f"));

@@ -79,13 +79,6 @@ absl::StatusOr<CommandResult> RunCommand(const std::string& command, double time
   return result;
 }
 
-std::string FolderOfProgram() {
-  std::string path(4096, '\0');
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(size > 0 ? size : 0);
-  return path.substr(0, path.rfind('/'));
-}
-
 // The word as a POSIX shell reads it back: in single quotes unless it is plain. "--flag=a b"
 // becomes --flag='a b'.
 std::string ShellWord(absl::string_view word) {

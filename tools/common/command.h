@@ -23,9 +23,6 @@ absl::StatusOr<CommandResult> RunCommand(const std::string& command, double time
 // of `--flag=value` the value alone.
 std::string ShellWord(absl::string_view word);
 
-// The folder of the program that runs, where its sister programs lie.
-std::string FolderOfProgram();
-
 // A path in the folder for temporary files that no other process uses: ...-PID-NUMBER.ENDING.
 std::string TemporaryPath(const std::string& stem, const std::string& ending);
 

@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "printer/whole_text.h"
+#include "support/file.h"
 #include "support/scratch_folder.h"
 #include "support/status.h"
 #include "support/text.h"
-#include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/cpu-plugin/cpu_plugin.h"
 #include "tools/cuda-plugin/cuda_plugin.h"

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "support/file.h"
 #include "support/status.h"
-#include "tools/common/command.h"
 
 namespace hlokit {
 namespace {

@@ -54,11 +54,9 @@ absl::Status ConvertAtan(BodyConverter& body, const MlirOperation& op) {
     body.SetResults(op, x.Apply(Opcode::kAtan2, x.Number(1)).value());
     return absl::OkStatus();
   }
-  const Shape part = x.shape().WithType(RealComponent(x.shape().type));
-  const Formula real(body, body.Add(Opcode::kReal, part, {x.value()}));
-  const Formula imaginary(body, body.Add(Opcode::kImag, part, {x.value()}));
+  const Formula real = x.RealPart(), imaginary = x.ImaginaryPart();
   const auto [up, along] = Atanh(-imaginary, real);
-  body.SetResults(op, body.Add(Opcode::kComplex, x.shape(), {along.value(), (-up).value()}));
+  body.SetResults(op, along.ComplexWith(-up, x.shape()).value());
   return absl::OkStatus();
 }
 

@@ -32,17 +32,14 @@ namespace {
 
 // (re + im i)^2 as (re - im)(re + im) + 2 re im i, which is exact where re = im.
 absl::Status ConvertComplexSquare(BodyConverter& body, const MlirOperation& op, Formula x) {
-  Shape part = x.shape();
-  part.type = RealComponent(part.type);
-  const Formula re(body, body.Add(Opcode::kReal, part, {x.value()}));
-  const Formula finite(
-      body, body.Add(Opcode::kIsFinite, part.WithType(ElementType::kPred), {re.value()}));
+  const Formula re = x.RealPart();
+  const Formula finite = re.IsFinite();
   const Formula re_size = Abs(re);
-  const Formula im(body, body.Add(Opcode::kImag, part, {x.value()}));
+  const Formula im = x.ImaginaryPart();
   const Formula equal = finite.Apply(Opcode::kAnd, re_size == Abs(im));
   const Formula difference = equal.Select(re.Number(0), (re - im) * (re + im));
   const Formula twice = re * im * 2.0;
-  body.SetResults(op, body.Add(Opcode::kComplex, x.shape(), {difference.value(), twice.value()}));
+  body.SetResults(op, difference.ComplexWith(twice, x.shape()).value());
   return absl::OkStatus();
 }
 
@@ -57,12 +54,9 @@ absl::Status ConvertSquare(BodyConverter& body, const MlirOperation& op) {
 
 absl::Status ConvertConj(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
-  Shape part = x.shape();
-  part.type = RealComponent(part.type);
-  Instruction* real = body.Add(Opcode::kReal, part, {x.value()});
-  Instruction* imag = body.Add(Opcode::kImag, part, {x.value()});
-  Instruction* negative = body.Add(Opcode::kNegate, {imag});
-  body.SetResults(op, body.Add(Opcode::kComplex, x.shape(), {real, negative}));
+  const Formula real = x.RealPart();
+  const Formula negative = -x.ImaginaryPart();
+  body.SetResults(op, real.ComplexWith(negative, x.shape()).value());
   return absl::OkStatus();
 }
 

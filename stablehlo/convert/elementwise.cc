@@ -27,20 +27,18 @@ absl::StatusOr<ResultAccuracy> AccuracyOf(const MlirOperation& op) {
 
 // exp(re) cos(im) and exp(re) sin(im); where exp(re) is too large, exp(re / 2) is taken twice, as
 // the other factor may be small.
-Instruction* ComplexExponential(BodyConverter& body, Instruction* x) {
-  Shape part = x->shape();
-  part.type = RealComponent(part.type);
-  const Formula re(body, body.Add(Opcode::kReal, part, {x}));
-  const Formula whole = re.Apply(Opcode::kExponential);
+Formula ComplexExponential(Formula x) {
+  const Formula re = x.RealPart();
+  const Formula whole = Exp(re);
   const Formula overflows = whole == std::numeric_limits<double>::infinity();
-  const Formula half = (re * 0.5).Apply(Opcode::kExponential);
-  const Formula im(body, body.Add(Opcode::kImag, part, {x}));
+  const Formula half = Exp(re * 0.5);
+  const Formula im = x.ImaginaryPart();
   const auto times = [&](Formula factor) {
     return overflows.Select(half * factor * half, whole * factor);
   };
   const Formula real = times(Cosine(im));
   const Formula imaginary = (im == 0.0).Select(im.Number(0), times(Sine(im)));
-  return body.Add(Opcode::kComplex, x->shape(), {real.value(), imaginary.value()});
+  return real.ComplexWith(imaginary, x.shape());
 }
 
 absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const MlirOperation& op) {
@@ -49,7 +47,7 @@ absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const Mli
   ASSIGN_OR_RETURN(ResultAccuracy accuracy, AccuracyOf(op));
   if (opcode == Opcode::kExponential && IsComplex(operands[0]->shape().type) &&
       SameIgnoringLayout(operands[0]->shape(), body.ShapeOf(op))) {
-    body.SetResults(op, ComplexExponential(body, operands[0]));
+    body.SetResults(op, ComplexExponential(Formula(body, operands[0])).value());
     return absl::OkStatus();
   }
   body.SetResults(op, body.Add(opcode, body.ShapeOf(op), operands, AccuracyAttrs{accuracy}));

@@ -58,8 +58,7 @@ absl::Status ConvertErfc(BodyConverter& body, const MlirOperation& op) {
   const bool is_double = own == ElementType::kF64;
   const Formula x = Formula(body, operands[0]).To(is_double ? own : ElementType::kF32);
   const Formula size = Abs(x), exponent = x * -x;
-  const Formula tail =
-      exponent.Apply(Opcode::kExponential) * (is_double ? Tail64(size) : Tail32(size));
+  const Formula tail = Exp(exponent) * (is_double ? Tail64(size) : Tail32(size));
   // Far out the exponential is 0, and the rest may be no number.
   const Formula right =
       (exponent < (is_double ? -709.78271289338399 : -88.7228394)).Select(x.Number(0), tail);

@@ -35,8 +35,18 @@ class Formula {
   Formula BitcastTo(ElementType type) const {
     return {*body_, body_->Add(Opcode::kBitcastConvert, shape().WithType(type), {value_})};
   }
+  // Parts of a complex value, and the complex value of this real part and `imaginary`.
+  Formula RealPart() const { return Part(Opcode::kReal); }
+  Formula ImaginaryPart() const { return Part(Opcode::kImag); }
+  Formula ComplexWith(Formula imaginary, const Shape& whole) const {
+    return {*body_, body_->Add(Opcode::kComplex, whole, {value_, imaginary.value_})};
+  }
 
  private:
+  Formula Part(Opcode opcode) const {
+    return {*body_, body_->Add(opcode, shape().WithType(RealComponent(shape().type)), {value_})};
+  }
+
   BodyConverter* body_;
   Instruction* value_;
 };
@@ -65,6 +75,7 @@ HLOKIT_FORMULA_COMPARE(==, kEq)
 
 inline Formula Abs(Formula x) { return x.Apply(Opcode::kAbs); }
 inline Formula Floor(Formula x) { return x.Apply(Opcode::kFloor); }
+inline Formula Exp(Formula x) { return x.Apply(Opcode::kExponential); }
 inline Formula Log(Formula x) { return x.Apply(Opcode::kLog); }
 inline Formula Log1p(Formula x) { return x.Apply(Opcode::kLogPlusOne); }
 inline Formula Sqrt(Formula x) { return x.Apply(Opcode::kSqrt); }

@@ -62,8 +62,17 @@ absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& 
   return RunPasses(module, kLegalizationPasses);
 }
 
+// Parameters of a kernel may take 4096 bytes, and each array is an address.
+constexpr size_t kMaxArrays = 500;
+
+size_t ArrayCount(const Instruction& i) {
+  size_t count = Leaves(i.shape()).size();
+  for (const Instruction* operand : i.operands()) count += Leaves(operand->shape()).size();
+  return count;
+}
+
 StepKind KindOf(const Instruction& i) {
-  return CanEmitKernels(i) ? StepKind::kKernel : StepKind::kHost;
+  return CanEmitKernels(i) && ArrayCount(i) <= kMaxArrays ? StepKind::kKernel : StepKind::kHost;
 }
 
 // Steps and PTX of a module that has been lowered.
@@ -74,7 +83,7 @@ absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
   llvm::LLVMContext context;
   llvm::Module code("hlokit", context);
   SetPtxTarget(code);
-  ASSIGN_OR_RETURN(parts.kernels, EmitGpuKernels(parts.program, code));
+  ASSIGN_OR_RETURN(parts.kernels, EmitGpuKernels(parts.program, arch, code));
   ASSIGN_OR_RETURN(parts.ptx, CompileToPtx(code, arch, parts.options.opt_level));
   parts.stats.code_bytes = static_cast<int64_t>(parts.ptx.size());
   for (const StepSequence& sequence : parts.program.sequences)

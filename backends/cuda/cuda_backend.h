@@ -9,7 +9,7 @@
 namespace hlokit {
 
 // Arguments and results are in the host's memory; runs copy them to their device and back.
-inline constexpr Capabilities kCudaCapabilities = {.shares_host_memory = true};
+inline constexpr Capabilities kCudaCapabilities = {.profiles = true, .shares_host_memory = true};
 
 // Devices of libcuda.so.1.
 std::unique_ptr<Backend> MakeCudaBackend();

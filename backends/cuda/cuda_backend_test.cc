@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/cuda/gpu_arch.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
@@ -200,6 +201,47 @@ ENTRY e {
   const absl::Status status = RunOnSimulator(*module, {{&one}}, {}).status();
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("the program needs 67108864.0 MiB"));
+}
+
+// 600 addresses are more than a kernel's parameters may take.
+TEST(CudaBackendTest, ManyArraysAreComputedOnTheHost) {
+  const std::string text = absl::StrCat(
+      "HloModule m\nENTRY e {\n p = f32[2] parameter(0)\n", " ROOT r = f32[1200] concatenate(",
+      absl::StrJoin(std::vector<std::string>(600, "p"), ", "), "), dimensions={0}\n}\n");
+  const std::vector<float> values = {1, 2};
+  const Literal argument = Literal::R1<float>(values);
+  CompileOptions options;
+  options.which_passes = CompileOptions::Passes::kNone;
+  const auto results = RunOnSimulator(*Parse(text), {{&argument}}, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(results->front().as<float>()[1198], 1);
+  EXPECT_EQ(results->front().as<float>()[1199], 2);
+  auto executable = MakePtxSimBackend()->Compile(Parse(text), options).value();
+  EXPECT_EQ(executable->stats().fallbacks.size(), 1);
+}
+
+TEST(CudaBackendTest, ProfileNamesInstructions) {
+  const auto module = Parse(R"(HloModule m
+lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  x = f32[100] parameter(0)
+  y = f32[100] sine(x)
+  ROOT s = f32[100] sort(y), dimensions={0}, to_apply=lt
+})");
+  CompileOptions options;
+  options.profile = true;
+  auto executable = MakePtxSimBackend()->Compile(module->Clone(), options).value();
+  const std::vector<Literal> arguments = RandomArguments(*module, 7);
+  auto run = executable->Prepare({{&arguments[0]}}).value();
+  ASSERT_TRUE(run->Run().ok() && run->Run().ok());
+  const std::vector<InstructionTime> times = run->Profile();
+  ASSERT_EQ(times.size(), 2);
+  EXPECT_EQ(times[0].instruction->opcode(), Opcode::kSine);
+  EXPECT_EQ(times[1].instruction->opcode(), Opcode::kSort);
+  for (const InstructionTime& time : times) {
+    EXPECT_EQ(time.calls, 2);
+    EXPECT_GT(time.seconds, 0);
+  }
 }
 
 TEST(CudaBackendTest, NoDriverIsARefusal) {

@@ -42,6 +42,13 @@ class CudaRun final : public PreparedRun {
     return FirstFailure(ends);
   }
 
+  std::vector<InstructionTime> Profile() const override {
+    std::vector<InstructionTime> all;
+    for (const auto& device : devices_)
+      for (const InstructionTime& time : device->Profile()) all.push_back(time);
+    return all;
+  }
+
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
     std::vector<Literal> results;
     for (const auto& device : devices_) {

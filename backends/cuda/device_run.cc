@@ -5,10 +5,12 @@
 #include "backends/cuda/device_run_internal.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/str_format.h"
 #include "backends/cuda/ptx_code.h"
+#include "support/clock.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
 #include "types/literal_leaves.h"
@@ -41,6 +43,12 @@ double Sum(const std::vector<int64_t>& sizes) {
   double sum = 0;  // may exceed int64_t
   for (const int64_t size : sizes) sum += static_cast<double>(size);
   return sum;
+}
+
+// Asked for by users whose kernels fault.
+bool WaitsForEachStep() {
+  static const bool waits = std::getenv("HLOKIT_CUDA_WAIT") != nullptr;
+  return waits;
 }
 
 // An error of a step, at its instruction.
@@ -183,8 +191,12 @@ absl::Status CudaDeviceRun::CopyOut(void* to, Address from, int64_t bytes) const
 }
 
 absl::Status CudaDeviceRun::Synchronize() const {
-  return code_.driver->Check(code_.driver->cuStreamSynchronize(code_.stream),
-                             "cuStreamSynchronize");
+  const absl::Status status =
+      code_.driver->Check(code_.driver->cuStreamSynchronize(code_.stream), "cuStreamSynchronize");
+  if (status.ok() || WaitsForEachStep()) return status;
+  return absl::Status(status.code(), absl::StrCat(status.message(),
+                                                  "; the fault may be an earlier step's: "
+                                                  "HLOKIT_CUDA_WAIT=1 names it"));
 }
 
 absl::Status CudaDeviceRun::Run(DeviceGroup& group) {
@@ -210,8 +222,6 @@ absl::Status CudaDeviceRun::CountStep() {
 absl::Status CudaDeviceRun::RunStep(const Step& step) {
   RETURN_IF_ERROR(CountStep());
   switch (step.kind) {
-    case StepKind::kKernel:
-      return RunKernels(step);
     case StepKind::kWhile:
       return RunWhile(step);
     case StepKind::kConditional: {
@@ -221,9 +231,37 @@ absl::Status CudaDeviceRun::RunStep(const Step& step) {
     case StepKind::kCall:
       return RunSequence(step.bodies[0]);
     default:
-      return RunOnHost(step);
+      return p_.options.profile ? RunProfiled(step) : RunWork(step);
   }
 }
+
+absl::Status CudaDeviceRun::RunWork(const Step& step) {
+  RETURN_IF_ERROR(step.kind == StepKind::kKernel ? RunKernels(step) : RunOnHost(step));
+  // A fault of a kernel is seen by a later call, unless the host waits for each.
+  return WaitsForEachStep() ? Synchronize() : absl::OkStatus();
+}
+
+// Kernels by the device's clock, what the host does by the host's.
+absl::Status CudaDeviceRun::RunProfiled(const Step& step) {
+  const auto [at, added] = time_of_.emplace(&step, times_.size());
+  if (added) times_.push_back({.instruction = step.instruction, .device = device_});
+  InstructionTime& time = times_[at->second];
+  ++time.calls;
+  if (step.kind != StepKind::kKernel) {
+    const double start = SteadySeconds();
+    RETURN_IF_ERROR(RunWork(step));
+    time.seconds += SteadySeconds() - start;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const CudaEvent start, CudaEvent::Record(*code_.driver, code_.stream));
+  RETURN_IF_ERROR(RunWork(step));
+  ASSIGN_OR_RETURN(const CudaEvent end, CudaEvent::Record(*code_.driver, code_.stream));
+  ASSIGN_OR_RETURN(const double seconds, end.SecondsSince(start));
+  time.seconds += seconds;
+  return absl::OkStatus();
+}
+
+std::vector<InstructionTime> CudaDeviceRun::Profile() const { return times_; }
 
 absl::Status CudaDeviceRun::RunKernels(const Step& step) {
   std::vector<Address> arrays;

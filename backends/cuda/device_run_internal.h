@@ -23,6 +23,8 @@ class CudaDeviceRun {
   absl::Status Run(DeviceGroup& group);
   // The entry computation's result, after the last run.
   absl::StatusOr<Literal> TakeResult();
+  // Of all runs, where the program was compiled to profile.
+  std::vector<InstructionTime> Profile() const;
 
  private:
   using Address = cuda::DeviceAddress;
@@ -41,6 +43,8 @@ class CudaDeviceRun {
 
   absl::Status RunSequence(int32_t number);
   absl::Status RunStep(const Step& step);
+  absl::Status RunProfiled(const Step& step);
+  absl::Status RunWork(const Step& step);
   absl::Status RunKernels(const Step& step);
   absl::Status RunWhile(const Step& step);
   absl::StatusOr<size_t> ChosenBranch(const Step& step) const;
@@ -56,6 +60,8 @@ class CudaDeviceRun {
   const int64_t device_;  // logical
   DeviceGroup* group_ = nullptr;
   int64_t steps_ = 0;
+  std::vector<InstructionTime> times_;
+  absl::flat_hash_map<const Step*, size_t> time_of_;  // places in times_
   CudaMemory arena_;
   std::vector<CudaMemory> parameters_, constants_, outputs_;
 };

@@ -18,10 +18,9 @@
 
 #include <algorithm>
 
+#include "backends/cuda/dot_sides.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
-#include "ir/attributes.h"
-#include "ops/dim_lists.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -34,26 +33,8 @@ constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiproc
 constexpr int64_t kPad = 4;           // of a row in shared memory: spreads columns over its banks
 constexpr int64_t kVector = 4;        // most neighbours of one load
 
-// Dimensions of one array that are walked together, slowest first.
-struct DimGroup {
-  DimVector dims;
-  int64_t size = 1;   // elements
-  int64_t inner = 1;  // of the last dimension
-
-  void Add(const Shape& shape, int64_t d) {
-    dims.push_back(d);
-    size *= shape.dims[d];
-    inner = shape.dims[d];
-  }
-  bool IsFastest(const Shape& shape) const {
-    return !dims.empty() && shape.MinorToMajor()[0] == dims.back();
-  }
-};
-
-// One side of the product: its array, its dimensions, and how a tile of it is loaded.
-struct Side {
-  const Instruction* operand = nullptr;
-  DimGroup batch, free, summed;
+// One side of the product, and how a tile of it is loaded.
+struct Side : DotSide {
   int64_t tile = 0;         // elements of a tile along `free`
   bool along_free = false;  // whether neighbouring threads load along `free`, else `summed`
   int64_t vector = 1;       // neighbours that a thread loads at once
@@ -69,17 +50,6 @@ struct DotPlan {
   int64_t Blocks() const { return lhs.batch.size * Tiles(lhs) * Tiles(rhs); }
   int64_t terms() const { return lhs.summed.size; }
 };
-
-Side MakeSide(const Instruction* operand, const DimVector& batch, const DimVector& summed) {
-  Side side;
-  side.operand = operand;
-  const Shape& shape = operand->shape();
-  for (const int64_t d : batch) side.batch.Add(shape, d);
-  for (const int64_t d : summed) side.summed.Add(shape, d);
-  for (int64_t d = 0; d < shape.rank(); ++d)
-    if (!Contains(batch, d) && !Contains(summed, d)) side.free.Add(shape, d);
-  return side;
-}
 
 bool IsSupported(ElementType type) {
   return (IsFloat(type) || IsInteger(type)) && !IsSubByte(type);
@@ -116,14 +86,14 @@ void PlanTiles(DotPlan& plan) {
 
 std::optional<DotPlan> PlanDot(const Expression& e) {
   const Instruction& dot = *e.subject;
-  if (dot.opcode() != Opcode::kDot) return std::nullopt;
+  const std::optional<DotSides> sides = SidesOfDot(e);
+  if (!sides.has_value()) return std::nullopt;
   for (const Shape& shape : {dot.shape(), dot.operand(0)->shape(), dot.operand(1)->shape()})
     if (!IsSupported(shape.type)) return std::nullopt;
-  const auto& dims = dot.attr<DotAttrs>();
   DotPlan plan;
   plan.e = e;
-  plan.lhs = MakeSide(dot.operand(0), dims.lhs_batch_dims, dims.lhs_contracting_dims);
-  plan.rhs = MakeSide(dot.operand(1), dims.rhs_batch_dims, dims.rhs_contracting_dims);
+  static_cast<DotSide&>(plan.lhs) = sides->lhs;
+  static_cast<DotSide&>(plan.rhs) = sides->rhs;
   if (!IsNarrowFloat(dot.shape().type)) plan.sum_type = dot.shape().type;
   if (plan.lhs.batch.size == 0 ||
       std::min({plan.lhs.free.size, plan.rhs.free.size, plan.terms()}) < kSmall)
@@ -138,9 +108,11 @@ class TiledDotEmitter {
   TiledDotEmitter(const DotPlan& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
       : plan_(plan),
         b_(b),
-        result_(arrays.result(0)),
         emitter_(b),
-        group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))) {
+        group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
+        batch_(b.CreateUDiv(unit,
+                            b.Index(kBlockThreads * plan.Tiles(plan.lhs) * plan.Tiles(plan.rhs)))),
+        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, batch_) {
     emitter_.set_excess(true);
     emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);
@@ -149,7 +121,6 @@ class TiledDotEmitter {
     llvm::Value* const row_of_tiles = b.CreateUDiv(block, b.Index(plan.Tiles(plan.rhs)));
     lhs_ = {&plan.lhs, b.CreateURem(row_of_tiles, b.Index(plan.Tiles(plan.lhs)))};
     rhs_ = {&plan.rhs, b.CreateURem(block, b.Index(plan.Tiles(plan.rhs)))};
-    batch_ = b.CreateUDiv(row_of_tiles, b.Index(plan.Tiles(plan.lhs)));
     for (Tile* tile : {&lhs_, &rhs_}) {
       tile->first = Scale(b, tile->first, tile->side->tile);
       tile->shared = MakeShared(b, zero_->getType(), plan.depth * RowOf(*tile->side));
@@ -234,11 +205,7 @@ class TiledDotEmitter {
   }
 
   Values LoadVector(const Side& side, llvm::Value* free, llvm::Value* term) {
-    const Shape& shape = side.operand->shape();
-    std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()), b_.Index(0));
-    Delinearize(b_, batch_, side.batch.dims, shape.dims, multi);
-    Delinearize(b_, free, side.free.dims, shape.dims, multi);
-    Delinearize(b_, term, side.summed.dims, shape.dims, multi);
+    std::vector<llvm::Value*> multi = side.IndexOf(b_, batch_, free, term);
     const int64_t fast = (side.along_free ? side.free : side.summed).dims.back();
     llvm::Value* const first = multi[fast];
     Values elements;
@@ -300,19 +267,13 @@ class TiledDotEmitter {
     return sums;
   }
 
-  // Calls `body` where `at` is one of `size`; without a test where tiles divide them.
-  void IfInside(llvm::Value* at, const Side& side, absl::FunctionRef<void()> body) {
-    if (side.free.size % side.tile == 0) return body();
-    EmitIf(b_, b_.CreateICmpULT(at, b_.Index(side.free.size)), body);
-  }
-
   void Store(const Values& sums) {
     const int64_t rows = lhs_.side->per_thread(), columns = rhs_.side->per_thread();
     llvm::Value* const row = b_.CreateNSWAdd(lhs_.first, Scale(b_, Rows(), rows));
     llvm::Value* const column = b_.CreateNSWAdd(rhs_.first, Scale(b_, Columns(), columns));
     for (int64_t i = 0; i < rows; ++i) {
       llvm::Value* const r = b_.CreateNSWAdd(row, b_.Index(i));
-      IfInside(r, *lhs_.side, [&] { StoreRow(sums, i * columns, r, column); });
+      result_.IfRow(r, lhs_.side->tile, [&] { StoreRow(sums, i * columns, r, column); });
     }
   }
 
@@ -321,38 +282,22 @@ class TiledDotEmitter {
     const bool all = rhs_.side->free.size % columns == 0;  // of a thread's, or none, are inside
     const auto store = [&](int64_t k) {
       llvm::Value* const c = b_.CreateNSWAdd(column, b_.Index(k));
-      const auto one = [&] { StoreElement(row, c, sums[next + k]); };
-      all ? one() : IfInside(c, *rhs_.side, one);
+      const auto one = [&] { result_.Store(row, c, sums[next + k]); };
+      all ? one() : result_.IfColumn(c, rhs_.side->tile, one);
     };
     const auto store_all = [&] {
       for (int64_t k = 0; k < columns; ++k) store(k);
     };
-    all ? IfInside(column, *rhs_.side, store_all) : store_all();
-  }
-
-  // The result's dimensions: batch, rows, columns.
-  void StoreElement(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
-    std::vector<llvm::Value*> multi(static_cast<size_t>(result_.shape.rank()), b_.Index(0));
-    int64_t next = 0;
-    const auto place = [&](llvm::Value* at, size_t count) {
-      DimVector dims;
-      for (size_t k = 0; k < count; ++k) dims.push_back(next++);
-      Delinearize(b_, at, dims, result_.shape.dims, multi);
-    };
-    place(batch_, lhs_.side->batch.dims.size());
-    place(row, lhs_.side->free.dims.size());
-    place(column, rhs_.side->free.dims.size());
-    StoreTo(b_, result_, ElementIndex::Multi(multi),
-            EmitConvert(b_, plan_.sum_type, result_.shape.type, {sum}));
+    all ? result_.IfColumn(column, rhs_.side->tile, store_all) : store_all();
   }
 
   const DotPlan& plan_;
   Builder& b_;
-  const ArrayRef result_;
   ElementEmitter emitter_;
   ThreadGroup group_;
+  llvm::Value* const batch_;
+  DotResult result_;
   llvm::Value* zero_ = nullptr;
-  llvm::Value* batch_ = nullptr;
   Tile lhs_, rhs_;
 };
 

@@ -6,31 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
-#include "backends/cuda/cuda_backend.h"
-#include "generator/generator.h"
-#include "interpreter/interpreter.h"
-#include "parser/parser.h"
-#include "types/compare.h"
+#include "backends/cuda/kernel_testing_internal.h"
 
 namespace hlokit {
 namespace {
-
-std::unique_ptr<Module> Parse(const std::string& text) {
-  Diagnostics diagnostics;
-  auto source = std::make_shared<const SourceFile>("test.hlo", text);
-  return ParseModule(source, {}, diagnostics).value();
-}
-
-Literal RunOnSimulator(const Module& module, const DeviceArguments& arguments, int threads) {
-  CompileOptions options;
-  options.threads = threads;
-  auto executable = MakePtxSimBackend()->Compile(module.Clone(), options).value();
-  auto prepared = executable->Prepare({arguments}).value();
-  const absl::Status status = prepared->Run();
-  EXPECT_TRUE(status.ok()) << status;
-  return std::move(prepared->TakeResults().value()[0]);
-}
 
 std::string Dot(const std::string& lhs, const std::string& rhs, const std::string& result,
                 const std::string& dims) {
@@ -40,22 +21,9 @@ std::string Dot(const std::string& lhs, const std::string& rhs, const std::strin
       lhs, rhs, result, dims);
 }
 
-// The same bits for 1 and 8 threads of the host, near the interpreter's.
 void Check(const std::string& text, double error) {
-  const auto module = Parse(text);
-  EXPECT_THAT(PtxOfModule(module->Clone(), "sm_90a", {}).value(), testing::HasSubstr(".shared"));
-  const std::vector<Literal> arguments = RandomArguments(*module, 7);
-  DeviceArguments pointers;
-  for (const Literal& argument : arguments) pointers.push_back(&argument);
-  const auto expected = InterpretDevices(*module, {pointers}, {});
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  const Literal actual = RunOnSimulator(*module, pointers, 1);
-  EXPECT_TRUE(actual == RunOnSimulator(*module, pointers, 8)) << text;
-  CompareOptions options;
-  options.abs_error = error;
-  options.rel_error = error;
-  const CompareResult result = Compare(expected->front(), actual, options);
-  EXPECT_TRUE(result.equal) << result.Report() << text;
+  EXPECT_TRUE(absl::StrContains(PtxForTest(text), ".shared")) << text;
+  CheckOnSimulator(text, error);
 }
 
 constexpr char kPlain[] = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
@@ -120,8 +88,7 @@ ENTRY e {
 
 TEST(TiledDotTest, ProductsAreFused) {
   const std::string ptx =
-      PtxOfModule(Parse(Dot("f32[64,32]", "f32[32,64]", "f32[64,64]", kPlain)), "sm_80", {})
-          .value();
+      PtxForTest(Dot("f32[64,32]", "f32[32,64]", "f32[64,64]", kPlain), "sm_80");
   EXPECT_THAT(ptx, testing::HasSubstr("fma.rn.f32"));
   EXPECT_THAT(ptx, testing::HasSubstr("bar.sync"));
   EXPECT_THAT(ptx, testing::HasSubstr("ld.shared.v4.f32"));

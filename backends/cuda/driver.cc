@@ -124,5 +124,27 @@ void CudaMemory::Free() {
   driver_ = nullptr;
 }
 
+absl::StatusOr<CudaEvent> CudaEvent::Record(const CudaDriver& driver, cuda::Stream stream) {
+  CudaEvent event(driver);
+  RETURN_IF_ERROR(driver.Check(driver.cuEventCreate(&event.event_, 0), "cuEventCreate"));
+  RETURN_IF_ERROR(driver.Check(driver.cuEventRecord(event.event_, stream), "cuEventRecord"));
+  return event;
+}
+
+CudaEvent::~CudaEvent() {
+  if (event_ != nullptr) driver_.cuEventDestroy_v2(event_);
+}
+
+CudaEvent::CudaEvent(CudaEvent&& other) noexcept
+    : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
+
+absl::StatusOr<double> CudaEvent::SecondsSince(const CudaEvent& earlier) const {
+  float milliseconds = 0;
+  RETURN_IF_ERROR(driver_.Check(driver_.cuEventSynchronize(event_), "cuEventSynchronize"));
+  RETURN_IF_ERROR(driver_.Check(driver_.cuEventElapsedTime(&milliseconds, earlier.event_, event_),
+                                "cuEventElapsedTime"));
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

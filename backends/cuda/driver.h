@@ -60,5 +60,24 @@ class CudaMemory {
   cuda::DeviceAddress address_ = 0;
 };
 
+// A point on a stream, for time between two of them.
+class CudaEvent {
+ public:
+  // Errors: those of the driver.
+  static absl::StatusOr<CudaEvent> Record(const CudaDriver& driver, cuda::Stream stream);
+  ~CudaEvent();
+  CudaEvent(CudaEvent&& other) noexcept;
+  CudaEvent& operator=(CudaEvent&& other) = delete;
+
+  // Waits for both, in whose order the stream reached them.
+  absl::StatusOr<double> SecondsSince(const CudaEvent& earlier) const;
+
+ private:
+  explicit CudaEvent(const CudaDriver& driver) : driver_(driver) {}
+
+  const CudaDriver& driver_;
+  cuda::Event event_ = nullptr;
+};
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

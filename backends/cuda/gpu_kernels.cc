@@ -10,6 +10,7 @@
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/tensor_dot_kernels.h"
 #include "backends/cuda/vector_kernels.h"
 #include "codegen/kernel_strategies.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -30,6 +31,15 @@ constexpr KernelStrategy kStrategies[] = {
     {"concatenate", AddConcatenateKernels}, {"rows", AddGroupRowKernels},
     {"dot in tiles", AddTiledDotKernels},   {"vectors", AddVectorKernels},
     {"elements", AddElementKernels}};
+constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
+
+// The strategies for an architecture, in the order in which they are tried.
+std::vector<KernelStrategy> StrategiesFor(const GpuArch& arch) {
+  std::vector<KernelStrategy> all;
+  if (arch.number >= 80) all.assign(std::begin(kTensorStrategies), std::end(kTensorStrategies));
+  all.insert(all.end(), std::begin(kStrategies), std::end(kStrategies));
+  return all;
+}
 
 // The step's arrays as the parameters of its kernels.
 class Parameters final : public KernelArrays {
@@ -125,13 +135,14 @@ const Instruction* EmitKernel(llvm::Module& module, const std::string& name, con
   return arrays.unsupported;
 }
 
-absl::Status EmitStep(llvm::Module& module, const Step& step, size_t& next, GpuKernels& out) {
+absl::Status EmitStep(llvm::Module& module, const Step& step,
+                      absl::Span<const KernelStrategy> strategies, size_t& next, GpuKernels& out) {
   const Instruction& i = *step.instruction;
   const auto in_place = [&](int64_t o, int64_t leaf) {
     return step.operands[o] == step.results[leaf];
   };
   std::vector<GpuLaunch>& launches = out.launches[&step];
-  for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, kStrategies)) {
+  for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, strategies)) {
     if (kernel.units == 0) continue;
     GpuLaunch& launch = launches.emplace_back(KernelName(next++, i), kernel.units);
     const Instruction* const unsupported = EmitKernel(module, launch.kernel, step, kernel);
@@ -146,12 +157,15 @@ absl::Status EmitStep(llvm::Module& module, const Step& step, size_t& next, GpuK
 
 }  // namespace
 
-absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, llvm::Module& module) {
+absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, const GpuArch& arch,
+                                          llvm::Module& module) {
+  const std::vector<KernelStrategy> strategies = StrategiesFor(arch);
   GpuKernels out;
   size_t next = 0;
   for (const StepSequence& sequence : program.sequences)
     for (const Step& step : sequence.steps)
-      if (step.kind == StepKind::kKernel) RETURN_IF_ERROR(EmitStep(module, step, next, out));
+      if (step.kind == StepKind::kKernel)
+        RETURN_IF_ERROR(EmitStep(module, step, strategies, next, out));
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "backends/cuda/gpu_arch.h"
 #include "codegen/llvm.h"
 #include "codegen/program.h"
 
@@ -23,9 +24,10 @@ struct GpuKernels {
   absl::flat_hash_map<const Step*, std::vector<GpuLaunch>> launches;
 };
 
-// Emits a kernel for each loop of each step of kind kKernel into `module`. Errors: Unimplemented,
-// with the place of the instruction, for types without code.
-absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, llvm::Module& module);
+// Emits a kernel for each loop of each step of kind kKernel into `module`, for devices of `arch`.
+// Errors: Unimplemented, with the place of the instruction, for types without code.
+absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, const GpuArch& arch,
+                                          llvm::Module& module);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

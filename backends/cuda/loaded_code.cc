@@ -34,7 +34,7 @@ absl::StatusOr<LoadedCode> LoadCode(const CudaDriver& driver, const GpuProgram& 
   code.driver = &driver;
   RETURN_IF_ERROR(driver.Check(driver.cuDeviceGet(&device, ordinal), "cuDeviceGet"));
   RETURN_IF_ERROR(driver.Check(driver.cuDevicePrimaryCtxRetain(&code.context, device),
-                                "cuDevicePrimaryCtxRetain"));
+                               "cuDevicePrimaryCtxRetain"));
   RETURN_IF_ERROR(code.Enter());
   RETURN_IF_ERROR(driver.Check(driver.cuStreamCreate(&code.stream, 1), "cuStreamCreate"));
   if (program.kernels.launches.empty()) return code;
@@ -51,7 +51,7 @@ absl::StatusOr<LoadedCode> LoadCode(const CudaDriver& driver, const GpuProgram& 
       cuda::Function function = nullptr;
       RETURN_IF_ERROR(
           driver.Check(driver.cuModuleGetFunction(&function, code.module, launch.kernel.c_str()),
-                        absl::StrCat("cuModuleGetFunction of ", launch.kernel)));
+                       absl::StrCat("cuModuleGetFunction of ", launch.kernel)));
       code.functions[launch.kernel] = function;
     }
   }

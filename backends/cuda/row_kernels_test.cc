@@ -7,49 +7,10 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
-#include "backends/cuda/cuda_backend.h"
-#include "generator/generator.h"
-#include "interpreter/interpreter.h"
-#include "parser/parser.h"
-#include "types/compare.h"
+#include "backends/cuda/kernel_testing_internal.h"
 
 namespace hlokit {
 namespace {
-
-std::unique_ptr<Module> Parse(const std::string& text) {
-  Diagnostics diagnostics;
-  auto source = std::make_shared<const SourceFile>("test.hlo", text);
-  return ParseModule(source, {}, diagnostics).value();
-}
-
-Literal RunOnSimulator(const Module& module, const std::vector<Literal>& arguments, int threads) {
-  DeviceArguments pointers;
-  for (const Literal& argument : arguments) pointers.push_back(&argument);
-  CompileOptions options;
-  options.threads = threads;
-  auto executable = MakePtxSimBackend()->Compile(module.Clone(), options).value();
-  auto prepared = executable->Prepare({pointers}).value();
-  const absl::Status status = prepared->Run();
-  EXPECT_TRUE(status.ok()) << status;
-  return std::move(prepared->TakeResults().value()[0]);
-}
-
-// The same bits for 1 and 8 threads of the host, near the interpreter's.
-void Check(const std::string& text, double error) {
-  const auto module = Parse(text);
-  const std::vector<Literal> arguments = RandomArguments(*module, 5);
-  DeviceArguments pointers;
-  for (const Literal& argument : arguments) pointers.push_back(&argument);
-  const auto expected = InterpretDevices(*module, {pointers}, {});
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  const Literal actual = RunOnSimulator(*module, arguments, 1);
-  EXPECT_TRUE(actual == RunOnSimulator(*module, arguments, 8)) << text;
-  CompareOptions options;
-  options.abs_error = error;
-  options.rel_error = error;
-  const CompareResult result = Compare(expected->front(), actual, options);
-  EXPECT_TRUE(result.equal) << result.Report() << text;
-}
 
 // A module whose result has an element a row of x, and which may have x's elements too.
 std::string Reduction(const std::string& type, const std::string& op, int64_t rows, int64_t length,
@@ -66,20 +27,24 @@ ENTRY e {
 
 TEST(GroupRowKernelsTest, SizesOfGroups) {
   for (const int64_t length : {1, 2, 7, 16, 17, 31, 32, 33, 100, 2047, 2048, 2300})
-    for (const int64_t rows : {1, 3, 40}) Check(Reduction("f32", "add", rows, length, "1.5"), 1e-4);
+    for (const int64_t rows : {1, 3, 40})
+      CheckOnSimulator(Reduction("f32", "add", rows, length, "1.5"), 1e-4);
 }
 
 TEST(GroupRowKernelsTest, TypesAndOperations) {
   for (const int64_t length : {50, 3000}) {
     for (const char* type : {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"})
       for (const char* op : {"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-        Check(Reduction(type, op, 5, length, "3"), 0);
+        CheckOnSimulator(Reduction(type, op, 5, length, "3"), 0);
     for (const char* type : {"f16", "bf16", "f32", "f64"})
-      for (const char* op : {"maximum", "minimum"}) Check(Reduction(type, op, 5, length, "-1"), 0);
-    for (const char* type : {"f16", "bf16"}) Check(Reduction(type, "add", 5, length, "0"), 1e-2);
+      for (const char* op : {"maximum", "minimum"})
+        CheckOnSimulator(Reduction(type, op, 5, length, "-1"), 0);
+    for (const char* type : {"f16", "bf16"})
+      CheckOnSimulator(Reduction(type, "add", 5, length, "0"), 1e-2);
     for (const char* type : {"f64", "c64", "s4"})
-      Check(Reduction(type, "add", 5, length, type[0] == 'c' ? "(1, 2)" : "1"), 1e-4);
-    for (const char* op : {"and", "or", "xor"}) Check(Reduction("pred", op, 5, length, "false"), 0);
+      CheckOnSimulator(Reduction(type, "add", 5, length, type[0] == 'c' ? "(1, 2)" : "1"), 1e-4);
+    for (const char* op : {"and", "or", "xor"})
+      CheckOnSimulator(Reduction("pred", op, 5, length, "false"), 0);
   }
 }
 
@@ -104,22 +69,22 @@ TEST(GroupRowKernelsTest, WorkOnTheSameRow) {
   for (const char* shape : {"64,1000", "20,5", "3,2100", "33,18"}) {
     const std::string text(shape);
     const std::string rows = text.substr(0, text.find(',')), rest = text.substr(text.find(',') + 1);
-    Check(absl::Substitute(kSoftmax, text, rows, "1", "0"), 1e-5);
-    Check(absl::Substitute(kSoftmax, text, rest, "0", "1"), 1e-5);
+    CheckOnSimulator(absl::Substitute(kSoftmax, text, rows, "1", "0"), 1e-5);
+    CheckOnSimulator(absl::Substitute(kSoftmax, text, rest, "0", "1"), 1e-5);
   }
-  Check(absl::Substitute(kSoftmax, "4,6,5,7", "4,5", "1,3", "0,2"), 1e-5);
+  CheckOnSimulator(absl::Substitute(kSoftmax, "4,6,5,7", "4,5", "1,3", "0,2"), 1e-5);
 }
 
 TEST(GroupRowKernelsTest, SoftmaxIsOneKernelOfShuffles) {
   std::string text = absl::Substitute(kSoftmax, "64,1000", "64", "1", "0");
   absl::StrReplaceAll({{"ROOT r = (f32[64,1000], f32[64]) tuple(q, s)", ""}, {"q =", "ROOT q ="}},
                       &text);
-  const std::string ptx = PtxOfModule(Parse(text), "sm_90a", {}).value();
+  const std::string ptx = PtxOfModule(ParseForTest(text), "sm_90a", {}).value();
   EXPECT_EQ(ptx.find(".entry"), ptx.rfind(".entry")) << ptx;
   EXPECT_THAT(ptx, testing::HasSubstr("shfl.sync.bfly.b32"));
   EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("bar.sync")));
   const std::string block =
-      PtxOfModule(Parse(Reduction("f32", "add", 4, 5000, "0")), "sm_90a", {}).value();
+      PtxOfModule(ParseForTest(Reduction("f32", "add", 4, 5000, "0")), "sm_90a", {}).value();
   EXPECT_THAT(block, testing::HasSubstr("bar.sync"));
   EXPECT_THAT(block, testing::HasSubstr(".shared"));
 }

@@ -1,0 +1,97 @@
+// Dimension numbers of dots, sorted by what they are walked for.
+#include "backends/cuda/dot_sides.h"
+
+#include "ir/attributes.h"
+#include "ops/dim_lists.h"
+
+namespace hlokit {
+namespace {
+
+DotSide MakeSide(const Instruction& dot, int64_t number, const DimVector& batch,
+                 const DimVector& summed) {
+  DotSide side;
+  side.operand = dot.operand(number);
+  side.number = number;
+  const Shape& shape = side.operand->shape();
+  for (const int64_t d : batch) side.batch.Add(shape, d);
+  for (const int64_t d : summed) side.summed.Add(shape, d);
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (!Contains(batch, d) && !Contains(summed, d)) side.free.Add(shape, d);
+  return side;
+}
+
+}  // namespace
+
+void DimGroup::Add(const Shape& shape, int64_t d) {
+  dims.push_back(d);
+  size *= shape.dims[d];
+  inner = shape.dims[d];
+}
+
+const DimGroup* DotSide::Fastest() const {
+  for (const DimGroup* group : {&summed, &free})
+    if (group->IsFastest(operand->shape())) return group;
+  return nullptr;
+}
+
+std::vector<llvm::Value*> DotSide::IndexOf(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
+                                           llvm::Value* at_summed) const {
+  const Shape& shape = operand->shape();
+  std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()), b.Index(0));
+  Delinearize(b, at_batch, batch.dims, shape.dims, multi);
+  Delinearize(b, at_free, free.dims, shape.dims, multi);
+  Delinearize(b, at_summed, summed.dims, shape.dims, multi);
+  return multi;
+}
+
+std::optional<DotSides> SidesOfDot(const Expression& e) {
+  const Instruction& dot = *e.subject;
+  if (dot.opcode() != Opcode::kDot) return std::nullopt;
+  const auto& dims = dot.attr<DotAttrs>();
+  return DotSides{MakeSide(dot, 0, dims.lhs_batch_dims, dims.lhs_contracting_dims),
+                  MakeSide(dot, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
+}
+
+void DotResult::Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
+  std::vector<llvm::Value*> multi(static_cast<size_t>(array_.shape.rank()), b_.Index(0));
+  int64_t next = 0;
+  const auto place = [&](llvm::Value* at, size_t count) {
+    DimVector dims;
+    for (size_t k = 0; k < count; ++k) dims.push_back(next++);
+    Delinearize(b_, at, dims, array_.shape.dims, multi);
+  };
+  place(batch_, lhs_.batch.dims.size());
+  place(row, lhs_.free.dims.size());
+  place(column, rhs_.free.dims.size());
+  StoreTo(b_, array_, ElementIndex::Multi(multi),
+          EmitConvert(b_, sum_type_, array_.shape.type, {sum}));
+}
+
+void DotResult::IfInside(llvm::Value* at, int64_t size, int64_t tile,
+                         absl::FunctionRef<void()> body) {
+  if (size % tile == 0) return body();
+  EmitIf(b_, b_.CreateICmpULT(at, b_.Index(size)), body);
+}
+
+void DotResult::IfRow(llvm::Value* row, int64_t tile, absl::FunctionRef<void()> body) {
+  IfInside(row, lhs_.free.size, tile, body);
+}
+
+void DotResult::IfColumn(llvm::Value* column, int64_t tile, absl::FunctionRef<void()> body) {
+  IfInside(column, rhs_.free.size, tile, body);
+}
+
+void DotResult::StorePair(llvm::Value* row, llvm::Value* column, int64_t tile,
+                          llvm::Value* const* sums) {
+  llvm::Value* const next = b_.CreateNSWAdd(column, b_.Index(1));
+  if (rhs_.free.size % 2 == 0)  // both columns are there, or none
+    return IfColumn(column, tile, [&] {
+      Store(row, column, sums[0]);
+      Store(row, next, sums[1]);
+    });
+  IfColumn(column, tile, [&] { Store(row, column, sums[0]); });
+  IfColumn(next, tile, [&] { Store(row, next, sums[1]); });
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

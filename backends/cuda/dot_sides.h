@@ -1,0 +1,73 @@
+// The two sides of a dot as matrices: which dimensions of each array are rows, terms and batches.
+#pragma once
+
+#include <optional>
+
+#include "codegen/kernels.h"
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+// Dimensions of one array that are walked together, slowest first.
+struct DimGroup {
+  DimVector dims;
+  int64_t size = 1;   // elements
+  int64_t inner = 1;  // of the last dimension
+
+  void Add(const Shape& shape, int64_t d);
+  bool IsFastest(const Shape& shape) const {
+    return !dims.empty() && shape.MinorToMajor()[0] == dims.back();
+  }
+};
+
+// One operand of a dot: element (batch, free, summed).
+struct DotSide {
+  const Instruction* operand = nullptr;
+  int64_t number = 0;  // of the operand: 0 or 1
+  DimGroup batch, free, summed;
+
+  // Whether neighbours in memory differ along `summed`; else they do along `free` (or `batch`).
+  bool IsAlongSummed() const { return summed.IsFastest(operand->shape()); }
+  // The group along which neighbours in memory lie; null where it is `batch`.
+  const DimGroup* Fastest() const;
+  // The element's place, and of those next to it along the fastest dimension of `fast`.
+  std::vector<llvm::Value*> IndexOf(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
+                                    llvm::Value* at_summed) const;
+};
+
+struct DotSides {
+  DotSide lhs, rhs;
+  int64_t terms() const { return lhs.summed.size; }
+};
+
+// The sides of an expression that is one dot; nothing for others.
+std::optional<DotSides> SidesOfDot(const Expression& expression);
+
+// Stores elements of a dot's result, whose dimensions are batch, those of lhs.free, of rhs.free.
+class DotResult {
+ public:
+  // `sum_type`: of the values that are stored, which are converted. The sides outlive this.
+  DotResult(Builder& b, const DotSide& lhs, const DotSide& rhs, ArrayRef array,
+            ElementType sum_type, llvm::Value* batch)
+      : b_(b), lhs_(lhs), rhs_(rhs), array_(std::move(array)), sum_type_(sum_type), batch_(batch) {}
+
+  void Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum);
+  // Calls `body` where there is such a row, or column; without a test where tiles of `tile`
+  // divide them.
+  void IfRow(llvm::Value* row, int64_t tile, absl::FunctionRef<void()> body);
+  void IfColumn(llvm::Value* column, int64_t tile, absl::FunctionRef<void()> body);
+  // Stores at `column`, which is even, and next to it, as far as there are such columns.
+  void StorePair(llvm::Value* row, llvm::Value* column, int64_t tile, llvm::Value* const* sums);
+
+ private:
+  void IfInside(llvm::Value* at, int64_t size, int64_t tile, absl::FunctionRef<void()> body);
+
+  Builder& b_;
+  const DotSide &lhs_, &rhs_;
+  const ArrayRef array_;
+  const ElementType sum_type_;
+  llvm::Value* const batch_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -31,7 +31,9 @@ set(HLOKIT_JAX_PYTHON ${HLOKIT_PYTHON} CACHE FILEPATH "A Python with jax, for pr
 if(TARGET pjrt_hlokit)
   add_test(NAME project.jax COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_plugin_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
-  set_tests_properties(project.jax PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  add_test(NAME project.jax_ffi COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_ffi_test.py
+           --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --cxx ${CMAKE_CXX_COMPILER})
+  set_tests_properties(project.jax project.jax_ffi PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # The Python package.

@@ -74,7 +74,7 @@ typedef struct hlokit_ffi_call {
   /* Of the arrays below. */
   int32_t argument_count, result_count, attribute_count;
   const hlokit_ffi_buffer* arguments;     /* tuples flattened, depth first */
-  const hlokit_ffi_buffer* results;       /* zeroed */
+  const hlokit_ffi_buffer* results;       /* zeroed; an aliased one is its operand */
   const hlokit_ffi_attribute* attributes; /* of backend_config */
   /* Of the device that calls. */
   int64_t replica, partition;

@@ -133,9 +133,10 @@ struct PjrtPartitions {
   // Every partition computes the same: one run serves all of a replica.
   bool alike = false;
 };
-// What the module says of its parameters and results. Errors: shardings that fit neither them nor
-// the number of partitions.
-absl::StatusOr<PjrtPartitions> PartitionsOf(const Module& module, int64_t count);
+// What the module says of its parameters and results, and what follows from it for those that the
+// options leave open. Errors: shardings that fit neither them nor the number of partitions.
+absl::StatusOr<PjrtPartitions> PartitionsOf(const Module& module,
+                                            const PjrtCompileOptions& options);
 
 // A program with all that executables answer of it, shared by handles to it.
 struct PjrtModule {
@@ -145,6 +146,7 @@ struct PjrtModule {
   std::string options_bytes;
   std::string name, fingerprint;
   PjrtPartitions partitions;
+  std::string source, source_format;  // the program as it was given, where it has partitions
   std::vector<Shape> parameters, outputs;  // of one device
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter

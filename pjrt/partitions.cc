@@ -6,12 +6,14 @@
 // Limits: all memory is the host's, so nothing is gained by giving each device less to compute.
 #include "pjrt/partitions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ir/op_facts.h"
 #include "ops/collective/shards.h"
+#include "passes/spmd/sharding_passes.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -29,8 +31,7 @@ const std::string* Attribute(const std::vector<std::pair<std::string, std::strin
 bool IsOnOneDevice(const Instruction& i) {
   constexpr absl::string_view kOneDevice = "mesh<[], device_ids=[";
   const std::string* sharding = Attribute(i.extras().frontend_attributes, "xla.sdy.sharding");
-  const std::string* meshes =
-      Attribute(i.module()->header().frontend_attributes, "xla.sdy.meshes");
+  const std::string* meshes = Attribute(i.module()->header().frontend_attributes, "xla.sdy.meshes");
   if (sharding == nullptr) return false;
   const size_t at = sharding->find('@');
   if (at == std::string::npos || meshes == nullptr) return absl::StrContains(*sharding, kOneDevice);
@@ -61,38 +62,107 @@ absl::StatusOr<std::shared_ptr<GlobalData>> Join(const PjrtModule& module,
   const PjrtPartitions& cuts = module.partitions;
   std::vector<Literal> shards;
   for (int64_t p = 0; p < cuts.count; ++p) {
-    ASSIGN_OR_RETURN(
-        shards.emplace_back(),
-        module.client->Transfer(*parts[first + static_cast<size_t>(p)][number]));
+    ASSIGN_OR_RETURN(shards.emplace_back(),
+                     module.client->Transfer(*parts[first + static_cast<size_t>(p)][number]));
   }
   std::vector<const Literal*> pointers;
   for (const Literal& shard : shards) pointers.push_back(&shard);
-  Literal whole =
-      JoinShards(cuts.parameters[number], cuts.parameter_cuts[number], pointers);
+  Literal whole = JoinShards(cuts.parameters[number], cuts.parameter_cuts[number], pointers);
   ASSIGN_OR_RETURN(auto data, module.client->TransferToServer(std::move(whole)));
   return std::shared_ptr<GlobalData>(std::move(data));
 }
 
 }  // namespace
 
-absl::StatusOr<PjrtPartitions> PartitionsOf(const Module& module, int64_t count) {
+namespace {
+
+// Whether flags let argument or result `i` be cut as the partitioner likes; one flag may be for
+// all.
+bool MayChoose(const std::vector<bool>& flags, size_t i) {
+  if (flags.size() == 1) return flags[0];
+  return i < flags.size() && flags[i];
+}
+
+absl::StatusOr<PjrtPartitions> StatedPartitions(const Module& module, int64_t count) {
   PjrtPartitions cuts;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    ASSIGN_OR_RETURN(const std::vector<Tiling> tilings, ParameterTilings(*parameter, count));
+    cuts.parameter_cuts.push_back(tilings[0]);
+  }
+  ASSIGN_OR_RETURN(cuts.result_cuts, ResultTilings(*module.entry(), count));
+  return cuts;
+}
+
+// Shards of equal size, which is all that frameworks take.
+bool DividesEvenly(const Shape& shape, const Tiling& cut) {
+  if (cut.IsTrivial()) return true;
+  const Shape shard = ShardShape(shape, cut);
+  for (int d = 0; d < shape.rank(); ++d)
+    if (shard.dims[d] == 0 || shape.dims[d] % shard.dims[d] != 0) return false;
+  return true;
+}
+
+// Shardy cuts what is reversed as its operand, where GSPMD, whose rules the pass has, reverses the
+// devices too: in a module that only tells cuts, a copy stands for it.
+void ForgetReverses(Module& module) {
+  for (Computation* computation : module.Computations())
+    for (Instruction* i : computation->PostOrder()) {
+      if (i->opcode() != Opcode::kReverse) continue;
+      i->ReplaceAllUsesWith(computation->Add(Opcode::kCopy, i->shape(), {i->operand(0)}));
+      computation->Remove(i);
+    }
+}
+
+// Where the framework leaves it to us, arguments and results are cut as Shardy's propagation from
+// what is stated has it. Programs that it cannot handle stay as they are stated.
+void ChooseCuts(const Module& module, const PjrtCompileOptions& options, PjrtPartitions& cuts) {
+  const auto any = [](const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), true) != flags.end();
+  };
+  if (!any(options.propagate_to_parameters) && !any(options.propagate_to_output)) return;
+  const std::unique_ptr<Module> copy = module.Clone();
+  ForgetReverses(*copy);
+  copy->header().propagate_sharding_to_parameters = options.propagate_to_parameters;
+  copy->header().propagate_sharding_to_output = options.propagate_to_output;
+  if (!CreateShardyXla()->Run(*copy).ok()) return;
+  const auto found = StatedPartitions(*copy, cuts.count);
+  if (!found.ok() || found->parameter_cuts.size() != cuts.parameter_cuts.size() ||
+      found->result_cuts.size() != cuts.result_cuts.size())
+    return;
+  for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
+    if (MayChoose(options.propagate_to_parameters, i) &&
+        DividesEvenly(cuts.parameters[i], found->parameter_cuts[i]))
+      cuts.parameter_cuts[i] = found->parameter_cuts[i];
+  for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
+    if (MayChoose(options.propagate_to_output, i) &&
+        DividesEvenly(cuts.results[i], found->result_cuts[i]))
+      cuts.result_cuts[i] = found->result_cuts[i];
+}
+
+}  // namespace
+
+absl::StatusOr<PjrtPartitions> PartitionsOf(const Module& module,
+                                            const PjrtCompileOptions& options) {
+  PjrtPartitions cuts;
+  const int64_t count = options.partitions;
   cuts.count = count;
   if (count == 1) return cuts;
+  std::vector<Shape> parameters;
   for (const Instruction* parameter : module.entry()->parameters()) {
     if (!parameter->shape().IsArray())
       return Unimplemented("parameter ", parameter->name(), " of a program of ", count,
                            " partitions is no array");
-    cuts.parameters.push_back(parameter->shape());
-    ASSIGN_OR_RETURN(const std::vector<Tiling> tilings, ParameterTilings(*parameter, count));
-    cuts.parameter_cuts.push_back(tilings[0]);
+    parameters.push_back(parameter->shape());
   }
+  ASSIGN_OR_RETURN(cuts, StatedPartitions(module, count));
+  cuts.count = count;
+  cuts.parameters = std::move(parameters);
   const Shape& result = module.entry()->root()->shape();
   cuts.results = result.IsTuple() ? result.elements : std::vector<Shape>{result};
-  ASSIGN_OR_RETURN(cuts.result_cuts, ResultTilings(*module.entry(), count));
   if (cuts.result_cuts.size() != cuts.results.size())
     return Unimplemented("a result that is no array or tuple of arrays, of a program of ", count,
                          " partitions");
+  ChooseCuts(module, options, cuts);
   cuts.alike = PartitionsAreAlike(module);
   return cuts;
 }
@@ -127,9 +197,8 @@ absl::StatusOr<std::vector<Values>> PartsOfResults(const PjrtModule& module,
       for (size_t i = 0; i < cuts.result_cuts.size(); ++i) {
         if (cuts.result_cuts[i].IsTrivial()) continue;
         ASSIGN_OR_RETURN(const Literal whole, module.client->Transfer(*parts.back()[i]));
-        ASSIGN_OR_RETURN(auto part,
-                         module.client->TransferToServer(ShardOf(
-                             whole, cuts.result_cuts[i], static_cast<int64_t>(p))));
+        ASSIGN_OR_RETURN(auto part, module.client->TransferToServer(ShardOf(
+                                        whole, cuts.result_cuts[i], static_cast<int64_t>(p))));
         parts.back()[i] = std::move(part);
       }
     }

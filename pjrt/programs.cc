@@ -26,9 +26,8 @@ std::vector<Shape> ArraysOf(const Shape& shape) {
 }
 
 // "mlir" is StableHLO in any form, "hlo" an HloModuleProto.
-absl::StatusOr<std::unique_ptr<Module>> ReadProgram(const PJRT_Program& program) {
-  const absl::string_view format(program.format, program.format_size);
-  const absl::string_view code(program.code, program.code_size);
+absl::StatusOr<std::unique_ptr<Module>> ReadProgram(absl::string_view format,
+                                                    absl::string_view code) {
   if (const char* folder = std::getenv("HLOKIT_PJRT_DUMP_TO"); folder != nullptr) {
     static std::atomic<int> count = 0;
     const std::string name = absl::StrCat(folder, "/program.", count++, ".", format);
@@ -74,6 +73,19 @@ void DescribeOutputs(PjrtModule& made) {
   made.memory_kind_sizes.assign(kinds, sizeof(kDeviceMemory) - 1);
 }
 
+// Shapes of the arguments and results of one device, of those of the module.
+void SetShapes(std::vector<Shape> parameters, const Shape& result, PjrtModule& made) {
+  made.parameters = std::move(parameters);
+  made.tuple_result = result.IsTuple();
+  made.outputs = ArraysOf(result);
+  const PjrtPartitions& cuts = made.partitions;
+  for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
+    made.parameters[i] = ShardShape(made.parameters[i], cuts.parameter_cuts[i]);
+  for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
+    made.outputs[i] = ShardShape(made.outputs[i], cuts.result_cuts[i]);
+  DescribeOutputs(made);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr<Client>& client,
@@ -83,26 +95,24 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   made->client = client;
   made->options_bytes = std::string(options);
   ASSIGN_OR_RETURN(made->options, ReadCompileOptions(options));
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(program));
+  const absl::string_view format(program.format, program.format_size);
+  const absl::string_view code(program.code, program.code_size);
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(format, code));
+  if (made->options.partitions > 1) {
+    made->source_format = std::string(format);
+    made->source = std::string(code);
+  }
   module->header().replica_count = made->options.replicas;
   module->header().num_partitions = made->options.partitions;
-  ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options.partitions));
+  ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options));
   if (made->partitions.alike) module->header().num_partitions = 1;
   made->name = module->name();
-  made->fingerprint =
-      absl::StrCat(absl::Hex(HashText(absl::string_view(program.code, program.code_size))), "-",
-                   absl::Hex(HashText(options)));
-  for (int64_t p = 0; p < module->entry()->parameter_count(); ++p)
-    made->parameters.push_back(module->entry()->parameter(p)->shape());
-  made->donated = DonatedBy(module->header(), made->parameters.size());
-  made->tuple_result = module->entry()->root()->shape().IsTuple();
-  made->outputs = ArraysOf(module->entry()->root()->shape());
-  const PjrtPartitions& cuts = made->partitions;
-  for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
-    made->parameters[i] = ShardShape(made->parameters[i], cuts.parameter_cuts[i]);
-  for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
-    made->outputs[i] = ShardShape(made->outputs[i], cuts.result_cuts[i]);
-  DescribeOutputs(*made);
+  made->fingerprint = absl::StrCat(absl::Hex(HashText(code)), "-", absl::Hex(HashText(options)));
+  std::vector<Shape> parameters;
+  for (const Instruction* parameter : module->entry()->parameters())
+    parameters.push_back(parameter->shape());
+  made->donated = DonatedBy(module->header(), parameters.size());
+  SetShapes(std::move(parameters), module->entry()->root()->shape(), *made);
   ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module)));
   return made;
 }
@@ -117,35 +127,62 @@ absl::Status PjrtClient_Compile(PJRT_Client_Compile_Args& args) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> SerializeModule(const PjrtModule& module) {
-  if (module.partitions.count > 1)
-    return Unimplemented("programs of several partitions are not serialized");
-  ASSIGN_OR_RETURN(const std::string code, module.client->SerializeExecutable(*module.program));
-  return absl::StrCat(module.options_bytes.size(), " ", module.options_bytes, code);
+namespace {
+
+// Parts of bytes: each its size in decimal, a space, and itself.
+void AppendPart(absl::string_view part, std::string& out) {
+  absl::StrAppend(&out, part.size(), " ", part);
 }
 
-// Bytes of SerializeModule, with the options before them: their size in decimal, a space, they.
-absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_ptr<Client>& client,
-                                                              absl::string_view bytes) {
-  auto made = std::make_shared<PjrtModule>();
-  made->client = client;
+absl::StatusOr<absl::string_view> TakePart(absl::string_view& bytes) {
   int64_t size = 0;
   const size_t space = bytes.find(' ');
   if (space == bytes.npos || !absl::SimpleAtoi(bytes.substr(0, space), &size) || size < 0 ||
       static_cast<size_t>(size) > bytes.size() - space - 1)
     return InvalidArgument("the bytes are no serialized executable of hlokit");
-  made->options_bytes = std::string(bytes.substr(space + 1, static_cast<size_t>(size)));
-  ASSIGN_OR_RETURN(made->options, ReadCompileOptions(made->options_bytes));
-  const absl::string_view code = bytes.substr(space + 1 + static_cast<size_t>(size));
-  ASSIGN_OR_RETURN(made->program, client->LoadExecutable(code));
-  made->fingerprint = absl::StrCat(absl::Hex(HashText(code)));
+  const absl::string_view part = bytes.substr(space + 1, static_cast<size_t>(size));
+  bytes.remove_prefix(space + 1 + static_cast<size_t>(size));
+  return part;
+}
+
+}  // namespace
+
+// Compile options, the program with its format where partitions are cut as it says, compiled code.
+absl::StatusOr<std::string> SerializeModule(const PjrtModule& module) {
+  ASSIGN_OR_RETURN(const std::string code, module.client->SerializeExecutable(*module.program));
+  std::string bytes;
+  AppendPart(module.options_bytes, bytes);
+  AppendPart(module.source_format, bytes);
+  AppendPart(module.source, bytes);
+  bytes += code;
+  return bytes;
+}
+
+absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_ptr<Client>& client,
+                                                              absl::string_view bytes) {
+  auto made = std::make_shared<PjrtModule>();
+  made->client = client;
+  ASSIGN_OR_RETURN(const absl::string_view options, TakePart(bytes));
+  ASSIGN_OR_RETURN(const absl::string_view format, TakePart(bytes));
+  ASSIGN_OR_RETURN(const absl::string_view source, TakePart(bytes));
+  made->options_bytes = std::string(options);
+  made->source_format = std::string(format);
+  made->source = std::string(source);
+  ASSIGN_OR_RETURN(made->options, ReadCompileOptions(options));
+  if (made->options.partitions > 1) {
+    ASSIGN_OR_RETURN(const auto module, ReadProgram(made->source_format, made->source));
+    ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options));
+  }
+  ASSIGN_OR_RETURN(made->program, client->LoadExecutable(bytes));
+  made->fingerprint = absl::StrCat(absl::Hex(HashText(bytes)));
   made->name = made->program->module().name();
   const ProgramShape& shape = made->program->program_shape();
-  made->parameters = {shape.parameters.begin(), shape.parameters.end()};
-  made->donated = DonatedBy(made->program->module().header(), made->parameters.size());
-  made->tuple_result = shape.result.IsTuple();
-  made->outputs = ArraysOf(shape.result);
-  DescribeOutputs(*made);
+  if (made->options.partitions > 1 &&
+      (made->partitions.parameter_cuts.size() != shape.parameters.size() ||
+       made->partitions.result_cuts.size() != ArraysOf(shape.result).size()))
+    return InvalidArgument("the bytes are no serialized executable of hlokit");
+  made->donated = DonatedBy(made->program->module().header(), shape.parameters.size());
+  SetShapes({shape.parameters.begin(), shape.parameters.end()}, shape.result, *made);
   return made;
 }
 

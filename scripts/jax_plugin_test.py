@@ -64,6 +64,9 @@ square = np.arange(64, dtype=np.float32).reshape(8, 8) / 64
 a = jax.device_put(square, cut)
 def mapped(f, inside, outside, **options):
     return jax.jit(jax.shard_map(f, mesh=mesh, in_specs=inside, out_specs=outside, **options))(a)
+from jax.experimental.serialize_executable import deserialize_and_load, serialize
+def serialized(f):
+    return deserialize_and_load(*serialize(jax.jit(f).lower(a).compile()))(a)
 sharded = {
     "sharded": a,
     "sharded_dot": jax.jit(lambda v: jnp.sin(v) @ v + 1)(a),
@@ -80,9 +83,17 @@ sharded = {
     "psum_scatter": mapped(lambda v: jax.lax.psum_scatter(v, "y", tiled=True), P("x"), P(("x", "y"))),
     "pmap": jax.pmap(lambda v: jax.lax.psum(v, "i") + v, axis_name="i")(square),
     "pmap_grad": jax.pmap(jax.grad(lambda v: jnp.sum(jax.lax.pmean(v ** 3, "i"))), axis_name="i")(square),
+    "serialized": serialized(lambda v: jnp.sin(v) @ v),
+    "serialized_map": serialized(jax.shard_map(lambda v: jax.lax.psum(v, "x"), mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "y"))),
     "other_order": jax.jit(lambda v: v * 3, out_shardings=NamedSharding(jax.sharding.Mesh(np.array(jax.devices())[::-1], ("z",)), P("z")))(square),
 }
 results |= sharded
+left_open = [lambda v: v * 2, lambda v: jnp.sin(v) @ v, lambda v: v.T, lambda v: v.sum(0), lambda v: v[None] + v, lambda v: v.reshape(4, 2, 8),
+             lambda v: v.reshape(64), lambda v: v[:4], lambda v: jax.lax.scan(lambda c, r: (c + r, c * r), v[0], v), lambda v: jnp.sort(v, 0),
+             lambda v: jax.lax.while_loop(lambda s: s[0, 0] < 5, lambda s: s + 1, v), lambda v: v[::-1], lambda v: v @ v[0], jnp.sum,
+             jax.grad(lambda v: jnp.sum(jnp.tanh(v @ v))), lambda v: (jnp.ones((8, 8)), v)]
+cuts = "".join(str(leaf.sharding.spec) for f in left_open for leaf in jax.tree.leaves(jax.jit(f)(a)))
+results["cuts"] = np.frombuffer(cuts.encode(), np.uint8)
 from jax.experimental import io_callback
 order = []
 def note(i):
@@ -112,7 +123,7 @@ try:
     raise SystemExit("an exception of a callback was lost")
 except jax.errors.JaxRuntimeError as error:
     assert "no such thing" in str(error)
-for name in ("sharded", "constraint", "sharded_grad", "sharded_sort", "psum", "ring", "pmap"):
+for name in ("sharded", "serialized", "serialized_map", "constraint", "sharded_grad", "sharded_sort", "psum", "ring", "pmap"):
     results[name + "_shards"] = np.concatenate([np.asarray(s.data).ravel() for s in sorted(sharded[name].addressable_shards, key=lambda s: s.device.id)])
 np.savez(sys.argv[1], **{k: array_of(k, v) for k, v in results.items()})
 """

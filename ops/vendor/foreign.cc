@@ -1,4 +1,5 @@
 // Literals to foreign buffers and back.
+#include <algorithm>
 #include <deque>
 
 #include "ops/vendor/call_config.h"
@@ -44,6 +45,7 @@ class ForeignCall {
       const Literal empty = shape->IsToken() ? Literal::Token() : Literal(*shape);
       results_.push_back(Buffer(empty, shape));
     }
+    RETURN_IF_ERROR(Alias(attrs));
     return Attributes();
   }
 
@@ -80,6 +82,35 @@ class ForeignCall {
   }
 
  private:
+  // Which of a value's arrays stands at `index`, counted depth first from `first`.
+  static absl::StatusOr<size_t> LeafAt(const Shape& shape, absl::Span<const int64_t> index,
+                                       size_t first) {
+    const std::vector<ShapeLeaf> leaves = Leaves(shape);
+    for (size_t i = 0; i < leaves.size(); ++i)
+      if (absl::MakeConstSpan(leaves[i].index) == index) return first + i;
+    return InvalidArgument("output_to_operand_aliasing names no array of ", Text(shape));
+  }
+
+  // Aliased results begin as their operands, in the same memory.
+  absl::Status Alias(const CustomCallAttrs& attrs) {
+    for (const OutputAlias& alias : attrs.output_to_operand_aliasing) {
+      size_t first = 0;
+      for (int64_t i = 0; i < alias.operand; ++i)
+        first += Leaves(context_.operands[static_cast<size_t>(i)]->shape()).size();
+      const Shape& operand = context_.operands[static_cast<size_t>(alias.operand)]->shape();
+      ASSIGN_OR_RETURN(const size_t from, LeafAt(operand, alias.operand_index, first));
+      ASSIGN_OR_RETURN(const size_t to, LeafAt(context_.instruction.shape(), alias.output, 0));
+      // Of another layout it could not be the same memory.
+      if (arguments_[from].bytes != results_[to].bytes ||
+          !std::equal(arguments_[from].minor_to_major,
+                      arguments_[from].minor_to_major + arguments_[from].rank,
+                      results_[to].minor_to_major))
+        continue;
+      results_[to].data = arguments_[from].data;
+    }
+    return absl::OkStatus();
+  }
+
   // The literal's elements in the order of `layout`, row-major where it is null.
   hlokit_ffi_buffer Buffer(const Literal& value, const Shape* layout) {
     const Shape& shape = value.shape();

@@ -43,6 +43,8 @@ absl::StatusOr<Literal> Cusolver(const EvalContext& context);
 absl::StatusOr<Literal> CholeskyUpdate(const EvalContext& context);
 absl::StatusOr<Literal> SymmetricProduct(const EvalContext& context);
 absl::StatusOr<Literal> SolvePerturbedTridiagonal(const EvalContext& context);
+absl::StatusOr<Literal> CsrProduct(const EvalContext& context);
+absl::StatusOr<Literal> DeadCodeSink(const EvalContext& context);
 
 // The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
 absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);

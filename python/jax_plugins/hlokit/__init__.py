@@ -59,12 +59,14 @@ def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
-    from . import callbacks  # pylint: disable=import-outside-toplevel
+    from . import callbacks, ffi  # pylint: disable=import-outside-toplevel
 
     library = library_path()
+    xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
     xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=None)
     lower_as_cpu()
     allow_donation()
     ask_for_cpu()
     callbacks.install(library)
+    ffi.install(library)
 # SPDX-License-Identifier: Apache-2.0

@@ -88,7 +88,8 @@ def difference(got, wanted, allowed):
     if wanted.dtype.kind in "iub" or wanted.dtype.name.startswith(("int", "uint")):
         wrong = int(numpy.sum(got != wanted))
         return f"{wrong} of {wanted.size} differ" if wrong else ""
-    x, y = got.astype(numpy.float64), wanted.astype(numpy.float64)
+    wide = numpy.complex128 if wanted.dtype.kind == "c" else numpy.float64
+    x, y = got.astype(wide), wanted.astype(wide)
     if numpy.array_equal(x, y, equal_nan=True):
         return ""
     odd = ~(numpy.isfinite(x) & numpy.isfinite(y))

@@ -1,4 +1,4 @@
-// Rows of CUB's sorts.
+// Rows of CUB's sorts and sums.
 #include "ops/vendor/cub_sort.h"
 
 namespace hlokit {
@@ -8,6 +8,17 @@ int64_t CubRowLength(const ConfigValue& config, const Shape& keys) {
   if (segments <= 0) return keys.dims.back();
   const int64_t count = keys.ElementCount();
   return count % segments == 0 ? count / segments : -1;
+}
+
+std::optional<int64_t> CubScanDimension(const ConfigValue& config, const Shape& shape) {
+  const auto length = static_cast<int64_t>(config.NumberOr("row_length", -1));
+  if (config.StringOr("kind", "SUM") != "SUM" || config.NumberOr("vector_length", 1) != 1)
+    return std::nullopt;
+  for (const int64_t d : shape.MinorToMajor()) {
+    if (shape.dims[d] == length) return d;
+    if (shape.dims[d] != 1) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hlokit

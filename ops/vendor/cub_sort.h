@@ -1,5 +1,7 @@
-// What the calls of CUB's radix sort that XLA's GPU compiler makes say of their rows.
+// What the calls of CUB's radix sort and sums that XLA's GPU compiler makes say of their rows.
 #pragma once
+
+#include <optional>
 
 #include "ops/vendor/call_config.h"
 #include "types/shape.h"
@@ -11,6 +13,10 @@ namespace hlokit {
 // -1 where the segments are not equal. `keys` has at least one dimension.
 // Source: XLA, stream_executor/cuda/cub_sort_kernel_cuda.cc.
 int64_t CubRowLength(const ConfigValue& config, const Shape& keys);
+
+// The dimension of `row_length` along which a call of CUB sums: the minor-most one in memory, those
+// of size 1 aside. Nothing where there is none, or the sum is of another kind.
+std::optional<int64_t> CubScanDimension(const ConfigValue& config, const Shape& shape);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -72,6 +72,40 @@ absl::StatusOr<Literal> CubSort(const EvalContext& context) {
   return VendorResult(context, std::move(sorted));
 }
 
+// Sums along rows that lie contiguous in memory: those so far, each element's own included.
+absl::StatusOr<Literal> CubScan(const EvalContext& context) {
+  ASSIGN_OR_RETURN(const ConfigValue config, ParseCallConfig(context.instruction.backend_config()));
+  if (context.operands.size() != 1 || IsComplex(context.operands[0]->type()) ||
+      IsPred(context.operands[0]->type()))
+    return WrongOperands(context);
+  const Literal& in = *context.operands[0];
+  const std::optional<int64_t> dimension = CubScanDimension(config, in.shape());
+  if (!dimension) return WrongOperands(context);
+  const bool is_reverse = config.NumberOr("is_reverse", 0) != 0;
+  const int64_t n = in.shape().dims[*dimension];
+  const int64_t step = RowMajorStrides(in.shape().dims)[*dimension];
+  Literal sums(in.shape());
+  for (int64_t row = 0; n > 0 && row < in.element_count() / n; ++row) {
+    const int64_t start = row / step * step * n + row % step;
+    int64_t whole = 0;  // of integers, which wrap around
+    double real = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t at = start + (is_reverse ? n - 1 - k : k) * step;
+      if (IsFloat(in.type())) {
+        sums.SetDouble(at, real + in.GetDouble(at));
+        real = sums.GetDouble(at);
+      } else {
+        whole = static_cast<int64_t>(static_cast<uint64_t>(whole) +
+                                     static_cast<uint64_t>(in.GetInt(at)));
+        sums.SetInt(at, whole);
+      }
+    }
+  }
+  std::vector<Literal> parts;
+  parts.push_back(std::move(sums));
+  return VendorResult(context, std::move(parts));
+}
+
 // Two key words and two counter words, each an array (or a scalar for all), to two words.
 absl::StatusOr<Literal> Threefry(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();

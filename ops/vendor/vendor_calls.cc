@@ -53,6 +53,7 @@ constexpr struct {
     {"dce_sink", DeadCodeSink},
     {"hip_lu_pivots_to_permutation", PivotsToPermutation},
     {"hip_threefry2x32_ffi", Threefry},
+    {"xla.gpu.ext.cub_scan_unassigned_scratch_size", CubScan},
     {"xla.gpu.ext.cub_sort_keys", CubSort},
     {"xla.gpu.ext.cub_sort_pairs", CubSort},
     {"xla.gpu.ext.cub_sort_unassigned_scratch_size", CubSort},

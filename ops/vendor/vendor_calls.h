@@ -31,6 +31,7 @@ absl::StatusOr<Literal> CublasTriangularSolve(const EvalContext& context);
 absl::StatusOr<Literal> CudnnAttention(const EvalContext& context);
 absl::StatusOr<Literal> CudnnNorm(const EvalContext& context);
 absl::StatusOr<Literal> CubSort(const EvalContext& context);
+absl::StatusOr<Literal> CubScan(const EvalContext& context);
 absl::StatusOr<Literal> Threefry(const EvalContext& context);
 absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context);
 absl::StatusOr<Literal> PadToStatic(const EvalContext& context);

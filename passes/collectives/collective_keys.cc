@@ -25,20 +25,20 @@ bool IsConstrained(const Instruction& i) {
 
 }  // namespace
 
-const std::string* FrontendAttribute(const Instruction& i, absl::string_view key) {
+const std::string* FindFrontendAttribute(const Instruction& i, absl::string_view key) {
   for (const auto& [name, value] : i.extras().frontend_attributes)
     if (name == key) return &value;
   return nullptr;
 }
 
 bool HasSchedulingAnnotation(const Instruction& i) {
-  return FrontendAttribute(i, "_scheduling_group_id") != nullptr;
+  return FindFrontendAttribute(i, "_scheduling_group_id") != nullptr;
 }
 
 bool SameMarks(const Instruction& a, const Instruction& b) {
   for (absl::string_view mark : kMarks) {
-    const std::string* x = FrontendAttribute(a, mark);
-    const std::string* y = FrontendAttribute(b, mark);
+    const std::string* x = FindFrontendAttribute(a, mark);
+    const std::string* y = FindFrontendAttribute(b, mark);
     if ((x == nullptr) != (y == nullptr) || (x != nullptr && *x != *y)) return false;
   }
   return true;

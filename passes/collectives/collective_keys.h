@@ -8,7 +8,7 @@
 namespace hlokit {
 
 // The value of a frontend attribute; null where the instruction has none of that name.
-const std::string* FrontendAttribute(const Instruction& i, absl::string_view key);
+const std::string* FindFrontendAttribute(const Instruction& i, absl::string_view key);
 // Whether the instruction belongs to a group that a scheduler keeps together.
 bool HasSchedulingAnnotation(const Instruction& i);
 // Whether both carry the same scheduling annotation and the same key of a group of collectives, or

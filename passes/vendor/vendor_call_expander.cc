@@ -64,6 +64,7 @@ constexpr struct {
     {"cu_threefry2x32_ffi", ExpandThreefry},
     {"cuda_threefry2x32", ExpandThreefry},
     {"hip_threefry2x32_ffi", ExpandThreefry},
+    {"xla.gpu.ext.cub_scan_unassigned_scratch_size", ExpandCubScan},
     {"xla.gpu.ext.cub_sort_keys", ExpandCubSort},
     {"xla.gpu.ext.cub_sort_pairs", ExpandCubSort},
     {"xla.gpu.ext.cub_sort_unassigned_scratch_size", ExpandCubSort},

@@ -72,6 +72,7 @@ VendorCall::Parts ExpandCusolver(VendorCall& call);
 VendorCall::Parts ExpandLuDecomposition(VendorCall& call);
 VendorCall::Parts ExpandLegacyLapack(VendorCall& call);
 VendorCall::Parts ExpandCubSort(VendorCall& call);
+VendorCall::Parts ExpandCubScan(VendorCall& call);
 VendorCall::Parts ExpandThreefry(VendorCall& call);
 VendorCall::Parts ExpandSoftmax(VendorCall& call);
 VendorCall::Parts ExpandLayerNorm(VendorCall& call);

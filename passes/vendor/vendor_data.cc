@@ -4,6 +4,7 @@
 
 #include "ir/module.h"
 #include "ops/vendor/cub_sort.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"
 
@@ -115,6 +116,26 @@ VendorCall::Parts ExpandCubSort(VendorCall& c) {
         Reshaped(c, r.Add(Opcode::kGetTupleElement, shapes[k], {sort}, GetTupleElementAttrs{k}),
                  c.operand(k)->shape()));
   return parts;
+}
+
+// Sums along rows, as windows that reach from each element to the begin of its row.
+VendorCall::Parts ExpandCubScan(VendorCall& c) {
+  if (c.operand_count() != 1) return {};
+  Instruction* x = c.operand(0);
+  const std::optional<int64_t> dimension = CubScanDimension(c.config(""), x->shape());
+  if (!dimension || IsComplex(x->shape().type) || IsPred(x->shape().type)) return {};
+  const int64_t n = x->shape().dims[*dimension];
+  if (n == 0) return {x};
+  Window window(x->shape().rank());
+  window[*dimension].size = n;
+  const bool is_reverse = c.config("").NumberOr("is_reverse", 0) != 0;
+  (is_reverse ? window[*dimension].pad_high : window[*dimension].pad_low) = n - 1;
+  Rewriter& r = c.rewriter();
+  HloWriter w(r);
+  Instruction* sums = r.Add(Opcode::kReduceWindow, x->shape(), {x, w.Integer(x->shape().type, 0)},
+                            WindowAttrs{window});
+  sums->set_called({MakeReducer(*x->module(), Opcode::kAdd, x->shape().type)});
+  return {sums};
 }
 
 // Two key words and two counter words, each an array (or a scalar for all), to two words.

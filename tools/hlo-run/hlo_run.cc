@@ -29,6 +29,7 @@
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/probe_text.h"
 #include "tools/hlo-run/probes.h"
+#include "tools/hlo-run/replay.h"
 #include "tools/hlo-run/run_ptx.h"
 #include "types/compare.h"
 
@@ -157,7 +158,7 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
   if (o.print_literals ||
       (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
-  if (o.stats) PrintOut(StatsText(execution.stats));
+  if (o.stats && o.kernels.empty()) PrintOut(StatsText(execution.stats));
   if (o.time_passes) PrintOut(PhasesText(loaded, execution.stats));
   if (o.wants_profile_table()) {
     PrintOut(execution.profile);
@@ -242,8 +243,13 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
     agrees &= clean;
     if (!clean) return absl::OkStatus();  // what such code computes is not worth a look
   }
-  ASSIGN_OR_RETURN(Execution execution, Execute(*client, std::move(loaded.module), pointers, o,
-                                                feeds->Queues(), /*timed=*/true, given));
+  Execution execution;
+  if (o.kernels.empty()) {
+    ASSIGN_OR_RETURN(execution, Execute(*client, std::move(loaded.module), pointers, o,
+                                        feeds->Queues(), /*timed=*/true, given));
+  } else {
+    ASSIGN_OR_RETURN(execution, ExecuteReplay(*loaded.module, pointers, o));
+  }
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
   if (sharded.active()) execution.results = sharded.CutResults(execution.results);
@@ -303,9 +309,16 @@ int RunHloRun(const RunOptions& o) {
       return ReportError(kTool, targets.status());
   if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
     return ReportError(kTool, loaded);
+  std::vector<std::string> files = o.files;
+  if (files.empty() && !o.kernels.empty()) {
+    // The module that the kernels are of.
+    const absl::StatusOr<std::string> module = ReplayedModule(o.kernels);
+    if (!module.ok()) return ReportError(kTool, module.status());
+    files.push_back(*module);
+  }
   int worst = kExitDone;
-  for (const std::string& path : o.files) {
-    if (o.files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));
+  for (const std::string& path : files) {
+    if (files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));
     worst = std::max(worst, RunFile(path, o));
   }
   return worst;

@@ -17,6 +17,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-run snapshot.pb                                   the arguments inside, against the result inside
   hlo-run module.hlo --bisect                           names the first instruction that is wrong
   hlo-run --ptx k.ptx --kernel=add --grid=4 --block=256 --input=x.npy --input='f32[1024]'   a GPU kernel
+  hlo-run --platform=ptx-sim --kernels=DUMP --input=in.npz --expected=out.npz   the kernels that XLA made for a GPU
   hlo-run after_optimizations.txt --no-passes --iterations=100 --json=times.json
 
 Exit status: 0 done; 1 something differs or is wrong; 2 bad flags, module or inputs; 3 a fault of hlo-run.)";
@@ -106,7 +107,8 @@ void AddLimitFlags(CLI::App& app, RunOptions& o) {
 }
 
 void AddCompileFlags(CLI::App& app, RunOptions& o) {
-  app.add_option("--platform,--device-type", o.platform, "cpu, interpreter, ptx-sim or cuda")->type_name("NAME");
+  app.add_option("--platform,--device-type", o.platform, "cpu, interpreter, ptx-sim or cuda")
+      ->type_name("NAME");
   AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run instead of the platform's pipeline")
       ->type_name("A,B");
@@ -154,6 +156,12 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->check(CLI::Range(1, 1024));
 }
 
+void AddReplayFlags(CLI::App& app, RunOptions& o) {
+  app.add_option("--kernels", o.kernels,
+                 "folder of XLA's --xla_dump_to: --platform=ptx-sim runs the GPU kernels in it")
+      ->type_name("DUMP");
+}
+
 // `files`, the modules, are not wanted with --ptx.
 void AddPtxFlags(CLI::App& app, PtxOptions& o) {
   CLI::Option* ptx =
@@ -190,9 +198,15 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   AddProbeFlags(app, o);
   AddLimitFlags(app, o);
   AddPtxFlags(app, o.ptx);
+  AddReplayFlags(app, o);
   if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
   absl::Status status = CheckInputOptions(o);
-  if (status.ok() && o.files.empty() == o.ptx.file.empty())
+  if (status.ok() && !o.kernels.empty()) {
+    if (o.platform != "ptx-sim")
+      status = absl::InvalidArgumentError("--kernels runs with --platform=ptx-sim alone");
+    else if (!o.ptx.file.empty())
+      status = absl::InvalidArgumentError("--kernels and --ptx exclude each other");
+  } else if (status.ok() && o.files.empty() == o.ptx.file.empty())
     status = absl::InvalidArgumentError(o.files.empty() ? "files is required, or --ptx"
                                                         : "--ptx runs no modules beside it");
   if (!status.ok()) {

@@ -41,6 +41,9 @@ inline constexpr int kMultiprocessorCount = 16;
 inline constexpr int kComputeCapabilityMajor = 75;
 inline constexpr int kComputeCapabilityMinor = 76;
 
+// CUfunction_attribute.
+inline constexpr int kMaxDynamicSharedBytes = 8;
+
 // CUjit_option.
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferBytes = 6;

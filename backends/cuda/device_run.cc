@@ -278,7 +278,8 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
     RETURN_IF_ERROR(code_.driver->Check(
         code_.driver->cuLaunchKernel(code_.functions.at(launch.kernel),
                                      static_cast<unsigned>(blocks), 1, 1, kBlockThreads, 1, 1,
-                                     /*shared_bytes=*/0, code_.stream, parameters.data(), nullptr),
+                                     static_cast<unsigned>(launch.shared_bytes), code_.stream,
+                                     parameters.data(), nullptr),
         absl::StrCat("cuLaunchKernel of ", launch.kernel)));
   }
   return absl::OkStatus();

@@ -11,7 +11,9 @@
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
+#include "backends/cuda/thread_group.h"
 #include "backends/cuda/vector_kernels.h"
+#include "backends/cuda/warpgroup_dot_kernels.h"
 #include "codegen/kernel_strategies.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "support/diagnostics.h"
@@ -32,12 +34,17 @@ constexpr KernelStrategy kStrategies[] = {
     {"dot in tiles", AddTiledDotKernels},   {"vectors", AddVectorKernels},
     {"elements", AddElementKernels}};
 constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
+constexpr KernelStrategy kWarpgroupStrategies[] = {{"dot by warpgroups", AddWarpgroupDotKernels}};
 
 // The strategies for an architecture, in the order in which they are tried.
 std::vector<KernelStrategy> StrategiesFor(const GpuArch& arch) {
   std::vector<KernelStrategy> all;
-  if (arch.number >= 80) all.assign(std::begin(kTensorStrategies), std::end(kTensorStrategies));
-  all.insert(all.end(), std::begin(kStrategies), std::end(kStrategies));
+  const auto add = [&](absl::Span<const KernelStrategy> some) {
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  if (arch.name == "sm_90a") add(kWarpgroupStrategies);
+  if (arch.number >= 80) add(kTensorStrategies);
+  add(kStrategies);
   return all;
 }
 
@@ -119,10 +126,10 @@ llvm::Value* ThreadNumber(Builder& b) {
   return b.CreateNSWAdd(base, b.CreateZExt(thread, b.getInt64Ty()));
 }
 
-const Instruction* EmitKernel(llvm::Module& module, const std::string& name, const Step& step,
-                              const Kernel& kernel) {
+const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kernel& kernel,
+                              GpuLaunch& launch) {
   llvm::LLVMContext& context = module.getContext();
-  llvm::Function* const function = DeclareKernel(module, name, ArrayCount(step));
+  llvm::Function* const function = DeclareKernel(module, launch.kernel, ArrayCount(step));
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   b.set_index_bits(kernel.index_bits);
   Parameters arrays(step, *function);
@@ -132,6 +139,7 @@ const Instruction* EmitKernel(llvm::Module& module, const std::string& name, con
     kernel.emit(b, arrays, unit, b.CreateNSWAdd(unit, b.Index(1)));
   });
   b.CreateRetVoid();
+  launch.shared_bytes = DynamicSharedBytes(*function);
   return arrays.unsupported;
 }
 
@@ -145,7 +153,7 @@ absl::Status EmitStep(llvm::Module& module, const Step& step,
   for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, strategies)) {
     if (kernel.units == 0) continue;
     GpuLaunch& launch = launches.emplace_back(KernelName(next++, i), kernel.units);
-    const Instruction* const unsupported = EmitKernel(module, launch.kernel, step, kernel);
+    const Instruction* const unsupported = EmitKernel(module, step, kernel, launch);
     if (unsupported != nullptr)
       return WithPlace(
           Unimplemented(Text(unsupported->opcode()), " of ", Text(unsupported->operand(0)->shape()),

@@ -17,6 +17,7 @@ namespace hlokit {
 struct GpuLaunch {
   std::string kernel;
   int64_t units = 0;
+  int64_t shared_bytes = 0;  // dynamic
 };
 
 struct GpuKernels {

@@ -52,6 +52,11 @@ absl::StatusOr<LoadedCode> LoadCode(const CudaDriver& driver, const GpuProgram& 
       RETURN_IF_ERROR(
           driver.Check(driver.cuModuleGetFunction(&function, code.module, launch.kernel.c_str()),
                        absl::StrCat("cuModuleGetFunction of ", launch.kernel)));
+      if (launch.shared_bytes > 0)
+        RETURN_IF_ERROR(
+            driver.Check(driver.cuFuncSetAttribute(function, cuda::kMaxDynamicSharedBytes,
+                                                   static_cast<int>(launch.shared_bytes)),
+                         absl::StrCat("cuFuncSetAttribute of ", launch.kernel)));
       code.functions[launch.kernel] = function;
     }
   }

@@ -11,6 +11,7 @@
 // Limits: values are integers, floats or i1 of up to 64 bits.
 #include "backends/cuda/thread_group.h"
 
+#include "absl/strings/str_cat.h"
 #include "backends/cuda/ptx_code.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -20,6 +21,7 @@ namespace {
 constexpr int64_t kWarp = 32;
 constexpr int64_t kWarps = kBlockThreads / kWarp;
 constexpr unsigned kSharedSpace = 3;
+constexpr char kSharedBytes[] = "hlokit-shared-bytes";  // attribute of kernels
 
 // The bits of a value as an integer of 32 or 64 bits.
 llvm::Value* ToWords(Builder& b, llvm::Value* value) {
@@ -65,6 +67,24 @@ llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count) {
                                "shared", nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
   shared->setAlignment(llvm::Align(16));
   return shared;
+}
+
+llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  b.GetInsertBlock()->getParent()->addFnAttr(kSharedBytes, absl::StrCat(bytes));
+  if (llvm::GlobalVariable* const known = module.getNamedGlobal("dynamic_shared")) return known;
+  auto* const shared =
+      new llvm::GlobalVariable(module, llvm::ArrayType::get(b.getInt8Ty(), 0), /*isConstant=*/false,
+                               llvm::GlobalValue::ExternalLinkage, nullptr, "dynamic_shared",
+                               nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+  shared->setAlignment(llvm::Align(1024));
+  return shared;
+}
+
+int64_t DynamicSharedBytes(const llvm::Function& kernel) {
+  int64_t bytes = 0;
+  const llvm::StringRef text = kernel.getFnAttribute(kSharedBytes).getValueAsString();
+  return text.getAsInteger(10, bytes) ? 0 : bytes;
 }
 
 llvm::Value* ThreadGroup::CombineLanes(llvm::Value* value, int64_t lanes, Combiner combine) {

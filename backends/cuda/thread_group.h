@@ -9,6 +9,12 @@ namespace hlokit {
 // Shared memory of `count` values for the kernel that `b` writes, aligned to 16 bytes.
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count);
 
+// Shared memory of `bytes` bytes, aligned to 1024, whose size the launch gives: static memory ends
+// at 48 KiB. Once a kernel.
+llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes);
+// What a kernel asked for; 0 where it did not.
+int64_t DynamicSharedBytes(const llvm::Function& kernel);
+
 // A group of `threads` neighbouring threads: 1, a power of two up to a warp's 32, or a whole block.
 // All functions must be reached by all threads of the warp (of the block, for a block) together.
 class ThreadGroup {

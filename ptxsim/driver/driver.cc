@@ -55,6 +55,7 @@ struct ModuleHandle {
 struct FunctionHandle {
   ModuleHandle* module = nullptr;
   std::unique_ptr<ptx::Program> program;
+  int64_t max_dynamic_shared = 48 << 10;  // bytes, until the attribute raises it
 };
 
 struct StreamHandle {};
@@ -64,6 +65,9 @@ struct EventHandle {
 };
 
 namespace {
+
+// Of a block of sm_90, with cuFuncSetAttribute.
+constexpr int64_t kMaxSharedBytes = 227 << 10;
 
 int64_t NumberOf(const char* variable, int64_t otherwise) {
   const char* text = std::getenv(variable);
@@ -393,6 +397,18 @@ Result cuModuleGetFunction(Function* function, Module module, const char* name) 
   return kSuccess;
 }
 
+Result cuFuncSetAttribute(Function function, int attribute, int value) {
+  RETURN_UNLESS(EnterContext());
+  if (function == nullptr) return kInvalidHandle;
+  if (attribute != kMaxDynamicSharedBytes)
+    return Fail(kNotSupported, absl::StrCat("attribute ", attribute, " of a function"));
+  if (value < 0 || value + function->program->shared_bytes > kMaxSharedBytes)
+    return Fail(kInvalidValue, absl::StrCat(value, " bytes of dynamic shared memory: a block has ",
+                                            kMaxSharedBytes));
+  function->max_dynamic_shared = value;
+  return kSuccess;
+}
+
 Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
   RETURN_UNLESS(EnterContext());
   const std::lock_guard<std::mutex> lock(current->mutex);
@@ -512,6 +528,11 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
   if (function == nullptr) return kInvalidHandle;
   if (extra != nullptr) return Fail(kNotSupported, "arguments of a launch in `extra`");
   if (parameters == nullptr && !function->program->parameters.empty()) return kInvalidValue;
+  if (shared_bytes > function->max_dynamic_shared)
+    return Fail(
+        kInvalidValue,
+        absl::StrCat(shared_bytes, " bytes of dynamic shared memory: the function has at most ",
+                     function->max_dynamic_shared));
   ptx::LaunchOptions options;
   const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
   std::memcpy(options.grid, grid, sizeof grid);

@@ -92,6 +92,24 @@ TEST_F(DriverTest, ReadsOfUnwrittenMemoryAreFaults) {
   EXPECT_EQ(Launch(x, 2, 4), kLaunchFailed);
 }
 
+// As a GPU: 48 KiB of dynamic shared memory, unless the function's attribute allows more.
+TEST_F(DriverTest, DynamicSharedMemoryIsLimited) {
+  LoadScale();
+  float value = 1;
+  DeviceAddress x = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&x, 4), kSuccess);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(x, &value, 4, nullptr), kSuccess);
+  const auto launch = [&](unsigned bytes) {
+    void* parameters[] = {&x, &value};
+    return cuLaunchKernel(scale_, 1, 1, 1, 1, 1, 1, bytes, nullptr, parameters, nullptr);
+  };
+  EXPECT_EQ(launch(49152), kSuccess) << hlokitSimLastError();
+  EXPECT_EQ(launch(49153), kInvalidValue);
+  EXPECT_EQ(cuFuncSetAttribute(scale_, kMaxDynamicSharedBytes, 232448), kSuccess);
+  EXPECT_EQ(launch(232448), kSuccess) << hlokitSimLastError();
+  EXPECT_EQ(cuFuncSetAttribute(scale_, kMaxDynamicSharedBytes, 232449), kInvalidValue);
+}
+
 TEST_F(DriverTest, RefusesWhatIsNotThere) {
   DeviceAddress x = 0;
   EXPECT_EQ(cuMemAlloc_v2(&x, 2000000), kOutOfMemory);

@@ -270,13 +270,15 @@ uint32_t ModuleMatch::Aspects(const Instruction* before) const {
 
 namespace {
 
-std::vector<std::string> HeaderDifferences(const ModuleHeader& a, const ModuleHeader& b) {
+std::vector<std::string> HeaderDifferences(const ModuleHeader& a, const ModuleHeader& b,
+                                           uint32_t ignored) {
   std::vector<std::string> lines;
   const auto note = [&](bool same, absl::string_view what) {
     if (!same) lines.push_back(absl::StrCat(what, " differs"));
   };
   note(a.is_scheduled == b.is_scheduled, "is_scheduled");
-  note(a.entry_layout == b.entry_layout, "entry_computation_layout");
+  note((ignored & kShapeAspect) != 0 || a.entry_layout == b.entry_layout,
+       "entry_computation_layout");
   note(a.aliases == b.aliases, "input_output_alias");
   note(a.donors == b.donors, "buffer_donor");
   note(a.replica_count == b.replica_count, "replica_count");
@@ -296,7 +298,7 @@ std::vector<std::string> HeaderDifferences(const ModuleHeader& a, const ModuleHe
 ModuleDifference Difference(const Module& before, const Module& after, const ModuleMatch& match,
                             uint32_t ignored) {
   ModuleDifference result;
-  result.header = HeaderDifferences(before.header(), after.header());
+  result.header = HeaderDifferences(before.header(), after.header(), ignored);
   for (const Computation* c : before.ComputationsPostOrder()) {
     for (const Instruction* i : c->PostOrder()) {
       if (match.AfterOf(i) == nullptr) {

@@ -140,6 +140,20 @@ function(hlokit_tool name)
   hlokit_precompile(${name} tool)
   set_property(GLOBAL APPEND PROPERTY HLOKIT_TOOLS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  hlokit_links(${name})
+endfunction()
+
+# hlokit_links(TOOL): links to a tool under the names of XLA's programs, beside it in the build and where it is installed.
+# tools/common/xla_flags.cc holds the names and says what their flags mean.
+function(hlokit_links tool)
+  set(table ${PROJECT_SOURCE_DIR}/tools/common/xla_flags.cc)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+  file(STRINGS ${table} rows REGEX "^    \\{\"[a-z_-]+\", \"${tool}\", k")
+  foreach(row IN LISTS rows)
+    string(REGEX REPLACE "^    {\"([a-z_-]+)\".*" "\\1" link ${row})
+    file(CREATE_LINK ${tool} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link} SYMBOLIC)
+    install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  endforeach()
 endfunction()
 
 # hlokit_loads_pass_plugins(TOOL): plugins of --load-pass-plugin find hlokit's functions in this program, those too that it

@@ -50,6 +50,13 @@ if(TARGET hlo-run)
   set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
+# Command lines of XLA's programs, as public documents and issues have them.
+if(TARGET hlo-run)
+  add_test(NAME project.xla_command_lines
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/xla_command_lines.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.xla_command_lines PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
+endif()
+
 # Calls that fail, clocks that jump, processes that are killed while they write the cache.
 if(TARGET hlokit_fail_call AND TARGET hlo-run)
   set(bin --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

@@ -27,6 +27,13 @@ double Uniform(uint64_t bits, const RandomRanges& ranges) {
   return ranges.float_low + unit * (ranges.float_high - ranges.float_low);
 }
 
+// Box and Muller's: a radius and an angle, each of its own hash.
+double Normal(uint64_t bits) {
+  const double unit = (static_cast<double>(bits >> 11) + 1) * 0x1p-53;  // above 0
+  const double angle = static_cast<double>(Mix(bits) >> 11) * 0x1p-53 * 2 * M_PI;
+  return std::sqrt(-2 * std::log(unit)) * std::cos(angle);
+}
+
 // Sign, exponent and mantissa each at random; no infinity, no subnormal.
 double LargeFloat(uint64_t bits, ElementType type) {
   const FloatFormat& format = FormatOf(type);
@@ -36,9 +43,13 @@ double LargeFloat(uint64_t bits, ElementType type) {
   return std::ldexp((bits & 1) != 0 && format.has_sign ? -fraction : fraction, exponent);
 }
 
-void FillLarge(Literal& literal, uint64_t stream) {
+// Floats of all magnitudes, or of a normal distribution.
+void FillUnbounded(Literal& literal, uint64_t stream, bool normal) {
   const ElementType type = RealComponent(literal.type());
-  const auto at = [&](int64_t i) { return LargeFloat(Mix(stream ^ Mix(i)), type); };
+  const auto at = [&](int64_t i) {
+    const uint64_t bits = Mix(stream ^ Mix(i));
+    return normal ? Normal(bits) : LargeFloat(bits, type);
+  };
   for (int64_t i = 0; i < literal.element_count(); ++i) {
     if (IsComplex(literal.type())) {
       literal.SetComplex(i, {at(2 * i), at(2 * i + 1)});
@@ -75,7 +86,8 @@ void FillFloats(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
 void FillRandom(Literal& literal, uint64_t stream, const RandomRanges& ranges) {
   stream = Mix(stream);
   const ElementType type = literal.type();
-  if (ranges.large_floats && (IsFloat(type) || IsComplex(type))) return FillLarge(literal, stream);
+  if ((ranges.large_floats || ranges.normal) && (IsFloat(type) || IsComplex(type)))
+    return FillUnbounded(literal, stream, ranges.normal);
   switch (type) {
     case ElementType::kF32:
     case ElementType::kC64:

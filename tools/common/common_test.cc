@@ -1,19 +1,27 @@
 // Arguments, pasted logs, JSON and differences.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <new>
 #include <thread>
 
+#include "tools/common/arguments.h"
 #include "tools/common/diff.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/load.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
+#include "tools/common/tool_call.h"
 
 namespace hlokit {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(Flags, NormalizesNamesOnly) {
   const char* argv[] = {
@@ -22,6 +30,76 @@ TEST(Flags, NormalizesNamesOnly) {
   EXPECT_EQ(NormalizeArguments(10, argv),
             (std::vector<std::string>{"--num-partitions=a_b", "--print-literals", "-o", "x_y", "-",
                                       "-7", "--f-g", "", "--", "--a_b"}));
+}
+
+std::vector<std::string> Called(std::vector<const char*> argv, const char* tool = "hlo-run",
+                                std::vector<std::string>* warnings = nullptr) {
+  const auto knows = [](absl::string_view name) { return name == "--xla-dump-to"; };
+  const auto call = ReadToolCall(tool, static_cast<int>(argv.size()), argv.data(), knows);
+  if (!call.ok()) return {std::string(call.status().message())};
+  if (warnings != nullptr) *warnings = call->warnings;
+  return call->arguments;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(ToolCall, OwnFlagsStayAsTheyAre) {
+  unsetenv("XLA_FLAGS");
+  EXPECT_EQ(Called({"hlo-run", "--num_partitions=2", "a.hlo", "--reference-platform="}),
+            (Words{"--num-partitions=2", "a.hlo", "--reference-platform", ""}));
+}
+
+TEST(ToolCall, NamesOfXlaHaveItsFlagsAndDefaults) {
+  unsetenv("XLA_FLAGS");
+  EXPECT_EQ(Called({"/usr/bin/run_hlo_module", "--platform=Host", "a.hlo"}),
+            (Words{"--platform=host", "a.hlo", "--reference-platform=interpreter"}));
+  EXPECT_EQ(Called({"run_hlo_module", "--platform=CPU", "--reference_platform=", "a.hlo"}),
+            (Words{"--platform=cpu", "--reference-platform", "", "a.hlo"}));
+  EXPECT_EQ(Called({"hlo_runner_main", "--hlo_file", "a.hlo", "--run=false", "--num_nodes=1"}),
+            (Words{"a.hlo", "--compile-only"}));
+  EXPECT_EQ(Called({"isolate_hlo", "--input=a.pb", "--input_format=proto_binary",
+                    "--output_format=long_txt", "--instruction_name=%add.1"},
+                   "hlo-opt"),
+            (Words{"a.pb", "--input-format=pb", "--format=text", "--extract=%add.1"}));
+  EXPECT_EQ(Called({"hlo_bisect", "--input=d/a.hlo", "--script=x"}, "hlo-reduce"),
+            (Words{"d/a.hlo", "--script=x"}));
+  // Another tool that happens to be called by the name has its own flags.
+  EXPECT_EQ(Called({"run_hlo_module", "--run=false"}, "hlo-viz"), (Words{"--run=false"}));
+}
+
+TEST(ToolCall, WhatCannotBeHadSaysWhatToType) {
+  unsetenv("XLA_FLAGS");
+  EXPECT_THAT(Called({"hlo_runner_main", "--num_nodes=2", "a"})[0], HasSubstr("leave --num_nodes"));
+  EXPECT_THAT(Called({"run_hlo_module", "--input_format=riegeli", "a"})[0],
+              HasSubstr("--xla_dump_hlo_as_proto"));
+  EXPECT_THAT(Called({"hlo_runner_main", "--run=perhaps", "a"})[0], HasSubstr("true or false"));
+}
+
+TEST(ToolCall, XlaFlagsGiveWayToTheCommandLine) {
+  setenv("XLA_FLAGS", "--xla_dump_to=a --xla_backend_optimization_level=1 '--xla_gpu_x=b c'", 1);
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Called({"hlo-run", "--xla_dump_to=b"}, "hlo-run", &warnings),
+            (Words{"--opt-level=1", "--xla-dump-to=b"}));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("--xla_gpu_x has no effect here")));
+  EXPECT_EQ(Called({"hlo-viz", "m"}, "hlo-viz"), (Words{"m"}));  // which compiles nothing
+  setenv("XLA_FLAGS", "--xla_dmp_to=a", 1);
+  Called({"hlo-run"}, "hlo-run", &warnings);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("did you mean --xla_dump_to?")));
+  setenv("XLA_FLAGS", "--xla_disable_hlo_passes=dce word", 1);
+  EXPECT_THAT(Called({"hlo-run"})[0], HasSubstr("XLA_FLAGS: 'word' is no flag"));
+  setenv("XLA_FLAGS", "no_such_file", 1);
+  EXPECT_THAT(Called({"hlo-run"})[0], HasSubstr("names a file"));
+  unsetenv("XLA_FLAGS");
+}
+
+TEST(ToolCall, DebugOptionsFilesGiveWayToBoth) {
+  const std::string path = testing::TempDir() + "/debug_options.txt";
+  std::ofstream(path) << "# dumped\nxla_dump_to: \"c\"\nxla_backend_optimization_level: 3\n";
+  setenv("XLA_FLAGS", "--xla_backend_optimization_level=1", 1);
+  EXPECT_EQ(Called({"hlo-run", ("--debug_options_file=" + path).c_str(), "m"}),
+            (Words{"--xla-dump-to=c", "--opt-level=1", "m"}));
+  unsetenv("XLA_FLAGS");
+  EXPECT_THAT(Called({"hlo-run", "--debug_options_file=/no/such"})[0], HasSubstr("/no/such"));
 }
 
 TEST(Load, BlanksLogPrefixes) {

@@ -1,9 +1,7 @@
-// Normal forms of arguments, and CLI11's errors in our words. XLA's tools take -flag_name, ours
-// --flag-name: names are normalized before parsing, values stay as they are.
+// CLI11's errors in our words.
 #include "tools/common/flags.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +18,8 @@
 #include "support/text.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/messages.h"
+#include "tools/common/tool_call.h"
+#include "tools/common/xla_flags.h"
 
 #ifndef HLOKIT_VERSION
 #define HLOKIT_VERSION "0.1.0"
@@ -27,19 +27,6 @@
 
 namespace hlokit {
 namespace {
-
-std::string Normalize(absl::string_view argument) {
-  const size_t dashes = argument.find_first_not_of('-');
-  if (dashes == absl::string_view::npos || dashes == 0 || dashes > 2) return std::string(argument);
-  if (dashes == 1 &&
-      (argument.size() < 3 || !std::isalpha(static_cast<unsigned char>(argument[1])) ||
-       !(std::isalpha(static_cast<unsigned char>(argument[2])) || argument[2] == '_')))
-    return std::string(argument);  // -o, -o=x, -1, -
-  const size_t end = std::min(argument.find('='), argument.size());
-  std::string name = absl::StrCat("--", argument.substr(dashes, end - dashes));
-  std::replace(name.begin(), name.end(), '_', '-');
-  return absl::StrCat(name, argument.substr(end));
-}
 
 // The long names that the tool knows, as typed.
 std::vector<std::string> KnownFlags(const CLI::App& app) {
@@ -120,25 +107,6 @@ void CheckStandardOutput() {
 
 }  // namespace
 
-std::vector<std::string> NormalizeArguments(int argc, const char* const* argv) {
-  std::vector<std::string> arguments;
-  bool flags = true;
-  for (int i = 1; i < argc; ++i) {
-    const absl::string_view argument = argv[i];
-    flags = flags && argument != "--";
-    arguments.push_back(flags ? Normalize(argument) : std::string(argument));
-    if (flags && argument.size() > 3 && argument[0] == '-' && argument[1] != '-' &&
-        argument[2] == '=') {  // -o=FILE, which CLI11 reads as -o of the file "=FILE"
-      arguments.back() = std::string(argument.substr(0, 2));
-      arguments.emplace_back(argument.substr(3));
-    }
-    if (!flags || !absl::StartsWith(argument, "-") || argument.back() != '=') continue;
-    arguments.back().pop_back();  // CLI11 would take the next argument for the value of `--flag=`
-    arguments.emplace_back();
-  }
-  return arguments;
-}
-
 bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
                 absl::string_view examples, int& exit_status) {
   std::atexit(CheckStandardOutput);
@@ -175,6 +143,54 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
         app, absl::StrCat(ArgumentThatIsNoBool(app, arguments), ": expected true or false"));
   }
   return false;
+}
+
+namespace {
+
+// What --help says of a name of XLA's.
+std::string XlaHelp(const XlaProgram& program) {
+  std::string text =
+      absl::StrCat("\n\nAs ", program.name, " it takes the flags of XLA's program too:\n ");
+  size_t width = 1;
+  for (const XlaFlag& row : XlaFlags()) {
+    if ((row.callers & program.caller) == 0 || !HasMeaning(row)) continue;
+    width += row.name.size() + 1;
+    absl::StrAppend(&text, width > 100 ? "\n " : "", " ", row.name);
+    if (width > 100) width = row.name.size() + 2;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::string_view examples,
+                    int& exit_status) {
+  const auto knows = [&](absl::string_view name) {
+    return app.get_option_no_throw(std::string(name)) != nullptr;
+  };
+  const auto call = ReadToolCall(app.get_name(), argc, argv, knows);
+  if (!call.ok()) {
+    exit_status = UsageError(app, std::string(call.status().message()));
+    return false;
+  }
+  const XlaProgram* const program = argc > 0 ? FindXlaProgram(argv[0]) : nullptr;
+  const std::string help =
+      program != nullptr && program->tool == app.get_name() ? XlaHelp(*program) : "";
+  if (!ParseFlags(app, call->arguments, absl::StrCat(examples, help), exit_status)) return false;
+  for (const std::string& warning : call->warnings)
+    ShowFault(app.get_name(), "warning", absl::InvalidArgumentError(warning));
+  return true;
+}
+
+CLI::Validator ModuleFormat() {
+  const CLI::Validator known = CLI::IsMember({"text", "pb", "pbtxt", "json", "stablehlo"});
+  return CLI::Validator(
+      [known](std::string& text) {
+        if (text == "hlo" || text == "txt") text = "text";
+        if (text == "mlir" || text == "mhlo") text = "stablehlo";
+        return known(text);
+      },
+      "FORMAT");
 }
 
 // Checks as doubles, which hold every flag's range.

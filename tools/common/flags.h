@@ -1,4 +1,4 @@
-// Command lines: what every tool does with its flags before and after CLI11 reads them.
+// Command lines: what every tool does with its flags.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,6 @@ class Validator;
 
 namespace hlokit {
 
-// The arguments after the program's name, with the dialects of a shell user's habits made one:
-// underscores in a flag's name become dashes (`--num_partitions=2`), and `-flag` of two letters or
-// more becomes `--flag`, and `-f=value` two arguments. Values and what stands after `--` stay as
-// they are.
-std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
-
 // Adds --version, --color and --diagnostics (messages.h), makes --help end in `examples`, and reads
 // `arguments`. True if the tool should go on; else `exit_status` is what it should return:
 // kExitDone after --help or --version, kExitUsage after a message that names the flag and, where
@@ -27,6 +21,15 @@ std::vector<std::string> NormalizeArguments(int argc, const char* const* argv);
 // standard output could not take all that was printed.
 bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
                 absl::string_view examples, int& exit_status);
+
+// The same for all that the tool was called with: arguments in XLA's dialect where argv[0] is a
+// name of XLA's, and XLA_FLAGS, are in the tool's own flags first (tool_call.h), with warnings of
+// what has no effect.
+bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::string_view examples,
+                    int& exit_status);
+
+// The formats of modules that --input-format takes, by our names and XLA's, made ours.
+CLI::Validator ModuleFormat();
 
 // For real numbers of at least zero: CLI11's own takes NaN, and spells out the largest double.
 CLI::Validator NotNegative();

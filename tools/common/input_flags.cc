@@ -33,11 +33,16 @@ void AddInputFlags(CLI::App& app, InputOptions& o) {
          [&o](const std::string& mode) {
            o.random_inputs = mode == "use_random_inputs" || mode == "use_shared_random_inputs";
            o.shared_inputs = mode == "use_shared_random_inputs";
+           o.normal_inputs = mode == "use_random_normal_inputs";
+           o.random_inputs |= o.normal_inputs;
+           o.device_inputs = mode == "use_device_id_as_input";
          },
-         "use_random_inputs, use_shared_random_inputs (the same on each device) or "
-         "use_zeros_as_input")
-      ->check(CLI::IsMember({"use_random_inputs", "use_shared_random_inputs", "use_zeros_as_input",
-                             "uninitialized"}));
+         "use_random_inputs, use_random_normal_inputs (of mean 0 and variance 1), "
+         "use_shared_random_inputs (the same on each device), use_device_id_as_input, "
+         "use_zeros_as_input or uninitialized (zeros)")
+      ->check(CLI::IsMember({"use_random_inputs", "use_random_normal_inputs",
+                             "use_shared_random_inputs", "use_device_id_as_input",
+                             "use_zeros_as_input", "uninitialized"}));
   app.add_option("--seed,--random-seed", o.seed,
                  "of random inputs, the same for every platform and tool");
   app.add_option("--random-float-range", o.float_range, "random floats lie in [a, b)")
@@ -65,7 +70,12 @@ std::vector<std::string> InputFlags(const InputOptions& o) {
     add("--random-float-range", absl::StrJoin(o.float_range, ","));
   if (o.int_range != usual.int_range) add("--random-int-range", absl::StrJoin(o.int_range, ","));
   if (o.large_floats) add("--use-large-float-range", "true");
-  if (!o.random_inputs) add("--random-init-input-literals", "false");
+  if (o.device_inputs) {
+    add("--hlo-argument-mode", "use_device_id_as_input");
+  } else if (!o.random_inputs) {
+    add("--random-init-input-literals", "false");
+  }
+  if (o.normal_inputs) add("--hlo-argument-mode", "use_random_normal_inputs");
   if (o.shared_inputs) add("--hlo-argument-mode", "use_shared_random_inputs");
   if (o.elided_constants != usual.elided_constants) add("--elided-constants", o.elided_constants);
   return flags;

@@ -18,7 +18,20 @@ namespace {
 
 RandomRanges RangesOf(const InputOptions& options) {
   return {options.float_range[0], options.float_range[1], options.int_range[0],
-          options.int_range[1], options.large_floats};
+          options.int_range[1],   options.large_floats,   options.normal_inputs};
+}
+
+// --hlo-argument-mode=use_device_id_as_input; of pred, whether it is not the first device.
+void FillWith(Literal& literal, int64_t device) {
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (IsComplex(literal.type())) {
+      literal.SetComplex(i, static_cast<double>(device));
+    } else if (IsFloat(literal.type())) {
+      literal.SetDouble(i, static_cast<double>(device));
+    } else {
+      literal.SetInt(i, IsPred(literal.type()) ? device != 0 : device);
+    }
+  }
 }
 
 // Whether all devices are said to be given the same of a parameter: parameter_replication={true} of
@@ -39,6 +52,7 @@ std::vector<Literal> RandomArguments(const Computation& entry, const InputOption
   std::vector<Literal> leaves;
   for (const ParameterLeaf& leaf : LeavesOfParameters(entry)) {
     leaves.push_back(options.random_inputs ? Literal::Unset(leaf.shape) : Literal(leaf.shape));
+    if (options.device_inputs) FillWith(leaves.back(), device);
     if (!options.random_inputs) continue;
     const int64_t own = IsAlike(entry, leaf.parameter) ? 0 : device;
     FillRandom(leaves.back(), options.seed * 0x10001 + own * 0x101 + leaf.number,

@@ -25,6 +25,8 @@ struct InputOptions {
   bool large_floats = false;                // of all magnitudes, instead of float_range
   bool random_inputs = true;                // else zeros
   bool shared_inputs = false;               // every device the same
+  bool normal_inputs = false;               // floats of a normal distribution, not of float_range
+  bool device_inputs = false;               // each element is the device's number
   std::string elided_constants = "refuse";
 };
 

@@ -100,7 +100,7 @@ bool Parse(int argc, const char* const* argv, ToolOptions& o, int& exit_status) 
                "compute results in the memory of the arguments that the module donates to them");
   app.add_option("--linker", o.package.linker, "the C++ compiler that links a .so; $CXX, else c++");
   app.add_option("--runtime", o.package.runtime, "libhlokit_runtime.a, for a .so");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  return ParseToolFlags(app, argc, argv, kExamples, exit_status);
 }
 
 }  // namespace

@@ -48,11 +48,15 @@ bool Parse(int argc, const char* const* argv, CostOptions& o, int& exit_status) 
   AddPluginFlag(app, o.plugins);
   app.add_option("--passes", o.passes, "passes to run before")->type_name("A,B");
   app.add_option("--format", o.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  app.add_option(
+         "--input-format", o.load.input_format,
+         "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
+      ->transform(ModuleFormat());
   app.add_flag("!--no-memory", o.memory, "leave peak memory out");
   app.add_flag("!--no-verify", o.load.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.load.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  return ParseToolFlags(app, argc, argv, kExamples, exit_status);
 }
 
 absl::Status Count(const CostOptions& o, Module& module) {

@@ -18,8 +18,9 @@ struct Comparison {
   uint32_t ignored;  // aspects that do not count
 };
 
-// Removed instructions after `-`, added ones after `+`, changed ones as both with a line that says
-// in what; by computation; last a line of counts. Empty where nothing differs.
+// First a summary: counts, in all and by opcode, source line and scope. Then removed instructions
+// after `-`, added ones after `+`, changed ones as both with a line that says in what; by
+// computation. Empty where nothing differs.
 std::string TextReport(const Comparison& comparison);
 
 // An object: equal, same, removed, added, changed (a list each) and header.

@@ -1,7 +1,9 @@
 // Text and JSON.
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/source_line.h"
 #include "nlohmann/json.hpp"
 #include "printer/printer.h"
 #include "tools/hlo-diff/report.h"
@@ -44,12 +46,46 @@ std::string CountsLine(const Comparison& c) {
                       " removed, ", d.added.size(), " added\n");
 }
 
+// The two outermost parts of op_name: `jit(f)/while`.
+std::string ScopeOf(const Instruction& i) {
+  const absl::string_view name = absl::string_view(i.metadata().op_name);
+  const size_t first = name.find('/');
+  const size_t second = first == name.npos ? name.npos : name.find('/', first + 1);
+  return std::string(name.substr(0, second));
+}
+
+// ` opcode: 3 multiply, 1 add`: the most frequent first, at most six; nothing where all are empty.
+template <typename Key>
+std::string GroupLine(const Comparison& c, absl::string_view title, const Key& key) {
+  std::map<std::string, int64_t> counts;
+  for (const auto* list : {&c.difference.removed, &c.difference.changed, &c.difference.added})
+    for (const Instruction* i : *list)
+      if (std::string group = key(*i); !group.empty()) ++counts[group];
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto& [group, count] : counts) order.emplace_back(-count, group);
+  std::sort(order.begin(), order.end());
+  constexpr size_t kShown = 6;
+  std::string text;
+  for (size_t k = 0; k < std::min(order.size(), kShown); ++k)
+    absl::StrAppend(&text, k > 0 ? ", " : "", -order[k].first, " ", order[k].second);
+  if (order.size() > kShown) absl::StrAppend(&text, ", ", order.size() - kShown, " more");
+  return text.empty() ? "" : absl::StrCat("  ", title, ": ", text, "\n");
+}
+
+// What a reader wants to know first.
+std::string Summary(const Comparison& c) {
+  return absl::StrCat(
+      CountsLine(c),
+      GroupLine(c, "by opcode", [](const Instruction& i) { return std::string(Text(i.opcode())); }),
+      GroupLine(c, "by source line", SourceLine), GroupLine(c, "by scope", ScopeOf));
+}
+
 }  // namespace
 
 std::string TextReport(const Comparison& c) {
   if (c.difference.empty()) return "";
   const PrintOptions options = LineOptions(c);
-  std::string text = absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n");
+  std::string text = absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n", Summary(c));
   for (const std::string& line : c.difference.header) absl::StrAppend(&text, "! ", line, "\n");
   for (const auto& [name, lines] : ByComputation(c)) {
     absl::StrAppend(&text, "@@ ", name, " @@\n");
@@ -62,7 +98,7 @@ std::string TextReport(const Comparison& c) {
     }
     for (const Instruction* i : lines.added) absl::StrAppend(&text, "+ ", Print(*i, options), "\n");
   }
-  return text + CountsLine(c);
+  return text;
 }
 
 std::string JsonReport(const Comparison& c) {

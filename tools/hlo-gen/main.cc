@@ -97,7 +97,7 @@ bool Parse(int argc, const char* const* argv, GenOptions& o, int& exit_status) {
       ->type_name("NAME");
   app.add_flag("--list-stages", o.list_stages, "print the stages");
   app.add_option("-o,--output", o.output, "a folder, or - for standard output")->type_name("DIR");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  return ParseToolFlags(app, argc, argv, kExamples, exit_status);
 }
 
 }  // namespace

@@ -253,10 +253,12 @@ absl::Status CheckFolderFlags(const OptOptions& o) {
 
 }  // namespace
 
-int RunHloOpt(const OptOptions& o) {
+int RunHloOpt(const OptOptions& given) {
   EndOnSignals(kTool.data(), /*time_limit_s=*/0);
-  if (absl::Status loaded = LoadPassPlugins(o.plugins); !loaded.ok())
+  if (absl::Status loaded = LoadPassPlugins(given.plugins); !loaded.ok())
     return ReportError(kTool, loaded);
+  OptOptions o = given;
+  TakeXlaDisabled(o);
   if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOf(o);

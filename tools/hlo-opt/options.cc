@@ -59,11 +59,15 @@ void AddPassFlags(CLI::App& app, OptOptions& o) {
       ->type_name("A,B");
   app.add_option("--pipeline", o.pipeline, "a named list of passes, run before --passes")
       ->type_name("NAME");
-  app.add_option("--disable-passes,--xla-disable-hlo-passes", o.disable_passes,
-                 "leave these passes out")
+  app.add_option("--disable-passes", o.disable_passes, "leave these passes out")
       ->delimiter(',')
       ->type_name("P");
-  app.add_option("--xla-enable-hlo-passes-only", o.enable_passes_only, "leave all other passes out")
+  app.add_option("--xla-disable-hlo-passes", o.xla_disable_passes,
+                 "the same; names of passes that hlo-opt lacks give a warning")
+      ->delimiter(',')
+      ->type_name("P");
+  app.add_option("--enable-passes-only,--xla-enable-hlo-passes-only", o.enable_passes_only,
+                 "leave all other passes out")
       ->delimiter(',')
       ->type_name("P");
   app.add_flag("--xla-disable-all-hlo-passes", o.disable_all_passes, "leave all passes out");
@@ -139,9 +143,10 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
                              "json", "stablehlo"}));
   app.add_flag_callback(
       "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
-  app.add_option("--input-format", o.input_format,
-                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
-      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
+  app.add_option(
+         "--input-format", o.input_format,
+         "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
+      ->transform(ModuleFormat());
   app.add_flag("--hash", o.hash,
                "print a hash of the result instead of its text, blind to names and metadata");
   app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
@@ -194,7 +199,8 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   std::vector<std::string> words = {"hlo-opt"};
   for (int i = 1; i < argc; ++i) words.push_back(ShellWord(argv[i]));
   o.command = absl::StrJoin(words, " ");
-  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  if (!ParseToolFlags(app, argc, argv, kExamples, exit_status)) return false;
+  o.names_hlo_stage = app.count("--stage") > 0 && o.stage == "hlo" && app.count("--platform") > 0;
   if (const absl::Status status = CheckInputOptions(o.inputs); !status.ok()) {
     exit_status = ReportError("hlo-opt", status);
     return false;

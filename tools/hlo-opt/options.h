@@ -25,8 +25,10 @@ struct OptOptions {
   std::string pipeline, passes;
   std::string platform = "cpu";
   std::string stage = "hlo";
+  // --platform=P --stage=hlo, both given: the module after P's pipeline, as in XLA's hlo-opt.
+  bool names_hlo_stage = false;
   std::string gpu_arch = "sm_90";  // of --stage=ptx
-  int opt_level = 2;  // of code generation, in stages past hlo
+  int opt_level = 2;               // of code generation, in stages past hlo
   std::string format = "text";
   // What flags say of the text, on top of the format's own choice; the numbers where not negative.
   std::vector<std::pair<const PrintSwitch*, bool>> print_switches;
@@ -54,7 +56,8 @@ struct OptOptions {
   bool print_after_all = false, print_changed = false;
   std::vector<std::string> print_before, print_after;
   std::vector<std::string> disable_passes, enable_passes_only;
-  std::vector<std::string> fuel;  // PASS=N
+  std::vector<std::string> xla_disable_passes;  // those that exist are disabled too
+  std::vector<std::string> fuel;                // PASS=N
   int64_t bisect_limit = -1;
   std::string explain;  // name of an instruction
   // Whether anything is evaluated.

@@ -5,9 +5,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "passes/pipelines.h"
 #include "support/status.h"
 #include "support/text.h"
+#include "tools/common/messages.h"
 
 namespace hlokit {
 namespace {
@@ -29,6 +31,21 @@ void AppendPasses(std::string& spec, absl::string_view more) {
 
 }  // namespace
 
+void TakeXlaDisabled(OptOptions& options) {
+  const std::vector<PassInfo> passes = ListPasses();
+  std::vector<std::string> unknown;
+  for (const std::string& name : options.xla_disable_passes) {
+    const bool known = std::any_of(passes.begin(), passes.end(),
+                                   [&](const PassInfo& pass) { return pass.name == name; });
+    (known ? options.disable_passes : unknown).push_back(name);
+  }
+  options.xla_disable_passes.clear();
+  if (unknown.empty()) return;
+  ShowFault("hlo-opt", "warning",
+            InvalidArgument("no pass here is called ", absl::StrJoin(unknown, ", "),
+                            "; --list-passes names those that there are"));
+}
+
 absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
   PassOptions made;
   made.verify_each = !options.verify_each.empty();
@@ -49,7 +66,7 @@ absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
 // --pipeline, then --passes.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   std::string spec;
-  if (options.stage != "hlo") {
+  if (options.stage != "hlo" || (options.names_hlo_stage && options.platform != "transforms")) {
     ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.platform));
     AppendPasses(spec, passes);
   }

@@ -13,6 +13,9 @@ namespace hlokit {
 // here or in --print-before and --print-after.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options);
 
+// Disables those of --xla-disable-hlo-passes that there are; a warning names the others.
+void TakeXlaDisabled(OptOptions& options);
+
 // How the pass manager runs them: what is left out, limited and verified; no observers.
 absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options);
 

@@ -102,10 +102,15 @@ absl::Status CheckStage(const OptOptions& options) {
   }
   if (found->maker == Maker::kHloOpt || found->maker == Maker::kExplorer ||
       (found->maker == Maker::kCpu && options.platform == "cpu") ||
-      (found->maker == Maker::kCuda && (options.platform == "cpu" || options.platform == "gpu")))
+      (found->maker == Maker::kCuda && (options.platform == "cpu" || options.platform == "gpu")) ||
+      // Arrays of GPUs are planned as those of the CPU are.
+      (options.stage == "buffer-assignment" && options.platform == "gpu"))
     return absl::OkStatus();
+  const bool has_ptx =
+      options.platform == "gpu" && options.stage != "asm" && options.stage != "obj";
   return Unimplemented("--stage=", options.stage,
-                       " is not available for --platform=", options.platform, " yet");
+                       " is not available for --platform=", options.platform, " yet",
+                       has_ptx ? "; --stage=ptx is" : "");
 }
 
 absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& options) {

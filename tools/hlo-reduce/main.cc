@@ -10,6 +10,7 @@
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"
+#include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/inputs.h"
@@ -45,6 +46,8 @@ struct ReduceFlags {
   InterestOptions interest;
   ReduceOptions reduce;
   bool quiet = false;
+  std::string output_folder;              // instead of the input's
+  double abs_error = -1, rel_error = -1;  // of --passes and --mismatch; below 0: the tools' own
 };
 
 bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) {
@@ -54,6 +57,12 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   app.add_option("input", o.input, "HLO text or protobuf")->required()->type_name("FILE");
   app.add_option("-o,--output", o.output, "where the small module goes (FILE.reduced.hlo)")
       ->type_name("FILE");
+  app.add_option("--output-folder", o.output_folder, "for it, under the input's name")
+      ->type_name("FOLDER");
+  app.add_option(
+         "--input-format", o.load.input_format,
+         "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
+      ->transform(ModuleFormat());
   auto* what = app.add_option_group("What shows the fault (one of these)");
   what->add_option("--test", o.test, "the command exits with 0; {} is the module's file")
       ->type_name("COMMAND");
@@ -68,6 +77,11 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   app.add_option("--exit", o.interest.exit_status, "the exit status of --run that is the fault");
   app.add_option("--message", o.interest.message, "and what the command prints matches this")
       ->type_name("REGEX");
+  app.add_option("--abs-error", o.abs_error,
+                 "of --mismatch and --passes: the largest absolute error that passes")
+      ->check(NotNegative());
+  app.add_option("--rel-error", o.rel_error, "the largest relative error that passes")
+      ->check(NotNegative());
   app.add_option("--test-time-limit", o.interest.time_limit_s,
                  "seconds for a command (ten times what the first run took)")
       ->check(Positive());
@@ -78,7 +92,7 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   app.add_flag("-q,--quiet", o.quiet, "do not tell of each step");
   app.add_flag("--allow-unknown-attributes", o.load.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
-  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  if (!ParseToolFlags(app, argc, argv, kExamples, exit_status)) return false;
   if (const absl::Status status = CheckInputOptions(o.values); !status.ok()) {
     exit_status = ReportError(kTool, status);
     return false;
@@ -86,14 +100,16 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
   return true;
 }
 
-// The flags of inputs for the tools that --passes and --mismatch run; each module has a file of its
-// own of those that are given.
+// The flags of inputs and bounds for the tools that --passes and --mismatch run; each module has a
+// file of its own of those that are given.
 std::string InputWords(const ReduceFlags& o) {
   InputOptions others = o.values;
   others.inputs.clear();
   std::string words;
   for (const std::string& flag : InputFlags(others)) absl::StrAppend(&words, " ", flag);
   if (!o.values.inputs.empty()) words += " --input={inputs}";
+  if (o.abs_error >= 0) absl::StrAppend(&words, " --abs-error=", o.abs_error);
+  if (o.rel_error >= 0) absl::StrAppend(&words, " --rel-error=", o.rel_error);
   return words;
 }
 
@@ -187,7 +203,14 @@ absl::Status ReduceTo(ReduceFlags& o, std::unique_ptr<Module> module) {
 
 int Run(ReduceFlags& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
-  if (o.output.empty()) o.output = o.input + ".reduced.hlo";
+  if (o.output.empty()) {
+    const size_t folder = o.output_folder.empty() ? 0 : o.input.rfind('/') + 1;
+    o.output = absl::StrCat(o.output_folder, o.output_folder.empty() ? "" : "/",
+                            o.input.substr(folder), ".reduced.hlo");
+  }
+  if (!o.output_folder.empty())
+    if (const absl::Status made = MakeFolder(o.output_folder); !made.ok())
+      return ReportError(kTool, made);
   int exit_status = kExitDone;
   auto loaded = LoadFile(kTool, o.input, o.load, exit_status);
   if (!loaded) return exit_status;

@@ -23,6 +23,7 @@
 #include "tools/common/report.h"
 #include "tools/common/sharded_entry.h"
 #include "tools/common/signals.h"
+#include "tools/hlo-run/chosen_passes.h"
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/host_queues.h"
 #include "tools/hlo-run/options.h"
@@ -153,8 +154,22 @@ bool CompareResults(const std::vector<Literal>& expected, const std::vector<Lite
   return equal;
 }
 
+// A line a run, as XLA's runner prints them.
+std::string RunTimesText(absl::string_view file, const std::vector<double>& seconds) {
+  std::string text;
+  for (size_t k = 0; k < seconds.size(); ++k)
+    absl::StrAppendFormat(&text, "## Execution time, file=%s repeat=%d duration=%dns\n", file, k,
+                          static_cast<int64_t>(1e9 * seconds[k]));
+  return text;
+}
+
 absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execution& execution) {
   ClearProgress();
+  if (o.profile_execution) PrintOut(RunTimesText(loaded.source->name(), execution.seconds));
+  if (o.output_mode == "not_return_outputs") {
+    if (o.output.empty() && o.json.empty()) PrintOut(TimesText(loaded, execution));
+    return o.json.empty() ? absl::OkStatus() : WriteJson(o, loaded, execution);
+  }
   if (o.print_literals ||
       (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
@@ -253,6 +268,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
   if (sharded.active()) execution.results = sharded.CutResults(execution.results);
+  if (o.output_mode == "return_device_0_outputs") execution.results.resize(1);
   RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
@@ -270,20 +286,24 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
                           /*timed=*/false);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
   if (sharded.active()) expected->results = sharded.CutResults(expected->results);
+  if (o.output_mode == "return_device_0_outputs") expected->results.resize(1);
   ClearProgress();
   agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
   return absl::OkStatus();
 }
 
-int RunFile(const std::string& path, const RunOptions& o) {
+int RunFile(const std::string& path, RunOptions o) {
   LoadOptions load;
   load.verify = o.verify;
+  load.input_format = o.module_format;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
   int exit_status = kExitDone;
   auto loaded = LoadFile(kTool, path, load, exit_status);
   if (!loaded) return exit_status;
   bool agrees = true;
-  const absl::Status status = RunLoaded(o, *loaded, agrees);
+  absl::Status status = FixTripCounts(*loaded->module, o);
+  if (status.ok()) status = ChoosePasses(*loaded->module, o);
+  if (status.ok()) status = RunLoaded(o, *loaded, agrees);
   ClearProgress();
   if (!status.ok()) return ReportError(kTool, status, loaded->source.get());
   return agrees ? kExitDone : kExitCheckFailed;
@@ -319,7 +339,10 @@ int RunHloRun(const RunOptions& o) {
   int worst = kExitDone;
   for (const std::string& path : files) {
     if (files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));
-    worst = std::max(worst, RunFile(path, o));
+    RunOptions each = o;
+    if (o.different_seeds) each.iterations = 1;
+    for (int64_t k = 0; k < (o.different_seeds ? o.iterations : 1); ++k, ++each.seed)
+      worst = std::max(worst, RunFile(path, each));
   }
   return worst;
 }

@@ -35,7 +35,7 @@ CLI::Validator AtLeast(int64_t least) {
 
 void AddFeedFlags(CLI::App& app, RunOptions& o) {
   AddInputFlags(app, o);
-  app.add_option("--input-format", o.input_format, "format of the inputs, whatever their names")
+  app.add_option("--literals-format", o.input_format, "format of the inputs, whatever their names")
       ->check(CLI::IsMember({"npz", "npy", "txt", "bin", "pb", "pbtxt"}));
   app.add_option(
          "--infeed", o.infeed,
@@ -50,6 +50,9 @@ void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output-literals-file", o.output_literals,
                  "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")
       ->type_name("FILE");
+  app.add_option("--output-mode", o.output_mode,
+                 "return_outputs, not_return_outputs, or return_device_0_outputs")
+      ->check(CLI::IsMember({"return_outputs", "not_return_outputs", "return_device_0_outputs"}));
   app.add_option("--outfeed", o.outfeed, "what the outfeed gives, as .npz (item0, item1, ...)")
       ->type_name("FILE");
   app.add_flag("--print-literals,--log-output", o.print_literals, "print every result in full");
@@ -95,6 +98,16 @@ void AddProbeFlags(CLI::App& app, RunOptions& o) {
       ->needs(isolate);
   app.add_flag("--isolate-instructions", o.isolate_instructions,
                "run each distinct instruction by itself; print a table");
+  app.add_option("--filter-by-name", o.filter.name, "of --isolate-instructions: only such names")
+      ->type_name("REGEX");
+  app.add_option("--skip-by-name", o.filter.skip_name, "none of such names")->type_name("REGEX");
+  app.add_option("--filter-by-opcode", o.filter.opcode, "only such opcodes")->type_name("REGEX");
+  app.add_option("--skip-by-opcode", o.filter.skip_opcode, "none of such opcodes")
+      ->type_name("REGEX");
+  app.add_option("--num-shards", o.filter.shards, "each so many-th of them")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--shard-index", o.filter.shard, "from this one on, counted from 0")
+      ->check(AtLeast(0));
 }
 
 void AddLimitFlags(CLI::App& app, RunOptions& o) {
@@ -117,6 +130,20 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
   app.add_flag("--run-test-hlo-passes", o.run_passes, "false: the same as --no-passes");
   app.add_flag("--run-reference-hlo-passes", o.run_reference_passes,
                "false: --no-passes for the reference platform");
+  app.add_option("--disable-passes", o.disable_passes, "leave these passes of the pipeline out")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option("--enable-passes-only", o.enable_passes_only, "leave all others out")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option("--while-execution-count", o.while_rounds,
+                 "for measurements: loops run so many rounds, whatever their condition says; "
+                 "communication gives "
+                 "zeros; 0 or less: as they are");
+  app.add_option(
+         "--input-format", o.module_format,
+         "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the module looks like")
+      ->transform(ModuleFormat());
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--verify-each", o.verify_each, "verify after each pass");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
@@ -147,6 +174,9 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->type_name("LIB.so");
   app.add_option("--iterations,--num-repeats", o.iterations, "runs to time, at least")
       ->check(AtLeast(1));
+  app.add_flag("--different-random-seeds", o.different_seeds,
+               "each iteration has random inputs of its own, and a comparison of its own");
+  app.add_flag("--profile-execution", o.profile_execution, "print the time of each run");
   app.add_option("--warmup", o.warmup, "runs before those")->check(AtLeast(0));
   app.add_option("--min-seconds", o.min_seconds, "keep running for this long")
       ->check(NotNegative());
@@ -199,7 +229,7 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   AddLimitFlags(app, o);
   AddPtxFlags(app, o.ptx);
   AddReplayFlags(app, o);
-  if (!ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status)) return false;
+  if (!ParseToolFlags(app, argc, argv, kExamples, exit_status)) return false;
   absl::Status status = CheckInputOptions(o);
   if (status.ok() && !o.kernels.empty()) {
     if (o.platform != "ptx-sim")

@@ -17,6 +17,12 @@ struct PtxOptions {
   int64_t shared = 0;  // bytes of dynamic shared memory
 };
 
+// Which instructions --isolate-instructions runs: patterns (re2) of all of a name or an opcode.
+struct InstructionFilter {
+  std::string name, skip_name, opcode, skip_opcode;  // empty: no such bound
+  int64_t shards = 1, shard = 0;
+};
+
 struct RunOptions : InputOptions {
   std::vector<std::string> files;
   std::string platform = "cpu";
@@ -36,6 +42,7 @@ struct RunOptions : InputOptions {
   bool bisect = false, check_nans = false, check_infs = false, isolate_instructions = false;
   std::string trace, trace_to = "trace.npz";  // names (re2), and the file of their values
   std::string isolate, isolate_to;            // an instruction; the stem of the files, or its name
+  InstructionFilter filter;                   // of isolate_instructions
   int64_t isolate_run = 0;                    // of the instruction's computation
   int height = 0;                             // how many operands deep to cut
 
@@ -48,6 +55,9 @@ struct RunOptions : InputOptions {
   bool run_reference_passes = true;
   std::vector<std::string> plugins;  // shared objects with passes, loaded before anything else
   std::string passes;                // instead of the platform's pipeline
+  std::vector<std::string> disable_passes, enable_passes_only;  // of the pipeline
+  int64_t while_rounds = 0;                                     // of each loop; 0: as it is
+  std::string module_format;                                    // as LoadOptions has it
   int opt_level = 2, threads = 0;
   bool flush_denormals = false, compile_only = false, donate = false;
   std::string dump_to, cache_dir;
@@ -63,6 +73,9 @@ struct RunOptions : InputOptions {
   std::vector<std::string> load;        // libraries of custom calls
   int64_t iterations = 1, warmup = -1;  // -1: one where times are asked for
   double min_seconds = 0;
+  bool different_seeds = false;    // for each iteration
+  bool profile_execution = false;  // print the time of each run
+  std::string output_mode = "return_outputs";
   int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own
 };
 

@@ -32,6 +32,32 @@ std::string WhereText(const CallPath& path) {
   return text;
 }
 
+// --filter-by-name and the like; patterns are of whole names. Of several shards, each takes every
+// so many-th instruction that passes.
+absl::StatusOr<InstructionPredicate> Filter(const InstructionFilter& filter) {
+  if (filter.shard >= filter.shards)
+    return InvalidArgument("--shard-index=", filter.shard, ": there are shards 0 to ",
+                           filter.shards - 1);
+  std::vector<std::shared_ptr<const RE2>> patterns;
+  for (const std::string* text :
+       {&filter.name, &filter.skip_name, &filter.opcode, &filter.skip_opcode}) {
+    patterns.push_back(text->empty() ? nullptr : std::make_shared<const RE2>(*text, RE2::Quiet));
+    if (patterns.back() != nullptr && !patterns.back()->ok())
+      return InvalidArgument("'", *text, "' is no pattern: ", patterns.back()->error());
+  }
+  const auto fits = [](const std::shared_ptr<const RE2>& pattern, absl::string_view text,
+                       bool otherwise) {
+    return pattern == nullptr ? otherwise : RE2::FullMatch(AsStd(text), *pattern);
+  };
+  auto count = std::make_shared<int64_t>(0);
+  return InstructionPredicate([=](const Instruction& i) {
+    const absl::string_view opcode = Text(i.opcode());
+    return fits(patterns[0], i.name(), true) && !fits(patterns[1], i.name(), false) &&
+           fits(patterns[2], opcode, true) && !fits(patterns[3], opcode, false) &&
+           (*count)++ % filter.shards == filter.shard;
+  });
+}
+
 class Probes {
  public:
   Probes(const RunOptions& o, const Module& module, const DeviceArguments& arguments,
@@ -118,9 +144,10 @@ class Probes {
       reference = test_;
       test.client = nullptr;
     }
+    ASSIGN_OR_RETURN(const InstructionPredicate wanted, Filter(o_.filter));
     ASSIGN_OR_RETURN(
         const std::vector<IsolationResult> rows,
-        IsolateAll(reference, test, module_, arguments_, CompareOptionsOf(o_), progress_));
+        IsolateAll(reference, test, module_, arguments_, CompareOptionsOf(o_), progress_, wanted));
     std::string text = absl::StrFormat("%-17s  %5s  instruction\n", "state", "count");
     for (const IsolationResult& row : rows) {
       absl::StrAppendFormat(&text, "%-17s  %5d  %s\n", Text(row.state), row.instructions.size(),

@@ -108,15 +108,16 @@ bool ParseVizOptions(int argc, const char* const* argv, VizOptions& o, int& exit
       ->type_name("PROGRAM");
   AddSelectionFlags(app, o);
   AddLookFlags(app, o);
-  app.add_option("--input-format", o.input_format,
-                 "text (hlo, txt), pb, pbtxt or json, whatever the file looks like")
-      ->check(CLI::IsMember({"text", "hlo", "txt", "pb", "pbtxt", "json"}));
+  app.add_option(
+         "--input-format", o.input_format,
+         "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
+      ->transform(ModuleFormat());
   app.add_flag("!--no-verify", o.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
   app.add_flag("--split-input-file", o.split_input_file,
                "the file holds several modules between `// -----` lines: one picture each");
-  return ParseFlags(app, NormalizeArguments(argc, argv), kExamples, exit_status);
+  return ParseToolFlags(app, argc, argv, kExamples, exit_status);
 }
 
 }  // namespace hlokit

@@ -1,5 +1,8 @@
-// One program with all tools in it. Under the name of a tool it is that tool (a link hlo-run to it, or
-// exec with that name); as `hlokit hlo-run module.hlo` it takes the name from the first argument.
+// One program with all tools in it. Under the name of a tool it is that tool (a link hlo-run to it,
+// or exec with that name); as `hlokit hlo-run module.hlo` it takes the name from the first
+// argument.
+//
+// Names of XLA's programs (run_hlo_module) are those of the tools that do their work.
 //
 // HLOKIT_TOOLS, which CMake sets, is TOOL(hlo_run)TOOL(hlo_opt)...: each tool's main() is compiled
 // under the name hlo_run_main().
@@ -9,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/xla_flags.h"
 
 #define TOOL(name) int name##_main(int argc, char** argv);
 HLOKIT_TOOLS
@@ -30,6 +34,7 @@ constexpr Tool kTools[] = {
 // hlo-run is hlo_run, and so is hlo_run. Null where no tool has the name.
 const Tool* FindTool(absl::string_view path) {
   std::string name(path.substr(path.rfind('/') + 1));
+  if (const XlaProgram* program = FindXlaProgram(path)) name = std::string(program->tool);
   std::replace(name.begin(), name.end(), '-', '_');
   for (const Tool& tool : kTools)
     if (tool.name == name) return &tool;

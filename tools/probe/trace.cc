@@ -108,13 +108,14 @@ bool IsSkipped(const Instruction& i) {
 
 class Isolator {
  public:
-  Isolator(const Side& reference, const Side& test, const CompareOptions& compare)
-      : reference_(reference), test_(test), compare_(compare) {}
+  Isolator(const Side& reference, const Side& test, const CompareOptions& compare,
+           const InstructionPredicate& wanted)
+      : reference_(reference), test_(test), compare_(compare), wanted_(wanted) {}
 
   absl::Status Visit(const Computation& computation, absl::Span<const Literal* const> arguments) {
     if (!visited_.insert(&computation).second) return absl::OkStatus();
     for (const Instruction* i : computation.ScheduleOrPostOrder()) {
-      if (i->IsParameter() || i->IsConstant()) continue;
+      if (!Wants(*i)) continue;
       ASSIGN_OR_RETURN(Extraction cut, Extract({i}, HeightZero()));
       IsolationResult* row = RowOf(*i, *cut.module);
       if (row == nullptr) continue;
@@ -140,11 +141,15 @@ class Isolator {
     for (const Computation* c : running)
       if (!visited_.contains(c))
         for (const Instruction* i : c->Instructions())
-          if (!i->IsParameter() && !i->IsConstant())
+          if (Wants(*i))
             rows_.push_back({IsolationResult::kDidNotRun, {i->name()}, ShortText(*i), ""});
   }
 
  private:
+  bool Wants(const Instruction& i) const {
+    return !i.IsParameter() && !i.IsConstant() && (!wanted_ || wanted_(i));
+  }
+
   static ExtractOptions HeightZero() {
     ExtractOptions options;
     options.height = 0;
@@ -186,6 +191,7 @@ class Isolator {
   const Side& reference_;
   const Side& test_;
   const CompareOptions& compare_;
+  const InstructionPredicate& wanted_;
   ComputationSet visited_;
   std::vector<IsolationResult> rows_;
   absl::flat_hash_map<std::string, size_t> row_of_;
@@ -203,7 +209,8 @@ absl::StatusOr<std::vector<IsolationResult>> IsolateAll(const Side& reference, c
                                                         const Module& module,
                                                         absl::Span<const Literal* const> arguments,
                                                         const CompareOptions& compare,
-                                                        const ProgressCallback& progress) {
+                                                        const ProgressCallback& progress,
+                                                        const InstructionPredicate& wanted) {
   ComputationSet running = {module.entry()};
   const std::vector<Computation*> order = module.ComputationsPostOrder();
   for (auto c = order.rbegin(); c != order.rend(); ++c)
@@ -211,7 +218,7 @@ absl::StatusOr<std::vector<IsolationResult>> IsolateAll(const Side& reference, c
       for (const Instruction* i : (*c)->Instructions())
         if (RunsComputations(i->opcode()) && i->opcode() != Opcode::kFusion)
           running.insert(i->called().begin(), i->called().end());
-  Isolator isolator(reference, test, compare);
+  Isolator isolator(reference, test, compare, wanted);
   size_t done = 0;
   RETURN_IF_ERROR(WalkRuns(
       reference, module, arguments, running,

@@ -52,14 +52,18 @@ struct IsolationResult {
 };
 absl::string_view Text(IsolationResult::State state);
 
+using InstructionPredicate = std::function<bool(const Instruction&)>;
+
 // Runs each distinct instruction by itself on both sides, with the values that `reference` gives
 // its operands where it first runs, and compares. Fusions, loops and the like are run whole, and
 // what loops, calls and branches run by itself as well. Without `test.client` nothing is compared.
+// Instructions that `wanted` refuses are left out; empty: none are.
 absl::StatusOr<std::vector<IsolationResult>> IsolateAll(const Side& reference, const Side& test,
                                                         const Module& module,
                                                         absl::Span<const Literal* const> arguments,
                                                         const CompareOptions& compare,
-                                                        const ProgressCallback& progress);
+                                                        const ProgressCallback& progress,
+                                                        const InstructionPredicate& wanted = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

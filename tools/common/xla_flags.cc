@@ -1,0 +1,183 @@
+// The tables. A flag that means nothing here is named in a warning, so that nobody takes a result
+// for what it is not.
+#include "tools/common/xla_flags.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+
+namespace hlokit {
+namespace {
+
+using M = XlaFlag::Meaning;
+
+constexpr XlaProgram kPrograms[] = {
+    {"run_hlo_module", "hlo-run", kRunHloModule},
+    {"hlo_runner_main", "hlo-run", kHloRunner},
+    {"multihost_hlo_runner", "hlo-run", kHloRunner},
+    {"hlo_isolation_test", "hlo-run", kIsolationTest},
+    {"hlo_isolate", "hlo-opt", kIsolateHlo},
+    {"isolate_hlo", "hlo-opt", kIsolateHlo},
+    {"hlo_proto_to_json", "hlo-opt", kProtoToJson},
+    {"hlo-translate", "hlo-opt", kTranslate},
+    {"interactive_graphviz", "hlo-viz", kGraphviz},
+    {"hlo_bisect", "hlo-reduce", kBisect},
+    {"compute_cost", "hlo-cost", kComputeCost},
+    {"hlo_diff", "hlo-diff", kHloDiff},
+};
+
+constexpr absl::string_view kSimulated = "one process simulates all devices";
+constexpr absl::string_view kGpuCompiler = "it steers XLA's compiler for GPUs";
+constexpr absl::string_view kDumpsAreText =
+    "dumps are text; hlo-opt --format=pb, hlo-viz make the rest of them";
+
+// Rows of a program come before those of XLA's compiler; the first that fits counts.
+constexpr XlaFlag kFlags[] = {
+    // Read by ReadToolCall itself.
+    {kRunners | kOpts, "--debug-options-file", M::kIs, "--debug-options-file"},
+    {kHloRunner, "--num-nodes", M::kIs, "--num-nodes"},
+    {kHloRunner, "--task-id", M::kIs, "--task-id"},
+    {kHloRunner, "--address", M::kIs, "--address"},
+    {kBisect, "--dump-path", M::kIs, "--dump-path"},
+
+    // Files.
+    {kHloRunner | kIsolationTest, "--hlo-file", M::kFile, ""},
+    {kRunHloModule, "--input-module", M::kFile, ""},
+    {kIsolateHlo | kComputeCost | kBisect, "--input", M::kFile, ""},
+    {kProtoToJson, "--input-file", M::kFile, ""},
+    {kProtoToJson, "--output-file", M::kIs, "--output"},
+    {kIsolateHlo, "--output-format", M::kFormat, "--format"},
+    {kIsolateHlo, "--instruction-name", M::kIs, "--extract"},
+    {kComputeCost, "--format", M::kFormat, "--input-format"},
+    {kAnyCaller & ~kComputeCost, "--input-format", M::kFormat, "--input-format"},
+    {kAnyCaller, "--o", M::kIs, "--output"},
+    {kTranslate, "--hlo-to-mlir", M::kWhereOn, "--format=stablehlo"},
+    {kTranslate, "--hlo-text-to-stablehlo", M::kWhereOn, "--format=stablehlo"},
+    {kTranslate, "--hlo-to-stablehlo", M::kWhereOn, "--format=stablehlo"},
+    {kTranslate, "--hlo-text-to-mlir-hlo", M::kWhereOn, "--format=stablehlo"},
+    {kTranslate, "--mlir-to-hlo", M::kAlways, ""},
+    {kTranslate, "--stablehlo-to-hlo-text", M::kAlways, ""},
+    {kTranslate, "--mlir-hlo-to-hlo-text", M::kAlways, ""},
+    {kTranslate, "--stablehlo-to-hlo", M::kWhereOn, "--emit-proto"},
+    {kTranslate, "--print-layouts", M::kAlways, ""},
+    {kTranslate, "--with-layouts", M::kAlways, ""},
+    {kTranslate, "--print-sugar", M::kIs, "--print-sugar"},
+
+    // Platforms, comparisons.
+    {kRunHloModule | kHloRunner, "--platform", M::kPlatform, "--platform"},
+    {kHloRunner, "--device-type", M::kPlatform, "--platform"},
+    {kIsolationTest, "--test-platform", M::kPlatform, "--platform"},
+    {kRunHloModule | kIsolationTest, "--reference-platform", M::kPlatform, "--reference-platform"},
+    {kBisect, "--test-platform", M::kPlatform, "--test-platform"},
+    {kBisect, "--reference-platform", M::kPlatform, "--reference-platform"},
+    {kHloOpt, "--platform", M::kPlatform, "--platform"},
+    {kGraphviz, "--platform", M::kNoEffect,
+     "the module is shown as it is; hlo-opt --stage=hlo-backend compiles it first"},
+    {kIsolationTest, "--run-hlo-passes", M::kWhereOff, "--no-passes"},
+    {kIsolationTest, "--filter-by-name", M::kIs, "--filter-by-name"},
+    {kIsolationTest, "--num-shards", M::kIs, "--num-shards"},
+
+    // Runs.
+    {kRunHloModule | kHloRun, "--num-runs", M::kIs, "--iterations"},
+    {kRunHloModule, "--force-fake-data", M::kRefused,
+     "no version of run_hlo_module has it: cut the module out of the snapshot with hlo-opt"},
+    {kHloRunner, "--run", M::kWhereOff, "--compile-only"},
+    {kHloRunner, "--is-spmd-partitioned-module", M::kWhereOn, "--no-passes"},
+    {kHloRunner, "--use-spmd-partitioning", M::kAlways, ""},
+    {kHloRunner, "--use-shardy-partitioner", M::kAlways, ""},
+    {kHloRunner, "--remove-infeed-outfeed", M::kAlways, ""},
+    {kHloRunner, "--use-layouts-from-hlo-module", M::kAlwaysOn,
+     "arguments have the layouts that the module gives them"},
+    {kHloRunner, "--force-auto-layout", M::kAlwaysOff,
+     "arguments have the layouts that the module gives them"},
+    {kHloRunner, "--enable-mock-nccl", M::kAlways, ""},
+    {kHloRunner, "--enable-mock-gpu", M::kAlways, ""},
+    {kHloRunner, "--xla-dump-as-text", M::kAlways, ""},
+    {kHloRunner, "--xla-dump-as-proto", M::kAlwaysOff, kDumpsAreText},
+    {kHloRunner, "--execution-options-path", M::kRefused,
+     "give replicas, partitions and layouts by flags: --num-replicas, --num-partitions"},
+    {kHloRunner, "--append-profile-to-csv-file", M::kRefused, "--json=FILE writes the times"},
+    {kHloRunner, "--gpu-client-mem-fraction", M::kNoEffect, "memory is taken as it is needed"},
+    {kHloRunner, "--gpu-client-initialization-timeout-sec", M::kNoEffect, kSimulated},
+    {kHloRunner, "--xla-gpu-dump-xspace-to", M::kNoEffect, "--profile=FILE.json writes a trace"},
+
+    // Others.
+    {kComputeCost, "--gpu", M::kNoEffect, "the count is the same for all machines"},
+    {kBisect, "--all-computations", M::kAlwaysOn, "all computations are reduced"},
+    {kBisect, "--output-format", M::kFormat, "--output-format"},
+    {kHloDiff, "--ignore-shape", M::kIs, "--ignore-shapes"},
+    {kGraphviz | kBisect | kComputeCost | kIsolateHlo, "--nobrowser", M::kAlways, ""},
+
+    // XLA's compiler.
+    {kRunners, "--xla-disable-all-hlo-passes", M::kWhereOn, "--no-passes"},
+    {kRunners, "--xla-disable-hlo-passes", M::kIs, "--disable-passes"},
+    {kRunners, "--xla-enable-hlo-passes-only", M::kIs, "--enable-passes-only"},
+    {kRunners | kOpts, "--xla-backend-optimization-level", M::kIs, "--opt-level"},
+    {kRunners, "--xla-cpu-multi-thread-eigen", M::kThreads, "--threads=1"},
+    {kRunners, "--xla-hlo-profile", M::kWhereOn, "--profile"},
+    {kRunners | kOpts, "--xla-force-host-platform-device-count", M::kAlways, ""},
+    {kRunners | kOpts, "--xla-dump-hlo-as-text", M::kAlways, ""},
+    {kRunners | kOpts, "--xla-dump-hlo-as-long-text", M::kAlways, ""},
+    {kRunners | kOpts, "--xla-dump-large-constants", M::kAlwaysOn, "dumps hold all constants"},
+    {kRunners | kOpts, "--xla-dump-hlo-as-proto", M::kAlwaysOff, kDumpsAreText},
+    {kRunners | kOpts, "--xla-dump-hlo-as-html", M::kAlwaysOff, kDumpsAreText},
+    {kRunners | kOpts, "--xla-dump-hlo-as-dot", M::kAlwaysOff, kDumpsAreText},
+    {kRunners | kOpts, "--xla-dump-hlo-as-url", M::kAlwaysOff, kDumpsAreText},
+    {kRunners | kOpts, "--xla-dump-hlo-snapshots", M::kAlwaysOff,
+     "hlo-run --output-literals-file=FILE.pb writes arguments and results"},
+    {kRunners, "--xla-dump-hlo-pass-re", M::kNoEffect,
+     "hlo-opt --pipeline=cpu --dump-to=FOLDER writes the module after each pass"},
+    {kOpts, "--xla-dump-hlo-pass-re", M::kNoEffect, "each pass that changes the module is dumped"},
+    {kRunners | kOpts, "--xla-dump-hlo-module-re", M::kNoEffect, "all modules are dumped"},
+    {kRunners | kOpts, "--xla-cpu-enable-fast-math", M::kAlwaysOff,
+     "results are those of IEEE 754"},
+    {kRunners | kOpts, "--xla-gpu-deterministic-ops", M::kAlwaysOn, "results never vary"},
+    {kRunners | kOpts, "--xla-gpu-exclude-nondeterministic-ops", M::kAlwaysOn,
+     "results never vary"},
+    {kRunners | kOpts, "--xla-gpu-autotune-level", M::kAlwaysOff, "nothing is autotuned"},
+    {kOpts, "--xla-gpu-target-config-filename", M::kGpuTarget, "--gpu-arch"},
+    {kRunners | kOpts, "--xla-gpu-load-autotune-results-from", M::kNoEffect,
+     "nothing is autotuned"},
+    {kRunners | kOpts, "--xla-gpu-dump-autotune-results-to", M::kNoEffect, "nothing is autotuned"},
+    {kOpts, "--xla-reduce-window-rewrite-base-length", M::kNoEffect,
+     "--passes='reduce-window-rewriter{base-length=N}' sets it"},
+    {kRunners, "--xla-fuel", M::kNoEffect, "hlo-opt --xla-fuel limits the rewrites of a pass"},
+};
+
+// Flags of XLA's compiler that have no row.
+constexpr XlaFlag kGpuFlag = {kAnyCaller, "--xla-gpu-", M::kNoEffect, kGpuCompiler};
+constexpr XlaFlag kCompilerFlag = {kAnyCaller, "--xla-", M::kNoEffect, "it steers XLA's compiler"};
+
+// Dashes and underscores are the same.
+bool SameName(absl::string_view a, absl::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return (x == '-' ? '_' : x) == (y == '-' ? '_' : y); });
+}
+
+}  // namespace
+
+absl::Span<const XlaProgram> XlaPrograms() { return kPrograms; }
+
+const XlaProgram* FindXlaProgram(absl::string_view path) {
+  const absl::string_view name = path.substr(path.rfind('/') + 1);
+  for (const XlaProgram& program : kPrograms)
+    if (SameName(program.name, name)) return &program;
+  return nullptr;
+}
+
+absl::Span<const XlaFlag> XlaFlags() { return kFlags; }
+
+bool HasMeaning(const XlaFlag& flag) {
+  return flag.meaning != M::kNoEffect && flag.meaning != M::kRefused;
+}
+
+const XlaFlag* FindXlaFlag(Callers caller, absl::string_view name) {
+  for (const XlaFlag& flag : kFlags)
+    if ((flag.callers & caller) != 0 && flag.name == name) return &flag;
+  if (absl::StartsWith(name, kGpuFlag.name)) return &kGpuFlag;
+  return absl::StartsWith(name, kCompilerFlag.name) ? &kCompilerFlag : nullptr;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -191,12 +191,14 @@ class Translator {
   }
   void Append(Translator&& others) {
     out_.insert(out_.end(), others.out_.begin(), others.out_.end());
+    notes_.insert(notes_.end(), others.notes_.begin(), others.notes_.end());
     for (const auto& [reason, flags] : others.warned_)
       for (const std::string& flag : flags) Warn(reason, flag);
   }
 
   ToolCall Result() const {
     ToolCall call;
+    call.warnings = notes_;
     for (const Argument& argument : out_) {
       if (argument.name.empty()) {
         call.arguments.push_back(*argument.value);
@@ -311,8 +313,9 @@ class Translator {
     const bool is_gpu = name == "gpu" || name == "cuda";
     if (caller_ == kHloOpt) return name == "cuda" ? "gpu" : name == "host" ? "cpu" : name;
     if (!is_gpu || HasGpu()) return name;
-    Warn("there is no NVIDIA driver; the GPU is simulated, slowly (cpu is fast)",
-         absl::StrCat(flag, "=", value));
+    notes_.push_back(absl::StrCat(Spelt(flag), "=", value,
+                                  ": there is no NVIDIA driver; the GPU is ",
+                                  "simulated, slowly (cpu is fast)"));
     return "ptx-sim";
   }
 
@@ -320,6 +323,7 @@ class Translator {
   const std::function<bool(absl::string_view)>& knows_;
   std::vector<Argument> out_;
   std::map<std::string, std::vector<std::string>> warned_;  // flags by reason
+  std::vector<std::string> notes_;                          // other warnings
 };
 
 // What XLA's program does where no flag says otherwise.

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "stablehlo/bytecode/bytecode_reader.h"
 #include "stablehlo/convert/converter.h"
@@ -58,18 +61,83 @@ bool IsMlir(absl::string_view bytes) {
   return false;
 }
 
+namespace {
+
+constexpr absl::string_view kSeparator = "// -----";
+
+// Whether the separator at `at` has a line for itself.
+bool IsLine(absl::string_view text, size_t at) {
+  if (at > 0 && text[at - 1] != '\n') return false;
+  const size_t end = std::min(text.find('\n', at), text.size());
+  return absl::StripTrailingAsciiWhitespace(text.substr(at, end - at)) == kSeparator;
+}
+
+// Where the parts of a text between separators begin and end; those of comments alone are left out.
+std::vector<std::pair<size_t, size_t>> PartsOf(absl::string_view text) {
+  std::vector<std::pair<size_t, size_t>> parts;
+  size_t begin = 0;
+  const auto end_part = [&](size_t end) {
+    if (!Start(text.substr(begin, end - begin)).empty()) parts.emplace_back(begin, end);
+    begin = end;
+  };
+  for (size_t at = text.find(kSeparator); at != text.npos; at = text.find(kSeparator, at + 1))
+    if (IsLine(text, at)) end_part(at);
+  end_part(text.size());
+  if (parts.empty()) parts.emplace_back(0, text.size());
+  return parts;
+}
+
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadPart(absl::string_view text, size_t begin) {
+  return IsMlirBytecode(text) ? ReadMlirBytecode(text) : ReadMlirText(text, begin);
+}
+
+// The programs of the text from `begin` to `end`.
+void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, size_t end,
+                 std::vector<StablehloProgram>& all) {
+  const std::string unknown = absl::StrCat("part ", all.size() + 1);
+  const auto program = ReadPart(file->text().substr(0, end), begin);
+  if (!program.ok()) {
+    all.push_back({unknown, program.status()});
+    return;
+  }
+  const auto entries = EntriesOf(**program);
+  if (!entries.ok()) {
+    all.push_back({unknown, entries.status()});
+    return;
+  }
+  const bool bytecode = IsMlirBytecode(file->text());
+  for (const std::string& entry : *entries) {
+    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(**program, entry);
+    if (!module.ok() && bytecode) module = InByte(module.status());
+    if (module.ok() && !bytecode) (*module)->set_source(file);
+    all.push_back({entry, std::move(module)});
+  }
+}
+
+}  // namespace
+
+std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file) {
+  std::vector<StablehloProgram> all;
+  const absl::string_view text = file->text();
+  if (IsMlirBytecode(text)) {
+    AddPrograms(file, 0, text.size(), all);
+    return all;
+  }
+  for (const auto& [begin, end] : PartsOf(text)) AddPrograms(file, begin, end, all);
+  return all;
+}
+
 absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(
     const std::shared_ptr<const SourceFile>& file) {
-  if (IsMlirBytecode(file->text())) {
-    ASSIGN_OR_RETURN(const auto program, ReadMlirBytecode(file->text()));
-    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(*program);
-    if (!module.ok()) return InByte(module.status());
-    return module;
-  }
-  ASSIGN_OR_RETURN(const auto program, ReadMlirText(file->text()));
-  ASSIGN_OR_RETURN(auto module, ConvertMlir(*program));
-  module->set_source(file);
-  return module;
+  std::vector<StablehloProgram> all = ReadStablehloPrograms(file);
+  if (all.size() == 1) return std::move(all[0].module);
+  for (const StablehloProgram& program : all) RETURN_IF_ERROR(program.module.status());
+  return InvalidArgument("this file has ", all.size(), " programs (",
+                         absl::StrJoin(all, ", ",
+                                       [](std::string* out, const StablehloProgram& program) {
+                                         absl::StrAppend(out, program.name);
+                                       }),
+                         "); hlo-run runs all, here it has to be one");
 }
 
 }  // namespace hlokit

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -17,9 +19,19 @@ bool IsMlirBytecode(absl::string_view bytes);
 
 // Reads StableHLO and the dialects beside it (chlo, func, vhlo, sdy), and converts it as XLA does.
 // Errors: InvalidArgument and Unimplemented with a place in a text; in bytecode with the offset.
-// The module is not verified.
+// The module is not verified. A file of several programs is an error, which names them.
 absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(
     const std::shared_ptr<const SourceFile>& file);
+
+// A program of a file, or why it is none.
+struct StablehloProgram {
+  std::string name;  // of its entry; `part 2` where that is not known
+  absl::StatusOr<std::unique_ptr<Module>> module;
+};
+
+// All programs of a file, at least one: lines `// -----` part those of a text, as in MLIR's own
+// tests, and where no function is called main each public one that no other names is a program.
+std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

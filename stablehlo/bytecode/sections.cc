@@ -29,15 +29,6 @@ constexpr uint64_t kNamesAreCounted = 4;
 constexpr uint64_t kHasPropertySection = 5;
 constexpr uint64_t kNewestVersion = 6;
 
-// `vhlo.add_v1` is `stablehlo.add`; its functions are those of the dialect func.
-std::string WithoutVersion(absl::string_view name) {
-  const size_t mark = name.rfind("_v");
-  if (mark != name.npos && mark + 2 < name.size() && absl::ascii_isdigit(name[mark + 2]))
-    name = name.substr(0, mark);
-  const bool function = name == "func" || name == "call" || name == "return";
-  return absl::StrCat(function ? "func." : "stablehlo.", name);
-}
-
 }  // namespace
 
 bool MlirBytecodeReader::String(BytecodeCursor& c, absl::string_view& text) {
@@ -76,7 +67,7 @@ bool MlirBytecodeReader::ReadOperationNames(BytecodeCursor& c) {
     if (index >= strings_.size()) return c.Fail("there is no string ", index);
     name.written = module_.Keep(absl::StrCat(dialects_[dialect], ".", strings_[index]));
     name.full = module_.Keep(dialects_[dialect] == "vhlo"
-                                 ? WithoutVersion(strings_[index])
+                                 ? NameForVhlo(strings_[index])
                                  : absl::StrCat(dialects_[dialect], ".", strings_[index]));
     names_.push_back(name);
   }

@@ -68,6 +68,7 @@ Shape BodyConverter::ShapeOf(const MlirOperation& op) {
 }
 
 void BodyConverter::SetResults(const MlirOperation& op, Instruction* instruction) {
+  CloseSizes(*instruction);
   const bool bare = op.Find("mhlo.sharding") == nullptr && op.Find("sdy.sharding") == nullptr &&
                     op.Find("mhlo.frontend_attributes") == nullptr;
   if (op.results.size() == 1 && bare) instruction = Simplified(*this, instruction);
@@ -156,8 +157,10 @@ void BodyConverter::Return(absl::Span<Instruction* const> values, bool always_tu
 
 absl::Status BodyConverter::ConvertOperation(const MlirOperation& op) {
   for (const MlirValue& result : op.results)
-    if (!result.type->HasShape())
+    if (!result.type->HasShape() && op.name != "stablehlo.async_start")
       return Unimplemented(op.name, ": the type ", Text(*result.type), " has no equal in HLO");
+  ASSIGN_OR_RETURN(const bool refined, ConvertRefined(*this, op));
+  if (refined) return extras_;
   if (ComputesOnQuantized(op)) return ConvertOnQuantized(*this, op);
   if (const auto simple = SimpleOpcodeOf(op.name)) {
     ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, Operands(op));

@@ -28,7 +28,12 @@ absl::StatusOr<std::string> BoundsOf(const MlirOperation& op, absl::string_view 
     const MlirAttribute* found = op.Find(name);
     if (found == nullptr) continue;
     const bool is_int = found->kind == MlirAttribute::Kind::kInt;
-    const int64_t ulps = is_int ? found->integer : static_cast<int64_t>(found->number);
+    // Of 64 bits without sign: the highest stand for no bound.
+    constexpr double kHighest = 0x1p62;
+    const int64_t ulps = is_int && found->integer >= 0 ? found->integer
+                         : is_int || found->number >= kHighest
+                             ? static_cast<int64_t>(kHighest)
+                             : static_cast<int64_t>(found->number);
     absl::StrAppend(&text, text.empty() ? "{" : ", ", name, " = ", ulps, " : i64");
   }
   if (!text.empty()) text += '}';

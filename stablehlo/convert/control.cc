@@ -179,6 +179,31 @@ absl::Status ConvertOptimizationBarrier(BodyConverter& body, const MlirOperation
   return absl::OkStatus();
 }
 
+// What runs beside the program begins and ends at once here: a future is the values of its region.
+absl::Status ConvertAsyncStart(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, 0, op.operands.size()));
+  if (op.results.size() != 1) return InvalidArgument(op.name, ": expected one result");
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    ASSIGN_OR_RETURN(Instruction * value, body.Value(*op.operands[i]));
+    body.Set(block->arguments[i], value);
+  }
+  ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(*block));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> values, body.Operands(*last));
+  if (values.empty()) return InvalidArgument(op.name, ": the region returns nothing");
+  body.Set(op.results[0], Joined(body, values));
+  return absl::OkStatus();
+}
+
+absl::Status ConvertAsyncDone(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  const bool fits = operands.size() == 1 && !op.results.empty() &&
+                    (op.results.size() == 1 || operands[0]->shape().IsTuple());
+  if (!fits) return InvalidArgument(op.name, ": expected a future and its values");
+  if (op.results.size() == 1) return body.Set(op.results[0], operands[0]), absl::OkStatus();
+  body.SetResults(op, operands[0]);
+  return absl::OkStatus();
+}
+
 absl::Status ConvertTuple(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   const Shape shape = body.ShapeOf(op);

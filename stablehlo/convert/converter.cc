@@ -88,20 +88,6 @@ absl::Status ModuleConverter::FindFunctions() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const MlirOperation*> ModuleConverter::Entry() const {
-  if (const auto main = functions_.find("main"); main != functions_.end()) return main->second;
-  const MlirOperation* only = nullptr;
-  for (const auto& [name, function] : functions_) {
-    const MlirAttribute* visibility = function->Find("sym_visibility");
-    if (visibility != nullptr && visibility->text == "private") continue;
-    if (only != nullptr)
-      return InvalidArgument("no function is called main, and several are public");
-    only = function;
-  }
-  if (only == nullptr) return InvalidArgument("the program has no function main");
-  return only;
-}
-
 absl::StatusOr<std::vector<const MlirOperation*>> ModuleConverter::CalleesFirst(
     const MlirOperation* entry) const {
   struct Visit {
@@ -195,7 +181,7 @@ absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
   return ConvertSignature(entry, module_);
 }
 
-absl::Status ModuleConverter::Convert() {
+absl::Status ModuleConverter::Convert(const std::string& entry_name) {
   RETURN_IF_ERROR(FindFunctions());
   ASSIGN_OR_RETURN(module_.header().num_partitions,
                    OpAttributes(program_.top()).Int("mhlo.num_partitions", 1));
@@ -204,7 +190,8 @@ absl::Status ModuleConverter::Convert() {
     return InvalidArgument("a program of ", partitions, " partitions; 1 to ", kMaxPartitions,
                            " are possible");
   RETURN_IF_ERROR(ConvertMeshes(program_, module_.header()));
-  ASSIGN_OR_RETURN(const MlirOperation* entry, Entry());
+  const MlirOperation* entry = FunctionOperation(entry_name);
+  if (entry == nullptr) return InvalidArgument("there is no function ", entry_name);
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
   for (const MlirOperation* function : order) {
     absl::Status converted = ConvertFunction(*function, function == entry);
@@ -215,12 +202,55 @@ absl::Status ModuleConverter::Convert() {
   return ConvertHeader(*entry);
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program) {
+namespace {
+
+bool IsPublic(const MlirOperation& function) {
+  const MlirAttribute* visibility = function.Find("sym_visibility");
+  return visibility == nullptr || visibility->text != "private";
+}
+
+// Functions that an attribute names: `callee = @f`, `programs = [[@f], [@g]]`.
+void CollectSymbols(const MlirAttribute& attribute, absl::flat_hash_set<std::string>& names) {
+  if (attribute.parts > kMaxAttributeParts) return;
+  if (attribute.kind == MlirAttribute::Kind::kSymbol) names.insert(attribute.text);
+  for (const MlirAttribute* element : attribute.elements) CollectSymbols(*element, names);
+}
+
+void CollectSymbols(const MlirOperation& op, absl::flat_hash_set<std::string>& names) {
+  for (const auto& [name, attribute] : op.attributes) CollectSymbols(*attribute, names);
+  for (const MlirRegion& region : op.regions)
+    for (const auto& block : region.blocks)
+      for (const auto& inner : block->operations) CollectSymbols(*inner, names);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> EntriesOf(const MlirModule& program) {
+  const MlirOperation& top = program.top();
+  if (top.regions.size() != 1 || top.regions[0].blocks.size() != 1)
+    return InvalidArgument("the module has no body");
+  std::vector<std::string> all, uncalled;
+  absl::flat_hash_set<std::string> named;
+  for (const auto& op : top.regions[0].blocks[0]->operations) {
+    const MlirAttribute* name = op->name == "func.func" ? SymbolName(*op) : nullptr;
+    if (name == nullptr) continue;
+    if (name->text == "main") return std::vector<std::string>{"main"};
+    if (IsPublic(*op)) all.push_back(name->text);
+    CollectSymbols(*op, named);
+  }
+  if (all.empty()) return InvalidArgument("the program has no function main");
+  for (const std::string& name : all)
+    if (!named.contains(name)) uncalled.push_back(name);
+  return all.size() == 1 || uncalled.empty() ? all : uncalled;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program,
+                                                    const std::string& entry) {
   const MlirAttribute* name = SymbolName(program.top());
   const bool is_named = name != nullptr && !name->text.empty();
   auto module = std::make_unique<Module>(is_named ? SanitizedName(name->text) : "main");
   ModuleConverter converter(program, *module);
-  RETURN_IF_ERROR(converter.Convert());
+  RETURN_IF_ERROR(converter.Convert(entry));
   return module;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
@@ -9,10 +11,15 @@
 
 namespace hlokit {
 
-// The module whose entry is the function `main` (or the only public one). Operations without an
+// The functions that a program can begin with: `main`, else the public ones, and of several those
+// that no other names. Errors: InvalidArgument where there is none.
+absl::StatusOr<std::vector<std::string>> EntriesOf(const MlirModule& program);
+
+// The module whose entry is the function of that name. Operations without an
 // equal in HLO are decomposed as XLA does. Errors: InvalidArgument or Unimplemented with the place
 // of the operation, which names what is refused.
-absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program);
+absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program,
+                                                    const std::string& entry);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

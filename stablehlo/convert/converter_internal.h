@@ -36,7 +36,7 @@ class ModuleConverter {
   ModuleConverter(const MlirModule& program, Module& module)
       : program_(program), module_(module), frames_(module.header().stack_frames) {}
 
-  absl::Status Convert();
+  absl::Status Convert(const std::string& entry_name);
 
   Module& module() { return module_; }
   const MlirModule& program() const { return program_; }
@@ -51,7 +51,6 @@ class ModuleConverter {
 
  private:
   absl::Status FindFunctions();
-  absl::StatusOr<const MlirOperation*> Entry() const;
   // Functions before their callers, from the entry on; an error where they call each other round.
   absl::StatusOr<std::vector<const MlirOperation*>> CalleesFirst(const MlirOperation* entry) const;
   absl::Status ConvertFunction(const MlirOperation& function, bool is_entry);
@@ -194,6 +193,21 @@ absl::Status ConvertOnQuantized(BodyConverter& body, const MlirOperation& op);
 // The instruction, or a simpler one that gives the same and that XLA's conversion has in its place.
 Instruction* Simplified(BodyConverter& body, Instruction* made);
 
+// Sizes that types leave open (refine.cc).
+
+bool HasOpenSizes(const Shape& shape);
+bool HasOpenSizes(const MlirOperation& op);  // in a result
+// What an integer array holds, where constants say it, with any arithmetic between.
+std::optional<std::vector<int64_t>> KnownInts(const Instruction& instruction);
+// Gives an instruction of a shape with open sizes the shape that its operands say.
+void CloseSizes(Instruction& made);
+// Converts an operation of open sizes with the sizes that constants and operands say; false where
+// they say none, and nothing was done.
+absl::StatusOr<bool> ConvertRefined(BodyConverter& body, const MlirOperation& op);
+
+// A computation that adds two scalars (einsum.cc).
+Computation* SumOf(BodyConverter& body, ElementType type);
+
 // The element types of array shapes; the value of a constant integer scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction);
 
@@ -213,8 +227,8 @@ absl::Status ConvertMeshes(const MlirModule& program, ModuleHeader& header);
 absl::StatusOr<Instruction*> MarkResult(BodyConverter& body, const MlirAttribute& sharding,
                                         Instruction* value);
 
-// What the attribute xla.sdy.sharding of an array says, as a sharding of HLO. Errors: a mesh that is
-// not there, or has not as many devices as there are partitions.
+// What the attribute xla.sdy.sharding of an array says, as a sharding of HLO. Errors: a mesh that
+// is not there, or has not as many devices as there are partitions.
 absl::StatusOr<Sharding> StatedSharding(const Instruction& instruction);
 
 }  // namespace hlokit

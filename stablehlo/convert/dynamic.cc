@@ -1,4 +1,5 @@
-// Operations whose sizes are operands, where the type of the result or constants say them.
+// Operations whose sizes are operands, where the type of the result or constants say them;
+// refine.cc has closed what it could of results of open sizes.
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
@@ -8,7 +9,7 @@ namespace {
 absl::Status ConvertAs(BodyConverter& body, const MlirOperation& op, absl::string_view name,
                        size_t kept, MlirAttributes more) {
   if (op.results.size() != 1 || !op.results[0].type->shape.IsArray() ||
-      op.results[0].type->shape.HasDynamicDims())
+      (op.results[0].type->shape.HasDynamicDims() && more.empty()))
     return Unimplemented(op.name, ": the size of the result is known only at run time");
   RETURN_IF_ERROR(CheckOperands(op, kept));
   MlirOperation stands;
@@ -33,7 +34,7 @@ absl::Status ConvertWithConstants(BodyConverter& body, const MlirOperation& op,
   MlirAttributes more;
   for (const char* attribute : names) {
     ASSIGN_OR_RETURN(const Instruction* operand, body.Value(*op.operands[first + more.size()]));
-    const auto ints = ConstantInts(*operand);
+    const auto ints = KnownInts(*operand);
     if (!ints) return Unimplemented(op.name, ": ", attribute, " is known only at run time");
     MlirAttribute& list = lists.emplace_back();
     list.kind = MlirAttribute::Kind::kInts;

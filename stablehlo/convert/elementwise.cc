@@ -74,6 +74,45 @@ CONVERT_TRANSCENDENTAL(Tan)
 CONVERT_TRANSCENDENTAL(Tanh)
 #undef CONVERT_TRANSCENDENTAL
 
+namespace {
+
+// The larger or smaller of two numbers; complex ones by their real parts, then by the imaginary
+// ones, which HLO has no instruction for.
+absl::Status ConvertExtreme(BodyConverter& body, const MlirOperation& op, Opcode opcode) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() != 2 || op.results.size() != 1)
+    return InvalidArgument(op.name, ": expected 2 operands and a result");
+  const Shape shape = body.ShapeOf(op);
+  if (!IsComplex(shape.type)) {
+    body.SetResults(op, body.Add(opcode, shape, operands));
+    return absl::OkStatus();
+  }
+  const Shape& own = operands[0]->shape();
+  const Shape part = own.WithType(RealComponent(own.type));
+  std::vector<Formula> parts;
+  for (Instruction* operand : operands)
+    for (const Opcode of : {Opcode::kReal, Opcode::kImag})
+      parts.emplace_back(body, body.Add(of, part, {operand}));
+  const auto precedes = [&](Formula a, Formula b) {
+    return opcode == Opcode::kMaximum ? a > b : a < b;
+  };
+  const Formula later = (parts[0] == parts[2]).Apply(Opcode::kAnd, precedes(parts[1], parts[3]));
+  const Formula first = precedes(parts[0], parts[2]).Apply(Opcode::kOr, later);
+  const Formula a(body, operands[0]), b(body, operands[1]);
+  body.SetResults(op, first.Select(a, b).value());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ConvertMaximum(BodyConverter& body, const MlirOperation& op) {
+  return ConvertExtreme(body, op, Opcode::kMaximum);
+}
+
+absl::Status ConvertMinimum(BodyConverter& body, const MlirOperation& op) {
+  return ConvertExtreme(body, op, Opcode::kMinimum);
+}
+
 absl::Status ConvertConvert(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   RETURN_IF_ERROR(CheckOperands(op, 1));

@@ -1,7 +1,9 @@
 // Look-ups in operations and attributes, and types as text.
 #include "stablehlo/ir/mlir.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace hlokit {
 namespace {
@@ -58,6 +60,19 @@ int64_t CountParts(const Shape& shape) {
 }
 
 }  // namespace
+
+std::string WithoutVersion(absl::string_view name) {
+  const size_t mark = name.rfind("_v");
+  const bool versioned = mark != name.npos && mark + 2 < name.size() &&
+                         absl::ascii_isdigit(static_cast<unsigned char>(name[mark + 2]));
+  return std::string(name.substr(0, versioned ? mark : name.size()));
+}
+
+std::string NameForVhlo(absl::string_view operation) {
+  std::string name = WithoutVersion(absl::StripPrefix(operation, "vhlo."));
+  const bool function = name == "func" || name == "call" || name == "return";
+  return absl::StrCat(function ? "func." : "stablehlo.", name);
+}
 
 bool FitsTuple(const std::vector<Shape>& elements) {
   int64_t parts = 0;

@@ -32,7 +32,8 @@ struct MlirType {
   Kind kind = Kind::kNone;
   Shape shape;            // kScalar, kTensor, kTuple, kToken; without layouts
   bool is_index = false;  // `index`, held as s64
-  // kScalar, kTensor: what its elements, which the shape has as integers, stand for; null: themselves
+  // kScalar, kTensor: what its elements, which the shape has as integers, stand for; null:
+  // themselves
   std::shared_ptr<const QuantizedElement> quantized;
   std::vector<const MlirType*> inputs, results;  // kFunction
   std::string text;                              // kOpaque
@@ -151,6 +152,12 @@ class MlirModule {
 
 // Whether a tuple of these has kMaxTupleParts at most.
 bool FitsTuple(const std::vector<Shape>& elements);
+
+// `vhlo.tensor` of `vhlo.tensor_v1`.
+std::string WithoutVersion(absl::string_view name);
+// The operation for which one of vhlo stands: `stablehlo.add` for `vhlo.add_v1`; its functions are
+// those of the dialect func.
+std::string NameForVhlo(absl::string_view operation);
 
 // The type as MLIR's text has it, for messages.
 std::string Text(const MlirType& type);

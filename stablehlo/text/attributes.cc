@@ -7,6 +7,19 @@
 #include "stablehlo/text/text_reader_internal.h"
 
 namespace hlokit {
+namespace {
+
+// Fields of vhlo are in camel case: `operandIndex` is `operand_index`.
+std::string SnakeCase(absl::string_view name) {
+  std::string snake;
+  for (const char c : name) {
+    if (absl::ascii_isupper(static_cast<unsigned char>(c))) snake += '_';
+    snake += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  return snake;
+}
+
+}  // namespace
 
 const MlirAttribute* MlirTextReader::AddInts(std::vector<int64_t> ints) {
   MlirAttribute a;
@@ -168,7 +181,7 @@ bool MlirTextReader::ReadFields(MlirAttributes& fields) {
     if (name.empty()) return s_.Fail("expected the name of a field");
     const MlirAttribute* value = nullptr;
     if (!s_.Expect("=") || !ReadFieldValue(value)) return false;
-    fields.emplace_back(std::string(name.data(), name.size()), value);
+    fields.emplace_back(SnakeCase(name), value);
   } while (s_.Try(","));
   return s_.Expect(">");
 }
@@ -212,6 +225,11 @@ bool MlirTextReader::ReadConvDimensions(MlirAttribute& a) {
          ReadConvLabels(a, "output", "bf", kOutput);
 }
 
+// `bounds = [?, 4]>`.
+bool MlirTextReader::ReadBoundsField(MlirAttribute& a) {
+  return s_.ExpectWord("bounds") && s_.Expect("=") && ReadIntList(a.ints) && s_.Expect(">");
+}
+
 // What stands between `<` (taken) and `>`: fields, a keyword, bounds, or text that is kept.
 bool MlirTextReader::ReadDialectBody(MlirAttribute& a) {
   const uint32_t start = s_.offset();
@@ -224,15 +242,20 @@ bool MlirTextReader::ReadDialectBody(MlirAttribute& a) {
     } while (s_.Try(","));
     return s_.Expect(">");
   }
-  const bool own = absl::StartsWith(a.tag, "stablehlo.") || absl::StartsWith(a.tag, "chlo.") ||
-                   absl::StartsWith(a.tag, "mhlo.");
+  const bool versioned = absl::StartsWith(a.tag, "vhlo.");
+  if (versioned) {
+    bool known = true;
+    a.tag = WithoutVersion(a.tag);
+    if (!ReadVhloAttribute(a.tag, a, known)) return false;
+    if (known) return true;
+  }
+  const bool own = versioned || absl::StartsWith(a.tag, "stablehlo.") ||
+                   absl::StartsWith(a.tag, "chlo.") || absl::StartsWith(a.tag, "mhlo.");
   const absl::string_view word = s_.Word();
   if (own && !word.empty() && s_.Try("=")) {
     s_.Rewind(start);
     a.kind = MlirAttribute::Kind::kDict;
-    if (!ReadFields(a.fields)) return false;
-    if (const MlirAttribute* bounds = a.Field("bounds")) a.ints = bounds->ints;
-    return true;
+    return word == "bounds" ? ReadBoundsField(a) : ReadFields(a.fields);
   }
   if (own && !word.empty() && s_.Try(">")) {
     a.kind = MlirAttribute::Kind::kEnum;

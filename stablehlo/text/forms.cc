@@ -196,7 +196,9 @@ absl::string_view FullName(absl::string_view word) {
 }  // namespace
 
 bool MlirTextReader::ReadPretty(absl::string_view word, MlirOperation& op) {
-  op.name = FullName(word);
+  const bool versioned = absl::StartsWith(word, "vhlo.");
+  op.name = versioned ? module_.Keep(NameForVhlo(word)) : FullName(word);
+  if (versioned && op.name == "func.func") return ReadVhloFunction(op);
   const size_t dot = op.name.find('.');
   const absl::string_view dialect = op.name.substr(0, std::min(dot, op.name.size()));
   if (dot == op.name.npos || (dialect != "stablehlo" && dialect != "chlo" && dialect != "func" &&

@@ -9,7 +9,7 @@
 namespace hlokit {
 
 bool MlirTextReader::IsIsolated(absl::string_view name) {
-  return name == "func.func" || name == "builtin.module" || name == "vhlo.func_v1";
+  return name == "func.func" || name == "builtin.module";
 }
 
 bool MlirTextReader::Define(absl::string_view name, std::vector<MlirValue*> values) {
@@ -105,9 +105,12 @@ bool MlirTextReader::ReadGeneric(MlirOperation& op) {
   auto known = operation_names_.find(name);
   if (known == operation_names_.end()) {
     const absl::string_view kept = module_.Keep(name);
-    known = operation_names_.emplace(kept, kept).first;
+    const absl::string_view full =
+        absl::StartsWith(kept, "vhlo.") ? module_.Keep(NameForVhlo(kept)) : kept;
+    known = operation_names_.emplace(kept, full).first;
   }
   op.name = known->second;
+  const bool versioned = known->first != known->second;  // the table changes in regions
   if (!s_.Expect("(") || !ReadOperands(op.operands) || !s_.Expect(")")) return false;
   if (s_.Peek() == '[') return s_.Fail("blocks with successors have no meaning in HLO");
   if (s_.Try("<{") && (!ReadDictionary(op.attributes) || !s_.Expect(">"))) return false;
@@ -118,6 +121,7 @@ bool MlirTextReader::ReadGeneric(MlirOperation& op) {
     if (!s_.Expect(")")) return false;
   }
   if (!ReadOptionalDictionary(op.attributes) || !s_.Expect(":")) return false;
+  if (versioned) DropAbsent(op.attributes);
   std::vector<const MlirType*> in, out;
   return ReadFunctionType(in, out) && CheckOperandTypes(op, in) && SetResults(op, out);
 }
@@ -249,10 +253,11 @@ bool MlirTextReader::ReadResources() {
 }
 
 bool MlirTextReader::ReadModule() {
-  if (const size_t resources = s_.FindLast("{-#"); resources != absl::string_view::npos) {
+  if (const size_t resources = s_.FindLast("{-#");
+      resources != absl::string_view::npos && resources >= begin_) {
     s_.Rewind(static_cast<uint32_t>(resources));
     if (!ReadResources()) return false;
-    s_.Rewind(0);
+    s_.Rewind(static_cast<uint32_t>(begin_));
   }
   MlirOperation& top = module_.top();
   top.name = "builtin.module";
@@ -297,10 +302,10 @@ absl::StatusOr<const MlirType*> ReadMlirType(absl::string_view text, MlirModule&
   return type;
 }
 
-absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirText(absl::string_view text) {
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirText(absl::string_view text, size_t begin) {
   if (text.size() >= 0xFFFFFFFFu) return InvalidArgument("MLIR text of 4 GiB and more is not read");
   auto module = std::make_unique<MlirModule>();
-  MlirTextReader reader(text, *module);
+  MlirTextReader reader(text, *module, begin);
   if (!reader.ReadModule()) return reader.status();
   return module;
 }

@@ -12,8 +12,8 @@ namespace hlokit {
 
 // Reads the one module of `text`; functions without a module around them count as one. Errors:
 // InvalidArgument with the place in the text.
-// The program refers to `text`.
-absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirText(absl::string_view text);
+// The program refers to `text`. It starts at `begin`; what stands before counts for places alone.
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirText(absl::string_view text, size_t begin = 0);
 
 // One attribute or type, which `module` then owns.
 absl::StatusOr<const MlirAttribute*> ReadMlirAttribute(absl::string_view text, MlirModule& module);

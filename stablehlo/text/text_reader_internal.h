@@ -16,7 +16,10 @@ namespace hlokit {
 // Each Read function gives false after an error, which status() then holds.
 class MlirTextReader {
  public:
-  MlirTextReader(absl::string_view text, MlirModule& module) : s_(text), module_(module) {}
+  MlirTextReader(absl::string_view text, MlirModule& module, size_t begin = 0)
+      : s_(text), module_(module), begin_(begin) {
+    s_.Rewind(static_cast<uint32_t>(begin));
+  }
 
   bool ReadModule();
   // A text of its own.
@@ -60,6 +63,7 @@ class MlirTextReader {
   bool ReadDialectAttribute(MlirAttribute& a);
   bool ReadDialectBody(MlirAttribute& a);
   bool ReadFields(MlirAttributes& fields);  // `a = 1, b = [2]>`
+  bool ReadBoundsField(MlirAttribute& a);
   bool ReadFieldValue(const MlirAttribute*& value);
   bool ReadConvDimensions(MlirAttribute& a);  // `[b, 0, f]x[0, i, o]->[b, 0, f]`
   bool ReadConvLabels(MlirAttribute& a, absl::string_view prefix, const char* letters,
@@ -103,6 +107,14 @@ class MlirTextReader {
   bool CheckOperandTypes(const MlirOperation& op, const std::vector<const MlirType*>& types);
   static bool IsIsolated(absl::string_view name);
 
+  // vhlo.cc
+  static void DropAbsent(MlirAttributes& attributes);
+  bool ReadVhloFunction(MlirOperation& op);
+  bool ReadVhloQuantized(bool per_axis, MlirType& made);
+  bool ReadVhloFunctionType(MlirType& made);
+  bool ReadVhloType(absl::string_view name, uint32_t start, const MlirType*& type);
+  bool ReadVhloAttribute(absl::string_view name, MlirAttribute& a, bool& known);
+
   // special_forms.cc: operations whose form no row of forms.def can say.
   bool ReadSpecial(MlirOperation& op, bool& known);
   bool ReadBuiltinModule(MlirOperation& op);
@@ -126,6 +138,7 @@ class MlirTextReader {
 
   MlirScanner s_;
   MlirModule& module_;
+  size_t begin_;  // where the program begins in the text
   absl::flat_hash_map<absl::string_view, Definition> values_;
   std::vector<absl::string_view> defined_;  // names of the regions around, in order
   absl::flat_hash_map<absl::string_view, const MlirAttribute*> attribute_aliases_;

@@ -195,13 +195,14 @@ bool MlirTextReader::ReadDialectType(const MlirType*& type) {
     type = alias->second;
     return true;
   }
-  if (name == "stablehlo.token" || name == "mhlo.token" || name == "vhlo.token_v1") {
+  if (name == "stablehlo.token" || name == "mhlo.token") {
     MlirType token;
     token.kind = MlirType::Kind::kToken;
     token.shape = Shape::Token();
     type = module_.Add(std::move(token));
     return true;
   }
+  if (absl::StartsWith(name, "vhlo.")) return ReadVhloType(name, start, type);
   if (name == "quant.uniform") return ReadQuantized(type);
   if (name.find('.') == name.npos)
     return s_.FailAt({start, 1}, "the type alias !", name, " is not defined");

@@ -157,6 +157,44 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
   return loaded;
 }
 
+namespace {
+
+absl::StatusOr<LoadedModule> Loaded(std::shared_ptr<const SourceFile> source,
+                                    StablehloProgram program, double parse_s,
+                                    const LoadOptions& options) {
+  LoadedModule loaded;
+  loaded.source = std::move(source);
+  loaded.program = program.name;
+  loaded.parse_s = parse_s;
+  RETURN_IF_ERROR(Report(options, Diagnostics(), *loaded.source, program.module.status()));
+  loaded.module = *std::move(program.module);
+  if (!options.verify) return loaded;
+  Stopwatch watch;
+  Diagnostics found;
+  const absl::Status verified = Verify(*loaded.module, found);
+  RETURN_IF_ERROR(Report(options, found, *loaded.source, verified));
+  loaded.verify_s = watch.Take();
+  return loaded;
+}
+
+}  // namespace
+
+std::vector<absl::StatusOr<LoadedModule>> LoadModules(std::shared_ptr<const SourceFile> source,
+                                                      const LoadOptions& options) {
+  std::vector<absl::StatusOr<LoadedModule>> all;
+  if (!IsStablehlo(*source, options.input_format)) {
+    all.push_back(LoadModule(std::move(source), options));
+    return all;
+  }
+  Stopwatch watch;
+  std::vector<StablehloProgram> programs = ReadStablehloPrograms(source);
+  const double parse_s = watch.Take() / static_cast<double>(programs.size());
+  if (programs.size() == 1) programs[0].name.clear();
+  for (StablehloProgram& program : programs)
+    all.push_back(Loaded(source, std::move(program), parse_s, options));
+  return all;
+}
+
 std::optional<LoadedModule> LoadFile(absl::string_view tool, const std::string& path,
                                      const LoadOptions& options, int& exit_status) {
   auto source = ReadSource(path);

@@ -21,6 +21,7 @@ struct LoadOptions {
 
 struct LoadedModule : ModuleFile {
   std::shared_ptr<const SourceFile> source;
+  std::string program;  // which one of a file of several; else empty
   double parse_s = 0, verify_s = 0;
 };
 
@@ -38,6 +39,10 @@ absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& 
 // the status carries the first error and says nothing new.
 absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source,
                                         const LoadOptions& options);
+
+// All programs of a file of MLIR text (ReadStablehloPrograms), each by itself; of other files one.
+std::vector<absl::StatusOr<LoadedModule>> LoadModules(std::shared_ptr<const SourceFile> source,
+                                                      const LoadOptions& options);
 
 // ReadSource and LoadModule for a tool of one file. Null where either failed: what is wrong has
 // been printed under the tool's name, and `exit_status` is what the tool ends with.

@@ -292,14 +292,9 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   return absl::OkStatus();
 }
 
-int RunFile(const std::string& path, RunOptions o) {
-  LoadOptions load;
-  load.verify = o.verify;
-  load.input_format = o.module_format;
-  load.allow_unknown_attributes = o.allow_unknown_attributes;
-  int exit_status = kExitDone;
-  auto loaded = LoadFile(kTool, path, load, exit_status);
-  if (!loaded) return exit_status;
+int RunModule(RunOptions o, absl::StatusOr<LoadedModule> loaded) {
+  if (!loaded.ok()) return ExitStatusOf(loaded.status());
+  if (!loaded->program.empty()) PrintOut(absl::StrCat("== ", loaded->program, "\n"));
   bool agrees = true;
   absl::Status status = FixTripCounts(*loaded->module, o);
   if (status.ok()) status = ChoosePasses(*loaded->module, o);
@@ -307,6 +302,23 @@ int RunFile(const std::string& path, RunOptions o) {
   ClearProgress();
   if (!status.ok()) return ReportError(kTool, status, loaded->source.get());
   return agrees ? kExitDone : kExitCheckFailed;
+}
+
+int RunFile(const std::string& path, const RunOptions& o) {
+  LoadOptions load;
+  load.verify = o.verify;
+  load.input_format = o.module_format;
+  load.allow_unknown_attributes = o.allow_unknown_attributes;
+  auto source = ReadSource(path);
+  if (!source.ok()) return ReportError(kTool, source.status());
+  std::vector<absl::StatusOr<LoadedModule>> programs = LoadModules(*std::move(source), load);
+  if (programs.size() > 1 && (!o.output.empty() || !o.json.empty()))
+    return ReportError(kTool, InvalidArgument("--output and --json take one program at a time, ",
+                                              path, " has ", programs.size()));
+  int worst = kExitDone;
+  for (absl::StatusOr<LoadedModule>& program : programs)
+    worst = std::max(worst, RunModule(o, std::move(program)));
+  return worst;
 }
 
 }  // namespace

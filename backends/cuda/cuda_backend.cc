@@ -78,12 +78,12 @@ StepKind KindOf(const Instruction& i) {
 // Steps and PTX of a module that has been lowered.
 absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
   ASSIGN_OR_RETURN(parts.buffers, BufferAssignment::Make(*parts.module));
-  parts.stats.temporary_bytes = parts.buffers.arena_size();
   parts.program = MakeProgram(*parts.module, parts.buffers, KindOf);
   llvm::LLVMContext context;
   llvm::Module code("hlokit", context);
   SetPtxTarget(code);
   ASSIGN_OR_RETURN(parts.kernels, EmitGpuKernels(parts.program, arch, code));
+  parts.stats.temporary_bytes = parts.buffers.arena_size() + parts.kernels.scratch_bytes;
   ASSIGN_OR_RETURN(parts.ptx, CompileToPtx(code, arch, parts.options.opt_level));
   parts.stats.code_bytes = static_cast<int64_t>(parts.ptx.size());
   for (const StepSequence& sequence : parts.program.sequences)

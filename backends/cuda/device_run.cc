@@ -72,7 +72,8 @@ absl::Status CudaDeviceRun::CheckFits() const {
   double constants = 0;
   for (const Instruction* i : buffers.constants())
     constants += static_cast<double>(i->shape().ByteSize());
-  const double bytes = arguments + results + constants + static_cast<double>(buffers.arena_size());
+  const auto temporary = static_cast<double>(buffers.arena_size() + p_.kernels.scratch_bytes);
+  const double bytes = arguments + results + constants + temporary;
   size_t free_bytes = 0, total = 0;
   RETURN_IF_ERROR(
       code_.driver->Check(code_.driver->cuMemGetInfo_v2(&free_bytes, &total), "cuMemGetInfo"));
@@ -80,10 +81,10 @@ absl::Status CudaDeviceRun::CheckFits() const {
   const auto mebibytes = [](double b) { return absl::StrFormat("%.1f MiB", b / (1 << 20)); };
   return ResourceExhausted("the program needs ", mebibytes(bytes), " (arguments ",
                            mebibytes(arguments), ", results ", mebibytes(results), ", constants ",
-                           mebibytes(constants), ", temporary memory ",
-                           mebibytes(static_cast<double>(buffers.arena_size())), "); device ",
-                           device_, " has ", mebibytes(static_cast<double>(free_bytes)),
-                           " free of ", mebibytes(static_cast<double>(total)));
+                           mebibytes(constants), ", temporary memory ", mebibytes(temporary),
+                           "); device ", device_, " has ",
+                           mebibytes(static_cast<double>(free_bytes)), " free of ",
+                           mebibytes(static_cast<double>(total)));
 }
 
 absl::Status CudaDeviceRun::Prepare(const DeviceViews& arguments) {
@@ -104,6 +105,7 @@ absl::Status CudaDeviceRun::Prepare(const DeviceViews& arguments) {
   RETURN_IF_ERROR(AddSizes(arguments));
   RETURN_IF_ERROR(AddConstants());
   ASSIGN_OR_RETURN(arena_, CudaMemory::Allocate(*code_.driver, p_.buffers.arena_size()));
+  ASSIGN_OR_RETURN(scratch_, CudaMemory::Allocate(*code_.driver, p_.kernels.scratch_bytes));
   for (const int64_t size : p_.buffers.output_sizes()) {
     ASSIGN_OR_RETURN(CudaMemory output, CudaMemory::Allocate(*code_.driver, size));
     outputs_.push_back(std::move(output));
@@ -268,6 +270,7 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
   for (const std::vector<Slice>* slices : {&step.operands, &step.results})
     for (const Slice& slice : *slices)
       if (slice.kind != Slice::Kind::kNone) arrays.push_back(At(slice));
+  arrays.push_back(scratch_.address());
   std::vector<void*> parameters;
   for (Address& array : arrays) parameters.push_back(&array);
   for (const GpuLaunch& launch : p_.kernels.launches.at(&step)) {

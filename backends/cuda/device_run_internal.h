@@ -62,7 +62,7 @@ class CudaDeviceRun {
   int64_t steps_ = 0;
   std::vector<InstructionTime> times_;
   absl::flat_hash_map<const Step*, size_t> time_of_;  // places in times_
-  CudaMemory arena_;
+  CudaMemory arena_, scratch_;
   std::vector<CudaMemory> parameters_, constants_, outputs_;
 };
 

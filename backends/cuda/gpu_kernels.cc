@@ -10,6 +10,7 @@
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/split_row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
 #include "backends/cuda/thread_group.h"
 #include "backends/cuda/vector_kernels.h"
@@ -30,9 +31,9 @@ constexpr uint64_t kArrayAlignment = 16;
 constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
 constexpr KernelStrategy kStrategies[] = {
     {"scatter", AddScatterKernels},         {"update in place", AddUpdateKernels},
-    {"concatenate", AddConcatenateKernels}, {"rows", AddGroupRowKernels},
-    {"dot in tiles", AddTiledDotKernels},   {"vectors", AddVectorKernels},
-    {"elements", AddElementKernels}};
+    {"concatenate", AddConcatenateKernels}, {"split rows", AddSplitRowKernels},
+    {"rows", AddGroupRowKernels},           {"dot in tiles", AddTiledDotKernels},
+    {"vectors", AddVectorKernels},          {"elements", AddElementKernels}};
 constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
 constexpr KernelStrategy kWarpgroupStrategies[] = {{"dot by warpgroups", AddWarpgroupDotKernels}};
 
@@ -96,7 +97,7 @@ std::string KernelName(size_t number, const Instruction& i) {
 
 llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int64_t arrays) {
   llvm::LLVMContext& context = module.getContext();
-  const std::vector<llvm::Type*> types(static_cast<size_t>(arrays),
+  const std::vector<llvm::Type*> types(static_cast<size_t>(arrays) + 1,
                                        llvm::PointerType::get(context, 0));
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
   auto* kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
@@ -127,7 +128,7 @@ llvm::Value* ThreadNumber(Builder& b) {
 }
 
 const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kernel& kernel,
-                              GpuLaunch& launch) {
+                              GpuLaunch& launch, int64_t& scratch_bytes) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Function* const function = DeclareKernel(module, launch.kernel, ArrayCount(step));
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
@@ -140,6 +141,7 @@ const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kern
   });
   b.CreateRetVoid();
   launch.shared_bytes = DynamicSharedBytes(*function);
+  scratch_bytes = std::max(scratch_bytes, ScratchBytes(*function));
   return arrays.unsupported;
 }
 
@@ -153,7 +155,8 @@ absl::Status EmitStep(llvm::Module& module, const Step& step,
   for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, strategies)) {
     if (kernel.units == 0) continue;
     GpuLaunch& launch = launches.emplace_back(KernelName(next++, i), kernel.units);
-    const Instruction* const unsupported = EmitKernel(module, step, kernel, launch);
+    const Instruction* const unsupported =
+        EmitKernel(module, step, kernel, launch, out.scratch_bytes);
     if (unsupported != nullptr)
       return WithPlace(
           Unimplemented(Text(unsupported->opcode()), " of ", Text(unsupported->operand(0)->shape()),

@@ -13,7 +13,8 @@
 namespace hlokit {
 
 // One launch: `units` threads, one unit each. Its parameters are the addresses of the step's
-// arrays, Step::operands and then Step::results, those without elements left out.
+// arrays, Step::operands and then Step::results, those without elements left out, and that of the
+// scratch memory.
 struct GpuLaunch {
   std::string kernel;
   int64_t units = 0;
@@ -23,6 +24,7 @@ struct GpuLaunch {
 struct GpuKernels {
   // In the order in which they run, one after the other.
   absl::flat_hash_map<const Step*, std::vector<GpuLaunch>> launches;
+  int64_t scratch_bytes = 0;  // that the largest needs; its contents end with a step
 };
 
 // Emits a kernel for each loop of each step of kind kKernel into `module`, for devices of `arch`.

@@ -17,12 +17,10 @@
 #include "backends/cuda/row_kernels.h"
 
 #include "absl/numeric/bits.h"
-#include "analysis/row_form.h"
 #include "backends/cuda/ptx_code.h"
+#include "backends/cuda/row_plan_internal.h"
 #include "backends/cuda/thread_group.h"
 #include "backends/cuda/vector_kernels.h"
-#include "codegen/running_reduction.h"
-#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {
@@ -36,39 +34,9 @@ constexpr int64_t kBlockRow = 2048;
 // Code for several elements of more instructions than this would be long.
 constexpr size_t kLongBody = 40;
 
-struct RowPlan {
-  Expression e;
-  RowForm form;
-  std::vector<size_t> full_roots, row_roots;  // by result
-  int64_t threads = 1;                        // of a row
-  int64_t vector = 1;                         // neighbours that a thread takes at a time
-};
-
-// Whether partial results of lanes can be combined into the reduction's result.
-bool CanRegroup(const Instruction& reduce) {
-  const ElementType type = reduce.operand(0)->shape().type;
-  return reduce.operand_count() == 2 && SimpleReducer(*reduce.to_apply()).has_value() &&
-         !RoundsSteps(reduce) && !IsComplex(type) && !IsSubByte(type);
-}
-
-bool SortRoots(RowPlan& plan) {
-  for (size_t r = 0; r < plan.e.roots.size(); ++r) {
-    const Shape& shape = plan.e.shapes[r];
-    if (!shape.IsRowMajor()) return false;
-    if (shape.dims == plan.form.full.dims)
-      plan.full_roots.push_back(r);
-    else if (plan.form.IsRowShaped(shape))
-      plan.row_roots.push_back(r);
-    else
-      return false;
-  }
-  return true;
-}
-
 void PlanThreads(RowPlan& plan) {
   if (plan.form.IsColumns()) return;
-  for (const RowForm::Reduction& r : plan.form.reductions)
-    if (!CanRegroup(*r.reduce)) return;
+  if (!plan.CanRegroup()) return;
   if (plan.form.IsContiguous() && Body(plan.e).size() <= kLongBody)
     plan.vector = VectorElements(plan.e, plan.form.length);
   const int64_t vectors = plan.form.length / plan.vector;
@@ -78,36 +46,14 @@ void PlanThreads(RowPlan& plan) {
 }
 
 std::optional<RowPlan> PlanRows(const KernelRequest& request) {
-  const std::optional<RowForm> form = FindRowForm(Body(request.expression));
-  if (!form.has_value() || form->length == 0) return std::nullopt;
-  RowPlan plan = {.e = request.expression, .form = *form};
-  if (!SortRoots(plan)) return std::nullopt;
+  std::optional<RowPlan> found = FindRows(request.expression);
+  if (!found.has_value()) return std::nullopt;
+  RowPlan& plan = *found;
   PlanThreads(plan);
   // Without work after a reduction on its own row, a thread for each result does as well.
-  const bool feeds_back = plan.form.passes > 2 || !plan.full_roots.empty();
   const bool alone = plan.threads == 1 || plan.form.length < kShortRow;
-  if (alone && !feeds_back) return std::nullopt;
-  return plan;
-}
-
-// The integer that changes nothing when `opcode` combines it with another.
-llvm::Value* IdentityInteger(llvm::Type* type, Opcode opcode, bool is_signed) {
-  const unsigned bits = type->getIntegerBitWidth();
-  const auto least = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0);
-  const auto most =
-      is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getAllOnes(bits);
-  switch (opcode) {
-    case Opcode::kMultiply:
-      return llvm::ConstantInt::get(type, 1);
-    case Opcode::kAnd:
-      return llvm::ConstantInt::getAllOnesValue(type);
-    case Opcode::kMaximum:
-      return llvm::ConstantInt::get(type, least);
-    case Opcode::kMinimum:
-      return llvm::ConstantInt::get(type, most);
-    default:
-      return llvm::ConstantInt::get(type, 0);
-  }
+  if (alone && !plan.FeedsBack()) return std::nullopt;
+  return found;
 }
 
 // Emits one row's work for one thread of its group.
@@ -174,15 +120,9 @@ class GroupRowEmitter {
     for (const RunningReduction& r : running) r.AppendInitial(initial);
     if (plan_.threads == 1) return initial;
     llvm::Value* const first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
-    for (size_t k = 0; k < running.size(); ++k) {
-      const Instruction& reduce = running[k].reduce();
-      const ElementType type = reduce.shape().type;
-      llvm::Value* const identity =
-          IsFloat(type) ? running[k].IdentityElement()
-                        : IdentityInteger(initial[k]->getType(), *SimpleReducer(*reduce.to_apply()),
-                                          IsSigned(type));
-      initial[k] = b_.CreateSelect(first, initial[k], identity);
-    }
+    for (size_t k = 0; k < running.size(); ++k)
+      initial[k] =
+          b_.CreateSelect(first, initial[k], IdentityOf(running[k], initial[k]->getType()));
     return initial;
   }
 

@@ -21,20 +21,9 @@ namespace {
 constexpr int64_t kWarp = 32;
 constexpr int64_t kWarps = kBlockThreads / kWarp;
 constexpr unsigned kSharedSpace = 3;
-constexpr char kSharedBytes[] = "hlokit-shared-bytes";  // attribute of kernels
-
-// The bits of a value as an integer of 32 or 64 bits.
-llvm::Value* ToWords(Builder& b, llvm::Value* value) {
-  const unsigned bits = value->getType()->getScalarSizeInBits();
-  if (!value->getType()->isIntegerTy()) value = b.CreateBitCast(value, b.getIntNTy(bits));
-  return bits < 32 ? b.CreateZExt(value, b.getInt32Ty()) : value;
-}
-
-llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type) {
-  const unsigned bits = type->getScalarSizeInBits();
-  if (bits < 32) words = b.CreateTrunc(words, b.getIntNTy(bits));
-  return type->isIntegerTy() ? words : b.CreateBitCast(words, type);
-}
+// Attributes of kernels.
+constexpr char kSharedBytes[] = "hlokit-shared-bytes";
+constexpr char kScratchBytes[] = "hlokit-scratch-bytes";
 
 // The 32 bits of the thread whose number differs in the bits of `distance`.
 llvm::Value* ExchangeWord(Builder& b, llvm::Value* word, int64_t distance) {
@@ -56,7 +45,26 @@ llvm::Value* Exchange(Builder& b, llvm::Value* value, int64_t distance) {
   return FromWords(b, both, value->getType());
 }
 
+// The number that an emitter gave the kernel as an attribute; 0 where it did not.
+int64_t NumberOf(const llvm::Function& kernel, const char* attribute) {
+  int64_t number = 0;
+  const llvm::StringRef text = kernel.getFnAttribute(attribute).getValueAsString();
+  return text.getAsInteger(10, number) ? 0 : number;
+}
+
 }  // namespace
+
+llvm::Value* ToWords(Builder& b, llvm::Value* value) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  if (!value->getType()->isIntegerTy()) value = b.CreateBitCast(value, b.getIntNTy(bits));
+  return bits < 32 ? b.CreateZExt(value, b.getInt32Ty()) : value;
+}
+
+llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type) {
+  const unsigned bits = type->getScalarSizeInBits();
+  if (bits < 32) words = b.CreateTrunc(words, b.getIntNTy(bits));
+  return type->isIntegerTy() ? words : b.CreateBitCast(words, type);
+}
 
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
@@ -81,11 +89,15 @@ llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes) {
   return shared;
 }
 
-int64_t DynamicSharedBytes(const llvm::Function& kernel) {
-  int64_t bytes = 0;
-  const llvm::StringRef text = kernel.getFnAttribute(kSharedBytes).getValueAsString();
-  return text.getAsInteger(10, bytes) ? 0 : bytes;
+int64_t DynamicSharedBytes(const llvm::Function& kernel) { return NumberOf(kernel, kSharedBytes); }
+
+llvm::Value* MakeScratch(Builder& b, int64_t bytes) {
+  llvm::Function& kernel = *b.GetInsertBlock()->getParent();
+  kernel.addFnAttr(kScratchBytes, absl::StrCat(bytes));
+  return kernel.getArg(static_cast<unsigned>(kernel.arg_size() - 1));
 }
+
+int64_t ScratchBytes(const llvm::Function& kernel) { return NumberOf(kernel, kScratchBytes); }
 
 llvm::Value* ThreadGroup::CombineLanes(llvm::Value* value, int64_t lanes, Combiner combine) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2)

@@ -15,6 +15,16 @@ llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes);
 // What a kernel asked for; 0 where it did not.
 int64_t DynamicSharedBytes(const llvm::Function& kernel);
 
+// Device memory of `bytes` bytes, aligned to 256, that all kernels of a run share: what one kernel
+// writes, the next ones of the same step read. For the kernel that `b` writes, whose last parameter
+// it is; once a kernel.
+llvm::Value* MakeScratch(Builder& b, int64_t bytes);
+int64_t ScratchBytes(const llvm::Function& kernel);
+
+// The bits of a value of up to 64 bits as an integer of 32 or 64 bits, and back.
+llvm::Value* ToWords(Builder& b, llvm::Value* value);
+llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type);
+
 // A group of `threads` neighbouring threads: 1, a power of two up to a warp's 32, or a whole block.
 // All functions must be reached by all threads of the warp (of the block, for a block) together.
 class ThreadGroup {

@@ -1,0 +1,33 @@
+// What kernels of rows share: which arrays have rows, which reductions can be split among threads.
+#pragma once
+
+#include <optional>
+
+#include "analysis/row_form.h"
+#include "codegen/kernel_strategies.h"
+#include "codegen/running_reduction.h"
+
+namespace hlokit {
+
+struct RowPlan {
+  Expression e;
+  RowForm form;
+  std::vector<size_t> full_roots, row_roots;  // by result
+  int64_t threads = 1;                        // of a row
+  int64_t vector = 1;                         // neighbours that a thread takes at a time
+
+  // Whether a row is read again after its reductions.
+  bool FeedsBack() const { return form.passes > 2 || !full_roots.empty(); }
+  // Whether threads may combine partial results of all reductions in any order.
+  bool CanRegroup() const;
+};
+
+// The rows of an expression whose roots have an element a row or a row's elements; threads and
+// vector are left to the caller. Nothing for others, and for rows without elements.
+std::optional<RowPlan> FindRows(const Expression& expression);
+
+// The accumulator that changes nothing when it is combined with another.
+llvm::Value* IdentityOf(const RunningReduction& reduction, llvm::Type* type);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

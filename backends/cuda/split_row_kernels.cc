@@ -1,0 +1,258 @@
+// Reductions in two kernels: the sum of f32[32768,4096] over its first dimension.
+//
+//   kernel 0: thread (s, j):  p = 0;  for i in segment s: p += x[i,j];  scratch[j][s] = p
+//   kernel 1: a warp a column:  r[j] = 0 + scratch[j][lane] + scratch[j][lane + 32] + ...
+//
+// A column has a thread a segment, so that neighbouring threads read neighbouring columns; a row
+// that lies together has a block a segment. There are as many segments as fill a device, fewer
+// where they would be short. Both orders of summation depend on the shape alone: the same bits
+// every run.
+//
+// Limits: reductions that may be regrouped and whose rows are not read again.
+#include "backends/cuda/split_row_kernels.h"
+
+#include <algorithm>
+
+#include "absl/numeric/bits.h"
+#include "backends/cuda/ptx_code.h"
+#include "backends/cuda/row_plan_internal.h"
+#include "backends/cuda/thread_group.h"
+#include "backends/cuda/vector_kernels.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kWarp = 32;
+constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to be busy
+// Steps of a thread in a segment, at least: alone, and of a block.
+constexpr int64_t kSteps = 64, kBlockSteps = 8;
+constexpr int64_t kScratchSlot = 8;  // bytes of an accumulator
+
+struct SplitPlan : RowPlan {
+  int64_t segment = 0;   // vectors
+  int64_t segments = 0;  // of a row
+  int64_t vectors() const { return form.length / vector; }
+  int64_t combining() const {  // threads of a row in the second kernel
+    return std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(segments)));
+  }
+};
+
+std::optional<SplitPlan> PlanSplit(const Expression& e) {
+  std::optional<RowPlan> rows = FindRows(e);
+  if (!rows.has_value() || rows->FeedsBack() || !rows->CanRegroup()) return std::nullopt;
+  SplitPlan plan;
+  static_cast<RowPlan&>(plan) = *std::move(rows);
+  if (plan.form.IsContiguous()) {
+    plan.vector = VectorElements(e, plan.form.length);
+    plan.threads = kBlockThreads;
+  } else if (!plan.form.IsColumns()) {
+    return std::nullopt;
+  }
+  const int64_t steps = plan.threads == 1 ? kSteps : kBlockSteps;
+  const int64_t most = plan.vectors() / (plan.threads * steps);
+  const int64_t wanted =
+      (kEnoughThreads + plan.form.rows * plan.threads - 1) / (plan.form.rows * plan.threads);
+  const int64_t segments = std::min(most, wanted);
+  if (segments < 2) return std::nullopt;
+  plan.segment = (plan.vectors() + segments - 1) / segments;
+  plan.segments = (plan.vectors() + plan.segment - 1) / plan.segment;
+  return plan;
+}
+
+// What the two kernels share: the reductions and where their partial results lie.
+class SplitRowEmitter {
+ public:
+  SplitRowEmitter(const SplitPlan& plan, Builder& b, KernelArrays& arrays)
+      : plan_(plan), form_(plan.form), b_(b), arrays_(arrays), emitter_(b) {
+    emitter_.set_excess(true);
+    emitter_.set_plain_nans(HasPlainNaNs(plan.e));
+    BindLeaves(emitter_, plan.e, arrays);
+    const auto count = static_cast<int64_t>(form_.reductions.size());
+    scratch_ = MakeScratch(b, count * form_.rows * plan.segments * kScratchSlot);
+    multi_.assign(static_cast<size_t>(form_.full.rank()), b_.Index(0));
+  }
+
+  // The work of one thread on segment `unit` / (rows * threads).
+  void EmitSegment(llvm::Value* unit) {
+    llvm::Value* const lane = b_.CreateURem(unit, b_.Index(plan_.threads));
+    llvm::Value* const number = b_.CreateUDiv(unit, b_.Index(plan_.threads));
+    llvm::Value* const row = b_.CreateURem(number, b_.Index(form_.rows));
+    llvm::Value* const segment = b_.CreateUDiv(number, b_.Index(form_.rows));
+    Delinearize(b_, row, form_.kept, form_.full.dims, multi_);
+    const std::vector<RunningReduction> running = Reductions();
+    Values partial = EmitElements(running, row, segment, lane);
+    ThreadGroup group(b_, plan_.threads, lane);
+    if (plan_.threads > 1) Combine(group, running, partial);
+    EmitIf(b_, b_.CreateICmpEQ(lane, b_.Index(0)), [&] {
+      for (size_t k = 0; k < partial.size(); ++k)
+        b_.CreateStore(ToWords(b_, partial[k]), PlaceOf(k, row, segment));
+    });
+  }
+
+  // The work of one thread on row `unit` / combining threads.
+  void EmitRow(llvm::Value* unit) {
+    const int64_t threads = plan_.combining();
+    llvm::Value* const lane = b_.CreateURem(unit, b_.Index(threads));
+    llvm::Value* const last = b_.Index(form_.rows - 1);
+    llvm::Value* const wanted = b_.CreateUDiv(unit, b_.Index(threads));
+    llvm::Value* const row = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wanted, last);
+    const std::vector<RunningReduction> running = Reductions();
+    Values total = EmitPartials(running, row, lane);
+    ThreadGroup group(b_, threads, lane);
+    Combine(group, running, total);
+    size_t used = 0;
+    for (const RunningReduction& r : running) {
+      const std::vector<ScalarValue> parts = r.Results(total, used);
+      emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+    }
+    StoreRoots(group, row, b_.CreateICmpULE(wanted, last));
+  }
+
+ private:
+  std::vector<RunningReduction> Reductions() {
+    std::vector<RunningReduction> running;
+    for (const RowForm::Reduction& r : form_.reductions) running.emplace_back(*r.reduce, emitter_);
+    for (RunningReduction& r : running) r.KeepOrder();
+    return running;
+  }
+
+  static void Combine(ThreadGroup& group, const std::vector<RunningReduction>& running,
+                      Values& partial) {
+    for (size_t k = 0; k < running.size(); ++k)
+      partial[k] = group.Combine(
+          partial[k], [&](llvm::Value* x, llvm::Value* y) { return running[k].Combine(x, y); });
+  }
+
+  Values Initial(const std::vector<RunningReduction>& running) {
+    Values initial;
+    for (const RunningReduction& r : running) r.AppendInitial(initial);
+    return initial;
+  }
+
+  Values Identities(const std::vector<RunningReduction>& running) {
+    Values values = Initial(running);
+    for (size_t k = 0; k < values.size(); ++k)
+      values[k] = IdentityOf(running[k], values[k]->getType());
+    return values;
+  }
+
+  llvm::Value* PlaceOf(size_t reduction, llvm::Value* row, llvm::Value* segment) {
+    llvm::Value* const wide = b_.CreateZExt(row, b_.getInt64Ty());
+    const auto first = static_cast<uint64_t>(form_.rows) * reduction;
+    llvm::Value* const at =
+        b_.CreateAdd(b_.CreateMul(b_.CreateAdd(wide, b_.getInt64(first)),
+                                  b_.getInt64(static_cast<uint64_t>(plan_.segments))),
+                     b_.CreateZExt(segment, b_.getInt64Ty()));
+    return b_.CreateInBoundsGEP(b_.getInt64Ty(), scratch_, at);
+  }
+
+  ElementIndex IndexOf(llvm::Value* row, llvm::Value* at) {
+    Delinearize(b_, at, form_.within, form_.full.dims, multi_);
+    if (!form_.IsContiguous()) return ElementIndex::Multi(multi_);
+    return ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row, form_.length), at));
+  }
+
+  // The lane's vectors of the segment: number `lane`, then every `threads`-th.
+  Values EmitElements(const std::vector<RunningReduction>& running, llvm::Value* row,
+                      llvm::Value* segment, llvm::Value* lane) {
+    const int64_t threads = plan_.threads;
+    llvm::Value* const first = b_.CreateNSWAdd(Scale(b_, segment, plan_.segment), lane);
+    llvm::Value* const end = b_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, Scale(b_, b_.CreateNSWAdd(segment, b_.Index(1)), plan_.segment),
+        b_.Index(plan_.vectors()));
+    llvm::Value* const past = b_.CreateNSWAdd(end, b_.Index(threads - 1));
+    llvm::Value* const steps = b_.CreateUDiv(
+        b_.CreateNSWSub(past, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, past)),
+        b_.Index(threads));
+    return EmitLoopCarrying(
+        b_, b_.Index(0), steps, Identities(running), [&](llvm::Value* step, const Values& values) {
+          emitter_.BeginScope();
+          llvm::Value* const number = b_.CreateNSWAdd(first, Scale(b_, step, threads));
+          const Values next = EmitVector(running, row, Scale(b_, number, plan_.vector), values);
+          emitter_.EndScope();
+          return next;
+        });
+  }
+
+  Values EmitVector(const std::vector<RunningReduction>& running, llvm::Value* row,
+                    llvm::Value* first, Values values) {
+    for (int64_t k = 0; k < plan_.vector; ++k) {
+      const ElementIndex place = IndexOf(row, k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k)));
+      Values next;
+      size_t used = 0;
+      for (const RunningReduction& r : running) r.AppendNext(place, values, used, next);
+      values = std::move(next);
+    }
+    return values;
+  }
+
+  // The first lane begins with the initial values.
+  Values EmitPartials(const std::vector<RunningReduction>& running, llvm::Value* row,
+                      llvm::Value* lane) {
+    const int64_t threads = plan_.combining();
+    Values start = Initial(running);
+    const Values identities = Identities(running);
+    for (size_t k = 0; k < start.size(); ++k)
+      start[k] = b_.CreateSelect(b_.CreateICmpEQ(lane, b_.Index(0)), start[k], identities[k]);
+    llvm::Value* const steps = b_.CreateUDiv(
+        b_.CreateNSWSub(b_.Index(plan_.segments + threads - 1), lane), b_.Index(threads));
+    return EmitLoopCarrying(
+        b_, b_.Index(0), steps, start, [&](llvm::Value* step, const Values& values) {
+          llvm::Value* const segment = b_.CreateNSWAdd(Scale(b_, step, threads), lane);
+          Values next;
+          for (size_t k = 0; k < values.size(); ++k) {
+            llvm::Type* const type = values[k]->getType();
+            llvm::Type* const words = ToWords(b_, llvm::PoisonValue::get(type))->getType();
+            llvm::Value* const loaded = b_.CreateLoad(words, PlaceOf(k, row, segment));
+            next.push_back(running[k].Combine(values[k], FromWords(b_, loaded, type)));
+          }
+          return next;
+        });
+  }
+
+  void StoreRoots(ThreadGroup& group, llvm::Value* row, llvm::Value* stores) {
+    std::vector<ScalarValue> values;
+    std::vector<ElementIndex> places;
+    for (const size_t r : plan_.row_roots) {
+      places.push_back(WithMulti(b_, ElementIndex::Linear(row), plan_.e.shapes[r]));
+      values.push_back(
+          emitter_.EmitRounded(plan_.e.roots[r], places.back(), plan_.e.root_leaves[r]));
+    }
+    llvm::Value* const first = b_.CreateICmpEQ(group.lane(), b_.Index(0));
+    EmitIf(b_, b_.CreateAnd(stores, first), [&] {
+      for (size_t k = 0; k < values.size(); ++k)
+        StoreTo(b_, arrays_.result(static_cast<int64_t>(plan_.row_roots[k])), places[k], values[k]);
+    });
+  }
+
+  const SplitPlan& plan_;
+  const RowForm& form_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  llvm::Value* scratch_ = nullptr;
+  std::vector<llvm::Value*> multi_;  // of the element, in the full array
+};
+
+}  // namespace
+
+bool AddSplitRowKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  const std::optional<SplitPlan> plan = PlanSplit(request.expression);
+  if (!plan.has_value()) return false;
+  Kernel segments, rows;
+  segments.units = plan->segments * plan->form.rows * plan->threads;
+  segments.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                 llvm::Value*) {
+    SplitRowEmitter(plan, b, arrays).EmitSegment(begin);
+  };
+  rows.units = (plan->form.rows * plan->combining() + kWarp - 1) / kWarp * kWarp;
+  rows.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value*) {
+    SplitRowEmitter(plan, b, arrays).EmitRow(begin);
+  };
+  out.push_back(std::move(segments));
+  out.push_back(std::move(rows));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

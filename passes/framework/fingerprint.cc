@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "ir/attribute_holder.h"
 #include "printer/whole_text.h"
 
 namespace hlokit {
@@ -20,6 +21,26 @@ bool Equal(const SharedLiteral& a, const SharedLiteral& b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
+// Float attributes other than 0: the text rounds them to six digits.
+std::vector<double> FloatAttributes(const Instruction& i) {
+  return VisitAttributes(i.opcode(), i.attributes(), [](const auto& attributes) {
+    std::vector<double> numbers;
+    const auto add = [&](double number) {
+      if (number != 0) numbers.push_back(number);
+    };
+    ForEachField<std::decay_t<decltype(attributes)>>([&](const auto& field) {
+      const auto& value = attributes.*field.member;
+      using Value = std::decay_t<decltype(value)>;
+      if constexpr (std::is_same_v<Value, double>) add(value);
+      if constexpr (std::is_same_v<Value, ResultAccuracy>) {
+        add(value.atol);
+        add(value.rtol);
+      }
+    });
+    return numbers;
+  });
+}
+
 }  // namespace
 
 Fingerprint::Fingerprint(const Module& module) {
@@ -30,6 +51,8 @@ Fingerprint::Fingerprint(const Module& module) {
   for (const Computation* c : module.Computations())
     c->ForEach([&](const Instruction* i) {
       kept.insert(&i->shape());
+      if (const std::vector<double> numbers = FloatAttributes(*i); !numbers.empty())
+        text_ += absl::HashOf(i->name(), numbers);  // in no order, like the literals
       SharedLiteral literal = LiteralOf(*i);
       if (literal == nullptr) return;
       kept.insert(literal.get());

@@ -11,7 +11,8 @@
 namespace hlokit {
 
 // Of a module at one moment: everything that its text holds (names, metadata, layouts, schedules
-// and the header too), the values of its constants, and how many literals and shapes it keeps in
+// and the header too), the values of its constants, attributes with the digits that the text rounds
+// away, and how many literals and shapes it keeps in
 // memory. It holds the constants' literals, so a later one knows them by their addresses. Takes
 // about as long as printing the module without its large constants.
 class Fingerprint {

@@ -12,7 +12,7 @@ constexpr char kText[] =
     "HloModule m, is_scheduled=true, entry_computation_layout={(f32[12]{0})->f32[12]{0}}\n"
     "ENTRY e { p = f32[12]{0} parameter(0)\n"
     " c = f32[12]{0} constant({1,2,3,4,5,6,7,8,9,10,11,12})\n a = f32[12]{0} add(p, c)\n"
-    " ROOT r = f32[12]{0} negate(a) }\n";
+    " ROOT r = f32[12]{0} exponential(a), result_accuracy={tolerance={atol=0.1,rtol=0,ulps=2}} }\n";
 
 std::unique_ptr<Module> Read() {
   Diagnostics diagnostics;
@@ -52,6 +52,9 @@ TEST(Fingerprint, SeesWhatChanges) {
   EXPECT_TRUE(Sees([](Module& m) {
     m.AddComputation("more")->set_root(
         m.Computations().back()->AddConstant(NumberLiteral(ElementType::kF32, 1)));
+  }));
+  EXPECT_TRUE(Sees([](Module& m) {  // in a digit that the text does not have
+    Root(m)->mutable_attr<AccuracyAttrs>().result_accuracy.atol = 0.1000000001;
   }));
   EXPECT_TRUE(Sees([](Module& m) { SetLiteral(m, 13); }));  // which a short text leaves out
 }

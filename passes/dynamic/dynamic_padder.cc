@@ -157,12 +157,13 @@ class Padder {
   std::vector<std::pair<Instruction*, Instruction*>> parameters_;
 };
 
-// The entry, and what its loops, branches and calls run; callees before callers.
+// The entry, and what its loops, branches, calls and asynchronous calls run; callees before callers.
+// An asynchronous call of dynamic arrays has no rule: inside its body sizes begin and end.
 std::vector<Computation*> Running(const Module& module) {
   std::vector<Computation*> found = {module.entry()};
   for (size_t k = 0; k < found.size(); ++k)
     found[k]->ForEach([&](const Instruction* i) {
-      if (!RunsComputations(*i)) return;
+      if (!RunsComputations(*i) && i->opcode() != Opcode::kAsyncStart) return;
       for (Computation* c : i->called())
         if (std::find(found.begin(), found.end(), c) == found.end()) found.push_back(c);
     });

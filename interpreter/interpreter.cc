@@ -116,8 +116,9 @@ absl::StatusOr<std::vector<Literal>> InterpretDevices(
     const InterpreterOptions& options) {
   if (module.entry() == nullptr)
     return InvalidArgument("module ", module.name(), " has no entry computation");
-  if (HidesDynamicDimensions(module)) {
+  if (HidesDynamicDimensions(module) || DeclaresUnsizedDimensions(module)) {
     const std::unique_ptr<Module> declared = module.Clone();
+    ForgetUnsizedDimensions(*declared);
     DeclareDynamicDimensions(*declared);
     return RunDevices(*declared, arguments, options);
   }

@@ -45,8 +45,8 @@ Shape OfSetSize(const Instruction& i) {
   return shape;
 }
 
-Shape OfBroadcast(const Instruction& i) {
-  Shape shape = i.shape();
+// Adds to `shape`, which has i's dimensions.
+Shape OfBroadcast(const Instruction& i, Shape shape) {
   const DimVector& dimensions = i.attr<BroadcastAttrs>().dimensions;
   for (size_t k = 0; k < dimensions.size(); ++k)
     if (i.operand(0)->shape().IsDynamic(static_cast<int>(k)))
@@ -72,8 +72,7 @@ Shape OfReshape(const Instruction& i) {
   return shape;
 }
 
-Shape OfElementwise(const Instruction& i) {
-  Shape shape = i.shape();
+Shape OfElementwise(const Instruction& i, Shape shape) {
   for (int64_t k = i.opcode() == Opcode::kClamp ? 1 : 0; k < i.operand_count(); ++k)
     Merge(i.operand(k)->shape(), shape);
   return shape;
@@ -141,11 +140,11 @@ Shape Followed(const Instruction& i) {
     case Opcode::kSetDimensionSize:
       return OfSetSize(i);
     case Opcode::kBroadcast:
-      return OfBroadcast(i);
+      return OfBroadcast(i, i.shape());
     case Opcode::kReshape:
       return OfReshape(i);
     case Opcode::kMap:
-      return OfElementwise(i);
+      return OfElementwise(i, i.shape());
     case Opcode::kDynamicUpdateSlice:
       return OfUpdate(i);
     case Opcode::kDot:
@@ -168,7 +167,60 @@ Shape Followed(const Instruction& i) {
     default:
       break;
   }
-  return HasTrait(i.opcode(), kElementwise) ? OfElementwise(i) : Inferred(i);
+  return HasTrait(i.opcode(), kElementwise) ? OfElementwise(i, i.shape()) : Inferred(i);
+}
+
+// `i`'s shape with those dynamic dimensions alone that operands have; all of them where the operation
+// is not one that forgets.
+Shape Sourced(const Instruction& i) {
+  Shape shape = i.shape();
+  shape.dynamic_mask = 0;
+  switch (i.opcode()) {
+    case Opcode::kIota:
+    case Opcode::kRng:
+      return shape;
+    case Opcode::kBroadcast:
+      return OfBroadcast(i, std::move(shape));
+    case Opcode::kSetDimensionSize: {
+      const auto d = static_cast<int>(i.attr<DimensionsAttrs>().dimensions[0]);
+      Merge(i.operand(0)->shape(), shape);
+      shape.SetDynamic(d, i.shape().IsDynamic(d));
+      return shape;
+    }
+    default:
+      break;
+  }
+  const bool elementwise = HasTrait(i.opcode(), kElementwise) || i.opcode() == Opcode::kMap;
+  return elementwise ? OfElementwise(i, std::move(shape)) : i.shape();
+}
+
+// What hands an array on as it is declared, to places where others meet it.
+bool HandsOn(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kTuple:
+      return !(i.IsRoot() && i.parent()->IsEntry());
+    case Opcode::kMap:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+      return false;
+    default:
+      return !i.called().empty() || i.opcode() == Opcode::kOptimizationBarrier ||
+             i.opcode() == Opcode::kCustomCall;
+  }
+}
+
+// The shape without the dynamic dimensions that have no size.
+Shape WithoutUnsized(const Instruction& i) {
+  Shape shape = i.shape();
+  if (shape.dynamic_mask == 0 || !shape.IsArray() || shape.HasUnboundedDims() || i.IsRoot() ||
+      std::any_of(i.users().begin(), i.users().end(),
+                  [](const Instruction* user) { return HandsOn(*user); }))
+    return shape;
+  shape.dynamic_mask &= Sourced(i).dynamic_mask;
+  return shape;
 }
 
 // Arguments of the computations that `i` calls, as pairs of parameter and argument.
@@ -253,6 +305,23 @@ bool HidesDynamicDimensions(const Module& module) {
       });
     });
   return hides;
+}
+
+bool DeclaresUnsizedDimensions(const Module& module) {
+  bool found = false;
+  for (const Computation* c : module.Computations())
+    c->ForEach([&](const Instruction* i) {
+      found |= i->shape().dynamic_mask != 0 &&
+               WithoutUnsized(*i).dynamic_mask != i->shape().dynamic_mask;
+    });
+  return found;
+}
+
+void ForgetUnsizedDimensions(Module& module) {
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->PostOrder())
+      if (Shape shape = WithoutUnsized(*i); shape.dynamic_mask != i->shape().dynamic_mask)
+        i->set_shape(std::move(shape));
 }
 
 bool DeclareDynamicDimensions(Module& module) {

@@ -1,4 +1,5 @@
-// Dimensions that have a run-time size although their shape declares them static.
+// Dimensions that have a run-time size although their shape declares them static, and dimensions
+// that are declared dynamic and have none.
 #pragma once
 
 #include "ir/module.h"
@@ -17,6 +18,16 @@ bool HidesDynamicDimensions(const Module& module);
 // shapes, and get-dimension-size of a dimension that was declared static gives its bound, as in
 // XLA.
 bool DeclareDynamicDimensions(Module& module);
+
+// No size reaches f32[<=4] iota(), nor a broadcast of a scalar, nor what is computed from these
+// alone: they are static, and no operand of size 1 is broadcast to them.
+//
+// Whether the module declares such a dimension dynamic. Cost: linear.
+bool DeclaresUnsizedDimensions(const Module& module);
+
+// Declares those dimensions static, but for arrays that are results, or parts of tuples, or handed
+// to computations. Comes before DeclareDynamicDimensions.
+void ForgetUnsizedDimensions(Module& module);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -96,6 +96,37 @@ ENTRY e { p = s32[4] parameter(0)  n = s32[] parameter(1)
   EXPECT_EQ(root->operand(1)->opcode(), Opcode::kConstant);
 }
 
+// The shapes of a and b once what has no size is forgotten.
+std::string Forgotten(absl::string_view instructions) {
+  const std::string text =
+      absl::StrCat("HloModule m\nneg { p = s32[<=4] parameter(0)  ROOT r = s32[<=4] negate(p) }\n"
+                   "ENTRY e { p = s32[4] parameter(0)  n = s32[] parameter(1)\n"
+                   "x = s32[<=4] set-dimension-size(p, n), dimensions={0}\n",
+                   instructions, "\nROOT r = (s32[], s32[<=4]) tuple(n, b) }");
+  auto parsed = ParseModule(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  if (!parsed.ok()) return "";
+  const bool declares = DeclaresUnsizedDimensions(**parsed);
+  ForgetUnsizedDimensions(**parsed);
+  EXPECT_FALSE(DeclaresUnsizedDimensions(**parsed));
+  std::string shapes = declares ? "" : "unchanged ";
+  for (const Instruction* i : (*parsed)->entry()->Instructions())
+    if (i->name() == "a" || i->name() == "b")
+      absl::StrAppend(&shapes, Text(i->shape().WithoutLayout()), " ");
+  return shapes;
+}
+
+TEST(DynamicDimensionsTest, WithoutSizeAreForgotten) {
+  EXPECT_EQ(Forgotten("a = s32[<=4] iota(), iota_dimension=0\nb = s32[<=4] add(x, a)"),
+            "s32[4] s32[<=4] ");
+  EXPECT_EQ(Forgotten("a = s32[<=4] broadcast(n), dimensions={}\nb = s32[<=4] negate(a)"),
+            "s32[4] s32[4] ");
+  EXPECT_EQ(Forgotten("a = s32[<=4] negate(x)\nb = s32[<=4] negate(a)"),
+            "unchanged s32[<=4] s32[<=4] ");
+  EXPECT_EQ(Forgotten("a = s32[<=4] iota(), iota_dimension=0\nb = s32[<=4] call(a), to_apply=neg"),
+            "unchanged s32[<=4] s32[<=4] ");
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -34,7 +34,7 @@ constexpr int64_t kBlockRow = 2048;
 // Code for several elements of more instructions than this would be long.
 constexpr size_t kLongBody = 40;
 
-void PlanThreads(RowPlan& plan) {
+void PlanThreads(GroupRows& plan) {
   if (plan.form.IsColumns()) return;
   if (!plan.CanRegroup()) return;
   if (plan.form.IsContiguous() && Body(plan.e).size() <= kLongBody)
@@ -45,10 +45,10 @@ void PlanThreads(RowPlan& plan) {
                      : std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(vectors)));
 }
 
-std::optional<RowPlan> PlanRows(const KernelRequest& request) {
-  std::optional<RowPlan> found = FindRows(request.expression);
+std::optional<GroupRows> PlanRows(const KernelRequest& request) {
+  std::optional<GroupRows> found = FindRows(request.expression);
   if (!found.has_value()) return std::nullopt;
-  RowPlan& plan = *found;
+  GroupRows& plan = *found;
   PlanThreads(plan);
   // Without work after a reduction on its own row, a thread for each result does as well.
   const bool alone = plan.threads == 1 || plan.form.length < kShortRow;
@@ -59,7 +59,7 @@ std::optional<RowPlan> PlanRows(const KernelRequest& request) {
 // Emits one row's work for one thread of its group.
 class GroupRowEmitter {
  public:
-  GroupRowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
+  GroupRowEmitter(const GroupRows& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
       : plan_(plan),
         form_(plan.form),
         b_(b),
@@ -194,7 +194,7 @@ class GroupRowEmitter {
     return WithMulti(b_, ElementIndex::Linear(row_), plan_.e.shapes[r]);
   }
 
-  const RowPlan& plan_;
+  const GroupRows& plan_;
   const RowForm& form_;
   Builder& b_;
   KernelArrays& arrays_;
@@ -208,7 +208,7 @@ class GroupRowEmitter {
 }  // namespace
 
 bool AddGroupRowKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  std::optional<RowPlan> plan = PlanRows(request);
+  std::optional<GroupRows> plan = PlanRows(request);
   if (!plan.has_value()) return false;
   Kernel kernel;
   kernel.units = plan->form.rows * plan->threads;

@@ -13,7 +13,7 @@ bool IsRegrouped(const Instruction& reduce) {
          !RoundsSteps(reduce) && !IsComplex(type) && !IsSubByte(type);
 }
 
-bool SortRoots(RowPlan& plan) {
+bool SortRoots(GroupRows& plan) {
   for (size_t r = 0; r < plan.e.roots.size(); ++r) {
     const Shape& shape = plan.e.shapes[r];
     if (!shape.IsRowMajor()) return false;
@@ -49,16 +49,16 @@ llvm::Value* IdentityInteger(llvm::Type* type, Opcode opcode, bool is_signed) {
 
 }  // namespace
 
-bool RowPlan::CanRegroup() const {
+bool GroupRows::CanRegroup() const {
   for (const RowForm::Reduction& r : form.reductions)
     if (!IsRegrouped(*r.reduce)) return false;
   return true;
 }
 
-std::optional<RowPlan> FindRows(const Expression& e) {
+std::optional<GroupRows> FindRows(const Expression& e) {
   const std::optional<RowForm> form = FindRowForm(Body(e));
   if (!form.has_value() || form->length == 0) return std::nullopt;
-  RowPlan plan;
+  GroupRows plan;
   plan.e = e;
   plan.form = *form;
   if (!SortRoots(plan)) return std::nullopt;

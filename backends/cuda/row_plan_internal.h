@@ -9,7 +9,7 @@
 
 namespace hlokit {
 
-struct RowPlan {
+struct GroupRows {
   Expression e;
   RowForm form;
   std::vector<size_t> full_roots, row_roots;  // by result
@@ -24,7 +24,7 @@ struct RowPlan {
 
 // The rows of an expression whose roots have an element a row or a row's elements; threads and
 // vector are left to the caller. Nothing for others, and for rows without elements.
-std::optional<RowPlan> FindRows(const Expression& expression);
+std::optional<GroupRows> FindRows(const Expression& expression);
 
 // The accumulator that changes nothing when it is combined with another.
 llvm::Value* IdentityOf(const RunningReduction& reduction, llvm::Type* type);

@@ -28,7 +28,7 @@ constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to 
 constexpr int64_t kSteps = 64, kBlockSteps = 8;
 constexpr int64_t kScratchSlot = 8;  // bytes of an accumulator
 
-struct SplitPlan : RowPlan {
+struct SplitPlan : GroupRows {
   int64_t segment = 0;   // vectors
   int64_t segments = 0;  // of a row
   int64_t vectors() const { return form.length / vector; }
@@ -38,10 +38,10 @@ struct SplitPlan : RowPlan {
 };
 
 std::optional<SplitPlan> PlanSplit(const Expression& e) {
-  std::optional<RowPlan> rows = FindRows(e);
+  std::optional<GroupRows> rows = FindRows(e);
   if (!rows.has_value() || rows->FeedsBack() || !rows->CanRegroup()) return std::nullopt;
   SplitPlan plan;
-  static_cast<RowPlan&>(plan) = *std::move(rows);
+  static_cast<GroupRows&>(plan) = *std::move(rows);
   if (plan.form.IsContiguous()) {
     plan.vector = VectorElements(e, plan.form.length);
     plan.threads = kBlockThreads;

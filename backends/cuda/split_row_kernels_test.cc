@@ -72,7 +72,7 @@ TEST(SplitRowKernelsTest, OtherReductions) {
   const auto is_split = [](const std::string& text) {
     return absl::StrContains(PtxForTest(text), "kernel_1");
   };
-  EXPECT_FALSE(is_split(Reduction("f32", "add", "100,70", "70", "0", "0")));       // short
+  EXPECT_FALSE(is_split(Reduction("f32", "add", "100,70", "70", "0", "0")));          // short
   EXPECT_FALSE(is_split(Reduction("f32", "add", "300,200000", "200000", "0", "0")));  // many rows
   EXPECT_TRUE(is_split(Reduction("f32", "add", "300,20000", "20000", "0", "0")));
 }

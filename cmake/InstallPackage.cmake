@@ -7,6 +7,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/hlokitConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/hlokitConfigVersion.cmake cmake/hlokitConfig.cmake cmake/Dependencies.cmake
         cmake/HlokitAot.cmake cmake/HlokitPassPlugin.cmake
         DESTINATION ${package_dir} COMPONENT dev)
+install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/hlokit COMPONENT tools)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools OPTIONAL)
 install(DIRECTORY python/hlokit python/jax_plugins DESTINATION lib/python3/dist-packages COMPONENT python
         FILES_MATCHING PATTERN "*.py")

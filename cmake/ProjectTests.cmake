@@ -26,6 +26,15 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
+# The language server, driven by a client.
+if(TARGET hlo-lsp AND TARGET hlo-opt)
+  add_test(NAME project.lsp_client
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/lsp_client_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  add_test(NAME project.editors
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/editors_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.lsp_client project.editors PROPERTIES LABELS quick TIMEOUT 300)
+endif()
+
 # JAX on the plugin, where a Python has JAX: -DHLOKIT_JAX_PYTHON=... names it.
 set(HLOKIT_JAX_PYTHON ${HLOKIT_PYTHON} CACHE FILEPATH "A Python with jax, for project.jax")
 if(TARGET pjrt_hlokit)

@@ -18,7 +18,7 @@ ENTRY e {
   ROOT t = (f32[4,16], f32[4,8]) tuple(d, x)
 }
 """
-TOOLS = {"hlo-run": 1, "hlo-opt": 1, "hlo-viz": 1, "hlo-diff": 2, "hlo-cost": 1, "hlo-reduce": 1, "hlo-aot": 1, "hlo-gen": 0}
+TOOLS = {"hlo-run": 1, "hlo-opt": 1, "hlo-viz": 1, "hlo-diff": 2, "hlo-cost": 1, "hlo-reduce": 1, "hlo-aot": 1, "hlo-gen": 0, "hlo-lsp": 0}
 STAY = {"--serve", "--repl"}  # run until they are told to end
 VALUES = ["", "-1", "0", "1", "99999999999999999999", "nan", "x", b"\xff", "a.hlo", "/", "/dev/null", "/dev/full", "{",
           "<", "((((((((", ".*", "*", "a,b", "=", "--", "%s%n", "1e308", "1:2", "0.5", "true", "none", "all", "cpu"]

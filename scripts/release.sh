@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # release.sh [OUT]: makes the packages in OUT (default dist/): a wheel for any Python from 3.9 on, with the tools inside, and
-# Debian packages of the tools, of the libraries for development, and of the Python module. The same tree gives the same bits.
+# Debian packages of the tools, of the libraries for development, and of the Python module; the VS Code extension. The same tree
+# gives the same bits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-dist}")
@@ -21,6 +22,8 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHLOKIT_TESTS=OFF -D
   -Dhlokit_llvm_LLVM-19="$llvm" -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD=hlokit" ${HLOKIT_RELEASE_CMAKE:-} > "$build/configure.log"
 cmake --build "$build" --target hlokit pjrt_hlokit
 python3 scripts/wheel.py --build "$build" --out "$out"
+
+python3 scripts/vsix.py "$out"
 
 cmake -S . -B build/deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DHLOKIT_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
   -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH_USE_LINK_PATH=ON \

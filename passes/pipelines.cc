@@ -35,7 +35,7 @@ constexpr Pipeline kPipelines[] = {
      "dce"
      ">,"
      "simplify-conditional,"
-     "simplify-while-loops,"
+     "simplify-while-loops{plain},"
      "call-inliner{manual-bodies},"
      "cse_barrier_expander,"
      "fix<"

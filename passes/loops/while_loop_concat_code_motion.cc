@@ -46,6 +46,12 @@ class Joiner {
     List before;
     Rewriter outside(*loop_.loop->parent());
     HloWriter outer(outside);
+    if (loop_.loop->IsRoot()) {
+      List parts;
+      for (size_t k = 0; k < loop_.loop->shape().elements.size(); ++k)
+        parts.push_back(outer.Part(loop_.loop, static_cast<int64_t>(k)));
+      loop_.loop->parent()->set_root(outer.Tuple(parts));
+    }
     for (const auto& group : groups_) {
       List parts;
       for (int64_t k : group) parts.push_back(loop_.Initial(k));
@@ -105,6 +111,11 @@ class Joiner {
                : nullptr;
   }
 
+  // Whether the list names one array again and again.
+  static bool IsOne(const List& list) {
+    return std::all_of(list.begin(), list.end(), [&](Instruction* i) { return i == list[0]; });
+  }
+
   bool CanJoin(const List& list) {
     if (!planned_.emplace(list, true).second) return true;
     for (const Instruction* i : list)
@@ -113,7 +124,7 @@ class Joiner {
         return false;
     if (std::all_of(list.begin(), list.end(), [&](Instruction* i) { return IsPart(i); }))
       return AddGroup(list);
-    if (Whole(list) != nullptr) return true;
+    if (Whole(list) != nullptr || IsOne(list)) return true;
     for (const Instruction* i : list)
       if (i->opcode() != list[0]->opcode() || !i->SameAttributes(*list[0]) ||
           i->operand_count() != list[0]->operand_count())
@@ -157,6 +168,12 @@ class Joiner {
     if (SplatValue(list[0]) != nullptr) {
       joined = w_.Fill(shape, list[0]->operand(0));
       return joined;
+    }
+    if (IsOne(list)) {
+      DimVector dims = list[0]->shape().dims, where;
+      for (int64_t d = 0; d < list[0]->shape().rank(); ++d) where.push_back(d < dim_ ? d : d + 1);
+      dims.insert(dims.begin() + dim_, static_cast<int64_t>(list.size()));
+      return joined_[list] = w_.Reshape(w_.Broadcast(list[0], dims, where), shape.dims);
     }
     List operands;
     for (int64_t o = 0; o < list[0]->operand_count(); ++o)
@@ -222,7 +239,7 @@ class Motion final : public Pass {
   static bool OnlyParts(const Instruction& loop) {
     for (const Instruction* user : loop.users())
       if (user->opcode() != Opcode::kGetTupleElement) return false;
-    return !loop.IsRoot() && loop.called(1)->root()->users().empty();
+    return loop.called(1)->root()->users().empty();
   }
 
   bool MoveOne(const WhileState& loop) {

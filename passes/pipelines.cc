@@ -50,7 +50,7 @@ constexpr Pipeline kPipelines[] = {
      "argmax-rewriter,"
      "while-loop-invariant-code-motion,"
      "while-loop-trip-count-annotator,"
-     "transpose-folding,"
+     "transpose-folding{any},"
      "narrow-operand-upcaster,"
      "layout-assignment,"
      "layout_normalization,"

@@ -4,6 +4,8 @@
 // give back one of their arguments. Leaves a call without the parameters, and the argument for
 // those who read what was given back. Cost: linear.
 //   call(a, b), f(p0, p1) = p0 + 1  ->  call(a), f(p0) = p0 + 1
+#include <algorithm>
+
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/parameters.h"
@@ -42,6 +44,41 @@ bool DropUnread(Instruction* call) {
   return changed;
 }
 
+// What the call gives without being changed leaves its result; who reads the result as a whole
+// reads a tuple of the arguments and of what the call gives still.
+bool DropArguments(Instruction* call) {
+  Computation& callee = *call->to_apply();
+  Instruction* root = callee.root();
+  if (root->opcode() != Opcode::kTuple || !root->users().empty()) return false;
+  std::vector<Instruction*> kept, parts;
+  std::vector<Shape> shapes;
+  for (Instruction* part : root->operands()) {
+    const bool given =
+        part->IsParameter() && call->operand(part->parameter_number())->shape() == part->shape();
+    if (given) continue;
+    kept.push_back(part);
+    shapes.push_back(part->shape());
+  }
+  if (kept.size() == static_cast<size_t>(root->operand_count())) return false;
+  const Shape narrow = Shape::Tuple(std::move(shapes));
+  callee.set_root(callee.Add(Opcode::kTuple, narrow, kept));
+  Computation& c = *call->parent();
+  Instruction* made = c.Add(call->CloneWith(narrow, call->operands()));
+  if (made->HasExtras()) made->mutable_extras().sharding.reset();
+  int64_t next = 0;
+  for (const Instruction* part : root->operands()) {
+    const bool given = std::find(kept.begin(), kept.end(), part) == kept.end();
+    parts.push_back(given ? call->operand(part->parameter_number())
+                          : c.Add(Opcode::kGetTupleElement, part->shape(), {made},
+                                  GetTupleElementAttrs{next++}));
+  }
+  call->ReplaceAllUsesWith(c.Add(Opcode::kTuple, call->shape(), parts));
+  callee.Remove(root);
+  c.Remove(call);
+  DropUnread(made);
+  return true;
+}
+
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
@@ -49,7 +86,10 @@ absl::StatusOr<bool> Run(Module& module) {
     for (Instruction* i : c->Instructions()) {
       if (i->opcode() != Opcode::kCall) continue;
       changed |= ForwardArguments(i);
-      if (callers[i->to_apply()->id()] == 1) changed |= DropUnread(i);
+      if (callers[i->to_apply()->id()] != 1) continue;
+      changed |= DropUnread(i);
+      const bool plain = i->control_predecessors().empty() && i->control_successors().empty();
+      if (plain) changed |= DropArguments(i);
     }
   if (changed)
     for (Computation* c : module.Computations()) RemoveDead(*c);

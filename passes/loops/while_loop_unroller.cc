@@ -1,6 +1,7 @@
 // while_loop_unroller: unrolls while loops of few iterations.
-// Matches loops without side effects that count from a constant to a constant; leaves their body,
-// as often as they run. Inner loops first. Cost: the size of what is copied.
+// Matches loops without side effects that count from a constant to a constant, which the state may
+// carry; leaves their body, as often as they run. Inner loops first. Cost: the size of what is
+// copied.
 //   while (i < 3) { s = f(s) }  ->  f(f(f(s)))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
@@ -17,12 +18,15 @@ constexpr int64_t kMaxUnrolledInstructions = 10'000;
 absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
   bool changed = false;
   int64_t made = 0;
+  const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {  // so that loops come after what they read
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || i->HasSideEffect() || i->operand(0)->shape() != i->shape() ||
           loop->root->shape() != i->shape())
         continue;
+      if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
+        changed |= SinkInitial(*loop, IsKnownScalar);  // limits and steps that the state carries
       const std::optional<int64_t> trips = TripCount(*loop);
       if (!trips || *trips > kMaxUnrolledTrips) continue;
       const int64_t size = *trips * loop->body->instruction_count();

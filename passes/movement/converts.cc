@@ -3,6 +3,7 @@
 //   convert(transpose(f32 x) to bf16) -> transpose(convert(x))
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
 
 namespace hlokit {
@@ -80,9 +81,54 @@ absl::StatusOr<Instruction*> SkipRounding(Instruction* i, Rewriter& r) {
 bool WidensExactly(ElementType from, ElementType to) {
   if (IsInteger(from) && IsInteger(to))
     return IsSigned(from) == IsSigned(to) && BitWidth(to) >= BitWidth(from);
-  if (!IsFloat(from) || !IsFloat(to)) return false;
+  if (!IsFloat(to)) return false;
+  if (IsInteger(from)) {
+    const int digits = BitWidth(from) - (IsSigned(from) ? 1 : 0);
+    return digits <= (to == ElementType::kF64    ? 53
+                      : to == ElementType::kF32  ? 24
+                      : to == ElementType::kF16  ? 11
+                      : to == ElementType::kBF16 ? 8
+                                                 : 0);
+  }
+  if (!IsFloat(from)) return false;
   return (from == ElementType::kBF16 || from == ElementType::kF16) &&
          (to == ElementType::kF32 || to == ElementType::kF64);
+}
+
+// What moves elements of its first operand and keeps their type.
+bool OnlyMoves(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kBitcast:
+    case Opcode::kCopy:
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+    case Opcode::kReshape:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return i->shape().type == i->operand(0)->shape().type;
+    default:
+      return false;
+  }
+}
+
+// The operand before it was widened, moved as it is; null where it was not.
+Instruction* BeforeWidening(Instruction* x, ElementType result, Rewriter& r) {
+  std::vector<Instruction*> moves;
+  while (OnlyMoves(x)) {
+    moves.push_back(x);
+    x = x->operand(0);
+  }
+  const bool exact = IsPlainConvert(x) &&
+                     WidensExactly(x->operand(0)->shape().type, x->shape().type) &&
+                     (x->shape().type == result || WidensExactly(x->shape().type, result));
+  if (!exact) return nullptr;
+  Instruction* narrow = x->operand(0);
+  for (size_t k = moves.size(); k-- > 0;) {
+    std::vector<Instruction*> operands(moves[k]->operands().begin(), moves[k]->operands().end());
+    operands[0] = narrow;
+    narrow = r.Clone(moves[k], RetypedLike(moves[k]->shape(), narrow->shape().type), operands);
+  }
+  return narrow;
 }
 
 absl::StatusOr<Instruction*> FoldOperands(Instruction* i, Rewriter& r) {
@@ -91,11 +137,9 @@ absl::StatusOr<Instruction*> FoldOperands(Instruction* i, Rewriter& r) {
   std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
   bool folds = false;
   for (Instruction*& x : operands) {
-    const bool exact =
-        IsPlainConvert(x) && WidensExactly(x->operand(0)->shape().type, x->shape().type) &&
-        (x->shape().type == i->shape().type || WidensExactly(x->shape().type, i->shape().type));
-    if (!exact) continue;
-    x = x->operand(0);
+    Instruction* narrow = BeforeWidening(x, i->shape().type, r);
+    if (narrow == nullptr) continue;
+    x = narrow;
     folds = true;
   }
   return folds ? r.Clone(i, i->shape(), operands) : nullptr;
@@ -115,8 +159,8 @@ std::unique_ptr<Pass> CreateSimplifyFpConversions() {
 }
 
 // convert_operand_folding. Matches dots and convolutions of operands that were widened exactly to a
-// type no wider than the result's; leaves the operands as they were, which widens them all the
-// same. Cost: linear.
+// type no wider than the result's, and moved since (transposes, slices, gathers and the like);
+// leaves the operands as they were, which widens them all the same. Cost: linear.
 std::unique_ptr<Pass> CreateConvertOperandFolding() {
   return MakeExpander("convert_operand_folding", FoldOperands);
 }

@@ -1,12 +1,15 @@
 // transpose-folding: folds transposes and widening converts into the operands of dots.
-// Matches dots of transposes whose free dimensions keep their order, transposes that swap a dot's
-// two sides, and f32 dots of operands both widened from bf16 or f16 (products of such numbers are
-// exact in f32, where sums are formed in any case). Leaves dots with other dimension numbers, and
-// dead code. Cost: linear.
+// Matches dots of an operand that is transposed in its row and its one contracted dimension, the
+// batch dimensions in their places; transposes that swap a dot's two sides; and f32 dots of
+// operands both widened from bf16 or f16 (products of such numbers are exact in f32, where sums are
+// formed in any case). The option `any` also takes transposes whose free dimensions keep their
+// order, as the cpu pipeline wants. Leaves dots with other dimension numbers, and dead code. Cost:
+// linear.
 //   dot(transpose(a), b), contracting {1} and {0}  ->  dot(a, b), contracting {0} and {0}
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -18,13 +21,22 @@ bool Contains(const DimVector& list, int64_t d) {
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
-bool FoldOperand(Instruction* dot, int64_t side) {
+// Whether a transpose exchanges a row and a column, and leaves batch dimensions alone.
+bool SwapsRowAndColumn(const DimVector& perm, const DimVector& batch,
+                       const DimVector& contracting) {
+  if (contracting.size() != 1 || batch.size() + 2 != perm.size()) return false;
+  return std::all_of(batch.begin(), batch.end(), [&](int64_t d) { return perm[d] == d; }) &&
+         !std::is_sorted(perm.begin(), perm.end());
+}
+
+bool FoldOperand(Instruction* dot, int64_t side, bool any) {
   Instruction* transpose = dot->operand(side);
   if (transpose->opcode() != Opcode::kTranspose) return false;
   DotAttrs& attrs = dot->mutable_attr<DotAttrs>();
   DimVector& batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
   DimVector& contracting = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
   const DimVector& perm = Permutation(transpose);
+  if (!any && !SwapsRowAndColumn(perm, batch, contracting)) return false;
   int64_t last = -1;
   for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
     if (Contains(batch, d) || Contains(contracting, d)) continue;
@@ -84,7 +96,7 @@ bool FoldConverts(Instruction* dot) {
   return false;
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> FoldAll(Computation& computation, bool any) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty()))
@@ -96,17 +108,30 @@ absl::StatusOr<bool> Run(Computation& computation) {
     bool again = true;
     while (again) {  // a convert may hide a transpose, and the other way round
       again = FoldConverts(i);
-      for (int side : {0, 1}) again |= FoldOperand(i, side);
+      for (int side : {0, 1}) again |= FoldOperand(i, side, any);
       changed |= again;
     }
   }
   return changed;
 }
 
+class TransposeFolding final : public ComputationPass {
+ public:
+  explicit TransposeFolding(bool any) : any_(any) {}
+  absl::string_view name() const override { return "transpose-folding"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    return FoldAll(computation, any_);
+  }
+
+ private:
+  const bool any_;
+};
+
 }  // namespace
 
-std::unique_ptr<Pass> CreateTransposeFolding() {
-  return MakeComputationPass("transpose-folding", Run);
+std::unique_ptr<Pass> CreateTransposeFolding(PassArguments& arguments) {
+  return std::make_unique<TransposeFolding>(
+      arguments.Flag("any", "also transposes of batch and of several dimensions"));
 }
 
 }  // namespace hlokit

@@ -69,6 +69,21 @@ bool StartsAndEndsAsTuple(const WhileState& loop) {
   return loop.loop->operand(0)->opcode() == Opcode::kTuple && loop.root->users().empty();
 }
 
+// Whether something that nobody reads would keep a read of a part that is to go.
+bool KeepsReads(const WhileState& loop, const std::vector<bool>& kept) {
+  absl::flat_hash_set<const Instruction*> from;
+  for (const Computation* c : {loop.body, loop.condition})
+    for (const Instruction* i : c->PostOrder()) {
+      bool reads = i->opcode() == Opcode::kGetTupleElement && i->operand(0) == c->parameter(0) &&
+                   !kept[i->tuple_index()];
+      for (const Instruction* operand : i->operands()) reads |= from.contains(operand);
+      if (!reads || i == loop.root) continue;
+      from.insert(i);
+      if (!i->control_predecessors().empty() || !i->control_successors().empty()) return true;
+    }
+  return false;
+}
+
 // The loop without the parts of which `kept` says no; what reads the loop reads `instead`, a tuple
 // of the old parts in which those are nowhere else than in the loop's operand or in other parts.
 void DropParts(const WhileState& loop, const std::vector<bool>& kept,
@@ -87,7 +102,8 @@ void DropParts(const WhileState& loop, const std::vector<bool>& kept,
   RemoveDead(*loop.condition);
   for (Instruction* parameter : {loop.condition->parameter(0), loop.parameter}) {
     const std::vector<Instruction*> parts(parameter->users().begin(), parameter->users().end());
-    for (Instruction* part : parts) part->mutable_attr<GetTupleElementAttrs>().index = place[part->tuple_index()];
+    for (Instruction* part : parts)
+      part->mutable_attr<GetTupleElementAttrs>().index = place[part->tuple_index()];
     parameter->set_shape(start->shape());
     DropSharding(parameter);
   }
@@ -97,8 +113,7 @@ void DropParts(const WhileState& loop, const std::vector<bool>& kept,
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < kept.size(); ++k) {
       const int64_t from = kept[k] ? static_cast<int64_t>(k) : instead[k];
-      parts.push_back(from >= 0 ? Part(now, place[from])
-                                : Part(old_init, static_cast<int64_t>(k)));
+      parts.push_back(from >= 0 ? Part(now, place[from]) : Part(old_init, static_cast<int64_t>(k)));
     }
     return TupleOf(*now->parent(), parts);
   });
@@ -154,7 +169,7 @@ bool MergeRepeatedParts(const WhileState& old_loop) {
   for (int64_t k = 0; k < loop.root->operand_count(); ++k)
     if (loop.IsInvariant(k)) passed[loop.loop->operand(0)->operand(k)->id()].push_back(k);
   const std::vector<int64_t> survivor = Survivors(passed, loop.root->operand_count());
-  if (AnySurvives(survivor)) {
+  if (AnySurvives(survivor) && !KeepsReads(loop, Kept(survivor))) {
     ReadSurvivors(loop, survivor);
     DropParts(loop, Kept(survivor), std::vector<int64_t>(survivor.size(), -1));
     loop.root = loop.body->root();
@@ -171,7 +186,7 @@ bool MergeRepeatedParts(const WhileState& old_loop) {
     updated[key].push_back(k);
   }
   const std::vector<int64_t> first = Survivors(updated, loop.root->operand_count());
-  if (AnySurvives(first)) {
+  if (AnySurvives(first) && !KeepsReads(loop, Kept(first))) {
     ReadSurvivors(loop, first);
     DropParts(loop, Kept(first), first);
     changed = true;
@@ -239,7 +254,7 @@ class StateUse {
     }
   }
 
-  bool IsNeeded(int64_t k) const { return needed_[k]; }         // by the condition or side effects
+  bool IsNeeded(int64_t k) const { return needed_[k]; }  // by the condition or side effects
   bool IsReadByOthers(int64_t k) const { return by_others_[k]; }  // than its own next value
 
   // The parts of each group that hangs together: those it gives and those it reads.
@@ -328,6 +343,7 @@ bool RemoveDeadParts(const WhileState& loop) {
       for (const int64_t k : group) kept[k] = false;
   }
   if (std::all_of(kept.begin(), kept.end(), [](bool keep) { return keep; })) return false;
+  if (KeepsReads(loop, kept)) return false;
   DropParts(loop, kept, std::vector<int64_t>(parts, -1));
   return true;
 }
@@ -432,7 +448,8 @@ bool MergeCounters(const WhileState& loop, ElementType type) {
           old.push_back(Part(now, k));
           if (step[k] == nullptr) continue;
           Instruction* rounds =
-              c.Add(Opcode::kMultiply, scalar, {Part(now, counter), number(c, step[k]->literal()->GetInt(0))});
+              c.Add(Opcode::kMultiply, scalar,
+                    {Part(now, counter), number(c, step[k]->literal()->GetInt(0))});
           const Shape shape = old.back()->shape();
           if (!shape.IsScalar()) rounds = c.Add(Opcode::kReshape, shape, {rounds});
           old.back() = c.Add(Opcode::kAdd, shape, {old.back(), rounds});

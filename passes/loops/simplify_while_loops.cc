@@ -1,10 +1,10 @@
 // simplify-while-loops: loops that do not run or run once, and smaller states of those that do.
-// A loop that does not run is its initial state, and one that runs once is its body; scalar constants
-// that the state carries are read as constants. Then, one rule for each loop and run: parts that are
-// alike become one, tuples in the tuple are taken apart, parts that nobody needs or that stay
-// constant leave it, and integers that are counted up together are computed from one counter.
-// Matches loops on tuples whose body and condition have no other caller. Left alone are those with
-// the frontend attribute xla_disable_while_loop_dce, and, where a loop runs once, with
+// A loop that does not run is its initial state, and one that runs once is its body; scalar
+// constants that the state carries are read as constants. Then, one rule for each loop and run:
+// parts that are alike become one, tuples in the tuple are taken apart, parts that nobody needs or
+// that stay constant leave it, and integers that are counted up together are computed from one
+// counter. Matches loops on tuples whose body and condition have no other caller. Left alone are
+// those with the frontend attribute xla_disable_while_loop_dce, and, where a loop runs once, with
 // skip-simplify-while-loops_trip-count-one or side effects. Cost: linear, times the parts of the
 // state.
 //   while (i = 0; i < 10; ++i, j += 3), reads j   ->   while (i = 0; i < 10; ++i), reads 3 * i
@@ -61,10 +61,14 @@ bool RemoveUnneeded(Module& module) {
   return true;
 }
 
+// Whether the body and the condition read the state part by part. Control edges would keep the
+// reads of parts that leave it.
 bool TakesStateApart(const WhileState& loop) {
   for (const Computation* c : {loop.body, loop.condition})
     for (const Instruction* user : c->parameter(0)->users())
-      if (user->opcode() != Opcode::kGetTupleElement) return false;
+      if (user->opcode() != Opcode::kGetTupleElement || !user->control_predecessors().empty() ||
+          !user->control_successors().empty())
+        return false;
   return true;
 }
 

@@ -88,8 +88,11 @@ std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int threa
     default:
       break;
   }
-  if (last_ == nullptr || address - last_->address >= static_cast<uint64_t>(last_->size))
+  if (last_ == nullptr || frees_ != launch_.memory->frees() ||
+      address - last_->address >= static_cast<uint64_t>(last_->size)) {
     last_ = launch_.memory->Find(address);
+    frees_ = launch_.memory->frees();
+  }
   return last_ == nullptr ? nullptr : within(last_->data, last_->size, address - last_->address);
 }
 

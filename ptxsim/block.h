@@ -1,8 +1,8 @@
 // A thread block at work: its warps, shared and local memory, and barriers.
 //
-// A warp is thirty-two threads that run together. Lanes that diverge are groups, each with a place of
-// its own in the program; groups that come to the same place are one again. Of `if (lane < 16) a(); b();`
-// lanes 0 to 15 run a() alone, then all run b().
+// A warp is thirty-two threads that run together. Lanes that diverge are groups, each with a place
+// of its own in the program; groups that come to the same place are one again. Of `if (lane < 16)
+// a(); b();` lanes 0 to 15 run a() alone, then all run b().
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,8 @@ struct Frame {
   const CallSite* site = nullptr;
   std::unique_ptr<std::byte[]> storage;
   std::byte* data = nullptr;
-  int64_t local_base = 0;  // byte of each thread's local memory
+  int64_t local_base = 0;   // byte of each thread's local memory
+  int64_t stack_bytes = 0;  // of alloca, beyond the function's own
   int depth = 0;
 };
 
@@ -65,6 +66,10 @@ class Warp {
   std::byte* frame() { return frame_->data; }
   const Code& code() const { return *frame_->code; }
   int64_t local_base() const { return frame_->local_base; }
+  // alloca: `bytes` more of local memory for each lane of this call, at the returned address.
+  uint64_t ReserveStack(int64_t bytes, int64_t align);
+  int64_t stack_bytes() const { return frame_->stack_bytes; }
+  void RestoreStack(int64_t bytes) { frame_->stack_bytes = bytes; }
   LaneMask active() const { return active_; }  // the running group, whatever the guard says
   int ThreadOf(int lane) const { return index_ * kLanes + lane; }
 
@@ -91,6 +96,8 @@ class Warp {
   // Makes the first group that waits at `barrier` the running one, for a report.
   void SelectWaiting(int barrier);
   const std::vector<Group>& groups() const { return groups_; }
+
+  int64_t now() const { return now_; }  // ops until the one that runs
 
   int64_t steps = 0;         // ops
   int64_t thread_steps = 0;  // ops times lanes
@@ -120,7 +127,8 @@ class Warp {
   Frame* frame_ = nullptr;  // of the running group
   int running_ = 0;
   bool stop_ = false, yielded_ = false;
-  int rotation_ = 0;
+  int last_turn_ = -1;  // the group whose turn is over; -1: the first in the code runs
+  int64_t now_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> spare_;  // frames of the entry
   alignas(64) std::byte scratch_[kLanes * 16];
 };
@@ -198,7 +206,8 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   int64_t local_bytes_ = 0;
-  Allocation* last_ = nullptr;
+  Allocation* last_ = nullptr;  // of the last access; valid while nothing is freed
+  int64_t frees_ = 0;           // Memory::frees() then
   Barrier barriers_[kClusterBarrier + 1];
   std::vector<std::unique_ptr<Warp>> warps_;
 };

@@ -167,9 +167,41 @@ void AssertFail(const Op& op, Warp& warp, LaneMask mask) {
                                   TextAt(warp, lane, Argument(op, warp, 3, lane))));
 }
 
+// malloc and free: memory of its own for each call, so that what lies beyond it is out of bounds.
+void Malloc(const Op& op, Warp& warp, LaneMask mask) {
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    const uint64_t bytes = Argument(op, warp, 0, lane);
+    absl::StatusOr<uint64_t> made = uint64_t{0};
+    if (bytes > 0 && bytes <= kMaxBytes)
+      made = warp.block().launch().memory->Allocate(static_cast<int64_t>(bytes), "malloc",
+                                                    /*is_written=*/true);
+    SetResult(op, warp, lane, made.ok() ? *made : 0);
+  }
+}
+void Free(const Op& op, Warp& warp, LaneMask mask) {
+  Memory& memory = *warp.block().launch().memory;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    const uint64_t address = Argument(op, warp, 0, lane);
+    if (address == 0) continue;
+    const Allocation* allocation = memory.Find(address);
+    if (allocation == nullptr || allocation->address != address || allocation->name != "malloc")
+      return warp.block().Fault(
+          warp, op, lane,
+          absl::StrCat("free of address 0x", absl::Hex(address), ", which malloc did not give"));
+    memory.Free(address);
+  }
+}
+
 }  // namespace
 
+bool IsDeviceHeap(absl::string_view name) { return name == "malloc" || name == "free"; }
+
 Exec BuiltinNamed(absl::string_view name) {
+  if (name == "malloc") return &Malloc;
+  if (name == "free") return &Free;
   if (name == "vprintf") return &Vprintf;
   if (name == "__assertfail" || name == "__assert_fail") return &AssertFail;
   return nullptr;

@@ -249,7 +249,9 @@ void RunCarry(const Op& op, Warp& warp, LaneMask mask) {
     if (op.mode == CarryMode::kAdd) {
       sum = (unsigned __int128)(U(a[i])) + U(b[i]) + in;
     } else if (op.mode == CarryMode::kSub) {
-      sum = (unsigned __int128)(U(a[i])) - U(b[i]) - in;
+      // The flag is the carry of a + ~b + 1, so set where nothing was borrowed: nvcc's division of
+      // 128-bit integers reads it with addc.
+      sum = (unsigned __int128)(U(a[i])) + U(~U(b[i])) + (reads ? in : 1);
     } else {
       const T product =
           op.mode == CarryMode::kMadLow ? MulLow<T>::Do(a[i], b[i]) : MulHigh<T>::Do(a[i], b[i]);

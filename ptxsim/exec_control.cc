@@ -1,5 +1,6 @@
 // Branches, calls, barriers and what has no effect on values: ISA, "Control Flow Instructions",
 // "Parallel Synchronization", "Miscellaneous Instructions".
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -17,6 +18,32 @@ namespace {
 void Trap(const Op& op, Warp& warp, LaneMask mask) {
   warp.block().Fault(warp, op, std::countr_zero(mask),
                      op.mode == 0 ? "trap" : "breakpoint (brkpt)");
+}
+
+void Alloca(const Op& op, Warp& warp, LaneMask mask) {
+  const uint64_t* sizes = In<uint64_t>(warp.frame(), op.a);
+  uint64_t most = 0;
+  for (int i = 0; i < kLanes; ++i)
+    if (mask >> i & 1) most = std::max(most, sizes[i]);
+  constexpr uint64_t kMaxStack = 512 << 10;  // local memory of a thread
+  if (most > kMaxStack || warp.stack_bytes() + static_cast<int64_t>(most) > int64_t{kMaxStack})
+    return warp.block().Fault(warp, op, std::countr_zero(mask),
+                              absl::StrCat("alloca of ", most, " bytes: a thread has at most ",
+                                           kMaxStack, " of local memory"));
+  const uint64_t address = warp.ReserveStack(static_cast<int64_t>(most), op.offset);
+  uint64_t* d = Out<uint64_t>(warp.frame(), op.d);
+  for (int i = 0; i < kLanes; ++i)
+    if (mask >> i & 1) d[i] = address;
+}
+void StackSave(const Op& op, Warp& warp, LaneMask mask) {
+  uint64_t* d = Out<uint64_t>(warp.frame(), op.d);
+  for (int i = 0; i < kLanes; ++i)
+    if (mask >> i & 1) d[i] = static_cast<uint64_t>(warp.stack_bytes());
+}
+void StackRestore(const Op& op, Warp& warp, LaneMask mask) {
+  const uint64_t bytes = In<uint64_t>(warp.frame(), op.a)[std::countr_zero(mask)];
+  if (bytes <= static_cast<uint64_t>(warp.stack_bytes()))
+    warp.RestoreStack(static_cast<int64_t>(bytes));
 }
 
 // Barriers. op.a: the number, op.b: threads (kNoSlot: all), op.c: the predicate of .red.
@@ -129,6 +156,8 @@ void BindDirectCall(Binder& b, CallSite& site, const Function& callee, Op& op) {
   }
   op.kind = Op::kExec;
   op.exec = BuiltinNamed(callee.name);
+  // One host thread: another one's lookups would not see memory that moves.
+  if (IsDeviceHeap(callee.name)) b.decoder().program().program().order_matters = true;
   if (op.exec == nullptr)
     b.Error(b.instruction().place, absl::StrCat("function `", callee.name,
                                                 "` has no body here, and the simulator has none"));
@@ -216,6 +245,25 @@ void BindBrkpt(Binder& b) {
   Op op = b.MakeExec(&Trap);
   op.mode = 1;
   b.Emit(op);
+}
+// alloca d, size {, align}: each lane of the call gets as much as the one that asks for most.
+void BindAlloca(Binder& b) {
+  Op op = b.MakeExec(&Alloca);
+  op.a = b.Source(1, Type::kU64);
+  op.offset = b.size() > 2 ? b.Immediate(2) : 8;
+  op.d = b.Result(0, Type::kU64);
+  if (op.offset < 1 || op.offset > 1 << 16) return b.Unsupported();
+  if (!b.failed()) b.Emit(op);
+}
+void BindStackSave(Binder& b) {
+  Op op = b.MakeExec(&StackSave);
+  op.d = b.Result(0, Type::kU64);
+  if (!b.failed()) b.Emit(op);
+}
+void BindStackRestore(Binder& b) {
+  Op op = b.MakeExec(&StackRestore);
+  op.a = b.Source(0, Type::kU64);
+  if (!b.failed()) b.Emit(op);
 }
 void BindNothing(Binder& b) { b.Emit(b.MakeExec(&Nothing)); }
 void BindPause(Binder& b) { b.Emit(b.MakeExec(&Pause)); }

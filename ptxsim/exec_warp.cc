@@ -16,7 +16,29 @@ constexpr uint32_t kNoMember = kNoSlot;  // no member mask: the active lanes
 // False where the op has to wait for lanes of its member mask, op.e.
 bool Gather(const Op& op, Warp& warp, LaneMask mask) {
   if (op.e == kNoMember) return true;
-  return warp.Converge(In<LaneMask>(warp.frame(), op.e)[std::countr_zero(mask)]);
+  const LaneMask* members = In<LaneMask>(warp.frame(), op.e);
+  LaneMask needed = 0;
+  for (int i = 0; i < kLanes; ++i)
+    if (mask >> i & 1) needed |= members[i];
+  return warp.Converge(needed);
+}
+
+// Runs `core` for the lanes of each member mask: two halves of a warp may come to one instruction,
+// each with its own.
+template <Exec core>
+void ByMembers(const Op& op, Warp& warp, LaneMask mask) {
+  if (!Gather(op, warp, mask)) return;
+  if (op.e == kNoMember) return core(op, warp, mask);
+  LaneMask members[kLanes];  // a copy: the result may be the same register
+  std::memcpy(members, warp.frame() + op.e, sizeof(members));
+  for (LaneMask left = mask; left != 0;) {
+    LaneMask together = 0;
+    for (int i = std::countr_zero(left); i < kLanes; ++i)
+      if (left >> i & 1 && members[i] == members[std::countr_zero(left)])
+        together |= LaneMask{1} << i;
+    core(op, warp, together);
+    left &= ~together;
+  }
 }
 
 enum ShuffleMode : uint8_t { kUp, kDown, kBfly, kIdx };
@@ -72,7 +94,6 @@ enum VoteMode : uint8_t { kAll, kAny, kUni, kBallot };
 
 // all, any, uni of a predicate over the members, or ballot, its bits.
 void Vote(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
   const LaneMask votes = PredicateAt(frame, op.a) & mask;
   if (op.mode == kBallot) {
@@ -90,7 +111,6 @@ void Vote(const Op& op, Warp& warp, LaneMask mask) {
 // Which members have the same value (any), or whether all have (all).
 template <typename T>
 void Match(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
   const T* a = In<T>(frame, op.a);
   LaneMask equal[kLanes] = {};
@@ -111,7 +131,6 @@ enum ReduceMode : uint8_t { kAdd, kMin, kMax, kAnd, kOr, kXor };
 // redux.sync of integers: the members' values combined, the same result in each.
 template <typename T>
 void Reduce(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
   const T* a = In<T>(frame, op.a);
   T value = a[std::countr_zero(mask)];
@@ -144,7 +163,6 @@ void Reduce(const Op& op, Warp& warp, LaneMask mask) {
 
 // redux of f32: op.flags 1: absolute values, 2: NaN wins.
 void ReduceFloat(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
   std::byte* frame = warp.frame();
   const float* a = In<float>(frame, op.a);
   float value = NAN;
@@ -168,7 +186,6 @@ void ActiveMask(const Op& op, Warp& warp, LaneMask mask) {
 
 // One member, the lowest, is chosen.
 void Elect(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
   const int leader = std::countr_zero(mask);
   if (op.d != kNoSlot) {
     uint32_t* d = Out<uint32_t>(warp.frame(), op.d);
@@ -216,7 +233,7 @@ void BindShfl(Binder& b) {
   if (!b.failed()) b.Emit(op);
 }
 void BindVote(Binder& b) {
-  Op op = b.MakeExec(&Vote);
+  Op op = b.MakeExec(&ByMembers<&Vote>);
   op.mode = b.Has("ballot") ? kBallot : b.Has("all") ? kAll : b.Has("any") ? kAny : kUni;
   op.a = b.Source(1, Type::kPred);
   op.e = Members(b, 2);
@@ -225,7 +242,8 @@ void BindVote(Binder& b) {
 }
 void BindMatch(Binder& b) {
   const bool wide = b.type() == Type::kB64;
-  Op op = b.MakeExec(wide ? Exec(&Match<uint64_t>) : Exec(&Match<uint32_t>));
+  Op op =
+      b.MakeExec(wide ? Exec(&ByMembers<&Match<uint64_t>>) : Exec(&ByMembers<&Match<uint32_t>>));
   op.mode = b.Has("any") ? kAny : kAll;
   op.a = b.Source(1, b.type());
   op.e = Members(b, 2);
@@ -234,9 +252,9 @@ void BindMatch(Binder& b) {
 }
 void BindRedux(Binder& b) {
   const Type type = b.type();
-  Op op = b.MakeExec(type == Type::kF32   ? Exec(&ReduceFloat)
-                     : type == Type::kS32 ? Exec(&Reduce<int32_t>)
-                                          : Exec(&Reduce<uint32_t>));
+  Op op = b.MakeExec(type == Type::kF32   ? Exec(&ByMembers<&ReduceFloat>)
+                     : type == Type::kS32 ? Exec(&ByMembers<&Reduce<int32_t>>)
+                                          : Exec(&ByMembers<&Reduce<uint32_t>>));
   op.mode = ReduceModeOf(b);
   op.flags = (b.Has("abs") ? 1 : 0) | (b.Has("NaN") ? 2 : 0);
   op.a = b.Source(1, type);
@@ -250,7 +268,7 @@ void BindActivemask(Binder& b) {
   if (!b.failed()) b.Emit(op);
 }
 void BindElect(Binder& b) {
-  Op op = b.MakeExec(&Elect);
+  Op op = b.MakeExec(&ByMembers<&Elect>);
   op.e = b.Source(1, Type::kB32);
   if (b.operand(0).kind != Operand::kPair) return b.Unsupported();
   if (b.operand(0).parts[0].kind != Operand::kSink)

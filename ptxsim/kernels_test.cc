@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ptxsim/testing_internal.h"
@@ -55,6 +56,60 @@ TEST(Kernels, DivergeAndMeetAgain) {
              "loop: add.u32 x, x, 2; sub.u32 z, z, 1; setp.ne.u32 q, z, 0; @q bra loop;\n"
              "even: activemask.b32 y; popc.b32 y, y; add.u32 x, x, y; st.global.u32 [p], x;"),
       Each(32, [](uint32_t t) { return (t & 1 ? 2 * t : 0) + 32; }));
+}
+
+TEST(Kernels, TeamsOfAWarpReduceByTheirOwnMasks) {
+  // Two halves of a warp come to one instruction together.
+  EXPECT_EQ(Expect("setp.lt.u32 q, t, 16; selp.b32 y, 0xffff, 0xffff0000, q;\n"
+                   "redux.sync.add.u32 x, t, y; vote.sync.ballot.b32 z, q, y;\n"
+                   "add.u32 x, x, z; st.global.u32 [p], x;"),
+            Each(32, [](uint32_t t) { return t < 16 ? 120 + 0xffffu : 376; }));
+}
+
+TEST(Kernels, LanesThatSpinLetOthersGoOn) {
+  // Lane 0 sets the flag that the others wait for, though their loop comes first in the code.
+  EXPECT_EQ(Expect("setp.eq.u32 q, t, 0; @q bra set;\n"
+                   "spin: nanosleep.u32 10; ld.relaxed.gpu.global.u32 x, [base];"
+                   " setp.ne.u32 r, x, 77; @r bra spin; bra done;\n"
+                   "set: mov.u32 y, 77; nanosleep.u32 10; st.relaxed.gpu.global.u32 [base], y;\n"
+                   "done: st.global.u32 [p], 77;"),
+            Each(32, [](uint32_t) { return 77; }));
+}
+
+TEST(Kernels, ClocksGoOn) {
+  EXPECT_EQ(Expect("mov.u32 x, %clock; add.u32 y, t, 1; mov.u32 z, %clock; setp.gt.u32 q, z, x;\n"
+                   "selp.u32 x, 1, 0, q; st.global.u32 [p], x;"),
+            Each(32, [](uint32_t) { return 1; }));
+}
+
+TEST(Kernels, MemoryOfAlloca) {
+  EXPECT_EQ(Expect("{ .reg .b64 s, q0, n; stacksave.u64 s; cvt.u64.u32 n, t; shl.b64 n, n, 2;"
+                   " add.u64 n, n, 4; alloca.u64 q0, n, 16; mad.wide.u32 n, t, 4, q0;"
+                   " st.local.u32 [n], t; ld.local.u32 x, [n]; stackrestore.u64 s;"
+                   " alloca.u64 n, 4, 16; sub.u64 n, n, q0; cvt.u32.u64 y, n;"
+                   " add.u32 x, x, y; st.global.u32 [p], x; }"),
+            Each(32, [](uint32_t t) { return t; }));
+}
+
+constexpr char kHeap[] = R"(
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+)";
+constexpr char kAllocate[] =
+    "{ .reg .b64 m, f; { .param .b64 n; .param .b64 r; st.param.b64 [n], 8; call.uni (r), malloc,"
+    " (n); ld.param.b64 m, [r]; } st.u32 [m+4], t; ld.u32 x, [m+4]; add.s64 f, m, ";
+constexpr char kRelease[] =
+    "; { .param .b64 n; st.param.b64 [n], f; call.uni free, (n); } st.global.u32 [p], x; }";
+
+TEST(Kernels, MemoryOfMalloc) {
+  EXPECT_EQ(Expect(absl::StrCat(kAllocate, "0", kRelease), 32, kHeap),
+            Each(32, [](uint32_t t) { return t; }));
+  EXPECT_THAT(FaultOf(absl::StrCat(kAllocate, "4", kRelease), 32, kHeap),
+              HasSubstr("which malloc did not give"));
+  EXPECT_THAT(FaultOf("{ .reg .b64 m; { .param .b64 n; .param .b64 r; st.param.b64 [n], 8;"
+                      " call.uni (r), malloc, (n); ld.param.b64 m, [r]; } ld.u32 x, [m+8]; }",
+                      32, kHeap),
+              HasSubstr("out-of-bounds load of 4 bytes"));
 }
 
 TEST(Kernels, LanesThatExitAreGone) {

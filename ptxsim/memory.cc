@@ -48,7 +48,10 @@ absl::Status Memory::AllocateAt(uint64_t address, int64_t size, absl::string_vie
   return absl::OkStatus();
 }
 
-void Memory::Free(uint64_t address) { entries_.erase(address); }
+void Memory::Free(uint64_t address) {
+  entries_.erase(address);
+  ++frees_;
+}
 
 // The allocation that holds the byte; null where none does.
 Allocation* Memory::Find(uint64_t address) {

@@ -46,6 +46,7 @@ class Memory {
   // The same at `address`, in place of what was there.
   absl::Status AllocateAt(uint64_t address, int64_t size, absl::string_view name);
   void Free(uint64_t address);
+  int64_t frees() const { return frees_; }  // how many there were
 
   // The allocation that holds `address`; null where there is none.
   Allocation* Find(uint64_t address);
@@ -67,6 +68,7 @@ class Memory {
 
   std::map<uint64_t, Entry> entries_;
   bool tracks_writes_ = false;
+  int64_t frees_ = 0;
   uint64_t next_ = uint64_t{0x7f00} << 32;
 };
 

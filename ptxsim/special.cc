@@ -108,17 +108,17 @@ uint64_t WarpValue(Special special, Warp& warp) {
     case Special::kClusterNctarank:
       return 1;
     case Special::kClock:
-      return static_cast<uint32_t>(warp.steps);
+      return static_cast<uint32_t>(warp.now());
     case Special::kClockHi:
-      return static_cast<uint64_t>(warp.steps) >> 32;
+      return static_cast<uint64_t>(warp.now()) >> 32;
     case Special::kClock64:
-      return static_cast<uint64_t>(warp.steps);
+      return static_cast<uint64_t>(warp.now());
     case Special::kGlobalTimer:
-      return static_cast<uint64_t>(warp.steps) * kNanosecondsPerStep;
+      return static_cast<uint64_t>(warp.now()) * kNanosecondsPerStep;
     case Special::kGlobalTimerLo:
-      return static_cast<uint32_t>(warp.steps);
+      return static_cast<uint32_t>(warp.now());
     case Special::kGlobalTimerHi:
-      return static_cast<uint64_t>(warp.steps) >> 32;
+      return static_cast<uint64_t>(warp.now()) >> 32;
     case Special::kDynamicSmemSize:
       return static_cast<uint64_t>(options.dynamic_shared);
     case Special::kTotalSmemSize:

@@ -74,7 +74,7 @@ std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame>
   frame->storage.reset(new std::byte[frame->code->frame_bytes + 64 + kLanes * 16]());
   frame->data = Aligned(frame->storage.get());
   if (caller != nullptr) {
-    frame->local_base = caller->local_base + caller->code->local_bytes;
+    frame->local_base = caller->local_base + caller->code->local_bytes + caller->stack_bytes;
     frame->depth = caller->depth + 1;
   }
   frame->caller = std::move(caller);
@@ -84,6 +84,15 @@ std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame>
     FillColumn(frame->data + constant.at, constant,
                constant.bits + (constant.is_dynamic ? dynamic : 0));
   return frame;
+}
+
+uint64_t Warp::ReserveStack(int64_t bytes, int64_t align) {
+  Frame& frame = *frame_;
+  const int64_t at = (frame.stack_bytes + align - 1) / align * align;
+  frame.stack_bytes = (at + bytes + 15) / 16 * 16;
+  const int64_t base = frame.local_base + frame.code->local_bytes;
+  block_.ReserveLocal(base + frame.stack_bytes);
+  return static_cast<uint64_t>(base + at);
 }
 
 void Warp::Start(LaneMask live) {
@@ -109,10 +118,10 @@ int Warp::Pick() {
     if (groups_[i].state != Group::kReady) continue;
     if (best < 0 || IsBefore(groups_[i], groups_[best])) best = static_cast<int>(i);
   }
-  if (rotation_ > 0 && best >= 0) {  // another one's turn
+  if (last_turn_ >= 0 && best >= 0) {  // another one's turn
     const auto count = static_cast<int>(groups_.size());
     for (int i = 1; i <= count; ++i) {
-      const int other = (rotation_ + i) % count;
+      const int other = (last_turn_ + i) % count;
       if (groups_[other].state == Group::kReady) return other;
     }
   }
@@ -174,10 +183,9 @@ bool Warp::Run(int64_t budget) {
     const int64_t before = turn;
     Execute(running_, turn);
     budget -= before - turn;
-    // A group that used up its turn while others could run waits for all of them to have one.
-    rotation_ = groups_.size() > 1 && turn <= 0 ? running_ + 1 : 0;
-    if (rotation_ >= static_cast<int>(groups_.size()))
-      rotation_ = static_cast<int>(groups_.size()) - 1;
+    // A group that used up its turn, or has nothing to do for now, waits for all others to have
+    // one.
+    last_turn_ = groups_.size() > 1 && (turn <= 0 || yielded_) ? running_ : -1;
     ran = true;
   }
   return ran;
@@ -243,6 +251,7 @@ void Warp::Execute(int index, int64_t& budget) {
       pc = op.target;
     } else if (op.kind == Op::kExec) {
       groups_[running_].pc = pc;
+      now_ = steps + count;
       op.exec(op, *this, mask);
       is_placed = stop_;
       ++pc;

@@ -37,6 +37,18 @@ absl::StatusOr<std::vector<DeviceValue>> PreparedRun::TakeValues() {
   return values;
 }
 
+absl::StatusOr<std::vector<std::vector<DeviceValue>>> PreparedRun::TakeParts() {
+  ASSIGN_OR_RETURN(std::vector<DeviceValue> values, TakeValues());
+  std::vector<std::vector<DeviceValue>> parts;
+  for (DeviceValue& value : values) {
+    std::vector<DeviceValue>& of_device = parts.emplace_back();
+    const size_t count = value.shape().IsTuple() ? value.shape().elements.size() : 0;
+    for (size_t k = 0; k < count; ++k) of_device.push_back(value.Element(k));
+    if (!value.shape().IsTuple()) of_device.push_back(std::move(value));
+  }
+  return parts;
+}
+
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module, const CompileOptions& options) {
   const int64_t replicas = std::max<int64_t>(module.header().replica_count, 1);
   const int64_t partitions = std::max<int64_t>(module.header().num_partitions, 1);

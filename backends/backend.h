@@ -144,8 +144,11 @@ class PreparedRun {
   // The entry computation's results after the last Run, one a local device; to be called once.
   virtual absl::StatusOr<std::vector<Literal>> TakeResults() = 0;
   // The same as values on the devices, in the layouts in which the program leaves them: the next
-  // run takes them without a conversion. Only one of the two may be called.
+  // run takes them without a conversion. Only one of these may be called.
   virtual absl::StatusOr<std::vector<DeviceValue>> TakeValues();
+  // The same with the elements of a result that is a tuple one by one, each in memory of its own
+  // where the platform can; a result that is none alone.
+  virtual absl::StatusOr<std::vector<std::vector<DeviceValue>>> TakeParts();
 };
 
 class Executable {

@@ -11,8 +11,12 @@ absl::StatusOr<ProgramShape> Client::GetComputationShape(const XlaComputation& c
 
 absl::StatusOr<ComputationStats> Client::GetComputationStats(const XlaComputation& computation) {
   if (computation.IsNull()) return InvalidArgument("there is no computation");
+  return StatsOf(computation.module());
+}
+
+ComputationStats Client::StatsOf(const Module& module) {
   ComputationStats stats;
-  for (const Computation* c : computation.module().Computations())
+  for (const Computation* c : module.Computations())
     for (const Instruction* i : c->Instructions()) {
       ++stats.instruction_count;
       const InstructionCost cost = CostOf(*i);

@@ -193,6 +193,12 @@ class Client {
   // one's, after all have ended.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteParallel(
       absl::Span<const ComputationInstance> computations);
+  // As ExecuteReplicated, with the elements of a result that is a tuple one by one. On one device
+  // `given` may hold arguments again, null for those that are only lent: they are taken as
+  // ExecuteDonating takes them.
+  absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> ExecuteParts(
+      const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
+      absl::Span<GlobalData* const> given = {});
   // One list of arguments for each local device, in their order.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteReplicated(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);
@@ -207,6 +213,7 @@ class Client {
   // ---- about computations ----
   static absl::StatusOr<ProgramShape> GetComputationShape(const XlaComputation& computation);
   static absl::StatusOr<ComputationStats> GetComputationStats(const XlaComputation& computation);
+  static ComputationStats StatsOf(const Module& module);
   // Runs, and gives all of it as an HloSnapshot that LoadSnapshot (and hlo-run) reads.
   absl::StatusOr<std::string> SnapshotExecution(const XlaComputation& computation,
                                                 absl::Span<const GlobalData* const> arguments);

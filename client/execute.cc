@@ -49,9 +49,10 @@ absl::Status CheckAgainst(const CompiledProgram& program,
   return absl::OkStatus();
 }
 
-// A run that has ended, for its results.
+// A run that has ended, for its results. `given`: of one device, arguments to be written over.
 absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
-    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {
+    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
+    absl::Span<GlobalData* const> given = {}) {
   RETURN_IF_ERROR(CheckAgainst(program, arguments));
   std::vector<DeviceViews> views;
   for (const std::vector<const GlobalData*>& device : arguments) {
@@ -61,12 +62,37 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
       of_device.push_back(&argument->value());
     }
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().PrepareViews(views));
+  if (given.empty()) {
+    ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().PrepareViews(views));
+    RETURN_IF_ERROR(run->Run());
+    return run;
+  }
+  std::vector<Literal*> literals;
+  for (GlobalData* const argument : given)
+    literals.push_back(argument == nullptr ? nullptr : argument->unshared_literal());
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run,
+                   program.executable().PrepareDonating(views.front(), literals));
   RETURN_IF_ERROR(run->Run());
   return run;
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> Client::ExecuteParts(
+    const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
+    absl::Span<GlobalData* const> given) {
+  if (!given.empty() && (arguments.size() != 1 || given.size() != arguments[0].size()))
+    return InvalidArgument(given.size(), " arguments are given away, of ", arguments.size(),
+                           " devices");
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, RunOnce(program, arguments, given));
+  ASSIGN_OR_RETURN(std::vector<std::vector<DeviceValue>> values, run->TakeParts());
+  const absl::Span<const int64_t> local = program.executable().devices().local();
+  std::vector<std::vector<std::unique_ptr<GlobalData>>> parts(values.size());
+  for (size_t d = 0; d < values.size(); ++d)
+    for (DeviceValue& value : values[d])
+      parts[d].push_back(std::make_unique<GlobalData>(std::move(value), local[d]));
+  return parts;
+}
 
 absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicated(
     const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments) {

@@ -42,7 +42,10 @@ if(TARGET pjrt_hlokit)
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
   add_test(NAME project.jax_ffi COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_ffi_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --cxx ${CMAKE_CXX_COMPILER})
-  set_tests_properties(project.jax project.jax_ffi PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  add_test(NAME project.jax_cases
+           COMMAND ${CMAKE_COMMAND} -E env JAX_PLATFORMS=hlokit PYTHONPATH=${PROJECT_SOURCE_DIR}/python
+                   HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_cases.py)
+  set_tests_properties(project.jax project.jax_ffi project.jax_cases PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # The Python package.

@@ -55,9 +55,28 @@ std::shared_ptr<GlobalData> PJRT_Buffer::Release() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     value = std::exchange(value_, nullptr);
+    if (views_ > 0 && value != nullptr) viewed_ = value;
   }
   if (value != nullptr && shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
   return value;
+}
+
+void PJRT_Buffer::AddView() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++views_;
+}
+
+bool PJRT_Buffer::DropView() {
+  std::shared_ptr<GlobalData> last;  // freed without the lock
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (views_ == 0) return false;
+  if (--views_ == 0) last = std::exchange(viewed_, nullptr);
+  return true;
+}
+
+bool PJRT_Buffer::HasViews() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return views_ > 0;
 }
 
 bool PJRT_Buffer::deleted() {
@@ -182,18 +201,15 @@ absl::Status PjrtBuffer_OpaqueDeviceMemoryDataPointer(
   return absl::OkStatus();
 }
 
-// Memory neither moves nor goes before the buffer: counting is all there is to do.
 absl::Status PjrtBuffer_IncreaseExternalReferenceCount(
     PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {
-  ++args.buffer->external_references;
+  args.buffer->AddView();
   return absl::OkStatus();
 }
 
 absl::Status PjrtBuffer_DecreaseExternalReferenceCount(
     PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
-  std::atomic<int64_t>& count = args.buffer->external_references;
-  for (int64_t seen = count; seen > 0;)
-    if (count.compare_exchange_weak(seen, seen - 1)) return absl::OkStatus();
+  if (args.buffer->DropView()) return absl::OkStatus();
   return InvalidArgument("the buffer has no external references");
 }
 

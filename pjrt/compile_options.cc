@@ -1,11 +1,14 @@
 // Reads CompileOptionsProto. Its fields that matter here, by number:
-//   CompileOptionsProto          2 parameter_is_tupled_arguments, 3 executable_build_options
+//   CompileOptionsProto          2 parameter_is_tupled_arguments, 3 executable_build_options,
+//                                7 env_option_overrides, each with 1 key and 2 value
+//   OptionOverrideProto          1 string_field; others are switches and numbers
 //   ExecutableBuildOptionsProto  4 num_replicas, 5 num_partitions, 9 device_assignment,
 //                                12 and 18 allow_spmd_sharding_propagation_to_output, _parameters
 //   DeviceAssignmentProto        1 replica_count, 2 computation_count, 3 computation_devices, each
 //                                with 1 replica_device_ids
 #include "pjrt/compile_options.h"
 
+#include "absl/strings/match.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -128,6 +131,42 @@ absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& opt
   });
 }
 
+bool IsBoolText(absl::string_view text) {
+  for (const char* known : {"true", "false", "True", "False", "1", "0"})
+    if (text == known) return true;
+  return false;
+}
+
+// Whether the name of an option says that it is switched on or off.
+bool IsSwitch(absl::string_view name) {
+  for (const char* word : {"_enable", "_disable_", "_embed_", "_use_", "_allow_", "_force_"})
+    if (absl::StrContains(name, word) && !absl::StrContains(name, "disable_hlo_passes"))
+      return true;
+  return false;
+}
+
+// XLA's options have no meaning here; what is no option of XLA's is an error, as is a switch that
+// is neither on nor off.
+absl::Status CheckOverride(absl::string_view message) {
+  absl::string_view name, text;
+  bool is_text = false;
+  RETURN_IF_ERROR(ForEachField(message, [&](const WireField& field) -> absl::Status {
+    if (field.number == 1) name = field.bytes;
+    if (field.number != 2) return absl::OkStatus();
+    return ForEachField(field.bytes, [&](const WireField& value) {
+      is_text = value.number == 1;
+      text = value.bytes;
+      return absl::OkStatus();
+    });
+  }));
+  if (!absl::StartsWith(name, "xla_"))
+    return InvalidArgument("No such compile option: '", name, "'");
+  if (is_text && IsSwitch(name) && !IsBoolText(text))
+    return InvalidArgument("While setting option ", name, ", '", text,
+                           "' is not a valid bool value.");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<PjrtCompileOptions> ReadCompileOptions(absl::string_view bytes) {
@@ -135,6 +174,7 @@ absl::StatusOr<PjrtCompileOptions> ReadCompileOptions(absl::string_view bytes) {
   RETURN_IF_ERROR(ForEachField(bytes, [&](const WireField& field) -> absl::Status {
     if (field.number == 2) options.tuple_arguments = field.varint != 0;
     if (field.number == 3) return ReadBuildOptions(field.bytes, options);
+    if (field.number == 7) return CheckOverride(field.bytes);
     return absl::OkStatus();
   }));
   const int64_t r = options.replicas, p = options.partitions;

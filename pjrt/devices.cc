@@ -31,11 +31,11 @@ PJRT_Memory::~PJRT_Memory() {
 
 void AddMemories(PJRT_Device& device) {
   int kind_id = 0;
-  for (const char* const kind : {"device", "pinned_host", "unpinned_host"}) {
+  for (const char* const kind : kMemoryKinds) {
     PJRT_Memory& memory = device.memories.emplace_back();
     memory.vtable = &kMemoryTable;
     memory.device = &device;
-    memory.id = device.id() * 3 + kind_id;
+    memory.id = device.id() * static_cast<int>(std::size(kMemoryKinds)) + kind_id;
     memory.kind_id = kind_id++;
     memory.kind = kind;
     memory.text = absl::StrCat("HlokitMemory(", kind, ", device=", device.id(), ")");

@@ -107,6 +107,19 @@ absl::Status AppendShardings(const PjrtPartitions& cuts, std::string& out) {
   return absl::OkStatus();
 }
 
+// Writes the layouts that frameworks were told of into the entry's, where the module keeps them.
+void TellLayouts(const EntryWishes& wishes, Module& module) {
+  auto& layout = module.header().entry_layout;
+  if (!layout) return;
+  for (size_t i = 0; i < layout->parameters.size() && i < wishes.arguments.size(); ++i)
+    TellLayout(wishes.arguments[i], layout->parameters[i]);
+  for (size_t i = 0; i < wishes.results.size(); ++i)
+    if (layout->result.IsTuple() && i < layout->result.elements.size())
+      TellLayout(wishes.results[i], layout->result.elements[i]);
+    else if (!layout->result.IsTuple())
+      TellLayout(wishes.results[i], layout->result);
+}
+
 // A DeviceAssignmentProto: replica_count (1), computation_count (2), and for each partition the
 // devices of its replicas (3: replica_device_ids (1), packed).
 std::string AssignmentProto(const PJRT_LoadedExecutable& executable, const PjrtModule& module) {
@@ -207,11 +220,7 @@ absl::Status PjrtExecutable_SizeOfGeneratedCodeInBytes(
 }
 
 absl::Status PjrtExecutable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args& args) {
-  PjrtModule& module = *args.executable->module;
-  std::call_once(module.costs_once, [&] {
-    module.costs.AddFloat("bytes accessed",
-                          static_cast<float>(BytesOf(module.parameters) + BytesOf(module.outputs)));
-  });
+  const PjrtModule& module = *args.executable->module;
   args.num_properties = module.costs.size();
   args.properties = module.costs.data();
   return absl::OkStatus();
@@ -220,16 +229,16 @@ absl::Status PjrtExecutable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args
 absl::Status PjrtExecutable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args& args) {
   const PjrtModule& module = *args.executable->module;
   args.num_outputs = module.outputs.size();
-  args.memory_kinds = module.memory_kinds.data();
-  args.memory_kind_sizes = module.memory_kind_sizes.data();
+  args.memory_kinds = module.output_kinds.names.data();
+  args.memory_kind_sizes = module.output_kinds.sizes.data();
   return absl::OkStatus();
 }
 
 absl::Status PjrtExecutable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args& args) {
   const PjrtModule& module = *args.executable->module;
   args.num_parameters = module.parameters.size();
-  args.memory_kinds = module.memory_kinds.data();
-  args.memory_kind_sizes = module.memory_kind_sizes.data();
+  args.memory_kinds = module.parameter_kinds.names.data();
+  args.memory_kind_sizes = module.parameter_kinds.sizes.data();
   return absl::OkStatus();
 }
 
@@ -254,8 +263,9 @@ absl::Status PjrtExecutable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Ar
   PjrtModule& module = *args.executable->module;
   std::call_once(module.optimized_once, [&] {
     module.optimized = [&]() -> absl::StatusOr<std::string> {
-      ASSIGN_OR_RETURN(std::string bytes,
-                       WriteModuleProto(module.program->module(), ProtoEncoding::kBinary));
+      const std::unique_ptr<Module> told = module.program->module().Clone();
+      TellLayouts(module.wishes, *told);
+      ASSIGN_OR_RETURN(std::string bytes, WriteModuleProto(*told, ProtoEncoding::kBinary));
       RETURN_IF_ERROR(AppendShardings(module.partitions, bytes));
       return WithConfig(bytes, module.options);
     }();
@@ -288,8 +298,15 @@ absl::Status PjrtExecutable_GetCompiledMemoryStats(
   args.argument_size_in_bytes = BytesOf(module.parameters);
   args.output_size_in_bytes = BytesOf(module.outputs);
   args.temp_size_in_bytes = stats.temporary_bytes;
-  args.peak_memory_in_bytes =
-      args.argument_size_in_bytes + args.output_size_in_bytes + args.temp_size_in_bytes;
+  args.alias_size_in_bytes = stats.donated_bytes;
+  args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = 0;
+  args.host_output_size_in_bytes = args.host_alias_size_in_bytes = 0;
+  args.host_temp_size_in_bytes = 0;
+  args.peak_memory_in_bytes = args.argument_size_in_bytes + args.output_size_in_bytes +
+                              args.temp_size_in_bytes - args.alias_size_in_bytes;
+  args.total_size_in_bytes = args.total_allocation_bytes = args.peak_memory_in_bytes;
+  args.peak_unpadded_heap_bytes = args.peak_memory_in_bytes;
+  args.indefinite_allocations = 0;
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 // Runs: arguments are buffers of each device, results new buffers. A run has ended when the call
 // that starts it returns.
+#include <iterator>
 #include <utility>
 
 #include "pjrt/guarded.h"
@@ -27,36 +28,22 @@ absl::StatusOr<Values> ArgumentsOf(const PjrtModule& module, PJRT_Buffer* const*
   return values;
 }
 
-// The arrays of one device's result.
-absl::StatusOr<Values> PartsOf(const PjrtModule& module, std::unique_ptr<GlobalData> result) {
-  Values values;
-  if (!module.tuple_result) {
-    values.push_back(std::move(result));
-    return values;
-  }
-  ASSIGN_OR_RETURN(auto parts, module.client->DeconstructTuple(*result));
-  for (auto& part : parts) values.push_back(std::move(part));
-  return values;
-}
-
-// One run of the program on every device that it runs on; the results of each.
+// One run of the program on every device that it runs on; the results of each. `given`: as
+// ExecuteParts has it.
 absl::StatusOr<std::vector<Values>> RunAll(const PjrtModule& module,
-                                           const std::vector<Values>& arguments) {
-  std::vector<std::vector<const GlobalData*>> lists;
-  for (const Values& values : arguments) {
-    std::vector<const GlobalData*>& list = lists.emplace_back();
-    for (const auto& value : values) list.push_back(value.get());
+                                           const std::vector<Values>& arguments,
+                                           absl::Span<GlobalData* const> given) {
+  std::vector<std::vector<const GlobalData*>> lists(arguments.size());
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    lists[d].reserve(arguments[d].size());
+    for (const auto& value : arguments[d]) lists[d].push_back(value.get());
   }
-  std::vector<std::unique_ptr<GlobalData>> results;
-  if (lists.size() == 1) {
-    ASSIGN_OR_RETURN(results.emplace_back(), module.client->Execute(*module.program, lists[0]));
-  } else {
-    ASSIGN_OR_RETURN(results, module.client->ExecuteReplicated(*module.program, lists));
-  }
+  ASSIGN_OR_RETURN(auto results, module.client->ExecuteParts(*module.program, lists, given));
   std::vector<Values> parts;
-  for (auto& result : results) {
-    ASSIGN_OR_RETURN(parts.emplace_back(), PartsOf(module, std::move(result)));
-  }
+  parts.reserve(results.size());
+  for (auto& of_device : results)
+    parts.emplace_back(std::make_move_iterator(of_device.begin()),
+                       std::make_move_iterator(of_device.end()));
   return parts;
 }
 
@@ -69,15 +56,59 @@ absl::Status HideTokens(const PjrtModule& module, Values& results) {
   return absl::OkStatus();
 }
 
-// Takes the values of donated arguments from their buffers: the run is their last use.
-void ReleaseDonated(const PjrtModule& module, const PJRT_LoadedExecutable_Execute_Args& args) {
-  const PJRT_ExecuteOptions* options = args.options;
+bool MayTake(const PJRT_ExecuteOptions* options, size_t argument) {
+  for (size_t k = 0; options != nullptr && k < options->num_non_donatable_input_indices; ++k)
+    if (options->non_donatable_input_indices[k] == static_cast<int64_t>(argument)) return false;
+  return true;
+}
+
+// No array may be donated and used besides. Errors: as XLA words them.
+absl::Status CheckDonations(const PjrtModule& module, PJRT_Buffer* const* buffers,
+                            const PJRT_ExecuteOptions* options) {
   for (size_t i = 0; i < module.donated.size(); ++i) {
-    bool taken = module.donated[i];
-    for (size_t k = 0; options != nullptr && k < options->num_non_donatable_input_indices; ++k)
-      if (options->non_donatable_input_indices[k] == static_cast<int64_t>(i)) taken = false;
-    for (size_t d = 0; taken && d < args.num_devices; ++d) args.argument_lists[d][i]->Release();
+    if (!module.donated[i] || !MayTake(options, i)) continue;
+    for (size_t k = 0; k < module.donated.size(); ++k) {
+      if (k == i || buffers[k] != buffers[i]) continue;
+      const bool both = module.donated[k] && MayTake(options, k);
+      if (both && k < i) continue;
+      return InvalidArgument("Attempt to donate the same buffer twice in Execute() (flattened ",
+                             "argument ", k, ", replica 0). Toy example for this bug: `f(",
+                             both ? "donate(a), donate(a))`." : "a, donate(a))`.");
+    }
   }
+  return absl::OkStatus();
+}
+
+// Takes the values of donated arguments from their buffers: the run is their last use. Of a program
+// on one device, gives those that the run may write over: nobody else sees them.
+std::vector<GlobalData*> TakeDonated(const PjrtModule& module, const std::vector<Values>& arguments,
+                                     const PJRT_LoadedExecutable_Execute_Args& args) {
+  std::vector<GlobalData*> given;
+  if (!module.has_donated) return given;
+  const bool alone = args.num_devices == 1;
+  if (alone) given.resize(module.donated.size(), nullptr);
+  for (size_t i = 0; i < module.donated.size(); ++i) {
+    if (!module.donated[i] || !MayTake(args.options, i)) continue;
+    for (size_t d = 0; d < args.num_devices; ++d) {
+      PJRT_Buffer& buffer = *args.argument_lists[d][i];
+      const bool viewed = buffer.HasViews();
+      buffer.Release();
+      if (alone && !viewed && arguments[0][i].use_count() == 1) given[i] = arguments[0][i].get();
+    }
+  }
+  return given;
+}
+
+// Buffers of the results on a device.
+absl::Status GiveResults(const PjrtModule& module, PJRT_Device* device, Values& results,
+                         PJRT_Buffer** out) {
+  RETURN_IF_ERROR(HideTokens(module, results));
+  for (size_t i = 0; i < results.size(); ++i) {
+    out[i] = new PJRT_Buffer(device, device->memory_list[module.output_kinds.indices[i]],
+                             module.outputs[i], std::move(results[i]));
+    out[i]->minor_to_major = module.output_orders[i];
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -93,25 +124,25 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
                            devices.size());
   std::vector<Values> arguments;
+  arguments.reserve(devices.size());
   for (size_t d = 0; d < devices.size(); ++d) {
     ASSIGN_OR_RETURN(arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));
+    if (module->has_donated)
+      RETURN_IF_ERROR(CheckDonations(*module, args.argument_lists[d], args.options));
   }
-  ReleaseDonated(*module, args);
+  const std::vector<GlobalData*> given = TakeDonated(*module, arguments, args);
   const bool whole = module->partitions.count > 1;
   if (whole) {
     ASSIGN_OR_RETURN(arguments, WholeArguments(*module, arguments));
   }
-  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(*module, arguments));
+  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(*module, arguments, given));
   if (whole) {
     ASSIGN_OR_RETURN(results, PartsOfResults(*module, results));
   }
   for (size_t d = 0; d < devices.size(); ++d) {
     PJRT_Device* const device =
         devices.size() == 1 && args.execute_device != nullptr ? args.execute_device : devices[d];
-    RETURN_IF_ERROR(HideTokens(*module, results[d]));
-    for (size_t i = 0; i < results[d].size(); ++i)
-      args.output_lists[d][i] = new PJRT_Buffer(device, device->memory_list.front(),
-                                                module->outputs[i], std::move(results[d][i]));
+    RETURN_IF_ERROR(GiveResults(*module, device, results[d], args.output_lists[d]));
     if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event;
   }
   return absl::OkStatus();

@@ -19,6 +19,7 @@
 #include "ops/collective/tiling.h"
 #include "pjrt/abi/api.h"
 #include "pjrt/compile_options.h"
+#include "stablehlo/stablehlo.h"
 #include "support/event.h"
 
 namespace hlokit {
@@ -102,6 +103,8 @@ struct PJRT_Device {
   int id() const { return description->id; }
 };
 
+// Kinds of memory, all the host's: the first is the default.
+inline constexpr const char* kMemoryKinds[] = {"device", "pinned_host", "unpinned_host"};
 // The memories that a device of the host has: its own, and two names of the same for frameworks
 // that keep arrays on the host.
 void AddMemories(PJRT_Device& device);
@@ -146,23 +149,34 @@ struct PjrtModule {
   std::string options_bytes;
   std::string name, fingerprint;
   PjrtPartitions partitions;
-  std::string source, source_format;  // the program as it was given, where it has partitions
+  std::string source, source_format;       // the program as it was given, where it has partitions
   std::vector<Shape> parameters, outputs;  // of one device
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter
+  bool has_donated = false;   // any of them
+  // What frameworks ask of the memory of each. Elements always lie in row-major order in memory of
+  // the host: layouts and kinds are told as they were asked for.
+  EntryWishes wishes;
   // In the form in which the interface gives them.
   std::vector<PJRT_Buffer_Type> output_types;
   std::vector<int64_t> output_dims;
   std::vector<size_t> output_ranks;
-  std::vector<const char*> memory_kinds;  // as many as parameters or outputs, whichever are more
-  std::vector<size_t> memory_kind_sizes;
-  std::once_flag costs_once, optimized_once;
+  std::vector<std::vector<int64_t>> output_orders;  // minor to major
+  struct Kinds {
+    std::vector<const char*> names;
+    std::vector<size_t> sizes;
+    std::vector<size_t> indices;  // of a device's memories
+  };
+  Kinds parameter_kinds, output_kinds;
   NamedValues costs;
+  std::once_flag optimized_once;
   absl::StatusOr<std::string> optimized;  // an HloModuleProtoWithConfig
 };
 absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr<Client>& client,
                                                            const PJRT_Program& program,
                                                            absl::string_view options);
+// What a framework asked of an array's layout, written into its shape.
+void TellLayout(const MemoryWish& wish, Shape& shape);
 absl::StatusOr<std::string> SerializeModule(const PjrtModule& module);
 absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_ptr<Client>& client,
                                                               absl::string_view bytes);
@@ -190,7 +204,7 @@ struct PJRT_Buffer {
   ~PJRT_Buffer();
   PJRT_Device* device;
   PJRT_Memory* memory;
-  const Shape shape;  // without a layout: elements lie in row-major order
+  const Shape shape;  // without a layout: elements lie in row-major order, whatever is told of it
   std::vector<int64_t> minor_to_major;
   absl::Status error;  // of a buffer that stands for a failure; it has no value
 
@@ -199,11 +213,17 @@ struct PJRT_Buffer {
   // Takes the value out, for a donation or for good; the buffer counts as deleted then.
   std::shared_ptr<GlobalData> Release();
   bool deleted();
-  std::atomic<int64_t> external_references = 0;
+  // Views of the memory, such as numpy's, keep it where the buffer is deleted or donated.
+  void AddView();
+  // False where there is none.
+  bool DropView();
+  bool HasViews();
 
  private:
   std::mutex mutex_;
   std::shared_ptr<GlobalData> value_;
+  std::shared_ptr<GlobalData> viewed_;  // a released value that views are of
+  int64_t views_ = 0;
 };
 
 struct PJRT_ExecuteContext {};

@@ -3,11 +3,17 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "ops/collective/shards.h"
+#include "parser/parser.h"
 #include "pjrt/guarded.h"
 #include "proto/proto_file.h"
 #include "stablehlo/stablehlo.h"
@@ -17,8 +23,6 @@
 namespace hlokit {
 namespace {
 
-constexpr char kDeviceMemory[] = "device";
-
 // The arrays of a value; of an array, itself.
 std::vector<Shape> ArraysOf(const Shape& shape) {
   if (!shape.IsTuple()) return {shape};
@@ -27,7 +31,8 @@ std::vector<Shape> ArraysOf(const Shape& shape) {
 
 // "mlir" is StableHLO in any form, "hlo" an HloModuleProto.
 absl::StatusOr<std::unique_ptr<Module>> ReadProgram(absl::string_view format,
-                                                    absl::string_view code) {
+                                                    absl::string_view code,
+                                                    EntryWishes* wishes = nullptr) {
   if (const char* folder = std::getenv("HLOKIT_PJRT_DUMP_TO"); folder != nullptr) {
     static std::atomic<int> count = 0;
     const std::string name = absl::StrCat(folder, "/program.", count++, ".", format);
@@ -37,8 +42,9 @@ absl::StatusOr<std::unique_ptr<Module>> ReadProgram(absl::string_view format,
     }
   }
   if (format == "mlir") {
-    ASSIGN_OR_RETURN(auto module,
-                     ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code))));
+    ASSIGN_OR_RETURN(
+        auto module,
+        ReadStablehlo(std::make_shared<SourceFile>("program", std::string(code)), wishes));
     // Transposed results keep their elements in place in the module; buffers are row-major.
     auto& layout = module->header().entry_layout;
     if (layout) layout->result = layout->result.WithDefaultLayout();
@@ -59,6 +65,19 @@ std::vector<bool> DonatedBy(const ModuleHeader& header, size_t parameters) {
   return donated;
 }
 
+PjrtModule::Kinds KindsOf(const std::vector<MemoryWish>& wishes) {
+  PjrtModule::Kinds kinds;
+  for (const MemoryWish& wish : wishes) {
+    size_t index = 0;
+    for (size_t k = 0; k < std::size(kMemoryKinds); ++k)
+      if (wish.kind == kMemoryKinds[k]) index = k;
+    kinds.indices.push_back(index);
+    kinds.names.push_back(kMemoryKinds[index]);
+    kinds.sizes.push_back(std::strlen(kMemoryKinds[index]));
+  }
+  return kinds;
+}
+
 // What the interface asks of results, in its form. Frameworks take tokens for empty arrays.
 void DescribeOutputs(PjrtModule& made) {
   for (Shape& shape : made.outputs)
@@ -68,9 +87,27 @@ void DescribeOutputs(PjrtModule& made) {
     made.output_dims.insert(made.output_dims.end(), shape.dims.begin(), shape.dims.end());
     made.output_ranks.push_back(shape.dims.size());
   }
-  const size_t kinds = std::max(made.outputs.size(), made.parameters.size());
-  made.memory_kinds.assign(kinds, kDeviceMemory);
-  made.memory_kind_sizes.assign(kinds, sizeof(kDeviceMemory) - 1);
+  made.wishes.arguments.resize(made.parameters.size());
+  made.wishes.results.resize(made.outputs.size());
+  made.has_donated =
+      std::find(made.donated.begin(), made.donated.end(), true) != made.donated.end();
+  made.parameter_kinds = KindsOf(made.wishes.arguments);
+  made.output_kinds = KindsOf(made.wishes.results);
+  for (size_t i = 0; i < made.outputs.size(); ++i) {
+    Shape told = made.outputs[i].WithDefaultLayout();
+    TellLayout(made.wishes.results[i], told);
+    const DimVector order = told.MinorToMajor();
+    made.output_orders.emplace_back(order.begin(), order.end());
+  }
+}
+
+// What running it once takes, as far as its operations tell.
+void SetCosts(const Module& module, NamedValues& costs) {
+  const ComputationStats stats = Client::StatsOf(module);
+  costs.AddFloat("flops", static_cast<float>(stats.flop_count));
+  costs.AddFloat("bytes accessed", static_cast<float>(stats.bytes_accessed));
+  if (stats.transcendental_count > 0)
+    costs.AddFloat("transcendentals", static_cast<float>(stats.transcendental_count));
 }
 
 // Shapes of the arguments and results of one device, of those of the module.
@@ -88,6 +125,16 @@ void SetShapes(std::vector<Shape> parameters, const Shape& result, PjrtModule& m
 
 }  // namespace
 
+void TellLayout(const MemoryWish& wish, Shape& shape) {
+  const std::string text = absl::StrCat("f32[", absl::StrJoin(shape.dims, ","), "]", wish.layout);
+  if (!shape.IsArray() || !absl::StartsWith(wish.layout, "{")) return;
+  const auto told = ParseShape(text);
+  if (told.ok() && told->has_layout && told->layout.minor_to_major.size() == shape.dims.size()) {
+    shape.has_layout = true;
+    shape.layout.minor_to_major = told->layout.minor_to_major;
+  }
+}
+
 absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr<Client>& client,
                                                            const PJRT_Program& program,
                                                            absl::string_view options) {
@@ -97,7 +144,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   ASSIGN_OR_RETURN(made->options, ReadCompileOptions(options));
   const absl::string_view format(program.format, program.format_size);
   const absl::string_view code(program.code, program.code_size);
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(format, code));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadProgram(format, code, &made->wishes));
   if (made->options.partitions > 1) {
     made->source_format = std::string(format);
     made->source = std::string(code);
@@ -113,7 +160,10 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
     parameters.push_back(parameter->shape());
   made->donated = DonatedBy(module->header(), parameters.size());
   SetShapes(std::move(parameters), module->entry()->root()->shape(), *made);
-  ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module)));
+  SetCosts(*module, made->costs);
+  ClientCompileOptions compile;
+  compile.backend.donate = true;
+  ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module), compile));
   return made;
 }
 
@@ -145,13 +195,33 @@ absl::StatusOr<absl::string_view> TakePart(absl::string_view& bytes) {
   return part;
 }
 
+// Each as its layout, a tab, its kind and a line's end.
+std::string TextOf(const std::vector<MemoryWish>& wishes) {
+  std::string text;
+  for (const MemoryWish& wish : wishes) absl::StrAppend(&text, wish.layout, "\t", wish.kind, "\n");
+  return text;
+}
+
+std::vector<MemoryWish> WishesIn(absl::string_view text) {
+  std::vector<MemoryWish> wishes;
+  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(line, absl::MaxSplits('\t', 1));
+    wishes.push_back({parts.first, parts.second});
+  }
+  return wishes;
+}
+
 }  // namespace
 
-// Compile options, the program with its format where partitions are cut as it says, compiled code.
+// Compile options, what is asked of memory, the program with its format where partitions are cut as
+// it says, compiled code.
 absl::StatusOr<std::string> SerializeModule(const PjrtModule& module) {
   ASSIGN_OR_RETURN(const std::string code, module.client->SerializeExecutable(*module.program));
   std::string bytes;
   AppendPart(module.options_bytes, bytes);
+  AppendPart(TextOf(module.wishes.arguments), bytes);
+  AppendPart(TextOf(module.wishes.results), bytes);
   AppendPart(module.source_format, bytes);
   AppendPart(module.source, bytes);
   bytes += code;
@@ -163,6 +233,9 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
   auto made = std::make_shared<PjrtModule>();
   made->client = client;
   ASSIGN_OR_RETURN(const absl::string_view options, TakePart(bytes));
+  ASSIGN_OR_RETURN(const absl::string_view arguments, TakePart(bytes));
+  ASSIGN_OR_RETURN(const absl::string_view results, TakePart(bytes));
+  made->wishes = {WishesIn(arguments), WishesIn(results)};
   ASSIGN_OR_RETURN(const absl::string_view format, TakePart(bytes));
   ASSIGN_OR_RETURN(const absl::string_view source, TakePart(bytes));
   made->options_bytes = std::string(options);
@@ -176,6 +249,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
   ASSIGN_OR_RETURN(made->program, client->LoadExecutable(bytes));
   made->fingerprint = absl::StrCat(absl::Hex(HashText(bytes)));
   made->name = made->program->module().name();
+  SetCosts(made->program->module(), made->costs);
   const ProgramShape& shape = made->program->program_shape();
   if (made->options.partitions > 1 &&
       (made->partitions.parameter_cuts.size() != shape.parameters.size() ||

@@ -97,20 +97,21 @@ void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, si
   const std::string unknown = absl::StrCat("part ", all.size() + 1);
   const auto program = ReadPart(file->text().substr(0, end), begin);
   if (!program.ok()) {
-    all.push_back({unknown, program.status()});
+    all.push_back({unknown, program.status(), {}});
     return;
   }
   const auto entries = EntriesOf(**program);
   if (!entries.ok()) {
-    all.push_back({unknown, entries.status()});
+    all.push_back({unknown, entries.status(), {}});
     return;
   }
   const bool bytecode = IsMlirBytecode(file->text());
   for (const std::string& entry : *entries) {
-    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(**program, entry);
+    EntryWishes wishes;
+    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(**program, entry, &wishes);
     if (!module.ok() && bytecode) module = InByte(module.status());
     if (module.ok() && !bytecode) (*module)->set_source(file);
-    all.push_back({entry, std::move(module)});
+    all.push_back({entry, std::move(module), std::move(wishes)});
   }
 }
 
@@ -127,9 +128,10 @@ std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const 
   return all;
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(
-    const std::shared_ptr<const SourceFile>& file) {
+absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(const std::shared_ptr<const SourceFile>& file,
+                                                      EntryWishes* wishes) {
   std::vector<StablehloProgram> all = ReadStablehloPrograms(file);
+  if (all.size() == 1 && wishes != nullptr) *wishes = std::move(all[0].wishes);
   if (all.size() == 1) return std::move(all[0].module);
   for (const StablehloProgram& program : all) RETURN_IF_ERROR(program.module.status());
   return InvalidArgument("this file has ", all.size(), " programs (",

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "ir/module.h"
+#include "stablehlo/entry_wishes.h"
 #include "support/diagnostics.h"
 
 namespace hlokit {
@@ -19,14 +20,16 @@ bool IsMlirBytecode(absl::string_view bytes);
 
 // Reads StableHLO and the dialects beside it (chlo, func, vhlo, sdy), and converts it as XLA does.
 // Errors: InvalidArgument and Unimplemented with a place in a text; in bytecode with the offset.
-// The module is not verified. A file of several programs is an error, which names them.
-absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(
-    const std::shared_ptr<const SourceFile>& file);
+// The module is not verified. A file of several programs is an error, which names them. HLO has no
+// words for `wishes`: they are told where it is not null.
+absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(const std::shared_ptr<const SourceFile>& file,
+                                                      EntryWishes* wishes = nullptr);
 
 // A program of a file, or why it is none.
 struct StablehloProgram {
   std::string name;  // of its entry; `part 2` where that is not known
   absl::StatusOr<std::unique_ptr<Module>> module;
+  EntryWishes wishes;
 };
 
 // All programs of a file, at least one: lines `// -----` part those of a text, as in MLIR's own

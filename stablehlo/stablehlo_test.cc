@@ -73,6 +73,21 @@ TEST(DamagedFilesTest, GiveErrors) {
   EXPECT_GT(read, 0);
 }
 
+TEST(StablehloTest, TellsWhatIsAskedOfMemory) {
+  const auto file = std::make_shared<SourceFile>(
+      "f", std::string("func.func public @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"auto\"}, "
+                       "%b: tensor<f32> {mhlo.memory_kind = \"pinned_host\"}) -> "
+                       "(tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"}) {\n"
+                       "  return %a : tensor<2x3xf32>\n}\n"));
+  EntryWishes wishes;
+  ASSERT_TRUE(ReadStablehlo(file, &wishes).ok());
+  ASSERT_EQ(wishes.arguments.size(), 2u);
+  EXPECT_EQ(wishes.arguments[0].layout, "auto");
+  EXPECT_EQ(wishes.arguments[1].kind, "pinned_host");
+  ASSERT_EQ(wishes.results.size(), 1u);
+  EXPECT_EQ(wishes.results[0].layout, "{0,1}");
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -174,6 +174,22 @@ absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, boo
   return absl::OkStatus();
 }
 
+namespace {
+
+// Of `count` arguments or results, whose attributes are `all`; null where none has any.
+std::vector<MemoryWish> WishesOf(const MlirAttribute* all, int64_t count) {
+  std::vector<MemoryWish> wishes(static_cast<size_t>(count));
+  for (size_t i = 0; all != nullptr && i < wishes.size() && i < all->elements.size(); ++i) {
+    const MlirAttribute& one = *all->elements[i];
+    if (const MlirAttribute* layout = one.Field("mhlo.layout_mode"))
+      wishes[i].layout = layout->text;
+    if (const MlirAttribute* kind = one.Field("mhlo.memory_kind")) wishes[i].kind = kind->text;
+  }
+  return wishes;
+}
+
+}  // namespace
+
 absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
   const OpAttributes attributes(program_.top());
   ModuleHeader& header = module_.header();
@@ -181,7 +197,7 @@ absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
   return ConvertSignature(entry, module_);
 }
 
-absl::Status ModuleConverter::Convert(const std::string& entry_name) {
+absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string& entry_name) {
   RETURN_IF_ERROR(FindFunctions());
   ASSIGN_OR_RETURN(module_.header().num_partitions,
                    OpAttributes(program_.top()).Int("mhlo.num_partitions", 1));
@@ -199,7 +215,8 @@ absl::Status ModuleConverter::Convert(const std::string& entry_name) {
   }
   DropUnused(module_);
   DropUncalled(module_);
-  return ConvertHeader(*entry);
+  RETURN_IF_ERROR(ConvertHeader(*entry));
+  return entry;
 }
 
 namespace {
@@ -245,12 +262,18 @@ absl::StatusOr<std::vector<std::string>> EntriesOf(const MlirModule& program) {
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program,
-                                                    const std::string& entry) {
+                                                    const std::string& entry, EntryWishes* wishes) {
   const MlirAttribute* name = SymbolName(program.top());
   const bool is_named = name != nullptr && !name->text.empty();
   auto module = std::make_unique<Module>(is_named ? SanitizedName(name->text) : "main");
   ModuleConverter converter(program, *module);
-  RETURN_IF_ERROR(converter.Convert(entry));
+  ASSIGN_OR_RETURN(const MlirOperation* const function, converter.Convert(entry));
+  if (wishes != nullptr) {
+    wishes->arguments = WishesOf(function->Find("arg_attrs"), module->entry()->parameter_count());
+    const Shape& result = module->entry()->root()->shape();
+    const size_t results = result.IsTuple() ? result.elements.size() : 1;
+    wishes->results = WishesOf(function->Find("res_attrs"), static_cast<int64_t>(results));
+  }
   return module;
 }
 

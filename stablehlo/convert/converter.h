@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "stablehlo/entry_wishes.h"
 #include "stablehlo/ir/mlir.h"
 
 namespace hlokit {
@@ -19,7 +20,8 @@ absl::StatusOr<std::vector<std::string>> EntriesOf(const MlirModule& program);
 // equal in HLO are decomposed as XLA does. Errors: InvalidArgument or Unimplemented with the place
 // of the operation, which names what is refused.
 absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program,
-                                                    const std::string& entry);
+                                                    const std::string& entry,
+                                                    EntryWishes* wishes = nullptr);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -36,7 +36,8 @@ class ModuleConverter {
   ModuleConverter(const MlirModule& program, Module& module)
       : program_(program), module_(module), frames_(module.header().stack_frames) {}
 
-  absl::Status Convert(const std::string& entry_name);
+  // Gives the function that is the module's entry.
+  absl::StatusOr<const MlirOperation*> Convert(const std::string& entry_name);
 
   Module& module() { return module_; }
   const MlirModule& program() const { return program_; }

@@ -66,6 +66,14 @@ class CpuRun final : public PreparedRun {
     return values;
   }
 
+  absl::StatusOr<std::vector<std::vector<DeviceValue>>> TakeParts() override {
+    if (e_.is_dynamic() || !e_.module().entry()->root()->shape().IsTuple())
+      return PreparedRun::TakeParts();
+    std::vector<std::vector<DeviceValue>> parts;
+    for (const auto& device : devices_) parts.push_back(device->TakeParts());
+    return parts;
+  }
+
   absl::StatusOr<std::vector<Literal>> TakeResults() override {
     std::vector<Literal> results;
     for (const auto& device : devices_) results.push_back(device->TakeResult());

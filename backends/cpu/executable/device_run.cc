@@ -193,6 +193,15 @@ DeviceValue DeviceRun::TakeValue() {
   return DeviceValue::TakeOver(TakeOutputs(/*row_major=*/false), /*in_layout=*/true);
 }
 
+std::vector<DeviceValue> DeviceRun::TakeParts() {
+  std::vector<DeviceValue> parts;
+  size_t next = 0;
+  for (const Shape& element : e_.module().entry()->root()->shape().elements)
+    parts.push_back(
+        DeviceValue::TakeOver(Take(element, next, /*row_major=*/false), /*in_layout=*/true));
+  return parts;
+}
+
 Literal DeviceRun::TakeOutputs(bool row_major) {
   size_t next = 0;
   const DynamicEntry& dynamic = e_.dynamic_entry();

@@ -31,6 +31,8 @@ class DeviceRun {
   Literal TakeResult();
   // The same in the memory and the layouts in which the code left it.
   DeviceValue TakeValue();
+  // The elements of a result that is a tuple of no dynamic sizes, one by one.
+  std::vector<DeviceValue> TakeParts();
 
  private:
   // What cannot fit is refused before anything of it is allocated.

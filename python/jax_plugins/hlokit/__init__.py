@@ -47,26 +47,52 @@ def allow_donation():
         platforms.append("hlokit")
 
 
-def ask_for_cpu():
-    """Callbacks get their arguments as arrays of JAX's own CPU: it is there beside hlokit, which stays the default."""
-    import jax  # pylint: disable=import-outside-toplevel
+def start_with_cpu():
+    """Callbacks get their arguments as arrays of JAX's own CPU: it starts beside hlokit, which stays the default.
 
-    if jax.config.jax_platforms == "hlokit":
-        jax.config.update("jax_platforms", "hlokit,cpu")
+    To JAX, "hlokit" stands for two platforms while it starts them; its configuration stays as the user has it.
+    """
+    import dataclasses  # pylint: disable=import-outside-toplevel
+
+    from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
+
+    aliases, factories = xla_bridge._alias_to_platforms, xla_bridge._backend_factories  # pylint: disable=protected-access
+    registered = factories["hlokit"]
+
+    def start(*arguments, **keywords):
+        aliases.pop("hlokit", None)
+        return registered.factory(*arguments, **keywords)
+
+    if xla_bridge.config.jax_platforms.value == "hlokit":
+        aliases["hlokit"] = ["hlokit", "cpu"]
+        factories["hlokit"] = dataclasses.replace(registered, factory=start)
+
+
+def use_cache():
+    """JAX's compilation cache lists the platforms that it works for: hlokit's executables are serialized like its CPU's."""
+    import types  # pylint: disable=import-outside-toplevel
+
+    from jax._src import compilation_cache  # pylint: disable=import-outside-toplevel
+
+    theirs = compilation_cache.is_cache_used
+    stand_in = types.SimpleNamespace(platform="cpu", supports_executable_serialization=True)
+    compilation_cache.is_cache_used = lambda backend: theirs(stand_in if backend.platform == "hlokit" else backend)
 
 
 def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
-    from . import callbacks, ffi  # pylint: disable=import-outside-toplevel
+    from . import callbacks, dlpack, ffi  # pylint: disable=import-outside-toplevel
 
     library = library_path()
     xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
     xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=None)
     lower_as_cpu()
     allow_donation()
-    ask_for_cpu()
+    start_with_cpu()
+    use_cache()
     callbacks.install(library)
     ffi.install(library)
+    dlpack.install()
 # SPDX-License-Identifier: Apache-2.0

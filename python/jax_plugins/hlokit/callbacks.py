@@ -8,6 +8,8 @@ import ctypes
 import itertools
 import threading
 import traceback
+import types
+import weakref
 
 import numpy as np
 
@@ -46,15 +48,42 @@ class _Site:
     all = {}  # number -> site, held weakly by what JAX keeps alive
 
     def __init__(self, callback, operand_avals, result_avals):
-        self.callback, self.operand_avals, self.result_avals = callback, operand_avals, result_avals
+        from jax._src import core  # pylint: disable=import-outside-toplevel
+
+        self.callback, self.result_avals = callback, result_avals
+        # Keys of random numbers lie as arrays of integers.
+        self.operands = [core.physical_aval(aval) for aval in operand_avals]
+        self.results = [core.physical_aval(aval) for aval in result_avals]
         with _Site.lock:
             self.number = next(_Site.numbers)
             _Site.all[self.number] = self
 
     def run(self, call):
-        arguments = [_array(call.arguments[i], aval).copy() for i, aval in enumerate(self.operand_avals)]
+        arguments = [_array(call.arguments[i], aval).copy() for i, aval in enumerate(self.operands)]
         for i, value in enumerate(_checked(self.callback(*arguments), self.result_avals)):
-            _array(call.results[i], self.result_avals[i])[...] = value
+            _array(call.results[i], self.results[i])[...] = value
+
+
+class _BufferSite(_Site):
+    """Of jax.experimental.buffer_callback: the callback works on the buffers themselves and returns nothing."""
+
+    def run(self, call):
+        buffers = [_array(call.arguments[i], aval).view(_CallBuffer) for i, aval in enumerate(self.operands)]
+        for buffer in buffers:
+            buffer.flags.writeable = False
+        buffers += [_array(call.results[i], aval).view(_CallBuffer) for i, aval in enumerate(self.results)]
+        self.callback(types.SimpleNamespace(stage=3, stream=None), *buffers)
+
+
+class _CallBuffer(np.ndarray):
+    """Memory of a running program."""
+
+    @property
+    def writeable(self):
+        return self.flags.writeable
+
+    def unsafe_raw_buffer_pointer(self):
+        return self.ctypes.data
 
 
 def _array(buffer, aval):
@@ -95,6 +124,14 @@ def _dispatch(call):
         return 1
 
 
+_calling = weakref.WeakSet()  # MLIR modules with callbacks, whose programs mean something in this process alone
+
+
+def _keep(ctx, site):
+    ctx.module_context.add_keepalive(site)
+    _calling.add(ctx.module_context.module)
+
+
 def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect, sharding):
     """What emit_python_callback gives: results, the next token, what to keep alive."""
     from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
@@ -102,7 +139,7 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_
     from jax._src.lib.mlir.dialects import hlo  # pylint: disable=import-outside-toplevel
 
     site = _Site(callback, list(operand_avals), list(result_avals))
-    ctx.module_context.add_keepalive(site)
+    _keep(ctx, site)
     operands = list(operands)
     if token:
         token, *operands = hlo.optimization_barrier([token, *operands]) if operands else [token]
@@ -117,8 +154,43 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_
     return results, token, site
 
 
+def _lower_buffer_callback(ctx, *operands, callback, in_tree, out_tree, has_side_effect, input_output_aliases, **_):
+    from jax import tree  # pylint: disable=import-outside-toplevel
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+    from jax._src.lib.mlir import ir  # pylint: disable=import-outside-toplevel
+
+    def on_buffers(context, *buffers):
+        arguments, keywords = tree.unflatten(in_tree, buffers[:in_tree.num_leaves])
+        results = tree.unflatten(out_tree, buffers[in_tree.num_leaves:])
+        if callback(context, results, *arguments, **keywords) is not None:
+            raise ValueError("buffer_callback callback must not return any values.")
+
+    site = _BufferSite(on_buffers, list(ctx.avals_in), list(ctx.avals_out))
+    _keep(ctx, site)
+    call = mlir.custom_call(TARGET, result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out],
+                            operands=list(operands), has_side_effect=has_side_effect, api_version=4,
+                            operand_output_aliases=dict(input_output_aliases),
+                            backend_config={"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site.number)})
+    return call.results
+
+
+def _keep_from_cache():
+    """Programs that call Python are not written to JAX's compilation cache."""
+    from jax._src import compiler  # pylint: disable=import-outside-toplevel
+
+    theirs = compiler._compile_and_write_cache  # pylint: disable=protected-access
+
+    def compile_and_write_cache(backend, computation, executable_devices, compile_options, host_callbacks, *rest):
+        if computation in _calling:
+            return compiler.backend_compile_and_load(backend, computation, executable_devices, compile_options, host_callbacks)
+        return theirs(backend, computation, executable_devices, compile_options, host_callbacks, *rest)
+
+    compiler._compile_and_write_cache = compile_and_write_cache  # pylint: disable=protected-access
+
+
 def install(library):
-    """Registers the custom call with the plugin, and the lowering with JAX."""
+    """Registers the custom call with the plugin, and the lowerings with JAX."""
+    from jax._src import buffer_callback  # pylint: disable=import-outside-toplevel
     from jax._src import callback as jax_callback  # pylint: disable=import-outside-toplevel
     from jax.interpreters import mlir  # pylint: disable=import-outside-toplevel
 
@@ -138,4 +210,6 @@ def install(library):
         return _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect, sharding)
 
     jax_callback.emit_python_callback = mlir.emit_python_callback = emit_python_callback
+    mlir.register_lowering(buffer_callback.buffer_callback_p, _lower_buffer_callback, platform="hlokit")
+    _keep_from_cache()
 # SPDX-License-Identifier: Apache-2.0

@@ -109,8 +109,9 @@ class Annotator {
     slice.SetInt("byte_offset", offset);
     slice.SetInt("byte_stride", stride);
     config.SetRaw("dynamic_slice_config", slice.Json());
+    const std::string before(i->backend_config());
     config.WriteTo(*i);
-    return true;
+    return before != i->backend_config();
   }
 
  private:

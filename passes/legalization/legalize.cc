@@ -102,11 +102,41 @@ class Legalizer {
       alone ? Replace(i, Received(i, i)) : MatchResult(i);
   }
 
+  // Control edges of `old`, which will be gone. `with` takes them where it stands in old's place; a
+  // value that was there before (the operand of a permute, a call at the start of what `old` ends)
+  // cannot wait for what comes before `old`, so what comes after `old` does. Null: nothing stands
+  // for it.
+  void HandOnOrder(const Instruction* old, Instruction* with) {
+    const std::vector<Instruction*>& made = inserted_[old];
+    const bool in_place = std::find(made.begin(), made.end(), with) != made.end();
+    const std::vector<Instruction*> before(old->control_predecessors().begin(),
+                                           old->control_predecessors().end());
+    const std::vector<Instruction*> after(old->control_successors().begin(),
+                                          old->control_successors().end());
+    for (Instruction* p : before) {
+      if (in_place) with->AddControlPredecessor(p);
+      for (Instruction* s : after)
+        if (!in_place) s->AddControlPredecessor(p);
+    }
+    for (Instruction* s : after) {
+      const auto operands = s->operands();
+      if (with != nullptr && std::find(operands.begin(), operands.end(), with) == operands.end())
+        s->AddControlPredecessor(with);
+    }
+  }
+
+  // Takes out what no users are left of; `with` stands for it in the order.
+  void Drop(Instruction* old, Instruction* with = nullptr) {
+    HandOnOrder(old, with);
+    dead_.push_back(old);
+    gone_.insert(old);
+  }
+
   // Users see the layouts that `old` had.
   void Replace(Instruction* old, Instruction* with) {
     if (SameIgnoringLayout(old->shape(), with->shape()))
       with = InLayoutOf(with, old->shape(), inserted_[old]);
-    for (Instruction* p : old->control_predecessors()) with->AddControlPredecessor(p);
+    HandOnOrder(old, with);
     old->ReplaceAllUsesWith(with);
     dead_.push_back(old);
     gone_.insert(old);
@@ -245,8 +275,7 @@ class Legalizer {
       inserted_[done].push_back(copy);
       Replace(done, copy);
     }
-    dead_.push_back(start);
-    gone_.insert(start);
+    Drop(start);
   }
 
   // What a device that is alone receives from `collective`, in the shape of `taker`: what it sends,
@@ -280,8 +309,7 @@ class Legalizer {
     if (!IsTakenByItsOwnOnly(*start)) return;
     const std::vector<Instruction*> users(start->users().begin(), start->users().end());
     for (Instruction* done : users) Replace(done, Received(start, done));
-    dead_.push_back(start);
-    gone_.insert(start);
+    Drop(start);
   }
 
   // A collective in two halves as one, where nothing but its other half takes the first.
@@ -301,8 +329,7 @@ class Legalizer {
     inserted_[start].push_back(made);
     MatchResult(made);
     for (Instruction* done : users) Replace(done, made);
-    dead_.push_back(start);
-    gone_.insert(start);
+    Drop(start, made);
   }
 
   // Collectives move blocks of memory: operands lie as results do.
@@ -357,12 +384,8 @@ class Legalizer {
         work.insert(work.end(), user->users().begin(), user->users().end());
       }
     }
-    for (size_t k = updates.size(); k-- > 0;) {
-      dead_.push_back(updates[k]);
-      gone_.insert(updates[k]);
-    }
-    dead_.push_back(start);
-    gone_.insert(start);
+    for (size_t k = updates.size(); k-- > 0;) Drop(updates[k], value);
+    Drop(start, value);
   }
 
   void HoistConstants(Instruction* fusion) {

@@ -117,10 +117,11 @@ absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t ba
   if (!opcode || !attrs.is_associative.value_or(false) || attrs.num_carries != 1 || !x.IsArray() ||
       !i->shape().IsTuple() || x.dims[attrs.dimensions[0]] <= base || x.ElementCount() == 0 ||
       !x.IsRowMajor() || IsPred(x.type) || IsComplex(x.type) ||
-      i->operand(1)->shape().type != x.type)
+      i->operand(1)->shape().type != x.type ||
+      i->shape() != Shape::Tuple({RowMajor(x.type, x.dims),
+                                  RowMajor(x.type, i->operand(1)->shape().dims)}))
     return nullptr;
-  Instruction* made = BlockedScan(i, *opcode, base, r).Make();
-  return made->shape() == i->shape() ? made : nullptr;
+  return BlockedScan(i, *opcode, base, r).Make();
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ if(TARGET pjrt_hlokit)
   set_tests_properties(project.jax project.jax_ffi project.jax_cases PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
+# hlo-run over several processes, where there is an mpirun.
+add_test(NAME project.mpi
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/mpi_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set_tests_properties(project.mpi PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+
 # The Python package.
 if(TARGET pjrt_hlokit)
   add_test(NAME project.python COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/python_package_test.py

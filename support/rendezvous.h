@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace hlokit {
 // The waits of all devices of one run; their threads share it.
 class Rendezvous {
  public:
-  explicit Rendezvous(int64_t devices) : running_(devices), states_(static_cast<size_t>(devices)) {}
+  // `all_here`: no other process has devices of this run, so that all waiting at once means a
+  // deadlock. Else somebody who knows of all processes reads Now() and calls DeclareDeadlock.
+  explicit Rendezvous(int64_t devices, bool all_here = true)
+      : all_here_(all_here), running_(devices), states_(static_cast<size_t>(devices)) {}
 
   // A device and the place where it waits.
   struct Waiter {
@@ -63,12 +67,37 @@ class Rendezvous {
     CheckDeadlock();
   }
 
+  // A device of another process; before any device waits.
+  void SetElsewhere(int64_t device) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    states_[static_cast<size_t>(device)].elsewhere = true;
+    --running_;
+  }
+
   // Stops those that wait for others, and those that will.
   void Stop(const std::string& reason) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (stopped_) return;
     stopped_ = true;
     reason_ = reason;
+    changed_.notify_all();
+  }
+
+  // What the devices do at this moment.
+  struct Moment {
+    bool all_wait = false;  // those that have not ended
+    int64_t steps = 0;      // of devices that did not wait any longer
+    std::string text;       // "device 0 at all-reduce %x, device 1 has ended"
+  };
+  Moment Now() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return {waiting_ >= running_, steps_, WaitingText()};
+  }
+  void DeclareDeadlock(const std::string& text) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_ || deadlocked_) return;
+    deadlocked_ = true;
+    deadlock_ = text;
     changed_.notify_all();
   }
 
@@ -105,8 +134,33 @@ class Rendezvous {
     state.waits_at = nullptr;
     return done ? End::kNone : Ended(waiter);
   }
+  // Calls `poll`, without the lock, until it is true or never will be: for what other processes
+  // do. `waiters`: how many devices this one waits for, itself among them.
+  template <typename Poll>
+  End WaitOutside(const Waiter& waiter, size_t waiters, const Poll& poll) {
+    State& state = states_[static_cast<size_t>(waiter.device)];
+    {
+      Lock lock(mutex_);
+      waiting_ += static_cast<int64_t>(waiters);
+      state.waits_at = waiter.at;
+    }
+    End end = End::kNone;
+    for (int64_t round = 0; !poll() && end == End::kNone; ++round) {
+      if (round < kSpinRounds) continue;
+      std::this_thread::yield();
+      if (round % kSpinRounds != 0) continue;
+      Lock lock(mutex_);
+      if (waiter.cancelled != nullptr && waiter.cancelled(waiter.context) != 0) stopped_ = true;
+      end = Ended(waiter);
+    }
+    Lock lock(mutex_);
+    state.waits_at = nullptr;
+    Release(waiters);
+    return end;
+  }
   void Release(size_t waiters) {
     waiting_ -= static_cast<int64_t>(waiters);
+    ++steps_;
     changed_.notify_all();
   }
   // Blocks until all `members` have counted themselves in `parted`, which none of them fails to do.
@@ -121,16 +175,17 @@ class Rendezvous {
  private:
   // How long a device waits before it looks whether its run was cancelled.
   static constexpr std::chrono::milliseconds kCancelInterval{10};
+  static constexpr int64_t kSpinRounds = 64;  // calls of `poll` before other threads get a turn
 
   struct State {
     const char* waits_at = nullptr;
-    bool left = false;
+    bool left = false, elsewhere = false;
     End end = End::kNone;
     int64_t id = 0;
   };
 
   void CheckDeadlock() {
-    if (stopped_ || deadlocked_ || waiting_ < running_ || waiting_ == 0) return;
+    if (!all_here_ || stopped_ || deadlocked_ || waiting_ < running_ || waiting_ == 0) return;
     deadlocked_ = true;
     deadlock_ = WaitingText();
     changed_.notify_all();
@@ -142,7 +197,7 @@ class Rendezvous {
     int named = 0;
     for (size_t device = 0; device < states_.size(); ++device) {
       const State& state = states_[device];
-      if (state.waits_at == nullptr && !state.left) continue;
+      if (state.elsewhere || (state.waits_at == nullptr && !state.left)) continue;
       if (++named > kMax) return text + ", ...";
       text += (named > 1 ? ", device " : "device ") + std::to_string(device) +
               (state.left ? " has ended" : std::string(" at ") + state.waits_at);
@@ -152,7 +207,9 @@ class Rendezvous {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  const bool all_here_;
   int64_t running_, waiting_ = 0;
+  int64_t steps_ = 0;
   bool stopped_ = false, deadlocked_ = false;
   std::string reason_;    // why Stop was called
   std::string deadlock_;  // who waited where, of the first deadlock

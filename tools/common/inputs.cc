@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
@@ -84,13 +85,19 @@ absl::StatusOr<bool> InputsDifferByDevice(const InputOptions& options) {
 }
 
 absl::StatusOr<Arguments> Arguments::Make(const Module& module, const InputOptions& options,
-                                          int64_t devices, const ShardedEntry& sharded) {
+                                          int64_t devices, const ShardedEntry& sharded,
+                                          std::vector<int64_t> local) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry computation");
   const Computation& entry = *module.entry();
   RETURN_IF_ERROR(CheckParameters(entry));
+  if (local.empty()) {
+    local.resize(static_cast<size_t>(devices));
+    std::iota(local.begin(), local.end(), 0);
+  }
   Arguments arguments;
   if (options.inputs.empty()) {
-    for (int64_t d = 0; d < (sharded.active() || options.shared_inputs ? 1 : devices); ++d)
+    if (sharded.active() || options.shared_inputs) local = {0};
+    for (const int64_t d : local)
       arguments.by_device_.push_back(RandomArguments(entry, options, d));
     return arguments;
   }
@@ -100,8 +107,8 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const InputOptio
     arguments.by_device_.push_back(std::move(wholes));
     return arguments;
   }
-  const int64_t lists = devices > 1 && files.DiffersByDevice(devices) ? devices : 1;
-  for (int64_t d = 0; d < lists; ++d) {
+  if (devices == 1 || !files.DiffersByDevice(devices)) local = {0};
+  for (const int64_t d : local) {
     ASSIGN_OR_RETURN(std::vector<Literal> list, files.Read(entry, d));
     arguments.by_device_.push_back(std::move(list));
   }

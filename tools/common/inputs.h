@@ -43,9 +43,11 @@ class Arguments {
  public:
   // From --input where given, else random. A sharded entry gets whole arrays, joined where the
   // files hold each device's shards. Errors: NotFound for a missing file or array; InvalidArgument
-  // names parameter, expected and given.
+  // names parameter, expected and given. `local`: the devices of this process, of which alone
+  // arguments are made; empty: all.
   static absl::StatusOr<Arguments> Make(const Module& module, const InputOptions& options,
-                                        int64_t devices, const ShardedEntry& sharded);
+                                        int64_t devices, const ShardedEntry& sharded,
+                                        std::vector<int64_t> local = {});
 
   // What a snapshot recorded, by device. Errors: InvalidArgument where it does not fit the module.
   static absl::StatusOr<Arguments> OfSnapshot(const Module& module,

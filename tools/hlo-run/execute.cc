@@ -144,10 +144,12 @@ absl::StatusOr<std::vector<absl::Status>> Sanitize(Client& client, const Module&
 absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments, const RunOptions& o,
                                   const HostQueues& host, bool timed,
-                                  absl::Span<Literal* const> given) {
+                                  absl::Span<Literal* const> given, const RunDevices& devices) {
   Execution execution;
   if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
   CompileOptions options = CompileOptionsOf(o, !timed);
+  options.devices = devices.devices;
+  options.communicators = devices.communicators;
   options.host = host;
   ASSIGN_OR_RETURN(const ProgramHandle program, Compile(client, std::move(module), options));
   Executable& executable = program->executable();

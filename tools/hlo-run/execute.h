@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,12 +33,19 @@ absl::StatusOr<std::vector<absl::Status>> Sanitize(Client& client, const Module&
                                                    const RunOptions& options,
                                                    const HostQueues& host);
 
+// The devices that run a program, where not all of them are in this process.
+struct RunDevices {
+  std::optional<DeviceAssignment> devices;
+  CommunicatorFactory communicators;
+};
+
 // `timed` false: one run, without warm-up (the reference platform). `given`: the arguments of one
 // device again, which the program may keep; else empty.
 absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module,
                                   absl::Span<const DeviceArguments> arguments,
                                   const RunOptions& options, const HostQueues& host, bool timed,
-                                  absl::Span<Literal* const> given = {});
+                                  absl::Span<Literal* const> given = {},
+                                  const RunDevices& devices = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

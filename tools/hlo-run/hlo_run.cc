@@ -26,6 +26,7 @@
 #include "tools/hlo-run/chosen_passes.h"
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/host_queues.h"
+#include "tools/hlo-run/job.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/probe_text.h"
@@ -223,8 +224,26 @@ absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
   return absl::OkStatus();
 }
 
-// Everything after loading. `agrees` is what the comparison found.
-absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) {
+// Where the module runs, in a job of several processes; all agree that they run the same.
+absl::StatusOr<RunDevices> DevicesOfJob(const RunOptions& o, const Module& module, Job* job) {
+  if (job == nullptr) return RunDevices();
+  RETURN_IF_ERROR(job->AgreeOn(module));
+  ASSIGN_OR_RETURN(DeviceAssignment devices, job->Assign(module, o.local_devices));
+  ASSIGN_OR_RETURN(const std::string table, job->Table(devices));
+  if (job->speaks()) std::fputs(table.c_str(), stderr);
+  return RunDevices{std::move(devices), job->Communicators()};
+}
+
+// The results of all devices where this process has those of its own.
+absl::Status GatherResults(const RunDevices& devices, Job* job, Execution& execution) {
+  if (job == nullptr || execution.results.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(execution.results, job->Gather(std::move(execution.results), *devices.devices));
+  return absl::OkStatus();
+}
+
+// Everything after loading. `agrees` is what the comparison found. `job` is null where this process
+// has all devices.
+absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool& agrees) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, MakeClient(o.platform));
   RETURN_IF_ERROR(CheckCapabilities(o, client->capabilities()));
   std::unique_ptr<Client> reference;
@@ -233,6 +252,11 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   }
   ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
+  ASSIGN_OR_RETURN(const RunDevices run_devices, DevicesOfJob(o, *loaded.module, job));
+  const absl::Span<const int64_t> local =
+      job != nullptr ? run_devices.devices->local() : absl::Span<const int64_t>();
+  const int64_t local_count = job != nullptr ? static_cast<int64_t>(local.size()) : devices;
+  const bool speaks = job == nullptr || job->speaks();
   if (o.donate && devices > 1)
     return InvalidArgument("--donate gives away the arguments of one device, not of ", devices);
   if (!o.compile_only) RETURN_IF_ERROR(CheckWork(*loaded.module));
@@ -240,13 +264,16 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
   Arguments arguments;
   const bool recorded = loaded.is_snapshot && o.inputs.empty() && !o.compile_only;
+  if (recorded && job != nullptr) return Unimplemented("a snapshot run by several processes");
   if (recorded) {
     ASSIGN_OR_RETURN(arguments,
                      Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices));
   } else if (!o.compile_only) {
-    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices, sharded));
+    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices, sharded,
+                                                {local.begin(), local.end()}));
   }
-  const std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : devices);
+  const std::vector<DeviceArguments> pointers =
+      arguments.Pointers(o.compile_only ? 0 : local_count);
   if (WantsProbes(o) && !o.compile_only)
     return RunProbes(o, *loaded.module, pointers, *client, reference.get(), agrees);
   std::vector<Literal*> given;
@@ -261,21 +288,23 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   Execution execution;
   if (o.kernels.empty()) {
     ASSIGN_OR_RETURN(execution, Execute(*client, std::move(loaded.module), pointers, o,
-                                        feeds->Queues(), /*timed=*/true, given));
+                                        feeds->Queues(), /*timed=*/true, given, run_devices));
   } else {
     ASSIGN_OR_RETURN(execution, ExecuteReplay(*loaded.module, pointers, o));
   }
+  RETURN_IF_ERROR(GatherResults(run_devices, job, execution));
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
-  if (sharded.active()) execution.results = sharded.CutResults(execution.results);
-  if (o.output_mode == "return_device_0_outputs") execution.results.resize(1);
-  RETURN_IF_ERROR(Report(o, loaded, execution));
+  if (sharded.active() && speaks) execution.results = sharded.CutResults(execution.results);
+  if (o.output_mode == "return_device_0_outputs" && speaks) execution.results.resize(1);
+  if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
   if (recorded && loaded.result)
     agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot");
   if (!o.outfeed.empty()) RETURN_IF_ERROR(feeds->Write(o.outfeed, devices));
-  if (o.outfeed.empty() && o.output.empty() && o.json.empty()) PrintOut(feeds->Describe(devices));
+  if (o.outfeed.empty() && o.output.empty() && o.json.empty() && speaks)
+    PrintOut(feeds->Describe(devices));
   if (!o.expected.empty() && !o.compile_only) {
     ASSIGN_OR_RETURN(const std::vector<Literal> wanted, ReadResults(o.expected, execution.results));
     agrees &= CompareResults(wanted, execution.results, o, o.expected);
@@ -283,8 +312,10 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
   auto expected = Execute(*reference, std::move(copy), pointers, o, same_feeds->Queues(),
-                          /*timed=*/false);
+                          /*timed=*/false, {}, run_devices);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
+  RETURN_IF_ERROR(GatherResults(run_devices, job, *expected));
+  if (!speaks) return absl::OkStatus();
   if (sharded.active()) expected->results = sharded.CutResults(expected->results);
   if (o.output_mode == "return_device_0_outputs") expected->results.resize(1);
   ClearProgress();
@@ -292,19 +323,30 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, bool& agrees) 
   return absl::OkStatus();
 }
 
-int RunModule(RunOptions o, absl::StatusOr<LoadedModule> loaded) {
+// With `job`, all processes end alike.
+int RunModule(RunOptions o, absl::StatusOr<LoadedModule> loaded, Job* job) {
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
-  if (!loaded->program.empty()) PrintOut(absl::StrCat("== ", loaded->program, "\n"));
+  if (!loaded->program.empty() && (job == nullptr || job->speaks()))
+    PrintOut(absl::StrCat("== ", loaded->program, "\n"));
   bool agrees = true;
   absl::Status status = FixTripCounts(*loaded->module, o);
   if (status.ok()) status = ChoosePasses(*loaded->module, o);
-  if (status.ok()) status = RunLoaded(o, *loaded, agrees);
+  if (status.ok()) status = RunLoaded(o, *loaded, job, agrees);
+  if (status.ok() && job != nullptr) {
+    const absl::StatusOr<bool> told = job->Tell(agrees);
+    status = told.status();
+    agrees = told.ok() && *told;
+  }
   ClearProgress();
-  if (!status.ok()) return ReportError(kTool, status, loaded->source.get());
+  if (!status.ok()) {
+    const int shown = ReportError(kTool, status, loaded->source.get());
+    if (job != nullptr) job->Fail(status);
+    return shown;
+  }
   return agrees ? kExitDone : kExitCheckFailed;
 }
 
-int RunFile(const std::string& path, const RunOptions& o) {
+int RunFile(const std::string& path, const RunOptions& o, Job* job) {
   LoadOptions load;
   load.verify = o.verify;
   load.input_format = o.module_format;
@@ -317,7 +359,7 @@ int RunFile(const std::string& path, const RunOptions& o) {
                                               path, " has ", programs.size()));
   int worst = kExitDone;
   for (absl::StatusOr<LoadedModule>& program : programs)
-    worst = std::max(worst, RunModule(o, std::move(program)));
+    worst = std::max(worst, RunModule(o, std::move(program), job));
   return worst;
 }
 
@@ -348,13 +390,21 @@ int RunHloRun(const RunOptions& o) {
     if (!module.ok()) return ReportError(kTool, module.status());
     files.push_back(*module);
   }
+  const absl::StatusOr<std::unique_ptr<Job>> started = Job::Start(o);
+  if (!started.ok()) return ReportError(kTool, started.status());
+  Job* const job = started->get();
   int worst = kExitDone;
   for (const std::string& path : files) {
-    if (files.size() > 1) PrintOut(absl::StrCat("== ", path, "\n"));
+    if (files.size() > 1 && (job == nullptr || job->speaks()))
+      PrintOut(absl::StrCat("== ", path, "\n"));
     RunOptions each = o;
     if (o.different_seeds) each.iterations = 1;
     for (int64_t k = 0; k < (o.different_seeds ? o.iterations : 1); ++k, ++each.seed)
-      worst = std::max(worst, RunFile(path, each));
+      worst = std::max(worst, RunFile(path, each, job));
+    if (worst > kExitCheckFailed && job != nullptr) {
+      job->Fail(InvalidArgument(path, " cannot be run"));
+      break;
+    }
   }
   return worst;
 }

@@ -184,6 +184,13 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--distributed", o.distributed,
+                 "mpi: the devices are divided among the processes of mpirun or srun; auto (the "
+                 "default): where these have started several; none: each process by itself")
+      ->check(CLI::IsMember({"auto", "mpi", "none"}));
+  app.add_option("--local-devices", o.local_devices, "devices of each process")->check(AtLeast(1));
+  app.add_option("--timeout", o.timeout, "seconds that another process may be silent")
+      ->check(NotNegative());
 }
 
 void AddReplayFlags(CLI::App& app, RunOptions& o) {

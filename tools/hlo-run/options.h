@@ -77,6 +77,11 @@ struct RunOptions : InputOptions {
   bool profile_execution = false;  // print the time of each run
   std::string output_mode = "return_outputs";
   int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own
+
+  // Several processes.
+  std::string distributed = "auto";  // mpi, none, or auto: mpi where a launcher started several
+  int64_t local_devices = 0;         // of each process; 0: as many as the others have
+  double timeout = 60;               // seconds that another process may be silent
 };
 
 // Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).

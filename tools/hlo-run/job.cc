@@ -1,0 +1,214 @@
+// Start, agreement, and the results of a job of several processes.
+#include "tools/hlo-run/job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "mpi/mpi_library.h"
+#include "mpi/mpi_transport.h"
+#include "printer/printer.h"
+#include "runtime/collective/process_communicator.h"
+#include "support/status.h"
+#include "types/literal_leaves.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int kResultTag = Transport::kMaxTag;
+
+// What looks into one process, or writes what one process alone would know.
+absl::Status CheckFlags(const RunOptions& o) {
+  const struct {
+    bool given;
+    const char* flag;
+  } flags[] = {{o.bisect, "--bisect"},
+               {o.check_nans || o.check_infs, "--check-nans and --check-infs"},
+               {!o.trace.empty(), "--trace"},
+               {!o.isolate.empty() || o.isolate_instructions, "--isolate"},
+               {o.sanitize, "--sanitize"},
+               {o.donate, "--donate"},
+               {!o.outfeed.empty(), "--outfeed"},
+               {!o.output_literals.empty(), "--output-literals-file"},
+               {!o.expected.empty(), "--expected"},
+               {!o.ptx.file.empty(), "--ptx"},
+               {!o.kernels.empty(), "--kernels"}};
+  for (const auto& [given, flag] : flags)
+    if (given)
+      return Unimplemented(flag, " with several processes; --distributed=none runs each by itself");
+  if (std::find(o.files.begin(), o.files.end(), "-") != o.files.end())
+    return Unimplemented("standard input with several processes: only one of them has it");
+  return absl::OkStatus();
+}
+
+std::vector<int> RanksOf(const DeviceAssignment& devices, int size) {
+  const int64_t each = devices.device_count() / size;
+  std::vector<int> ranks;
+  for (int64_t d = 0; d < devices.device_count(); ++d) ranks.push_back(static_cast<int>(d / each));
+  return ranks;
+}
+
+// The bytes of a leaf and the sizes of its dimensions, which differ where they are dynamic.
+struct Leaf {
+  explicit Leaf(Literal& leaf) : literal(&leaf), sizes(leaf.shape().rank()) {
+    for (int d = 0; d < leaf.shape().rank(); ++d) sizes[d] = leaf.dynamic_size(d);
+  }
+  int64_t size_bytes() const { return static_cast<int64_t>(sizes.size() * sizeof(int64_t)); }
+  Literal* literal;
+  std::vector<int64_t> sizes;
+};
+
+std::vector<Leaf> LeavesOf(Literal& literal) {
+  std::vector<Literal*> arrays;
+  CollectLeaves(literal, arrays);
+  std::vector<Leaf> leaves;
+  for (Literal* array : arrays)
+    if (array->shape().IsArray()) leaves.emplace_back(*array);
+  return leaves;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Job>> Job::Start(const RunOptions& o) {
+  const bool wanted =
+      o.distributed == "mpi" || (o.distributed == "auto" && LaunchedProcesses() > 1);
+  if (!wanted) return std::unique_ptr<Job>();
+  RETURN_IF_ERROR(CheckFlags(o));
+  ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, StartMpi());
+  return std::unique_ptr<Job>(new Job(std::move(transport), o.timeout));
+}
+
+absl::Status Job::Ended() const {
+  return absl::UnavailableError(
+      absl::StrCat("rank ", rank(), " ends with the others: ", group_.reason()));
+}
+
+absl::Status Job::AgreeOn(const Module& module) {
+  const std::string text = Print(module);
+  const std::string own = absl::StrCat(module.name(), " (", std::hash<std::string>()(text), ")");
+  const auto all = group_.Exchange(own);
+  if (!all) return Ended();
+  for (int other = 0; other < size(); ++other)
+    if ((*all)[static_cast<size_t>(other)] != own)
+      return InvalidArgument("rank ", other, " runs another module than rank ", rank(), ": ",
+                             (*all)[static_cast<size_t>(other)], " and ", own);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceAssignment> Job::Assign(const Module& module, int64_t local_devices) const {
+  const ModuleHeader& header = module.header();
+  const int64_t devices = header.replica_count * header.num_partitions;
+  const int64_t each = local_devices > 0 ? local_devices : devices / size();
+  if (each * size() != devices)
+    return InvalidArgument(size(), " processes of ", std::max<int64_t>(each, 1),
+                           " devices each do not make the module's ", devices, " (",
+                           header.replica_count, " replicas of ", header.num_partitions,
+                           " partitions)");
+  std::vector<int64_t> ids(static_cast<size_t>(devices)), local(static_cast<size_t>(each));
+  std::iota(ids.begin(), ids.end(), 0);
+  std::iota(local.begin(), local.end(), rank() * each);
+  return DeviceAssignment::Make(header.replica_count, header.num_partitions, ids, local);
+}
+
+CommunicatorFactory Job::Communicators() {
+  return [this](const DeviceAssignment& devices) {
+    return std::make_unique<ProcessCommunicator>(group_, RanksOf(devices, size()));
+  };
+}
+
+absl::StatusOr<std::string> Job::Table(const DeviceAssignment& devices) {
+  const auto hosts = group_.Exchange(MpiHostName());
+  if (!hosts) return Ended();
+  constexpr int64_t kMaxRows = 64;
+  std::string table = "rank  host              device  replica  partition\n";
+  const std::vector<int> ranks = RanksOf(devices, size());
+  for (int64_t d = 0; d < std::min(devices.device_count(), kMaxRows); ++d)
+    absl::StrAppendFormat(&table, "%4d  %-16s  %6d  %7d  %9d\n", ranks[d], (*hosts)[ranks[d]], d,
+                          devices.ReplicaOf(d), devices.PartitionOf(d));
+  if (devices.device_count() > kMaxRows)
+    absl::StrAppend(&table, "...   ", devices.device_count(), " devices\n");
+  return table;
+}
+
+absl::Status Job::Finish(std::vector<Transport::Request>& requests) {
+  Transport& transport = group_.transport();
+  while (true) {
+    std::erase_if(requests, [&](Transport::Request r) { return transport.Test(r); });
+    if (requests.empty()) return absl::OkStatus();
+    if (group_.aborted()) break;
+    std::this_thread::yield();
+  }
+  for (const Transport::Request request : requests) transport.Abandon(request);
+  return Ended();
+}
+
+// By device, leaf and part of it, in this order on both sides. Messages are of 1 GiB at most.
+absl::StatusOr<std::vector<Literal>> Job::Gather(std::vector<Literal> own,
+                                                 const DeviceAssignment& devices) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 30;
+  Transport& transport = group_.transport();
+  const std::vector<int> ranks = RanksOf(devices, size());
+  std::vector<Transport::Request> requests;
+  std::vector<std::vector<Leaf>> kept;
+  const auto each_part = [&](Literal& literal, const auto& start) {
+    kept.push_back(LeavesOf(literal));
+    for (Leaf& leaf : kept.back()) {
+      for (int64_t at = 0; at < leaf.literal->byte_size(); at += kMaxBytes)
+        requests.push_back(
+            start(leaf.literal->data() + at, std::min(kMaxBytes, leaf.literal->byte_size() - at)));
+      if (leaf.size_bytes() > 0)
+        requests.push_back(start(reinterpret_cast<uint8_t*>(leaf.sizes.data()), leaf.size_bytes()));
+    }
+  };
+  if (!speaks()) {
+    for (Literal& literal : own)
+      each_part(literal, [&](uint8_t* data, int64_t bytes) {
+        return transport.StartSend(0, kResultTag, data, bytes);
+      });
+    RETURN_IF_ERROR(Finish(requests));
+    return std::vector<Literal>();
+  }
+  std::vector<Literal> all;
+  all.reserve(ranks.size());
+  const Shape shape = own[0].shape();
+  for (int64_t d = 0; d < devices.device_count(); ++d) {
+    if (ranks[d] == 0) {
+      all.push_back(std::move(own[static_cast<size_t>(d)]));
+      continue;
+    }
+    all.emplace_back(shape);
+    each_part(all.back(), [&](uint8_t* data, int64_t bytes) {
+      return transport.StartReceive(ranks[d], kResultTag, data, bytes);
+    });
+  }
+  RETURN_IF_ERROR(Finish(requests));
+  for (const std::vector<Leaf>& leaves : kept)
+    for (const Leaf& leaf : leaves)
+      for (int d = 0; d < leaf.literal->shape().rank(); ++d)
+        if (leaf.sizes[d] != leaf.literal->dynamic_size(d))
+          leaf.literal->set_dynamic_size(d, leaf.sizes[d]);
+  return all;
+}
+
+absl::StatusOr<bool> Job::Tell(bool agrees) {
+  const auto all = group_.Exchange(agrees ? "1" : "0");
+  if (!all) return Ended();
+  return (*all)[0] == "1";
+}
+
+void Job::Fail(const absl::Status& status) {
+  constexpr auto kTimeToTell = std::chrono::milliseconds(500);
+  if (std::exchange(failed_, true)) return;
+  LeaveMpiOpen();
+  if (!group_.aborted()) group_.Abort(absl::StrCat("rank ", rank(), ": ", status.message()));
+  // The launcher ends all processes as soon as one has failed: the others say their word first.
+  std::this_thread::sleep_for(kTimeToTell);
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -13,6 +13,7 @@
 #include "backends/cuda/split_row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
 #include "backends/cuda/thread_group.h"
+#include "backends/cuda/transpose_kernels.h"
 #include "backends/cuda/vector_kernels.h"
 #include "backends/cuda/warpgroup_dot_kernels.h"
 #include "codegen/kernel_strategies.h"
@@ -29,11 +30,15 @@ constexpr uint64_t kArrayAlignment = 16;
 
 // Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
 constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
-constexpr KernelStrategy kStrategies[] = {
-    {"scatter", AddScatterKernels},         {"update in place", AddUpdateKernels},
-    {"concatenate", AddConcatenateKernels}, {"split rows", AddSplitRowKernels},
-    {"rows", AddGroupRowKernels},           {"dot in tiles", AddTiledDotKernels},
-    {"vectors", AddVectorKernels},          {"elements", AddElementKernels}};
+constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
+                                          {"update in place", AddUpdateKernels},
+                                          {"concatenate", AddConcatenateKernels},
+                                          {"split rows", AddSplitRowKernels},
+                                          {"rows", AddGroupRowKernels},
+                                          {"dot in tiles", AddTiledDotKernels},
+                                          {"transpose in tiles", AddTransposeKernels},
+                                          {"vectors", AddVectorKernels},
+                                          {"elements", AddElementKernels}};
 constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
 constexpr KernelStrategy kWarpgroupStrategies[] = {{"dot by warpgroups", AddWarpgroupDotKernels}};
 

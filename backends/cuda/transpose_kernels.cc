@@ -1,0 +1,265 @@
+// Transposes in tiles: r = transpose(x) + y of f32[8192,16384], 32 x 32 elements a block.
+//
+//   threads along the fastest dimension of x:  tile[i][j] = x[j,i]      barrier
+//   threads along the fastest dimension of r:  r[i,j] = tile[i][j] + y[i,j]
+//
+// Both x and r are read and written in whole sectors of memory; the exchange happens in shared
+// memory, whose lines are an odd number of words long, so that a column lies in all banks. Arrays
+// of one and two bytes an element have tiles of 64 x 64. Whatever the transpose reads is computed
+// as it is loaded, whatever reads the transpose as it is stored. Dimensions that stay neighbours
+// count as one.
+//
+// Limits: one such transpose (or copy to another layout) in the expression, read at its own index
+// by every root.
+#include "backends/cuda/transpose_kernels.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "backends/cuda/ptx_code.h"
+#include "backends/cuda/thread_group.h"
+#include "ir/attributes.h"
+
+namespace hlokit {
+namespace {
+
+// Shorter sides leave most of a tile empty.
+constexpr int64_t kShortSide = 8;
+constexpr int64_t kSmallArray = 4096;
+
+// Neighbouring dimensions of the transpose's result that move together, slowest first.
+using Group = DimVector;
+
+struct TransposePlan {
+  Expression e;
+  const Instruction* transpose = nullptr;
+  std::vector<Group> groups;  // of the result's dimensions, in the result's memory order
+  size_t from = 0;            // the group that is fastest in the operand
+  int64_t tile = 32;
+
+  const Shape& shape() const { return transpose->shape(); }
+  int64_t SizeOf(size_t group) const {
+    int64_t size = 1;
+    for (const int64_t d : groups[group]) size *= shape().dims[d];
+    return size;
+  }
+  size_t to() const { return groups.size() - 1; }  // the group that is fastest in the result
+  int64_t Tiles(size_t group) const {
+    return group == from || group == to() ? (SizeOf(group) + tile - 1) / tile : SizeOf(group);
+  }
+  int64_t Blocks() const {
+    int64_t blocks = 1;
+    for (size_t g = 0; g < groups.size(); ++g) blocks *= Tiles(g);
+    return blocks;
+  }
+};
+
+// Dimensions of the result, slowest in the operand's memory first.
+DimVector OperandOrder(const Instruction& i) {
+  const Shape& operand = i.operand(0)->shape();
+  DimVector result_dim(static_cast<size_t>(operand.rank()));
+  for (int64_t d = 0; d < operand.rank(); ++d)
+    result_dim[i.opcode() == Opcode::kTranspose ? i.attr<DimensionsAttrs>().dimensions[d] : d] = d;
+  DimVector order;
+  for (const int64_t d : operand.MinorToMajor()) order.push_back(result_dim[d]);
+  absl::c_reverse(order);
+  return order;
+}
+
+bool IsTransposition(const Instruction& i) {
+  return (i.opcode() == Opcode::kTranspose || i.opcode() == Opcode::kCopy) && i.shape().IsArray();
+}
+
+// Joins dimensions that follow each other in both memory orders; those of size one are left out.
+void MakeGroups(TransposePlan& plan) {
+  const Shape& shape = plan.shape();
+  DimVector before = OperandOrder(*plan.transpose), after;
+  for (const int64_t d : shape.MinorToMajor()) after.push_back(d);
+  absl::c_reverse(after);
+  const auto is_one = [&](int64_t d) { return shape.dims[d] == 1; };
+  before.erase(std::remove_if(before.begin(), before.end(), is_one), before.end());
+  after.erase(std::remove_if(after.begin(), after.end(), is_one), after.end());
+  for (const int64_t d : after) {
+    const auto at = absl::c_find(before, d);
+    const bool follows =
+        !plan.groups.empty() && at != before.begin() && *(at - 1) == plan.groups.back().back();
+    if (!follows) plan.groups.emplace_back();
+    plan.groups.back().push_back(d);
+  }
+  for (size_t g = 0; g < plan.groups.size(); ++g)
+    if (plan.groups[g].back() == before.back()) plan.from = g;
+}
+
+bool PlanGroups(TransposePlan& plan) {
+  MakeGroups(plan);
+  if (plan.groups.size() < 2 || plan.from == plan.to()) return false;
+  const ElementType type = plan.shape().type;
+  if (IsComplex(type) || IsSubByte(type)) return false;
+  plan.tile = ByteWidth(type) <= 2 ? 64 : 32;
+  return std::min(plan.SizeOf(plan.from), plan.SizeOf(plan.to())) >= kShortSide &&
+         plan.shape().ElementCount() >= kSmallArray;
+}
+
+// Whether everything between the transpose and the roots stays at the transpose's index.
+bool KeepsIndex(const Expression& e, const Instruction* transpose) {
+  const Shape& shape = transpose->shape();
+  const auto same = [&](const Shape& other) {
+    return other.dims == shape.dims && other.MinorToMajor() == shape.MinorToMajor();
+  };
+  for (const Shape& root : e.shapes)
+    if (!same(root)) return false;
+  absl::flat_hash_set<const Instruction*> users = {transpose};
+  for (const Instruction* i : Body(e)) {
+    const bool uses =
+        absl::c_any_of(i->operands(), [&](const Instruction* o) { return users.contains(o); });
+    if (!uses) continue;
+    if (!HasTrait(i->opcode(), kElementwise) || !same(i->shape())) return false;
+    users.insert(i);
+  }
+  return absl::c_all_of(e.roots, [&](const Instruction* root) { return users.contains(root); });
+}
+
+std::optional<TransposePlan> PlanTranspose(const Expression& e) {
+  for (const Instruction* i : Body(e)) {
+    if (!IsTransposition(*i)) continue;
+    TransposePlan plan;
+    plan.e = e;
+    plan.transpose = i;
+    if (PlanGroups(plan) && KeepsIndex(e, i)) return plan;
+  }
+  return std::nullopt;
+}
+
+// Emits the work of one thread of a block.
+class TransposeEmitter {
+ public:
+  TransposeEmitter(const TransposePlan& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
+      : plan_(plan),
+        b_(b),
+        arrays_(arrays),
+        emitter_(b),
+        group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
+        type_(MemoryType(b.getContext(), plan.shape().type)) {
+    emitter_.set_excess(true);
+    emitter_.set_plain_nans(HasPlainNaNs(plan.e));
+    BindLeaves(emitter_, plan.e, arrays);
+    shared_ = MakeShared(b, type_, plan.tile * LineElements());
+    PlaceTile(b.CreateUDiv(unit, b.Index(kBlockThreads)));
+  }
+
+  void Emit() {
+    const int64_t steps = plan_.tile * plan_.tile / kBlockThreads;
+    for (int64_t k = 0; k < steps; ++k) Load(k);
+    group_.Meet();
+    llvm::Value* element = nullptr;
+    emitter_.BindRounded(plan_.transpose, [&](const ElementIndex&) {
+      return FromMemoryForm(b_, plan_.shape().type, element);
+    });
+    for (int64_t k = 0; k < steps; ++k) {
+      const auto [slow, fast] = PlaceOf(k);  // along `from`, along `to`
+      IfInside(plan_.to(), fast, [&] {
+        IfInside(plan_.from, slow, [&] {
+          element = b_.CreateLoad(type_, SharedPlace(slow, fast));
+          StoreRoots(IndexOf(slow, fast));
+        });
+      });
+    }
+  }
+
+ private:
+  // Elements of a line of shared memory: an odd number of words.
+  int64_t LineElements() const {
+    const int64_t width = ByteWidth(plan_.shape().type);
+    return plan_.tile + std::max<int64_t>(1, 4 / width);
+  }
+
+  // The first index of each group in the block's tile.
+  void PlaceTile(llvm::Value* block) {
+    first_.resize(plan_.groups.size());
+    for (size_t g = plan_.groups.size(); g-- > 0;) {
+      llvm::Value* const at = b_.CreateURem(block, b_.Index(plan_.Tiles(g)));
+      block = b_.CreateUDiv(block, b_.Index(plan_.Tiles(g)));
+      first_[g] = g == plan_.from || g == plan_.to() ? Scale(b_, at, plan_.tile) : at;
+    }
+  }
+
+  // The k-th place of the thread in the tile: a line, and where in it.
+  std::pair<llvm::Value*, llvm::Value*> PlaceOf(int64_t k) {
+    const int64_t lines = kBlockThreads / plan_.tile;
+    return {
+        b_.CreateNSWAdd(b_.CreateUDiv(group_.lane(), b_.Index(plan_.tile)), b_.Index(k * lines)),
+        b_.CreateURem(group_.lane(), b_.Index(plan_.tile))};
+  }
+
+  llvm::Value* SharedPlace(llvm::Value* along_from, llvm::Value* along_to) {
+    llvm::Value* const at = b_.CreateNSWAdd(Scale(b_, along_to, LineElements()), along_from);
+    return b_.CreateInBoundsGEP(shared_->getValueType(), shared_, {b_.Index(0), at});
+  }
+
+  // In the transpose's result.
+  ElementIndex IndexOf(llvm::Value* along_from, llvm::Value* along_to) {
+    std::vector<llvm::Value*> multi(static_cast<size_t>(plan_.shape().rank()), b_.Index(0));
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      llvm::Value* at = first_[g];
+      if (g == plan_.from) at = b_.CreateNSWAdd(at, along_from);
+      if (g == plan_.to()) at = b_.CreateNSWAdd(at, along_to);
+      Delinearize(b_, at, plan_.groups[g], plan_.shape().dims, multi);
+    }
+    return ElementIndex::Multi(multi);
+  }
+
+  void IfInside(size_t group, llvm::Value* at, absl::FunctionRef<void()> body) {
+    const int64_t size = plan_.SizeOf(group);
+    if (size % plan_.tile == 0) return body();
+    EmitIf(b_, b_.CreateICmpULT(b_.CreateNSWAdd(first_[group], at), b_.Index(size)), [&] {
+      emitter_.BeginScope();
+      body();
+      emitter_.EndScope();
+    });
+  }
+
+  void Load(int64_t k) {
+    const auto [slow, fast] = PlaceOf(k);  // along `to`, along `from`
+    IfInside(plan_.from, fast, [&] {
+      IfInside(plan_.to(), slow, [&] {
+        const ScalarValue x = emitter_.EmitRounded(plan_.transpose, IndexOf(fast, slow));
+        b_.CreateStore(ToMemoryForm(b_, plan_.shape().type, x), SharedPlace(fast, slow));
+      });
+    });
+  }
+
+  void StoreRoots(const ElementIndex& index) {
+    std::vector<ScalarValue> values;  // all reads before any write
+    for (size_t r = 0; r < plan_.e.roots.size(); ++r)
+      values.push_back(emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]));
+    for (size_t r = 0; r < values.size(); ++r)
+      StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), index, values[r]);
+  }
+
+  const TransposePlan& plan_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  ThreadGroup group_;
+  llvm::Type* const type_;
+  llvm::GlobalVariable* shared_ = nullptr;
+  std::vector<llvm::Value*> first_;  // by group
+};
+
+}  // namespace
+
+bool AddTransposeKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  std::optional<TransposePlan> plan = PlanTranspose(request.expression);
+  if (!plan.has_value()) return false;
+  Kernel kernel;
+  kernel.units = plan->Blocks() * kBlockThreads;
+  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
+                                          llvm::Value*) {
+    TransposeEmitter(plan, b, arrays, begin).Emit();
+  };
+  out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

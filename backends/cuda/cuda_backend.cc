@@ -5,6 +5,7 @@
 #include "analysis/emittable.h"
 #include "backends/cuda/cuda_executable.h"
 #include "backends/cuda/ptx_code.h"
+#include "backends/cuda/sort_kernels.h"
 #include "ops/infer/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
 #include "passes/manager.h"
@@ -19,6 +20,11 @@ namespace {
 
 // The pipeline whose fusions these kernels compute: elements, not the tiles of the pipeline "gpu".
 constexpr absl::string_view kPipeline = "cpu";
+
+// What has no kernels, in terms of what has.
+constexpr absl::string_view kExpanders =
+    "cholesky_expander,triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
+    "topk-decomposer";
 
 absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   PassOptions pass_options;
@@ -58,6 +64,7 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry& entry) {
 absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& dynamic) {
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
+  RETURN_IF_ERROR(RunPasses(module, kExpanders));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
   return RunPasses(module, kLegalizationPasses);
 }
@@ -72,7 +79,8 @@ size_t ArrayCount(const Instruction& i) {
 }
 
 StepKind KindOf(const Instruction& i) {
-  return CanEmitKernels(i) && ArrayCount(i) <= kMaxArrays ? StepKind::kKernel : StepKind::kHost;
+  const bool has_code = CanEmitKernels(i) || CanSortOnGpu(i);
+  return has_code && ArrayCount(i) <= kMaxArrays ? StepKind::kKernel : StepKind::kHost;
 }
 
 // Steps and PTX of a module that has been lowered.

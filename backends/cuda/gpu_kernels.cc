@@ -10,6 +10,7 @@
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/sort_kernels.h"
 #include "backends/cuda/split_row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
 #include "backends/cuda/thread_group.h"
@@ -30,7 +31,8 @@ constexpr uint64_t kArrayAlignment = 16;
 
 // Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
 constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
-constexpr KernelStrategy kStrategies[] = {{"scatter", AddScatterKernels},
+constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
+                                          {"scatter", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
                                           {"concatenate", AddConcatenateKernels},
                                           {"split rows", AddSplitRowKernels},

@@ -102,6 +102,13 @@ if(TARGET hlokit_cuda_plugin AND TARGET hlo-opt)
   set_tests_properties(project.ptxas PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
+# Triton runs its kernels on the simulated driver, where it is installed.
+if(TARGET hlokit_cuda_sim)
+  add_test(NAME project.triton
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/triton_client.py --lib $<TARGET_FILE:hlokit_cuda_sim>)
+  set_tests_properties(project.triton PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes

@@ -7,11 +7,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "ptxsim/block.h"
 #include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/rounding.h"
 #include "ptxsim/special.h"
-#include "ptxsim/block.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -220,7 +220,7 @@ uint32_t Binder::SymbolAddress(const Operand& operand, int bytes) {
     if (decoder_.function().is_entry && parameter.name == operand.name)
       return Constant(kParamWindow + static_cast<uint64_t>(parameter.offset) + offset, bytes);
   if (const Function* function = decoder_.program().module().FindFunction(operand.name))
-    return Constant(kCodeWindow + 16 * uint64_t{decoder_.program().IndexOf(*function)}, bytes);
+    return Constant(decoder_.program().AddressOf(*function), bytes);
   Error(operand.place, absl::StrCat("unknown name `", operand.name, "`"));
   return 0;
 }

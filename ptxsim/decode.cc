@@ -21,9 +21,11 @@ int64_t RoundUp(int64_t value, int64_t align) { return (value + align - 1) / ali
 
 }  // namespace
 
-ProgramDecoder::ProgramDecoder(std::shared_ptr<const Module> module, Diagnostics& out)
+ProgramDecoder::ProgramDecoder(std::shared_ptr<const Module> module, Diagnostics& out,
+                               int64_t image_base)
     : module_(std::move(module)), out_(out), program_(std::make_unique<Program>()) {
   program_->module = module_;
+  program_->image_base = image_base;
 }
 
 uint32_t ProgramDecoder::IndexOf(const Function& function) {
@@ -34,6 +36,17 @@ uint32_t ProgramDecoder::IndexOf(const Function& function) {
     program_->functions.back()->function = &function;
   }
   return found->second;
+}
+
+uint64_t ProgramDecoder::AddressOf(const Function& function) {
+  const uint32_t index = IndexOf(function);
+  const auto& functions = module_->functions;
+  const auto at = std::find_if(functions.begin(), functions.end(),
+                               [&](const auto& f) { return f.get() == &function; });
+  const auto number = static_cast<size_t>(at - functions.begin());
+  program_->by_address.resize(functions.size(), kNoSlot);
+  program_->by_address[number] = index;
+  return kCodeWindow + 16 * uint64_t{number};
 }
 
 const ProgramDecoder::Place* ProgramDecoder::FindVariable(absl::string_view name) const {
@@ -66,7 +79,7 @@ ProgramDecoder::Place ProgramDecoder::PlaceVariable(const Variable& variable) {
   image.resize(offset + size);
   program_->globals.push_back({variable.name, offset, size});
   images_.push_back({&variable, offset});
-  place.address = kImageWindow + static_cast<uint64_t>(offset);
+  place.address = kImageWindow + static_cast<uint64_t>(program_->image_base + offset);
   return place;
 }
 
@@ -92,7 +105,7 @@ void ProgramDecoder::FillImage(const Variable& variable, int64_t offset) {
       if (value.generic && place->space == Space::kShared) address += kSharedWindow;
     } else if (const Function* function = module_->FindFunction(value.symbol);
                function != nullptr) {
-      address = kCodeWindow + 16 * uint64_t{IndexOf(*function)};
+      address = AddressOf(*function);
     } else {
       out_.Error(value.place, "", "`", value.symbol, "` is no variable or function");
       continue;
@@ -300,8 +313,8 @@ void FunctionDecoder::DecodeInstruction(uint32_t index) {
 }
 
 std::unique_ptr<Program> DecodeKernel(std::shared_ptr<const Module> module, const Function& kernel,
-                                      Diagnostics& out) {
-  return ProgramDecoder(std::move(module), out).Run(kernel);
+                                      Diagnostics& out, int64_t image_base) {
+  return ProgramDecoder(std::move(module), out, image_base).Run(kernel);
 }
 
 }  // namespace hlokit::ptx

@@ -16,7 +16,7 @@ namespace hlokit::ptx {
 // The addresses of the module's variables, and the functions that the kernel reaches.
 class ProgramDecoder {
  public:
-  ProgramDecoder(std::shared_ptr<const Module> module, Diagnostics& out);
+  ProgramDecoder(std::shared_ptr<const Module> module, Diagnostics& out, int64_t image_base);
 
   std::unique_ptr<Program> Run(const Function& kernel);
 
@@ -26,6 +26,8 @@ class ProgramDecoder {
 
   // The index of a function that runs, which is decoded in its turn.
   uint32_t IndexOf(const Function& function);
+  // Its address, the same for all kernels of the module.
+  uint64_t AddressOf(const Function& function);
   struct Place {
     Space space = Space::kGlobal;
     uint64_t address = 0;     // in its space

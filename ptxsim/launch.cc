@@ -114,9 +114,14 @@ class Grid {
 }  // namespace
 
 // Global variables as allocations, with their initial values.
-absl::Status LoadVariables(const Program& program, Memory& memory) {
+absl::Status LoadVariables(const Program& program, Memory& memory, bool keep) {
   for (const Program::GlobalVariable& variable : program.globals) {
-    const uint64_t address = kImageWindow + static_cast<uint64_t>(variable.offset);
+    const uint64_t address =
+        kImageWindow + static_cast<uint64_t>(program.image_base + variable.offset);
+    // What an earlier kernel of the module left stays.
+    if (const Allocation* old = memory.Find(address);
+        keep && old != nullptr && old->address == address && old->name == variable.name)
+      continue;
     RETURN_IF_ERROR(memory.AllocateAt(address, variable.size, variable.name));
     std::copy_n(program.global_image.data() + variable.offset, variable.size,
                 memory.Host(address, variable.size));

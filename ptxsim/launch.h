@@ -11,8 +11,9 @@
 
 namespace hlokit::ptx {
 
-// Gives the module's variables their initial values: once for a program and memory.
-absl::Status LoadVariables(const Program& program, Memory& memory);
+// Gives the module's variables their initial values: once for a program and memory. `keep`: not
+// those that another kernel of the module brought.
+absl::Status LoadVariables(const Program& program, Memory& memory, bool keep = false);
 
 // Runs functions[0] of `program`. `parameters` holds Program::parameter_bytes bytes. The results do
 // not depend on options.threads.

@@ -105,6 +105,9 @@ struct Program {
   std::shared_ptr<const Module> module;
   std::vector<std::unique_ptr<Code>> functions;  // functions[0] is the entry
   std::vector<std::byte> global_image;           // .global and .const variables
+  int64_t image_base = 0;                        // where it begins in the image window
+  // Functions whose address is taken: number in the module -> index in `functions`, or kNoSlot.
+  std::vector<uint32_t> by_address;
   struct GlobalVariable {
     std::string name;
     int64_t offset = 0, size = 0;

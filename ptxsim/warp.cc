@@ -346,9 +346,12 @@ void Warp::Call(const Op& op, LaneMask mask, Group& group) {
     LaneMask same = 0;
     for (int i = lane; i < kLanes; ++i)
       if (mask >> i & 1 && addresses[i] == addresses[lane]) same |= LaneMask{1} << i;
-    const uint64_t callee = (addresses[lane] - kCodeWindow) / 16;
-    if (addresses[lane] < kCodeWindow || callee >= block_.program().functions.size() ||
-        block_.program().functions[callee]->ops.empty()) {
+    const uint64_t number = (addresses[lane] - kCodeWindow) / 16;
+    const Program& program = block_.program();
+    const uint32_t callee = addresses[lane] >= kCodeWindow && number < program.by_address.size()
+                                ? program.by_address[number]
+                                : kNoSlot;
+    if (callee == kNoSlot || program.functions[callee]->ops.empty()) {
       block_.Fault(
           *this, op, lane,
           absl::StrCat("call of address 0x", absl::Hex(addresses[lane]), ", which is no function"));
@@ -360,7 +363,7 @@ void Warp::Call(const Op& op, LaneMask mask, Group& group) {
       Split(groups_[own], same, groups_[own].pc);
       caller = groups_.size() - 1;
     }
-    EnterFunction(site, static_cast<uint32_t>(callee), groups_[caller]);
+    EnterFunction(site, callee, groups_[caller]);
   }
 }
 

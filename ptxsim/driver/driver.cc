@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -27,6 +28,9 @@
 #include "absl/strings/numbers.h"
 #include "cuda_api/cuda_api.h"
 #include "ptxsim/decode.h"
+#include "ptxsim/driver/client_api.h"
+#include "ptxsim/driver/device_attributes.h"
+#include "ptxsim/driver/module_image.h"
 #include "ptxsim/driver/sim_extensions.h"
 #include "ptxsim/launch.h"
 #include "ptxsim/memory.h"
@@ -41,14 +45,15 @@ struct ContextHandle {
   ptx::Memory memory;
   std::map<DeviceAddress, size_t> allocations;
   size_t allocated = 0;
-  ModuleHandle* variables_of = nullptr;  // whose variables lie in memory
-  Result fault = kSuccess;               // of an earlier kernel: the context is lost
+  int64_t image_bytes = 0;  // of the variables of all modules
+  Result fault = kSuccess;  // of an earlier kernel: the context is lost
 };
 
 struct ModuleHandle {
   ContextHandle* context = nullptr;
   std::shared_ptr<const SourceFile> source;
   std::shared_ptr<const ptx::Module> module;
+  int64_t image_base = 0;  // of its variables
   std::map<std::string, std::unique_ptr<FunctionHandle>> functions;
 };
 
@@ -199,6 +204,8 @@ constexpr ErrorRow kErrors[] = {
     {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {kInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {kNoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+     "no kernel image is available for execution on the device"},
     {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
@@ -210,6 +217,18 @@ const ErrorRow* RowOf(Result code) {
   for (const ErrorRow& row : kErrors)
     if (row.code == code) return &row;
   return nullptr;
+}
+
+// At most so many bytes of .global and .const variables.
+int64_t ImageBytes(const ptx::Module& module) {
+  int64_t bytes = 0;
+  const auto add = [&](const std::vector<ptx::Variable>& variables) {
+    for (const ptx::Variable& variable : variables)
+      bytes += variable.ByteSize() + 2 * std::max(variable.align, 16);
+  };
+  add(module.variables);
+  for (const auto& function : module.functions) add(function->variables);
+  return (bytes + 255) / 256 * 256;
 }
 
 // The kernel's parameters as one block of memory.
@@ -225,11 +244,8 @@ Result RunKernel(FunctionHandle& function, const ptx::LaunchOptions& options, vo
   ContextHandle& context = *function.module->context;
   const std::lock_guard<std::mutex> lock(context.mutex);
   const ptx::Program& program = *function.program;
-  if (!program.globals.empty() && context.variables_of != function.module) {
-    if (absl::Status loaded = LoadVariables(program, context.memory); !loaded.ok())
-      return Fail(kOutOfMemory, std::string(loaded.message()));
-    context.variables_of = function.module;
-  }
+  if (absl::Status loaded = LoadVariables(program, context.memory, /*keep=*/true); !loaded.ok())
+    return Fail(kOutOfMemory, std::string(loaded.message()));
   ptx::LaunchStats stats;
   const absl::Status status =
       ptx::Launch(program, context.memory, ParameterBlock(program, parameters), options, stats);
@@ -307,15 +323,14 @@ Result cuDeviceTotalMem_v2(size_t* bytes, Device device) {
 Result cuDeviceGetAttribute(int* value, int attribute, Device device) {
   RETURN_UNLESS(Enter());
   if (!IsDevice(device)) return kInvalidDevice;
-  const std::map<int, int> values = {{kMaxThreadsPerBlock, 1024},
-                                     {kMaxSharedMemoryPerBlock, 48 << 10},
-                                     {kWarpSize, ptx::kLanes},
-                                     {kMultiprocessorCount, 132},
-                                     {kComputeCapabilityMajor, Machine::Get().arch() / 10},
-                                     {kComputeCapabilityMinor, Machine::Get().arch() % 10}};
-  const auto found = values.find(attribute);
-  if (found == values.end()) return kInvalidValue;
-  *value = found->second;
+  if (attribute == kComputeCapabilityMajor || attribute == kComputeCapabilityMinor) {
+    const int arch = Machine::Get().arch();
+    *value = attribute == kComputeCapabilityMajor ? arch / 10 : arch % 10;
+    return kSuccess;
+  }
+  const std::optional<int> found = AttributeOfH100(attribute);
+  if (!found.has_value()) return kInvalidValue;
+  *value = *found;
   return kSuccess;
 }
 
@@ -349,8 +364,12 @@ Result cuCtxSynchronize() { return EnterContext(); }
 Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int* options,
                           void** values) {
   RETURN_UNLESS(EnterContext());
-  auto source = std::make_shared<const SourceFile>("module.ptx",
-                                                   std::string(static_cast<const char*>(image)));
+  absl::StatusOr<std::string> text = PtxOfImage(image);
+  if (!text.ok()) {
+    WriteLog(std::string(text.status().message()), count, options, values);
+    return Fail(kNoBinaryForGpu, std::string(text.status().message()));
+  }
+  auto source = std::make_shared<const SourceFile>("module.ptx", *std::move(text));
   Diagnostics diagnostics;
   std::unique_ptr<ptx::Module> parsed = ptx::ParseModule(source, diagnostics);
   if (parsed == nullptr) {
@@ -361,6 +380,9 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int
   made->context = current;
   made->source = std::move(source);
   made->module = std::move(parsed);
+  const std::lock_guard<std::mutex> lock(current->mutex);
+  made->image_base = current->image_bytes;
+  current->image_bytes += ImageBytes(*made->module);
   *module = made.release();
   return kSuccess;
 }
@@ -368,7 +390,11 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int
 Result cuModuleUnload(Module module) {
   const Result entered = Enter();
   if (module == nullptr) return kInvalidHandle;
-  if (module->context->variables_of == module) module->context->variables_of = nullptr;
+  const std::lock_guard<std::mutex> lock(module->context->mutex);
+  for (const auto& [name, function] : module->functions)
+    for (const ptx::Program::GlobalVariable& variable : function->program->globals)
+      module->context->memory.Free(ptx::kImageWindow +
+                                   static_cast<uint64_t>(module->image_base + variable.offset));
   delete module;
   return entered;
 }
@@ -384,7 +410,8 @@ Result cuModuleGetFunction(Function* function, Module module, const char* name) 
       return Fail(kNotFound, absl::StrCat("no kernel ", name));
     }
     Diagnostics diagnostics;
-    std::unique_ptr<ptx::Program> program = ptx::DecodeKernel(module->module, *kernel, diagnostics);
+    std::unique_ptr<ptx::Program> program =
+        ptx::DecodeKernel(module->module, *kernel, diagnostics, module->image_base);
     if (program == nullptr) {
       module->functions.erase(name);
       return Fail(kInvalidPtx, diagnostics.Render(*module->source));
@@ -395,6 +422,63 @@ Result cuModuleGetFunction(Function* function, Module module, const char* name) 
   }
   *function = made.get();
   return kSuccess;
+}
+
+Result cuModuleGetGlobal_v2(DeviceAddress* address, size_t* bytes, Module module,
+                            const char* name) {
+  RETURN_UNLESS(EnterContext());
+  if (module == nullptr || name == nullptr) return kInvalidHandle;
+  const std::vector<std::string> kernels = module->module->EntryNames();
+  Function kernel = nullptr;
+  if (kernels.empty()) return Fail(kNotFound, "the module has no kernel");
+  RETURN_UNLESS(cuModuleGetFunction(&kernel, module, kernels[0].c_str()));
+  const std::lock_guard<std::mutex> lock(module->context->mutex);
+  const ptx::Program& program = *kernel->program;
+  if (!LoadVariables(program, module->context->memory, /*keep=*/true).ok()) return kOutOfMemory;
+  for (const ptx::Program::GlobalVariable& variable : program.globals) {
+    if (variable.name != name) continue;
+    if (bytes != nullptr) *bytes = static_cast<size_t>(variable.size);
+    if (address != nullptr)
+      *address = ptx::kImageWindow + static_cast<uint64_t>(module->image_base + variable.offset);
+    return kSuccess;
+  }
+  return Fail(kNotFound, absl::StrCat("no variable ", name));
+}
+
+Result cuFuncGetModule(Module* module, Function function) {
+  RETURN_UNLESS(EnterContext());
+  if (function == nullptr) return kInvalidHandle;
+  *module = function->module;
+  return kSuccess;
+}
+
+Result cuFuncGetAttribute(int* value, int attribute, Function function) {
+  RETURN_UNLESS(EnterContext());
+  if (function == nullptr) return kInvalidHandle;
+  const ptx::Program& program = *function->program;
+  const ptx::Function& kernel = *program.functions[0]->function;
+  switch (attribute) {
+    case kFunctionMaxThreads:
+      *value = kernel.max_threads[0] > 0
+                   ? kernel.max_threads[0] * kernel.max_threads[1] * kernel.max_threads[2]
+                   : 1024;
+      return kSuccess;
+    case kFunctionSharedBytes:
+      *value = static_cast<int>(program.shared_bytes);
+      return kSuccess;
+    case kFunctionLocalBytes:
+      *value = static_cast<int>(program.functions[0]->local_bytes);
+      return kSuccess;
+    case kFunctionRegisters:
+      *value = 32;  // what ptxas would take is not known
+      return kSuccess;
+    case kMaxDynamicSharedBytes:
+      *value = static_cast<int>(function->max_dynamic_shared);
+      return kSuccess;
+    default:
+      *value = 0;
+      return kSuccess;
+  }
 }
 
 Result cuFuncSetAttribute(Function function, int attribute, int value) {

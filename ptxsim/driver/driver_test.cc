@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda_api/cuda_api.h"
+#include "ptxsim/driver/client_api.h"
 #include "ptxsim/driver/sim_extensions.h"
 
 namespace hlokit::cuda {
@@ -108,6 +109,87 @@ TEST_F(DriverTest, DynamicSharedMemoryIsLimited) {
   EXPECT_EQ(cuFuncSetAttribute(scale_, kMaxDynamicSharedBytes, 232448), kSuccess);
   EXPECT_EQ(launch(232448), kSuccess) << hlokitSimLastError();
   EXPECT_EQ(cuFuncSetAttribute(scale_, kMaxDynamicSharedBytes, 232449), kInvalidValue);
+}
+
+// Two kernels of one module see one variable, which the host reads and writes too.
+TEST_F(DriverTest, VariablesOfAModuleStay) {
+  constexpr char kCounter[] = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 count = 5;
+.func more(.param .b32 by) {
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [by]; ld.global.u32 %r2, [count]; add.u32 %r2, %r2, %r1; st.global.u32 [count], %r2;
+  ret;
+}
+.global .u64 table[2] = {more, count};
+.visible .entry one() {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.global.u64 %rd1, [table];
+  { .param .b32 by; st.param.b32 [by], 1; proto: .callprototype ()_ (.param .b32 _); call %rd1, (by), proto; }
+  ret;
+}
+.visible .entry ten() {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.global.u64 %rd1, [table];
+  { .param .b32 by; st.param.b32 [by], 10; proto: .callprototype ()_ (.param .b32 _); call %rd1, (by), proto; }
+  ret;
+}
+)";
+  Module module = nullptr, other = nullptr;
+  Function one = nullptr, ten = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&other, kCounter), kSuccess) << hlokitSimLastError();
+  ASSERT_EQ(cuModuleLoadData(&module, kCounter), kSuccess) << hlokitSimLastError();
+  ASSERT_EQ(cuModuleGetFunction(&one, module, "one"), kSuccess) << hlokitSimLastError();
+  ASSERT_EQ(cuModuleGetFunction(&ten, module, "ten"), kSuccess) << hlokitSimLastError();
+  LaunchConfig config = {{1, 1, 1}, {1, 1, 1}, 0, nullptr, nullptr, 0};
+  EXPECT_EQ(cuLaunchKernelEx(&config, one, nullptr, nullptr), kSuccess) << hlokitSimLastError();
+  EXPECT_EQ(cuLaunchCooperativeKernel(ten, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr), kSuccess);
+  DeviceAddress address = 0, others = 0;
+  size_t bytes = 0;
+  ASSERT_EQ(cuModuleGetGlobal_v2(&address, &bytes, module, "count"), kSuccess);
+  ASSERT_EQ(cuModuleGetGlobal_v2(&others, nullptr, other, "count"), kSuccess);
+  EXPECT_EQ(bytes, 4u);
+  uint32_t value = 0;
+  EXPECT_EQ(cuMemcpyDtoH_v2(&value, address, 4), kSuccess);
+  EXPECT_EQ(value, 16u);
+  EXPECT_EQ(cuMemsetD32_v2(address, 100, 1), kSuccess);
+  EXPECT_EQ(cuLaunchKernelEx(&config, one, nullptr, nullptr), kSuccess);
+  EXPECT_EQ(cuMemcpyDtoH_v2(&value, address, 4), kSuccess);
+  EXPECT_EQ(value, 101u);
+  EXPECT_EQ(cuMemcpyDtoH_v2(&value, others, 4), kSuccess);
+  EXPECT_EQ(value, 5u);
+  EXPECT_EQ(cuModuleGetGlobal_v2(&address, &bytes, module, "unknown"), kNotFound);
+  EXPECT_EQ(cuModuleUnload(module), kSuccess);
+  EXPECT_EQ(cuMemcpyDtoH_v2(&value, others, 4), kSuccess);
+}
+
+TEST_F(DriverTest, WhatOtherClientsAsk) {
+  Device device = -1;
+  EXPECT_EQ(cuCtxGetDevice(&device), kSuccess);
+  EXPECT_EQ(device, 0);
+  DeviceAddress x = 0, seen = 0;
+  ASSERT_EQ(cuMemAllocAsync(&x, 64, nullptr), kSuccess);
+  EXPECT_EQ(cuMemsetD8_v2(x, 3, 64), kSuccess);
+  EXPECT_EQ(cuPointerGetAttribute(&seen, 3, x + 8), kSuccess);
+  EXPECT_EQ(seen, x + 8);
+  int on_host = 0, shared = 0, count = 0;
+  EXPECT_EQ(cuPointerGetAttribute(&seen, 3, reinterpret_cast<DeviceAddress>(&on_host)),
+            kInvalidValue);
+  EXPECT_EQ(cuDeviceGetAttribute(&shared, 97, 0), kSuccess);
+  EXPECT_EQ(shared, 227 << 10);
+  LoadScale();
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&count, scale_, 256, 100 << 10), kSuccess);
+  EXPECT_EQ(count, 2);
+  // A cubin's machine code, of which no PTX is known.
+  setenv("TRITON_CACHE_DIR", "/nowhere", 1);
+  const std::string cubin = std::string("\177ELF") + std::string(60, '\0');
+  Module module = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, cubin.data()), kNoBinaryForGpu);
+  EXPECT_NE(std::string(hlokitSimLastError()).find("the simulator runs PTX"), std::string::npos);
+  void* function = nullptr;
+  EXPECT_EQ(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, nullptr), kSuccess);
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemAlloc_v2));
 }
 
 TEST_F(DriverTest, RefusesWhatIsNotThere) {

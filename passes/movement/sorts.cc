@@ -11,6 +11,14 @@
 namespace hlokit {
 namespace {
 
+// Whether one of the parts must stay for its place in the order: the sort would stay with it.
+bool HasOrderedParts(const Instruction& sort) {
+  const auto users = sort.users();
+  return std::any_of(users.begin(), users.end(), [](const Instruction* user) {
+    return !user->control_predecessors().empty() || !user->control_successors().empty();
+  });
+}
+
 bool IsCompared(const Computation& f, int64_t k) {
   for (int64_t p : {2 * k, 2 * k + 1})
     if (!f.parameter(p)->users().empty() || f.parameter(p)->IsRoot()) return true;
@@ -66,7 +74,7 @@ absl::StatusOr<bool> RunSimplifySorts(Computation& computation, RewriteControl& 
   for (Instruction* i : computation.Instructions()) {
     if (i->opcode() != Opcode::kSort || i->operand_count() < 2 || i->IsRoot() ||
         i->users().empty() || !i->control_predecessors().empty() ||
-        !i->control_successors().empty())
+        !i->control_successors().empty() || HasOrderedParts(*i))
       continue;
     const std::vector<int64_t> needed = Needed(i);
     if (needed.empty() || static_cast<int64_t>(needed.size()) == i->operand_count() ||
@@ -133,7 +141,8 @@ absl::StatusOr<bool> RunPermutationSorts(Computation& computation, RewriteContro
       continue;
     const std::vector<Instruction*> users(i->users().begin(), i->users().end());
     for (Instruction* user : users) {
-      if (user->opcode() != Opcode::kGetTupleElement) continue;
+      if (user->opcode() != Opcode::kGetTupleElement || (user->users().empty() && !user->IsRoot()))
+        continue;
       const int64_t k = user->tuple_index();
       Instruction* made = k == 0 ? computation.Add(Opcode::kIota, user->shape(), {}, IotaAttrs{0})
                                  : ScatterTo(i->operand(0), i->operand(k));

@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 
+#include "ir/liveness.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/any_layout.h"
@@ -129,9 +130,7 @@ class Simplifier {
     while (!work.empty()) {
       auto [i, id] = work.back();
       work.pop_back();
-      if (gone_[id] || !i->users().empty() || i->IsRoot() || i->IsParameter() ||
-          i->HasSideEffect() || !i->control_successors().empty())
-        continue;
+      if (gone_[id] || !IsDead(*i)) continue;
       for (Instruction* operand : i->operands()) work.push_back({operand, operand->id()});
       gone_[id] = true;
       c_.Remove(i);

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/emittable.h"
+#include "backends/cuda/convolution_kernels.h"
 #include "backends/cuda/cuda_executable.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/sort_kernels.h"
@@ -79,7 +80,7 @@ size_t ArrayCount(const Instruction& i) {
 }
 
 StepKind KindOf(const Instruction& i) {
-  const bool has_code = CanEmitKernels(i) || CanSortOnGpu(i);
+  const bool has_code = CanEmitKernels(i) || CanSortOnGpu(i) || CanConvolveOnGpu(i);
   return has_code && ArrayCount(i) <= kMaxArrays ? StepKind::kKernel : StepKind::kHost;
 }
 

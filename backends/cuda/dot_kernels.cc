@@ -86,7 +86,7 @@ void PlanTiles(DotPlan& plan) {
 
 std::optional<DotPlan> PlanDot(const Expression& e) {
   const Instruction& dot = *e.subject;
-  const std::optional<DotSides> sides = SidesOfDot(e);
+  const std::optional<DotSides> sides = SidesOfProduct(e);
   if (!sides.has_value()) return std::nullopt;
   for (const Shape& shape : {dot.shape(), dot.operand(0)->shape(), dot.operand(1)->shape()})
     if (!IsSupported(shape.type)) return std::nullopt;
@@ -205,15 +205,18 @@ class TiledDotEmitter {
   }
 
   Values LoadVector(const Side& side, llvm::Value* free, llvm::Value* term) {
-    std::vector<llvm::Value*> multi = side.IndexOf(b_, batch_, free, term);
-    const int64_t fast = (side.along_free ? side.free : side.summed).dims.back();
-    llvm::Value* const first = multi[fast];
+    MatrixElement place = side.At(b_, batch_, free, term);
     Values elements;
     for (int64_t k = 0; k < side.vector; ++k) {
-      if (k > 0) multi[fast] = b_.CreateNSWAdd(first, b_.Index(k));
-      const ScalarValue x = emitter_.Emit(side.operand, ElementIndex::Multi(multi));
-      elements.push_back(
-          EmitConvert(b_, emitter_.TypeOf(side.operand->shape()), plan_.sum_type, x).re);
+      if (k > 0) {
+        llvm::Value*& at = place.multi[(side.along_free ? side.free : side.summed).dims.back()];
+        at = b_.CreateNSWAdd(at, b_.Index(1));
+      }
+      const ScalarValue x = emitter_.Emit(side.operand, ElementIndex::Multi(place.multi));
+      llvm::Value* const element =
+          EmitConvert(b_, emitter_.TypeOf(side.operand->shape()), plan_.sum_type, x).re;
+      elements.push_back(place.inside == nullptr ? element
+                                                 : b_.CreateSelect(place.inside, element, zero_));
     }
     return elements;
   }

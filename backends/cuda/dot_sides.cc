@@ -20,6 +20,25 @@ DotSide MakeSide(const Instruction& dot, int64_t number, const DimVector& batch,
   return side;
 }
 
+DotSides SidesOfConvolution(const Instruction& convolution) {
+  const auto map = std::make_shared<const ConvolutionMap>(convolution);
+  DotSides sides;
+  for (DotSide* side : {&sides.lhs, &sides.rhs}) {
+    side->number = side == &sides.rhs ? 1 : 0;
+    side->operand = convolution.operand(side->number);
+    side->map = map;
+    side->batch.size = map->groups();
+    side->summed.size = map->terms();
+    side->summed.inner = map->features();
+  }
+  sides.lhs.free.size = map->rows();
+  sides.lhs.summed.dims = {map->dims().input_feature};
+  sides.rhs.free.size = sides.rhs.free.inner = map->columns();
+  sides.rhs.free.dims = {map->dims().kernel_output_feature};
+  sides.rhs.summed.dims = {map->dims().kernel_input_feature};
+  return sides;
+}
+
 }  // namespace
 
 void DimGroup::Add(const Shape& shape, int64_t d) {
@@ -34,25 +53,36 @@ const DimGroup* DotSide::Fastest() const {
   return nullptr;
 }
 
-std::vector<llvm::Value*> DotSide::IndexOf(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
-                                           llvm::Value* at_summed) const {
+MatrixElement DotSide::At(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
+                          llvm::Value* at_summed) const {
+  if (map != nullptr)
+    return number == 0 ? map->Input(b, at_batch, at_free, at_summed)
+                       : map->Kernel(b, at_batch, at_summed, at_free);
   const Shape& shape = operand->shape();
-  std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()), b.Index(0));
-  Delinearize(b, at_batch, batch.dims, shape.dims, multi);
-  Delinearize(b, at_free, free.dims, shape.dims, multi);
-  Delinearize(b, at_summed, summed.dims, shape.dims, multi);
-  return multi;
+  MatrixElement element;
+  element.multi.assign(static_cast<size_t>(shape.rank()), b.Index(0));
+  Delinearize(b, at_batch, batch.dims, shape.dims, element.multi);
+  Delinearize(b, at_free, free.dims, shape.dims, element.multi);
+  Delinearize(b, at_summed, summed.dims, shape.dims, element.multi);
+  return element;
 }
 
-std::optional<DotSides> SidesOfDot(const Expression& e) {
-  const Instruction& dot = *e.subject;
-  if (dot.opcode() != Opcode::kDot) return std::nullopt;
-  const auto& dims = dot.attr<DotAttrs>();
-  return DotSides{MakeSide(dot, 0, dims.lhs_batch_dims, dims.lhs_contracting_dims),
-                  MakeSide(dot, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
+std::optional<DotSides> SidesOfProduct(const Expression& e) {
+  const Instruction& product = *e.subject;
+  if (product.opcode() == Opcode::kConvolution) return SidesOfConvolution(product);
+  if (product.opcode() != Opcode::kDot) return std::nullopt;
+  const auto& dims = product.attr<DotAttrs>();
+  return DotSides{MakeSide(product, 0, dims.lhs_batch_dims, dims.lhs_contracting_dims),
+                  MakeSide(product, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
 }
 
 void DotResult::Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
+  StoreTo(b_, array_, ElementIndex::Multi(IndexOf(row, column)),
+          EmitConvert(b_, sum_type_, array_.shape.type, {sum}));
+}
+
+std::vector<llvm::Value*> DotResult::IndexOf(llvm::Value* row, llvm::Value* column) {
+  if (lhs_.map != nullptr) return lhs_.map->Result(b_, batch_, row, column);
   std::vector<llvm::Value*> multi(static_cast<size_t>(array_.shape.rank()), b_.Index(0));
   int64_t next = 0;
   const auto place = [&](llvm::Value* at, size_t count) {
@@ -63,8 +93,7 @@ void DotResult::Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
   place(batch_, lhs_.batch.dims.size());
   place(row, lhs_.free.dims.size());
   place(column, rhs_.free.dims.size());
-  StoreTo(b_, array_, ElementIndex::Multi(multi),
-          EmitConvert(b_, sum_type_, array_.shape.type, {sum}));
+  return multi;
 }
 
 void DotResult::IfInside(llvm::Value* at, int64_t size, int64_t tile,

@@ -1,8 +1,11 @@
-// The two sides of a dot as matrices: which dimensions of each array are rows, terms and batches.
+// The two sides of a dot or a convolution as matrices: which elements of each array are rows, terms
+// and batches (groups).
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "backends/cuda/convolution_map.h"
 #include "codegen/kernels.h"
 #include "ir/instruction.h"
 
@@ -20,19 +23,21 @@ struct DimGroup {
   }
 };
 
-// One operand of a dot: element (batch, free, summed).
+// One operand of a dot: element (batch, free, summed). Of a convolution, `dims` of the groups name
+// the dimension along which neighbours lie, if there is one.
 struct DotSide {
   const Instruction* operand = nullptr;
   int64_t number = 0;  // of the operand: 0 or 1
   DimGroup batch, free, summed;
+  std::shared_ptr<const ConvolutionMap> map;  // null: a dot
 
   // Whether neighbours in memory differ along `summed`; else they do along `free` (or `batch`).
   bool IsAlongSummed() const { return summed.IsFastest(operand->shape()); }
   // The group along which neighbours in memory lie; null where it is `batch`.
   const DimGroup* Fastest() const;
-  // The element's place, and of those next to it along the fastest dimension of `fast`.
-  std::vector<llvm::Value*> IndexOf(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
-                                    llvm::Value* at_summed) const;
+  // The place of an element; those next to it along Fastest() are inside where it is.
+  MatrixElement At(Builder& b, llvm::Value* at_batch, llvm::Value* at_free,
+                   llvm::Value* at_summed) const;
 };
 
 struct DotSides {
@@ -40,8 +45,8 @@ struct DotSides {
   int64_t terms() const { return lhs.summed.size; }
 };
 
-// The sides of an expression that is one dot; nothing for others.
-std::optional<DotSides> SidesOfDot(const Expression& expression);
+// The sides of an expression that is one dot or convolution; nothing for others.
+std::optional<DotSides> SidesOfProduct(const Expression& expression);
 
 // Stores elements of a dot's result, whose dimensions are batch, those of lhs.free, of rhs.free.
 class DotResult {
@@ -60,6 +65,7 @@ class DotResult {
   void StorePair(llvm::Value* row, llvm::Value* column, int64_t tile, llvm::Value* const* sums);
 
  private:
+  std::vector<llvm::Value*> IndexOf(llvm::Value* row, llvm::Value* column);
   void IfInside(llvm::Value* at, int64_t size, int64_t tile, absl::FunctionRef<void()> body);
 
   Builder& b_;

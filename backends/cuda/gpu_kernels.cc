@@ -7,6 +7,7 @@
 #include "backends/cuda/gpu_kernels.h"
 
 #include "absl/strings/ascii.h"
+#include "backends/cuda/convolution_kernels.h"
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
@@ -38,6 +39,7 @@ constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
                                           {"split rows", AddSplitRowKernels},
                                           {"rows", AddGroupRowKernels},
                                           {"dot in tiles", AddTiledDotKernels},
+                                          {"convolution", AddConvolutionKernels},
                                           {"transpose in tiles", AddTransposeKernels},
                                           {"vectors", AddVectorKernels},
                                           {"elements", AddElementKernels}};

@@ -117,7 +117,7 @@ void PlanTiles(TensorPlan& plan) {
 }
 
 std::optional<TensorPlan> PlanTensorDot(const Expression& e) {
-  const std::optional<DotSides> sides = SidesOfDot(e);
+  const std::optional<DotSides> sides = SidesOfProduct(e);
   if (!sides.has_value()) return std::nullopt;
   TensorPlan plan;
   plan.e = e;
@@ -235,15 +235,17 @@ class TensorDotEmitter {
                                         side.along_free ? side.vector : 1, side.tile);
     llvm::Value* const at_term =
         Inside(term, side.summed.size, side.along_free ? 1 : side.vector, side.depth());
-    std::vector<llvm::Value*> multi = side.IndexOf(b_, batch_, at_free, at_term);
-    llvm::Value* const is_term = side.summed.size % side.depth() == 0
-                                     ? nullptr
-                                     : b_.CreateICmpULT(term, b_.Index(side.summed.size));
-    Values values = side.IsPlain() && side.vector * side.width() >= 4 ? LoadWords(tile, multi)
-                                                                      : LoadElements(tile, multi);
-    if (is_term != nullptr)
+    const MatrixElement place = side.At(b_, batch_, at_free, at_term);
+    Values values = side.IsPlain() && side.vector * side.width() >= 4
+                        ? LoadWords(tile, place.multi)
+                        : LoadElements(tile, place.multi);
+    const auto keep_if = [&](llvm::Value* condition) {
       for (llvm::Value*& x : values)
-        x = b_.CreateSelect(is_term, x, llvm::Constant::getNullValue(x->getType()));
+        x = b_.CreateSelect(condition, x, llvm::Constant::getNullValue(x->getType()));
+    };
+    if (side.summed.size % side.depth() != 0)
+      keep_if(b_.CreateICmpULT(term, b_.Index(side.summed.size)));
+    if (place.inside != nullptr) keep_if(place.inside);
     return values;
   }
 

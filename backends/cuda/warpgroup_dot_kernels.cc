@@ -88,7 +88,7 @@ bool PlanLoads(WarpgroupSide& side) {
 }
 
 std::optional<WarpgroupPlan> PlanWarpgroupDot(const Expression& e) {
-  const std::optional<DotSides> sides = SidesOfDot(e);
+  const std::optional<DotSides> sides = SidesOfProduct(e);
   if (!sides.has_value()) return std::nullopt;
   WarpgroupPlan plan;
   static_cast<DotSide&>(plan.lhs) = sides->lhs;
@@ -225,8 +225,9 @@ class WarpgroupDotEmitter {
                   side.along_free ? side.piece() : 1, side.tile);
     llvm::Value* const wanted = b_.CreateNSWAdd(Scale(b_, step, depth), term);
     term = Inside(wanted, plan_.terms(), side.along_free ? 1 : side.piece(), depth);
-    llvm::Value* const element = LinearOffset(
-        b_, ElementIndex::Multi(side.IndexOf(b_, batch_, free, term)), tile.array.shape);
+    const MatrixElement place = side.At(b_, batch_, free, term);
+    llvm::Value* const element =
+        LinearOffset(b_, ElementIndex::Multi(place.multi), tile.array.shape);
     llvm::Value* const from = b_.CreateAddrSpaceCast(
         b_.CreateInBoundsGEP(b_.getIntNTy(static_cast<unsigned>(8 * side.width)), tile.array.base,
                              element),
@@ -235,12 +236,16 @@ class WarpgroupDotEmitter {
     llvm::Value* const to = SharedPlace(b_.CreateNSWAdd(
         StageOf(tile, step),
         b_.CreateNSWAdd(Scale(b_, number, kLineBytes), Scale(b_, swizzled, kPieceBytes))));
-    if (plan_.terms() % depth == 0) {
+    llvm::Value* is_there = place.inside;
+    if (plan_.terms() % depth != 0) {
+      llvm::Value* const is_term = b_.CreateICmpULT(wanted, b_.Index(plan_.terms()));
+      is_there = is_there == nullptr ? is_term : b_.CreateAnd(is_there, is_term);
+    }
+    if (is_there == nullptr) {
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16, {}, {to, from});
       return;
     }
-    llvm::Value* const bytes = b_.CreateSelect(b_.CreateICmpULT(wanted, b_.Index(plan_.terms())),
-                                               b_.getInt32(kPieceBytes), b_.getInt32(0));
+    llvm::Value* const bytes = b_.CreateSelect(is_there, b_.getInt32(kPieceBytes), b_.getInt32(0));
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s, {}, {to, from, bytes});
   }
 

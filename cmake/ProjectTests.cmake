@@ -26,6 +26,13 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
+# Manual pages and completions.
+if(TARGET hlo-run AND TARGET hlo-opt)
+  add_test(NAME project.manuals
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/manuals_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(project.manuals PROPERTIES LABELS quick TIMEOUT 300)
+endif()
+
 # The language server, driven by a client.
 if(TARGET hlo-lsp AND TARGET hlo-opt)
   add_test(NAME project.lsp_client

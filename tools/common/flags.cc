@@ -13,10 +13,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "support/text.h"
+#include "tools/common/arguments.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/manual.h"
 #include "tools/common/messages.h"
 #include "tools/common/tool_call.h"
 #include "tools/common/xla_flags.h"
@@ -105,31 +108,37 @@ void CheckStandardOutput() {
   std::_Exit(kExitUsage);
 }
 
-}  // namespace
+// Flags that all tools have.
+struct CommonFlags {
+  std::string colours = "auto", format = "text";
+};
 
-bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
-                absl::string_view examples, int& exit_status) {
-  std::atexit(CheckStandardOutput);
+void AddCommonFlags(CLI::App& app, absl::string_view examples, CommonFlags& flags) {
   app.set_version_flag("--version", absl::StrCat(app.get_name(), " (hlokit) ", HLOKIT_VERSION));
   app.footer(std::string(examples));
-  std::string colours = "auto", format = "text";
-  app.add_option("--color,--colour", colours,
+  app.add_option("--color,--colour", flags.colours,
                  "of messages: auto (on a terminal, unless NO_COLOR is set), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
-  app.add_option("--diagnostics", format, "errors and warnings: text, or json, an object a line")
+  app.add_option("--diagnostics", flags.format,
+                 "errors and warnings: text, or json, an object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
   for (CLI::Option* option : app.get_options({}))  // --list=a,b FILE: FILE is no part of the list
     if (!option->get_positional()) option->allow_extra_args(false);
+}
+
+// False where the tool should end with `exit_status`.
+bool Parse(CLI::App& app, const std::vector<std::string>& arguments, const CommonFlags& flags,
+           int& exit_status) {
   try {
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     RefuseHugeNumbers(app);
-    SetMessages(format == "json" ? MessageFormat::kJson : MessageFormat::kText,
-                colours == "always"  ? UseColours::kAlways
-                : colours == "never" ? UseColours::kNever
-                                     : UseColours::kAuto);
+    SetMessages(flags.format == "json" ? MessageFormat::kJson : MessageFormat::kText,
+                flags.colours == "always"  ? UseColours::kAlways
+                : flags.colours == "never" ? UseColours::kNever
+                                           : UseColours::kAuto);
     return true;
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
@@ -145,8 +154,6 @@ bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
   return false;
 }
 
-namespace {
-
 // What --help says of a name of XLA's.
 std::string XlaHelp(const XlaProgram& program) {
   std::string text =
@@ -161,10 +168,45 @@ std::string XlaHelp(const XlaProgram& program) {
   return text;
 }
 
+// --print-man-page and --print-completion=SHELL, by which the build makes what packages hold. True
+// where that was asked for.
+bool PrintManual(CLI::App& app, absl::string_view path, const std::vector<std::string>& arguments,
+                 const XlaProgram* program, absl::string_view examples, int& exit_status) {
+  constexpr absl::string_view kCompletion = "--print-completion=";
+  if (arguments.size() != 1) return false;
+  const std::string name(path.substr(path.rfind('/') + 1));
+  absl::StatusOr<std::string> text;
+  if (arguments[0] == "--print-man-page") {
+    text = ManPage(app, name, examples, HLOKIT_VERSION);
+  } else if (absl::StartsWith(arguments[0], kCompletion)) {
+    std::vector<std::string> more;
+    for (const XlaFlag& row : XlaFlags())
+      if (program != nullptr && (row.callers & program->caller) != 0 && HasMeaning(row))
+        more.push_back(absl::StrReplaceAll(row.name.substr(2), {{"-", "_"}}));
+    for (std::string& flag : more) flag = "--" + flag;
+    text = CompletionScript(app, name, arguments[0].substr(kCompletion.size()), more);
+  } else {
+    return false;
+  }
+  exit_status = text.ok() ? kExitDone : UsageError(app, std::string(text.status().message()));
+  if (text.ok()) std::fputs(text->c_str(), stdout);
+  return true;
+}
+
 }  // namespace
 
 bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::string_view examples,
                     int& exit_status) {
+  std::atexit(CheckStandardOutput);
+  const XlaProgram* program = argc > 0 ? FindXlaProgram(argv[0]) : nullptr;
+  if (program != nullptr && program->tool != app.get_name()) program = nullptr;
+  const std::string all_examples =
+      absl::StrCat(examples, program != nullptr ? XlaHelp(*program) : "");
+  CommonFlags common;
+  AddCommonFlags(app, all_examples, common);
+  if (argc > 0 &&
+      PrintManual(app, argv[0], NormalizeArguments(argc, argv), program, all_examples, exit_status))
+    return false;
   const auto knows = [&](absl::string_view name) {
     return app.get_option_no_throw(std::string(name)) != nullptr;
   };
@@ -173,10 +215,7 @@ bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::stri
     exit_status = UsageError(app, std::string(call.status().message()));
     return false;
   }
-  const XlaProgram* const program = argc > 0 ? FindXlaProgram(argv[0]) : nullptr;
-  const std::string help =
-      program != nullptr && program->tool == app.get_name() ? XlaHelp(*program) : "";
-  if (!ParseFlags(app, call->arguments, absl::StrCat(examples, help), exit_status)) return false;
+  if (!Parse(app, call->arguments, common, exit_status)) return false;
   for (const std::string& warning : call->warnings)
     ShowFault(app.get_name(), "warning", absl::InvalidArgumentError(warning));
   return true;

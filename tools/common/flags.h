@@ -15,16 +15,13 @@ class Validator;
 namespace hlokit {
 
 // Adds --version, --color and --diagnostics (messages.h), makes --help end in `examples`, and reads
-// `arguments`. True if the tool should go on; else `exit_status` is what it should return:
-// kExitDone after --help or --version, kExitUsage after a message that names the flag and, where
-// one is near, what was meant. From here on the program ends with kExitUsage and a message where
-// standard output could not take all that was printed.
-bool ParseFlags(CLI::App& app, const std::vector<std::string>& arguments,
-                absl::string_view examples, int& exit_status);
-
-// The same for all that the tool was called with: arguments in XLA's dialect where argv[0] is a
-// name of XLA's, and XLA_FLAGS, are in the tool's own flags first (tool_call.h), with warnings of
-// what has no effect.
+// all that the tool was called with: arguments in XLA's dialect where argv[0] is a name of XLA's,
+// and XLA_FLAGS, are in the tool's own flags first (tool_call.h), with warnings of what has no
+// effect. True if the tool should go on; else `exit_status` is what it should return: kExitDone
+// after --help,
+// --version, or a manual (--print-man-page, --print-completion=SHELL), kExitUsage after a message
+// that names the flag and, where one is near, what was meant. From here on the program ends with
+// kExitUsage and a message where standard output could not take all that was printed.
 bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::string_view examples,
                     int& exit_status);
 

@@ -96,7 +96,8 @@ std::unique_ptr<Module> KeepInComputation(const Module& module, int64_t computat
 }
 
 std::vector<Candidate> Inlinings(const Module& module) {
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> candidates = {
+      [&module] { return After(module.Clone(), "call-inliner,tuple-simplifier,dce"); }};
   const auto add = [&](int64_t nth, int64_t which, int64_t first) {
     candidates.push_back(
         [&module, nth, which, first] { return InlineCaller(module, nth, which, first); });
@@ -108,6 +109,109 @@ std::vector<Candidate> Inlinings(const Module& module) {
     if (i->opcode() == Opcode::kFusion || i->opcode() == Opcode::kCall) add(n, 0, 0);
     if (i->opcode() == Opcode::kConditional)
       for (size_t b = 0; b < i->called().size(); ++b) add(n, b, b + 1);
+  }
+  return candidates;
+}
+
+std::vector<Candidate> Bodies(const Module& module) {
+  std::vector<std::pair<int64_t, const Computation*>> bodies;  // by size
+  for (const Computation* c : module.Computations())
+    if (!c->IsEntry() && !c->Callers().empty()) bodies.emplace_back(c->instruction_count(), c);
+  std::stable_sort(bodies.begin(), bodies.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Candidate> candidates;
+  for (const auto& [size, c] : bodies)
+    candidates.push_back([&module, c = c]() -> std::unique_ptr<Module> {
+      auto body = ExtractComputation(*c);
+      if (!body.ok()) return nullptr;
+      (*body)->set_name(module.name());
+      (*body)->header().replica_count = module.header().replica_count;
+      (*body)->header().num_partitions = module.header().num_partitions;
+      return *std::move(body);
+    });
+  return candidates;
+}
+
+namespace {
+
+Instruction* Element(Computation& computation, Instruction* tuple, int64_t k) {
+  if (tuple->opcode() == Opcode::kTuple) return tuple->operand(k);
+  return computation.Add(Opcode::kGetTupleElement, tuple->shape().elements[k], {tuple},
+                         GetTupleElementAttrs{k});
+}
+
+// A loop's body or condition, whose parameter is a tuple, reads zeros for element `k`, and the
+// parameter loses it. False where something reads the tuple as a whole.
+bool DropElement(Computation& computation, const Shape& without, int64_t k) {
+  Instruction* const parameter = computation.parameter(0);
+  const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
+  if (computation.root() == parameter) return false;
+  for (Instruction* user : users) {
+    if (user->opcode() != Opcode::kGetTupleElement) return false;
+    const int64_t index = user->tuple_index();
+    if (index > k) user->mutable_attr<GetTupleElementAttrs>().index = index - 1;
+    if (index != k) continue;
+    Instruction* const zeros = Zeros(computation, user->shape());
+    if (zeros == nullptr) return false;
+    user->DropControlEdges();
+    user->ReplaceAllUsesWith(zeros);
+    computation.Remove(user);
+  }
+  parameter->mutable_shape() = without;
+  computation.clear_schedule();
+  return true;
+}
+
+// Without value `k` of the loop at place `n` of computation `c`: its result is what it was before
+// the loop.
+std::unique_ptr<Module> WithoutCarried(const Module& module, size_t c, size_t n, int64_t k) {
+  std::unique_ptr<Module> copy = module.Clone();
+  Computation* const caller = copy->Computations()[c];
+  Instruction* const loop = caller->Instructions()[n];
+  Shape without = loop->shape();
+  without.elements.erase(without.elements.begin() + k);
+  Computation* const condition = loop->called(0)->Clone("");
+  Computation* const body = loop->called(1)->Clone("");
+  if (body->root()->opcode() != Opcode::kTuple || !DropElement(*condition, without, k) ||
+      !DropElement(*body, without, k))
+    return nullptr;
+  std::vector<Instruction*> kept(body->root()->operands().begin(), body->root()->operands().end());
+  kept.erase(kept.begin() + k);
+  body->set_root(body->Add(Opcode::kTuple, without, kept));
+  Instruction* const before = loop->operand(0);
+  std::vector<Instruction*> starts, results;
+  const auto size = static_cast<int64_t>(loop->shape().elements.size());
+  for (int64_t i = 0; i < size; ++i) starts.push_back(Element(*caller, before, i));
+  Instruction* const kept_as_it_was = starts[k];
+  starts.erase(starts.begin() + k);
+  Instruction* const init = caller->Add(Opcode::kTuple, without, starts);
+  Instruction* const smaller = caller->Add(Opcode::kWhile, without, {init});
+  smaller->set_called({condition, body});
+  for (int64_t i = 0; i < size; ++i)
+    results.push_back(i == k ? kept_as_it_was : Element(*caller, smaller, i < k ? i : i - 1));
+  Instruction* const result = caller->Add(Opcode::kTuple, loop->shape(), results);
+  loop->DropControlEdges();
+  loop->ReplaceAllUsesWith(result);
+  caller->Remove(loop);
+  caller->clear_schedule();
+  copy->header().is_scheduled = false;
+  return After(std::move(copy), "tuple-simplifier,dce");
+}
+
+}  // namespace
+
+std::vector<Candidate> FewerCarried(const Module& module) {
+  std::vector<Candidate> candidates;
+  const std::vector<Computation*> computations = module.Computations();
+  for (size_t c = 0; c < computations.size(); ++c) {
+    const std::vector<Instruction*> instructions = computations[c]->Instructions();
+    for (size_t n = 0; n < instructions.size(); ++n) {
+      if (instructions[n]->opcode() != Opcode::kWhile) continue;
+      const auto size = static_cast<int64_t>(instructions[n]->shape().elements.size());
+      for (int64_t k = size - 1; k >= 0; --k)
+        if (size > 1)
+          candidates.push_back([&module, c, n, k] { return WithoutCarried(module, c, n, k); });
+    }
   }
   return candidates;
 }

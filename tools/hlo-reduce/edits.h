@@ -28,8 +28,16 @@ std::unique_ptr<Module> KeepInEntry(const Module& module, absl::Span<const int64
 std::unique_ptr<Module> KeepInComputation(const Module& module, int64_t computation,
                                           absl::Span<const int64_t> kept);
 
-// Instructions of the entry that call: each with its body in its place, loops run once, of
-// conditionals each branch.
+// Called computations that run by themselves, each as the entry: a loop's body without its loop.
+// Smallest first.
+std::vector<Candidate> Bodies(const Module& module);
+
+// Loops without one of the values that they carry: its result is what it was before the loop, and
+// the loop reads zeros.
+std::vector<Candidate> FewerCarried(const Module& module);
+
+// Calls in all computations with what they call in their place; instructions of the entry that
+// call: each with its body in its place, loops run once, of conditionals each branch.
 std::vector<Candidate> Inlinings(const Module& module);
 
 // Each dimension's size made 1, 2 or its half wherever it stands, alone or with its multiples.

@@ -3,8 +3,9 @@
 //
 // ddmin: the instructions are cut into n parts. If one part alone shows the fault, it becomes the
 // module; if the rest without a part does, that does; else n doubles. Instructions that are left
-// out but needed become parameters or constants. Then calls are inlined, shapes shrink and
-// annotations go, each as long as the fault shows. All steps repeat until none helps. Each
+// out but needed become parameters or constants. Before that a called computation, such as a loop's
+// body, becomes the module where it shows the fault by itself; after it calls are inlined, loops
+// carry fewer values, shapes shrink and annotations go. All steps repeat until none helps. Each
 // candidate costs a run of the test; options.jobs candidates run at a time. About n log n runs at
 // best, n^2 at worst.
 #include "tools/hlo-reduce/reducer.h"
@@ -55,8 +56,8 @@ class Reducer {
     for (bool progress = true; progress && !OutOfTime();) {
       progress = false;
       for (absl::StatusOr<bool> (Reducer::*step)() :
-           {&Reducer::Entry, &Reducer::Called, &Reducer::Inline, &Reducer::Shapes,
-            &Reducer::Strip}) {
+           {&Reducer::Peel, &Reducer::Entry, &Reducer::Inline, &Reducer::Loops, &Reducer::Called,
+            &Reducer::Shapes, &Reducer::Strip}) {
         ASSIGN_OR_RETURN(const bool here, (this->*step)());
         progress |= here;
       }
@@ -112,6 +113,12 @@ class Reducer {
     return progress;
   }
 
+  absl::StatusOr<bool> Peel() {
+    return Greedy([this] { return Bodies(*best_); }, "bodies", /*anew=*/true);
+  }
+  absl::StatusOr<bool> Loops() {
+    return Greedy([this] { return FewerCarried(*best_); }, "loops", /*anew=*/true);
+  }
   absl::StatusOr<bool> Inline() {
     return Greedy([this] { return Inlinings(*best_); }, "inlining");
   }
@@ -165,8 +172,9 @@ class Reducer {
     return progress;
   }
 
+  // `anew`: after each that helps, all are tried again.
   template <typename List>
-  absl::StatusOr<bool> Greedy(List list, absl::string_view what) {
+  absl::StatusOr<bool> Greedy(List list, absl::string_view what, bool anew = false) {
     bool progress = false;
     size_t from = 0;  // candidates before this one were tried on a larger module in vain
     while (!OutOfTime()) {
@@ -176,7 +184,7 @@ class Reducer {
       ASSIGN_OR_RETURN(const std::optional<size_t> found, First(candidates, what));
       if (!found) return progress;
       progress = true;
-      from += *found;
+      if (!anew) from += *found;
     }
     return progress;
   }

@@ -18,9 +18,10 @@ struct ReduceOptions {
   std::function<absl::Status(const Module&, absl::string_view what)> smaller;
 };
 
-// Leaves out instructions of the entry, then of called computations, puts called bodies in the
-// places of their callers, makes shapes smaller and takes annotations away, for as long as that
-// helps: delta debugging. The result is valid and interesting, as `module` must be.
+// Takes a called computation for the whole, leaves out instructions of the entry, then of called
+// computations, puts called bodies in the places of their callers, takes values out of loops, makes
+// shapes smaller and takes annotations away, for as long as that helps: delta debugging. The result
+// is valid and interesting, as `module` must be.
 absl::StatusOr<std::unique_ptr<Module>> Reduce(std::unique_ptr<Module> module, Interest& interest,
                                                const ReduceOptions& options);
 

@@ -49,10 +49,12 @@ if(TARGET pjrt_hlokit)
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
   add_test(NAME project.jax_ffi COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_ffi_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --cxx ${CMAKE_CXX_COMPILER})
+  add_test(NAME project.jax_sharding COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_sharding_test.py
+           --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
   add_test(NAME project.jax_cases
            COMMAND ${CMAKE_COMMAND} -E env JAX_PLATFORMS=hlokit PYTHONPATH=${PROJECT_SOURCE_DIR}/python
                    HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_cases.py)
-  set_tests_properties(project.jax project.jax_ffi project.jax_cases PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(project.jax project.jax_ffi project.jax_cases project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # hlo-run over several processes, where there is an mpirun.

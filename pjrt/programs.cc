@@ -54,6 +54,16 @@ absl::StatusOr<std::unique_ptr<Module>> ReadProgram(absl::string_view format,
   return Unimplemented("programs of format \"", format, "\"; \"mlir\" and \"hlo\" are read");
 }
 
+// Calls by which XLA's partitioner tells a framework of shardings
+// (jax.debug.inspect_array_sharding): programs on whole arrays have no partitioner.
+void DropInspections(Module& module) {
+  for (Computation* computation : module.Computations())
+    for (Instruction* i : computation->PostOrder())
+      if (i->opcode() == Opcode::kCustomCall && i->users().empty() && !i->IsRoot() &&
+          i->attr<CustomCallAttrs>().target == "InspectSharding")
+        computation->Remove(i);
+}
+
 // The parameters whose buffers a run may take over.
 std::vector<bool> DonatedBy(const ModuleHeader& header, size_t parameters) {
   std::vector<bool> donated(parameters, false);
@@ -149,6 +159,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
     made->source_format = std::string(format);
     made->source = std::string(code);
   }
+  DropInspections(*module);
   module->header().replica_count = made->options.replicas;
   module->header().num_partitions = made->options.partitions;
   ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options));

@@ -88,6 +88,19 @@ TEST(StablehloTest, TellsWhatIsAskedOfMemory) {
   EXPECT_EQ(wishes.results[0].layout, "{0,1}");
 }
 
+TEST(StablehloTest, CastsOfTransposesAreOfOneType) {
+  const auto file = std::make_shared<SourceFile>(
+      "f", std::string("func.func public @main(%a: tensor<2x3xf32>) -> tensor<3x2xf32> {\n"
+                       "  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> "
+                       "tensor<3x2xf32>\n"
+                       "  %1 = \"builtin.unrealized_conversion_cast\"(%0) : (tensor<3x2xf32>) -> "
+                       "tensor<3x2xf32>\n"
+                       "  return %1 : tensor<3x2xf32>\n}\n"));
+  const auto module = ReadStablehlo(file);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->entry()->root()->opcode(), Opcode::kTranspose);
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -199,7 +199,9 @@ absl::Status ConvertTypeCast(BodyConverter& body, const MlirOperation& op) {
     return Unimplemented(op.name, " is supported with as many results as operands");
   for (size_t i = 0; i < operands.size(); ++i) {
     const MlirValue& result = op.results[i];
-    if (!result.type->HasShape() || BodyConverter::ShapeOf(*result.type) != operands[i]->shape())
+    // A transpose has a layout of its own, which types do not say.
+    if (!result.type->HasShape() ||
+        !Compatible(BodyConverter::ShapeOf(*result.type), operands[i]->shape()))
       return Unimplemented(op.name, " is supported between names of one type");
     body.Set(result, operands[i]);
   }

@@ -2,7 +2,7 @@
 
 JAX finds the package by its name (jax_plugins.*) and calls initialize() before it first asks for devices. The library is
 $HLOKIT_PJRT_LIBRARY, or that of the package hlokit, or of the newest build below the source tree.
-Devices: HLOKIT_NUM_DEVICES, or --xla_force_host_platform_device_count in XLA_FLAGS; 1 without either.
+Devices: HLOKIT_NUM_DEVICES, or --xla_force_host_platform_device_count in XLA_FLAGS, or jax_num_cpu_devices; 1 without any.
 """
 import os
 import pathlib
@@ -36,6 +36,17 @@ def lower_as_cpu():
     rules = mlir._platform_specific_lowerings  # pylint: disable=protected-access
     for primitive, rule in rules["cpu"].items():
         rules["hlokit"].setdefault(primitive, rule)
+
+
+def lower_custom_partitioning():
+    """Functions with a partitioning of their own run on whole arrays: as they are."""
+    from jax._src import core, custom_partitioning  # pylint: disable=import-outside-toplevel
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    def rule(ctx, *values, call, **_):
+        return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *values)
+
+    mlir.register_lowering(custom_partitioning.custom_partitioning_p, rule, platform="hlokit")
 
 
 def allow_donation():
@@ -79,6 +90,15 @@ def use_cache():
     compilation_cache.is_cache_used = lambda backend: theirs(stand_in if backend.platform == "hlokit" else backend)
 
 
+def client_options():
+    """As many devices as jax_num_cpu_devices asks of JAX's CPU, where the environment says nothing of them."""
+    from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
+
+    devices = xla_bridge.num_cpu_devices.value
+    said = "HLOKIT_NUM_DEVICES" in os.environ or "--xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+    return {} if said or devices < 1 else {"num_devices": devices}
+
+
 def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
@@ -87,8 +107,9 @@ def initialize():
 
     library = library_path()
     xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
-    xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=None)
+    xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=client_options)
     lower_as_cpu()
+    lower_custom_partitioning()
     allow_donation()
     start_with_cpu()
     use_cache()

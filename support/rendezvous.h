@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -135,7 +134,7 @@ class Rendezvous {
     return done ? End::kNone : Ended(waiter);
   }
   // Calls `poll`, without the lock, until it is true or never will be: for what other processes
-  // do. `waiters`: how many devices this one waits for, itself among them.
+  // do. It is `poll` that sleeps where the wait is long. `waiters`: how many devices this one waits for, itself among them.
   template <typename Poll>
   End WaitOutside(const Waiter& waiter, size_t waiters, const Poll& poll) {
     State& state = states_[static_cast<size_t>(waiter.device)];
@@ -145,10 +144,8 @@ class Rendezvous {
       state.waits_at = waiter.at;
     }
     End end = End::kNone;
-    for (int64_t round = 0; !poll() && end == End::kNone; ++round) {
-      if (round < kSpinRounds) continue;
-      std::this_thread::yield();
-      if (round % kSpinRounds != 0) continue;
+    for (int64_t round = 1; !poll() && end == End::kNone; ++round) {
+      if (round % kRoundsToLook != 0) continue;
       Lock lock(mutex_);
       if (waiter.cancelled != nullptr && waiter.cancelled(waiter.context) != 0) stopped_ = true;
       end = Ended(waiter);
@@ -175,7 +172,7 @@ class Rendezvous {
  private:
   // How long a device waits before it looks whether its run was cancelled.
   static constexpr std::chrono::milliseconds kCancelInterval{10};
-  static constexpr int64_t kSpinRounds = 64;  // calls of `poll` before other threads get a turn
+  static constexpr int64_t kRoundsToLook = 64;  // calls of `poll` before it looks for an end
 
   struct State {
     const char* waits_at = nullptr;

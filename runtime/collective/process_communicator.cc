@@ -4,17 +4,30 @@
 #include "runtime/collective/process_communicator.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 
 namespace hlokit {
 namespace {
 
 constexpr int64_t kMaxMessageBytes = int64_t{64} << 20;  // longer ones are sent in several
 
+constexpr int64_t kBusyRounds =
+    500;  // some 50 us of polls, which meet a message that is on its way
+
 int64_t Bytes(const HlokitCollectiveArray& array) { return array.rows * array.row_bytes; }
+
+// Sleeps for as short as the system can. One who sleeps is woken before those that compute, which
+// one who polls all the time is not: on a full machine that is a hundred times as fast.
+void Doze() {
+  thread_local const bool is_exact = prctl(PR_SET_TIMERSLACK, 1000) == 0;  // ns
+  std::this_thread::sleep_for(std::chrono::microseconds(is_exact ? 10 : 1));
+}
 
 }  // namespace
 
@@ -81,7 +94,13 @@ class ProcessCommunicator::Leader {
     };
     if (is_done()) return End::kNone;
     SetWaiting(true);
-    const End end = owner_.waits_.WaitOutside(part_.waiter, places_.size(), is_done);
+    int64_t rounds = 0;
+    const auto poll = [&] {
+      if (is_done()) return true;
+      if (++rounds > kBusyRounds) Doze();
+      return false;
+    };
+    const End end = owner_.waits_.WaitOutside(part_.waiter, places_.size(), poll);
     SetWaiting(false);
     return end;
   }

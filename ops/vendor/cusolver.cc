@@ -112,7 +112,9 @@ absl::StatusOr<Literal> EigenGeneral(const EvalContext& context, const ConfigVal
   if (!shape.IsTuple() || shape.elements.size() != 5 || shape.elements[1].rank() == 0)
     return InvalidArgument("custom-call geev gives ", Text(shape));
   const ElementType type = context.operands[0]->type();
-  if (shape.elements[0].type != type || shape.elements[2].type != type)
+  if (shape.elements[0].type != type || shape.elements[2].type != type ||
+      shape.elements[3].type != type ||
+      shape.elements[1].type != (IsComplex(type) ? type : ComplexOf(type)))
     return InvalidArgument("custom-call geev of ", Text(context.operands[0]->shape()), " gives ",
                            Text(shape));
   std::vector<Shape> parts(shape.elements.begin() + 1, shape.elements.end());

@@ -131,12 +131,18 @@ absl::StatusOr<Literal> Threefry(const EvalContext& context) {
   return VendorResult(context, std::move(words));
 }
 
+// Both are lists of as many rows, whatever their lengths.
+bool SameRows(const Shape& a, const Shape& b) {
+  return a.rank() == b.rank() && a.rank() > 0 &&
+         std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());
+}
+
 // Row i was exchanged with row pivots[i], 0-based and in turn: which row ends where.
 absl::StatusOr<Literal> PivotsToPermutation(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   if (context.operands.size() != 1 || !shape.IsArray() || shape.rank() == 0 ||
       shape.type != ElementType::kS32 || context.operands[0]->type() != ElementType::kS32 ||
-      context.operands[0]->shape().rank() != shape.rank())
+      !SameRows(context.operands[0]->shape(), shape))
     return WrongOperands(context);
   const Literal& pivots = *context.operands[0];
   const int64_t n = shape.dims.back(), k = pivots.shape().dims.back();

@@ -196,9 +196,9 @@ class Routine {
       case 'm':
         return each >= m;
       case 'u':
-        return dims.size() >= 2 && dims[dims.size() - 2] == m && each >= m * std::min(m, n);
+        return dims.size() >= 2 && dims[dims.size() - 2] == m && dims.back() >= std::min(m, n);
       case 'v':
-        return dims.size() >= 2 && dims.back() == n && each >= n * std::min(m, n);
+        return dims.size() >= 2 && dims.back() == n && dims[dims.size() - 2] >= std::min(m, n);
       default:
         return each >= n;
     }

@@ -59,6 +59,19 @@ TEST(Fingerprint, SeesWhatChanges) {
   EXPECT_TRUE(Sees([](Module& m) { SetLiteral(m, 13); }));  // which a short text leaves out
 }
 
+// A pass that lets literals share their memory changes no text.
+TEST(Fingerprint, SeesWhatIsKeptInMemory) {
+  const std::unique_ptr<Module> module = Read();
+  const auto again = std::make_shared<Literal>(*ConstantOf(*module)->literal());
+  Instruction* other = module->entry()->Add(Opcode::kConstant, ConstantOf(*module)->shape(), {});
+  other->mutable_attr<ConstantAttrs>().literal = again;
+  const Fingerprint before(*module);
+  other->mutable_attr<ConstantAttrs>().literal =
+      ConstantOf(*module)->attr<ConstantAttrs>().literal;
+  EXPECT_TRUE(before.SameText(Fingerprint(*module)));
+  EXPECT_FALSE(before == Fingerprint(*module));
+}
+
 TEST(Fingerprint, SeesNoChangeInACopy) {
   const std::unique_ptr<Module> module = Read();
   EXPECT_TRUE(Fingerprint(*module).SameText(Fingerprint(*module->Clone())));

@@ -105,23 +105,40 @@ ComplexVal ComplexLogistic(ComplexVal z) {
   return Select(left, power, one) / OnePlus(power);
 }
 
+namespace {
+
+// log|z|, from half of z where |z| itself may overflow; and |z|, halved there too.
+struct LogLength {
+  Val log, length;
+};
+LogLength LogOfLength(ComplexVal z) {
+  const Val infinity = z.re.Infinity();
+  Val large = (Abs(z.re) * 4 == infinity) | (Abs(z.im) * 4 == infinity);
+  Val scale = hlokit::Select(large, z.re.Const(0.5), z.re.Const(1));
+  Val length = Hypot(z.re * scale, z.im * scale);
+  constexpr double kLog2 = 0.693147180559945309417;
+  return {Log(length) + hlokit::Select(large, z.re.Const(kLog2), z.re.Const(0)), length};
+}
+
+}  // namespace
+
 ComplexVal ComplexLog(ComplexVal z) {
-  Val length = Hypot(z.re, z.im);
+  const auto [log, length] = LogOfLength(z);
   // Near the unit circle |z|^2 - 1 is small: take it apart.
   Val a = Abs(z.re), b = Abs(z.im);
   Val swap = b > a;
   Val larger = hlokit::Select(swap, b, a), smaller = hlokit::Select(swap, a, b);
   Val excess = Fma(larger - 1, larger + 1, smaller * smaller);
   Val near_circle = (length > 0.5) & (length < 2);
-  return {hlokit::Select(near_circle, Log1p(excess) * 0.5, Log(length)), Atan2(z.im, z.re)};
+  return {hlokit::Select(near_circle, Log1p(excess) * 0.5, log), Atan2(z.im, z.re)};
 }
 
 ComplexVal ComplexLog1p(ComplexVal z) {
   ComplexVal shifted = OnePlus(z);
-  Val length = Hypot(shifted.re, shifted.im);
+  const auto [log, length] = LogOfLength(shifted);
   Val excess = Fma(z.re, z.re + 2, z.im * z.im);
   Val near_circle = (length > 0.5) & (length < 2);
-  return {hlokit::Select(near_circle, Log1p(excess) * 0.5, Log(length)), Atan2(z.im, shifted.re)};
+  return {hlokit::Select(near_circle, Log1p(excess) * 0.5, log), Atan2(z.im, shifted.re)};
 }
 
 // sqrt((|z| + |x|) / 2) is the part that cannot cancel; the other is |y| over twice that.

@@ -52,7 +52,7 @@ Complex Log(Complex x) { return std::log(x); }
 Complex Log1p(Complex x) {
   const double a = x.real(), b = x.imag();
   const double angle = std::atan2(b, 1 + a);
-  if (std::fabs(a) > 0.5 || std::fabs(b) > 0.5) return {std::log(std::hypot(1 + a, b)), angle};
+  if (std::fabs(a) > 0.5 || std::fabs(b) > 0.5) return {std::log(Complex(1 + a, b)).real(), angle};
   const long double la = a, lb = b;
   return {static_cast<double>(0.5L * std::log1p(2 * la + la * la + lb * lb)), angle};
 }

@@ -353,7 +353,9 @@ bool MlirBytecodeReader::BuiltinType(BytecodeCursor& c, MlirType& type) {
     case 15:
       return TupleType(c, type);
     default:
-      return c.Fail("builtin types of code ", code, " have no meaning in HLO");
+      type.kind = MlirType::Kind::kOpaque;
+      type.text = absl::StrCat("of builtin, code ", code);
+      return true;
   }
 }
 

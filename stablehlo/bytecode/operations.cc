@@ -162,6 +162,7 @@ bool MlirBytecodeReader::ReadProperties(BytecodeCursor& c, const OperationName& 
   if (index >= properties_.size()) return c.Fail("there are no properties ", index);
   BytecodeCursor p = Cursor(properties_[index], "properties");
   const char* row = PropertiesOf(name.written);
+  if (row == nullptr) row = PropertiesOf(name.full);  // of mhlo
   if (row == nullptr) return p.Fail("the properties of ", name.written, " are not known");
   for (absl::string_view field : absl::StrSplit(row, ' ', absl::SkipEmpty())) {
     const MlirAttribute* value = nullptr;

@@ -66,9 +66,7 @@ bool MlirBytecodeReader::ReadOperationNames(BytecodeCursor& c) {
       return false;
     if (index >= strings_.size()) return c.Fail("there is no string ", index);
     name.written = module_.Keep(absl::StrCat(dialects_[dialect], ".", strings_[index]));
-    name.full = module_.Keep(dialects_[dialect] == "vhlo"
-                                 ? NameForVhlo(strings_[index])
-                                 : absl::StrCat(dialects_[dialect], ".", strings_[index]));
+    name.full = module_.Keep(CommonName(name.written));
     names_.push_back(name);
   }
   return true;

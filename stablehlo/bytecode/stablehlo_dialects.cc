@@ -306,8 +306,12 @@ bool MlirBytecodeReader::VhloType(BytecodeCursor& c, MlirType& type) {
     default:
       break;
   }
-  if (code >= std::size(kScalars) || *kScalars[code] == '\0')
-    return c.Fail("vhlo types of code ", code, " have no meaning in HLO");
+  // Tensors without rank, witnesses and their like: what uses them is refused by its name.
+  if (code >= std::size(kScalars) || *kScalars[code] == '\0') {
+    type.kind = MlirType::Kind::kOpaque;
+    type.text = absl::StrCat("of vhlo, code ", code);
+    return true;
+  }
   SetScalar(kScalars[code], type);
   return true;
 }

@@ -57,10 +57,23 @@ absl::StatusOr<Instruction*> OnlyOperand(BodyConverter& body, const MlirOperatio
 
 }  // namespace
 
+absl::StatusOr<int64_t> IterationOf(const MlirOperation& op) {
+  const MlirAttribute* found = op.Find("iter");
+  if (found == nullptr) return 0;
+  const bool is_int = found->kind == MlirAttribute::Kind::kInt;
+  if (!is_int && !(found->number >= 0 && found->number < 1e9))
+    return InvalidArgument(op.name, ": iter is no number of a run");
+  return is_int ? found->integer : static_cast<int64_t>(found->number);
+}
+
 absl::Status ConvertCheck(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   absl::string_view target = op.name;
-  if (absl::ConsumeSuffix(&target, "_const")) {
+  // The first names of the dialect.
+  const bool old_eq = target == "check.eq", old_near = target == "check.almost_eq";
+  if (old_eq) target = "check.expect_eq";
+  if (old_near) target = "check.expect_almost_eq";
+  if (absl::ConsumeSuffix(&target, "_const") || old_eq || old_near) {
     const MlirAttribute* value = op.Find("value");
     if (value == nullptr) return InvalidArgument(op.name, ": the attribute value is missing");
     ASSIGN_OR_RETURN(Literal constant, LiteralOf(*value));
@@ -84,26 +97,96 @@ absl::Status ConvertPrint(BodyConverter& body, const MlirOperation& op) {
   return absl::OkStatus();
 }
 
+namespace {
+
+Instruction* NumberOf(BodyConverter& body, int64_t number) {
+  Literal literal(Shape::Scalar(ElementType::kS64).WithDefaultLayout());
+  literal.SetInt(0, number);
+  return body.Splat(literal, literal.shape());
+}
+
+ProbeRecord& RecordOf(BodyConverter& body, const std::string& name, const std::set<int64_t>& wanted,
+                      const Shape& shape) {
+  const auto [place, added] = body.probes().try_emplace(name);
+  if (!added) return place->second;
+  place->second.count = NumberOf(body, 0);
+  for (const int64_t run : wanted) place->second.values[run] = body.Splat(0.0, shape);
+  return place->second;
+}
+
+}  // namespace
+
+std::vector<Instruction*> PartsOf(const ProbeRecord& record) {
+  std::vector<Instruction*> parts = {record.count};
+  for (const auto& [run, value] : record.values) parts.push_back(value);
+  return parts;
+}
+
+void SetParts(ProbeRecord& record, absl::Span<Instruction* const> parts) {
+  record.count = parts[0];
+  size_t next = 1;
+  for (auto& [run, value] : record.values) value = parts[next++];
+}
+
+absl::StatusOr<std::vector<std::string>> ProbesIn(BodyConverter& body, const MlirRegion& region) {
+  std::vector<std::string> names;
+  for (const auto& block : region.blocks)
+    for (const auto& op : block->operations) {
+      for (const MlirRegion& inner : op->regions) {
+        ASSIGN_OR_RETURN(const std::vector<std::string> more, ProbesIn(body, inner));
+        names.insert(names.end(), more.begin(), more.end());
+      }
+      if (op->name != "interpreter.probe" || op->results.size() != 1) continue;
+      ASSIGN_OR_RETURN(const std::string name, OpAttributes(*op).Word("probe_id"));
+      const auto wanted = body.module().wanted_probes().find(name);
+      if (wanted == body.module().wanted_probes().end()) continue;
+      const Shape shape = BodyConverter::ShapeOf(*op->results[0].type);
+      if (!shape.IsArray()) return Unimplemented(op->name, ": expected an array");
+      RecordOf(body, name, wanted->second, shape);
+      names.push_back(name);
+    }
+  return names;
+}
+
 // Names a value, for check.expect_serialized_eq after it.
 absl::Status ConvertProbe(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("probe_id"));
   ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
   if (op.results.size() != 1) return InvalidArgument(op.name, ": expected one result");
   body.Set(op.results[0], value);
-  body.module().probes()[name] = value;
+  const auto wanted = body.module().wanted_probes().find(name);
+  if (wanted == body.module().wanted_probes().end()) return absl::OkStatus();
+  const Shape& shape = value->shape();
+  if (!shape.IsArray()) return Unimplemented(op.name, ": expected an array");
+  ProbeRecord& record = RecordOf(body, name, wanted->second, shape);
+  for (auto& [run, kept] : record.values) {
+    if (!SameIgnoringLayout(kept->shape(), shape))
+      return InvalidArgument(op.name, ": there are probes ", name, " of two shapes");
+    const Shape flag = Shape::Scalar(ElementType::kPred).WithDefaultLayout();
+    Instruction* now = body.Add(Opcode::kCompare, flag, {record.count, NumberOf(body, run)},
+                                CompareAttrs{ComparisonDirection::kEq});
+    if (!shape.IsScalar())
+      now =
+          body.Add(Opcode::kBroadcast, shape.WithType(ElementType::kPred), {now}, BroadcastAttrs());
+    kept = body.Add(Opcode::kSelect, shape, {now, value, kept});
+  }
+  record.count = body.Add(Opcode::kAdd, {record.count, NumberOf(body, 1)});
   return absl::OkStatus();
 }
 
-// Compares a value with the one of a probe that has run before, once.
+// Compares a value with the one of a probe that has run before, the first or the one of that
+// number.
 absl::Status ConvertCheckProbe(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("probe_id"));
   ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
-  const auto probe = body.module().probes().find(name);
-  if (probe == body.module().probes().end())
+  const auto probe = body.probes().find(name);
+  if (probe == body.probes().end())
     return InvalidArgument(op.name, ": there is no probe ", name, " before it");
-  if (probe->second->parent() != body.computation())
-    return Unimplemented(op.name, ": the probe ", name, " is in another region");
-  AddCheck(body, "check.expect_eq", {value, probe->second});
+  ASSIGN_OR_RETURN(const int64_t run, IterationOf(op));
+  const auto kept = probe->second.values.find(run);
+  if (kept == probe->second.values.end())
+    return InvalidArgument(op.name, ": the probe ", name, " has no run ", run);
+  AddCheck(body, "check.expect_eq", {value, kept->second});
   return absl::OkStatus();
 }
 

@@ -37,7 +37,9 @@ struct LoopState {
   std::vector<size_t> changing;            // positions among the operation's operands
   std::vector<const MlirValue*> constant;  // values outside the loop
   absl::flat_hash_map<const MlirValue*, const MlirValue*> same;  // arguments that stand for them
-  size_t size() const { return changing.size() + constant.size(); }
+  std::vector<std::string> probes;  // in the loop, of which checks want values
+  size_t probe_values = 0;          // what they are in the state, behind the others
+  size_t size() const { return changing.size() + constant.size() + probe_values; }
 };
 
 absl::StatusOr<LoopState> StateOf(BodyConverter& body, const MlirOperation& op,
@@ -58,6 +60,9 @@ absl::StatusOr<LoopState> StateOf(BodyConverter& body, const MlirOperation& op,
   }
   const MlirRegion* regions[] = {&op.regions[0], &op.regions[1]};
   state.constant = CapturesOf(body, regions, state.same, {{&last, changes}});
+  ASSIGN_OR_RETURN(state.probes, ProbesIn(body, op.regions[1]));
+  for (const std::string& name : state.probes)
+    state.probe_values += PartsOf(body.probes()[name]).size();
   return state;
 }
 
@@ -70,6 +75,13 @@ absl::StatusOr<Computation*> ConvertLoopRegion(BodyConverter& body, const MlirOp
   BodyConverter inside(body.module(), computation, &body);
   const std::vector<Instruction*> values = TakeParameter(inside, shape, state.size());
   const size_t changing = state.changing.size();
+  absl::Span<Instruction* const> probed = absl::MakeSpan(values);
+  probed.remove_prefix(changing + state.constant.size());
+  for (const std::string& name : state.probes) {
+    ProbeRecord& record = inside.probes()[name] = body.probes()[name];
+    SetParts(record, probed);
+    probed.remove_prefix(PartsOf(record).size());
+  }
   for (size_t i = 0; i < changing; ++i) inside.Set(block.arguments[state.changing[i]], values[i]);
   for (size_t i = 0; i < state.constant.size(); ++i)
     inside.Set(*state.constant[i], values[changing + i]);
@@ -88,7 +100,10 @@ absl::StatusOr<Computation*> ConvertLoopRegion(BodyConverter& body, const MlirOp
   for (const size_t i : state.changing) {
     ASSIGN_OR_RETURN(next.emplace_back(), inside.Value(*last->operands[i]));
   }
-  next.insert(next.end(), values.begin() + changing, values.end());
+  next.insert(next.end(), values.begin() + changing,
+              values.begin() + changing + state.constant.size());
+  for (const std::string& name : state.probes)
+    for (Instruction* part : PartsOf(inside.probes()[name])) next.push_back(part);
   inside.Return(next);
   return computation;
 }
@@ -147,6 +162,8 @@ absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
   for (const MlirValue* value : state.constant) {
     ASSIGN_OR_RETURN(initial.emplace_back(), body.Value(*value));
   }
+  for (const std::string& name : state.probes)
+    for (Instruction* part : PartsOf(body.probes()[name])) initial.push_back(part);
   Instruction* start = Joined(body, initial);
   ASSIGN_OR_RETURN(Computation * goes_on, ConvertLoopRegion(body, op, state, start->shape(), 0));
   ASSIGN_OR_RETURN(Computation * next, ConvertLoopRegion(body, op, state, start->shape(), 1));
@@ -155,6 +172,12 @@ absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
   for (size_t i = 0; i < op.results.size(); ++i) {
     ASSIGN_OR_RETURN(Instruction * unchanged, body.Value(*op.operands[i]));
     body.Set(op.results[i], unchanged);
+  }
+  int64_t next_part = static_cast<int64_t>(state.size() - state.probe_values);
+  for (const std::string& name : state.probes) {
+    std::vector<Instruction*> parts = PartsOf(body.probes()[name]);
+    for (Instruction*& part : parts) part = body.Element(loop, next_part++);
+    SetParts(body.probes()[name], parts);
   }
   for (size_t i = 0; i < state.changing.size(); ++i)
     body.Set(op.results[state.changing[i]],

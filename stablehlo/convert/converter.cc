@@ -28,6 +28,19 @@ void CollectCallees(const MlirOperation& op, std::vector<std::string>& names) {
       for (const auto& inner : block->operations) CollectCallees(*inner, names);
 }
 
+absl::Status CollectWantedProbes(const MlirOperation& op, WantedProbes& wanted) {
+  const MlirAttribute* name = op.Find("probe_id");
+  if (op.name == "check.expect_serialized_eq" && name != nullptr) {
+    ASSIGN_OR_RETURN(const int64_t run, IterationOf(op));
+    wanted[name->text].insert(run);
+  }
+  for (const MlirRegion& region : op.regions)
+    for (const auto& block : region.blocks)
+      for (const auto& inner : block->operations)
+        RETURN_IF_ERROR(CollectWantedProbes(*inner, wanted));
+  return absl::OkStatus();
+}
+
 // What nothing uses: MLIR's operations without effect go that way too.
 // The elements of a tuple stay as long as one of them is used; so do those of a parameter.
 bool IsUnused(const Instruction& i) {
@@ -208,6 +221,7 @@ absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string&
   RETURN_IF_ERROR(ConvertMeshes(program_, module_.header()));
   const MlirOperation* entry = FunctionOperation(entry_name);
   if (entry == nullptr) return InvalidArgument("there is no function ", entry_name);
+  RETURN_IF_ERROR(CollectWantedProbes(program_.top(), wanted_probes_));
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
   for (const MlirOperation* function : order) {
     absl::Status converted = ConvertFunction(*function, function == entry);

@@ -1,7 +1,9 @@
 // What the families of operations share while a program is converted.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,14 @@ class StackFrameMaker {
   absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> frames_;  // location, caller
 };
 
+// What a body knows of one interpreter.probe: how often it has run, and the values that checks
+// want.
+struct ProbeRecord {
+  Instruction* count;                      // s64[]
+  std::map<int64_t, Instruction*> values;  // by the number of the run
+};
+using WantedProbes = std::map<std::string, std::set<int64_t>>;
+
 // The program and the module that it becomes.
 class ModuleConverter {
  public:
@@ -45,8 +55,8 @@ class ModuleConverter {
   absl::StatusOr<Computation*> Function(absl::string_view name) const;
   // Null where there is none.
   const MlirOperation* FunctionOperation(absl::string_view name) const;
-  // The values of interpreter.probe by their names.
-  absl::flat_hash_map<std::string, Instruction*>& probes() { return probes_; }
+  // Which of its values, counted from 0, a check asks of each interpreter.probe, by its name.
+  const WantedProbes& wanted_probes() const { return wanted_probes_; }
   // The attributes of a location: op_name, source and call stack.
   Shared<OpMetadata> Metadata(const MlirLocation* location);
 
@@ -64,7 +74,7 @@ class ModuleConverter {
   absl::flat_hash_map<std::string, const MlirOperation*> functions_;
   absl::flat_hash_map<std::string, Computation*> converted_;
   absl::flat_hash_map<const MlirLocation*, Shared<OpMetadata>> metadata_;
-  absl::flat_hash_map<std::string, Instruction*> probes_;
+  WantedProbes wanted_probes_;
   StackFrameMaker frames_;
 };
 
@@ -113,6 +123,8 @@ class BodyConverter {
   Instruction* Add(Opcode opcode, absl::Span<Instruction* const> operands) {
     return Add(opcode, operands[0]->shape(), operands);
   }
+  // Probes that have run in this body, or that a loop around hands in.
+  std::map<std::string, ProbeRecord>& probes() { return probes_; }
   Instruction* Constant(Literal literal);
   // An array of which all elements are equal to the scalar; made once in a computation.
   Instruction* Splat(const Literal& scalar, const Shape& shape);
@@ -137,6 +149,7 @@ class BodyConverter {
   const MlirOperation* current_ = nullptr;
   absl::Status extras_;  // of the attributes that SetResults took over
   absl::flat_hash_map<const MlirValue*, Instruction*> values_;
+  std::map<std::string, ProbeRecord> probes_;
   absl::flat_hash_map<std::pair<std::string, std::string>, Instruction*> splats_;  // shape, bits
 };
 
@@ -147,6 +160,15 @@ std::vector<const MlirValue*> CapturesOf(
     BodyConverter& body, absl::Span<const MlirRegion* const> regions,
     const absl::flat_hash_map<const MlirValue*, const MlirValue*>& same = {},
     absl::Span<const std::pair<const MlirOperation*, std::vector<bool>>> returns = {});
+
+// Which run of its probe a check.expect_serialized_eq compares with.
+absl::StatusOr<int64_t> IterationOf(const MlirOperation& op);
+// The records of the wanted probes in a region, which a loop carries: of those that have not run in
+// this body yet, new ones.
+absl::StatusOr<std::vector<std::string>> ProbesIn(BodyConverter& body, const MlirRegion& region);
+// What such a record is in a loop's state.
+std::vector<Instruction*> PartsOf(const ProbeRecord& record);
+void SetParts(ProbeRecord& record, absl::Span<Instruction* const> parts);
 
 // The one block of a region; an error where it has another number of arguments.
 absl::StatusOr<const MlirBlock*> BlockOf(const MlirOperation& op, size_t region, size_t arguments);

@@ -15,7 +15,9 @@
 //
 // Limit: of the operations on constants those of kFolded alone are computed.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "ops/infer/op_table.h"
 #include "stablehlo/convert/converter_internal.h"
@@ -96,6 +98,15 @@ bool AllEqual(const Literal& literal) {
   return literal.element_count() > 0;
 }
 
+// f8e8m0fnu has no infinity, its highest bits are NaN; but where XLA's conversion computes a
+// constant, MLIR's own conversion makes an infinity of them (XLA's compilers give NaN).
+void NanToInfinity(Literal& converted) {
+  if (!IsFloat(converted.type()) || converted.type() == ElementType::kF8E8M0FNU) return;
+  for (int64_t i = 0; i < converted.element_count(); ++i)
+    if (std::isnan(converted.GetDouble(i)))
+      converted.SetDouble(i, std::numeric_limits<double>::infinity());
+}
+
 // The constant that an operation on constants gives; null where it is no such operation.
 Instruction* Fold(BodyConverter& body, const Instruction& made) {
   if (std::find(std::begin(kFolded), std::end(kFolded), made.opcode()) == std::end(kFolded) ||
@@ -107,8 +118,10 @@ Instruction* Fold(BodyConverter& body, const Instruction& made) {
   for (const Instruction* operand : made.operands()) values.push_back(ElementsOf(*operand));
   std::vector<const Literal*> operands;
   for (const Literal& value : values) operands.push_back(&value);
-  const absl::StatusOr<Literal> result = Evaluate(EvalContext{made, operands, {}, 0, 0, nullptr});
+  absl::StatusOr<Literal> result = Evaluate(EvalContext{made, operands, {}, 0, 0, nullptr});
   if (!result.ok()) return nullptr;
+  if (made.opcode() == Opcode::kConvert && values[0].type() == ElementType::kF8E8M0FNU)
+    NanToInfinity(*result);
   const Shape shape = made.shape().WithDefaultLayout();
   if (!AllEqual(*result))
     return body.Add(Opcode::kConstant, shape, {},

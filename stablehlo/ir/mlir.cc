@@ -2,6 +2,7 @@
 #include "stablehlo/ir/mlir.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
@@ -72,6 +73,17 @@ std::string NameForVhlo(absl::string_view operation) {
   std::string name = WithoutVersion(absl::StripPrefix(operation, "vhlo."));
   const bool function = name == "func" || name == "call" || name == "return";
   return absl::StrCat(function ? "func." : "stablehlo.", name);
+}
+
+std::string CommonName(absl::string_view operation) {
+  if (absl::StartsWith(operation, "vhlo.")) return NameForVhlo(operation);
+  absl::string_view own = operation;
+  if (!absl::ConsumePrefix(&own, "mhlo.")) return std::string(operation);
+  if (own == "topk") return "chlo.top_k";
+  for (const char* other :
+       {"acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "ragged_dot", "scan", "sinh"})
+    if (own == other) return absl::StrCat("chlo.", own);
+  return absl::StrCat("stablehlo.", own);
 }
 
 bool FitsTuple(const std::vector<Shape>& elements) {

@@ -159,6 +159,10 @@ std::string WithoutVersion(absl::string_view name);
 // those of the dialect func.
 std::string NameForVhlo(absl::string_view operation);
 
+// The operation that one of another dialect stands for: of vhlo as above; of mhlo, from which
+// StableHLO came, the one of stablehlo or chlo of that name; of other dialects itself.
+std::string CommonName(absl::string_view operation);
+
 // The type as MLIR's text has it, for messages.
 std::string Text(const MlirType& type);
 

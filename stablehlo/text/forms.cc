@@ -197,7 +197,8 @@ absl::string_view FullName(absl::string_view word) {
 
 bool MlirTextReader::ReadPretty(absl::string_view word, MlirOperation& op) {
   const bool versioned = absl::StartsWith(word, "vhlo.");
-  op.name = versioned ? module_.Keep(NameForVhlo(word)) : FullName(word);
+  const bool renamed = versioned || absl::StartsWith(word, "mhlo.");
+  op.name = renamed ? module_.Keep(CommonName(word)) : FullName(word);
   if (versioned && op.name == "func.func") return ReadVhloFunction(op);
   const size_t dot = op.name.find('.');
   const absl::string_view dialect = op.name.substr(0, std::min(dot, op.name.size()));

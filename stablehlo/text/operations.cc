@@ -105,8 +105,8 @@ bool MlirTextReader::ReadGeneric(MlirOperation& op) {
   auto known = operation_names_.find(name);
   if (known == operation_names_.end()) {
     const absl::string_view kept = module_.Keep(name);
-    const absl::string_view full =
-        absl::StartsWith(kept, "vhlo.") ? module_.Keep(NameForVhlo(kept)) : kept;
+    const std::string common = CommonName(kept);
+    const absl::string_view full = common == kept ? kept : module_.Keep(common);
     known = operation_names_.emplace(kept, full).first;
   }
   op.name = known->second;

@@ -22,6 +22,8 @@ bool MlirTextReader::ReadSpecial(MlirOperation& op, bool& known) {
       {"stablehlo.dynamic_conv", &MlirTextReader::ReadConvolution},
       {"sdy.manual_computation", &MlirTextReader::ReadManualComputation},
       {"sdy.mesh", &MlirTextReader::ReadMesh},
+      {"check.almost_eq", &MlirTextReader::ReadCheck},
+      {"check.eq", &MlirTextReader::ReadCheck},
       {"check.expect_almost_eq", &MlirTextReader::ReadCheck},
       {"check.expect_almost_eq_const", &MlirTextReader::ReadCheck},
       {"check.expect_close", &MlirTextReader::ReadCheck},
@@ -203,7 +205,7 @@ bool MlirTextReader::AddNamedReducer(MlirOperation& op, absl::string_view name) 
   if (!AddBlock(op.regions[0], {{"", type, nullptr}, {"", type, nullptr}})) return false;
   MlirBlock& block = *op.regions[0].blocks[0];
   auto applied = std::make_unique<MlirOperation>(), result = std::make_unique<MlirOperation>();
-  applied->name = name;
+  applied->name = module_.Keep(CommonName(name));
   applied->place = result->place = op.place;
   applied->operands = {&block.arguments[0], &block.arguments[1]};
   applied->results.push_back({type});

@@ -5,10 +5,23 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "stablehlo/ir/element_types.h"
 #include "stablehlo/text/text_reader_internal.h"
 
 namespace hlokit {
+
+namespace {
+
+// `f6E2M3FN`, `i128`, `tf32`: numbers of MLIR that HLO has not.
+bool IsNumberType(absl::string_view word) {
+  for (const char* start : {"tf", "si", "ui", "f", "i"})
+    if (absl::ConsumePrefix(&word, start))
+      return !word.empty() && absl::ascii_isdigit(static_cast<unsigned char>(word[0]));
+  return false;
+}
+
+}  // namespace
 
 bool MlirTextReader::ReadScalar(absl::string_view word, MlirType& type) {
   if (word == "index") {
@@ -237,7 +250,8 @@ bool MlirTextReader::ReadType(const MlirType*& type) {
   } else if (word == "none") {
     made.kind = MlirType::Kind::kNone;
   } else if (!ReadScalar(word, made)) {
-    if (word == "memref" || word == "vector") return leave(ReadOpaqueType(start, type));
+    if (word == "memref" || word == "vector" || IsNumberType(word))
+      return leave(ReadOpaqueType(start, type));
     s_.Rewind(start);
     return leave(s_.Fail("expected a type"));
   }

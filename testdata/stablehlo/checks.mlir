@@ -7,6 +7,8 @@ func.func @checked(%x: tensor<2xf64>) -> tensor<2xf64> {
   %half = stablehlo.constant dense<[5.010, -0.5]> : tensor<2xf16>
   %y = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xf16>
   check.expect_eq %x, %x : tensor<2xf64>
+  check.eq %x, dense<[5.0, -0.5]> : tensor<2xf64>
+  check.almost_eq %x, dense<[5.00001, -0.5]> : tensor<2xf64>
   check.expect_eq_const %x, dense<[5.0, -0.5]> : tensor<2xf64>
   check.expect_almost_eq %x, %near : tensor<2xf64>
   check.expect_almost_eq %x, %wide, tolerance = 0.1 : tensor<2xf64>

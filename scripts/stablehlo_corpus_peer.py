@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Holds the reading of StableHLO to HLO modules with recorded values. Skipped (77) where jax is missing.
+
+  stablehlo_corpus_peer.py --bin DIR [--forms text,bytecode,artifact,1.0.0,0.9.0] [--structure] FILE.hlo...
+
+jaxlib makes StableHLO of each module; hlo-run runs it in each form on the inputs of FILE.npz and gives the outputs there within
+1e-3 of the largest. --structure asks hlo-diff whether the module is that of XLA's own conversion, names left aside. Modules of which
+jaxlib makes no StableHLO, or no artifact of a version, are counted apart. Exit status: 0 all agree, 1 some do not.
+"""
+import argparse
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+try:
+    from jax._src.interpreters import mlir
+    from jaxlib import _jax
+    from jaxlib.mlir import ir, passmanager
+    from jaxlib.mlir.dialects import chlo, stablehlo  # pylint: disable=unused-import
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+TOLERANCE = 1e-3
+
+
+def run(command, timeout=120):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def stablehlo_of(module, args, folder):
+    """MLIR bytecode of an HLO module, or None."""
+    proto = folder / "module.pb"
+    status, _, errors = run([args.bin / "hlo-opt", module, "--format=pb", "-o", proto])
+    if status:
+        raise ValueError(errors[:200])
+    made = _jax.mlir.hlo_to_stablehlo(proto.read_bytes())
+    return made if isinstance(made, bytes) else made.encode()
+
+
+def written(code, form):
+    """The bytes of a form."""
+    with mlir.make_ir_context():
+        module = ir.Module.parse(code)
+        if form == "bytecode":
+            return mlir.module_to_bytecode(module)
+        if form == "text":
+            return str(module).encode()
+        passmanager.PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+        version = stablehlo.get_current_version() if form == "artifact" else form
+        return stablehlo.serialize_portable_artifact_str(module.operation.get_asm(print_generic_op_form=True), version)
+
+
+def different(ours, theirs):
+    if ours.shape != theirs.shape:
+        return f"shape {ours.shape}, expected {theirs.shape}"
+    if ours.dtype != theirs.dtype:
+        ours = ours.view(theirs.dtype) if ours.dtype.itemsize == theirs.dtype.itemsize else ours.astype(theirs.dtype)
+    if theirs.dtype.kind not in "fc":
+        return None if np.array_equal(ours, theirs) else f"{np.count_nonzero(ours != theirs)} of {ours.size} elements differ"
+    finite = np.abs(theirs[np.isfinite(theirs)])
+    bound = TOLERANCE * max(finite.max(initial=0), 1e-30)
+    return None if np.allclose(ours, theirs, rtol=TOLERANCE, atol=bound, equal_nan=True) else f"differs by {np.nanmax(np.abs(ours - theirs))}"
+
+
+def check(module, args, folder, counts):
+    values = np.load(module.with_suffix(".npz"), allow_pickle=True)
+    inputs = {k: values[k] for k in values.files if k.startswith("in")}
+    np.savez(folder / "in.npz", **inputs)
+    try:
+        code = stablehlo_of(module, args, folder)
+    except Exception as refused:  # jaxlib has several
+        counts["no StableHLO"] += 1
+        print(f"{module.name}: jaxlib makes no StableHLO: {str(refused).splitlines()[0][:120]}")
+        return
+    for form in args.forms.split(","):
+        path = folder / f"module.{form}.mlir"
+        try:
+            path.write_bytes(written(code, form))
+        except Exception:
+            counts["not written"] += 1
+            continue
+        command = [args.bin / "hlo-run", path, "--output", folder / "out.npz"] + (["--input", folder / "in.npz"] if inputs else [])
+        status, _, errors = run(command)
+        problem = (errors or f"status {status}").splitlines()[0][:200] if status else None
+        if problem is None:
+            out = np.load(folder / "out.npz", allow_pickle=True)
+            for name in sorted(k for k in values.files if k.startswith("out")):
+                problem = problem or different(out[name], values[name])
+        counts["agree" if problem is None else "differ"] += 1
+        if problem:
+            print(f"{module.name} {form}: {problem}", flush=True)
+    if args.structure:
+        with mlir.make_ir_context():
+            theirs = _jax.mlir.mlir_module_to_xla_computation(mlir.module_to_bytecode(ir.Module.parse(code)))
+        (folder / "xla.hlo").write_text(theirs.as_hlo_text(print_large_constants=True))
+        status, said, errors = run([args.bin / "hlo-diff", folder / "module.text.mlir", folder / "xla.hlo"])
+        counts["same structure" if status == 0 else "other structure"] += 1
+        if status:
+            print(f"{module.name} structure: {' | '.join((said + errors).splitlines()[2:5])[:200]}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--forms", default="text,bytecode,artifact,1.0.0,0.9.0")
+    parser.add_argument("--structure", action="store_true")
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    args = parser.parse_args()
+    stablehlo.register_stablehlo_passes()
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        for module in args.files:
+            try:
+                check(module, args, pathlib.Path(scratch), counts)
+            except Exception as fault:
+                counts["differ"] += 1
+                print(f"{module.name}: {type(fault).__name__}: {str(fault)[:200]}")
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    return 1 if counts["differ"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

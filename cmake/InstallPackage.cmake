@@ -10,7 +10,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hlokitConfigVersion.cmake cmake/hlokitConfig
 install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/hlokit COMPONENT tools)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools OPTIONAL)
 install(DIRECTORY python/hlokit python/jax_plugins DESTINATION lib/python3/dist-packages COMPONENT python
-        FILES_MATCHING PATTERN "*.py")
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed")
 
 # Debian packages, by `cpack -G DEB`: hlokit (the tools), hlokit-dev (headers and static libraries), python3-hlokit.
 set(CPACK_GENERATOR DEB)

@@ -67,6 +67,49 @@ class PackageTest(unittest.TestCase):
         self.assertIn("broadcast", str(module))
         self.assertNotIn("broadcast", str(simpler))
 
+    def test_diffs_and_html(self):
+        module = hlokit.Module.parse(TEXT)
+        simpler = module.passes("algsimp", "dce")
+        self.assertEqual(module.diff(module), "")
+        changed = [line for line in module.diff(simpler).splitlines() if line.startswith("-") and "broadcast(" in line]
+        self.assertEqual(len(changed), 1)
+        self.assertIn("<b>multiply</b>(", module._repr_html_())
+        self.assertNotIn("->", module._repr_html_())  # escaped
+
+    def test_dumps(self):
+        module = hlokit.Module.parse(TEXT)
+        with tempfile.TemporaryDirectory() as folder:
+            texts = {"0000.simplification.after_pipeline-start.before_algsimp": module, "0001.simplification.after_algsimp.before_dce":
+                     module.passes("algsimp"), "0002.simplification.after_dce.before_pipeline-end": module.passes("algsimp", "dce")}
+            for name, text in texts.items():
+                (pathlib.Path(folder) / f"module_0001.sums.{name}.txt").write_text(str(text), encoding="utf-8")
+            (pathlib.Path(folder) / "module_0001.sums.cpu_after_optimizations.txt").write_text(TEXT, encoding="utf-8")
+            dump = hlokit.Dump(folder)
+            self.assertEqual(dump.modules, ["module_0001.sums"])
+            self.assertEqual([step.name for step in dump.passes], ["algsimp", "dce"])
+            self.assertTrue(dump.passes[0].changed)
+            self.assertIn("multiply(", dump.passes[0].diff())
+            self.assertEqual(dump.passes[1].after, texts["0002.simplification.after_dce.before_pipeline-end"])
+            self.assertIn("after", dump.files["module_0001.sums"])
+            with self.assertRaises(KeyError):
+                hlokit.Dump(folder, module="other")
+        with self.assertRaises(FileNotFoundError):
+            hlokit.Dump(folder)
+
+    def test_takes_arrays_of_others(self):
+        class Other:  # an array that knows DLPack alone
+            def __init__(self, array):
+                self.array, self.dtype = array, array.dtype
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        x = np.ones((2, 3), np.float32)
+        np.testing.assert_array_equal(hlokit.Module.parse(TEXT)(Other(x), x)[0], 2 * x)
+
     def test_errors_have_places(self):
         with self.assertRaises(hlokit.Error) as caught:
             hlokit.Module.parse("HloModule m\nENTRY e {\n  ROOT x = f32[2] parametre(0)\n}\n", name="my.hlo")

@@ -10,6 +10,7 @@ Modules are HLO text, protobufs or StableHLO (text, bytecode, portable artifacts
 Whatever is wrong raises hlokit.Error with the file, line and column.
 """
 import ctypes
+import html
 import pathlib
 import re
 import weakref
@@ -18,8 +19,9 @@ import numpy as np
 
 from . import _native
 from ._native import Error
+from .dumps import Dump, DumpPass, unified
 
-__all__ = ["Error", "Module", "Program", "from_jax"]
+__all__ = ["Dump", "DumpPass", "Error", "Module", "Program", "from_jax"]
 
 # HLO's element types and numpy's; those of ml_dtypes where it is installed.
 _TYPES = {"pred": "bool", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16",
@@ -80,6 +82,16 @@ class Module:
 
     __hash__ = object.__hash__
 
+    def _repr_html_(self):
+        """In notebooks: the text, names and opcodes in colour."""
+        text = re.sub(r"(%[\w.-]+)", r'<span style="color:#05a">\1</span>', html.escape(str(self)))
+        text = re.sub(r"([\w-]+)(?=\()", r"<b>\1</b>", text)
+        return f'<pre style="line-height:1.3">{text}</pre>'
+
+    def diff(self, other, context=3):
+        """The difference between the texts, as unified lines; empty where they are the same."""
+        return unified(str(self), str(other), context=context)
+
     def verify(self):
         """Raises Error with all that is wrong."""
         _native.module_verify(self._handle)
@@ -102,6 +114,13 @@ class Module:
     def __call__(self, *arrays, platform="cpu"):
         """Compiles and runs."""
         return self.compile(platform)(*arrays)
+
+
+def _as_numpy(value, dtype):
+    """Arrays of any package, through DLPack where they are no numpy arrays and do not become such; numbers and lists of the dtype."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+        return np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype)
+    return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
 
 
 _clients = {}
@@ -152,7 +171,7 @@ class Program:
 
     def _buffer(self, value, shape, number):
         dtype, dims = _array_shape(shape)
-        array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype)
+        array = _as_numpy(value, dtype)
         if array.dtype != dtype or array.shape != dims:
             raise Error(f"argument {number} is {array.dtype}{list(array.shape)}, the parameter {dtype}{list(dims)}")
         array = np.ascontiguousarray(array)

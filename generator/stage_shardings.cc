@@ -42,10 +42,20 @@ Sharding AnyShardingOf(const Shape& shape, int64_t partitions, Random& random) {
   return sharding;
 }
 
+// They say that what they part has no sharding, which will not be true.
+void RemoveDomains(Computation& c) {
+  for (Instruction* i : c.Instructions()) {
+    if (i->opcode() != Opcode::kDomain) continue;
+    i->ReplaceAllUsesWith(i->operand(0));
+    c.Remove(i);
+  }
+}
+
 }  // namespace
 
 void ShardAtRandom(Module& module, Random& random) {
   const int64_t partitions = module.header().num_partitions;
+  RemoveDomains(*module.entry());
   for (Instruction* i : module.entry()->Instructions()) {
     const bool edge = i->IsParameter() || i->IsRoot();
     if (i->IsConstant() || (!edge && (!i->shape().IsArray() || !random.Chance(0.4)))) continue;

@@ -106,6 +106,15 @@ TEST(StageFormsTest, DevicesMeet) {
             100);
 }
 
+// A domain says how what it parts is sharded, which is no longer so.
+TEST(StageFormsTest, NoDomainsBetweenShardings) {
+  EXPECT_EQ(Count("sharded",
+                  [](const Instruction& i) {
+                    return i.opcode() == Opcode::kDomain && i.parent()->IsEntry();
+                  }),
+            0);
+}
+
 TEST(StageFormsTest, DumpsOfAccelerators) {
   EXPECT_GT(Count("gpu",
                   [](const Instruction& i) {

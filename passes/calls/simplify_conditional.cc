@@ -1,7 +1,8 @@
 // simplify-conditional: replaces conditionals on constants with calls.
 // Matches conditionals on a constant; leaves a call of the branch taken, for call-inliner. Parts of
-// a conditional's result that nobody reads leave its tuple. Cost: linear; the size of branches that
-// have other callers too, which are copied.
+// a conditional's result that nobody reads leave its tuple, and parts that a branch does not read
+// leave what it takes. Cost: linear; the size of branches that have other callers too, which are
+// copied.
 //   conditional(true, a, b), {f, g}  ->  f(a)
 #include <algorithm>
 #include <optional>
@@ -78,12 +79,64 @@ bool Narrow(Instruction* i, const std::vector<int>& callers) {
   return true;
 }
 
+// The parts of what the branch takes that it reads; nothing where it reads it as a whole.
+std::optional<std::vector<bool>> PartsTaken(const Computation* branch) {
+  const Instruction* parameter = branch->parameter(0);
+  if (!parameter->shape().IsTuple() || parameter->IsRoot()) return std::nullopt;
+  std::vector<bool> read(parameter->shape().elements.size(), false);
+  for (const Instruction* user : parameter->users()) {
+    if (user->opcode() != Opcode::kGetTupleElement) return std::nullopt;
+    read[user->tuple_index()] = true;
+  }
+  return read;
+}
+
+// Takes the parts that branch `b` does not read out of what it takes.
+bool NarrowOperand(Instruction* i, int64_t b, const std::vector<int>& callers) {
+  Computation* branch = i->called(b);
+  const auto read = PartsTaken(branch);
+  if (!read || std::count(read->begin(), read->end(), false) == 0) return false;
+  const bool shared = branch->id() >= static_cast<int64_t>(callers.size()) ||
+                      callers[branch->id()] > 1 ||
+                      std::count(i->called().begin(), i->called().end(), branch) > 1;
+  if (shared) branch = branch->Clone(".clone");
+  branch->clear_schedule();
+  i->SetCalled(b, branch);
+  Computation& outer = *i->parent();
+  Instruction* given = i->operand(b + 1);
+  std::vector<Instruction*> parts;
+  std::vector<Shape> shapes;
+  for (size_t k = 0; k < read->size(); ++k) {
+    if (!(*read)[k]) continue;
+    shapes.push_back(given->shape().elements[k]);
+    parts.push_back(given->opcode() == Opcode::kTuple
+                        ? given->operand(k)
+                        : outer.Add(Opcode::kGetTupleElement, shapes.back(), {given},
+                                    GetTupleElementAttrs{static_cast<int64_t>(k)}));
+  }
+  i->SetOperand(b + 1, outer.Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), parts));
+  Instruction* parameter = branch->parameter(0);
+  std::vector<Shape> taken;
+  for (size_t k = 0; k < read->size(); ++k)
+    if ((*read)[k]) taken.push_back(parameter->shape().elements[k]);
+  parameter->set_shape(Shape::Tuple(std::move(taken)));
+  if (parameter->HasExtras()) parameter->mutable_extras().sharding.reset();
+  for (Instruction* user : parameter->users()) {
+    int64_t& index = user->mutable_attr<GetTupleElementAttrs>().index;
+    index = std::count(read->begin(), read->begin() + index, true);
+  }
+  outer.RemoveIfDead(given);
+  return true;
+}
+
 bool Simplify(Computation& computation, const std::vector<int>& callers) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() != Opcode::kConditional) continue;
     if (!i->operand(0)->IsConstant()) {
       changed |= Narrow(i, callers);
+      for (int64_t b = 0; b < static_cast<int64_t>(i->called().size()); ++b)
+        changed |= NarrowOperand(i, b, callers);
       continue;
     }
     const Literal* choice = i->operand(0)->literal();

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/matchers.h"
 
 namespace hlokit {
@@ -39,13 +40,13 @@ Instruction* Wrap(Instruction* i, const Wrapping& how) {
   fusion->set_called({body});
   fusion->CopyExtrasFrom(*i);
   i->ReplaceAllUsesWith(fusion);
+  PassOnControlEdges(i, fusion, /*is_new=*/true);
   i->parent()->Remove(i);
   return fusion;
 }
 
 bool IsFree(const Instruction* i) {
-  return i->control_predecessors().empty() && i->control_successors().empty() &&
-         i->shape().IsArray() && !i->shape().HasDynamicDims() &&
+  return i->shape().IsArray() && !i->shape().HasDynamicDims() &&
          (i->IsRoot() || !i->users().empty());
 }
 
@@ -56,9 +57,10 @@ bool Wraps(const Instruction* i) {
     case Opcode::kScatter:
     case Opcode::kGather:
     case Opcode::kIota:
-    case Opcode::kCopy:
     case Opcode::kMap:
+    case Opcode::kConvolution:
       return true;
+    case Opcode::kCopy:
     case Opcode::kBitcast:
     case Opcode::kReshape:
       return false;
@@ -67,12 +69,18 @@ bool Wraps(const Instruction* i) {
   }
 }
 
+// As XLA calls fusions by what their result is made of.
+FusionKind KindOf(const Instruction* i) {
+  return i->opcode() == Opcode::kReduce || i->opcode() == Opcode::kScatter ? FusionKind::kInput
+                                                                           : FusionKind::kLoop;
+}
+
 absl::StatusOr<bool> WrapFusions(Computation& computation, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (!IsFree(i) || !Wraps(i) || !control.Permit("fusion-wrapper", *i, *i)) continue;
     const std::string name = absl::StrCat("wrapped_", Text(i->opcode()));
-    Wrap(i, {name, absl::StrCat(name, "_computation")});
+    Wrap(i, {name, absl::StrCat(name, "_computation"), KindOf(i)});
     changed = true;
   }
   return changed;
@@ -112,9 +120,10 @@ absl::StatusOr<bool> WrapDots(Computation& computation, RewriteControl& control)
 
 }  // namespace
 
-// fusion-wrapper. Matches elementwise instructions, data movement and reductions that stand outside
-// fusions; leaves a loop fusion of the one instruction, named wrapped_OP. Constants, tuples,
-// bitcasts and products stay. Cost: linear.
+// fusion-wrapper. Matches elementwise instructions, data movement, reductions, scatters and
+// convolutions that stand outside fusions; leaves a fusion of the one instruction, named
+// wrapped_OP, for reductions and scatters of kind kInput. Constants, tuples, bitcasts, copies and
+// dots stay. Cost: linear.
 std::unique_ptr<Pass> CreateFusionWrapper() {
   return MakeComputationPass("fusion-wrapper", WrapFusions);
 }

@@ -59,6 +59,10 @@ IntegerRange RangeOf(const Instruction* i) {
       return IsPred(i->operand(0)->shape().type) && BitWidth(i->shape().type) >= 8
                  ? IntegerRange{0, 1}
                  : IntegerRange{};
+    case Opcode::kPartitionId:
+      return {0, i->module()->header().num_partitions - 1};
+    case Opcode::kReplicaId:
+      return {0, i->module()->header().replica_count - 1};
     default:
       return {};
   }

@@ -21,7 +21,7 @@ using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 // XLA's forms, before the rules that would take the same instruction elsewhere.
 template <typename Visit>
 void ForEachFormRule(Visit visit) {
-  for (auto table : {ChainRules(), WindowRules(), SumRules(), RoundingRules()})
+  for (auto table : {ChainRules(), WindowRules(), SumRules(), RoundingRules(), ProductFormRules()})
     for (const Rule& rule : table) visit(rule);
 }
 
@@ -91,6 +91,15 @@ class Simplifier {
            SameButForOrder(simpler->shape(), i->shape()) && UsersTakeAnyOrder(i);
   }
 
+  // How `i` is cut is told by what stands for it too.
+  bool KeepsSharding(const Instruction* simpler, const Instruction* i,
+                     absl::Span<Instruction* const> made) const {
+    if (algebra_.exact || i->sharding() == nullptr) return true;
+    if (std::find(made.begin(), made.end(), simpler) != made.end()) return true;
+    if (simpler->sharding() != nullptr) return *simpler->sharding() == *i->sharding();
+    return !simpler->IsParameter();
+  }
+
   void Push(Instruction* i) {
     if (queued_[i->id()]) return;
     queued_[i->id()] = true;
@@ -103,6 +112,7 @@ class Simplifier {
       Instruction* simpler = rule->apply(i, rewriter_);
       const std::vector<Instruction*> made = rewriter_.TakeMade();
       const bool takes = simpler != nullptr && simpler != i && MayStandFor(simpler, i) &&
+                         KeepsSharding(simpler, i, made) &&
                          control_.Permit(rule->name, *i, *simpler);
       if (takes) {
         for (Instruction* user : i->users()) Push(user);

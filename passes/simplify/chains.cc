@@ -362,10 +362,19 @@ Instruction* SubSelf(Instruction* i, Rewriter& r) {
   return Float(i) && i->operand(0) == i->operand(1) ? r.Splat(i->shape(), 0) : nullptr;
 }
 
+// sqrt(a * a) is abs(a).
+Instruction* SqrtOfSquare(Instruction* i, Rewriter& r) {
+  const Instruction* square = i->operand(0);
+  if (!Float(i) || !Is(square, Opcode::kMultiply) || square->operand(0) != square->operand(1))
+    return nullptr;
+  return r.Add(Opcode::kAbs, i->shape(), {square->operand(0)});
+}
+
 constexpr Rule kFastMathRules[] = {
     {"fast-add-subtracted", Opcode::kAdd, AddSubtracted},
     {"fast-sub-difference", Opcode::kSubtract, SubDifference},
     {"fast-sub-self", Opcode::kSubtract, SubSelf},
+    {"fast-sqrt-of-square", Opcode::kSqrt, SqrtOfSquare},
 };
 
 }  // namespace

@@ -65,14 +65,6 @@ Instruction* DivByFunction(Instruction* i, Rewriter& r) {
                            : r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), factor});
 }
 
-// sqrt(a * a) is abs(a).
-Instruction* SqrtOfSquare(Instruction* i, Rewriter& r) {
-  const Instruction* square = i->operand(0);
-  if (!Float(i) || !Is(square, Opcode::kMultiply) || square->operand(0) != square->operand(1))
-    return nullptr;
-  return r.Add(Opcode::kAbs, i->shape(), {square->operand(0)});
-}
-
 // log(exp(a)) is a.
 Instruction* LogOfExp(Instruction* i, Rewriter&) {
   const Instruction* a = i->operand(0);
@@ -100,7 +92,6 @@ Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
 constexpr Rule kRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
-    {"sqrt-of-square", Opcode::kSqrt, SqrtOfSquare},
     {"div-by-broadcast", Opcode::kDivide, DivByBroadcast},
     {"div-of-div", Opcode::kDivide, DivOfDiv},
     {"div-by-function", Opcode::kDivide, DivByFunction},

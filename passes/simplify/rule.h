@@ -38,6 +38,7 @@ absl::Span<const Rule> ChainRules();
 absl::Span<const Rule> WindowRules();
 absl::Span<const Rule> SumRules();
 absl::Span<const Rule> RoundingRules();
+absl::Span<const Rule> ProductFormRules();
 // Those that forget NaN, infinities and rounding, which algsimp{fast-math} adds.
 absl::Span<const Rule> FastMathRules();
 // Those that look at memory order, which algsimp{layout-sensitive} adds.

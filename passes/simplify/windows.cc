@@ -177,6 +177,12 @@ Instruction* ReverseBeforeConstant(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+// The same tiles, element sizes and memories.
+bool SameExtras(const Shape& a, const Shape& b) {
+  const LayoutExtras none;
+  return (a.layout.extras ? *a.layout.extras : none) == (b.layout.extras ? *b.layout.extras : none);
+}
+
 // bitcast(f(bitcast(x))) of one type is bitcast(f(x)), where f leaves elements at their places.
 Instruction* BitcastPastUnary(Instruction* i, Rewriter& r) {
   Instruction* f = i->operand(0);
@@ -187,7 +193,7 @@ Instruction* BitcastPastUnary(Instruction* i, Rewriter& r) {
   Instruction* x = f->operand(0)->operand(0);
   const ElementType type = i->shape().type;
   if (x->shape().type != type || f->shape().type != type || f->operand(0)->shape().type != type ||
-      x->shape().ElementCount() != i->shape().ElementCount())
+      x->shape().ElementCount() != i->shape().ElementCount() || !SameExtras(x->shape(), f->shape()))
     return nullptr;
   return r.Add(Opcode::kBitcast, i->shape(), {r.Clone(f, x->shape(), {x})});
 }

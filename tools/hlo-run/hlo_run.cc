@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "analysis/work_bound.h"
 #include "backends/platforms/platforms.h"
 #include "ffi/registry.h"
@@ -363,13 +366,34 @@ int RunFile(const std::string& path, const RunOptions& o, Job* job) {
   return worst;
 }
 
+constexpr absl::string_view kModuleName = "{}";
+
+// The options for one module of several: `{}` in names of files is the module's, without folder and
+// extension.
+RunOptions OptionsFor(const RunOptions& o, const std::string& path) {
+  RunOptions each = o;
+  const std::string name = std::filesystem::path(path).stem().string();
+  const auto fill = [&](std::string& file) {
+    file = absl::StrReplaceAll(file, {{kModuleName, name}});
+  };
+  for (std::string& input : each.inputs) fill(input);
+  for (std::string* file : {&each.output, &each.json, &each.expected}) fill(*file);
+  return each;
+}
+
+// Whether several modules would write to the same file.
+bool IsShared(const std::string& file) {
+  return !file.empty() && !absl::StrContains(file, kModuleName);
+}
+
 }  // namespace
 
 int RunHloRun(const RunOptions& o) {
   EndOnSignals(kTool.data(), o.time_limit);
   if (!o.ptx.file.empty()) return RunPtx(o);
-  if (o.files.size() > 1 && (!o.output.empty() || !o.json.empty()))
-    return ReportError(kTool, InvalidArgument("--output and --json take one module at a time"));
+  if (o.files.size() > 1 && (IsShared(o.output) || IsShared(o.json)))
+    return ReportError(kTool, InvalidArgument("--output and --json take one module at a time, or a "
+                                              "path with {}, which is the module's name"));
   if (o.donate && (!o.reference_platform.empty() || !o.output_literals.empty() || WantsProbes(o)))
     return ReportError(kTool, InvalidArgument("--donate gives arguments away that comparisons, "
                                               "probes and --output-literals-file need"));
@@ -397,7 +421,7 @@ int RunHloRun(const RunOptions& o) {
   for (const std::string& path : files) {
     if (files.size() > 1 && (job == nullptr || job->speaks()))
       PrintOut(absl::StrCat("== ", path, "\n"));
-    RunOptions each = o;
+    RunOptions each = OptionsFor(o, path);
     if (o.different_seeds) each.iterations = 1;
     for (int64_t k = 0; k < (o.different_seeds ? o.iterations : 1); ++k, ++each.seed)
       worst = std::max(worst, RunFile(path, each, job));

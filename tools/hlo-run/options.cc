@@ -45,7 +45,8 @@ void AddFeedFlags(CLI::App& app, RunOptions& o) {
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output,--dump-output-literal-to", o.output,
-                 "results as .npz (out0, ...), .txt, .pb (LiteralProto), or .npy files in a folder")
+                 "results as .npz (out0, ...), .txt, .pb (LiteralProto), or .npy files in a "
+                 "folder; {} is the module's name, here, in --input, --expected and --json")
       ->type_name("PATH");
   app.add_option("--output-literals-file", o.output_literals,
                  "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")

@@ -273,8 +273,16 @@ void AppendWorst(const LeafComparison& leaf, std::string& out) {
 std::string CompareResult::Report(bool all) const {
   std::string out;
   if (!shape_mismatch.empty()) absl::StrAppend(&out, shape_mismatch, "\n");
-  for (const LeafComparison& leaf : leaves) {
-    if (!all && leaf.mismatches == 0) continue;
+  std::vector<const LeafComparison*> order;
+  for (const LeafComparison& leaf : leaves)
+    if (all || leaf.mismatches > 0) order.push_back(&leaf);
+  const auto error = [](const LeafComparison* leaf) {
+    return leaf->mismatches == 0 ? -1 : leaf->max_rel;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* a, const auto* b) { return error(a) > error(b); });
+  for (const LeafComparison* const each : order) {
+    const LeafComparison& leaf = *each;
     absl::StrAppend(&out, LeafName(leaf.leaf), " ", Text(leaf.shape), ": ", leaf.mismatches, " of ",
                     leaf.compared, " elements differ");
     if (leaf.nan_mismatches > 0)
@@ -291,6 +299,11 @@ int64_t CompareResult::Compared() const {
   int64_t count = 0;
   for (const LeafComparison& leaf : leaves) count += leaf.compared;
   return count;
+}
+
+int64_t CompareResult::DifferingArrays() const {
+  return std::count_if(leaves.begin(), leaves.end(),
+                       [](const LeafComparison& leaf) { return leaf.mismatches > 0; });
 }
 
 int64_t CompareResult::NanMatches() const {

@@ -55,13 +55,14 @@ struct CompareResult {
   std::string shape_mismatch;  // what differs, where the shapes do; then no element is compared
   std::vector<LeafComparison> leaves;
 
-  // One line for each array that differs (`all`: for each), such as
+  // One line for each array that differs, the worst first (`all`: then for each other), such as
   //   result {1} f32[2,3]: 2 of 6 elements differ; max abs 0.5, rel 0.25, ulp 4194304; worst at
   //   [0,2]: expected 2, got 2.5
   // and, for those, the next worst elements and a line with the histogram.
   std::string Report(bool all = false) const;
   // Elements compared, and those that are NaN on both sides.
   int64_t Compared() const;
+  int64_t DifferingArrays() const;
   int64_t NanMatches() const;
 };
 

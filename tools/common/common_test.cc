@@ -69,7 +69,14 @@ TEST(ToolCall, NamesOfXlaHaveItsFlagsAndDefaults) {
 
 TEST(ToolCall, WhatCannotBeHadSaysWhatToType) {
   unsetenv("XLA_FLAGS");
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"})
+    unsetenv(name);
   EXPECT_THAT(Called({"hlo_runner_main", "--num_nodes=2", "a"})[0], HasSubstr("leave --num_nodes"));
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);  // as mpirun -n 2 does
+  EXPECT_EQ(Called({"hlo_runner_main", "--num_nodes=2", "--task_id=1", "--address=x:1", "a"}),
+            (Words{"a"}));
+  EXPECT_THAT(Called({"hlo_runner_main", "--num_nodes=3", "a"})[0], HasSubstr("mpirun -n 3"));
+  unsetenv("OMPI_COMM_WORLD_SIZE");
   EXPECT_THAT(Called({"run_hlo_module", "--input_format=riegeli", "a"})[0],
               HasSubstr("--xla_dump_hlo_as_proto"));
   EXPECT_THAT(Called({"hlo_runner_main", "--run=perhaps", "a"})[0], HasSubstr("true or false"));

@@ -4,11 +4,18 @@
 // (parameter_replication={true}, sharding={replicated}) all get the same.
 #include "tools/common/inputs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <map>
 #include <numeric>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/proto_file.h"
+#include "support/file.h"
 #include "support/status.h"
 #include "tools/common/input_files.h"
 #include "tools/common/literal_files.h"
@@ -161,9 +168,59 @@ void FillAsXla(Literal& literal, uint32_t& next) {
   }
 }
 
+// The protobuf beside a text of a dump: `m.before_optimizations.hlo.pb` beside `....txt`; empty
+// where there is none.
+std::string SiblingOf(const Module& module) {
+  if (module.source() == nullptr) return "";
+  const std::string& name = module.source()->name();
+  for (absl::string_view ending : {".txt", ".hlo"})
+    for (const char* other : {".hlo.pb", ".pb"})
+      if (absl::EndsWith(name, ending))
+        if (std::string path = absl::StrCat(name.substr(0, name.size() - ending.size()), other);
+            access(path.c_str(), R_OK) == 0)
+          return path;
+  return "";
+}
+
+// Values that the text leaves out, from the sibling, by the names of computations and constants. A
+// sibling of another module has none that fit.
+void FillFromSibling(Module& module) {
+  const std::string path = SiblingOf(module);
+  if (path.empty()) return;
+  const auto bytes = ReadFile(path);
+  if (!bytes.ok()) return;
+  const auto sibling = ReadModuleFile(*bytes, ProtoEncoding::kBinary, ProtoOptions());
+  if (!sibling.ok()) return;
+  std::map<std::pair<absl::string_view, absl::string_view>, const Instruction*> constants;
+  for (const Computation* c : static_cast<const Module&>(*sibling->module).Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->IsConstant() && i->literal() != nullptr) constants[{c->name(), i->name()}] = i;
+  int64_t filled = 0;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions()) {
+      if (!i->IsConstant() || i->literal() != nullptr) continue;
+      const auto found = constants.find({c->name(), i->name()});
+      if (found == constants.end() || !(found->second->shape() == i->shape())) continue;
+      i->mutable_attr<ConstantAttrs>().literal = found->second->attr<ConstantAttrs>().literal;
+      ++filled;
+    }
+  if (filled > 0)
+    std::fprintf(stderr, "note: %lld constants that the text leaves out are those of %s\n",
+                 static_cast<long long>(filled), path.c_str());
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> FillElidedConstants(Module& module, const InputOptions& options) {
+  for (const Computation* c : module.Computations()) {
+    const std::vector<Instruction*> all = c->Instructions();
+    if (std::any_of(all.begin(), all.end(), [](const Instruction* i) {
+          return i->IsConstant() && i->literal() == nullptr;
+        })) {
+      FillFromSibling(module);
+      break;
+    }
+  }
   int64_t filled = 0;
   uint32_t next_word = 0;
   for (Computation* computation : module.Computations()) {

@@ -68,8 +68,8 @@ class Arguments {
 // Whether the files of --input hold arrays for single devices (in0.d1).
 absl::StatusOr<bool> InputsDifferByDevice(const InputOptions& options);
 
-// Gives constants that the text elided a value, as --elided-constants says. Returns how many there
-// were.
+// Gives constants that the text elided a value: that of a protobuf of the same dump beside the text
+// (a note says so), else as --elided-constants says. Returns how many of the latter there were.
 absl::StatusOr<int64_t> FillElidedConstants(Module& module, const InputOptions& options);
 
 }  // namespace hlokit

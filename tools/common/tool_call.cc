@@ -326,6 +326,14 @@ class Translator {
   std::vector<std::string> notes_;                          // other warnings
 };
 
+// How many processes a launcher has started, as its environment says; empty for none. hlo-run then
+// divides the devices among them.
+std::string LaunchedProcesses() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"})
+    if (const char* const size = std::getenv(name)) return size;
+  return "";
+}
+
 // What XLA's program does where no flag says otherwise.
 absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kRunHloModule && !call.Has("--reference-platform") && !call.Has("--compile-only"))
@@ -336,10 +344,11 @@ absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kHloRunner) {
     const std::string nodes = call.Take("--num-nodes", "1"), task = call.Take("--task-id", "0");
     call.Take("--address", "");
-    if (nodes != "1" || task != "0")
-      return InvalidArgument("--num_nodes=", nodes, " --task_id=", task, ": ", "one process runs ",
-                             "all devices: leave --num_nodes, --task_id and --address out and run "
-                             "it once");
+    if ((nodes != "1" || task != "0") && nodes != LaunchedProcesses())
+      return InvalidArgument("--num_nodes=", nodes, " --task_id=", task,
+                             ": start the processes with ", "mpirun -n ", nodes,
+                             " or srun, or leave --num_nodes, --task_id and ",
+                             "--address out: one process runs all devices");
   }
   if (caller == kBisect) {
     const std::string test = call.Take("--test-platform", "cpu");

@@ -143,7 +143,7 @@ std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
 bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
                     const RunOptions& o, absl::string_view reference) {
   bool equal = true;
-  int64_t compared = 0, nans = 0;
+  int64_t compared = 0, nans = 0, arrays = 0, differing = 0;
   for (size_t device = 0; device < expected.size(); ++device) {
     const CompareResult result = Compare(expected[device], actual[device], CompareOptionsOf(o));
     if (expected.size() > 1 && !result.equal) PrintOut(absl::StrCat("device ", device, ":\n"));
@@ -151,10 +151,14 @@ bool CompareResults(const std::vector<Literal>& expected, const std::vector<Lite
     equal &= result.equal;
     compared += result.Compared();
     nans += result.NanMatches();
+    arrays += static_cast<int64_t>(result.leaves.size());
+    differing += result.DifferingArrays();
   }
-  PrintOut(absl::StrCat(o.platform, " and ", reference, equal ? " agree" : " differ", " (",
-                        compared, " elements compared",
-                        nans > 0 ? absl::StrCat(", ", nans, " are NaN in both") : "", ")\n"));
+  PrintOut(absl::StrCat(
+      o.platform, " and ", reference, equal ? " agree" : " differ",
+      equal || arrays < 2 ? "" : absl::StrCat(" in ", differing, " of ", arrays, " arrays"), " (",
+      compared, " elements compared", nans > 0 ? absl::StrCat(", ", nans, " are NaN in both") : "",
+      ")\n"));
   return equal;
 }
 

@@ -58,6 +58,13 @@ absl::StatusOr<InstructionPredicate> Filter(const InstructionFilter& filter) {
   });
 }
 
+// Where the worst element of an array is.
+DimVector WorstIndex(const CompareResult& result) {
+  for (const LeafComparison& leaf : result.leaves)
+    if (leaf.leaf.empty() && !leaf.worst.empty()) return leaf.worst[0].index;
+  return {};
+}
+
 class Probes {
  public:
   Probes(const RunOptions& o, const Module& module, const DeviceArguments& arguments,
@@ -178,7 +185,7 @@ class Probes {
     good = false;
     PrintOut(absl::StrCat(PlaceText(*fault->instruction), WhereText(fault->path),
                           ShortText(*fault->instruction), "\n  is the first to make ", what, " on ",
-                          test_.name, ": ", fault->value, "\n"));
+                          test_.name, ": ", fault->value, "\n", OriginText(*fault->instruction)));
     return Save(*fault->module, fault->inputs, fault->instruction->name(),
                 absl::StrCat(" --platform=", o_.platform, o_.run_passes ? "" : " --no-passes"));
   }
@@ -220,7 +227,10 @@ class Probes {
       absl::StrAppend(&text, ", together with ", fault->height, " of what stands before it");
     if (fault->height < 0) text += ", together with all that stands before it";
     absl::StrAppend(&text, fault->remark.empty() ? "" : "; ", fault->remark, "\n",
-                    fault->difference.Report());
+                    OriginText(*fault->instruction), fault->difference.Report());
+    if (fault->height == 0)
+      absl::StrAppend(
+          &text, OperandsText(*fault->instruction, fault->inputs, WorstIndex(fault->difference)));
     PrintOut(text);
     return Save(*fault->module, fault->inputs, fault->instruction->name(), ComparingFlags());
   }

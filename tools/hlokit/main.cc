@@ -48,6 +48,8 @@ int Usage(FILE* out) {
     std::replace(name.begin(), name.end(), '_', '-');
     std::fprintf(out, "  %s\n", name.c_str());
   }
+  for (const XlaProgram& program : XlaPrograms())
+    std::fprintf(out, "  %.*s\n", static_cast<int>(program.name.size()), program.name.data());
   std::fputs("`hlokit TOOL --help` tells what each does.\n", out);
   return out == stdout ? kExitDone : kExitUsage;
 }

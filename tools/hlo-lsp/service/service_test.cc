@@ -13,7 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr char kModule[] = R"(HloModule m, entry_computation_layout={(f32[4]{0})->(f32[4]{0}, f32[])}
+constexpr char kModule[] =
+    R"(HloModule m, entry_computation_layout={(f32[4]{0})->(f32[4]{0}, f32[])}
 
 FileNames
 1 "a.py"

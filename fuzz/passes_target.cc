@@ -17,8 +17,8 @@
 #include "fuzz/evaluate.h"
 #include "fuzz/module_checks.h"
 #include "fuzz/target.h"
-#include "passes/manager.h"
 #include "passes/framework/promises.h"
+#include "passes/manager.h"
 #include "printer/whole_text.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
@@ -34,8 +34,7 @@ const std::vector<std::string>& PassNames() {
   static const auto& names = *[] {
     auto* all = new std::vector<std::string>;
     for (const PassInfo& pass : ListPasses())
-      if (!RefusesModules(pass.name) && !HoldsBeforeOthersOnly(pass.name))
-        all->push_back(pass.name);
+      if (!RefusesModules(pass.name)) all->push_back(pass.name);
     return all;
   }();
   return names;

@@ -168,9 +168,8 @@ class Trial {
 // Each pass by itself, each pipeline, and three random lists of ten passes.
 std::vector<std::string> ListsFor(uint64_t seed) {
   std::vector<std::string> passes = AllPasses(), lists = passes;
-  std::erase_if(passes, [](const std::string& pass) {
-    return ChangesValues(pass) || RefusesModules(pass) || HoldsBeforeOthersOnly(pass);
-  });
+  std::erase_if(
+      passes, [](const std::string& pass) { return ChangesValues(pass) || RefusesModules(pass); });
   lists.emplace_back("domain_remover,domain_isolator,domain_verifier");
   for (absl::string_view name : ListPipelines()) lists.emplace_back(*PipelineSpec(name));
   std::mt19937_64 random(seed);

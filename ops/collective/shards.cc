@@ -268,6 +268,16 @@ Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device) {
   return shard;
 }
 
+Literal WithoutPadding(const Literal& shard, const Shape& whole, const Tiling& tiling,
+                       int64_t device) {
+  const Shape& shape = shard.shape();
+  DimVector starts(shape.rank(), 0), sizes(shape.rank(), 0), origin(shape.rank(), 0);
+  Locate(tiling, tiling.tile_of[device], whole.dims, shape.dims, starts, sizes);
+  Literal kept(shape);
+  PlaceBox(SliceBox(shard, origin, sizes), origin, kept);
+  return kept;
+}
+
 Literal JoinShards(const Shape& whole, const Tiling& tiling,
                    absl::Span<const Literal* const> shards, int64_t device) {
   const Shape shape = ShardShape(whole, tiling);

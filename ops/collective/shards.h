@@ -44,6 +44,9 @@ Tiling CoarserBy(const Tiling& tiling, const Tiling& finer);
 Shape ShardShape(const Shape& whole, const Tiling& tiling);
 // The part of `whole` that a device holds.
 Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device);
+// The same with zeros where an uneven cut leaves rows that are not of `whole`.
+Literal WithoutPadding(const Literal& shard, const Shape& whole, const Tiling& tiling,
+                       int64_t device);
 // The array again, as `device` has it; shards[d] is device d's, of ShardShape. Of copies its own
 // counts, else the first device's.
 Literal JoinShards(const Shape& whole, const Tiling& tiling,

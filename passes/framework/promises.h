@@ -12,8 +12,5 @@ bool ChangesValues(absl::string_view pass);
 // It refuses modules by purpose, with InvalidArgument: those that hold what it looks for.
 bool RefusesModules(absl::string_view pass);
 
-// It refuses what other passes rightly leave: it holds for modules as they were read.
-bool HoldsBeforeOthersOnly(absl::string_view pass);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

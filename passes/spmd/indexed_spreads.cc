@@ -6,17 +6,11 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
+#include "passes/spmd/indexed_dims.h"
 #include "passes/spmd/spread_rules.h"
 
 namespace hlokit {
 namespace {
-
-// One form for gathers and scatters: `slices` is the gather's result, or an update.
-struct Indexed {
-  DimVector index_to_slices;    // of the indices: which dimension of the slices; -1: coordinates
-  DimVector operand_to_slices;  // of the operand, where slices take it whole; else -1
-  DimVector parallel_operand, parallel_index;  // dimensions that go together
-};
 
 struct Form {
   const DimVector &window, &dropped, &coordinates, &operand_batch, &index_batch;
@@ -49,9 +43,9 @@ int64_t CountsAlong(const Instruction& indices, int64_t k, int64_t vector_dim) {
   return -1;
 }
 
-Indexed Read(const Form& form, const Instruction& operand, const Instruction& indices,
-             const Shape& slices) {
-  Indexed found;
+IndexedDims Read(const Form& form, const Instruction& operand, const Instruction& indices,
+                 const Shape& slices) {
+  IndexedDims found;
   DimVector scattered;
   for (int64_t d = 0; d < slices.rank(); ++d)
     if (!Contains(form.window, d)) scattered.push_back(d);
@@ -81,16 +75,18 @@ Indexed Read(const Form& form, const Instruction& operand, const Instruction& in
   return found;
 }
 
-Indexed ReadGather(const Instruction& i) {
+int64_t ArraysOf(const Instruction& scatter) { return scatter.operand_count() / 2; }
+
+}  // namespace
+
+IndexedDims ReadGather(const Instruction& i) {
   const auto& a = i.attr<GatherAttrs>();
   return Read({a.offset_dims, a.collapsed_slice_dims, a.start_index_map, a.operand_batching_dims,
                a.start_indices_batching_dims, a.index_vector_dim, a.slice_sizes},
               *i.operand(0), *i.operand(1), i.shape());
 }
 
-int64_t ArraysOf(const Instruction& scatter) { return scatter.operand_count() / 2; }
-
-Indexed ReadScatter(const Instruction& i) {
+IndexedDims ReadScatter(const Instruction& i) {
   const auto& a = i.attr<ScatterAttrs>();
   const int64_t n = ArraysOf(i);
   return Read({a.update_window_dims,
@@ -103,6 +99,8 @@ Indexed ReadScatter(const Instruction& i) {
               *i.operand(0), *i.operand(n), i.operand(n + 1)->shape());
 }
 
+namespace {
+
 DimVector Inverted(const DimVector& to, int64_t rank) {
   DimVector from(rank, -1);
   for (size_t d = 0; d < to.size(); ++d)
@@ -111,7 +109,7 @@ DimVector Inverted(const DimVector& to, int64_t rank) {
 }
 
 // The operand's dimensions to those of the slices: batching ones, those taken whole, or both.
-DimVector OperandMap(const Indexed& x, bool parallel, bool whole) {
+DimVector OperandMap(const IndexedDims& x, bool parallel, bool whole) {
   DimVector map(x.operand_to_slices.size(), -1);
   if (whole) map = x.operand_to_slices;
   for (size_t k = 0; parallel && k < x.parallel_operand.size(); ++k)
@@ -120,7 +118,7 @@ DimVector OperandMap(const Indexed& x, bool parallel, bool whole) {
 }
 
 // The operand's dimensions to those of the indices.
-DimVector OperandToIndex(const Indexed& x) {
+DimVector OperandToIndex(const IndexedDims& x) {
   DimVector map(x.operand_to_slices.size(), -1);
   for (size_t k = 0; k < x.parallel_operand.size(); ++k)
     map[x.parallel_operand[k]] = x.parallel_index[k];
@@ -130,7 +128,7 @@ DimVector OperandToIndex(const Indexed& x) {
 }  // namespace
 
 std::vector<Candidate> FromGatherOperands(const Instruction& i, const KnownSpreads& known) {
-  const Indexed x = ReadGather(i);
+  const IndexedDims x = ReadGather(i);
   const int64_t rank = i.shape().rank();
   std::vector<Candidate> all;
   const bool by_index = known.GoesOn(i.operand(1)), by_operand = known.GoesOn(i.operand(0));
@@ -145,7 +143,7 @@ std::vector<Candidate> FromGatherOperands(const Instruction& i, const KnownSprea
 }
 
 Spreads FromGatherUser(const Instruction& i, const Instruction& user, const KnownSpreads& known) {
-  const Indexed x = ReadGather(user);
+  const IndexedDims x = ReadGather(user);
   const Spread& result = known[&user][0];
   const int64_t rank = user.shape().rank();
   if (&i == user.operand(1))
@@ -154,7 +152,7 @@ Spreads FromGatherUser(const Instruction& i, const Instruction& user, const Know
 }
 
 std::vector<Candidate> FromScatterOperands(const Instruction& i, const KnownSpreads& known) {
-  const Indexed x = ReadScatter(i);
+  const IndexedDims x = ReadScatter(i);
   const int64_t n = ArraysOf(i), rank = i.operand(0)->shape().rank();
   const int64_t slices = i.operand(n + 1)->shape().rank();
   const auto each = [n](std::vector<Spread> spreads) {
@@ -187,7 +185,7 @@ std::vector<Candidate> FromScatterOperands(const Instruction& i, const KnownSpre
 }
 
 Spreads FromScatterUser(const Instruction& i, const Instruction& user, const KnownSpreads& known) {
-  const Indexed x = ReadScatter(user);
+  const IndexedDims x = ReadScatter(user);
   const int64_t n = ArraysOf(user);
   int64_t at = 0;
   while (user.operand(at) != &i) ++at;

@@ -1,17 +1,19 @@
 // spmd-partitioning: partitions a module with shardings into the program of one device (SPMD).
-// Cuts every array as its sharding says (an instruction without one as its operands are cut), and
-// puts collectives where an instruction needs more than its own part: elementwise operations,
-// broadcasts, transposes, reshapes, slices, pads, concatenations, gathers, sorts, reduces, dots and
-// convolutions are computed on parts along the dimensions that they leave alone; sums over cut
-// dimensions of reduces and dots end in an all-reduce; all else is computed whole on every device.
-// Manual regions (between SPMDFullToShardShape and SPMDShardToFullShape) are taken as they are; in
-// those that are manual on some axes of the mesh only, what the other axes cut is partitioned in
-// the same way within the groups of devices that share it, but for their own collectives, which
-// take whole arrays. The entry's parameters and results become parts. A module whose entry is named
-// ..._spmd, as those are that the pass has made, only loses its shardings, but for those of
-// parameters. Infeeds and outfeeds carry each device's part. Errors: Unimplemented for nested
-// tuples, dynamic dimensions, infeeds and outfeeds whose parts differ in size, and other
-// instructions with side effects. Exact but for the order of sums.
+// Cuts every array as its sharding says, whole where it has none, and writes the program as XLA's
+// SpmdPartitioner does (spmd_visitor.h): shards come from one cut to another by slices,
+// all-gathers, all-to-alls and permutes (sharder.h), windows take their neighbours' rows (halo.cc,
+// windowed_shards.cc), dots and convolutions are grouped by batch, free and contracting dimensions
+// (spmd_products.cc), gathers and scatters by what the operand or the indices are cut along
+// (spmd_indexed.cc); reduces sum up; all else is computed whole on every device. The entry's
+// parameters and results become parts. A module whose entry is named ..._spmd, as those are that
+// the pass has made, only loses its shardings, but for those of parameters. Infeeds and outfeeds
+// carry each device's part. Rows that an uneven cut leaves behind an array may hold anything.
+// A module that has what the visitor does not know - regions that are manual on some axes only,
+// other subgroups - is partitioned by the older Partitioner below, which cuts along dimensions that
+// instructions leave alone and knows those regions: what the other axes cut is partitioned within
+// the groups of devices that share it, but for their own collectives, which take whole arrays.
+// Errors: Unimplemented for nested tuples, dynamic dimensions and other instructions with side
+// effects. Exact but for the order of sums.
 //   f32[8,4] dot f32[4,6], contracted dimension cut in two:
 //     dot of f32[8,2] and f32[2,6], then all-reduce
 #include <algorithm>
@@ -25,6 +27,7 @@
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/spmd/resharding.h"
+#include "passes/spmd/spmd_visitor.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -527,6 +530,16 @@ Shape LocalLayout(const Shape& given, const Shape& local) {
   return shape;
 }
 
+// Makes `made` the module's entry.
+void SetEntry(Module& module, Computation* made) {
+  module.set_entry(made);
+  if (auto& layout = module.header().entry_layout) {
+    for (size_t k = 0; k < layout->parameters.size(); ++k)
+      layout->parameters[k] = LocalLayout(layout->parameters[k], made->parameter(k)->shape());
+    layout->result = LocalLayout(layout->result, made->root()->shape());
+  }
+}
+
 absl::Status PartitionEntry(Module& module, int64_t devices) {
   const Computation& entry = *module.entry();
   Context context{devices, LargestChannel(module) + 1, 0, {}};
@@ -565,12 +578,23 @@ absl::Status PartitionEntry(Module& module, int64_t devices) {
     if (root[k].whole.IsArray()) like[k].tiling = results[next++];
   }
   RETURN_IF_ERROR(partitioner.SetRoot(std::move(root), like, entry.root()->shape()));
-  module.set_entry(made);
-  if (auto& layout = module.header().entry_layout) {
-    for (size_t k = 0; k < layout->parameters.size(); ++k)
-      layout->parameters[k] = LocalLayout(layout->parameters[k], made->parameter(k)->shape());
-    layout->result = LocalLayout(layout->result, made->root()->shape());
+  SetEntry(module, made);
+  return absl::OkStatus();
+}
+
+absl::Status VisitEntry(Module& module, int64_t devices) {
+  const Computation& entry = *module.entry();
+  Computation* made = module.AddComputation(absl::StrCat(entry.name(), "_spmd"));
+  SpmdContext context{devices, LargestChannel(module) + 1, 0};
+  SpmdVisitor visitor(entry, *made, context);
+  std::vector<std::vector<Cut>> parameters;
+  for (const Instruction* parameter : entry.parameters()) {
+    ASSIGN_OR_RETURN(auto cuts, visitor.CutsOf(*parameter));
+    parameters.push_back(std::move(cuts));
   }
+  ASSIGN_OR_RETURN(auto root, visitor.CutsOf(*entry.root()));
+  RETURN_IF_ERROR(visitor.Run(parameters, std::move(root)));
+  SetEntry(module, made);
   return absl::OkStatus();
 }
 
@@ -580,7 +604,11 @@ absl::StatusOr<bool> Run(Module& module) {
   if (devices > kMaxPartitions)
     return Unimplemented("spmd-partitioning: ", devices, " partitions, at most ", kMaxPartitions);
   if (absl::EndsWith(module.entry()->name(), "_spmd")) return DropShardings(module);
-  RETURN_IF_ERROR(PartitionEntry(module, devices));
+  if (const absl::Status status = VisitEntry(module, devices); !status.ok()) {
+    if (!absl::IsUnimplemented(status)) return status;
+    RemoveUncalled(module);
+    RETURN_IF_ERROR(PartitionEntry(module, devices));
+  }
   RemoveUncalled(module);
   DropShardings(module);
   return true;

@@ -21,6 +21,20 @@ Literal CutAll(const Literal& whole, const std::vector<Tiling>& tilings, size_t&
   return Literal::Tuple(std::move(parts));
 }
 
+Literal BlankAll(const Literal& shard, const Shape& whole, const std::vector<Tiling>& tilings,
+                 size_t& next, int64_t device) {
+  if (whole.IsToken()) return Literal::Token();
+  if (!whole.IsTuple()) {
+    const Tiling& tiling = tilings[next++];
+    if (shard.shape().dims != ShardShape(whole, tiling).dims) return shard;
+    return WithoutPadding(shard, whole, tiling, device);
+  }
+  std::vector<Literal> parts;
+  for (size_t k = 0; k < whole.elements.size(); ++k)
+    parts.push_back(BlankAll(shard.elements()[k], whole.elements[k], tilings, next, device));
+  return Literal::Tuple(std::move(parts));
+}
+
 }  // namespace
 
 absl::StatusOr<ShardedEntry> ShardedEntry::Of(const Module& module, int64_t devices) {
@@ -49,6 +63,15 @@ std::vector<Literal> ShardedEntry::CutResults(const std::vector<Literal>& wholes
   for (size_t device = 0; device < wholes.size(); ++device) {
     size_t next = 0;
     shards.push_back(CutAll(wholes[device], results, next, static_cast<int64_t>(device)));
+  }
+  return shards;
+}
+
+std::vector<Literal> ShardedEntry::WithoutPadding(std::vector<Literal> shards,
+                                                  const Shape& whole) const {
+  for (size_t device = 0; device < shards.size(); ++device) {
+    size_t next = 0;
+    shards[device] = BlankAll(shards[device], whole, results, next, static_cast<int64_t>(device));
   }
   return shards;
 }

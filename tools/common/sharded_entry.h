@@ -21,6 +21,8 @@ struct ShardedEntry {
   std::vector<Literal> CutParameters(absl::Span<const Literal* const> wholes, int64_t device) const;
   // Each device's shards of whole results.
   std::vector<Literal> CutResults(const std::vector<Literal>& wholes) const;
+  // Shards of results of shape `whole`, one a device, with zeros for the padding of uneven cuts.
+  std::vector<Literal> WithoutPadding(std::vector<Literal> shards, const Shape& whole) const;
 };
 
 // Whether the module stands before partitioning and is to run on several devices: it has manual

@@ -41,7 +41,8 @@ class ValueCheck {
   explicit ValueCheck(const ValueCheckOptions& options) : options_(options) {}
   absl::StatusOr<std::vector<Literal>> Evaluate(const Module& module) const;
   InterpreterOptions Limits() const;
-  absl::Status Partition();
+  // Compares with parts of whole arrays from here on.
+  absl::Status Partition(const ShardedEntry& sharded);
   std::string FirstDifference(const Module& after) const;
 
   ValueCheckOptions options_;

@@ -1,0 +1,720 @@
+// The walk over a computation, and the instructions that move or combine elements.
+#include "passes/spmd/spmd_visitor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "passes/cleanup/cse.h"
+#include "passes/cleanup/tuple_simplifier.h"
+#include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/matchers.h"
+#include "support/status.h"
+
+namespace hlokit {
+namespace {
+
+absl::string_view TargetOf(const Instruction& i) {
+  return i.opcode() == Opcode::kCustomCall ? absl::string_view(i.attr<CustomCallAttrs>().target)
+                                           : "";
+}
+
+void AddLeaves(const Shape& shape, const Cut& cut, std::vector<Cut>& cuts) {
+  cuts.insert(cuts.end(), NumLeaves(shape), cut);
+}
+
+absl::Status ReadCuts(const Sharding* sharding, const Shape& shape, int64_t partitions,
+                      size_t& next, std::vector<Cut>& cuts) {
+  if (shape.IsTuple()) {
+    for (const Shape& element : shape.elements)
+      RETURN_IF_ERROR(ReadCuts(sharding, element, partitions, next, cuts));
+    return absl::OkStatus();
+  }
+  const Sharding* own = sharding;
+  if (sharding != nullptr && sharding->kind == Sharding::Kind::kTuple) {
+    own = next < sharding->elements.size() ? &sharding->elements[next] : nullptr;
+    if (own != nullptr && own->kind == Sharding::Kind::kTuple)
+      return Unimplemented("a sharding of tuples within tuples");
+    ++next;
+  }
+  if (own == nullptr || !shape.IsArray()) {
+    cuts.push_back(own != nullptr && own->kind == Sharding::Kind::kMaximal
+                       ? Cut::OnDevice(own->device)
+                       : Cut());
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(Cut cut, CutOf(*own, shape, partitions));
+  cuts.push_back(std::move(cut));
+  return absl::OkStatus();
+}
+
+bool OnOne(absl::Span<const Cut> cuts) {
+  return !cuts.empty() &&
+         absl::c_all_of(cuts, [&](const Cut& cut) { return cut.HasOneDevice() && cut == cuts[0]; });
+}
+
+Shape LocalOf(const Shape& whole, absl::Span<const Cut> cuts, size_t& next) {
+  if (!whole.IsTuple()) return ShardOf(whole, cuts[next++]);
+  std::vector<Shape> elements;
+  for (const Shape& element : whole.elements) elements.push_back(LocalOf(element, cuts, next));
+  return Shape::Tuple(std::move(elements));
+}
+
+// Zeros of every array; of a token, one that waits for nothing.
+Instruction* ZerosOf(HloWriter& w, const Shape& shape) {
+  if (shape.IsToken()) return w.rewriter().Add(Opcode::kAfterAll, shape, {});
+  if (!shape.IsTuple()) return w.FillInteger(shape, 0);
+  std::vector<Instruction*> elements;
+  for (const Shape& element : shape.elements) elements.push_back(ZerosOf(w, element));
+  return w.Tuple(elements);
+}
+
+// A start that lies inside for sure.
+Instruction* HeldInside(HloWriter& w, Instruction* start, const Instruction* given, int64_t last) {
+  const IntegerRange range = RangeOf(given);
+  const ElementType type = start->shape().type;
+  if (given->IsConstant() && given->literal() != nullptr) {
+    const int64_t at = given->literal()->GetInt(0), held = std::clamp<int64_t>(at, 0, last);
+    return at == held ? start : w.Integer(type, held);
+  }
+  if (range.least && *range.least >= 0 && range.greatest && *range.greatest <= last) return start;
+  return w.rewriter().Add(Opcode::kClamp, start->shape(),
+                          {w.Integer(type, 0), start, w.Integer(type, last)});
+}
+
+}  // namespace
+
+Shape PartitionedShape(const Shape& whole, absl::Span<const Cut> cuts) {
+  size_t next = 0;
+  return LocalOf(whole, cuts, next);
+}
+
+SpmdVisitor::SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context)
+    : from_(from),
+      to_(to),
+      context_(context),
+      r_(to),
+      w_(r_),
+      writer_(*to.module(), w_, context.partitions, context.next_channel),
+      sharder_(writer_),
+      scope_(writer_.all()) {}
+
+absl::StatusOr<std::vector<Cut>> SpmdVisitor::CutsOf(const Instruction& i) const {
+  std::vector<Cut> cuts;
+  size_t next = 0;
+  RETURN_IF_ERROR(ReadCuts(i.sharding(), i.shape(), context_.partitions, next, cuts));
+  return cuts;
+}
+
+absl::Status SpmdVisitor::Run(const std::vector<std::vector<Cut>>& parameters,
+                              std::vector<Cut> root) {
+  done_.resize(from_.module()->id_bound());
+  for (Instruction* i : from_.PostOrder()) {
+    r_.set_subject(i);
+    if (i->shape().HasDynamicDims())
+      return Unimplemented("spmd-partitioning: ", i->name(), " has dynamic dimensions");
+    if (i->IsParameter()) {
+      cuts_ = parameters[i->parameter_number()];
+      Instruction* made = to_.AddParameter(i->parameter_number(), LocalShape(*i), i->name());
+      made->CopyExtrasFrom(*i);
+      Set(*i, made);
+      continue;
+    }
+    ASSIGN_OR_RETURN(cuts_, CutsOf(*i));
+    RETURN_IF_ERROR(Visit(*i));
+  }
+  const Shard& result = Of(from_.root());
+  r_.set_subject(nullptr);
+  to_.set_root(sharder_.To(result, root.empty() ? result.cuts : root).value);
+  CleanUp();
+  return absl::OkStatus();
+}
+
+void SpmdVisitor::CleanUp() {
+  RemoveDead(to_);
+  SimplifyTuples(to_);
+  RemoveDead(to_);
+  MergeEqual(to_);
+  RemoveDead(to_);
+}
+
+bool SpmdVisitor::IsManual(const Instruction& i) const {
+  if (absl::c_any_of(cuts_, [](const Cut& cut) { return cut.IsManual(); })) return true;
+  for (const Instruction* operand : i.operands())
+    if (absl::c_any_of(Of(operand).cuts, [](const Cut& cut) { return cut.IsManual(); }))
+      return true;
+  return false;
+}
+
+SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
+  switch (i.opcode()) {
+    case Opcode::kTuple:
+      return &SpmdVisitor::Tuple;
+    case Opcode::kGetTupleElement:
+      return &SpmdVisitor::Element;
+    case Opcode::kConstant:
+      return &SpmdVisitor::Constant;
+    case Opcode::kIota:
+      return &SpmdVisitor::Iota;
+    case Opcode::kBroadcast:
+      return &SpmdVisitor::Broadcast;
+    case Opcode::kTranspose:
+      return &SpmdVisitor::Transpose;
+    case Opcode::kReshape:
+      return &SpmdVisitor::Reshape;
+    case Opcode::kSlice:
+      return &SpmdVisitor::Slice;
+    case Opcode::kPad:
+      return &SpmdVisitor::Pad;
+    case Opcode::kConcatenate:
+      return &SpmdVisitor::Concatenate;
+    case Opcode::kDynamicSlice:
+      return &SpmdVisitor::DynamicSlice;
+    case Opcode::kDynamicUpdateSlice:
+      return &SpmdVisitor::DynamicUpdateSlice;
+    case Opcode::kReverse:
+      return &SpmdVisitor::Reverse;
+    case Opcode::kReduce:
+      return &SpmdVisitor::Reduce;
+    case Opcode::kReduceWindow:
+      return &SpmdVisitor::ReduceWindow;
+    case Opcode::kSelectAndScatter:
+      return &SpmdVisitor::SelectAndScatter;
+    case Opcode::kSort:
+      return &SpmdVisitor::Sort;
+    case Opcode::kDot:
+      return &SpmdVisitor::Dot;
+    case Opcode::kGather:
+    case Opcode::kScatter:
+      return &SpmdVisitor::Indexed;
+    case Opcode::kConvolution:
+      return &SpmdVisitor::Convolution;
+    case Opcode::kWhile:
+      return &SpmdVisitor::While;
+    case Opcode::kConditional:
+      return &SpmdVisitor::Conditional;
+    case Opcode::kCall:
+      return &SpmdVisitor::Call;
+    case Opcode::kRng:
+      return &SpmdVisitor::Rng;
+    case Opcode::kInfeed:
+      return &SpmdVisitor::Infeed;
+    case Opcode::kOutfeed:
+      return &SpmdVisitor::Outfeed;
+    case Opcode::kOptimizationBarrier:
+      return &SpmdVisitor::Barrier;
+    case Opcode::kBitcastConvert:
+      return &SpmdVisitor::BitcastConvert;
+    default:
+      break;
+  }
+  if (TargetOf(i) == "Sharding") return &SpmdVisitor::Recut;
+  if (TargetOf(i) == "TopK") return &SpmdVisitor::TopK;
+  if (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) return &SpmdVisitor::Elementwise;
+  if (i.opcode() == Opcode::kCustomCall && OnOne(cuts_)) return &SpmdVisitor::OnOneDevice;
+  return &SpmdVisitor::Default;
+}
+
+absl::Status SpmdVisitor::Visit(const Instruction& i) {
+  scope_ = writer_.all();
+  if (TargetOf(i) == "SPMDFullToShardShape") return FullToShard(i);
+  if (TargetOf(i) == "SPMDShardToFullShape") return ShardToFull(i);
+  if (IsManual(i)) return Verbatim(i);
+  // Among replicas alone.
+  if (i.opcode() == Opcode::kAllReduce && !i.attr<AllReduceAttrs>().channel_id &&
+      i.operand_count() == 1)
+    return Elementwise(i);
+  if (HasTrait(i.opcode(), kCollective) || HasTrait(i.opcode(), kAsyncStart) ||
+      HasTrait(i.opcode(), kAsyncDone) || i.opcode() == Opcode::kPartitionId)
+    return Unimplemented("spmd-partitioning: ", i.name(), " communicates outside a manual region");
+  return (this->*HandlerOf(i))(i);
+}
+
+absl::Status SpmdVisitor::Default(const Instruction& i) {
+  if (i.HasSideEffect() && !OnOne(cuts_))
+    return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
+  const Cut base = OnOne(cuts_) ? cuts_[0] : Cut();
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands())
+    operands.push_back(sharder_.To(Of(operand), base).value);
+  std::vector<Cut> cuts;
+  AddLeaves(i.shape(), base, cuts);
+  Set(i, Shard{Clone(i, i.shape(), operands), i.shape(), std::move(cuts), scope_});
+  return absl::OkStatus();
+}
+
+// In a manual region each partition has what it has.
+absl::Status SpmdVisitor::Verbatim(const Instruction& i) {
+  for (const Computation* called : i.called())
+    for (const Instruction* inner : called->Instructions())
+      if (inner->sharding() != nullptr && inner->sharding()->kind == Sharding::Kind::kTiled)
+        return Unimplemented("spmd-partitioning: ", i.name(), " calls what is not manual");
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands()) {
+    for (const Cut& cut : Of(operand).cuts)
+      if (cut.IsTiled())
+        return Unimplemented("spmd-partitioning: ", i.name(), " is manual on what is cut");
+    operands.push_back(Of(operand).value);
+  }
+  for (Cut& cut : cuts_)
+    if (!cut.IsManual()) cut = i.shape().IsToken() ? Cut() : Cut::Manual();
+  Set(i, Clone(i, i.shape(), operands));
+  return absl::OkStatus();
+}
+
+// On one device alone: a conditional, which is zeros on the others.
+absl::Status SpmdVisitor::OnOneDevice(const Instruction& i) {
+  const int64_t device = cuts_[0].device;
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (const Instruction* operand : i.operands()) {
+    operands.push_back(sharder_.To(Of(operand), Cut::OnDevice(device)).value);
+    shapes.push_back(operand->shape());
+  }
+  Instruction* given = r_.Add(Opcode::kTuple, Shape::Tuple(shapes), operands);
+  Instruction* is_there = w_.Compare(
+      writer_.PartitionId(scope_), w_.Integer(ElementType::kU32, device), ComparisonDirection::kEq);
+  std::vector<Computation*> branches;
+  for (const bool runs : {true, false}) {
+    Computation* branch =
+        to_.module()->AddComputation(runs ? "true_computation" : "false_computation");
+    Instruction* parameter =
+        branch->AddParameter(0, given->shape(), runs ? "true_branch_param" : "false_branch_param");
+    Rewriter r(*branch);
+    HloWriter w(r);
+    if (runs) {
+      std::vector<Instruction*> parts;
+      for (size_t k = 0; k < operands.size(); ++k)
+        parts.push_back(w.Part(parameter, static_cast<int64_t>(k)));
+      Instruction* root = branch->Add(i.CloneWith(i.shape(), parts), i.name());
+      if (root->HasExtras()) root->mutable_extras().sharding.reset();
+      branch->set_root(root);
+    } else {
+      branch->set_root(ZerosOf(w, i.shape()));
+    }
+    branches.push_back(branch);
+  }
+  Instruction* made = r_.Add(Opcode::kConditional, i.shape(), {is_there, given, given});
+  made->set_called(std::move(branches));
+  Set(i, made);
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Elementwise(const Instruction& i) {
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands())
+    if (!operand->shape().IsArray() || operand->shape().dims != i.shape().dims) return Default(i);
+  for (const Instruction* operand : i.operands())
+    operands.push_back(sharder_.To(Of(operand), CutOfResult()).value);
+  Set(i, Clone(i, LocalShape(i), operands));
+  return absl::OkStatus();
+}
+
+// The narrower type has one dimension more, at the end.
+absl::Status SpmdVisitor::BitcastConvert(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  const int64_t from = i.operand(0)->shape().rank(), to = i.shape().rank();
+  if (from == to) return Elementwise(i);
+  if (!cut.IsTiled()) return Default(i);
+  DimVector tiles = cut.tiles;
+  if (from > to) {
+    tiles.insert(tiles.begin() + to, 1);
+  } else {
+    if (tiles[to - 1] != 1) return Default(i);
+    tiles.erase(tiles.begin() + to - 1);
+  }
+  const Cut wanted = Retiled(cut, tiles, cut.has_copies);
+  Set(i, Clone(i, LocalShape(i), {sharder_.To(Of(i.operand(0)), wanted).value}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Barrier(const Instruction& i) {
+  Set(i, Clone(i, LocalShape(i), {sharder_.To(Of(i.operand(0)), cuts_).value}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Tuple(const Instruction& i) {
+  std::vector<Instruction*> elements;
+  size_t next = 0;
+  for (const Instruction* operand : i.operands()) {
+    const int64_t leaves = NumLeaves(operand->shape());
+    elements.push_back(
+        sharder_
+            .To(Of(operand), std::vector<Cut>(cuts_.begin() + next, cuts_.begin() + next + leaves))
+            .value);
+    next += leaves;
+  }
+  Set(i, Clone(i, LocalShape(i), elements));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Element(const Instruction& i) {
+  const Shard& tuple = Of(i.operand(0));
+  size_t first = 0;
+  for (int64_t k = 0; k < i.tuple_index(); ++k) first += NumLeaves(tuple.whole.elements[k]);
+  const auto begin = tuple.cuts.begin() + first;
+  Set(i, Shard{w_.Part(tuple.value, i.tuple_index()), i.shape(),
+               std::vector<Cut>(begin, begin + NumLeaves(i.shape())), tuple.scope});
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Constant(const Instruction& i) {
+  const Literal* literal = i.literal();
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled() || literal == nullptr || !i.shape().IsArray() || !IsEven(cut, i.shape()))
+    return Default(i);
+  const int width = ByteWidth(i.shape().type);
+  for (int64_t k = 1; k < literal->element_count(); ++k)
+    if (std::memcmp(literal->data(), literal->data() + k * width, width) != 0) return Default(i);
+  Shape shape = LocalShape(i);
+  Literal part = Literal::Unset(shape);
+  for (int64_t k = 0; k < part.element_count(); ++k)
+    std::memcpy(part.data() + k * width, literal->data(), width);
+  Set(i, r_.Constant(std::move(part)));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Iota(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const int64_t d = i.attr<IotaAttrs>().iota_dimension;
+  Instruction* iota = Clone(i, LocalShape(i), {});
+  if (cut.tiles[d] > 1) {
+    Instruction* offset = w_.Binary(Opcode::kMultiply, writer_.Places(cut, scope_)[d],
+                                    writer_.S32(iota->shape().dims[d]));
+    offset = w_.Convert(offset, i.shape().type);
+    iota = w_.Binary(Opcode::kAdd, iota, w_.Fill(iota->shape(), offset));
+  }
+  Set(i, iota);
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Broadcast(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const DimVector& map = i.attr<BroadcastAttrs>().dimensions;
+  if (!absl::c_is_sorted(map)) return Default(i);
+  DimVector made;
+  for (int64_t d = 0; d < i.shape().rank(); ++d)
+    if (!absl::c_linear_search(map, d)) made.push_back(d);
+  const Cut wanted = WithoutDims(MadeWhole(cut, made), made);
+  Set(i, Clone(i, LocalShape(i), {sharder_.To(Of(i.operand(0)), wanted).value}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Transpose(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const DimVector& from = i.attr<DimensionsAttrs>().dimensions;
+  DimVector inverse(from.size());
+  for (size_t d = 0; d < from.size(); ++d) inverse[from[d]] = static_cast<int64_t>(d);
+  Set(i, Clone(i, LocalShape(i), {sharder_.To(Of(i.operand(0)), Transposed(cut, inverse)).value}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Reshape(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const Shape& from = i.operand(0)->shape();
+  const Shard& operand = Of(i.operand(0));
+  const auto wanted = Reshaped(i.shape(), from, cut);
+  if (wanted && wanted->NumTiles() == cut.NumTiles()) {
+    Set(i, Clone(i, LocalShape(i), {sharder_.To(operand, *wanted).value}));
+    return absl::OkStatus();
+  }
+  const auto possible = Reshaped(from, i.shape(), operand.cut());
+  if (possible && possible->NumTiles() == operand.cut().NumTiles()) {
+    Instruction* local = Clone(i, ShardOf(i.shape(), *possible), {operand.value});
+    Set(i, Array(local, i.shape(), *possible));
+    return absl::OkStatus();
+  }
+  // Some of the operand's dimensions stay cut.
+  if (possible && possible->NumTiles() > 1 && !OnlyCutDim(operand.cut())) {
+    const auto kept = Reshaped(i.shape(), from, *possible);
+    if (kept && kept->NumTiles() == possible->NumTiles()) {
+      Instruction* local =
+          Clone(i, ShardOf(i.shape(), *possible), {sharder_.To(operand, *kept).value});
+      Set(i, Array(local, i.shape(), *possible));
+      return absl::OkStatus();
+    }
+  }
+  return ReshapeByHalo(i);
+}
+
+// One dimension is cut in both, behind the same number of elements; the shards do not agree, but
+// neighbours can help out.
+absl::Status SpmdVisitor::ReshapeByHalo(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  const Shard& operand = Of(i.operand(0));
+  const Shape& from = operand.whole;
+  if (!operand.cut().IsTiled() || operand.cut().Copies() != cut.Copies() ||
+      operand.cut().has_copies != cut.has_copies)
+    return Default(i);
+  const auto in = OnlyCutDim(operand.cut()), out = OnlyCutDim(cut);
+  if (!in || !out) return Default(i);
+  int64_t before = 1, after = 1;
+  for (int64_t d = 0; d < *in; ++d) before *= from.dims[d];
+  for (int64_t d = 0; d < *out; ++d) after *= i.shape().dims[d];
+  if (before != after) return Default(i);
+  const Cut aligned = Retiled(cut, operand.cut().tiles, cut.has_copies);
+  const Shard given = sharder_.To(operand, aligned);
+  const int64_t size = from.dims[*in], result = i.shape().dims[*out];
+  const int64_t tiles = cut.tiles[*out];
+  const Shape local = LocalShape(i);
+  Instruction* zero = writer_.Zero(from.type);
+  if (size == 0 || result == 0) return Default(i);
+  if (size % result == 0) {  // split
+    Window window(from.rank());
+    window[*in].pad_high = local.dims[*out] * (size / result) * tiles - size;
+    const auto windowed = sharder_.AsWindowed(given, window, aligned, zero, /*mask=*/false);
+    if (!windowed || !windowed->offset.empty() ||
+        windowed->value->shape().ElementCount() != local.ElementCount())
+      return Default(i);
+    Set(i, r_.Reshape(windowed->value, local));
+    return absl::OkStatus();
+  }
+  if (result % size != 0) return Default(i);
+  Shape merged = local, whole;  // with the padding of the operand
+  merged.dims[*out] = given.value->shape().dims[*in] * (result / size);
+  if (merged.ElementCount() != given.value->shape().ElementCount()) return Default(i);
+  whole = merged;
+  whole.dims[*out] *= tiles;
+  for (int64_t d = 0; d < whole.rank(); ++d)
+    if (d != *out) whole.dims[d] = i.shape().dims[d];
+  Window window(whole.rank());
+  window[*out].pad_high = result - whole.dims[*out];
+  const Shard reshaped = Array(r_.Reshape(given.value, merged), whole, cut);
+  const auto windowed = sharder_.AsWindowed(reshaped, window, cut, zero, /*mask=*/false);
+  if (!windowed || !windowed->offset.empty() || windowed->value->shape().dims != local.dims)
+    return Default(i);
+  Set(i, windowed->value);
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Slice(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const SliceSpec& slice = i.attr<SliceAttrs>().slice;
+  const auto windowed = sharder_.ForSlice(sharder_.To(Of(i.operand(0)), cut), slice, cut);
+  if (!windowed || !windowed->offset.empty()) return Default(i);
+  Instruction* made = sharder_.SliceLocally(*windowed, slice);
+  if (made->shape().dims != LocalShape(i).dims) return Default(i);
+  // A copy, which has no other cuts of its own.
+  if (made == windowed->value) made = r_.Add(Opcode::kCopy, made->shape(), {made});
+  Set(i, made);
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Pad(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  Instruction* value = WholeOf(i.operand(1));
+  const auto windowed =
+      sharder_.ForPad(Of(i.operand(0)), i.attr<PadAttrs>().padding, i.shape(), cut, value);
+  if (!windowed) return Default(i);
+  Instruction* made = sharder_.PadLocally(*windowed, value);
+  const Shape local = LocalShape(i);
+  if (!windowed->offset.empty()) made = w_.DynamicSlice(made, windowed->offset, local.dims);
+  if (made->shape().dims != local.dims) return Default(i);
+  Set(i, made);
+  return absl::OkStatus();
+}
+
+// Along a dimension that is cut: each partition writes its parts of the operands into the whole
+// result, which is summed up and cut.
+absl::Status SpmdVisitor::Concatenate(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const int64_t d = i.attr<DimensionsAttrs>().dimensions[0];
+  const Shape local = LocalShape(i);
+  if (cut.tiles[d] == 1) {
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : i.operands())
+      operands.push_back(sharder_.To(Of(operand), cut).value);
+    Set(i, Clone(i, local, operands));
+    return absl::OkStatus();
+  }
+  const Shape& last = i.operand(i.operand_count() - 1)->shape();
+  const int64_t last_padding = ShardOf(last, cut).dims[d] * cut.tiles[d] - last.dims[d];
+  const int64_t padding = local.dims[d] * cut.tiles[d] - i.shape().dims[d];
+  Shape whole = local;
+  whole.dims[d] = local.dims[d] * cut.tiles[d] + std::max<int64_t>(0, last_padding - padding);
+  Instruction* sum = w_.FillInteger(whole, 0);
+  int64_t offset = 0;
+  for (const Instruction* operand : i.operands()) {
+    const Shard part = sharder_.To(Of(operand), cut);
+    Instruction* value = part.value;
+    // Padding must not be added to what others write there.
+    if (operand->shape().dims[d] % cut.tiles[d] != 0) {
+      DimVector others;
+      for (int64_t k = 0; k < whole.rank(); ++k)
+        if (k != d) others.push_back(k);
+      value = sharder_.PadWith(part, writer_.Zero(whole.type), {}, others);
+      if (offset + operand->shape().dims[d] != i.shape().dims[d]) return Default(i);
+    }
+    std::vector<Instruction*> starts(whole.rank(), writer_.S32(0));
+    starts[d] =
+        PlaceFunction(value->shape().dims[d], offset).Write(w_, writer_.Places(cut, scope_)[d]);
+    sum = w_.DynamicUpdateSlice(sum, value, starts);
+    offset += operand->shape().dims[d];
+  }
+  DimVector others;
+  for (size_t k = 0; k < cut.tiles.size(); ++k)
+    if (static_cast<int64_t>(k) != d) others.push_back(static_cast<int64_t>(k));
+  const Grouped line = GroupBy(cut, others);
+  DeviceScope* scope = writer_.Within(scope_, line.groups);
+  Devices every(scope->size());
+  std::iota(every.begin(), every.end(), 0);
+  sum = writer_.AllReduce(sum, {std::move(every)}, writer_.Add(whole.type), scope);
+  std::vector<Instruction*> starts = writer_.Places(line.cut, scope);
+  starts[d] = PlaceFunction(local.dims[d], 0).Write(w_, starts[d]);
+  Set(i, w_.DynamicSlice(sum, starts, local.dims));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::DynamicSlice(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  const Shape& from = i.operand(0)->shape();
+  if (!cut.IsTiled() || i.operand_count() != from.rank() + 1) return Default(i);
+  for (int64_t d = 0; d < from.rank(); ++d)
+    if (cut.tiles[d] != 1 && i.shape().dims[d] != from.dims[d]) return Default(i);
+  Instruction* x = sharder_.To(Of(i.operand(0)), cut).value;
+  std::vector<Instruction*> starts;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    starts.push_back(i.shape().dims[d] == from.dims[d]
+                         ? writer_.Zero(i.operand(d + 1)->shape().type)
+                         : WholeOf(i.operand(d + 1)));
+  Set(i, w_.DynamicSlice(x, starts, LocalShape(i).dims));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::DynamicUpdateSlice(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  const int64_t rank = i.shape().rank();
+  const Shape& update = i.operand(1)->shape();
+  if (!cut.IsTiled() || i.operand_count() != rank + 2) return Default(i);
+  DimVector slices, cut_slices, cut_others;
+  bool unknown = false;  // whether a start may lie anywhere
+  bool in_one = true;    // whether the update lies within one shard
+  const Shape local = LocalShape(i);
+  for (int64_t d = 0; d < rank; ++d) {
+    if (update.dims[d] == i.shape().dims[d]) {
+      if (cut.tiles[d] != 1) cut_others.push_back(d);
+      continue;
+    }
+    slices.push_back(d);
+    if (cut.tiles[d] == 1) continue;
+    const Instruction* start = i.operand(d + 2);
+    if (update.dims[d] != 1) {
+      if (!start->IsConstant() || start->literal() == nullptr) {
+        unknown = true;
+        continue;
+      }
+      const int64_t at =
+          std::clamp<int64_t>(start->literal()->GetInt(0), 0, i.shape().dims[d] - update.dims[d]);
+      in_one &= at / local.dims[d] == (at + update.dims[d] - 1) / local.dims[d];
+    }
+    cut_slices.push_back(d);
+  }
+  if (unknown && cut_others.empty()) return Default(i);
+  if (unknown || !in_one) {  // the sliced dimensions whole
+    const Cut between = MadeWholeExcept(Of(i.operand(0)).cut(), cut_others);
+    const Shard base = sharder_.To(Of(i.operand(0)), between);
+    std::vector<Instruction*> starts;
+    for (int64_t d = 0; d < rank; ++d) starts.push_back(WholeOf(i.operand(d + 2)));
+    Instruction* made =
+        w_.DynamicUpdateSlice(base.value, sharder_.To(Of(i.operand(1)), between).value, starts);
+    Set(i, Array(made, i.shape(), between));
+    return absl::OkStatus();
+  }
+  if (!cut_slices.empty()) return UpdateOneShard(i, cut_slices, slices, !cut_others.empty());
+  Instruction* base = sharder_.To(Of(i.operand(0)), cut).value;
+  Instruction* part = sharder_.To(Of(i.operand(1)), cut).value;
+  std::vector<Instruction*> starts;
+  for (int64_t d = 0; d < rank; ++d)
+    starts.push_back(update.dims[d] == i.shape().dims[d]
+                         ? writer_.Zero(i.operand(d + 2)->shape().type)
+                         : WholeOf(i.operand(d + 2)));
+  Set(i, w_.DynamicUpdateSlice(base, part, starts));
+  return absl::OkStatus();
+}
+
+// The partition whose shard holds the update writes it.
+absl::Status SpmdVisitor::UpdateOneShard(const Instruction& i, absl::Span<const int64_t> cut_slices,
+                                         absl::Span<const int64_t> slices, bool has_cut_others) {
+  const Cut cut = CutOfResult();
+  const int64_t rank = i.shape().rank();
+  const Shape& update = i.operand(1)->shape();
+  std::vector<Instruction*> starts;
+  for (int64_t d = 0; d < rank; ++d)
+    starts.push_back(update.dims[d] == i.shape().dims[d]
+                         ? writer_.Zero(i.operand(d + 2)->shape().type)
+                         : WholeOf(i.operand(d + 2)));
+  Instruction* base = sharder_.To(Of(i.operand(0)), cut).value;
+  Instruction* part =
+      sharder_.To(Of(i.operand(1)), has_cut_others ? MadeWhole(cut, slices) : Cut()).value;
+  const std::vector<Instruction*> places = writer_.Places(cut, scope_);
+  Instruction* writes = w_.Integer(ElementType::kPred, 1);
+  for (const int64_t d : cut_slices) {
+    const ElementType type = starts[d]->shape().type;
+    Instruction* size = writer_.S32(base->shape().dims[d]);
+    Instruction* first = w_.Binary(Opcode::kMultiply, places[d], size);
+    Instruction* next =
+        w_.Binary(Opcode::kMultiply, w_.Binary(Opcode::kAdd, places[d], writer_.S32(1)), size);
+    Instruction* start =
+        HeldInside(w_, starts[d], i.operand(d + 2), i.shape().dims[d] - update.dims[d]);
+    Instruction* begins = w_.Compare(start, w_.Convert(first, type), ComparisonDirection::kGe);
+    Instruction* ends = w_.Compare(start, w_.Convert(next, type), ComparisonDirection::kLt);
+    Instruction* is_here = w_.Binary(Opcode::kAnd, begins, ends);
+    writes = w_.Binary(Opcode::kAnd, writes, is_here);
+    starts[d] = w_.Select(is_here, w_.Binary(Opcode::kSubtract, start, w_.Convert(first, type)),
+                          writer_.Zero(type));
+  }
+  Instruction* updated = w_.DynamicUpdateSlice(base, part, starts);
+  Instruction* which = r_.Broadcast(writes, RetypedLike(base->shape(), ElementType::kPred), {});
+  Set(i, r_.Add(Opcode::kSelect, base->shape(), {which, updated, base}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Reverse(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const DimVector& dims = i.attr<DimensionsAttrs>().dimensions;
+  const Shard operand = sharder_.To(Of(i.operand(0)), Reversed(cut, dims));
+  const auto padded = sharder_.PaddedOnLeft(operand, dims);
+  if (!padded) return Default(i);
+  Set(i, Clone(i, (*padded)->shape(), {*padded}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::FullToShard(const Instruction& i) {
+  const Shard& operand = Of(i.operand(0));
+  if (!i.shape().IsArray() || !cuts_[0].IsManual())
+    return Unimplemented("spmd-partitioning: ", i.name(), " begins a region on some axes only");
+  Instruction* x = operand.value;
+  if (!IsEven(operand.cut(), operand.whole))
+    x = sharder_.PadWith(operand, writer_.Zero(x->shape().type));
+  if (x->shape().dims != i.shape().dims)
+    return Unimplemented("spmd-partitioning: ", i.name(), " is of another shape than its shard");
+  Set(i, r_.Add(Opcode::kCopy, x->shape(), {x}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::ShardToFull(const Instruction& i) {
+  const Shard& operand = Of(i.operand(0));
+  if (!operand.IsArray() || !operand.cut().IsManual() ||
+      operand.value->shape().dims != LocalShape(i).dims)
+    return Unimplemented("spmd-partitioning: ", i.name(), " ends a region on some axes only");
+  Set(i, r_.Add(Opcode::kCopy, operand.value->shape(), {operand.value}));
+  return absl::OkStatus();
+}
+
+absl::Status SpmdVisitor::Recut(const Instruction& i) {
+  Set(i, Of(i.operand(0)));
+  return absl::OkStatus();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,129 @@
+// Writes the program of one partition, instruction by instruction.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "passes/spmd/sharder.h"
+
+namespace hlokit {
+
+// What all computations of a module share while they are partitioned.
+struct SpmdContext {
+  int64_t partitions = 1;
+  int64_t next_channel = 1;
+  int64_t depth = 0;  // of computations that are being written
+  struct Made {
+    const Computation* from;
+    std::vector<std::vector<Cut>> parameters;
+    std::vector<Cut> root;
+    Computation* to;
+  };
+  std::vector<Made> made;  // what callers may share
+};
+
+// The shape of what a partition holds of a value whose leaves are cut so.
+Shape PartitionedShape(const Shape& whole, absl::Span<const Cut> cuts);
+
+class SpmdVisitor {
+ public:
+  SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context);
+
+  // Writes the computation; parameters are cut as given, the root under `root` (empty: as its own
+  // sharding says). Errors: Unimplemented for what it does not know.
+  absl::Status Run(const std::vector<std::vector<Cut>>& parameters, std::vector<Cut> root);
+
+  // What an instruction's sharding says of its leaves; replicated where it has none.
+  absl::StatusOr<std::vector<Cut>> CutsOf(const Instruction& i) const;
+
+ private:
+  using Handler = absl::Status (SpmdVisitor::*)(const Instruction&);
+
+  absl::Status Visit(const Instruction& i);
+  Handler HandlerOf(const Instruction& i) const;
+  const Shard& Of(const Instruction* operand) const { return done_[operand->id()]; }
+  const Cut& CutOfResult() const { return cuts_[0]; }
+  // The value of `i`, cut as its sharding says.
+  void Set(const Instruction& i, Instruction* value) {
+    done_[i.id()] = {value, i.shape(), cuts_, scope_};
+  }
+  void Set(const Instruction& i, const Shard& shard) { done_[i.id()] = sharder_.To(shard, cuts_); }
+  Shard Array(Instruction* value, const Shape& whole, const Cut& cut) {
+    return sharder_.Array(value, whole, cut, scope_);
+  }
+  Instruction* Clone(const Instruction& i, const Shape& shape,
+                     absl::Span<Instruction* const> operands) {
+    return r_.Clone(&i, shape, operands);
+  }
+  Shape LocalShape(const Instruction& i) const { return PartitionedShape(i.shape(), cuts_); }
+  Instruction* WholeOf(const Instruction* operand) { return sharder_.Whole(Of(operand)); }
+  bool IsManual(const Instruction& i) const;
+
+  // Operands whole, or on the device that the result is on.
+  absl::Status Default(const Instruction& i);
+  absl::Status Verbatim(const Instruction& i);
+  absl::Status OnOneDevice(const Instruction& i);
+  absl::Status Elementwise(const Instruction& i);
+  absl::Status BitcastConvert(const Instruction& i);
+  absl::Status Barrier(const Instruction& i);
+  absl::Status Tuple(const Instruction& i);
+  absl::Status Element(const Instruction& i);
+  absl::Status Constant(const Instruction& i);
+  absl::Status Iota(const Instruction& i);
+  absl::Status Broadcast(const Instruction& i);
+  absl::Status Transpose(const Instruction& i);
+  absl::Status Reshape(const Instruction& i);
+  absl::Status ReshapeByHalo(const Instruction& i);
+  absl::Status Slice(const Instruction& i);
+  absl::Status Pad(const Instruction& i);
+  absl::Status Concatenate(const Instruction& i);
+  absl::Status DynamicSlice(const Instruction& i);
+  absl::Status DynamicUpdateSlice(const Instruction& i);
+  absl::Status UpdateOneShard(const Instruction& i, absl::Span<const int64_t> cut_slices,
+                              absl::Span<const int64_t> slices, bool has_cut_others);
+  absl::Status Reverse(const Instruction& i);
+  absl::Status Reduce(const Instruction& i);
+  Instruction* ReduceTogether(const Instruction& i, const Shard& first, Instruction* local);
+  absl::Status ReduceWindow(const Instruction& i);
+  absl::Status SelectAndScatter(const Instruction& i);
+  absl::Status Sort(const Instruction& i);
+  absl::Status Dot(const Instruction& i);
+  absl::Status Convolution(const Instruction& i);
+  absl::Status GroupedConvolution(const Instruction& i);
+  absl::Status Indexed(const Instruction& i);  // a gather or a scatter
+  absl::Status While(const Instruction& i);
+  absl::Status Conditional(const Instruction& i);
+  absl::Status Call(const Instruction& i);
+  absl::Status Rng(const Instruction& i);
+  absl::Status Infeed(const Instruction& i);
+  using WriteBranch =
+      std::function<Instruction*(int64_t group, Instruction* parameter, HloWriter& w)>;
+  Instruction* ByGroups(const std::vector<int64_t>& group_of, Instruction* operand,
+                        const Shape& result, const WriteBranch& write);
+  absl::Status Outfeed(const Instruction& i);
+  absl::Status FullToShard(const Instruction& i);
+  absl::Status ShardToFull(const Instruction& i);
+  absl::Status Recut(const Instruction& i);
+  absl::Status TopK(const Instruction& i);
+
+  absl::StatusOr<Computation*> Partition(const Computation& callee,
+                                         const std::vector<std::vector<Cut>>& parameters,
+                                         std::vector<Cut> root);
+  void CleanUp();
+
+  const Computation& from_;
+  Computation& to_;
+  SpmdContext& context_;
+  Rewriter r_;
+  HloWriter w_;
+  ShardWriter writer_;
+  Sharder sharder_;
+  std::vector<Shard> done_;  // by instruction id
+  // Of the instruction at hand.
+  std::vector<Cut> cuts_;
+  DeviceScope* scope_;
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

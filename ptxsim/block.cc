@@ -113,6 +113,7 @@ void Block::OpenBarrierIfFull(int number) {
   barrier.arrived = barrier.population = 0;
   barrier.every = true;
   barrier.any = false;
+  if (launch_.barrier_opens) launch_.barrier_opens(*this, number);
   for (const auto& warp : warps_) warp->Release(number);
 }
 
@@ -153,16 +154,20 @@ std::string Coordinates(const uint32_t id[3]) {
 
 }  // namespace
 
+std::string Block::ThreadText(uint32_t thread) const {
+  const uint32_t* size = launch_.options->block;
+  const uint32_t id[3] = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
+  return absl::StrCat("thread ", Coordinates(id));
+}
+
 // Ends the launch with an error that names kernel, block, thread and instruction.
 void Block::Fault(Warp& warp, const Op& op, int lane, const std::string& what) {
   const Function& function = *warp.code().function;
   const auto thread = static_cast<uint32_t>(warp.ThreadOf(lane));
-  const uint32_t* size = options().block;
-  const uint32_t id[3] = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
   absl::Status status = absl::AbortedError(
       absl::StrCat(what, " (kernel ", program().functions[0]->function->name,
                    function.is_entry ? "" : absl::StrCat(", function ", function.name), ", block ",
-                   Coordinates(id_), ", thread ", Coordinates(id), ")"));
+                   Coordinates(id_), ", ", ThreadText(thread), ")"));
   launch_.Fail(index_, WithPlace(std::move(status), function.instructions[op.instruction].place));
   warp.Stop();
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -133,8 +134,13 @@ class Warp {
   alignas(64) std::byte scratch_[kLanes * 16];
 };
 
+class RaceDetector;
+
 // What all blocks of a launch share.
 struct LaunchState {
+  std::shared_ptr<RaceDetector> races;  // null: not asked for
+  // Called before the threads that wait at a barrier go on; empty: nobody wants to know.
+  std::function<void(Block& block, int barrier)> barrier_opens;
   const Program* program = nullptr;
   Memory* memory = nullptr;
   const LaunchOptions* options = nullptr;
@@ -163,6 +169,9 @@ class Block {
   bool Run(int64_t budget);
 
   LaunchState& launch() { return launch_; }
+  RaceDetector* races() { return launch_.races.get(); }
+  // "thread (x,y,z)", for messages.
+  std::string ThreadText(uint32_t thread) const;
   const Program& program() const { return *launch_.program; }
   const LaunchOptions& options() const { return *launch_.options; }
   int64_t index() const { return index_; }
@@ -191,6 +200,7 @@ class Block {
   void OpenBarrierIfFull(int number);
   void ThreadsEnded();
   int live_threads() const;
+  const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
 
   // Ends the launch: kernel, place, block, thread and what happened.
   void Fault(Warp& warp, const Op& op, int lane, const std::string& what);

@@ -8,6 +8,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/races.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -32,6 +33,11 @@ Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_
   const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
   return reinterpret_cast<Mbarrier*>(
       LaneMemory(op, warp, lane, address, 8, op.space, "access of an mbarrier"));
+}
+
+RaceDetector::SyncKey KeyAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
+  const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
+  return RaceDetector::KeyOf(warp, Space::kShared, address);
 }
 
 enum MbarrierKind : uint8_t {
@@ -76,6 +82,8 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
           Arrive(*barrier, count(), 0, op.mode == kArriveDrop);
         }
         if (op.d != kNoSlot) Out<uint64_t>(frame, op.d)[lane] = before;
+        if (RaceDetector* const races = warp.block().races())
+          races->Release(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
         break;
       case kExpect:
         barrier->bytes += count();
@@ -90,6 +98,9 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
                                    ? In<uint32_t>(frame, op.b)[lane] & 1
                                    : std::bit_cast<Mbarrier>(In<uint64_t>(frame, op.b)[lane]).phase;
         done |= LaneMask{barrier->phase != phase} << lane;
+        if (RaceDetector* const races = warp.block().races();
+            races != nullptr && barrier->phase != phase)
+          races->Acquire(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
         break;
       }
       default:
@@ -133,8 +144,21 @@ void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
           warp, op, lane,
           absl::StrCat(from == nullptr ? "out-of-bounds" : "misaligned", " asynchronous load of ",
                        have, " bytes at global address 0x", absl::Hex(address)));
+    if (RaceDetector* const races = warp.block().races())
+      races->Access(op, warp, lane, Space::kGlobal, address, have, AccessKind::kAsyncLoad, true);
     std::memcpy(to, from, static_cast<size_t>(have));
   }
+}
+
+void CommitGroup(const Op&, Warp& warp, LaneMask mask) {
+  if (RaceDetector* const races = warp.block().races()) races->CommitGroup(warp, mask);
+}
+// Copies are done already; only the detector of races counts groups. op.mode 1: wait_all.
+void WaitGroup(const Op& op, Warp& warp, LaneMask mask) {
+  RaceDetector* const races = warp.block().races();
+  if (races == nullptr) return;
+  if (op.mode == 1) races->CommitGroup(warp, mask);
+  races->WaitGroup(warp, mask, op.flags);
 }
 
 // cp.async.mbarrier.arrive: the copies are done, so the thread arrives. With .noinc it was counted.
@@ -144,6 +168,8 @@ void CopyArrive(const Op& op, Warp& warp, LaneMask mask) {
     Mbarrier* barrier = MbarrierAt(op, warp, lane, op.a, op.offset);
     if (barrier == nullptr) return;
     if (op.mode == 1) Arrive(*barrier, 1, 0, false);
+    if (RaceDetector* const races = warp.block().races())
+      races->AsyncArrive(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
   }
 }
 
@@ -173,6 +199,10 @@ void CopyBulk(const Op& op, Warp& warp, LaneMask mask) {
     }
     Mbarrier* barrier = MbarrierAt(op, warp, lane, op.e, op.list);
     if (barrier == nullptr) return;
+    if (RaceDetector* const races = block.races()) {
+      races->Access(op, warp, lane, Space::kShared, to, size, AccessKind::kAsyncStore, true);
+      races->AsyncArrive(KeyAt(op, warp, lane, op.e, op.list), warp, LaneMask{1} << lane);
+    }
     barrier->bytes -= size;
     barrier->CompleteIfDone();
   }
@@ -210,7 +240,17 @@ void BindCopyBulk(Binder& b) {
 void BindCp(Binder& b) {
   if (!b.Has("async") || b.Has("tensor") || b.instruction().Has("reduce")) return b.Unsupported();
   if (b.Has("bulk")) return BindCopyBulk(b);
-  if (b.Has("commit_group") || b.Has("wait_group") || b.Has("wait_all")) return BindNothing(b);
+  if (b.Has("commit_group")) {
+    b.Emit(b.MakeExec(&CommitGroup));
+    return;
+  }
+  if (b.Has("wait_group") || b.Has("wait_all")) {
+    Op op = b.MakeExec(&WaitGroup);
+    op.mode = b.Has("wait_all") ? 1 : 0;
+    op.flags = b.size() > 0 ? static_cast<uint32_t>(b.Immediate(0)) : 0;
+    if (!b.failed()) b.Emit(op);
+    return;
+  }
   if (b.Has("mbarrier")) {
     Op op = b.MakeExec(&CopyArrive);
     op.mode = b.Has("noinc") ? 1 : 0;

@@ -10,6 +10,7 @@
 #include "ptxsim/builtins.h"
 #include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/races.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -97,6 +98,8 @@ void RunBarrier(const Op& op, Warp& warp, LaneMask mask) {
     barrier.any |= votes != 0;
     barrier.every &= votes == mask;
   }
+  if (RaceDetector* const races = block.races())
+    races->Release({RaceDetector::SyncKind::kBarrier, block.index(), number}, warp, mask);
   if (op.mode != kArrive) warp.WaitAtBarrier(static_cast<int>(number), op.mode >= kPopc);
   block.OpenBarrierIfFull(static_cast<int>(number));
 }
@@ -105,11 +108,18 @@ void RunBarrier(const Op& op, Warp& warp, LaneMask mask) {
 void RunClusterWait(const Op&, Warp& warp, LaneMask mask) {
   Block& block = warp.block();
   block.Arrive(Block::kClusterBarrier, 0, std::popcount(mask));
+  if (RaceDetector* const races = block.races())
+    races->Release({RaceDetector::SyncKind::kBarrier, block.index(), Block::kClusterBarrier}, warp,
+                   mask);
   warp.WaitAtBarrier(Block::kClusterBarrier, false);
   block.OpenBarrierIfFull(Block::kClusterBarrier);
 }
 
 void Nothing(const Op&, Warp&, LaneMask) {}
+// Memory is always consistent here; only the detector of races has to know.
+void RunFence(const Op&, Warp& warp, LaneMask mask) {
+  if (RaceDetector* const races = warp.block().races()) races->Fence(warp, mask);
+}
 // Others may have what this warp waits for.
 void Pause(const Op&, Warp& warp, LaneMask) { warp.YieldNow(); }
 
@@ -266,6 +276,7 @@ void BindStackRestore(Binder& b) {
   if (!b.failed()) b.Emit(op);
 }
 void BindNothing(Binder& b) { b.Emit(b.MakeExec(&Nothing)); }
+void BindFence(Binder& b) { b.Emit(b.MakeExec(&RunFence)); }
 void BindPause(Binder& b) { b.Emit(b.MakeExec(&Pause)); }
 
 void BindBarrier(Binder& b) {

@@ -6,6 +6,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/races.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -22,6 +23,19 @@ std::string Where(Block& block, Space space, uint64_t address) {
     absl::StrAppend(&text, " (byte ", address - below->address, " of ", below->name, ", which has ",
                     below->size, ")");
   return text;
+}
+
+// Tells the detector of races, where there is one. Stores tell it themselves, for they know whether
+// they change anything.
+void WatchAccess(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size, Space space,
+                 absl::string_view what) {
+  RaceDetector* const races = warp.block().races();
+  if (races == nullptr || what == "store" || what == "access of an mbarrier") return;
+  const AccessKind kind = what == "atomic access"        ? AccessKind::kAtomic
+                          : what == "asynchronous store" ? AccessKind::kAsyncStore
+                          : what == "matrix store"       ? AccessKind::kStore
+                                                         : AccessKind::kLoad;
+  races->Access(op, warp, lane, space, address, size, kind, /*changes=*/true);
 }
 
 }  // namespace
@@ -41,6 +55,7 @@ std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int6
         warp, op, lane,
         absl::StrCat("out-of-bounds ", what, " of ", size, " bytes", Where(block, space, address)));
   Memory& memory = *block.launch().memory;
+  if (host != nullptr) WatchAccess(op, warp, lane, address, size, space, what);
   if (host == nullptr || !memory.tracks_writes()) return host;
   if (space != Space::kGlobal && space != Space::kGeneric) return host;
   if (what != "store" && what != "matrix store" && !memory.IsWritten(address, size)) {
@@ -59,7 +74,8 @@ namespace {
 // byte, or null.
 std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
   if (mask != kAllLanes || op.space == Space::kLocal) return nullptr;
-  if (warp.block().launch().memory->tracks_writes()) return nullptr;
+  if (warp.block().launch().memory->tracks_writes() || warp.block().races() != nullptr)
+    return nullptr;
   const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
   const uint64_t first = a[0] + static_cast<uint64_t>(op.offset);
   if (op.space == Space::kGeneric && first - kLocalWindow < kWindowBytes) return nullptr;
@@ -125,7 +141,8 @@ void Load(const Op& op, Warp& warp, LaneMask mask) {
   }
   // Addresses are read before results are written, which may be the same registers.
   const std::byte* data[kLanes];
-  if (op.space != Space::kLocal && op.space != Space::kGeneric && IsUniform(op, warp)) {
+  if (op.space != Space::kLocal && op.space != Space::kGeneric && warp.block().races() == nullptr &&
+      IsUniform(op, warp)) {
     const int lane = std::countr_zero(mask);
     const std::byte* one =
         LaneMemory(op, warp, lane, addresses[lane] + static_cast<uint64_t>(op.offset),
@@ -169,6 +186,14 @@ void Store(const Op& op, Warp& warp, LaneMask mask) {
     std::byte* data = LaneMemory(op, warp, i, addresses[i] + static_cast<uint64_t>(op.offset),
                                  int64_t{bytes} * count, op.space, "store");
     if (data == nullptr) return;
+    if (RaceDetector* const races = warp.block().races()) {
+      bool changes = false;
+      for (int k = 0; k < count; ++k)
+        changes |= std::memcmp(data + k * bytes, frame + slots[k].at + i * bytes,
+                               static_cast<size_t>(bytes)) != 0;
+      races->Access(op, warp, i, op.space, addresses[i] + static_cast<uint64_t>(op.offset),
+                    int64_t{bytes} * count, AccessKind::kStore, changes);
+    }
     for (int k = 0; k < count; ++k)
       std::memcpy(data + k * bytes, frame + slots[k].at + i * bytes, static_cast<size_t>(bytes));
   }

@@ -7,6 +7,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/races.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -195,7 +196,9 @@ void Elect(const Op& op, Warp& warp, LaneMask mask) {
   p = (p & ~mask) | LaneMask{1} << leader;
 }
 
-void WarpBarrier(const Op& op, Warp& warp, LaneMask mask) { Gather(op, warp, mask); }
+void WarpBarrier(const Op&, Warp& warp, LaneMask mask) {
+  if (RaceDetector* const races = warp.block().races()) races->WarpSync(warp, mask);
+}
 
 // The operands of `d|p` or `d`.
 void Results(Binder& b, Type type, Op& op) {
@@ -277,7 +280,7 @@ void BindElect(Binder& b) {
   if (!b.failed()) b.Emit(op);
 }
 void BindWarpBarrier(Binder& b) {
-  Op op = b.MakeExec(&WarpBarrier);
+  Op op = b.MakeExec(&ByMembers<&WarpBarrier>);
   op.e = b.Source(0, Type::kB32);
   if (!b.failed()) b.Emit(op);
 }

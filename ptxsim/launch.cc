@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptxsim/block.h"
+#include "ptxsim/races.h"
 #include "support/status.h"
 #include "support/threads.h"
 
@@ -62,7 +63,7 @@ class Grid {
 
   void Run() {
     int64_t workers = std::max(1, launch_.options->threads);
-    if (launch_.program->order_matters) workers = 1;
+    if (launch_.program->order_matters || launch_.races != nullptr) workers = 1;
     workers = std::min(workers, count_);
     RunOnThreads(workers, workers, [this](int64_t) { Work(); });
   }
@@ -140,6 +141,13 @@ absl::Status Launch(const Program& program, Memory& memory, absl::Span<const std
   launch.memory = &memory;
   launch.options = &options;
   launch.parameters.assign(parameters.begin(), parameters.end());
+  if (options.check_races) {
+    launch.races = std::make_shared<RaceDetector>(
+        static_cast<int>(options.block[0] * options.block[1] * options.block[2]));
+    launch.barrier_opens = [&](Block& block, int barrier) {
+      launch.races->OpenBarrier(block, barrier);
+    };
+  }
   Grid grid(launch);
   grid.Run();
   stats.seconds = grid.Seconds();

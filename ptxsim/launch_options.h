@@ -13,6 +13,7 @@ struct LaunchOptions {
   int threads = 1;                // of the host
   int64_t max_steps = 0;          // warp instructions; 0: no limit
   double timeout = 0;             // seconds; 0: no limit
+  bool check_races = false;       // then on one thread of the host
 };
 
 struct LaunchStats {

@@ -198,6 +198,11 @@ void AddReplayFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--kernels", o.kernels,
                  "folder of XLA's --xla_dump_to: --platform=ptx-sim runs the GPU kernels in it")
       ->type_name("DUMP");
+  app.add_option("--check", o.checks,
+                 "with --ptx or --kernels: races, the accesses of shared and global memory that "
+                 "nothing orders")
+      ->check(CLI::IsMember({"races"}))
+      ->type_name("WHAT");
 }
 
 // `files`, the modules, are not wanted with --ptx.
@@ -239,6 +244,8 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
   AddReplayFlags(app, o);
   if (!ParseToolFlags(app, argc, argv, kExamples, exit_status)) return false;
   absl::Status status = CheckInputOptions(o);
+  if (status.ok() && !o.checks.empty() && o.kernels.empty() && o.ptx.file.empty())
+    status = absl::InvalidArgumentError("--check goes with --ptx or --kernels");
   if (status.ok() && !o.kernels.empty()) {
     if (o.platform != "ptx-sim")
       status = absl::InvalidArgumentError("--kernels runs with --platform=ptx-sim alone");

@@ -66,8 +66,9 @@ struct RunOptions : InputOptions {
   std::string profile;  // "table", or the file of a trace; empty: none
   bool wants_profile_table() const { return profile == "table"; }
 
-  PtxOptions ptx;       // a PTX file instead of modules
-  std::string kernels;  // XLA's GPU dump, whose kernels run instead of ours
+  PtxOptions ptx;                   // a PTX file instead of modules
+  std::vector<std::string> checks;  // of simulated kernels: "races"
+  std::string kernels;              // XLA's GPU dump, whose kernels run instead of ours
 
   // Execution.
   std::vector<std::string> load;        // libraries of custom calls

@@ -64,6 +64,7 @@ absl::StatusOr<Execution> ExecuteReplay(const Module& module,
                         ? o.threads
                         : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   options.max_steps = o.max_steps;
+  options.check_races = !o.checks.empty();
   Execution execution;
   for (int64_t run = 0; run < o.iterations; ++run) {
     const Stopwatch watch;

@@ -213,6 +213,7 @@ ptx::LaunchOptions LaunchOptionsOf(const RunOptions& o) {
                        ? o.threads
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   launch.max_steps = o.max_steps;
+  launch.check_races = !o.checks.empty();
   return launch;
 }
 

@@ -30,7 +30,10 @@ PrintOptions WholeOptions(const Module& module) {
   for (const Computation* computation : module.Computations())
     computation->ForEach([&](const Instruction* i) {
       const Instruction* const wrapped = WrappedInstruction(*i);
-      if (wrapped != nullptr && !SugarKeeps(*wrapped)) options.sugar_async = false;
+      // The start's backend_config is the one that is printed, and read for both.
+      if (wrapped != nullptr &&
+          (!SugarKeeps(*wrapped) || wrapped->backend_config() != i->backend_config()))
+        options.sugar_async = false;
     });
   return options;
 }

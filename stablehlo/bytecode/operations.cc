@@ -1,5 +1,6 @@
 // Operations, regions and values of a bytecode file.
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "stablehlo/bytecode/bytecode_reader_internal.h"
@@ -162,7 +163,7 @@ bool MlirBytecodeReader::ReadProperties(BytecodeCursor& c, const OperationName& 
   if (index >= properties_.size()) return c.Fail("there are no properties ", index);
   BytecodeCursor p = Cursor(properties_[index], "properties");
   const char* row = PropertiesOf(name.written);
-  if (row == nullptr) row = PropertiesOf(name.full);  // of mhlo
+  if (row == nullptr && absl::StartsWith(name.written, "mhlo.")) row = PropertiesOf(name.full);
   if (row == nullptr) return p.Fail("the properties of ", name.written, " are not known");
   for (absl::string_view field : absl::StrSplit(row, ' ', absl::SkipEmpty())) {
     const MlirAttribute* value = nullptr;

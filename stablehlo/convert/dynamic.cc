@@ -16,6 +16,10 @@ absl::Status ConvertAs(BodyConverter& body, const MlirOperation& op, absl::strin
   stands.name = name;
   stands.operands.assign(op.operands.begin(), op.operands.begin() + kept);
   stands.attributes = op.attributes;
+  // Old artifacts have a padding beside the one that is an operand; it means nothing.
+  for (const auto& [attribute, value] : more)
+    std::erase_if(stands.attributes,
+                  [&name = attribute](const auto& own) { return own.first == name; });
   stands.attributes.insert(stands.attributes.end(), more.begin(), more.end());
   stands.results.push_back({op.results[0].type});
   RETURN_IF_ERROR(body.ConvertSynthetic(stands));

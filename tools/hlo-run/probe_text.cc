@@ -1,6 +1,7 @@
 // Lines on standard output, places in the source.
 #include "tools/hlo-run/probe_text.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -37,8 +38,12 @@ std::string OriginText(const Instruction& instruction) {
 std::string OperandsText(const Instruction& instruction, absl::Span<const Literal> inputs,
                          absl::Span<const int64_t> index) {
   std::vector<std::string> parts;
-  const auto count = static_cast<size_t>(instruction.operand_count());
-  for (size_t k = 0; k < count && count == inputs.size(); ++k) {
+  std::vector<const Instruction*> operands;  // each once, as the inputs are
+  for (const Instruction* operand : instruction.operands())
+    if (std::find(operands.begin(), operands.end(), operand) == operands.end())
+      operands.push_back(operand);
+  if (!HasTrait(instruction.opcode(), kElementwise) || operands.size() != inputs.size()) return "";
+  for (size_t k = 0; k < operands.size(); ++k) {
     const Shape& shape = inputs[k].shape();
     if (!shape.IsArray() || shape.rank() != static_cast<int64_t>(index.size())) continue;
     bool inside = true;
@@ -52,7 +57,7 @@ std::string OperandsText(const Instruction& instruction, absl::Span<const Litera
                 static_cast<size_t>(bytes));
     std::string text;
     AppendText(text, element, LiteralTextOptions());
-    parts.push_back(absl::StrCat("%", instruction.operand(k)->name(), " = ", text));
+    parts.push_back(absl::StrCat("%", operands[k]->name(), " = ", text));
   }
   return parts.empty() ? "" : absl::StrCat("  there: ", absl::StrJoin(parts, ", "), "\n");
 }

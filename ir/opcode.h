@@ -48,6 +48,9 @@ enum Trait : uint16_t {
   kLayoutInsensitive = 1024,  // operand and result elements are named by index: any layouts will do
   kPicksElements = 2048,      // each result element is one of the operands', or its negative
   kVectorForm = 4096,         // elementwise; its emitter writes vectors as it writes single elements
+  // The layout of the result, where none is stated, is that of the first or the second operand.
+  kLayoutOfFirst = 8192,
+  kLayoutOfSecond = 16384,
 };
 
 struct OpInfo {

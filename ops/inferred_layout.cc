@@ -23,24 +23,12 @@ const Shape* LikeWhat(Opcode opcode, absl::Span<const Shape* const> operands,
     case Opcode::kCall:
     case Opcode::kConditional:
       return called.empty() ? nullptr : &called[0]->root()->shape();
-    case Opcode::kClamp:
-    case Opcode::kSelect:
-    case Opcode::kTriangularSolve:
-      return operands[1];
-    case Opcode::kWhile:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kOptimizationBarrier:
-    case Opcode::kReverse:
-    case Opcode::kSort:
-    case Opcode::kScatter:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kCholesky:
-    case Opcode::kDomain:
-    case Opcode::kSetDimensionSize:
-      return operands[0];
     default:
-      return HasTrait(opcode, kElementwise) && !operands.empty() ? operands[0] : nullptr;
+      break;
   }
+  if (HasTrait(opcode, kLayoutOfSecond)) return operands[1];
+  const bool first = HasTrait(opcode, kLayoutOfFirst) || HasTrait(opcode, kElementwise);
+  return first && !operands.empty() ? operands[0] : nullptr;
 }
 
 // The order in memory stays, tiles and all; only the dimensions change their names.

@@ -30,7 +30,7 @@ constexpr int64_t kSide = 16;  // threads of a block along rows and along column
 static_assert(kSide * kSide == kBlockThreads);
 constexpr int64_t kSmall = 8;         // matrices with shorter sides are left to other strategies
 constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiprocessors
-constexpr int64_t kPad = 4;           // of a row in shared memory: spreads columns over its banks
+constexpr int64_t kRowPadding = 4;           // of a row in shared memory: spreads columns over its banks
 constexpr int64_t kVector = 4;        // most neighbours of one load
 
 // One side of the product, and how a tile of it is loaded.
@@ -159,7 +159,7 @@ class TiledDotEmitter {
     llvm::Value* term;
   };
 
-  static int64_t RowOf(const Side& side) { return side.tile + kPad; }
+  static int64_t RowOf(const Side& side) { return side.tile + kRowPadding; }
   llvm::Value* Rows() { return b_.CreateUDiv(group_.lane(), b_.Index(kSide)); }
   llvm::Value* Columns() { return b_.CreateAnd(group_.lane(), b_.Index(kSide - 1)); }
 

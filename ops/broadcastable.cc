@@ -1,4 +1,8 @@
 // Broadcasting by dimensions, by shapes, and by a builder's broadcast_dimensions.
+//
+// Two sizes agree where they are equal or one of them is 1. An array of lower rank is first
+// expanded by broadcast_dimensions: f32[4] with {1} beside f32[2,4] becomes f32[1,4]. The builder,
+// StableHLO's conversion and shape inference share these rules, which are XLA's.
 #include "ops/broadcastable.h"
 
 #include <algorithm>

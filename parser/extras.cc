@@ -1,4 +1,8 @@
 // Reads the attributes that every instruction may have.
+//
+// Metadata, sharding, control predecessors, frontend attributes, backend configs and statistics.
+// Instructions that came from one line of a program have the same metadata, which is read once and
+// shared.
 #include "parser/extras_internal.h"
 #include "parser/metadata_internal.h"
 

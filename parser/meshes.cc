@@ -1,4 +1,7 @@
 // Reads meshes and axes, and brings them to XLA's form.
+//
+// A named sharding refers to axes of a mesh: a mesh with the axes x of 2 and y of 4 has 8 devices,
+// and a reference may mean a whole axis or a factor of one. Parts of one axis may not overlap.
 #include "parser/meshes_internal.h"
 
 #include <algorithm>

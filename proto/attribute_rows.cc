@@ -1,4 +1,9 @@
 // Rows for attributes that are numbers, flags, texts, lists of numbers and enumerators.
+//
+// The table says for each attribute of ir/attributes.h which functions read it from and write it
+// to a message. It is the one place that knows XLA's exceptions: dot and ragged-dot keep the same
+// numbers in different fields, all_reduce_id is an old name of channel_id, precisions at their
+// default are absent.
 #include "proto/attribute_rows_internal.h"
 
 #include "absl/strings/ascii.h"

@@ -1,4 +1,9 @@
 // Rows for attributes that are structures: windows, dimension numbers, groups, shapes, literals.
+//
+// Each attribute has a pair: Read fills the value from the fields of the instruction's message,
+// Write does the reverse. Rows name the pairs by attribute, so a new structure needs a pair and a
+// row. Example: window={size=3 pad=1_1} is a Window in the IR, and a Window message with one
+// WindowDimension of size 3, padding_low 1 and padding_high 1.
 #include "absl/strings/str_cat.h"
 #include "proto/attribute_rows_internal.h"
 #include "proto/literals_internal.h"

@@ -1,4 +1,10 @@
 // Writes instructions field by field, in the order of the fields' numbers.
+//
+// Computations make up nearly all of a module, so their bytes are written directly, in the order
+// of field numbers, as libprotobuf's serializer would write them, and no message object is made
+// for an instruction. What is rare (payloads, profile types, text beyond ASCII) still goes through
+// libprotobuf. Shapes and metadata repeat: their bytes are kept by value and written again
+// (KnownBytes).
 #include "proto/computation_writer_internal.h"
 
 #include "proto/encoding_internal.h"

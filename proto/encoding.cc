@@ -1,4 +1,8 @@
 // Messages from and to bytes; libprotobuf's errors become statuses here.
+//
+// Binary, text and JSON encodings of one message. libprotobuf prints its complaints and returns a
+// bool: the first complaint with its place becomes the status. It also writes strings that are not
+// UTF-8, which it refuses to read; such a message is refused when it is written.
 #include "proto/encoding_internal.h"
 
 #include <google/protobuf/io/coded_stream.h>

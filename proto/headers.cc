@@ -1,4 +1,8 @@
 // What a module's message says beside its computations.
+//
+// Aliases, donors, entry layouts, stack frames, device counts and recoveries of original values.
+// For some of what the text says XLA's messages have no field; WriteModuleExtras keeps that in a
+// message of our own, which other readers skip as unknown.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,9 @@
 // Literals between the IR and their messages.
+//
+// A LiteralProto has one list for each element type. The table below says which list holds which
+// type, and whether its elements are protobuf numbers (s32 in s32s) or lie in a string of bytes
+// (bf16 in bf16s). Types narrower than a byte have one element a byte; upper bits that other
+// writers leave are replaced.
 #include "proto/literals_internal.h"
 
 #include <cstring>

@@ -1,4 +1,8 @@
 // Protobuf files: modules, snapshots and literals.
+//
+// One file may hold any of XLA's messages around a module: HloProto, HloModuleProto, HloSnapshot,
+// HloUnoptimizedSnapshot. BytesInside finds the module inside whichever it is and takes a
+// snapshot's arguments and results along; everything behind that sees one HloModuleProto.
 #include "proto/proto_file.h"
 
 #include <google/protobuf/arena.h>

@@ -1,4 +1,9 @@
 // Shapes and layouts between the IR and their messages.
+//
+// A ShapeProto says dimensions, which of them are dynamic, tuple elements and a LayoutProto; the
+// IR has one Shape for all of it. What hlokit does not model (fields of newer versions) is noted
+// in `Seen`, so that the reader can refuse or keep it. Sizes are checked before anything is
+// allocated.
 #include "proto/shapes_internal.h"
 
 #include <algorithm>

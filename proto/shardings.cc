@@ -1,4 +1,9 @@
 // Shardings and device groups between the IR and their messages.
+//
+// Messages spell out what the IR leaves unsaid, such as the identity permutation of a tiling.
+// Reading drops what is the default, so that a module read from a message and one read from text
+// are equal. Device counts are bounded before a list is made: a message of a few bytes may claim
+// 2^60 devices.
 #include "proto/shardings_internal.h"
 
 #include <numeric>

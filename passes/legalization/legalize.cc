@@ -399,6 +399,7 @@ class Legalizer {
       Instruction* parameter = body->AddParameter(body->parameter_count(), i->shape(), "hoisted");
       fusion->AppendOperand(outside);
       i->ReplaceAllUsesWith(parameter);
+      body->clear_schedule();  // it would name `i`; a fusion needs none
       body->Remove(i);
       if (!outer->has_schedule()) continue;
       std::vector<Instruction*> schedule = {outside};

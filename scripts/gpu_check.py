@@ -4,7 +4,7 @@
 gpu_check.py BIN CORPUS [--jobs 8] [--seconds 240] [--filter RE] [--skip-check] [--skip-times] [--sanitize N]
 
 BIN: folder of hlo-run. CORPUS: .hlo files beside .npz (flat). Writes $OUT/gpu_results.txt (all messages) and $OUT/gpu_times.json.
-Needs Python 3.9, numpy, score.py beside it or in ../shared/tools; torch (optional) gives the copy and cuBLAS figures to compare with.
+Needs Python 3.9, numpy, replay_xla.py beside it, score.py there or in ../shared/tools; torch (optional) gives the copy and cuBLAS figures to compare with.
 compute-sanitizer, where there is one, looks at N modules for accesses out of bounds and races.
 """
 import argparse, concurrent.futures, ctypes, glob, json, os, pathlib, random, re, subprocess, sys, tempfile, threading, time
@@ -15,6 +15,7 @@ for place in (HERE, HERE.parent.parent / "shared" / "tools"):
         sys.path.insert(0, str(place))
         break
 import score
+import replay_xla
 
 OUT = pathlib.Path(os.environ.get("OUT", "/tmp"))
 LOCK = threading.Lock()
@@ -97,17 +98,7 @@ def run_many(a, files, folder):
 def compare_outputs(f, out):
     """As score.check_run, with the results at hand."""
     import numpy as np
-    data, got = np.load(score.recorded(f)), np.load(out)
-    names = list(data["names"]) if "names" in data.files else [k for k in data.files if re.fullmatch(r"(in|out)\d+", k)]
-    types = list(data["types"]) if "types" in data.files else [*data["in_types"], *data["out_types"]] if "out_types" in data.files else []
-    kinds, low = dict(zip(names, map(str, types))), score.low_precision(f)
-    for n in (n for n in names if n.startswith("out")):
-        if n not in got.files:
-            return f"no {n}"
-        why = score.compare(data[n], got[n], score.kind_of(data[n], kinds.get(n)), low)
-        if why:
-            return f"{n}: {why}"
-    return None
+    return replay_xla.recorded(score, np.load(score.recorded(f)), np.load(out), score.low_precision(f))
 
 
 def check_together(a, files, deadline):

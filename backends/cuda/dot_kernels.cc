@@ -18,6 +18,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/block_kernel.h"
 #include "backends/cuda/dot_sides.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
@@ -30,7 +31,7 @@ constexpr int64_t kSide = 16;  // threads of a block along rows and along column
 static_assert(kSide * kSide == kBlockThreads);
 constexpr int64_t kSmall = 8;         // matrices with shorter sides are left to other strategies
 constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiprocessors
-constexpr int64_t kRowPadding = 4;           // of a row in shared memory: spreads columns over its banks
+constexpr int64_t kRowPadding = 4;    // of a row in shared memory: spreads columns over its banks
 constexpr int64_t kVector = 4;        // most neighbours of one load
 
 // One side of the product, and how a tile of it is loaded.
@@ -307,16 +308,7 @@ class TiledDotEmitter {
 }  // namespace
 
 bool AddTiledDotKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  std::optional<DotPlan> plan = PlanDot(request.expression);
-  if (!plan.has_value()) return false;
-  Kernel kernel;
-  kernel.units = plan->Blocks() * kBlockThreads;
-  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                          llvm::Value*) {
-    TiledDotEmitter(plan, b, arrays, begin).Emit();
-  };
-  out.push_back(std::move(kernel));
-  return true;
+  return AddBlockKernel<TiledDotEmitter>(PlanDot(request.expression), out);
 }
 
 }  // namespace hlokit

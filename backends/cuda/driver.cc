@@ -3,11 +3,11 @@
 #include "backends/cuda/driver.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <mutex>
 #include <utility>
 
+#include "support/file.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -15,20 +15,11 @@ namespace {
 
 constexpr char kSimulatorLibrary[] = "libhlokit_cuda_sim.so";
 
-// The folder of the running program, with a slash; empty where it is not known.
-std::string ProgramFolder() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) return "";
-  const std::string text(path, static_cast<size_t>(length));
-  return text.substr(0, text.rfind('/') + 1);
-}
-
 void* OpenSimulator() {
-  const std::string folder = ProgramFolder();
+  const std::string folder = FolderOfProgram();
   for (const std::string& path :
-       {absl::StrCat(folder, "../lib/", kSimulatorLibrary), absl::StrCat(folder, kSimulatorLibrary),
-        std::string(kSimulatorLibrary)})
+       {absl::StrCat(folder, "/../lib/", kSimulatorLibrary),
+        absl::StrCat(folder, "/", kSimulatorLibrary), std::string(kSimulatorLibrary)})
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;
 }

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/block_kernel.h"
 #include "backends/cuda/dot_sides.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
@@ -35,11 +36,11 @@ constexpr int64_t kLineBytes = 64;    // of a tile along k
 constexpr int64_t kStepBytes = 32;    // of one matrix instruction along k
 constexpr int64_t kSpareBytes = 16;
 constexpr int64_t kWarpRows = 2, kWarpColumns = 4;  // of a block's warps
-constexpr int64_t kLeastTile = 32, kMostTile = 128;
+constexpr int64_t kMinTile = 32, kMaxTile = 128;
 
 struct TensorSide : DotSide {
   ElementType unit = ElementType::kBF16;  // in shared memory
-  int64_t tile = kLeastTile;              // elements along `free`
+  int64_t tile = kMinTile;                // elements along `free`
   bool along_free = false;                // memory's lines, else along `summed`
   int64_t vector = 1;                     // neighbours that one load brings
   int64_t piece = 1;                      // neighbours that a thread stores at once
@@ -109,8 +110,8 @@ void PlanLoads(TensorSide& side) {
 
 void PlanTiles(TensorPlan& plan) {
   for (TensorSide* side : {&plan.lhs, &plan.rhs})
-    while (side->tile < side->free.size && side->tile < kMostTile) side->tile *= 2;
-  while (plan.Blocks() < kManyBlocks && std::max(plan.lhs.tile, plan.rhs.tile) > kLeastTile)
+    while (side->tile < side->free.size && side->tile < kMaxTile) side->tile *= 2;
+  while (plan.Blocks() < kManyBlocks && std::max(plan.lhs.tile, plan.rhs.tile) > kMinTile)
     (plan.lhs.tile > plan.rhs.tile ? plan.lhs : plan.rhs).tile /= 2;
   PlanLoads(plan.lhs);
   PlanLoads(plan.rhs);
@@ -440,16 +441,7 @@ class TensorDotEmitter {
 }  // namespace
 
 bool AddTensorDotKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  std::optional<TensorPlan> plan = PlanTensorDot(request.expression);
-  if (!plan.has_value()) return false;
-  Kernel kernel;
-  kernel.units = plan->Blocks() * kBlockThreads;
-  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                          llvm::Value*) {
-    TensorDotEmitter(plan, b, arrays, begin).Emit();
-  };
-  out.push_back(std::move(kernel));
-  return true;
+  return AddBlockKernel<TensorDotEmitter>(PlanTensorDot(request.expression), out);
 }
 
 }  // namespace hlokit

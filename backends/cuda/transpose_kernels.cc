@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "backends/cuda/block_kernel.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
 #include "ir/attributes.h"
@@ -249,16 +250,7 @@ class TransposeEmitter {
 }  // namespace
 
 bool AddTransposeKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  std::optional<TransposePlan> plan = PlanTranspose(request.expression);
-  if (!plan.has_value()) return false;
-  Kernel kernel;
-  kernel.units = plan->Blocks() * kBlockThreads;
-  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                          llvm::Value*) {
-    TransposeEmitter(plan, b, arrays, begin).Emit();
-  };
-  out.push_back(std::move(kernel));
-  return true;
+  return AddBlockKernel<TransposeEmitter>(PlanTranspose(request.expression), out);
 }
 
 }  // namespace hlokit

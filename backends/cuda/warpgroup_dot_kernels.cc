@@ -23,6 +23,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cuda/block_kernel.h"
 #include "backends/cuda/dot_sides.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
@@ -334,16 +335,7 @@ class WarpgroupDotEmitter {
 }  // namespace
 
 bool AddWarpgroupDotKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  std::optional<WarpgroupPlan> plan = PlanWarpgroupDot(request.expression);
-  if (!plan.has_value()) return false;
-  Kernel kernel;
-  kernel.units = plan->Blocks() * kBlockThreads;
-  kernel.emit = [plan = *std::move(plan)](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                          llvm::Value*) {
-    WarpgroupDotEmitter(plan, b, arrays, begin).Emit();
-  };
-  out.push_back(std::move(kernel));
-  return true;
+  return AddBlockKernel<WarpgroupDotEmitter>(PlanWarpgroupDot(request.expression), out);
 }
 
 }  // namespace hlokit

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "support/status.h"
@@ -124,6 +125,16 @@ std::string PassWithOptions(absl::string_view list, absl::string_view name) {
   const auto steps = ParsePassList(list);
   const PassStep* found = steps.ok() ? FindStep(*steps, name) : nullptr;
   return found != nullptr ? PassListText({found, 1}) : std::string(name);
+}
+
+void LeaveOut(absl::Span<const std::string> left_out, absl::Span<const std::string> kept_alone,
+              std::vector<PassStep>& steps) {
+  for (PassStep& step : steps) LeaveOut(left_out, kept_alone, step.repeated);
+  std::erase_if(steps, [&](const PassStep& step) {
+    if (step.name.empty()) return step.repeated.empty();
+    return absl::c_linear_search(left_out, step.name) ||
+           (!kept_alone.empty() && !absl::c_linear_search(kept_alone, step.name));
+  });
 }
 
 }  // namespace hlokit

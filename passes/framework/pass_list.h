@@ -26,6 +26,11 @@ absl::StatusOr<std::vector<PassStep>> ParsePassList(absl::string_view text);
 // The inverse of ParsePassList: on one line, or (`indented`) a pass a line with lists set in.
 std::string PassListText(absl::Span<const PassStep> steps, bool indented = false);
 
+// Takes out the passes that `left_out` names and, unless it is empty, those that `kept_alone` does
+// not name; then repetitions of nothing.
+void LeaveOut(absl::Span<const std::string> left_out, absl::Span<const std::string> kept_alone,
+              std::vector<PassStep>& steps);
+
 // The first pass of that name in `list`, with its options; `name` where there is none.
 std::string PassWithOptions(absl::string_view list, absl::string_view name);
 

@@ -363,9 +363,9 @@ absl::StatusOr<Instruction*> RewriteSort(Instruction* i, Rewriter& r, const Sort
   if (!has_value) return w.Part(SortByCub(r, {NumpyOrdered(w, keys), keys}, order->descending), 1);
   const ElementType value = values->shape().type;
   if (wide || (value != ElementType::kS32 && value != ElementType::kS16)) return nullptr;
-  constexpr int64_t kMostBytes = int64_t{2} << 30;  // what packing may take
+  constexpr int64_t kMaxBytes = int64_t{2} << 30;  // what packing may take
   const int packed_bytes = BitWidth(type) + BitWidth(value) <= 32 ? 4 : 8;
-  if (shape.ElementCount() * (ByteWidth(type) + packed_bytes) >= kMostBytes) return nullptr;
+  if (shape.ElementCount() * (ByteWidth(type) + packed_bytes) >= kMaxBytes) return nullptr;
   Instruction* packed = Packed(w, keys, values, order->descending);
   Instruction* sorted = SortByCub(r, {NumpyOrdered(w, keys), packed}, order->descending);
   auto [key, old_value] =

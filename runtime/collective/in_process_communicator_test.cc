@@ -7,23 +7,13 @@
 #include <atomic>
 #include <cstring>
 
+#include "runtime/collective/testing_internal.h"
 #include "support/threads.h"
 
 namespace hlokit {
 namespace {
 
 using End = Communicator::End;
-
-// Adds f32, in f32.
-void Add(int64_t step, void* accumulators, void* array, int64_t n) {
-  auto* const sums = static_cast<float*>(accumulators);
-  auto* const values = static_cast<float*>(array);
-  for (int64_t i = 0; i < n; ++i) {
-    if (step == HLOKIT_REDUCER_FIRST) sums[i] = values[i];
-    if (step == HLOKIT_REDUCER_NEXT) sums[i] += values[i];
-    if (step == HLOKIT_REDUCER_LAST) values[i] = sums[i];
-  }
-}
 
 using Call = std::function<End(Communicator& communicator, const Communicator::Part& part)>;
 

@@ -287,6 +287,15 @@ Pieces PiecesOf(const HlokitCollectiveArray& a, size_t members) {
   return {a.rows, a.row_bytes / static_cast<int64_t>(members), a.row_bytes};
 }
 
+// Row `r` of the piece that member `from` has for the local member `to`.
+template <typename Leader>
+const char* PieceRow(const Leader& leader, const Pieces& p, size_t array,
+                     const std::vector<const char*>& incoming, size_t from, size_t to, int64_t r) {
+  return leader.IsLocal(from)
+             ? leader.operand(from, array) + r * p.stride + static_cast<int64_t>(to) * p.bytes
+             : incoming[from * leader.members() + to] + r * p.bytes;
+}
+
 template <typename Leader>
 End ScatterReduced(Leader& leader, size_t array) {
   const HlokitCollectiveArray& a = leader.part().arrays[array];
@@ -296,10 +305,7 @@ End ScatterReduced(Leader& leader, size_t array) {
   for (const size_t to : leader.local())
     for (int64_t r = 0; r < p.rows; ++r) {
       for (size_t from = 0; from < leader.members(); ++from)
-        operands[from] =
-            leader.IsLocal(from)
-                ? leader.operand(from, array) + r * p.stride + static_cast<int64_t>(to) * p.bytes
-                : incoming[from * leader.members() + to] + r * p.bytes;
+        operands[from] = PieceRow(leader, p, array, incoming, from, to, r);
       Combine(a, operands, p.bytes / a.element_bytes, leader.result(to, array) + r * p.bytes);
     }
   return End::kNone;
@@ -314,10 +320,7 @@ End ExchangeAll(Leader& leader, size_t array) {
   for (const size_t to : leader.local())
     for (size_t from = 0; from < leader.members(); ++from)
       for (int64_t r = 0; r < p.rows; ++r) {
-        const char* const source =
-            leader.IsLocal(from)
-                ? leader.operand(from, array) + r * p.stride + static_cast<int64_t>(to) * p.bytes
-                : incoming[from * leader.members() + to] + r * p.bytes;
+        const char* const source = PieceRow(leader, p, array, incoming, from, to, r);
         char* const target =
             leader.result(to, array) + r * p.stride + static_cast<int64_t>(from) * p.bytes;
         if (p.bytes > 0) memcpy(target, source, static_cast<size_t>(p.bytes));

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "runtime/collective/in_process_communicator.h"
+#include "runtime/collective/testing_internal.h"
 #include "support/threads.h"
 
 namespace hlokit {
@@ -140,16 +141,6 @@ class Cluster {
   std::vector<std::unique_ptr<ProcessGroup>> groups_;
   std::vector<std::unique_ptr<ProcessCommunicator>> communicators_;
 };
-
-void Add(int64_t step, void* accumulators, void* array, int64_t n) {
-  auto* const sums = static_cast<float*>(accumulators);
-  auto* const values = static_cast<float*>(array);
-  for (int64_t i = 0; i < n; ++i) {
-    if (step == HLOKIT_REDUCER_FIRST) sums[i] = values[i];
-    if (step == HLOKIT_REDUCER_NEXT) sums[i] += values[i];
-    if (step == HLOKIT_REDUCER_LAST) values[i] = sums[i];
-  }
-}
 
 using Floats = std::vector<float>;
 using Call = std::function<End(Communicator& communicator, const Communicator::Part& part)>;

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "mpi/mpi_library.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -326,14 +327,6 @@ class Translator {
   std::vector<std::string> notes_;                          // other warnings
 };
 
-// How many processes a launcher has started, as its environment says; empty for none. hlo-run then
-// divides the devices among them.
-std::string LaunchedProcesses() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"})
-    if (const char* const size = std::getenv(name)) return size;
-  return "";
-}
-
 // What XLA's program does where no flag says otherwise.
 absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kRunHloModule && !call.Has("--reference-platform") && !call.Has("--compile-only"))
@@ -344,7 +337,7 @@ absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kHloRunner) {
     const std::string nodes = call.Take("--num-nodes", "1"), task = call.Take("--task-id", "0");
     call.Take("--address", "");
-    if ((nodes != "1" || task != "0") && nodes != LaunchedProcesses())
+    if ((nodes != "1" || task != "0") && nodes != absl::StrCat(LaunchedProcesses()))
       return InvalidArgument("--num_nodes=", nodes, " --task_id=", task,
                              ": start the processes with ", "mpirun -n ", nodes,
                              " or srun, or leave --num_nodes, --task_id and ",

@@ -3,7 +3,6 @@
 // and to write a reproducer.
 #include "tools/hlo-opt/transform.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -103,28 +102,10 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
   return Explained(status, spec, options, reload, last);
 }
 
-namespace {
-
-bool Names(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Takes out what the flags leave out, and repetitions of nothing.
-void LeaveOut(const OptOptions& options, std::vector<PassStep>& steps) {
-  for (PassStep& step : steps) LeaveOut(options, step.repeated);
-  std::erase_if(steps, [&](const PassStep& step) {
-    if (step.name.empty()) return step.repeated.empty();
-    return Names(options.disable_passes, step.name) ||
-           (!options.enable_passes_only.empty() && !Names(options.enable_passes_only, step.name));
-  });
-}
-
-}  // namespace
-
 // The passes that would run, one a line, without those that flags leave out.
 absl::StatusOr<std::string> PipelineText(const std::string& spec, const OptOptions& options) {
   ASSIGN_OR_RETURN(std::vector<PassStep> steps, ParsePassList(spec));
-  LeaveOut(options, steps);
+  LeaveOut(options.disable_passes, options.enable_passes_only, steps);
   return PassListText(steps, /*indented=*/true);
 }
 

@@ -15,19 +15,6 @@
 namespace hlokit {
 namespace {
 
-bool Holds(const std::vector<std::string>& names, absl::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void LeaveOut(const RunOptions& o, std::vector<PassStep>& steps) {
-  for (PassStep& step : steps) LeaveOut(o, step.repeated);
-  std::erase_if(steps, [&](const PassStep& step) {
-    if (step.name.empty()) return step.repeated.empty();
-    return Holds(o.disable_passes, step.name) ||
-           (!o.enable_passes_only.empty() && !Holds(o.enable_passes_only, step.name));
-  });
-}
-
 void WarnOfUnknown(const RunOptions& o) {
   const std::vector<PassInfo> passes = ListPasses();
   std::vector<std::string> unknown;
@@ -54,7 +41,7 @@ absl::Status ChoosePasses(const Module& module, RunOptions& o) {
     list = std::string(pipeline);
   }
   ASSIGN_OR_RETURN(std::vector<PassStep> steps, ParsePassList(list));
-  LeaveOut(o, steps);
+  LeaveOut(o.disable_passes, o.enable_passes_only, steps);
   o.passes = PassListText(steps);
   if (o.passes.empty()) o.run_passes = false;
   return absl::OkStatus();

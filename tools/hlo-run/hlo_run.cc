@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -46,11 +45,6 @@ constexpr absl::string_view kTool = "hlo-run";
 void Note(const std::string& text) {
   ClearProgress();
   std::fprintf(stderr, "%s: %s\n", kTool.data(), text.c_str());
-}
-
-int ThreadsOf(const RunOptions& o) {
-  return o.threads > 0 ? o.threads
-                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 // Replicas times partitions, after --num-replicas and --num-partitions have had their say.

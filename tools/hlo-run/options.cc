@@ -1,6 +1,9 @@
 // Flags of hlo-run; second names are those of XLA's run_hlo_module and hlo_runner_main.
 #include "tools/hlo-run/options.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "CLI/CLI.hpp"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
@@ -259,6 +262,11 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
     return false;
   }
   return true;
+}
+
+int ThreadsOf(const RunOptions& o) {
+  return o.threads > 0 ? o.threads
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 }  // namespace hlokit

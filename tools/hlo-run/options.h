@@ -88,6 +88,9 @@ struct RunOptions : InputOptions {
 // Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& options, int& exit_status);
 
+// How many threads of the host a run has: --threads, or one a core.
+int ThreadsOf(const RunOptions& options);
+
 // Does the work of one call of hlo-run and returns its exit status.
 int RunHloRun(const RunOptions& options);
 

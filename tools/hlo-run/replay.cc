@@ -1,10 +1,8 @@
 // The replay's flags, its repetitions, and what it prints of launches.
 #include "tools/hlo-run/replay.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -60,9 +58,7 @@ absl::StatusOr<Execution> ExecuteReplay(const Module& module,
   ASSIGN_OR_RETURN(GpuDumpFiles files, FindGpuDump(o.kernels, StemOf(module)));
   ASSIGN_OR_RETURN(const GpuReplay replay, GpuReplay::Load(std::move(files)));
   GpuReplay::Options options;
-  options.threads = o.threads > 0
-                        ? o.threads
-                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.threads = ThreadsOf(o);
   options.max_steps = o.max_steps;
   options.check_races = !o.checks.empty();
   Execution execution;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -209,9 +208,7 @@ ptx::LaunchOptions LaunchOptionsOf(const RunOptions& o) {
   std::copy(o.ptx.grid.begin(), o.ptx.grid.end(), launch.grid);
   std::copy(o.ptx.block.begin(), o.ptx.block.end(), launch.block);
   launch.dynamic_shared = o.ptx.shared;
-  launch.threads = o.threads > 0
-                       ? o.threads
-                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  launch.threads = ThreadsOf(o);
   launch.max_steps = o.max_steps;
   launch.check_races = !o.checks.empty();
   return launch;

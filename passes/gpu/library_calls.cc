@@ -64,7 +64,7 @@ std::optional<Scan> ReadScan(const Instruction& i) {
       found = true;
     } else if (found) {
       scan.columns *= shape.dims[d];
-    } else if (shape.dims[d] > 1) {
+    } else if (shape.dims[d] != 1) {  // of size 0 too: the call could not tell which is the row
       return std::nullopt;
     }
   }

@@ -1,8 +1,9 @@
 // Runs a target without libFuzzer: over files, and over mutations of them that a seed decides.
-//   text_replay [--mutations N] [--seed S] [--max-size BYTES] [--save FILE] PATH...
+//   text_replay [--mutations N] [--seed S] [--max-size BYTES] [--max-ms MS] [--save FILE] PATH...
 //   text_replay --whole 1 PATH...    fails where a file is not read as what the target reads
 //   text_replay --write-dictionary FILE
-// A folder stands for every file below it. What kills the program is left in FILE (crash.input).
+// A folder stands for every file below it. What kills the program is left in FILE (crash.input), as is what takes more
+// than MS milliseconds of the processor; the slowest input's time is printed.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,6 +35,7 @@ struct Options {
   int64_t seed = 1;
   int64_t whole = 0;
   int64_t max_size = 1 << 14;  // of a mutated input; larger files are only replayed
+  int64_t max_ms = 0;          // no limit but kSecondsAnInput
   std::string save = "crash.input";
   std::vector<std::string> paths;
 };
@@ -41,20 +44,36 @@ struct Options {
 absl::string_view running;
 const char* save_path = nullptr;
 
-void SaveAndDie(int signal) {
+void Save() {
   const int file = open(save_path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
   if (file >= 0 && write(file, running.data(), running.size()) >= 0) close(file);
+}
+
+void SaveAndDie(int signal) {
+  Save();
   const char message[] = "replay: the input was saved; see --save\n";
   if (write(2, message, sizeof(message) - 1) < 0) _exit(3);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-bool Run(absl::string_view input) {
+double slowest_ms = 0;
+
+// Whether the target took `input` for what it reads.
+bool Run(absl::string_view input, const Options& options) {
   running = input;
   const itimerval limit = {{0, 0}, {kSecondsAnInput, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
-  return RunOne(input);
+  const std::clock_t start = std::clock();
+  const bool whole = RunOne(input);
+  const double ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  slowest_ms = std::max(slowest_ms, ms);
+  if (options.max_ms > 0 && ms > static_cast<double>(options.max_ms)) {
+    Save();
+    std::fprintf(stderr, "replay: an input took %.0f ms; it was saved; see --save\n", ms);
+    std::exit(1);
+  }
+  return whole;
 }
 
 void AddFiles(const std::string& path, std::vector<std::string>& files) {
@@ -94,7 +113,7 @@ void RunMutations(std::vector<std::string> pool, const Options& options) {
     const size_t i = random() % pool.size();
     const auto mutate = KindOf(pool[i]) == InputKind::kText ? MutateTokens : MutateBytes;
     std::string mutated = mutate(pool[i], pool[random() % pool.size()], max_size, random);
-    Run(mutated);
+    Run(mutated, options);
     pool[i] = random() % 4 == 0 ? inputs[i] : std::move(mutated);
   }
 }
@@ -112,6 +131,7 @@ bool ReadFlags(int argc, char** argv, Options& options) {
     int64_t* number = flag == "--mutations"  ? &options.mutations
                       : flag == "--seed"     ? &options.seed
                       : flag == "--max-size" ? &options.max_size
+                      : flag == "--max-ms"   ? &options.max_ms
                       : flag == "--whole"    ? &options.whole
                                              : nullptr;
     if (flag == "--save") {
@@ -137,14 +157,14 @@ int Main(int argc, char** argv) {
   const std::vector<std::string> inputs = ReadInputs(files);
   int status = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (Run(inputs[i]) || options.whole == 0) continue;
+    if (Run(inputs[i], options) || options.whole == 0) continue;
     std::fprintf(stderr, "replay: %s is not read\n", files[i].c_str());
     status = 1;
   }
   RunMutations(inputs, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::printf("%zu inputs and %lld mutations in %.1f s\n", inputs.size(),
-              static_cast<long long>(options.mutations), seconds.count());
+  std::printf("%zu inputs and %lld mutations in %.1f s, the slowest in %.1f ms\n", inputs.size(),
+              static_cast<long long>(options.mutations), seconds.count(), slowest_ms);
   return status;
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the reading of StableHLO to HLO modules with recorded values. Skipped (77) where jax is missing.
+"""Holds the reading of StableHLO to the reading of HLO. Skipped (77) where jax is missing.
 
   stablehlo_corpus_peer.py --bin DIR [--forms text,bytecode,artifact,1.0.0,0.9.0] [--structure] FILE.hlo...
 
-jaxlib makes StableHLO of each module; hlo-run runs it in each form on the inputs of FILE.npz and gives the outputs there within
+jaxlib makes StableHLO of each module; hlo-run runs it in each form on the inputs of FILE.npz and gives what it gives for FILE.hlo within
 1e-3 of the largest. --structure asks hlo-diff whether the module is that of XLA's own conversion, names left aside. Modules of which
 jaxlib makes no StableHLO, or no artifact of a version, are counted apart. Exit status: 0 all agree, 1 some do not.
 """
@@ -56,16 +56,33 @@ def written(code, form):
         return stablehlo.serialize_portable_artifact_str(module.operation.get_asm(print_generic_op_form=True), version)
 
 
+def numbers(array):
+    """Elements as numbers: numpy names two-byte types that it lacks V2 (bf16)."""
+    if array.dtype.kind == "V" and array.dtype.itemsize == 2:
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return array.view(np.uint8) if array.dtype.kind == "V" else array
+
+
 def different(ours, theirs):
     if ours.shape != theirs.shape:
         return f"shape {ours.shape}, expected {theirs.shape}"
     if ours.dtype != theirs.dtype:
         ours = ours.view(theirs.dtype) if ours.dtype.itemsize == theirs.dtype.itemsize else ours.astype(theirs.dtype)
+    ours, theirs = numbers(ours), numbers(theirs)
     if theirs.dtype.kind not in "fc":
         return None if np.array_equal(ours, theirs) else f"{np.count_nonzero(ours != theirs)} of {ours.size} elements differ"
     finite = np.abs(theirs[np.isfinite(theirs)])
     bound = TOLERANCE * max(finite.max(initial=0), 1e-30)
     return None if np.allclose(ours, theirs, rtol=TOLERANCE, atol=bound, equal_nan=True) else f"differs by {np.nanmax(np.abs(ours - theirs))}"
+
+
+def outputs(args, module, folder, inputs):
+    """What hlo-run computes of a module: arrays by name, or why there are none."""
+    command = [args.bin / "hlo-run", module, "--output", folder / "out.npz"] + (["--input", folder / "in.npz"] if inputs else [])
+    status, _, errors = run(command)
+    if status:
+        return (errors or f"status {status}").splitlines()[0][:200]
+    return dict(np.load(folder / "out.npz", allow_pickle=True).items())
 
 
 def check(module, args, folder, counts):
@@ -78,20 +95,20 @@ def check(module, args, folder, counts):
         counts["no StableHLO"] += 1
         print(f"{module.name}: jaxlib makes no StableHLO: {str(refused).splitlines()[0][:120]}")
         return
+    wanted = outputs(args, module, folder, inputs)
+    if isinstance(wanted, str):
+        counts["HLO does not run"] += 1
+        print(f"{module.name}: {wanted}")
+        return
     for form in args.forms.split(","):
         path = folder / f"module.{form}.mlir"
         try:
             path.write_bytes(written(code, form))
         except Exception:
-            counts["not written"] += 1
+            counts[f"not written as {form}"] += 1
             continue
-        command = [args.bin / "hlo-run", path, "--output", folder / "out.npz"] + (["--input", folder / "in.npz"] if inputs else [])
-        status, _, errors = run(command)
-        problem = (errors or f"status {status}").splitlines()[0][:200] if status else None
-        if problem is None:
-            out = np.load(folder / "out.npz", allow_pickle=True)
-            for name in sorted(k for k in values.files if k.startswith("out")):
-                problem = problem or different(out[name], values[name])
+        got = outputs(args, path, folder, inputs)
+        problem = got if isinstance(got, str) else next((p for p in (different(got[n], wanted[n]) for n in sorted(wanted)) if p), None)
         counts["agree" if problem is None else "differ"] += 1
         if problem:
             print(f"{module.name} {form}: {problem}", flush=True)

@@ -1,11 +1,12 @@
 // Calls, loops, branches, tuples and barriers.
 #include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/ir/print.h"
 
 namespace hlokit {
 namespace {
 
-absl::Status CallFunction(BodyConverter& body, const MlirOperation& op, absl::string_view name,
-                          bool composite) {
+absl::StatusOr<Instruction*> CallFunction(BodyConverter& body, const MlirOperation& op,
+                                          absl::string_view name, bool composite) {
   ASSIGN_OR_RETURN(Computation * called, body.module().Function(name));
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   // With the layouts that the function gives its results.
@@ -14,7 +15,7 @@ absl::Status CallFunction(BodyConverter& body, const MlirOperation& op, absl::st
   Instruction* call = body.Add(Opcode::kCall, std::move(shape), operands, CallAttrs{composite});
   call->set_called({called});
   body.SetResults(op, call);
-  return absl::OkStatus();
+  return call;
 }
 
 // The values that a region takes in one parameter: the value itself, or a tuple of them.
@@ -146,7 +147,7 @@ absl::Status ConvertBranches(BodyConverter& body, const MlirOperation& op, size_
 
 absl::Status ConvertCall(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("callee"));
-  return CallFunction(body, op, name, false);
+  return CallFunction(body, op, name, /*composite=*/false).status();
 }
 
 absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
@@ -254,7 +255,13 @@ absl::Status ConvertComposite(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const bool carried, ConvertCarried(body, op, composite, "composite_attributes"));
   if (carried) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string name, attributes.Word("decomposition"));
-  return CallFunction(body, op, name, false);
+  ASSIGN_OR_RETURN(Instruction* const call, CallFunction(body, op, name, /*composite=*/true));
+  const MlirAttribute* inner = op.Find("composite_attributes");
+  ASSIGN_OR_RETURN(const int64_t version, attributes.Int("version", 0));
+  AddFrontendAttribute(*call, "composite.attributes", inner == nullptr ? "{}" : PrintMlir(*inner));
+  AddFrontendAttribute(*call, "composite.name", composite);
+  AddFrontendAttribute(*call, "composite.version", absl::StrCat(version));
+  return absl::OkStatus();
 }
 
 }  // namespace hlokit

@@ -1,6 +1,10 @@
 // Attributes as MLIR's text.
 #include "stablehlo/ir/print.h"
 
+#include <algorithm>
+#include <complex>
+#include <cstring>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -37,6 +41,13 @@ std::string ScalarName(const Shape& shape) {
   return name;
 }
 
+// A dictionary has no order of its own: MLIR keeps it sorted.
+MlirAttributes Sorted(MlirAttributes fields) {
+  std::sort(fields.begin(), fields.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return fields;
+}
+
 std::string Fields(const MlirAttributes& fields) {
   return absl::StrJoin(fields, ", ", [](std::string* out, const auto& field) {
     absl::StrAppend(out, field.first);
@@ -58,12 +69,34 @@ std::string Number(double value, const MlirType* type) {
   return narrow ? absl::StrFormat("%.9g", value) : absl::StrFormat("%.17g", value);
 }
 
-std::string Elements(const Literal& literal) {
+std::string Element(const Literal& literal, int64_t i, const MlirType* type) {
+  if (IsFloat(literal.type())) return Number(literal.GetDouble(i), type);
+  if (IsPred(literal.type())) return literal.GetInt(i) != 0 ? "true" : "false";
+  if (!IsComplex(literal.type())) return absl::StrCat(literal.GetInt(i));
+  const std::complex<double> value = literal.GetComplex(i);
+  return absl::StrCat("(", Number(value.real(), type), ",", Number(value.imag(), type), ")");
+}
+
+bool AllEqual(const Literal& literal) {
+  const int64_t width = ByteWidth(literal.type());
+  const int64_t rest = literal.byte_size() - width;
+  return rest >= 0 && std::memcmp(literal.data(), literal.data() + width, rest) == 0;
+}
+
+// The elements from `next` on of dimensions `depth` and inner ones, in brackets.
+std::string Nested(const Literal& literal, int depth, const MlirType* type, int64_t& next) {
+  if (depth == literal.shape().rank()) return Element(literal, next++, type);
   std::vector<std::string> parts;
-  for (int64_t i = 0; i < literal.element_count(); ++i)
-    parts.push_back(IsFloat(literal.type()) ? Number(literal.GetDouble(i), nullptr)
-                                            : absl::StrCat(literal.GetInt(i)));
-  return literal.shape().IsScalar() ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+  for (int64_t i = 0; i < literal.shape().dims[depth]; ++i)
+    parts.push_back(Nested(literal, depth + 1, type, next));
+  return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+}
+
+// Equal elements are one, and no elements are no brackets.
+std::string Elements(const Literal& literal, const MlirType* type) {
+  if (literal.element_count() == 0) return "";
+  int64_t next = 0;
+  return AllEqual(literal) ? Element(literal, 0, type) : Nested(literal, 0, type, next);
 }
 
 }  // namespace
@@ -105,13 +138,13 @@ std::string PrintMlir(const MlirAttribute& a) {
                                         }),
                           "]");
     case Kind::kDict:
-      return a.tag.empty() ? absl::StrCat("{", Fields(a.fields), "}")
+      return a.tag.empty() ? absl::StrCat("{", Fields(Sorted(a.fields)), "}")
                            : absl::StrCat("#", a.tag, "<", Fields(a.fields), ">");
     case Kind::kInts:
       return absl::StrCat("array<", a.type == nullptr ? "i64" : PrintMlir(*a.type),
                           a.ints.empty() ? "" : ": ", absl::StrJoin(a.ints, ", "), ">");
     case Kind::kDense:
-      return absl::StrCat("dense<", Elements(*a.literal), "> : ", PrintMlir(*a.type));
+      return absl::StrCat("dense<", Elements(*a.literal, a.type), "> : ", PrintMlir(*a.type));
     case Kind::kOpaque:
       return a.tag.empty() ? a.text : absl::StrCat("#", a.tag, "<", a.text, ">");
   }

@@ -364,18 +364,30 @@ absl::StatusOr<std::vector<Tiling>> MadeTilings(const Instruction& maker,
 absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int64_t devices) {
   const Instruction& root = *entry.root();
   const std::vector<const Shape*> arrays = ArraysOf(root.shape());
+  // A result without a sharding is whole, whatever it is made of, unless the header lets its
+  // sharding follow from that.
+  const std::vector<bool>& open = entry.module()->header().propagate_sharding_to_output;
+  const bool follows = std::find(open.begin(), open.end(), true) != open.end();
+  const auto whole = [&](const Instruction* maker) {
+    return maker != &root && maker->sharding() != nullptr && !follows;
+  };
   if (root.sharding() != nullptr || !root.shape().IsTuple() || root.opcode() != Opcode::kTuple) {
-    const Instruction& maker = root.shape().IsArray() ? *MakerOf(&root, 0) : root;
-    return MadeTilings(maker, arrays, devices);
+    const Instruction* maker = root.shape().IsArray() ? MakerOf(&root, 0) : &root;
+    if (whole(maker)) return std::vector<Tiling>{WholeOn(root.shape(), devices)};
+    return MadeTilings(*maker, arrays, devices);
   }
   std::vector<Tiling> tilings;
   for (int64_t i = 0; i < root.operand_count(); ++i) {
     const Instruction* maker = MakerOf(root.operand(i), 0);
     if (!Compatible(maker->shape(), root.operand(i)->shape())) maker = root.operand(i);
-    ASSIGN_OR_RETURN(std::vector<Tiling> parts,
-                     StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
-                                   ArraysOf(maker->shape()), devices));
-    for (Tiling& part : parts) tilings.push_back(std::move(part));
+    const std::vector<const Shape*> parts = ArraysOf(maker->shape());
+    if (whole(maker)) {
+      for (const Shape* part : parts) tilings.push_back(WholeOn(*part, devices));
+      continue;
+    }
+    ASSIGN_OR_RETURN(std::vector<Tiling> made, StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
+                                   parts, devices));
+    for (Tiling& tiling : made) tilings.push_back(std::move(tiling));
   }
   return tilings;
 }

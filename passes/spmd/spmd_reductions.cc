@@ -175,15 +175,17 @@ absl::StatusOr<Computation*> SpmdVisitor::Partition(const Computation& callee,
   if (context_.depth >= kDeepest)
     return Unimplemented("spmd-partitioning: calls nested deeper than ", kDeepest);
   for (const SpmdContext::Made& made : context_.made)
-    if (made.from == &callee && made.parameters == parameters && made.root == root) return made.to;
+    if (made.from == &callee && made.parameters == parameters && made.root == root &&
+        made.region == RegionOf(scope_))
+      return made.to;
   Computation* made = to_.module()->AddComputation(absl::StrCat(callee.name(), "_spmd"));
   const std::vector<Cut> asked = root;
-  SpmdVisitor inner(callee, *made, context_);
+  SpmdVisitor inner(callee, *made, context_, RegionOf(scope_));
   ++context_.depth;
   const absl::Status status = inner.Run(parameters, std::move(root));
   --context_.depth;
   RETURN_IF_ERROR(status);
-  context_.made.push_back({&callee, parameters, asked, made});
+  context_.made.push_back({&callee, parameters, asked, RegionOf(scope_), made});
   return made;
 }
 

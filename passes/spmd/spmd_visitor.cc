@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "ops/collective/device_groups.h"
 #include "passes/cleanup/cse.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/rewrite/dead_code.h"
@@ -26,10 +27,10 @@ void AddLeaves(const Shape& shape, const Cut& cut, std::vector<Cut>& cuts) {
 }
 
 absl::Status ReadCuts(const Sharding* sharding, const Shape& shape, int64_t partitions,
-                      size_t& next, std::vector<Cut>& cuts) {
+                      const DeviceGroups& region, size_t& next, std::vector<Cut>& cuts) {
   if (shape.IsTuple()) {
     for (const Shape& element : shape.elements)
-      RETURN_IF_ERROR(ReadCuts(sharding, element, partitions, next, cuts));
+      RETURN_IF_ERROR(ReadCuts(sharding, element, partitions, region, next, cuts));
     return absl::OkStatus();
   }
   const Sharding* own = sharding;
@@ -45,7 +46,7 @@ absl::Status ReadCuts(const Sharding* sharding, const Shape& shape, int64_t part
                        : Cut());
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(Cut cut, CutOf(*own, shape, partitions));
+  ASSIGN_OR_RETURN(Cut cut, CutOf(*own, shape, partitions, region));
   cuts.push_back(std::move(cut));
   return absl::OkStatus();
 }
@@ -91,7 +92,8 @@ Shape PartitionedShape(const Shape& whole, absl::Span<const Cut> cuts) {
   return LocalOf(whole, cuts, next);
 }
 
-SpmdVisitor::SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context)
+SpmdVisitor::SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context,
+                         DeviceGroups region)
     : from_(from),
       to_(to),
       context_(context),
@@ -99,13 +101,54 @@ SpmdVisitor::SpmdVisitor(const Computation& from, Computation& to, SpmdContext& 
       w_(r_),
       writer_(*to.module(), w_, context.partitions, context.next_channel),
       sharder_(writer_),
-      scope_(writer_.all()) {}
+      outer_(ScopeOf(region)),
+      scope_(outer_) {}
 
-absl::StatusOr<std::vector<Cut>> SpmdVisitor::CutsOf(const Instruction& i) const {
+absl::StatusOr<std::vector<Cut>> SpmdVisitor::CutsOf(const Instruction& i,
+                                                     const DeviceGroups& region) const {
   std::vector<Cut> cuts;
   size_t next = 0;
-  RETURN_IF_ERROR(ReadCuts(i.sharding(), i.shape(), context_.partitions, next, cuts));
+  RETURN_IF_ERROR(ReadCuts(i.sharding(), i.shape(), context_.partitions, region, next, cuts));
   return cuts;
+}
+
+// A caller says in which region its computation runs; the entry's own parameters and results say it
+// themselves.
+DeviceScope* SpmdVisitor::ScopeOfOwn(const Instruction& i) {
+  if (!from_.IsEntry()) return outer_;
+  return ScopeOf(RegionGroups(i.sharding(), context_.partitions));
+}
+
+// A value as the devices of another scope see it: whole, where it is cut.
+Shard SpmdVisitor::InScope(const Shard& shard, DeviceScope* scope) {
+  if (shard.scope == scope) return shard;
+  std::vector<Cut> wholes;
+  for (const Cut& cut : shard.cuts) wholes.push_back(cut.IsManual() ? cut : Cut());
+  Shard whole = sharder_.To(shard, wholes);
+  whole.scope = scope;
+  return whole;
+}
+
+absl::Status SpmdVisitor::Enter(const Instruction& i) {
+  lifted_.clear();
+  DeviceGroups region = RegionGroups(i.sharding(), context_.partitions);
+  const bool marks =
+      TargetOf(i) == "SPMDFullToShardShape" || TargetOf(i) == "SPMDShardToFullShape";
+  if (marks) {
+    scope_ = region.empty() ? writer_.all() : ScopeOf(region);
+    if (i.sharding() == nullptr) scope_ = outer_;
+    ASSIGN_OR_RETURN(cuts_, CutsOf(i, RegionOf(scope_)));
+    return absl::OkStatus();
+  }
+  for (const Instruction* operand : i.operands())
+    if (region.empty()) region = RegionOf(done_[operand->id()].scope);
+  if (region.empty()) region = RegionOf(outer_);
+  scope_ = ScopeOf(region);
+  ASSIGN_OR_RETURN(cuts_, CutsOf(i, region));
+  for (const Instruction* operand : i.operands())
+    if (done_[operand->id()].scope != scope_)
+      lifted_[operand->id()] = InScope(done_[operand->id()], scope_);
+  return absl::OkStatus();
 }
 
 absl::Status SpmdVisitor::Run(const std::vector<std::vector<Cut>>& parameters,
@@ -117,16 +160,18 @@ absl::Status SpmdVisitor::Run(const std::vector<std::vector<Cut>>& parameters,
       return Unimplemented("spmd-partitioning: ", i->name(), " has dynamic dimensions");
     if (i->IsParameter()) {
       cuts_ = parameters[i->parameter_number()];
+      scope_ = ScopeOfOwn(*i);
       Instruction* made = to_.AddParameter(i->parameter_number(), LocalShape(*i), i->name());
       made->CopyExtrasFrom(*i);
       Set(*i, made);
       continue;
     }
-    ASSIGN_OR_RETURN(cuts_, CutsOf(*i));
+    RETURN_IF_ERROR(Enter(*i));
     RETURN_IF_ERROR(Visit(*i));
   }
-  const Shard& result = Of(from_.root());
+  lifted_.clear();
   r_.set_subject(nullptr);
+  const Shard result = InScope(Of(from_.root()), ScopeOfOwn(*from_.root()));
   to_.set_root(sharder_.To(result, root.empty() ? result.cuts : root).value);
   CleanUp();
   return absl::OkStatus();
@@ -217,23 +262,74 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
   return &SpmdVisitor::Default;
 }
 
+namespace {
+
+// Whether it has a meaning only where each device is by itself. What is in flight of another
+// computation goes on as it started.
+bool Communicates(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kPartitionId:
+      return true;
+    case Opcode::kAsyncStart:
+      return absl::c_any_of(i.called(0)->Instructions(),
+                            [](const Instruction* inner) { return Communicates(*inner); });
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAsyncDone:
+    case Opcode::kCopyStart:
+    case Opcode::kCopyDone:
+      return false;
+    default:
+      return HasTrait(i.opcode(), kCollective) || HasTrait(i.opcode(), kAsyncStart) ||
+             HasTrait(i.opcode(), kAsyncDone);
+  }
+}
+
+}  // namespace
+
+// Whether the members of each participant's group that take part are the same: then each may give
+// its part of an array instead of all of it.
+bool SpmdVisitor::IsAlikeInRegion(const Instruction& collective) const {
+  std::vector<int64_t> place(context_.partitions);
+  for (const Devices& group : scope_->groups)
+    for (size_t k = 0; k < group.size(); ++k) place[group[k]] = static_cast<int64_t>(k);
+  const auto groups =
+      DeviceGroupsOf(collective, to_.module()->header().replica_count, context_.partitions);
+  if (!groups.ok()) return false;
+  for (const std::vector<int64_t>& group : *groups)
+    for (const int64_t device : group)
+      if (place[device % context_.partitions] != place[group[0] % context_.partitions])
+        return false;
+  return true;
+}
+
+// Whether computations that it calls cut arrays.
+bool SpmdVisitor::CallsTiled(const Instruction& i) const {
+  for (const Computation* called : i.called())
+    for (const Instruction* inner : called->Instructions())
+      if (inner->sharding() != nullptr && inner->sharding()->kind == Sharding::Kind::kTiled)
+        return true;
+  return false;
+}
+
 absl::Status SpmdVisitor::Visit(const Instruction& i) {
-  scope_ = writer_.all();
   if (TargetOf(i) == "SPMDFullToShardShape") return FullToShard(i);
   if (TargetOf(i) == "SPMDShardToFullShape") return ShardToFull(i);
-  if (IsManual(i)) return Verbatim(i);
-  // Among replicas alone.
-  if (i.opcode() == Opcode::kAllReduce && !i.attr<AllReduceAttrs>().channel_id &&
-      i.operand_count() == 1)
+  const Handler handler = HandlerOf(i);
+  const bool calls = handler == &SpmdVisitor::While || handler == &SpmdVisitor::Call ||
+                     handler == &SpmdVisitor::Conditional;
+  const bool packs = handler == &SpmdVisitor::Tuple || handler == &SpmdVisitor::Element;
+  if (IsManual(i) && !packs && !(calls && CallsTiled(i))) return Verbatim(i);
+  const bool in_region = scope_->parent != nullptr;
+  if (i.opcode() == Opcode::kAllReduce && i.operand_count() == 1 &&
+      (in_region ? IsAlikeInRegion(i) : !i.attr<AllReduceAttrs>().channel_id))  // among replicas
     return Elementwise(i);
-  if (HasTrait(i.opcode(), kCollective) || HasTrait(i.opcode(), kAsyncStart) ||
-      HasTrait(i.opcode(), kAsyncDone) || i.opcode() == Opcode::kPartitionId)
-    return Unimplemented("spmd-partitioning: ", i.name(), " communicates outside a manual region");
-  return (this->*HandlerOf(i))(i);
+  if (!Communicates(i)) return (this->*handler)(i);
+  if (in_region) return Default(i);
+  return Unimplemented("spmd-partitioning: ", i.name(), " communicates outside a manual region");
 }
 
 absl::Status SpmdVisitor::Default(const Instruction& i) {
-  if (i.HasSideEffect() && !OnOne(cuts_))
+  if (i.HasSideEffect() && !OnOne(cuts_) && scope_->parent == nullptr)
     return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
   const Cut base = OnOne(cuts_) ? cuts_[0] : Cut();
   std::vector<Instruction*> operands;
@@ -247,19 +343,18 @@ absl::Status SpmdVisitor::Default(const Instruction& i) {
 
 // In a manual region each partition has what it has.
 absl::Status SpmdVisitor::Verbatim(const Instruction& i) {
-  for (const Computation* called : i.called())
-    for (const Instruction* inner : called->Instructions())
-      if (inner->sharding() != nullptr && inner->sharding()->kind == Sharding::Kind::kTiled)
-        return Unimplemented("spmd-partitioning: ", i.name(), " calls what is not manual");
   std::vector<Instruction*> operands;
   for (const Instruction* operand : i.operands()) {
-    for (const Cut& cut : Of(operand).cuts)
-      if (cut.IsTiled())
-        return Unimplemented("spmd-partitioning: ", i.name(), " is manual on what is cut");
-    operands.push_back(Of(operand).value);
+    const Shard& given = Of(operand);
+    std::vector<Cut> as_is;
+    for (const Cut& cut : given.cuts) as_is.push_back(cut.IsTiled() ? Cut() : cut);
+    operands.push_back(sharder_.To(given, as_is).value);
   }
-  for (Cut& cut : cuts_)
-    if (!cut.IsManual()) cut = i.shape().IsToken() ? Cut() : Cut::Manual();
+  size_t leaf = 0;
+  for (const ShapeLeaf& part : Leaves(i.shape())) {
+    Cut& cut = cuts_[leaf++];
+    if (!cut.IsManual()) cut = part.shape->IsToken() ? Cut() : Cut::Manual();
+  }
   Set(i, Clone(i, i.shape(), operands));
   return absl::OkStatus();
 }
@@ -691,8 +786,9 @@ absl::Status SpmdVisitor::Reverse(const Instruction& i) {
 
 absl::Status SpmdVisitor::FullToShard(const Instruction& i) {
   const Shard& operand = Of(i.operand(0));
-  if (!i.shape().IsArray() || !cuts_[0].IsManual())
-    return Unimplemented("spmd-partitioning: ", i.name(), " begins a region on some axes only");
+  if (!i.shape().IsArray())
+    return Unimplemented("spmd-partitioning: ", i.name(), " is not of an array");
+  if (!cuts_[0].IsManual()) return EnterRegion(i);
   Instruction* x = operand.value;
   if (!IsEven(operand.cut(), operand.whole))
     x = sharder_.PadWith(operand, writer_.Zero(x->shape().type));
@@ -704,10 +800,63 @@ absl::Status SpmdVisitor::FullToShard(const Instruction& i) {
 
 absl::Status SpmdVisitor::ShardToFull(const Instruction& i) {
   const Shard& operand = Of(i.operand(0));
-  if (!operand.IsArray() || !operand.cut().IsManual() ||
-      operand.value->shape().dims != LocalShape(i).dims)
-    return Unimplemented("spmd-partitioning: ", i.name(), " ends a region on some axes only");
+  if (operand.IsArray() && !operand.cut().IsManual()) return LeaveRegion(i);
+  if (!operand.IsArray() || operand.value->shape().dims != LocalShape(i).dims)
+    return Unimplemented("spmd-partitioning: ", i.name(), " is of another shape than its shards");
   Set(i, r_.Add(Opcode::kCopy, operand.value->shape(), {operand.value}));
+  return absl::OkStatus();
+}
+
+namespace {
+
+// How often the smaller array lies in the larger along each dimension; nothing where it does not.
+std::optional<DimVector> RatioOf(const Shape& larger, const Shape& smaller) {
+  if (larger.rank() != smaller.rank()) return std::nullopt;
+  DimVector ratio;
+  for (int64_t d = 0; d < larger.rank(); ++d) {
+    if (smaller.dims[d] == 0 || larger.dims[d] % smaller.dims[d] != 0) {
+      if (larger.dims[d] != 0 || smaller.dims[d] != 0) return std::nullopt;
+      ratio.push_back(1);
+      continue;
+    }
+    ratio.push_back(larger.dims[d] / smaller.dims[d]);
+  }
+  return ratio;
+}
+
+}  // namespace
+
+// The array on all devices, or in an outer region, becomes one array for each group of an inner
+// region: the same values on the same devices.
+absl::Status SpmdVisitor::EnterRegion(const Instruction& i) {
+  const Shard& operand = Of(i.operand(0));
+  const auto inner = Renumbered(scope_->groups, operand.scope->groups);
+  const auto ratio = RatioOf(operand.whole, i.shape());
+  if (operand.cut().HasOneDevice() || operand.cut().IsManual() || !inner || !ratio ||
+      !IsEven(operand.cut(), operand.whole))
+    return Unimplemented("spmd-partitioning: ", i.name(), " takes no part of its operand");
+  const auto cut = WithinRegion(operand.cut(), *inner, *ratio);
+  if (!cut)
+    return Unimplemented("spmd-partitioning: ", i.name(),
+                         ": groups of the region have other parts of its operand");
+  Instruction* copy = r_.Add(Opcode::kCopy, operand.value->shape(), {operand.value});
+  Set(i, Array(copy, i.shape(), *cut));
+  return absl::OkStatus();
+}
+
+// One array for each group becomes one on all devices, or in an outer region.
+absl::Status SpmdVisitor::LeaveRegion(const Instruction& i) {
+  const Shard& operand = Of(i.operand(0));
+  const auto inner = Renumbered(operand.scope->groups, scope_->groups);
+  const auto ratio = RatioOf(i.shape(), operand.whole);
+  if (cuts_[0].HasOneDevice() || !inner || !ratio || !IsEven(cuts_[0], i.shape()))
+    return Unimplemented("spmd-partitioning: ", i.name(), " is not made of its operands");
+  const auto cut = WithinRegion(cuts_[0], *inner, *ratio);
+  if (!cut)
+    return Unimplemented("spmd-partitioning: ", i.name(),
+                         ": groups of the region have other parts of the result");
+  const Shard parts = sharder_.To(operand, *cut);
+  Set(i, r_.Add(Opcode::kCopy, parts.value->shape(), {parts.value}));
   return absl::OkStatus();
 }
 

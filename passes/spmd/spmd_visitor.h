@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "passes/spmd/region_cuts.h"
 #include "passes/spmd/sharder.h"
 
 namespace hlokit {
@@ -18,6 +20,7 @@ struct SpmdContext {
     const Computation* from;
     std::vector<std::vector<Cut>> parameters;
     std::vector<Cut> root;
+    DeviceGroups region;
     Computation* to;
   };
   std::vector<Made> made;  // what callers may share
@@ -28,21 +31,29 @@ Shape PartitionedShape(const Shape& whole, absl::Span<const Cut> cuts);
 
 class SpmdVisitor {
  public:
-  SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context);
+  // `region`: of the caller, where that is manual on some axes only; the cuts of parameters and root
+  // are then those of its groups' members.
+  SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context,
+              DeviceGroups region = {});
 
   // Writes the computation; parameters are cut as given, the root under `root` (empty: as its own
   // sharding says). Errors: Unimplemented for what it does not know.
   absl::Status Run(const std::vector<std::vector<Cut>>& parameters, std::vector<Cut> root);
 
-  // What an instruction's sharding says of its leaves; replicated where it has none.
-  absl::StatusOr<std::vector<Cut>> CutsOf(const Instruction& i) const;
+  // What an instruction's sharding says of its leaves, of the members of `region` where that is not
+  // empty; replicated where it has none.
+  absl::StatusOr<std::vector<Cut>> CutsOf(const Instruction& i,
+                                          const DeviceGroups& region = {}) const;
 
  private:
   using Handler = absl::Status (SpmdVisitor::*)(const Instruction&);
 
   absl::Status Visit(const Instruction& i);
   Handler HandlerOf(const Instruction& i) const;
-  const Shard& Of(const Instruction* operand) const { return done_[operand->id()]; }
+  const Shard& Of(const Instruction* operand) const {
+    const auto found = lifted_.find(operand->id());
+    return found == lifted_.end() ? done_[operand->id()] : found->second;
+  }
   const Cut& CutOfResult() const { return cuts_[0]; }
   // The value of `i`, cut as its sharding says.
   void Set(const Instruction& i, Instruction* value) {
@@ -59,6 +70,19 @@ class SpmdVisitor {
   Shape LocalShape(const Instruction& i) const { return PartitionedShape(i.shape(), cuts_); }
   Instruction* WholeOf(const Instruction* operand) { return sharder_.Whole(Of(operand)); }
   bool IsManual(const Instruction& i) const;
+  DeviceScope* ScopeOf(const DeviceGroups& region) {
+    return region.empty() ? writer_.all() : writer_.Within(writer_.all(), region);
+  }
+  // The region of the scope; empty: all devices.
+  DeviceGroups RegionOf(const DeviceScope* scope) const {
+    return scope->parent == nullptr ? DeviceGroups() : scope->groups;
+  }
+  // Sets the scope and the cuts of the instruction, and brings its operands there.
+  absl::Status Enter(const Instruction& i);
+  DeviceScope* ScopeOfOwn(const Instruction& i);
+  Shard InScope(const Shard& shard, DeviceScope* scope);
+  bool IsAlikeInRegion(const Instruction& collective) const;
+  bool CallsTiled(const Instruction& i) const;
 
   // Operands whole, or on the device that the result is on.
   absl::Status Default(const Instruction& i);
@@ -104,6 +128,8 @@ class SpmdVisitor {
   absl::Status Outfeed(const Instruction& i);
   absl::Status FullToShard(const Instruction& i);
   absl::Status ShardToFull(const Instruction& i);
+  absl::Status EnterRegion(const Instruction& i);
+  absl::Status LeaveRegion(const Instruction& i);
   absl::Status Recut(const Instruction& i);
   absl::Status TopK(const Instruction& i);
 
@@ -119,7 +145,9 @@ class SpmdVisitor {
   HloWriter w_;
   ShardWriter writer_;
   Sharder sharder_;
+  DeviceScope* outer_;       // of the computation
   std::vector<Shard> done_;  // by instruction id
+  std::map<int64_t, Shard> lifted_;  // operands of the instruction at hand, in its scope
   // Of the instruction at hand.
   std::vector<Cut> cuts_;
   DeviceScope* scope_;

@@ -1,5 +1,6 @@
-// despecializer: hlo-descheduler, control-dep-remover, defuser and sub-byte-size-removal, one after
-// the other.
+// despecializer: hlo-descheduler, control-dep-remover, defuser, sub-byte-size-removal and
+// ReduceWindowToReduceAndBroadcast, one after the other.
+#include "passes/expanders/whole_windows.h"
 #include "passes/fusions/defuser.h"
 #include "passes/movement/sub_byte_size.h"
 #include "passes/scheduling/schedulers.h"
@@ -14,8 +15,8 @@ class Despecializer final : public Pass {
   bool handles_schedules() const override { return true; }
   absl::StatusOr<bool> Run(Module& module) override {
     bool changed = false;
-    for (auto make :
-         {CreateHloDescheduler, CreateControlDepRemover, CreateDefuser, CreateSubByteSizeRemoval}) {
+    for (auto make : {CreateHloDescheduler, CreateControlDepRemover, CreateDefuser,
+                      CreateSubByteSizeRemoval, CreateReduceWindowToReduceAndBroadcast}) {
       const std::unique_ptr<Pass> pass = make();
       pass->set_control(&control());
       ASSIGN_OR_RETURN(const bool here, pass->Run(module));

@@ -19,6 +19,14 @@ bool IsMarked(const Instruction& i) {
   return false;
 }
 
+// Whether the call says to which compilation unit its computation belongs, or that it is inlined
+// late.
+bool HasUnit(const Instruction& i) {
+  for (const auto& [key, value] : i.extras().frontend_attributes)
+    if (key == "compilation_unit" || (key == "inlineable" && value == "xla_late")) return true;
+  return false;
+}
+
 class Splitter {
  public:
   explicit Splitter(Module& module) : module_(module) {}
@@ -27,7 +35,7 @@ class Splitter {
     // What is needed besides the calls' parts belongs to the main part.
     TakeAll(module_.entry(), /*part=*/0);
     for (Instruction* call : Calls()) {
-      if (IsMarked(*call)) continue;
+      if (IsMarked(*call) || !HasUnit(*call)) continue;
       ++parts_;
       absl::flat_hash_map<Computation*, Computation*> copies;
       Computation* own = Own(call->to_apply(), copies);

@@ -5,9 +5,10 @@
 
 namespace hlokit {
 
-// hlo-module-splitter. What each call of a computation that runs on its own calls becomes a part of
-// the module by itself: with its own copies of all computations that it needs and something else
-// needs too, and marked with its name (frontend attribute hlokit_module of the call). hlo-opt
+// hlo-module-splitter. What each call marked with a compilation unit (the frontend attribute
+// compilation_unit, or inlineable="xla_late") calls becomes a part of the module by itself: with
+// its own copies of all computations that it needs and something else needs too, and marked with
+// its name (frontend attribute hlokit_module of the call). hlo-opt
 // --split-to writes marked parts as modules. Errors: ResourceExhausted where more than a million
 // instructions would have to be copied.
 std::unique_ptr<Pass> CreateHloModuleSplitter();

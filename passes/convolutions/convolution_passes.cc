@@ -186,38 +186,68 @@ Made ExpandPred(Instruction* i, Rewriter& r) {
   return ComputedIn(i, r, ElementType::kF32);
 }
 
+// Sums of floats are computed as floats: in the widest operand's type, at least f32.
 Made CanonicalizeType(Instruction* i, Rewriter& r) {
   if (!IsConvolution(i)) return nullptr;
-  const ElementType type = i->shape().type;
-  const bool same = i->operand(0)->shape().type == type && i->operand(1)->shape().type == type;
+  const ElementType type = i->shape().type, a = i->operand(0)->shape().type;
+  if (IsFloat(a) && IsInteger(type)) {
+    HloWriter w(r);
+    const ElementType real = BitWidth(a) > 32 ? a : ElementType::kF32;
+    return w.Convert(r.Clone(i, RetypedLike(i->shape(), real), i->operands()), type);
+  }
+  const bool same = a == type && i->operand(1)->shape().type == type;
   return same ? nullptr : ComputedIn(i, r, type);
 }
 
 bool IsLegal(const WindowDim& window) {
-  return window.pad_low == window.pad_high && window.pad_low >= 0;
+  return window.pad_low == window.pad_high && window.pad_low >= 0 && window.base_dilation == 1 &&
+         window.window_dilation == 1;
 }
 
-// conv(x, k), pad=0_3 -> conv(pad(x), k), pad=0_0: uneven and negative padding as an operation of
-// its own.
-Made LegalizePadding(Instruction* i, Rewriter& r) {
-  if (!IsConvolution(i)) return nullptr;
-  ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
-  if (std::all_of(attrs.window.begin(), attrs.window.end(), IsLegal)) return nullptr;
+// conv(x, k), pad=0_3 -> conv(pad(x), k), pad=0_0: uneven and negative padding and dilation as
+// operations of their own.
+template <typename Attrs>
+Instruction* WithLegalWindow(Instruction* i, Rewriter& r, const ConvDims& labels) {
+  Attrs attrs = i->attr<Attrs>();
   HloWriter w(r);
-  Instruction* x = i->operand(0);
-  PaddingConfig padding(x->shape().rank());
+  std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+  PaddingConfig input(operands[0]->shape().rank()), kernel(operands[1]->shape().rank());
   for (size_t s = 0; s < attrs.window.size(); ++s) {
     WindowDim& window = attrs.window[s];
-    if (IsLegal(window)) continue;
-    padding[attrs.dim_labels.input_spatial[s]] = {window.pad_low, window.pad_high,
-                                                  window.base_dilation - 1};
-    window.pad_low = window.pad_high = 0;
-    window.base_dilation = 1;
+    if (window.pad_low != window.pad_high || window.pad_low < 0 || window.base_dilation != 1) {
+      input[labels.input_spatial[s]] = {window.pad_low, window.pad_high, window.base_dilation - 1};
+      window.pad_low = window.pad_high = 0;
+      window.base_dilation = 1;
+    }
+    kernel[labels.kernel_spatial[s]].interior = window.window_dilation - 1;
+    window.size += (window.size - 1) * (window.window_dilation - 1);
+    window.window_dilation = 1;
   }
-  x = w.Pad(x, w.Integer(x->shape().type, 0), std::move(padding));
-  Instruction* made = r.Clone(i, i->shape(), {x, i->operand(1)});
-  made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);
+  const auto padded = [&](int64_t k, PaddingConfig padding) {
+    if (padding == PaddingConfig(padding.size())) return;
+    Instruction* zero = w.Integer(operands[k]->shape().type, 0);
+    operands[k] = w.Pad(operands[k], zero, std::move(padding));
+  };
+  padded(0, std::move(input));
+  padded(1, std::move(kernel));
+  Instruction* made = r.Clone(i, i->shape(), operands);
+  made->mutable_attr<Attrs>() = std::move(attrs);
   return made;
+}
+
+Made LegalizePadding(Instruction* i, Rewriter& r) {
+  const auto is_legal = [](const Window& window) {
+    return std::all_of(window.begin(), window.end(), IsLegal);
+  };
+  if (i->opcode() == Opcode::kCustomCall) {
+    const auto& attrs = i->attr<CustomCallAttrs>();
+    if (attrs.target != "__cudnn$convForward" || !attrs.dim_labels || i->operand_count() < 2 ||
+        is_legal(attrs.window) || attrs.window.size() != attrs.dim_labels->input_spatial.size())
+      return nullptr;
+    return WithLegalWindow<CustomCallAttrs>(i, r, ConvDims(*attrs.dim_labels));
+  }
+  if (!IsConvolution(i) || is_legal(i->attr<ConvolutionAttrs>().window)) return nullptr;
+  return WithLegalWindow<ConvolutionAttrs>(i, r, ConvDims(i->attr<ConvolutionAttrs>().dim_labels));
 }
 
 }  // namespace
@@ -244,13 +274,15 @@ std::unique_ptr<Pass> CreateConvolutionPredExpander() {
   return MakeExpander("convolution-pred-expander", ExpandPred);
 }
 
-// ConvolutionTypeCanonicalizer: operands get the type of the result.
+// ConvolutionTypeCanonicalizer: operands get the type of the result; convolutions of
+// floats with integer results give floats, which are converted.
 std::unique_ptr<Pass> CreateConvolutionTypeCanonicalizer() {
   return MakeExpander("ConvolutionTypeCanonicalizer", CanonicalizeType);
 }
 
 // conv-padding-legalization: windows that pad a dimension by less than nothing, or its ends
-// differently, get an input that is padded and cropped before. Exact.
+// differently, or that dilate the input, get an input that is padded and cropped before; dilated
+// kernels are padded too. Convolutions and cuDNN's forward calls. Exact.
 std::unique_ptr<Pass> CreateConvPaddingLegalization() {
   return MakeExpander("conv-padding-legalization", LegalizePadding);
 }

@@ -118,8 +118,8 @@ absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t ba
       !i->shape().IsTuple() || x.dims[attrs.dimensions[0]] <= base || x.ElementCount() == 0 ||
       !x.IsRowMajor() || IsPred(x.type) || IsComplex(x.type) ||
       i->operand(1)->shape().type != x.type ||
-      i->shape() != Shape::Tuple({RowMajor(x.type, x.dims),
-                                  RowMajor(x.type, i->operand(1)->shape().dims)}))
+      i->shape() !=
+          Shape::Tuple({RowMajor(x.type, x.dims), RowMajor(x.type, i->operand(1)->shape().dims)}))
     return nullptr;
   return BlockedScan(i, *opcode, base, r).Make();
 }

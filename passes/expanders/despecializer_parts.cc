@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ops/dim_lists.h"
+#include "passes/expanders/whole_windows.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -44,7 +45,7 @@ absl::StatusOr<Instruction*> WindowsToReduce(Instruction* i, Rewriter& r) {
       return nullptr;
     }
   }
-  if (reduced.empty()) return nullptr;
+  if (reduced.size() != 1) return nullptr;
   HloWriter w(r);
   Instruction* all = w.Reduce(i->operand(0), i->operand(1), reduced, i->to_apply());
   return r.Broadcast(all, i->shape(), kept);
@@ -157,8 +158,8 @@ std::unique_ptr<Pass> CreateAssumeGatherIndicesInBound() {
   return MakeExpander("AssumeGatherIndicesInBoundRewriteToCopy", GatherToCopy);
 }
 
-// ReduceWindowToReduceAndBroadcast: a reduce-window whose every window holds the whole of the
-// dimensions it spans becomes a reduce and a broadcast. Exact but for the order of sums.
+// ReduceWindowToReduceAndBroadcast: a reduce-window whose every window holds the whole of the one
+// dimension it spans becomes a reduce and a broadcast. Exact but for the order of sums.
 std::unique_ptr<Pass> CreateReduceWindowToReduceAndBroadcast() {
   return MakeExpander("ReduceWindowToReduceAndBroadcast", WindowsToReduce);
 }

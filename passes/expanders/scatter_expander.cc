@@ -144,7 +144,11 @@ bool IsSimple(const Instruction& scatter) {
 }
 
 bool MayDependOnOrder(const Instruction& scatter) {
-  if (scatter.attr<ScatterAttrs>().unique_indices || IsSimple(scatter)) return false;
+  // Sorting the updates by their places takes signed indices, and one array.
+  const Shape& indices = scatter.operand((scatter.operand_count() - 1) / 2)->shape();
+  if (scatter.attr<ScatterAttrs>().unique_indices || IsSimple(scatter) ||
+      scatter.shape().IsTuple() || !IsSigned(indices.type))
+    return false;
   const auto opcode = ReducerOpcode(*scatter.to_apply());
   if (!opcode) return true;
   const bool rounds = *opcode == Opcode::kAdd || *opcode == Opcode::kMultiply;
@@ -154,7 +158,8 @@ bool MayDependOnOrder(const Instruction& scatter) {
 
 bool LacksAtomics(const Instruction& scatter) {
   const ElementType type = scatter.operand(0)->shape().type;
-  return scatter.shape().IsTuple() || IsComplex(type) || BitWidth(type) > 64;
+  if (scatter.shape().IsTuple()) return !scatter.attr<ScatterAttrs>().unique_indices;
+  return IsComplex(type) || BitWidth(type) > 64;
 }
 
 std::unique_ptr<Pass> ScatterPass(absl::string_view name, bool (*takes)(const Instruction&)) {
@@ -182,8 +187,9 @@ std::unique_ptr<Pass> CreateScatterDeterminismExpander() {
   return ScatterPass("scatter_determinism_expander", &MayDependOnOrder);
 }
 
-// gpu_scatter_expander: scatter_expander of those that combine in tuples or in types for which
-// accelerators have no atomic operations (complex numbers, wider than 64 bits).
+// gpu_scatter_expander: scatter_expander of those that combine tuples at indices that may not be
+// unique, or types for which accelerators have no atomic operations (complex numbers, wider than 64
+// bits).
 std::unique_ptr<Pass> CreateGpuScatterExpander() {
   return ScatterPass("gpu_scatter_expander", &LacksAtomics);
 }

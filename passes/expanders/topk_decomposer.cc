@@ -89,8 +89,41 @@ int64_t PartsOf(int64_t size, int64_t k) {
   return 1;
 }
 
+// A custom call "TopK" of one row by parts; its computation, which compares, sorts what is left.
+Instruction* SplitCall(Instruction* i, Rewriter& r, int64_t least) {
+  if (i->operand_count() != 1 || i->called().size() != 1 || i->shape().HasDynamicDims() ||
+      !i->shape().IsTuple() || i->shape().elements.size() != 2 ||
+      i->called(0)->parameter_count() != 4)
+    return nullptr;
+  Instruction* const x = i->operand(0);
+  const Shape &values = i->shape().elements[0], &at = i->shape().elements[1];
+  const int64_t last = x->shape().rank() - 1;
+  if (last < 0 || last > 1 || x->shape().ElementCount() != x->shape().dims[last]) return nullptr;
+  const int64_t size = x->shape().dims[last], k = values.dims[last], parts = PartsOf(size, k);
+  if (size < least || parts < 2 || k == 0 || k > size / k) return nullptr;
+  HloWriter w(r);
+  const Shape best_shape =
+      Shape::Tuple({RowMajor(values.type, {parts, k}), RowMajor(at.type, {parts, k})});
+  Instruction* best = r.Clone(i, best_shape, {w.Reshape(x, {parts, size / parts})});
+  Instruction* starts = w.Binary(Opcode::kMultiply, w.Iota(at.type, {parts}, 0),
+                                 w.FillInteger(RowMajor(at.type, {parts}), size / parts));
+  Instruction* places =
+      w.Binary(Opcode::kAdd, w.Part(best, 1), w.Broadcast(starts, {parts, k}, {0}));
+  Instruction* kept = w.Reshape(w.Part(best, 0), {parts * k});
+  places = w.Reshape(places, {parts * k});
+  Instruction* sort = r.Add(Opcode::kSort, Shape::Tuple({kept->shape(), places->shape()}),
+                            {kept, places}, SortAttrs{{0}, true});
+  sort->set_called({i->called(0)});
+  const auto first = [&](int64_t part, const Shape& shape) {
+    return r.Reshape(w.SliceOf(w.Part(sort, part), 0, 0, k), shape);
+  };
+  return w.Tuple({first(0, values), first(1, at)});
+}
+
 // The best of each part, then the best of those: sorting keeps equal values in order.
 absl::StatusOr<Instruction*> Split(Instruction* i, Rewriter& r, int64_t least) {
+  if (i->opcode() == Opcode::kCustomCall && i->attr<CustomCallAttrs>().target == "TopK")
+    return SplitCall(i, r, least);
   if (i->opcode() != Opcode::kTopK || i->shape().HasDynamicDims()) return nullptr;
   const auto attrs = i->attr<TopKAttrs>();
   Instruction* x = i->operand(0);
@@ -119,8 +152,8 @@ absl::StatusOr<Instruction*> Split(Instruction* i, Rewriter& r, int64_t least) {
 
 }  // namespace
 
-// topk-splitter: topk of long rows (option `least` elements; 1,048,576) takes the k first of each
-// of several parts of a row, then of those. Exact.
+// topk-splitter: topk of long rows, and custom calls "TopK" of one long row (option `least`
+// elements; 1,048,576), take the k first of each of several parts of a row, then of those. Exact.
 std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
   const int64_t least = arguments.Int("least", 1 << 20, "elements from which on a row is split");
   return MakeExpander("topk-splitter",

@@ -86,14 +86,20 @@ Made Propagate(Instruction* i, Rewriter& r) {
   return r.Clone(x, i->shape(), operands);
 }
 
-// Up with the probability of the fraction that is cut off: where the random bits lie below it.
+// Up with the probability of the fraction that is cut off: where the random bits lie below it. The
+// sign comes after that, and what the type cannot hold is its least or greatest value.
 Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kStochasticConvert || !IsInteger(i->shape().type)) return nullptr;
+  const ElementType to = i->shape().type, from = i->operand(0)->shape().type;
+  Instruction* random = i->operand(1);
+  if (!IsUnsigned(random->shape().type) || BitWidth(random->shape().type) != BitWidth(from))
+    return absl::InvalidArgumentError(
+        absl::StrCat("stochastic_convert_decomposer: random bits of ", Text(from), " are ",
+                     Text(UnsignedOfWidth(BitWidth(from))), ", not ", Text(random->shape().type)));
   HloWriter w(r);
   // In a type that holds as many steps as the random bits have.
-  const bool small = BitWidth(i->operand(0)->shape().type) < 32;
-  Instruction* x = small ? w.Convert(i->operand(0), kWide) : i->operand(0);
-  Instruction* random = i->operand(1);
+  Instruction* x = BitWidth(from) < 32 ? w.Convert(i->operand(0), kWide) : i->operand(0);
+  const ElementType real = x->shape().type;
   Instruction* size = w.Unary(Opcode::kAbs, x);
   Instruction* whole = w.Unary(Opcode::kFloor, size);
   Instruction* fraction = w.Binary(Opcode::kSubtract, size, whole);
@@ -102,10 +108,19 @@ Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
       w.Convert(w.Unary(Opcode::kCeil, w.WithNumber(Opcode::kMultiply, fraction, values)),
                 random->shape().type);
   Instruction* up = w.Compare(random, threshold, ComparisonDirection::kLt);
-  Instruction* rounded = w.Select(up, w.WithNumber(Opcode::kAdd, whole, 1), whole);
-  Instruction* negative = w.Compare(x, w.FillNumber(x->shape(), 0), ComparisonDirection::kLt);
-  Instruction* signed_value = w.Select(negative, w.Unary(Opcode::kNegate, rounded), rounded);
-  return w.Convert(signed_value, i->shape().type);
+  Instruction* count = w.Convert(whole, to);
+  Instruction* rounded = w.Select(up, w.WithInteger(Opcode::kAdd, count, 1), count);
+  Instruction* zero = w.FillNumber(x->shape(), 0);
+  Instruction* negative = w.Compare(x, zero, ComparisonDirection::kLt);
+  Instruction* with_sign = w.Select(negative, w.Unary(Opcode::kNegate, rounded), rounded);
+  const auto limit = [&](Instruction* value, ComparisonDirection direction,
+                         Instruction* otherwise) {
+    Instruction* bound = w.Convert(value, real);
+    Instruction* beyond = w.Compare(x, w.Fill(x->shape(), bound), direction);
+    return w.Select(beyond, w.Fill(i->shape(), value), otherwise);
+  };
+  return limit(w.Lowest(to), ComparisonDirection::kLe,
+               limit(w.Highest(to), ComparisonDirection::kGe, with_sign));
 }
 
 }  // namespace

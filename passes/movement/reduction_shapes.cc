@@ -8,6 +8,8 @@
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/unmoved.h"
 
 namespace hlokit {
 namespace {
@@ -22,6 +24,25 @@ bool IsStaticReduce(const Instruction* i) {
          !i->operand(0)->shape().HasDynamicDims();
 }
 
+// A row-major `x` as an array of `shape`, a bitcast where that moves nothing; itself where it is
+// one.
+Instruction* As(Rewriter& r, Instruction* x, const Shape& shape) {
+  if (SameShape(x->shape(), shape)) return x;
+  return r.Add(shape.IsRowMajor() ? Opcode::kBitcast : Opcode::kReshape, shape, {x});
+}
+
+// A reduce along dimensions of size one, of one array and with an initial value that changes
+// nothing: the array itself.
+Instruction* TakeAsIs(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 2) return nullptr;
+  const auto opcode = ReducerOpcode(*i->to_apply());
+  const bool adds_zero = opcode == Opcode::kAdd && IsSplat(i->operand(1), 0);
+  if (!opcode || !(adds_zero || IsIdentity(i->operand(1), *opcode))) return nullptr;
+  Instruction* x = i->operand(0);
+  if (!x->shape().IsRowMajor()) return nullptr;
+  return As(r, x, i->shape());
+}
+
 // The reduce over arrays reshaped to `dims`, along `reduced`, with its results reshaped back.
 Instruction* Reshaped(Instruction* i, const DimVector& dims, const DimVector& reduced,
                       Rewriter& r) {
@@ -33,16 +54,16 @@ Instruction* Reshaped(Instruction* i, const DimVector& dims, const DimVector& re
   std::vector<Instruction*> operands;
   std::vector<Shape> shapes;
   for (int64_t k = 0; k < arrays; ++k) {
-    operands.push_back(w.Reshape(i->operand(k), dims));
+    operands.push_back(BitcastTo(r, i->operand(k), dims));
     shapes.push_back(RowMajor(i->operand(k)->shape().type, left));
   }
   for (int64_t k = arrays; k < 2 * arrays; ++k) operands.push_back(i->operand(k));
   Instruction* made = r.Clone(i, i->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0], operands);
   made->mutable_attr<DimensionsAttrs>().dimensions = reduced;
-  if (!i->shape().IsTuple()) return r.Reshape(made, i->shape());
+  if (!i->shape().IsTuple()) return As(r, made, i->shape());
   std::vector<Instruction*> parts;
   for (int64_t k = 0; k < arrays; ++k)
-    parts.push_back(r.Reshape(w.Part(made, k), i->shape().elements[k]));
+    parts.push_back(As(r, w.Part(made, k), i->shape().elements[k]));
   return w.Tuple(parts);
 }
 
@@ -57,7 +78,8 @@ Made DropOnes(Instruction* i, Rewriter& r) {
       reduced.push_back(static_cast<int64_t>(dims.size()));
     dims.push_back(from[d]);
   }
-  if (reduced.empty() || dims.size() == from.size()) return nullptr;
+  if (dims.size() == from.size()) return nullptr;
+  if (reduced.empty()) return TakeAsIs(i, r);
   return Reshaped(i, dims, reduced, r);
 }
 
@@ -82,6 +104,14 @@ Made GroupReduced(Instruction* i, Rewriter& r) {
 
 constexpr int64_t kLongDimension = 8;
 
+// Whether two or more dimensions are kept, and these follow each other.
+bool KeepsOnePiece(const Shape& from, const DimVector& along) {
+  DimVector kept;
+  for (int64_t d = 0; d < from.rank(); ++d)
+    if (!Contains(along, d)) kept.push_back(d);
+  return kept.size() > 1 && kept.back() - kept.front() == static_cast<int64_t>(kept.size()) - 1;
+}
+
 Made SplitReduce(Instruction* i, Rewriter& r) {
   if (!IsStaticReduce(i) || i->operand_count() != 2) return nullptr;
   const Shape& from = i->operand(0)->shape();
@@ -90,6 +120,8 @@ Made SplitReduce(Instruction* i, Rewriter& r) {
   const auto opcode = ReducerOpcode(*i->to_apply());
   bool apart = false;
   for (size_t k = 1; k < along.size(); ++k) apart |= along[k] != along[k - 1] + 1;
+  // What is kept, in one piece, between what is reduced: a kernel reads that at once.
+  if (KeepsOnePiece(from, along)) return nullptr;
   const auto is_long = [&](int64_t d) { return from.dims[d] >= kLongDimension; };
   if (!apart || std::count_if(along.begin(), along.end(), is_long) < 2 || !opcode ||
       !IsIdentity(i->operand(1), *opcode))
@@ -164,10 +196,10 @@ Made WindowOfColumns(Instruction* i, Rewriter& r) {
   for (int64_t k = arrays; k < 2 * arrays; ++k) operands.push_back(i->operand(k));
   Instruction* made = r.Clone(i, i->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0], operands);
   made->mutable_attr<WindowAttrs>().window.push_back(WindowDim());
-  if (!i->shape().IsTuple()) return r.Reshape(made, i->shape());
+  if (!i->shape().IsTuple()) return As(r, made, i->shape());
   std::vector<Instruction*> parts;
   for (int64_t k = 0; k < arrays; ++k)
-    parts.push_back(r.Reshape(w.Part(made, k), i->shape().elements[k]));
+    parts.push_back(As(r, w.Part(made, k), i->shape().elements[k]));
   return w.Tuple(parts);
 }
 

@@ -5,8 +5,8 @@
 
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/parameters.h"
-#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {
@@ -90,15 +90,15 @@ absl::StatusOr<bool> RunSimplifySorts(Computation& computation, RewriteControl& 
   return changed;
 }
 
-bool IsVectorIota(const Instruction* i) {
-  return i->opcode() == Opcode::kIota && i->shape().rank() == 1;
-}
-
-// The result of sorting an iota of int32 by something: a permutation.
-bool IsPermutationVector(const Instruction* i) {
-  return i->opcode() == Opcode::kGetTupleElement && i->operand(0)->opcode() == Opcode::kSort &&
-         i->shape().rank() == 1 && i->shape().type == ElementType::kS32 &&
-         IsVectorIota(i->operand(0)->operand(i->tuple_index()));
+// The result of sorting an iota along the sorted dimension by something: a permutation in each row.
+bool IsPermutation(const Instruction* i, int64_t dimension) {
+  if (i->opcode() != Opcode::kGetTupleElement || i->operand(0)->opcode() != Opcode::kSort ||
+      !IsInteger(i->shape().type) || i->shape().HasDynamicDims())
+    return false;
+  const Instruction& sort = *i->operand(0);
+  const Instruction& sorted = *sort.operand(i->tuple_index());
+  return sort.attr<SortAttrs>().dimensions == DimVector{dimension} &&
+         sorted.opcode() == Opcode::kIota && sorted.attr<IotaAttrs>().iota_dimension == dimension;
 }
 
 bool SortsByFirst(const Instruction* sort) {
@@ -117,35 +117,64 @@ Computation* TakeNew(Module& module, ElementType type) {
   return f;
 }
 
-Instruction* ScatterTo(Instruction* places, Instruction* x) {
+// `x` with each element at the place along `dimension` that `places` names.
+Instruction* ScatterTo(Instruction* places, Instruction* x, int64_t dimension) {
   Computation& c = *places->parent();
   Rewriter r(c);
-  const int64_t n = x->shape().dims[0];
-  Instruction* indices = r.Reshape(places, Shape::Array(ElementType::kS32, {n, 1}));
+  HloWriter w(r);
+  DimVector row = x->shape().dims;
+  row.push_back(1);
+  const int64_t rank = x->shape().rank();
+  std::vector<Instruction*> parts;
   ScatterAttrs attrs;
-  attrs.inserted_window_dims = {0};
-  attrs.scatter_dims_to_operand_dims = {0};
-  attrs.index_vector_dim = 1;
+  for (int64_t d = 0; d < rank; ++d) {
+    attrs.inserted_window_dims.push_back(d);
+    attrs.scatter_dims_to_operand_dims.push_back(d);
+    parts.push_back(d == dimension ? w.Reshape(places, row) : w.Iota(places->shape().type, row, d));
+  }
+  attrs.index_vector_dim = rank;
   attrs.unique_indices = true;
+  Instruction* indices = rank == 1 ? parts[0] : w.Concatenate(parts, rank);
   Instruction* scatter =
       r.Add(Opcode::kScatter, x->shape(), {r.Splat(x->shape(), 0), indices, x}, std::move(attrs));
   scatter->set_called({TakeNew(*c.module(), x->shape().type)});
   return scatter;
 }
 
+// Whether the integers of `type` count to every place of a dimension of `size`.
+bool Counts(ElementType type, int64_t size) {
+  const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+  return bits >= 62 || size <= int64_t{1} << bits;
+}
+
+// A root of parts, so that each can be replaced.
+void TakeRootApart(Instruction* root) {
+  Rewriter r(*root->parent());
+  HloWriter w(r);
+  std::vector<Instruction*> parts;
+  for (size_t k = 0; k < root->shape().elements.size(); ++k)
+    parts.push_back(w.Part(root, static_cast<int64_t>(k)));
+  root->parent()->set_root(w.Tuple(parts));
+}
+
 absl::StatusOr<bool> RunPermutationSorts(Computation& computation, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    if (i->opcode() != Opcode::kSort || i->IsRoot() || !IsPermutationVector(i->operand(0)) ||
+    if (i->opcode() != Opcode::kSort || i->operand_count() < 2) continue;
+    const int64_t dimension = i->attr<SortAttrs>().dimensions[0];
+    const Shape& keys = i->operand(0)->shape();
+    if (!IsPermutation(i->operand(0), dimension) || !Counts(keys.type, keys.dims[dimension]) ||
         !SortsByFirst(i) || !control.Permit("permutation_sort_simplifier", *i, *i))
       continue;
+    if (i->IsRoot()) TakeRootApart(i);
     const std::vector<Instruction*> users(i->users().begin(), i->users().end());
     for (Instruction* user : users) {
       if (user->opcode() != Opcode::kGetTupleElement || (user->users().empty() && !user->IsRoot()))
         continue;
       const int64_t k = user->tuple_index();
-      Instruction* made = k == 0 ? computation.Add(Opcode::kIota, user->shape(), {}, IotaAttrs{0})
-                                 : ScatterTo(i->operand(0), i->operand(k));
+      Instruction* made =
+          k == 0 ? computation.Add(Opcode::kIota, user->shape(), {}, IotaAttrs{dimension})
+                 : ScatterTo(i->operand(0), i->operand(k), dimension);
       user->ReplaceAllUsesWith(made);
       changed = true;
     }
@@ -162,9 +191,9 @@ std::unique_ptr<Pass> CreateSimplifySorts() {
   return MakeComputationPass("simplify-sorts", RunSimplifySorts);
 }
 
-// permutation_sort_simplifier. Matches ascending sorts of vectors by a permutation of 0 .. n-1,
-// which an earlier sort made of an iota; leaves the iota for the keys, and scatters of the other
-// operands to the places that the permutation names. Cost: linear.
+// permutation_sort_simplifier. Matches ascending sorts by permutations of 0 .. n-1 along the sorted
+// dimension, which an earlier sort made of an iota; leaves the iota for the keys, and scatters of
+// the other operands to the places that the permutation names. Cost: linear.
 std::unique_ptr<Pass> CreatePermutationSortSimplifier() {
   return MakeComputationPass("permutation_sort_simplifier", RunPermutationSorts);
 }

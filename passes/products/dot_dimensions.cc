@@ -6,6 +6,7 @@
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
+#include "passes/rewrite/unmoved.h"
 
 namespace hlokit {
 namespace {
@@ -105,17 +106,47 @@ bool IsRun(const DimVector& dims) {
   return true;
 }
 
+// A side of a dot whose contracted dimensions follow each other, as the numbers in `batch` and
+// `contracted` then say: its own, or a transpose to batches, dimensions of its own, contracted
+// ones.
+Instruction* GatherContracted(Instruction* x, DimVector& batch, DimVector& contracted,
+                              Rewriter& r) {
+  if (IsRun(contracted)) return x;
+  DimVector order = batch;
+  for (int64_t d = 0; d < x->shape().rank(); ++d)
+    if (!Contains(batch, d) && !Contains(contracted, d)) order.push_back(d);
+  const auto first = static_cast<int64_t>(order.size());
+  order.insert(order.end(), contracted.begin(), contracted.end());
+  for (size_t k = 0; k < batch.size(); ++k) batch[k] = static_cast<int64_t>(k);
+  for (size_t k = 0; k < contracted.size(); ++k) contracted[k] = first + static_cast<int64_t>(k);
+  return TransposeUnmoved(r, x, order);
+}
+
+// The merged side; what was reshaped to the side before, where it had the merged dimensions.
+Instruction* MergedOrGiven(Instruction* x, int64_t first, int64_t count, Rewriter& r) {
+  if (x->opcode() == Opcode::kReshape) {
+    DimVector dims = x->shape().dims;
+    for (int64_t k = 1; k < count; ++k) dims[first] *= dims[first + k];
+    dims.erase(dims.begin() + first + 1, dims.begin() + first + count);
+    if (x->operand(0)->shape().dims == dims) return x->operand(0);
+  }
+  return Merged(x, first, count, r);
+}
+
 absl::StatusOr<Instruction*> MergeContracted(Instruction* i, Rewriter& r) {
   if (!IsPlainDot(i)) return nullptr;
   DotAttrs attrs = i->attr<DotAttrs>();
-  const DimVector lhs = attrs.lhs_contracting_dims, rhs = attrs.rhs_contracting_dims;
-  const auto count = static_cast<int64_t>(lhs.size());
-  if (count < 2 || !IsRun(lhs) || !IsRun(rhs)) return nullptr;
-  Instruction* dot =
-      r.Clone(i, i->shape(),
-              {Merged(i->operand(0), lhs[0], count, r), Merged(i->operand(1), rhs[0], count, r)});
-  MergeDims(attrs, 0, lhs[0], count);
-  MergeDims(attrs, 1, rhs[0], count);
+  const auto count = static_cast<int64_t>(attrs.lhs_contracting_dims.size());
+  if (count < 2) return nullptr;
+  Instruction* lhs =
+      GatherContracted(i->operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims, r);
+  Instruction* rhs =
+      GatherContracted(i->operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims, r);
+  const int64_t left = attrs.lhs_contracting_dims[0], right = attrs.rhs_contracting_dims[0];
+  Instruction* dot = r.Clone(
+      i, i->shape(), {MergedOrGiven(lhs, left, count, r), MergedOrGiven(rhs, right, count, r)});
+  MergeDims(attrs, 0, left, count);
+  MergeDims(attrs, 1, right, count);
   dot->mutable_attr<DotAttrs>() = std::move(attrs);
   return dot;
 }
@@ -134,8 +165,9 @@ std::unique_ptr<Pass> CreateDotDimensionMerger() {
   return MakeExpander("dot_dimension_merger", MergeBatches);
 }
 
-// dot_dimension_normalizer. Matches dots that contract several dimensions, which follow each other
-// in both sides; leaves a dot that contracts one, and reshapes before it. Cost: linear.
+// dot_dimension_normalizer. Matches dots that contract several dimensions; leaves a dot that
+// contracts one, and reshapes before it, after transposes of sides in which they do not follow each
+// other. Cost: linear.
 std::unique_ptr<Pass> CreateDotDimensionNormalizer() {
   return MakeExpander("dot_dimension_normalizer", MergeContracted);
 }

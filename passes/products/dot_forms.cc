@@ -10,6 +10,7 @@
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
+#include "passes/rewrite/unmoved.h"
 
 namespace hlokit {
 namespace {
@@ -25,14 +26,13 @@ Made ContractOne(Instruction* i, Rewriter& r) {
   if (!IsStaticDot(i)) return nullptr;
   DotAttrs attrs = i->attr<DotAttrs>();
   if (!attrs.lhs_contracting_dims.empty()) return nullptr;
-  HloWriter w(r);
   Instruction* sides[2];
   for (int64_t k = 0; k < 2; ++k) {
     DimVector dims = i->operand(k)->shape().dims;
     (k == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims)
         .push_back(static_cast<int64_t>(dims.size()));
     dims.push_back(1);
-    sides[k] = w.Reshape(i->operand(k), dims);
+    sides[k] = BitcastTo(r, i->operand(k), dims);
   }
   Instruction* dot = r.Clone(i, i->shape(), {sides[0], sides[1]});
   dot->mutable_attr<DotAttrs>() = std::move(attrs);
@@ -61,54 +61,70 @@ Made SortContracted(Instruction* i, Rewriter& r) {
   return dot;
 }
 
-// Where each dimension of the short side lies in the long one; all are batched or contracted.
-DimVector PlacesIn(const DotAttrs& attrs, bool short_is_rhs, int64_t rank) {
-  DimVector places(rank, -1);
-  const auto add = [&](const DimVector& lhs, const DimVector& rhs) {
-    for (size_t k = 0; k < lhs.size(); ++k)
-      places[short_is_rhs ? rhs[k] : lhs[k]] = short_is_rhs ? lhs[k] : rhs[k];
-  };
-  add(attrs.lhs_batch_dims, attrs.rhs_batch_dims);
-  add(attrs.lhs_contracting_dims, attrs.rhs_contracting_dims);
-  return places;
+// One side of a dot with its dimensions in the order batches, its own, contracted.
+Instruction* InOrder(Rewriter& r, Instruction* x, const DimVector& batch,
+                     const DimVector& contracted) {
+  DimVector order = batch;
+  for (int64_t d = 0; d < x->shape().rank(); ++d)
+    if (!Contains(batch, d) && !Contains(contracted, d)) order.push_back(d);
+  order.insert(order.end(), contracted.begin(), contracted.end());
+  return TransposeUnmoved(r, x, order);
 }
 
-// `x` with its dimensions where `places` says, of an array of `dims`.
-Instruction* Spread(HloWriter& w, Instruction* x, const DimVector& places, const DimVector& dims) {
-  DimVector order(places.size()), sorted = places;
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return places[a] < places[b]; });
-  std::sort(sorted.begin(), sorted.end());
-  return w.Broadcast(w.Transpose(x, order), dims, sorted);
+// `few`, which has no dimension of its own, as an array of the dimensions of `full`.
+Instruction* Spread(Rewriter& r, Instruction* few, const Shape& full, size_t batches) {
+  if (few->shape().rank() == full.rank()) return few;
+  DimVector where(few->shape().rank());
+  const int64_t own = full.rank() - few->shape().rank();
+  for (size_t d = 0; d < where.size(); ++d)
+    where[d] = static_cast<int64_t>(d) + (d < batches ? 0 : own);
+  return BroadcastUnmoved(r, few, full.dims, where);
+}
+
+// Whether the algorithm asks for no more than products and sums in the result's type.
+bool IsOwnAlgorithm(const DotAttrs& attrs, ElementType type) {
+  if (attrs.algorithm.text.empty()) return true;
+  const std::string own(Text(type));
+  return attrs.algorithm.text == absl::StrCat("dot_", own, "_", own, "_", own);
 }
 
 Made AddUp(Instruction* i, Rewriter& r) {
-  if (!IsStaticDot(i) || IsComplex(i->shape().type) || IsPred(i->shape().type)) return nullptr;
+  if (!IsStaticDot(i) || IsPred(i->shape().type)) return nullptr;
   const auto& attrs = i->attr<DotAttrs>();
-  if (attrs.lhs_contracting_dims.empty() || !attrs.operand_precision.empty()) return nullptr;
-  const auto named =
-      static_cast<int64_t>(attrs.lhs_batch_dims.size() + attrs.lhs_contracting_dims.size());
-  const bool short_is_rhs = i->operand(1)->shape().rank() == named;
-  if (!short_is_rhs && i->operand(0)->shape().rank() != named) return nullptr;
   const ElementType type = i->shape().type;
-  const ElementType wide = IsFloat(type) && BitWidth(type) < 32 ? ElementType::kF32 : type;
+  if (attrs.lhs_contracting_dims.empty() || !attrs.operand_precision.empty() ||
+      !IsOwnAlgorithm(attrs, type))
+    return nullptr;
+  const size_t batches = attrs.lhs_batch_dims.size();
+  const auto named = static_cast<int64_t>(batches + attrs.lhs_contracting_dims.size());
+  if (i->operand(0)->shape().rank() != named && i->operand(1)->shape().rank() != named)
+    return nullptr;
   HloWriter w(r);
-  Instruction* full = w.Convert(i->operand(short_is_rhs ? 0 : 1), wide);
-  Instruction* few = w.Convert(i->operand(short_is_rhs ? 1 : 0), wide);
-  few = Spread(w, few, PlacesIn(attrs, short_is_rhs, few->shape().rank()), full->shape().dims);
-  const DimVector& summed = short_is_rhs ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
-  const DimVector& batch = short_is_rhs ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
-  Instruction* sum = w.Reduce(w.Binary(Opcode::kMultiply, full, few), w.Integer(wide, 0), summed,
-                              MakeReducer(*i->module(), Opcode::kAdd, wide));
-  // Batches first, then what is left, as the dot has them.
-  DimVector left, order;
-  for (int64_t d = 0; d < full->shape().rank(); ++d)
-    if (!Contains(summed, d)) left.push_back(d);
-  for (int64_t d : batch) order.push_back(std::find(left.begin(), left.end(), d) - left.begin());
-  for (size_t k = 0; k < left.size(); ++k)
-    if (!Contains(batch, left[k])) order.push_back(static_cast<int64_t>(k));
-  return w.Convert(w.Transpose(sum, order), type);
+  const ElementType wide = IsFloat(type) && BitWidth(type) < 32 ? ElementType::kF32 : type;
+  const auto converted = [&](int64_t k) { return w.Convert(i->operand(k), wide); };
+  Instruction* lhs = InOrder(r, converted(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
+  Instruction* rhs = InOrder(r, converted(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  if (lhs->shape().rank() < rhs->shape().rank())
+    lhs = Spread(r, lhs, rhs->shape(), batches);
+  else
+    rhs = Spread(r, rhs, lhs->shape(), batches);
+  Instruction* products = w.Binary(Opcode::kMultiply, lhs, rhs);
+  DimVector summed;
+  for (size_t k = 0; k < attrs.lhs_contracting_dims.size(); ++k)
+    summed.push_back(lhs->shape().rank() - static_cast<int64_t>(attrs.lhs_contracting_dims.size()) +
+                     static_cast<int64_t>(k));
+  Instruction* sum =
+      w.Reduce(products, w.Integer(wide, 0), summed, MakeReducer(*i->module(), Opcode::kAdd, wide));
+  sum->set_shape(i->shape().WithType(wide));
+  return w.Convert(sum, type);
+}
+
+// `x` with zeros at the end of dimension d, as many as make it a multiple of `step`.
+Instruction* PadTo(HloWriter& w, Instruction* x, int64_t d, int64_t step) {
+  if (x->shape().dims[d] % step == 0) return x;
+  PaddingConfig padding(x->shape().rank());
+  padding[d].high = (step - x->shape().dims[d] % step) % step;
+  return w.Pad(x, w.Integer(x->shape().type, 0), std::move(padding));
 }
 
 // `x` with dimension d as two, of which the outer one, of `parts`, comes first of all.
@@ -131,10 +147,12 @@ Made SplitContracted(Instruction* i, Rewriter& r, int64_t least, int64_t parts) 
     return nullptr;
   const int64_t a = attrs.lhs_contracting_dims[0], b = attrs.rhs_contracting_dims[0];
   const int64_t size = i->operand(0)->shape().dims[a];
-  if (size < least || size % parts != 0) return nullptr;
+  if (size < least) return nullptr;
   HloWriter w(r);
-  Instruction* x = CutInFront(w, i->operand(0), a, parts);
-  Instruction* y = CutInFront(w, i->operand(1), b, parts);
+  // Parts of a whole number of vectors, where they have to be padded at all.
+  const int64_t step = size % parts == 0 ? parts : parts * 32;
+  Instruction* x = CutInFront(w, PadTo(w, i->operand(0), a, step), a, parts);
+  Instruction* y = CutInFront(w, PadTo(w, i->operand(1), b, step), b, parts);
   for (DimVector* dims : {&attrs.lhs_batch_dims, &attrs.lhs_contracting_dims, &attrs.rhs_batch_dims,
                           &attrs.rhs_contracting_dims})
     for (int64_t& d : *dims) ++d;
@@ -154,7 +172,8 @@ Made SplitContracted(Instruction* i, Rewriter& r, int64_t least, int64_t parts) 
 
 // splitk-rewriter: dots of real numbers with one contracted dimension that is long (`least`
 // elements, 8192) and whose result is small (at most 65,536 elements) contract it in parts
-// (`parts`, 16), side by side as a batch, and add these up. Reassociates floats.
+// (`parts`, 16), side by side as a batch, and add these up; zeros are added where it cannot be
+// divided. Reassociates floats.
 std::unique_ptr<Pass> CreateSplitKRewriter(PassArguments& arguments) {
   const int64_t least =
       arguments.Int("least", 8192, "elements from which on they are contracted in parts");
@@ -173,9 +192,10 @@ std::unique_ptr<Pass> CreateDotDimensionSorter() {
   return MakeExpander("dot_dimension_sorter", SortContracted);
 }
 
-// dot-strength-reduction: dots of real numbers with a side that has no dimension of its own
-// (vectors, and matrices by vectors) become products and a sum; bf16 and f16 add up in f32. The
-// order of the sum is the reduction's.
+// dot-strength-reduction: dots with a side that has no dimension of its own (vectors, and matrices
+// by vectors) become products and a sum, of bf16, f16 and narrower floats in f32 (XLA's multiplies
+// these in their own type, which rounds each product). Dots of another algorithm than that stay.
+// The order of the sum is the reduction's.
 std::unique_ptr<Pass> CreateDotStrengthReduction() {
   return MakeExpander("dot-strength-reduction", AddUp);
 }

@@ -9,9 +9,11 @@
 #     lines.tsv    a line for each run: program, stage, seeds, modules done, result (ok, slow, failed, crashed, hung, stopped), seconds
 #     summary.tsv  a line for each program and stage: modules, failing seeds
 #     failing/PROGRAM_STAGE_SEED/  output, the module, repeat.sh;  failing/runs/ the whole output of runs with failures
-# Environment: STAGES="fused tpu" and PROGRAMS="cpu passes" choose; CPU_MODULES=60, PASSES_MODULES=10 modules a run; HANG=240
-# seconds after which one run is given up. The next free seed is printed at the end. Exit status 1: something failed.
+# Environment: STAGES="fused tpu" and PROGRAMS="cpu passes" choose; CPU_MODULES=60, PASSES_MODULES=60 modules a run; HANG=240
+# seconds after which one run is given up; HLOKIT_RANDOM_WAYS=1 (the default) compiles each module once, with or without passes in
+# turn, 2 compiles it twice. The next free seed is printed at the end. Exit status 1: something failed.
 set -u
+export HLOKIT_RANDOM_WAYS=${HLOKIT_RANDOM_WAYS:-1}
 if (($# < 4)); then sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
 bin=$(cd "$1" && pwd) || exit 2
 processes=$2 first=$3 deadline=$((EPOCHSECONDS + $4))
@@ -22,7 +24,7 @@ mkdir -p "$folder"/{claims,tmp,failing/runs}
 : > "$folder/lines.tsv"
 
 declare -A program=([cpu]=$bin/hlokit_backends_cpu_test [passes]=$bin/hlokit_passes_test)
-declare -A modules=([cpu]=${CPU_MODULES:-60} [passes]=${PASSES_MODULES:-10})
+declare -A modules=([cpu]=${CPU_MODULES:-60} [passes]=${PASSES_MODULES:-60})
 read -ra programs <<< "${PROGRAMS:-cpu passes}"
 for p in "${programs[@]}"; do [[ -x ${program[$p]} ]] || { echo "campaign_stages: no ${program[$p]}" >&2; exit 2; }; done
 stages=${STAGES:-$("${program[${programs[0]}]}" --gtest_list_tests --gtest_filter='Random/StagesTest.*' | grep -oE '^ +[A-Za-z]+/[a-z_0-9]+' | grep -oE '[a-z_0-9]+$')}

@@ -38,8 +38,9 @@ def arguments_of(command):
     """What libclang needs of a compiler's command line."""
     words = command.split()
     kept = [w for w in words if w.startswith(("-I", "-D", "-std", "-m"))]
-    for flag in ("-isystem", "-include"):
-        kept += [x for i, w in enumerate(words[:-1]) if w == flag for x in (flag, words[i + 1])]
+    for flag in ("-isystem", "-include"):  # libclang refuses GCC's precompiled headers; files include what they need
+        kept += [x for i, w in enumerate(words[:-1]) if w == flag and not words[i + 1].endswith("cmake_pch.hxx")
+                 for x in (flag, words[i + 1])]
     return kept
 
 
@@ -128,7 +129,8 @@ class Finder:
                 self.add("returned-bool", cursor, "false" if word == "true" else "true")
         elif kind == K.IF_STMT and children and children[0].kind.is_expression():
             self.add("condition-negated", children[0], f"!({self.words(children[0])})")
-        elif kind == K.UNARY_OPERATOR and self.words(cursor).startswith("!"):
+        elif kind == K.UNARY_OPERATOR and self.words(cursor).startswith("!") and not self.words(cursor).startswith("!="):
+            # C++20 makes !(a == b) of a != b: that one has no `!` of its own.
             self.add("not-removed", cursor, f"static_cast<bool>({self.words(cursor)[1:]})")
         if kind == K.COMPOUND_STMT or kind in (K.IF_STMT, K.FOR_STMT, K.CXX_FOR_RANGE_STMT):
             for child in (children if kind == K.COMPOUND_STMT else children[-1:]):

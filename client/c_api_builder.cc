@@ -1,4 +1,11 @@
 // Operations from C: attributes are read by the reader of HLO text, the rest is XlaBuilder's.
+//
+// An operation is an opcode, values, and the text of its attributes as an instruction would have it
+// ("dimensions={1}"); so one function serves most opcodes, and a new one needs no code here.
+// Computations that it calls are named c0, c1, ... for the reader, in the form that the opcode has
+// (to_apply, condition and body, ...), and replaced by those given.
+// Values are numbers of the builder. The first error is kept, later calls give HLOKIT_NO_VALUE, and
+// building reports it: callers need not check every step.
 #include "client/c_api_builder.h"
 
 #include <deque>

@@ -1,4 +1,9 @@
 // Programs of the C API: compiled, described, written and loaded.
+//
+// hlokit_compile_options begins with its own size. A caller that was compiled against an older
+// header passes a shorter struct, and fields beyond its size have their defaults; the size is the
+// only version there is. Texts that a program returns (shapes of parameters and of the result) live
+// as long as the program.
 #include <cstddef>
 
 #include "client/c_api_builder.h"

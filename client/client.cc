@@ -1,4 +1,10 @@
 // Clients: platforms, compiling, data.
+//
+//   Client::Create("cpu") -> Compile(module) -> TransferToServer(literal) -> Execute -> Transfer
+// back A client is one platform with its devices. Compiling verifies the module, sets the layouts
+// that the caller wants for arguments and results, and gives a program that may run any number of
+// times, from several threads. Data on the device is a GlobalData: it keeps its layout and its
+// memory until the last share goes, and a program may get it in that layout without a copy.
 #include "client/client.h"
 
 #include "absl/container/flat_hash_map.h"

@@ -1,4 +1,10 @@
 // Executions: at once, in parallel, in the background, on several devices.
+//
+// All forms go through one path: arguments are compared with the program's shapes, become views,
+// and a PreparedRun is made, run, and asked for its results. `Launch` does that in a thread of its
+// own and returns results that have an event; arguments that are still being computed are awaited
+// there, so a chain of launches needs no waiting between them. Where the system has no more threads
+// the run fails, and only that run.
 #include <string>
 #include <system_error>
 

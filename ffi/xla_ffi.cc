@@ -1,4 +1,13 @@
 // Calls of handlers: a frame around a custom call's buffers, and the functions they call back.
+//
+// A target has up to four handlers, one a stage:
+//   instantiate   once for each target and configuration in the process; its state is kept
+//   prepare, initialize   before each run; their states live as long as the call
+//   execute       the call itself
+// States are handed from stage to stage by type, which must agree with what the handler registered,
+// and are freed by the type's deleter. A handler may answer later through a future; the call waits
+// for it. Scratch memory that a handler asks for is freed at the end of the call, whatever
+// happened. Handlers are C and may not throw; an error object that they return becomes a Status.
 #include "ffi/xla_ffi.h"
 
 #include <array>

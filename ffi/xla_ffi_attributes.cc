@@ -1,4 +1,11 @@
 // A reader of MLIR's dictionaries into the interface's structs.
+//
+//   {a = 1 : i32, b = "x", c = array<f32: 0.5, 2>, d = {e = true}}
+// A handler sees attributes as an array of names, types and pointers, sorted by name as XLA sorts
+// them. Everything they point to (scalars, arrays, strings, nested dictionaries) is kept in one
+// object, which lives as long as the call. Numbers are stored in the bytes of their type; f16 and
+// bf16 are rounded to nearest even here, and a number in hexadecimal digits is its bits.
+// A configuration that is no dictionary is an error of the call, with its text.
 #include "ffi/xla_ffi_attributes.h"
 
 #include <algorithm>

@@ -1,8 +1,12 @@
 // Chains of operations over arrays of which several dimensions have sizes that only the run knows.
 //
+//   x = f32[<=8,<=4]: set-dimension-size of f32[8,4] by sizes computed from parameters
+//   -> reshape, slice, pad, concatenate, reduce, dot, ... -> zeros beyond the sizes -> a result
 // Integers throughout (floats hold small ones), so that every execution gives the same bits. What a
 // chain leaves is kept with zeros beyond its sizes. No step reads elements beyond a size: what
 // these are is not defined.
+// Sizes are often the bound, 1 or 0, where mistakes hide. `most` bounds the floats of an array, so
+// a chain of sums and products ends before numbers are no longer exact (kMaxExact).
 #include <algorithm>
 
 #include "generator/dynamic_internal.h"

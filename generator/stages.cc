@@ -1,4 +1,12 @@
 // The table of stages.
+//
+// A stage is what modules look like at one place of a compiler: as frontends write them, after
+// layout assignment, after fusion, after scheduling, after partitioning. A row has its name, what
+// it stands for, how likely a step is one of the stage's own recipes and how often each is tried,
+// those recipes, how many devices the module runs on, and the rewrites that follow once the module
+// has grown (layouts permuted, parts outlined into fusions, schedules chosen at random).
+// Every stage's modules are valid and keep their values, so that any two ways to run one can be
+// compared.
 #include "generator/stages_internal.h"
 
 #include "generator/scope_internal.h"

@@ -1,6 +1,12 @@
 // Non-blocking sends and receives of two communicators: streams have one, posted messages the
 // other, so that neither can take the other's. Where the library does not let several threads in at
 // once, a mutex does.
+//
+// A stream's request is an MPI request that the caller tests; nothing here ever blocks, so a wait
+// can look for cancellation and for other processes' ends. Posted messages are received whenever
+// somebody polls; their sends are kept until MPI has taken the bytes (ReapPosted).
+// A process that ends because others failed leaves MPI without MPI_Finalize, which would wait for
+// them.
 #include "mpi/mpi_transport.h"
 
 #include <string.h>

@@ -1,5 +1,13 @@
 // Fills in what an instruction's text may leave out, and brings attributes to the form that XLA
 // keeps.
+//
+//   r = add(a, b)                          shape inferred: that of a
+//   d = dot(a, b), operand_precision={default,default}      the default is not kept
+// The rules are XLA's and each undoes a freedom of its text, so that text which means the same
+// gives the same module: literals take plain layouts, asynchronous halves the shape of what is in
+// flight. Inference may copy tuples: t1 = tuple(t0, t0), t2 = tuple(t1, t1), ... doubles a shape
+// with each line. CountImpliedParts counts what is about to be copied and refuses before memory is
+// gone.
 #include <algorithm>
 #include <numeric>
 

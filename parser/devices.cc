@@ -1,4 +1,13 @@
 // Reads device groups: lists, iota forms, mesh axes.
+//
+//   {{0,1},{2,3}}            lists
+//   [2,2]<=[4]               two groups of two, devices in order
+//   [2,2]<=[2,2]T(1,0)       the same after a transpose: {{0,2},{1,3}}
+//   mesh['x'=2,'y'=2] {'y'}  devices that differ in y alone: {{0,1},{2,3}}
+// The form is kept for printing. Iota forms stay numbers: their devices are counted (and bounded)
+// but not listed here. Groups over a mesh are listed: a device's index in the mesh is taken apart
+// into digits of the named axes, which are its place in the group, and the rest, which is the
+// group.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,9 @@
 // Reads metadata part by part.
+//
+//   metadata={op_name="jit(f)/add" source_file="a.py" source_line=3 stack_frame_id=7}
+// Names are looked up in two tables, of texts and of numbers; a part of another name is kept as it
+// stands, since newer versions of XLA add parts. Texts are shared through a cache: the thousands of
+// instructions of one model name few files and functions. Numbers have 32 bits, as in the message.
 #include "parser/metadata_internal.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Reads shardings over meshes of named axes into XLA's text of them.
+//
+//   {mesh['x'=2,'y'=4], [{'x'}, {'y', ?}], replicated={}}
+// The IR keeps such a sharding as text: passes that partition resolve names against the mesh, all
+// others hand it on. It is read into a NamedSharding, checked (axes known, none used twice, lists
+// in the mesh's order) and written again, so that every spelling of one sharding becomes one text.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

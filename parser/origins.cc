@@ -1,4 +1,10 @@
 // Reads where values came from before passes changed the module.
+//
+//   origin={({"a" {0}}, {"b"})}      array 0 is part 0 of what was %a, array 1 is what was %b
+// A tree of the instruction's shape with a name, or nothing, at each array. Places without a value
+// print as nothing, and trailing ones are left out, as XLA does. A recovery table of the header
+// maps such names to small modules that compute an old value from new ones; these stand in quotes,
+// on lines of their own, so that quotes inside them need no escape.
 #include "parser/origins_internal.h"
 
 #include <algorithm>

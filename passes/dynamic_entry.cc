@@ -1,4 +1,13 @@
 // Sizes at the borders of the entry computation.
+//
+// Compiled code takes arrays of their bound and sizes as further arguments:
+//   entry (x: f32[<=8]) -> f32[<=8]
+//   ->  entry (x: f32[8], n: s32[]) -> (f32[8], s32[])
+// Parameters become set-dimension-size of the bound array and the size, results the array at its
+// bound and get-dimension-size. So everything between is as the dynamic padder wants it. Sizes that
+// are computed inside and may leave their range (set-dimension-size, dynamic-reshape) are compared
+// with their bounds, and whether all are in range is one more result, which turns a wrong size into
+// an error after the run.
 #include "passes/dynamic_entry.h"
 
 #include <algorithm>

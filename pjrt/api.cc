@@ -1,4 +1,10 @@
 // GetPjrtApi: the table of functions, filled from slots.def.
+//
+// A framework asks for one function, GetPjrtApi, and finds all others in the table that it returns.
+// Each row of slots.def fills one slot. `Guarded` wraps the function behind it: it checks the size
+// of the arguments' struct and that handles are not null, and turns a Status or an exception into a
+// PJRT_Error, so that no C++ type crosses the interface. What hlokit does not offer is a slot too,
+// whose function answers Unimplemented with the reason; no slot is null.
 #include "pjrt/abi/api.h"
 
 #include "pjrt/extensions.h"

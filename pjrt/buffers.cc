@@ -1,4 +1,12 @@
 // Buffers: what they tell of themselves, copies, lifetimes.
+//
+// A PJRT_Buffer is a handle: device, memory, shape, and a share of a GlobalData that holds the
+// elements. All memory is the host's, so a copy to another device or memory is another handle of
+// the same value, made in constant time; arrays never change once they are written.
+// Three things end a value: Destroy frees the handle, Delete and donation take the value out of it
+// (later uses answer "deleted or donated"). A view from outside (a numpy array over the elements)
+// keeps the value alive beyond both, until the view is dropped.
+// Statistics of the device (bytes in use, peak, largest) are counted as handles come and go.
 #include <algorithm>
 #include <cstring>
 

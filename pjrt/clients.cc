@@ -1,4 +1,13 @@
 // Clients, the plugin's own attributes, and descriptions of machines.
+//
+// Which backend, and how many devices, comes from the first of these that says so:
+//   create_options      num_devices, platform
+//   environment         HLOKIT_NUM_DEVICES, HLOKIT_PLATFORM
+//   XLA_FLAGS           --xla_force_host_platform_device_count=8
+//   else                one device of the CPU
+// Attributes are what a framework reads before it compiles anything; the newest and oldest versions
+// of StableHLO, for instance, decide in which version the framework writes its programs.
+// Texts and lists that the interface returns by pointer live as long as the object they describe.
 #include <cstdlib>
 #include <string>
 

@@ -1,4 +1,10 @@
 // Devices and memories.
+//
+// Each device has three memories (device, pinned host, unpinned host), which are one memory here
+// under three names, so that programs which name them run. Devices are numbered from 0, memory k of
+// device d is memory 3 d + k, and all belong to process 0.
+// A framework may hang data of its own on a memory, by key, with a function that frees it; the
+// function runs when the entry is replaced or the memory goes, never under the lock.
 #include "pjrt/guarded.h"
 
 namespace hlokit {

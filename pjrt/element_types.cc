@@ -1,4 +1,8 @@
 // Element types: the interface numbers them in the order in which it took them up.
+//
+// kTypes[n] is the type that the interface calls n (PRED is 1, S8 is 2, ...). The numbers are part
+// of a binary interface, so the list only ever grows at its end; a type of ours without a number is
+// INVALID there.
 #include <array>
 
 #include "pjrt/objects.h"

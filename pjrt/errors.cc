@@ -1,4 +1,10 @@
 // Errors and events of the PJRT C API.
+//
+// An error is a Status in a handle; its codes are the numbers of absl::StatusCode, so nothing is
+// translated. An event says when something that was started is done: it is an Event of client/,
+// which may have happened already. The caller may wait, poll, or leave a function that is called
+// once, on the thread that sets the event (or at once where it has been set). Events that the
+// caller makes and sets itself hold a source too.
 #include <string>
 
 #include "pjrt/guarded.h"

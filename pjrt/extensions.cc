@@ -1,4 +1,9 @@
 // The chain of extensions: FFI alone.
+//
+// PJRT_Api points to a list of extensions, each with a type and a table of functions; a framework
+// walks it for those that it knows. Ours has one entry, by which jax.ffi registers types and custom
+// calls. A handler is known by its target's name and the version of the interface that it was
+// written for; calls of typed handlers go through ffi/, which makes call frames for them.
 #include "pjrt/extensions.h"
 
 #include "ffi/registry.h"

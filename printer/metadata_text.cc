@@ -1,4 +1,8 @@
 // The text of an instruction's or a sharding's metadata.
+//
+// Parts that are empty or 0 are left out; the others come in XLA's order, which is not that of the
+// message's fields. scheduling_name is quoted without escapes, as XLA writes it. The number of the
+// stack frame is the caller's, since frames are renumbered in a module's text.
 #include "printer/attribute_text_internal.h"
 #include "printer/printer.h"
 #include "printer/writer_internal.h"

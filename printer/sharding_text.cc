@@ -1,4 +1,9 @@
 // The text of shardings and domains.
+//
+//   {devices=[2,2]<=[4] last_tile_dim_replicate metadata={op_name="a"}}
+//   {{replicated}, {maximal device=1}}
+// Metadata of one row stands in one pair of braces, of several rows in two; shardings over meshes
+// always have two and a comma before. These differences are XLA's, and reading accepts each.
 #include "absl/strings/str_cat.h"
 #include "printer/attribute_text_internal.h"
 #include "printer/printer.h"

@@ -1,4 +1,11 @@
 // Renumbering of stack frames and of what they refer to.
+//
+// A frame is a location and its caller; a location names a file and a function. Frames that no
+// instruction uses are dropped and the others numbered in the order of first use, callers before
+// the frames that they call, as XLA does when it reads a module:
+//   used: 7 (caller 2)   ->   2 becomes 1, 7 becomes 2 (caller 1)
+// Equal rows become one. A chain of callers that leaves the table or runs in a circle has no number
+// (kNoFrame) and neither has anything that it calls. Cost: each frame is followed once.
 #include "printer/stack_frames.h"
 
 namespace hlokit {

@@ -1,4 +1,9 @@
 // Messages of computations taken apart.
+//
+// A computation's message is nearly all instructions. One pass over its fields notes name, ids,
+// thread and shapes as views of the bytes, counts the instructions so that lists are made in their
+// final size, and skips their contents (a length and a jump each). What is none of the known fields
+// sets has_others, and only then is the message parsed whole, to keep what it holds.
 #include "proto/computation_parts_internal.h"
 
 #include "proto/messages_internal.h"

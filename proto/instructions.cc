@@ -1,4 +1,11 @@
 // Instructions between the IR and their messages.
+//
+// Messages refer to things by id: operands, control predecessors and called computations are lists
+// of ids. Instructions that were read keep theirs, since buffer assignments and schedules in the
+// same file name them; new ones get the numbers after the largest (ForEachNumber).
+//   y = add(x, x)   ->   id: 7 opcode: "add" operand_ids: [3, 3]
+// The opcode's own attributes are the rows of attribute_rows.cc; this file writes what every
+// instruction may have: shape, sharding, frontend attributes, configuration, statistics, origin.
 #include "proto/instructions_internal.h"
 
 #include <algorithm>

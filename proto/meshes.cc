@@ -1,4 +1,10 @@
 // Meshes: shardings and device groups that name axes, which the IR keeps as text.
+//
+//   {mesh['x'=2,'y'=4], [{'x'}, {}]}   <->   mesh {axes {name: "x" size: 2} ...}
+//                                            dim_shardings {axes {mesh_axis_index: 0}} ...
+// The text is XLA's own, brought to one form by the parser, so writing scans it strictly: what does
+// not fit is a fault of ours, not of the user. Reading puts the text together from the message and
+// checks sizes and indices on the way.
 #include <algorithm>
 
 #include "absl/strings/escaping.h"

@@ -1,4 +1,9 @@
 // What must hold of instructions and computations that come from messages.
+//
+// Text is checked by the parser while it is read; a message may claim anything: an add of one
+// operand, a while of no computations, a parameter number that is taken twice. What code behind the
+// reader relies on without asking (counts of operands and computations, the form of asynchronous
+// tuples) is checked here, with the message's field in the error. All else is the verifier's.
 #include "proto/read_checks_internal.h"
 
 #include <algorithm>

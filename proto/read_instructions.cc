@@ -1,4 +1,11 @@
 // Instructions from messages: their parts, operands and what they call.
+//
+// An instruction's bytes are split (recurring.cc) into links (name, id, operands, numbers) and the
+// rest. If the rest has been seen before, and shape and metadata too, the instruction is a copy of
+// the earlier one with these links: no field is parsed. Else libprotobuf parses what is new, and it
+// is remembered.
+// Messages give operands before users, as XLA writes them; ids may come in another order than
+// instructions, which are kept by id, so a sort follows where they do.
 #include "proto/module_reader_internal.h"
 
 namespace hlokit {

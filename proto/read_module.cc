@@ -1,4 +1,13 @@
 // Modules from messages: computations, the entry, the schedule.
+//
+//   1. The module's fields are split: computations as views of the bytes, all others into a short
+//      header that libprotobuf parses.
+//   2. Computations are read in the message's order, callees first, then adopted by the module in
+//      the order of their ids.
+//   3. Names that the module had made unique (`add.0`) become the message's again; XLA keeps names,
+//      and refuses two alike.
+//   4. Entry, schedule, then what this version does not know (read_unknown_fields.cc).
+// Bytes that do not parse set broken_; the caller then asks DescribeDamage where.
 #include "proto/module_reader_internal.h"
 
 namespace hlokit {

@@ -1,4 +1,9 @@
 // What this version does not know of a module's messages, kept to be written again.
+//
+// Where a part of a message was seen to hold something unknown, the part is written from the IR as
+// this version would, and what the original has beyond that (UnknownFieldsOf) is kept beside the
+// module, by instruction or computation. Nothing is kept, and nothing costs, for parts that hold no
+// more than the IR does: nearly all.
 #include "proto/module_reader_internal.h"
 
 namespace hlokit {

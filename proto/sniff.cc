@@ -1,4 +1,12 @@
 // Guesses what a file is from its first tokens or from how its fields nest.
+//
+// Binary messages carry no type. What tells them apart is where an instruction lies: field 2 of
+// field 3 of a HloModuleProto has a name, an opcode and a shape. One message around it makes a
+// HloProto (or an unoptimized snapshot, which has inputs beside it), two make a snapshot. Literals
+// are known by a shape whose first field is an element type. Only first fields are followed, so a
+// file of any size is told by a few bytes of its start. Text and JSON begin with a field's name,
+// which most kinds have to themselves (kTopNames); names that several have are settled by a second
+// one at the same depth.
 #include "proto/sniff_internal.h"
 
 #include <algorithm>

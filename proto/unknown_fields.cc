@@ -1,4 +1,11 @@
 // What messages hold beyond what the IR does, found and put back by reflection.
+//
+//   read      {name: "a", id: 1, new_field: 5, sharding: {type: 1, new: 2}}
+//   written   {name: "a", id: 1,               sharding: {type: 1}}
+//   unknown   {                  new_field: 5, sharding: {        new: 2}}
+// Fields that the written message lacks are taken whole; messages in both are compared inside;
+// lists are compared member by member where they are equally long. Writing merges the unknown part
+// into the message again. A module that was changed in between keeps what still has its place.
 #include "proto/unknown_fields_internal.h"
 
 #include <google/protobuf/util/field_mask_util.h>

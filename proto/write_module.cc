@@ -1,4 +1,11 @@
 // Modules as messages.
+//
+// One walk over all instructions (Survey) notes what writing needs to know beforehand: which
+// computations fusions call, who calls whom, which stack frames are used and in which order. Then
+// computations are written callees first, each appended to one string, whose size is guessed from
+// the number of instructions so that it seldom grows. All other fields are a small message that
+// libprotobuf writes; its bytes are cut at the number of the computations' field, so that the whole
+// stands in the order of numbers.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"

@@ -1,4 +1,11 @@
 // The front door for StableHLO.
+//
+// A file is recognized by its first bytes (bytecode) or first words, since MLIR and HLO text may
+// both begin with `module`: MLIR goes on with a symbol, attributes or a brace and operations.
+// A text may hold several programs, in parts between lines `// -----` or as several public
+// functions that nobody calls, as the files of StableHLO's tests do. Each becomes a module of its
+// own, or an error of its own, so that one refused program does not hide the others.
+// Cost: reading, conversion, verification; a part is read once for all its functions.
 #include "stablehlo/stablehlo.h"
 
 #include <algorithm>

@@ -1,4 +1,11 @@
 // Which function computes which opcode for which class of element type.
+//
+//   kAdd:   reals Add     complex ComplexAdd     integers IntegerAdd    truth values Or
+//   kTanh:  reals Tanh    complex ComplexTanh    none                   none
+// Functions take and give Val, an LLVM value with operators, which may be a scalar or a vector; so
+// one function serves both. Integers narrower than their register are wrapped after each step that
+// can leave the type (WrapInteger). A static_assert holds the rows equal to the opcodes that
+// ir/ops.def says are arithmetic.
 #include "codegen/scalars/ops.h"
 
 #include <cmath>

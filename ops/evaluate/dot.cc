@@ -1,5 +1,12 @@
 // Evaluates dot, ragged-dot and scaled-dot: sums of products in double, 64-bit integers or
 // complex<double>.
+//
+// Operands are widened and transposed to [batch, row, sum] and [batch, sum, column], so that one
+// loop nest (MultiplyInto) serves all dimension numbers. It goes row by row, and adds four rows of
+// the right side at a time to a row of the result: each element of the result is read and written
+// once for four products. The order of the products of one element is fixed by that.
+// The type that the instruction names for its sums, or its algorithm, decides how the wide sums are
+// rounded at the end. Cost: batch * rows * sums * columns.
 #include <algorithm>
 
 #include "ops/evaluate/evaluate.h"

@@ -1,4 +1,12 @@
 // Kernels that depend on attributes or on two types, and the choice of an instruction's kernel.
+//
+// A kernel computes a chunk of kChunk elements in the wide type of its operands (double, 64-bit
+// integer, complex<double>); chunks are widened before and rounded after it. Attributes (direction
+// of a comparison, bits of a precision) are two numbers of the call, so kernels are plain functions
+// and an instruction's is chosen once, by opcode and types.
+// Comparisons in total order map floats to integers of that order (OrderKey) and compare those, so
+// that -NaN < -inf < ... < -0 < 0 < ... < inf < NaN.
+// Conversions round once where XLA does, and twice, by way of f32, where XLA does.
 #include "ops/evaluate/kernels.h"
 
 #include <bit>

@@ -1,4 +1,12 @@
 // Evaluates cuDNN's fused attention, row by row.
+//
+// The reference for passes/vendor/vendor_attention.cc, written apart from it: in double precision,
+// with a loop over batches, heads and rows, and no matrix products.
+//   forward, a row r:  s[k] = scale q[r] . k[k] + bias, hidden keys -inf
+//                      p = exp(s - max s) / sum;  y[r] = sum over k of p[k] v[k]
+// A row that sees no key gives zeros. Gradients of K and V add up what each row contributes, in the
+// order of the rows.
+// Cost: batch * heads * rows * keys * depth multiplications, twice for the gradients.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,12 @@
 // Reads __cudnn$fmha... calls.
+//
+// The target says whether there is a bias and whether it is the backward call; the operands follow
+// in a fixed order:
+//   forward    Q, K, V, [bias], [lengths of queries and keys where the mask pads]
+//   backward   Q, K, V, statistics, gradient of the output, [bias], output, [lengths]
+// The layout of Q, K and V ([b, heads, rows, d] or [b, rows, heads, d]) is told by the dimension
+// numbers in the configuration. All sizes are checked here, once, so that evaluator and expansion
+// may index freely. Dropout, packed sequences and pages are refused by name.
 #include "ops/vendor/attention_call.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Reads calls on blocks with scales.
+//
+//   "__cudnn$blockScaledDot"(f8e4m3fn[128,256] a, [64,256] b, f8e8m0fnu[128,8], [128,8])
+// A block's size follows from the type of the scales in cuDNN's calls (f8e8m0fnu: 32 elements, else
+// 16), and from the quotient of the last dimensions in the framework's own (`__op$...`). cuDNN pads
+// scales to full tiles of 128 rows and 4 columns; the array itself is never padded.
 #include "ops/vendor/block_scaled_call.h"
 
 #include <cmath>

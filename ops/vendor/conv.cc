@@ -1,5 +1,12 @@
 // Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
 // them.
+//
+// The forward kind is HLO's convolution in f64. For the others, the same loop nest runs over every
+// place where the forward convolution would multiply an input by a tap of the kernel, and adds
+//   gradient of the output * kernel   into the gradient at the input, or
+//   input * gradient of the output    into the gradient at the kernel
+// so there is one definition of which element meets which. Cost: the products of the forward
+// convolution.
 #include <algorithm>
 
 #include "absl/strings/match.h"

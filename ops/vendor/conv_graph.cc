@@ -1,4 +1,10 @@
 // Reads and runs the steps behind a convolution.
+//
+// The configuration of __cudnn$convForwardGraph lists them as text, each with the step it reads:
+//   "1:[f32]conv();2:[f32]add(1);3:[f32]relu(2);4:[f8e4m3fn]scale(3)"
+// Steps that take a second operand (add, scale, ...) use the call's operands in order. Each step's
+// value is rounded to its type; f8 saturates at its largest number, where HLO's conversion would
+// give infinity or NaN. A step may only read one before it, so values are kept by number.
 #include "ops/vendor/conv_graph.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // Literals to foreign buffers and back.
+//
+// The interpreter holds arrays as row-major literals; a foreign function may ask for other layouts
+// (operand_layout_constraints) and sees plain pointers. Prepare copies arguments into the layouts
+// asked for, makes room for results and fills the call's struct; Run calls the function; results
+// are copied back from its layouts. The struct and what it points to belong to one object, so
+// nothing dangles when the function fails.
 #include <algorithm>
 #include <deque>
 

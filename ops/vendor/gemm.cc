@@ -1,4 +1,9 @@
 // Matrix products of cuBLAS, cuBLASLt and oneDNN, with what is fused into them.
+//
+//   D = activation(alpha * A B + beta * C + bias)
+// The product is HLO's dot of wide elements (f64, s64 or c128), so operands of one type may give a
+// result of another. What follows is added in that wide type too, and each result is rounded once.
+// C and bias repeat over D from its last dimension on: element i meets c[i % size].
 #include <algorithm>
 #include <bit>
 #include <cmath>

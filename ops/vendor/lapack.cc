@@ -1,4 +1,11 @@
 // Evaluates custom calls that name LAPACK routines.
+//
+//   custom-call(f32[5,3,3] a), custom_call_target="lapack_spotrf_ffi", backend_config={uplo = 76}
+// The target holds the letter of the element type and the routine; Routine<T> runs it on one matrix
+// after the other of the batch. HLO's rows become LAPACK's columns by a transposing copy in and
+// out, so layouts do not matter here. The last s32 result is the routine's `info` of each matrix:
+// 0, or where it stopped. A negative `info` is a fault of the call and an error.
+// The library is found at run time; without it such calls are refused.
 #include <algorithm>
 #include <complex>
 #include <cstring>

@@ -1,4 +1,12 @@
 // The old calls as a table of their operands and results.
+//
+// Before jaxlib's typed calls, lapack_sgeqrf and its like had sizes and flags as scalar operands in
+// front of the matrix, and workspaces among their results. A row of the table gives each operand a
+// letter and each result its number in today's call:
+//   potrf  "l..x"   lower?, two sizes, the matrix     "01"    results as today
+//   geqrf  "....x"  four sizes, the matrix            "01--"  then two workspaces
+// So an old call is read as the new one with the flags in its configuration, and workspaces are
+// zeros. A flag must be a constant.
 #include "ops/vendor/lapack_legacy.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Products and conversions of arrays with a scale for each block, and cuBLAS's grouped products.
+//
+// The reference for passes/vendor/vendor_scaled.cc. Elements are multiplied by their block's scale
+// in f64 and handed to HLO's own dot, ragged-dot or scaled-dot evaluators.
+// cuDNN's order of scales: tiles of 128 rows by 4 columns, one after the other; within a tile, row
+// r and column c stand at ((r % 32) * 4 + r / 32) * 4 + c (SwizzledPlace).
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,12 @@
 // Products of a sparse matrix of compressed rows (CSR) and a dense vector or matrix.
 //
-// Row r of the sparse matrix has the elements data[k] in the columns inner[k], for k from outer[r]
-// to outer[r + 1]. Elements past outer[rows] pad the arrays.
+// Row r has the elements data[outer[r]] to data[outer[r + 1] - 1], in the columns inner[...]:
+//   [5 0]    data {5, 7}, inner {0, 1}, outer {0, 1, 2}
+//   [0 7]
+// Offsets and columns come from the program's data, so all are checked before the first element is
+// read; an offset outside is an error, not a wrong address. Products are added in the order in
+// which the row stores its elements, in the wide type, and rounded once.
+// Cost: stored elements times the width of the dense operand.
 #include "ops/evaluate/values.h"
 #include "ops/vendor/vendor_calls.h"
 #include "support/status.h"

@@ -3,6 +3,13 @@
 //   statistics = max + log(sum) of each row
 //   backward: dV = P^T dY; dP = dY V^T; dS = P (dP - rowsum(dY Y));
 //             dQ = scale dS K; dK = scale dS^T Q
+//
+// The backward call gets the statistics and not P, so P is computed again as exp(S - statistics).
+// Grouped queries: where 8 heads of Q share 2 heads of K and V, the 4 heads of one group are folded
+// into its rows, [b, 8, r, d] -> [b, 2, 4 r, d], so that one batched dot computes all of them and K
+// is not copied. A row that the mask hides from every key has a sum of 0; its denominator becomes 1
+// and its results 0, as cuDNN gives.
+// Everything is computed in f32, whatever the type of Q, K and V.
 #include "ops/vendor/attention_call.h"
 #include "passes/rewrite/rewriter.h"
 #include "passes/vendor/vendor_calls_internal.h"

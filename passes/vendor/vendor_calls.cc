@@ -1,5 +1,11 @@
 // What the expansions are written in: arithmetic with numbers and rows, and the activation
 // functions by their names in vendors' configurations.
+//
+// Vendors' kernels compute in a wide type and round once at the end. So does an expansion: operands
+// are converted by As to Wide(type) (f32 for narrower floats, s32 for narrower integers), Do and
+// Scaled work there, and the walk converts the result.
+//   epilogue "BIAS_GELU"  ->  x' = x + bias;  0.5 x' (1 + tanh(0.797885 (x' + 0.044715 x'^3)))
+// The names GELU and GELU_TANH mean the form with tanh, GELUEXACT and GELU_ERF that with erf.
 #include <algorithm>
 #include <cmath>
 

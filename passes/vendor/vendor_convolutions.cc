@@ -1,5 +1,15 @@
 // Convolutions of cuDNN: forward, and towards the input and the filter, with what is fused into
 // them.
+//
+// All three kinds carry the window of the forward convolution y = conv(x, w).
+// - Forward: that convolution; then alpha, side input, bias, activation.
+// - Gradient at the input: the gradient of y is spread by the strides (base dilation) and convolved
+//   with the reversed kernel. With span = (size - 1) * window dilation the padding becomes
+//   span - pad_low in front, and behind it what makes the result as long as x.
+// - Gradient at the filter: a convolution of x by the gradient of y whose window is as long as y:
+//   strides and window dilations change places, batch and feature dimensions too.
+// In groups, the kernel's features are regrouped for the gradient at the input: [.., in / g, out]
+// becomes [.., in, out / g] by a reshape, a transpose and a reshape.
 #include <cmath>
 
 #include "absl/strings/match.h"

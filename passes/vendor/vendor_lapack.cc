@@ -1,5 +1,13 @@
 // jaxlib's cuSOLVER and cuBLAS calls, and the TPU's LuDecomposition, as LAPACK's, which have names
 // and flags of their own.
+//
+//   custom-call(a), custom_call_target="cusolver_geqrf_ffi"
+//   ->  custom-call(copy of a by columns), custom_call_target="lapack_sgeqrf_ffi"
+// LAPACK's matrices lie column by column: operands get copies in that layout, and so do results,
+// where layouts are assigned anew. Flags change their spelling (solver_calls.cc has the table). The
+// singular value routines by Jacobi's method return V where gesdd returns its transpose, which a
+// transpose after the call undoes. Where a flag asks for another order, or leaves results out, the
+// call stays.
 #include <algorithm>
 
 #include "ops/vendor/lapack_legacy.h"

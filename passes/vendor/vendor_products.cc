@@ -1,4 +1,12 @@
 // Matrix products of cuBLAS, cuBLASLt and oneDNN, with what is fused into them.
+//
+//   D = activation(alpha * A B + beta * C + bias)
+// The dimensions of the product stand in the configuration as those of a dot. The product is a dot
+// in the wide type of the result; then each part of the epilogue that is there follows, in this
+// order. An epilogue is a name put together of parts: BIAS_GELU_AUX adds a bias, applies gelu, and
+// returns the input of gelu as a second result, which the backward pass needs.
+// Products of f8 take scales of A and B as further operands and may return the largest magnitude of
+// D before its own scaling.
 #include <algorithm>
 #include <bit>
 

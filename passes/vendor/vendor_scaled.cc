@@ -1,4 +1,11 @@
 // Products and conversions of arrays with a scale for each block, and cuBLAS's grouped products.
+//
+// A block of 16 (NVFP4) or 32 (MXFP8) neighbours in the last dimension shares one scale:
+//   x f4e2m1fn[128,64], scale f8e4m3fn[128,4]   ->   value[r, c] = x[r, c] * scale[r, c / 16]
+// The scales are broadcast over their blocks and multiplied in f32 before an ordinary dot. cuDNN
+// stores them in tiles of 128 rows by 4 columns with the rows interleaved, and pads both; a
+// reshape, a transpose and a reshape bring them into rows, and slices drop the padding.
+// Grouped products are ragged dots; those with scales as operands (mx) are scaled dots.
 #include "ops/infer/op_table.h"
 #include "ops/vendor/block_scaled_call.h"
 #include "ops/vendor/product_config.h"

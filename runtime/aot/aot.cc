@@ -1,4 +1,10 @@
 // Runs of programs compiled ahead of time, on one device or on several at once.
+//
+// A compiled program is an entry function and tables: sizes of arguments and results, of the arena,
+// constants. A run makes a context (threads, random state, communicator), an arena, the table of
+// pointers that the code indexes, and calls the entry. Several devices are several threads with a
+// context each, which meet at an InProcessCommunicator made for the run. Nothing here knows HLO or
+// LLVM, which is why such a program links some hundred kilobytes.
 #include "runtime/aot.h"
 
 #include <fcntl.h>

@@ -1,4 +1,13 @@
 // Blocks of arrays, combined and copied.
+//
+// All members of a group have each other's arrays before them; these functions do one member's
+// share of the work. Of an all-reduce of N elements by M members, member m combines elements m N /
+// M to (m + 1) N / M of all operands and writes them into all M results, so every element is read M
+// times and combined once. Shares begin on cache lines of their own (kShareUnit).
+// Sums run member by member, x0 + x1 + x2 + ..., whoever computes them, so that results do not
+// depend on timing. Blocks of MemberReduction::kBlock elements keep the accumulators in the
+// first-level cache.
+// Copies of arrays that no cache holds are written non-temporally.
 #include "runtime/collective/group_arrays.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // Sorts rows: gathers blocks of rows into scratch memory, sorts keys or entries there, and scatters
-// the result. Three ways, by what the comparator is (codegen/sort_call.cc recognizes it):
+// the result. Three ways, by what the comparator is (recognized in
+// backends/cpu/library_calls/sort_call.cc):
 // - one array by its own order: values become unsigned integers of the same order (KeyCodec) and
 // are sorted in place by vqsort or std::sort;
 // - several arrays by one key: entries (key, position) are sorted, then every array is permuted.

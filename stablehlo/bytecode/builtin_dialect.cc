@@ -1,4 +1,15 @@
 // Attributes, locations and types of MLIR's builtin dialect, and what other dialects share with it.
+//
+// An entry is a code and its fields, each field a number that refers to a string, to another
+// attribute, or to a type. Example, the attribute `3 : i64`:
+//   11        code 8, an integer
+//   <type>    the number of i64 in the section of types
+//   0d        3 as a zigzag number, 6
+// The elements of a dense value are one string of bytes, little-endian, or a single element that
+// stands for all (a splat). A resource (`dense_resource<key>`) is the number of a blob in the
+// section of resources, which holds its own alignment, size and bytes.
+// Codes: MLIR's BuiltinDialectBytecode, which never changes them. Codes that are not listed
+// (affine maps, sparse values, ...) have no meaning in HLO and are refused by number.
 #include <cstring>
 
 #include "absl/strings/str_split.h"

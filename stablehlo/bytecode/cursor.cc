@@ -1,4 +1,15 @@
 // Numbers and sections of MLIR bytecode.
+//
+// A number takes 1 to 9 bytes. The zeros below the lowest set bit of its first byte say how many
+// bytes follow, so its length is known after one byte and one count of trailing zeros:
+//   xxxxxxx1                      7 bits
+//   xxxxxx10 xxxxxxxx             14 bits: 300 is (300 << 2) | 2 = 0x04b2, bytes b2 04
+//   00000000 and 8 bytes          64 bits
+// Signed numbers are zigzag numbers: 0, -1, 1, -2 are 0, 1, 2, 3.
+//
+// Every read checks what is left first and then fails with the offset in the file. A list may not
+// claim more elements than bytes are left, so a damaged file of N bytes never makes the reader
+// allocate more than a multiple of N.
 #include "stablehlo/bytecode/cursor_internal.h"
 
 namespace hlokit {

@@ -1,4 +1,12 @@
 // Attributes and types by their number: each is read when it is first asked for.
+//
+// A file numbers its attributes and types, and an entry may refer to entries before or behind it:
+//   0: "value"        1: array [0, 2]        2: 3 : i64
+// Reading entry 1 therefore resolves 0 and 2 on the way (depth first) and keeps what it made, so
+// each entry is read once at most and those that no operation needs are never read. Cost: linear in
+// the entries that are used. An entry that is open, which is being read farther up the stack, is
+// part of itself; that and a depth of more than kMaxDepth are errors, as no program can mean them.
+// Dialects that keep no binary form write an entry as text, which the text reader takes.
 #include "absl/container/flat_hash_map.h"
 #include "stablehlo/bytecode/bytecode_reader_internal.h"
 #include "stablehlo/text/text_reader.h"

@@ -1,5 +1,17 @@
 // The sections of a bytecode file: strings, dialects, and where attributes, types, resources and
 // properties lie.
+//
+//   "ML\xefR" version producer  section*         section: id length [alignment] body
+// Sections come in any order, but what they hold refers to one another by number:
+//   strings     every name and text once
+//   dialects    names of dialects (strings), and the operations of each that the file uses
+//   entries     attributes and types, one after the other; a second section, of offsets, says of
+//               which dialect each is, how long, and whether it is binary or text
+//   resources   large constants, aligned
+//   properties  the properties of operations, from version 5 on
+//   program     operations (operations.cc)
+// This file only notes where each entry and resource lies: views into the bytes, no copies. Its
+// cost is linear in their number, not in their bytes.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

@@ -1,5 +1,15 @@
 // Attributes and types of the dialects stablehlo and vhlo. Codes: StableHLO's StablehloBytecode and
 // VhloBytecode, which never change.
+//
+// vhlo is StableHLO for files: each operation and attribute carries a version (`add_v1`), and once
+// released none changes, so an old file can be read for ever. Each of its attributes is a code and
+// fields as in builtin_dialect.cc, but of vhlo's own kinds: an integer is vhlo.integer_v1, a string
+// vhlo.string_v1. They are read into the attributes that StableHLO has, so nothing behind this
+// folder knows vhlo:
+//   vhlo.comparison_direction_v1<LT>     ->  #stablehlo<comparison_direction LT>
+//   vhlo.float_v1<1.0 : !vhlo.f32_v1>    ->  1.0 : f32
+// Enumerations are stored as the position of a keyword in a fixed list (kDirections and the like),
+// records (gather dimensions, convolution dimensions) as their lists of numbers in a fixed order.
 #include <limits>
 
 #include "absl/strings/str_cat.h"

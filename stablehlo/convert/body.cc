@@ -1,4 +1,17 @@
 // Regions and functions as computations.
+//
+// A BodyConverter makes one computation: a table says which instruction stands for each MLIR value,
+// and each operation is converted by the first of these that applies: refinement of open sizes, the
+// quantized form, a plain opcode (operations.def), a function of its own.
+// MLIR regions see the values around them, HLO computations do not. Two ways close that gap:
+// - A constant from outside is made again inside, so reducers and comparators stay closed.
+// - Loops and branches ask CapturesOf for the other values and pass them as further state or as
+//   operands. In
+//     %w = ...   stablehlo.while(%i = %0) do { ... stablehlo.add %i, %w ... }
+//   the instruction's state is (i, w).
+// Splats of one value and shape are made once a computation.
+// Cost: one pass over the operations; a capture walk visits the regions of each loop once, so loops
+// that nest d deep cost d visits.
 #include "stablehlo/convert/converter_internal.h"
 
 #include <cstring>

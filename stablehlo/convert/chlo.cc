@@ -1,4 +1,13 @@
 // Operations of chlo that are a few instructions: top_k, predicates, broadcasts of unequal shapes.
+//
+//   chlo.broadcast_add %a, %b : (tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+// broadcasts both operands to f32[3,4], aligned at the last dimension as numpy does (or as
+// broadcast_dimensions says), and then converts the operation of the name without `broadcast_`.
+// That operation is made as MLIR for the moment and goes through the usual conversion, so every
+// rule that holds for `add` holds here too.
+// next_after(x, y) works on bits: the floats of one sign are ordered as their bits are as integers,
+// so the neighbour of x is one more or one less of its bits. Zero is a case of its own, whose
+// neighbour is the smallest number with the sign of y.
 #include <limits>
 #include <numeric>
 

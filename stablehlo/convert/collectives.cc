@@ -1,4 +1,13 @@
 // Collectives, and transfers between devices and the host.
+//
+//   "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>,
+//      channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, use_global_device_ids}>
+//   ->  all-reduce(x), channel_id=1, replica_groups={{0,1},{2,3}}, use_global_device_ids=true
+// Groups over a mesh (`#stablehlo.replica_group_mesh_axes<mesh = @m, axes = ["x"]>`) become HLO's
+// text of the same groups, which HLO's own reader takes: devices that differ only in the named axes
+// form a group. A row of fewer members is filled with -1.
+// send, recv, infeed and outfeed return their data and a token; HLO has them as tuples, which are
+// taken apart again here so that each MLIR result has its instruction.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,14 @@
 // Calls, loops, branches, tuples and barriers.
+//
+// stablehlo.while carries its operands as block arguments and sees all values around it; HLO's
+// while has one tuple. StateOf decides what the tuple holds:
+//   operands that the body changes, in order
+//   values from outside that the regions use (operands that every round hands on unchanged too)
+// For
+//   while(%i = %0, %n = %c) cond { compare LT, %i, %n } do { return add(%i, %w), %n }
+// that is (i, c, w), or (i, w) where c is a constant, which the regions make anew. The operation's
+// results are then elements of the tuple, or the initial values of what does not change.
+// A branch of `if` and `case` takes what it captures as one operand: the value, or a tuple.
 #include "stablehlo/convert/converter_internal.h"
 #include "stablehlo/ir/print.h"
 

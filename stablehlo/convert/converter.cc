@@ -1,4 +1,12 @@
 // Programs as modules: functions in the order of their calls, and what the module's header says.
+//
+// Functions are converted callees first, found by a walk with a stack of its own, so that a call
+// always finds its computation; recursion and missing callees are errors at the caller's place.
+// Functions that the entry does not reach are left out, and so are instructions that nobody uses
+// and that have no side effect: converting makes some of them (elements of tuples, constants that
+// were folded).
+// The entry is `main`. A file without one, as StableHLO's tests are, has several programs: its
+// public functions that no other function names.
 #include "stablehlo/convert/converter.h"
 
 #include <algorithm>

@@ -1,4 +1,13 @@
 // Custom calls: targets, configurations, layouts and aliases.
+//
+//   stablehlo.custom_call @f(%x) {backend_config = {a = 1 : i64}, api_version = 4 : i32,
+//     operand_layouts = [dense<[0, 1]> : tensor<2xindex>]}
+//   ->  custom-call(x), custom_call_target="f", operand_layout_constraints={f32[2,3]{0,1}},
+//       api_version=API_VERSION_TYPED_FFI, backend_config={a = 1 : i64}
+// A configuration that is text is kept as it stands; a dictionary is printed as MLIR prints it,
+// which is what typed handlers read. Portable artifacts carry operations of chlo as calls of
+// `mhlo.NAME` or composites `chlo.NAME` with the attributes in a dictionary: those are converted as
+// the operation that they stand for.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,11 @@
 // Elementwise operations that have attributes or need a word more than their opcode.
+//
+//   stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<ulps = 2, ...>}
+//   stablehlo.compare LT, %a, %b, TOTALORDER
+// Where HLO has no complex form, or one of another rounding than XLA's conversion, the operation is
+// written out of real ones: exp(a + bi) is exp(a) (cos b + i sin b), and where exp(a) overflows
+// exp(a / 2) is multiplied twice, since the other factor may be small enough for a finite product.
+// maximum and minimum order complex numbers by their real parts, then by the imaginary ones.
 #include <limits>
 
 #include "absl/strings/ascii.h"

@@ -1,4 +1,15 @@
 // Operations that move elements: constants, reshapes, broadcasts, slices, gathers and scatters.
+//
+// Most are one instruction of the same meaning under another name for its numbers. Three need more:
+// - broadcast_in_dim may stretch a dimension of size 1, which HLO's broadcast may not. It becomes
+//   what XLA makes of it: broadcast with that dimension kept, reshape without it, broadcast.
+//     tensor<3x1> -> tensor<3x4>:  broadcast f32[3,1], reshape f32[3], broadcast f32[3,4]
+//   A broadcast that only inserts dimensions of size 1 is a reshape, one of a splat a splat.
+// - dynamic_slice with constant starts is a slice; the starts are clamped to the array first, as
+// the
+//   dynamic one would clamp them.
+// - A scatter's region may combine several arrays: its operands are the arrays, the indices, then
+//   the updates, as in HLO.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,12 @@
 // Dots, convolutions, transforms and decompositions.
+//
+//   stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+//   ->  dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},
+//       rhs_contracting_dims={1}
+// The attributes have the same fields in both worlds; what differs is where they stand. A dot's
+// numbers may be a record, or (in vhlo) attributes of the operation itself; a dot algorithm is a
+// record of types there and one name in HLO (dot_bf16_bf16_f32_x3). The old `dot` contracts the
+// last dimension of its left operand with the first of its right one.
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,12 @@
 // Operations that combine elements by a region: reductions, windows, sorts, maps.
+//
+// Each becomes an instruction that calls the computation made from its region:
+//   stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1]
+//   ->  region { a = parameter(0)  b = parameter(1)  ROOT s = add(a, b) }
+//       reduce(x, zero), dimensions={1}, to_apply=region
+// Windows are lists of numbers a dimension in MLIR (sizes, strides, dilations, pairs of padding)
+// and one record a dimension in HLO; an absent list means 1, or no padding.
+// A sort along dimension -1 counts from the end.
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {

@@ -1,4 +1,10 @@
 // What the attributes of the entry's arguments and results say.
+//
+//   func.func @main(%x: tensor<8xf32> {tf.aliasing_output = 0 : i32},
+//                   %y: tensor<8xf32> {jax.buffer_donor = true}) -> ...
+//   ->  input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}) }
+// Shardings and frontend attributes of arguments become those of the parameters. In a program of
+// several partitions a sharding of Shardy's is also stated as HLO's, which the partitioner reads.
 #include <algorithm>
 
 #include "stablehlo/convert/converter_internal.h"

@@ -1,4 +1,13 @@
 // The elements of tensors as MLIR stores them in bytes.
+//
+// Little-endian, one element after the other. Three forms of the same tensor are possible and told
+// apart by the number of bytes alone:
+//   count * width bytes            every element
+//   count / 8 bytes, rounded up    i1 in bits, the lowest bit first
+//   width bytes, count not 1       a splat: one element stands for all
+// A splat of i1 is a byte of all bits or none; a byte of other bits is eight elements. Elements
+// narrower than a byte (i4, i2) take a byte each, whose upper bits are not specified: they are
+// replaced by the sign, or by zeros.
 #include "stablehlo/ir/dense.h"
 
 #include <cstring>

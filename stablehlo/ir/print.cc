@@ -1,4 +1,9 @@
 // Attributes as MLIR's text.
+//
+// Numbers have the digits that MLIR prints: six behind the point where these read back as the same
+// value of the type, else nine (f32) or seventeen (f64), which always do. Strings escape what is
+// not printable as two hexadecimal digits. An attribute of more than kMaxAttributeParts parts is
+// "...": aliases let a short file hold a list whose text would not fit in memory.
 #include "stablehlo/ir/print.h"
 
 #include <algorithm>

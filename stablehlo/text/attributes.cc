@@ -1,4 +1,13 @@
 // Attributes in MLIR text.
+//
+//   3 : i64   1.5e-3 : f32   "text"   @symbol   unit   [1, "x"]   {a = 1}   array<i64: 1, 2>
+//   dense<0.0> : tensor<f32>   #stablehlo<precision HIGHEST>   #stablehlo.gather<...>   #alias
+// One character, or one word, of look-ahead chooses the form. Attributes of StableHLO's dialects
+// are read by their shape, not by a list of names: `#stablehlo.gather<offset_dims = [1], ...>`
+// becomes a record of fields, `#stablehlo<precision HIGHEST>` a keyword. Those of other dialects
+// are kept as the text between balanced brackets, so that a dialect that nobody knows does not stop
+// a file from being read; only a conversion that needs such an attribute refuses it.
+// Cost: linear in the text; an alias is read once and shared by its uses.
 #include <bit>
 
 #include "absl/strings/ascii.h"

@@ -1,5 +1,14 @@
 // Values of tensors in MLIR text: `dense<1.0>`, `dense<[[1, 2], [3, 4]]>`, `dense<"0x...">`,
 // `dense_resource<key>`.
+//
+// The type follows the value (`dense<[1, 2]> : tensor<2xi8>`), so the text is first skipped to its
+// matching bracket, then the type is read, then the elements, straight into a literal of that type:
+// no list of attributes is built in between. A single value is a splat and stays one element, in
+// memory too, and a list may claim no more elements than it has characters: `dense<0.0>` of 2^40
+// elements is cheap, and nothing short can ask for much memory.
+// Text in hexadecimal digits is the little-endian bytes of the elements, the way large constants
+// are printed. Two digits become a byte through a table; whether all were digits is gathered in one
+// variable and asked once at the end, so the loop has no branch.
 #include <array>
 #include <cstring>
 

@@ -1,5 +1,13 @@
 // Pretty operations by their rows in forms.def; those without one are `OP %a, %b {attributes} :
 // types`.
+//
+// A row says in items what stands behind the operation's name. FormReader goes through the items
+// from left to right and takes what each asks for:
+//   "% , dims = ints:permutation {} :last"
+//    %0, dims = [1, 0] {a = 1} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+// `%` takes operands, `,` and `dims` and `=` themselves, `ints:permutation` the attribute of that
+// name, `{}` a dictionary if there is one, `:last` the types. forms.def explains every item.
+// A new operation of StableHLO whose text follows the usual manner is one row and no code.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

@@ -1,4 +1,10 @@
 // Locations and aliases in MLIR text.
+//
+//   loc("f.py":3:4)   loc("name"("f.py":3:4))   loc(callsite("f" at "g"))   loc(fused["a", "b"])
+// MLIR prints locations as aliases behind the module (`loc(#loc3)` ... `#loc3 = loc("f.py":3:4)`),
+// so a use comes before the definition. The use makes an empty location and hands out its address;
+// the definition fills it. One that is never defined stays unknown, which is what it says.
+// stablehlo/convert/metadata.cc makes the metadata of HLO instructions from them.
 #include "stablehlo/text/text_reader_internal.h"
 
 namespace hlokit {

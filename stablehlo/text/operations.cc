@@ -1,4 +1,14 @@
 // Operations, regions and values in MLIR text.
+//
+//   %0:2 = "stablehlo.while"(%a, %b) ({ ^bb0(%x: ...): ... }) : (types) -> types      generic
+//   %0 = stablehlo.add %a, %b : tensor<4xf32>                                         pretty
+// A name in quotes begins the generic form, which is the same for every operation. Any other name
+// is of the pretty form: special_forms.cc for those with regions, else the row of forms.def.
+// Values are kept in one table by name. A region's own names are recorded in order and taken out at
+// its end, so nested regions need no stack of tables; an isolated region (a function's) sees none
+// from outside. Uses before the definition are errors, as in MLIR without graph regions.
+// Types are checked where the text states them: an operand whose stated type differs from its
+// definition's is an error at the operation's place.
 #include <algorithm>
 
 #include "absl/strings/match.h"

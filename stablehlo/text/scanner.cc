@@ -1,4 +1,11 @@
 // Characters of MLIR text.
+//
+// There is no token list: MLIR's tokens depend on where they stand (`2x3xf32` is one type, `-` may
+// begin a number or an arrow, `#loc` and `# loc` differ), so the reader asks for what may come next
+// and the scanner looks at the characters there. Try... takes it or leaves the place as it was,
+// Expect... is an error otherwise, Rewind goes back, Looking only looks. All return views of the
+// text. Methods that end in Here skip no blanks first.
+// The first error stays; later ones are ignored, so callers need only pass `false` on.
 #include "stablehlo/text/scanner_internal.h"
 
 #include <algorithm>

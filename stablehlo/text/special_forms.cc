@@ -1,4 +1,12 @@
 // Pretty operations whose form no row of forms.def can say: those with regions or options.
+//
+//   stablehlo.while(%i = %0, %s = %1) : tensor<i32>, tensor<f32> cond {...} do {...}
+//   stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1] : ...
+//   stablehlo.reduce(%x init: %0) across dimensions = [1] : ... reducer(%a: .., %b: ..) {...}
+//   stablehlo.convolution(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {...} ...
+// Each reader makes the operation that the generic form would give: the short reduce gets a region
+// of one operation, a while gets block arguments of the types of its operands, dimension numbers
+// become the attribute of their record. So converters see one form only.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,12 @@
 // Types in MLIR text: `tensor<2x?xf32, #stablehlo.bounds<?, 4>>`, `tuple<...>`, `!stablehlo.token`.
+//
+// A type that HLO has holds a Shape at once: `tensor<2x3xf32>` that of f32[2,3], a token and a
+// tuple theirs. A dimension `?` with a bound becomes a bounded dynamic one (`f32[<=4]`); without a
+// bound its size is kUnbounded, which only refinement (stablehlo/convert/refine.cc) can close. A
+// quantized type is the shape of its stored integers with scales and zero points beside it.
+// Types without a meaning in HLO (vectors, memrefs, unknown dialects) are kept as text up to the
+// matching bracket: they may stand in a program as long as no operation that is converted uses
+// them.
 #include <cmath>
 
 #include "absl/strings/ascii.h"

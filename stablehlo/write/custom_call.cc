@@ -1,4 +1,13 @@
 // Custom calls: targets, configurations, layouts and aliases.
+//
+//   custom-call(x), custom_call_target="f", api_version=API_VERSION_TYPED_FFI, backend_config={a =
+// 1}
+//   ->  "stablehlo.custom_call"(%0) <{api_version = 4 : i32, backend_config = {a = 1}, ...}>
+// A configuration that reads as an MLIR dictionary is written as fields: as the call's own for
+// typed calls, else as the frontend's attribute mhlo.backend_config (ExtraAttributes). Any other is
+// a string. A call may have parts that StableHLO has no words for (windows, literals, schedules):
+// what can be written is copied into a fresh CustomCallAttrs, and a call that differs from it is
+// refused. So an attribute that HLO gets one day is refused too, not lost.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "stablehlo/text/text_reader.h"

@@ -1,4 +1,12 @@
 // Modules: the entry and the functions that it calls.
+//
+// The entry is `main` and keeps its signature: tuples that are arguments stay tuples, and a result
+// that is a tuple of two or more arrays is as many results, which is how JAX and others call it.
+//   ENTRY e { ... ROOT t = (f32[2], s32[]) tuple(a, b) }  ->  func @main(...) -> (tensor<2xf32>,
+//                                                                                tensor<i32>)
+// Functions that are called have no tuples: each argument and result is an array or a token, taken
+// apart and put together at the call. They are written when a first call names them, from a stack
+// of those not yet written, so a function that nothing calls is left out.
 #include "absl/strings/str_cat.h"
 #include "stablehlo/write/body_writer_internal.h"
 #include "stablehlo/write/text_internal.h"

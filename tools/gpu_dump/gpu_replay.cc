@@ -1,4 +1,14 @@
 // See gpu_replay.h. Device memory is what the dump's allocations say, one piece each.
+//
+//   1. The module's arguments are put into the allocations of its parameters, at the offsets and in
+//      the layouts that the dump's buffer assignment gives.
+//   2. Instructions run in the schedule's order: one with launches runs its kernels on the
+// simulator,
+//      any other is computed by the interpreter from the arrays as they are at that moment.
+//   3. The result is read back from the allocations of the root.
+// So what a library would compute (products, convolutions, sorts) needs no library, and a kernel
+// that writes wrong values spoils only what reads them.
+// Types narrower than a byte lie densely in device memory and one a byte in literals: Pack, Unpack.
 #include "tools/gpu_dump/gpu_replay.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Rows summed under a key, sorted, and written.
+//
+//   --by=opcode: dot, 12 runs, 3.2e9 flops, ...     --by=op_name: layer1/attention, ...
+// Keys are opcodes, computations, names and source lines of the framework, single instructions, or
+// loops. Instructions count as often as they run: trip counts of the loops around them multiply,
+// and a guess says so. Rows are sorted by one column, each with its share of the whole.
 #include "tools/hlo-cost/tables.h"
 
 #include <algorithm>

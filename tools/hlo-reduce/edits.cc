@@ -1,4 +1,12 @@
 // Copies of modules with parts left out.
+//
+// An edit is a clone with something less: instructions of a computation replaced by zeros or
+// parameters, a call, loop or branch replaced by the computation that it calls, elements dropped
+// from a loop's state; then the passes that take dead code away. It is null where no valid module
+// comes out. Edits never judge: whether the fault is still there is asked by the driver, which
+// keeps a smaller module only if it is.
+// Cost: a clone each, linear in the module, which is little beside the command that looks for the
+// fault; so the driver tries large parts first.
 #include "tools/hlo-reduce/edits.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Start, agreement, and the results of a job of several processes.
+//
+// Every process reads the module by itself. Before anything runs they compare a hash of it, and one
+// that differs is named; a job of different modules would wait for ever. Results are gathered by
+// rank 0, which alone prints and writes files. An error in one process is told to all others, which
+// end with it. Flags that look into one process are refused with their name rather than ignored.
 #include "tools/hlo-run/job.h"
 
 #include <algorithm>

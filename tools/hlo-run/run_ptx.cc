@@ -1,4 +1,10 @@
 // A kernel's arguments from --input, its run, and its buffers as results.
+//
+//   --ptx k.ptx --kernel=add --grid=4 --block=256 --input=x.npy --input='f32[1024]' --input=100
+// One --input a parameter, in order: a file or a literal with values is a buffer that is copied in,
+// a shape alone a buffer of zeros, a number without a shape a scalar by the parameter's own type.
+// After the run each buffer is a result, so that --output, --expected and comparisons work as for
+// modules.
 #include "tools/hlo-run/run_ptx.h"
 
 #include <algorithm>

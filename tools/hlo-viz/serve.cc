@@ -1,4 +1,10 @@
 // A small HTTP server: a thread for each connection, which ends with its answer.
+//
+// It serves one page and its data to browsers on this machine. Requests are GET lines of at most
+// kMaxRequest bytes; a client that says nothing for kPatienceSeconds is dropped, and at most
+// kMaxAtOnce are served at a time. A request whose Host is not this machine's is refused, so that
+// no page from elsewhere can read a module through the user's browser by a name that it has pointed
+// here.
 #include "tools/hlo-viz/serve.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,12 @@
 // Many small dots: each in vector registers, one after the other.
+//
+//   f32[1000,8,8] x f32[1000,8,8], batch dimension 0: 1,000 dots of 8 x 8 x 8
+// A call of the library costs more than such a dot. The code keeps kRowsTogether rows of the result
+// in registers, in vectors along the columns; for each step of the sum it loads a vector of the
+// right side once and multiplies it by one element of each row. Sums of up to kWrittenOut steps are
+// written out, longer ones loop. A unit of work is one dot of the batch.
+// Applies to dots with one row and one column dimension at most, up to kMaxCols columns and
+// kMaxWork products; the sum runs in the order of the elements, as the library's does.
 #include <algorithm>
 
 #include "backends/cpu/kernels/small_dots.h"

@@ -1,4 +1,12 @@
 // Which instructions the runtime library computes, and the descriptors it wants.
+//
+// Each LibraryCall matches one form of an instruction and writes a call: pointers to operands and
+// results, and a constant array of numbers (sizes, strides in elements, types) that describes them.
+//   transpose f32[100,200]  ->  hlokit_copy_strided(context, {4, 2, 200,1,200, 100,200,1}, x, y)
+// Strides come from layouts, so that one function serves every layout. The calls stand in a list;
+// the first that matches is used, and an instruction that none matches goes to the reference
+// evaluator (EmitReferenceCall). Descriptors are global constants of the module: a call costs
+// nothing to prepare at run time.
 #include <algorithm>
 
 #include "analysis/in_place.h"

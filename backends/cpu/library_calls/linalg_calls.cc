@@ -1,5 +1,12 @@
 // Runtime calls of linear algebra and Fourier transforms, and of jaxlib's lapack_*_ffi custom
 // calls.
+//
+// cholesky and triangular-solve of HLO take any layout whose last two dimensions are the matrix:
+// the descriptor holds row and column strides. LAPACK's custom calls want columns and say so in
+// their operand layouts, which are checked; their flags are letters in the configuration
+// (`uplo = 76 : ui8` is 'L'), read by ConfigNumber without parsing the whole of it.
+// Shapes are checked against the table of lapack_shapes.cc before a call is made: the library
+// itself checks nothing, and a wrong size would write out of bounds.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"

@@ -1,5 +1,13 @@
 // Sorts: by a plain order on one key where the comparator is one, else with the comparator as a
 // function.
+//
+//   compare(a, b), direction=LT         ->  order of numbers on key 0
+//   compare(b, a), direction=LT         ->  the same, descending
+//   compare(a, b), LT, type=TOTALORDER  ->  total order of the bits
+// JAX wraps both sides in selects that make -0 equal to 0 and all NaN one; these are peeled off and
+// become the order in which zeros are equal and NaN comes last. With a plain order the runtime may
+// sort integers of the same order in vectors; with a comparator it merges and calls the function
+// for each comparison. Further operands are carried along with the key.
 #include <algorithm>
 
 #include "analysis/emittable.h"

@@ -1,4 +1,15 @@
 // Checks as IR: what an access costs is inline, whatever is wrong calls the Sanitizer.
+//
+//   %v = load float, ptr %p
+//   ->  %safe = check(site, base, %p, size, tag);  %v = load float, ptr %safe, align 1
+// Where a pointer comes from is found by walking back over offsets, selects and phis to what it
+// starts in (OriginOf): an array of the module, of which the emitters left notes that are taken
+// away at the end, a table, or the stack. The check compares the access with that array's size and
+// the state of its bytes, and gives the address, or that of a scratch place where the access would
+// be out of bounds. Sites are numbers to the code; only a finding turns one into words.
+// Pointers of unknown origin (the context, what the runtime hands out) are counted as unchecked.
+// Arithmetic that the code marks as free of overflow (nsw, nuw) is computed once more with the
+// overflow bit.
 #include "backends/cpu/sanitizer/sanitize_code_internal.h"
 
 #include <vector>

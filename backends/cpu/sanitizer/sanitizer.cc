@@ -1,4 +1,10 @@
 // Checks that compiled code calls where its own fast ones fail, and the words of findings.
+//
+//   %add.3 (add, f32[8]): reads element 9 (bytes 36 to 40) of operand 0, beyond its end
+// An address is translated back in two steps: the buffer assignment says which array of which
+// instruction lies there (RoleIn), and the array's layout which element that is (IndexText). The
+// first finding of a site is kept, so that a loop of a million wrong accesses gives one message; at
+// most kMaxFindings are. The run goes on, since accesses out of bounds are not done.
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
 
 #include <algorithm>

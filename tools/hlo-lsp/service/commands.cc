@@ -1,5 +1,11 @@
 // Each command is a line of a shell: a tool beside this one, the text in a file of a folder in
 // $TMPDIR that stays, since an editor shows what the tool wrote there.
+//
+//   {"hlokit.runPass", "hlo-opt {in} --passes={arg} -o {out}", "hlo"}
+// {in} becomes the document's text as it is in the editor, saved or not; {arg} what the action
+// carries, quoted for the shell; {out} the file whose name the editor gets back and opens. A tool
+// that runs longer than kTimeLimit is stopped. Which actions a place offers is decided by the text
+// alone, so the menu appears at once even where the module has errors.
 #include "tools/hlo-lsp/service/commands.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,12 @@
 // What can stand at the cursor: opcodes behind a shape, names between parentheses, attributes
 // behind them, computations behind attributes that call one.
+//
+//   x = f32[4] ad|          opcodes that begin with `ad`
+//   x = f32[4] add(a, |     instructions of this computation, those defined above first
+//   ... reduce(a, b), |     attributes of reduce, by kAttributes, and those of every instruction
+//   ... to_apply=|          computations
+// Only the line up to the cursor is scanned, and the table of computations. At most kMaxItems are
+// sent, and the editor is told to ask again where there were more.
 #include <algorithm>
 #include <array>
 #include <set>

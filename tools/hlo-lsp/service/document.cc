@@ -1,4 +1,11 @@
 // Computations move with edits inside one of them; other edits have them found anew when asked for.
+//
+// Two things are known of a document: its text, always current, and the module of the last analysis
+// that could be read, which may be some keystrokes old. While a line is half typed the text does
+// not parse, and hover and completion go on with that older module, by names.
+// Where computations begin and end is kept as offsets. An edit within one body that adds or removes
+// no brace, quote, comment or line moves the offsets after it; only other edits cost a scan of the
+// whole text.
 #include "tools/hlo-lsp/service/document.h"
 
 #include "absl/strings/match.h"

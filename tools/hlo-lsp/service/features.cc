@@ -1,5 +1,11 @@
 // What asks where a name stands goes by the text; what asks for meanings goes by the module of the
 // last analysis that had one, by names, so that it serves while a line is being typed.
+//
+//   definition, references, rename, highlights, symbols, folds   text (names.cc)
+//   hover (shape, bytes, flops, live range, users), inlay hints  module
+// A name is an instruction's of the computation around it, or a computation's of the whole file;
+// `%` before it does not matter. Renaming checks that the new name is none yet where it would
+// stand.
 #include "tools/hlo-lsp/service/features.h"
 
 #include <algorithm>

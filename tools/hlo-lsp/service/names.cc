@@ -1,4 +1,11 @@
 // A scan that knows braces, strings and comments; the rest is words and what stands beside them.
+//
+// Not a parser: it must work on text with errors, and be quick on 50 MB. A computation is a line
+// that can be a head (`ENTRY %name (`, `%name {`) up to the brace that closes it; a definition is
+// `name =` at the start of a line of a body; any other word of name bytes is a use of an
+// instruction, unless it is an attribute, a type (`f32[`) or an opcode (`add(`) or stands in a
+// string. Behind `to_apply=`, `calls={` and their like it is a computation. Cost: references read
+// one computation for an instruction, the whole text for a computation.
 #include "tools/hlo-lsp/service/names.h"
 
 #include <algorithm>

@@ -1,7 +1,11 @@
 // Frames: `Content-Length: N`, an empty line, N bytes.
+//
+// Reading fills a buffer of 64 KiB and hands out bodies as they are; other headers are skipped, and
+// lines may end with \n alone. Writing holds a lock for a
+// whole frame: answers and diagnostics come from different threads. Text that is no UTF-8 is
+// replaced, since a client could not read the JSON otherwise.
 #include "tools/hlo-lsp/service/rpc.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,12 +76,6 @@ absl::StatusOr<std::string> RpcStream::Read() {
     used_ += take;
   }
   return body;
-}
-
-bool RpcStream::HasInput() const {
-  if (used_ < buffer_.size()) return true;
-  pollfd poller = {input_, POLLIN, 0};
-  return poll(&poller, 1, 0) > 0 && (poller.revents & POLLIN) != 0;
 }
 
 bool RpcStream::Write(const Json& message) {

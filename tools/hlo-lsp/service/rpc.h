@@ -31,8 +31,6 @@ class RpcStream {
   // The next message's body. Errors: NotFound at the end of the input, InvalidArgument for a header
   // that cannot be read or a length above 1 GiB.
   absl::StatusOr<std::string> Read();
-  // Whether something more has come already, so that Read would not wait for it to begin.
-  bool HasInput() const;
 
   // From any thread; false where the other side has gone.
   bool Write(const Json& message);

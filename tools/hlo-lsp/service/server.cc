@@ -1,5 +1,12 @@
 // Requests that depend on positions are answered from the text as it is then; what comes from the
 // module is that of the newest analysis.
+//
+// Three threads: one reads messages into a queue, one answers requests in their order, one analyses
+// the newest text of documents that have changed and sends their diagnostics. The analysis takes a
+// snapshot of the text (shared, copied by the next edit), so typing never waits for it; edits that
+// come while one runs are joined into the next, and an analysis tells the version that it saw.
+// The reading thread also takes requests back: a cancelled one that still waits is not begun.
+// Requests are rows of a table; unknown methods answer that they are unknown.
 #include "tools/hlo-lsp/service/server.h"
 
 #include <cstdlib>

@@ -1,5 +1,10 @@
 // Edits move the starts of the lines after them; nothing else is counted anew. Where a snapshot is
 // held, the first edit after it copies the text (50 MB take about 10 ms).
+//
+// The protocol counts characters of a line in UTF-16 units, the text is UTF-8: `a€𝄞` has units
+// 1, 1 and 2, bytes 1, 3 and 4. So a position is converted by walking its line from the start, an
+// offset by a binary search for its line and the same walk. A line costs its length, the text a
+// logarithm.
 #include "tools/hlo-lsp/service/text_buffer.h"
 
 #include <algorithm>

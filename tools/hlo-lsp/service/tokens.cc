@@ -1,4 +1,10 @@
 // Colours of words, by a lexer: what follows or precedes a word tells what it is.
+//
+//   %x              variable            f32[     type          add(     function
+//   dimensions=     property            ENTRY    keyword       // ...   comment
+// Lines are independent but for comments that span several. Results are numbers relative to the
+// token before: lines down, characters right, length, type. A range begins as if no comment were
+// open at its first line, so that its cost does not depend on where in the text it lies.
 #include <algorithm>
 #include <array>
 

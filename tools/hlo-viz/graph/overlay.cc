@@ -1,4 +1,12 @@
 // Categories and heat scales over a module's instructions.
+//
+// An overlay gives each instruction a colour and a text, by id:
+//   categories   each distinct text (a sharding, a source file, ...) has the next colour of a list;
+//                the first kLegendRows stand in the legend
+//   heat         a number on a scale from 0 to the largest; shares are of what runs on its own, so
+//                that the body of a fusion does not count twice
+// Drawing knows overlays only as marks, so a new one is a function from instruction to text or
+// number.
 #include "tools/hlo-viz/graph/overlay.h"
 
 #include <algorithm>

@@ -1,4 +1,11 @@
 // Walks that collect instructions.
+//
+//   the neighbourhood of X   what is at most `radius` steps away over operands and users
+//   all paths from A to B    what A reaches and what reaches B, the shortest first
+//   a computation            with all that it calls, callees first
+// The neighbourhood is a search by distance with a bucket for each. Bitcasts cost no step, so a
+// bucket may grow while it is emptied. It does not go on from tuples, nor to the users of what very
+// many use, whose neighbourhood would be the module. Results stand in the order of the text.
 #include "tools/hlo-viz/graph/selection.h"
 
 #include <algorithm>

@@ -1,10 +1,12 @@
 // ar-crs-combiner: combines a cross-partition all-reduce with the cross-replica all-reduce that
 // follows it.
 // Matches an all-reduce over all partitions of a replica that adds up (such as spmd-partitioning
-// leaves), followed by reshapes, transposes, conversions between floats, and additions or
+// leaves), followed by reshapes, bitcasts, transposes, conversions between floats, and additions or
 // subtractions of other such sums or of constants, and then by an all-reduce over replicas that
-// adds up, where nothing else reads what lies between. The first all-reduces go, constants on the
-// way are divided by the number of partitions, and the last one runs over the partitions too.
+// adds up, where nothing else reads what lies between. Products with constants may lie there too.
+// The first all-reduces go, constants that are added on the way are divided by the number of
+// partitions, and the last one runs over the partitions too. One partition is no other case: XLA's
+// pass is told the number of partitions, and modules for it need not say it.
 // Rounds otherwise than before. Cost: linear.
 //   all-reduce(f(all-reduce(x, partitions)), replicas)
 //     ->  all-reduce(f(x), replicas and partitions)
@@ -56,13 +58,17 @@ class Unsummed {
         return IsFloat(i->shape().type) && IsFloat(i->operand(0)->shape().type) &&
                CanMake(i->operand(0), i, depth + 1);
       case Opcode::kReshape:
+      case Opcode::kBitcast:
       case Opcode::kTranspose:
       case Opcode::kNegate:
-        return CanMake(i->operand(0), i, depth + 1);
+        return i->shape().type == i->operand(0)->shape().type &&
+               CanMake(i->operand(0), i, depth + 1);
       case Opcode::kAdd:
       case Opcode::kSubtract:
         return i->operand(0) != i->operand(1) && CanMake(i->operand(0), i, depth + 1) &&
                CanMake(i->operand(1), i, depth + 1);
+      case Opcode::kMultiply:
+        return Factor(i) != nullptr && CanMake(OtherFactor(i), i, depth + 1);
       default:
         return false;
     }
@@ -71,6 +77,7 @@ class Unsummed {
   Instruction* Make(Instruction* i) {
     if (IsSame(i)) return w_.WithNumber(Opcode::kDivide, i, static_cast<double>(partitions_));
     if (i->opcode() == Opcode::kAllReduce) return i->operand(0);
+    if (i->opcode() == Opcode::kMultiply) return MakeProduct(i);
     std::vector<Instruction*> operands;
     for (Instruction* x : i->operands()) operands.push_back(Make(x));
     return r_.Clone(i, i->shape(), operands);
@@ -81,6 +88,22 @@ class Unsummed {
 
   // Equal on all partitions by what it is.
   static bool IsSame(const Instruction* i) { return i->IsConstant() || SplatValue(i) != nullptr; }
+  // The factor of a product that is equal on all partitions; null if there is none.
+  static Instruction* Factor(const Instruction* i) {
+    for (Instruction* x : i->operands())
+      if (IsSame(x)) return x;
+    return nullptr;
+  }
+  static Instruction* OtherFactor(const Instruction* i) {
+    return i->operand(Factor(i) == i->operand(0) ? 1 : 0);
+  }
+  // A product of a sum is the sum of products: the factor stays as it is.
+  Instruction* MakeProduct(Instruction* i) {
+    std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
+    for (Instruction*& x : operands)
+      if (x != Factor(i)) x = Make(x);
+    return r_.Clone(i, i->shape(), operands);
+  }
 
   Rewriter& r_;
   HloWriter w_;
@@ -96,7 +119,7 @@ bool HasSum(const Instruction* i) {
 
 absl::StatusOr<Instruction*> Combine(Instruction* i, Rewriter& r) {
   const ModuleHeader& header = i->module()->header();
-  if (header.num_partitions < 2 || !AddsUp(i) || CollectiveGroupsOf(*i)->channel_id) return nullptr;
+  if (!AddsUp(i) || CollectiveGroupsOf(*i)->channel_id) return nullptr;
   Instruction* x = i->operand(0);
   Unsummed unsummed(r, header.num_partitions);
   if (!unsummed.CanMake(x, i) || !HasSum(x)) return nullptr;

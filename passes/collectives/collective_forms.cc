@@ -1,9 +1,11 @@
 // Collectives in forms that some targets want.
 //
 // Other forms of transfers.
+#include <algorithm>
 #include <map>
 
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/expander.h"
 #include "types/float_convert.h"
@@ -61,44 +63,53 @@ Made GatherWithoutOnes(Instruction* i, Rewriter& r) {
   return w.Tuple(results);
 }
 
-// True if the pairs lead from each device that sends to all others and back.
-bool IsOneRing(const IntPairs& pairs) {
+// The pair that closes the ring, where the pairs lead from each device that sends to all others and
+// back: the last one; of pairs that go down, the first. Null where they are no ring.
+const std::pair<int64_t, int64_t>* ClosingPair(const IntPairs& pairs) {
   std::map<int64_t, int64_t> target;
   for (const auto& [from, to] : pairs) target[from] = to;
-  if (pairs.size() < 2 || target.size() != pairs.size()) return false;
+  if (pairs.size() < 2 || target.size() != pairs.size()) return nullptr;
   int64_t at = pairs[0].first;
   for (size_t k = 0; k < pairs.size(); ++k) {
     const auto next = target.find(at);
-    if (next == target.end()) return false;
+    if (next == target.end()) return nullptr;
     at = next->second;
-    if (at == pairs[0].first) return k + 1 == pairs.size();
+    if (at == pairs[0].first && k + 1 < pairs.size()) return nullptr;
   }
-  return false;
+  if (at != pairs[0].first) return nullptr;
+  const bool goes_down = pairs.size() > 2 &&
+                         std::all_of(pairs.begin() + 1, pairs.end(), [](const auto& pair) {
+                           return pair.second + 1 == pair.first;
+                         });
+  return goes_down ? &pairs.front() : &pairs.back();
 }
 
-Made CutRing(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kCollectivePermute || i->operand_count() != 1 || !i->shape().IsArray())
+Made CutRing(Instruction* i, Rewriter& r, int64_t bytes) {
+  if (i->opcode() != Opcode::kCollectivePermute || i->operand_count() != 1 ||
+      !i->shape().IsArray() || i->shape().ByteSize() < bytes)
     return nullptr;
   const auto& attrs = i->attr<CollectivePermuteAttrs>();
-  const IntPairs pairs = attrs.source_target_pairs;
   const ModuleHeader& header = i->module()->header();
-  if (!IsOneRing(pairs) || (attrs.channel_id && header.replica_count != 1) ||
+  const auto* closing = ClosingPair(attrs.source_target_pairs);
+  if (closing == nullptr || (attrs.channel_id && header.replica_count != 1) ||
       (!attrs.channel_id && header.num_partitions != 1))
     return nullptr;
+  IntPairs rest;
+  for (const auto& pair : attrs.source_target_pairs)
+    if (pair != *closing) rest.push_back(pair);
   HloWriter w(r);
+  const Opcode id = attrs.channel_id ? Opcode::kPartitionId : Opcode::kReplicaId;
+  Instruction* device = r.Add(id, RowMajor(ElementType::kU32, {}), {});
+  Instruction* closes = w.Compare(device, w.Integer(ElementType::kU32, closing->second),
+                                  ComparisonDirection::kEq);
   Instruction* halves[2];
-  const auto last = pairs.back();
   for (int k : {0, 1}) {
     halves[k] = r.Clone(i, i->shape(), {i->operand(0)});
     auto& own = halves[k]->mutable_attr<CollectivePermuteAttrs>();
-    own.source_target_pairs = k == 0 ? IntPairs{last} : IntPairs(pairs.begin(), pairs.end() - 1);
-    if (k == 0 && own.channel_id) own.channel_id = LargestChannel(*i->module()) + 1;
+    own.source_target_pairs = k == 0 ? IntPairs{*closing} : rest;
+    if (k == 1 && own.channel_id) own.channel_id = LargestChannel(*i->module()) + 1;
   }
-  const Opcode id = attrs.channel_id ? Opcode::kPartitionId : Opcode::kReplicaId;
-  Instruction* device = r.Add(id, RowMajor(ElementType::kU32, {}), {});
-  Instruction* closes =
-      w.Compare(device, w.Integer(ElementType::kU32, last.second), ComparisonDirection::kEq);
-  return w.Select(closes, halves[0], halves[1]);
+  return r.Add(Opcode::kSelect, i->shape(), {closes, halves[0], halves[1]});
 }
 
 Made GatherAndReduce(Instruction* i, Rewriter& r) {
@@ -149,9 +160,11 @@ std::unique_ptr<Pass> CreateAllGatherRemoveDegenerateDims() {
 }
 
 // collective-permute-cycle-decomposer: a permutation that sends round in one ring becomes two
-// without rings, and a choice by the device. Exact.
-std::unique_ptr<Pass> CreateCollectivePermuteCycleDecomposer() {
-  return MakeExpander("collective-permute-cycle-decomposer", CutRing);
+// without rings, and a choice by the device. Option `bytes`: smaller arrays stay (0). Exact.
+std::unique_ptr<Pass> CreateCollectivePermuteCycleDecomposer(PassArguments& arguments) {
+  const int64_t bytes = arguments.Int("bytes", 0, "smaller arrays stay");
+  return MakeExpander("collective-permute-cycle-decomposer",
+                      [bytes](Instruction* i, Rewriter& r) { return CutRing(i, r, bytes); });
 }
 
 // all-reduce-decomposer: an all-reduce of one array in groups of equal size becomes an all-gather

@@ -133,6 +133,104 @@ Made PermuteOrPad(Instruction* i, Rewriter& r) {
                   w.Fill(i->shape(), pad->operand(1)), sent);
 }
 
+// Where the slices that the devices read of what is gathered and padded hold the whole of it: one
+// device of each group, at the same place of the group and of the slice; the others read padding.
+struct OneReader {
+  size_t place = 0;                     // in its group
+  int64_t before = 0;                   // padding in front, in its slice
+  std::vector<int64_t> reads;           // by device, 1 for a reader
+};
+
+std::optional<OneReader> FindReader(absl::Span<const int64_t> starts, const Instruction& pad,
+                                    int64_t dim, int64_t size) {
+  const Instruction& gather = *pad.operand(0);
+  const int64_t low = pad.attr<PadAttrs>().padding[dim].low;
+  const int64_t whole = gather.shape().dims[dim];
+  std::optional<OneReader> found;
+  for (const auto& group : GroupsOf(gather)) {
+    std::optional<size_t> reader;
+    for (size_t k = 0; k < group.size(); ++k) {
+      const int64_t device = group[k];
+      if (device >= static_cast<int64_t>(starts.size()) || starts[device] < 0 ||
+          starts[device] + size > pad.shape().dims[dim])
+        return std::nullopt;
+      const int64_t before = low - starts[device];
+      if (before >= size || before + whole <= 0) continue;
+      if (before < 0 || before + whole > size || reader) return std::nullopt;
+      reader = k;
+      if (!found) found = OneReader{k, before, std::vector<int64_t>(starts.size(), 0)};
+      if (found->place != k || found->before != before) return std::nullopt;
+      found->reads[device] = 1;
+    }
+    if (!reader) return std::nullopt;
+  }
+  return found;
+}
+
+// What the readers get: padding, the part of each member of the group, padding.
+Instruction* GatherForReader(Instruction* i, Rewriter& r, const OneReader& reader, int64_t dim) {
+  const Instruction* pad = i->operand(0);
+  Instruction* gather = pad->operand(0);
+  HloWriter w(r);
+  std::vector<Instruction*> pieces;
+  const auto fill = [&](int64_t size) {
+    if (size == 0) return;
+    Shape shape = i->shape();
+    shape.dims[dim] = size;
+    pieces.push_back(w.Fill(shape, pad->operand(1)));
+  };
+  const auto groups = GroupsOf(*gather);
+  fill(reader.before);
+  for (size_t k = 0; k < groups[0].size(); ++k) {
+    if (k == reader.place) {
+      pieces.push_back(gather->operand(0));
+      continue;
+    }
+    CollectivePermuteAttrs attrs;
+    attrs.channel_id = gather->attr<AllGatherAttrs>().channel_id;
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group)
+      attrs.source_target_pairs.emplace_back((*group)[k], (*group)[reader.place]);
+    pieces.push_back(r.Add(Opcode::kCollectivePermute, gather->operand(0)->shape(),
+                           {gather->operand(0)}, std::move(attrs)));
+    pieces.back()->mutable_extras().frontend_attributes = gather->extras().frontend_attributes;
+  }
+  fill(i->shape().dims[dim] - reader.before - gather->shape().dims[dim]);
+  return w.Concatenate(pieces, dim);
+}
+
+Made GatherOrPad(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice || i->operand(0)->opcode() != Opcode::kPad ||
+      !IsPlain(i->operand(0)->operand(0), Opcode::kAllGather))
+    return nullptr;
+  const Instruction* pad = i->operand(0);
+  const Instruction* gather = pad->operand(0);
+  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  if (!NumbersPartnersAlike(*gather) || i->operand_count() != 1 + i->shape().rank() ||
+      !PadsOnly(pad->attr<PadAttrs>().padding, dim))
+    return nullptr;
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    if (d != dim && i->shape().dims[d] != gather->shape().dims[d]) return nullptr;
+  const auto starts = ByDevice(i->operand(1 + dim), *gather);
+  if (!starts) return nullptr;
+  const std::optional<OneReader> reader = FindReader(*starts, *pad, dim, i->shape().dims[dim]);
+  if (!reader) return nullptr;
+  HloWriter w(r);
+  Instruction* id =
+      r.Add(CollectiveGroupsOf(*gather)->channel_id ? Opcode::kPartitionId : Opcode::kReplicaId,
+            RowMajor(ElementType::kU32, {}), {});
+  Instruction* flag =
+      w.Reshape(w.DynamicSlice(w.List(ElementType::kS64, reader->reads), {id}, {1}), {});
+  Instruction* reads =
+      w.Compare(flag, w.Integer(ElementType::kS64, 1), ComparisonDirection::kEq);
+  return r.Add(Opcode::kSelect, i->shape(),
+               {reads, GatherForReader(i, r, *reader, dim), w.Fill(i->shape(), pad->operand(1))});
+}
+
+Made SimplifyPaddedGather(Instruction* i, Rewriter& r) {
+  Made whole = GatherOrPad(i, r);
+  return !whole.ok() || *whole != nullptr ? whole : PermuteOrPad(i, r);
+}
+
 using Groups = std::vector<std::vector<int64_t>>;
 
 // The group and the place of each device.
@@ -269,10 +367,11 @@ std::unique_ptr<Pass> CreateCanonicalizeAllGatherForCse() {
   return MakeExpander("canon-all-gather-for-cse", GatherBeforeReshape);
 }
 
-// all-gather-pad-ds-simplifier: of a padded all-gather each device reads one other device's part,
-// or padding alone: the part is sent, and a choice by the device takes padding. Exact.
+// all-gather-pad-ds-simplifier: of a padded all-gather one device of each group reads all of it, or
+// each device another's part, and the rest padding alone: the parts are sent, and a choice by the
+// device takes padding. Exact.
 std::unique_ptr<Pass> CreateAllGatherPadDsSimplifier() {
-  return MakeExpander("all-gather-pad-ds-simplifier", PermuteOrPad);
+  return MakeExpander("all-gather-pad-ds-simplifier", SimplifyPaddedGather);
 }
 
 }  // namespace hlokit

@@ -322,7 +322,10 @@ ScalarValue EmitSelect(llvm::IRBuilderBase& builder, const ScalarValue& pred,
 
 ScalarValue EmitClamp(llvm::IRBuilderBase& builder, ElementType type, const ScalarValue& low,
                       const ScalarValue& x, const ScalarValue& high) {
-  if (IsComplex(type)) return {};
+  if (IsComplex(type)) {  // by their real parts alone, as XLA's CPU
+    const ScalarValue raised = EmitSelect(builder, {builder.CreateFCmpOGE(low.re, x.re)}, low, x);
+    return EmitSelect(builder, {builder.CreateFCmpOLE(raised.re, high.re)}, raised, high);
+  }
   ScalarValue raised = EmitBinary(builder, Opcode::kMaximum, type, low, x);
   return EmitBinary(builder, Opcode::kMinimum, type, raised, high);
 }

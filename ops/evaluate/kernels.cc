@@ -79,6 +79,18 @@ void RunClamp(const KernelCall& call, const void* const* in, void* out, int64_t 
   BinaryKernelFor(Opcode::kMinimum, call.in)(call, high, out, n);
 }
 
+// As XLA's CPU: complex numbers are ordered by their real parts alone. A bound wins a tie below, the
+// operand a tie above; NaN compares false.
+void RunComplexClamp(const KernelCall&, const void* const* in, void* out, int64_t n) {
+  const auto* low = static_cast<const Complex*>(in[0]);
+  const auto* x = static_cast<const Complex*>(in[1]);
+  const auto* high = static_cast<const Complex*>(in[2]);
+  for (int64_t i = 0; i < n; ++i) {
+    const Complex raised = low[i].real() >= x[i].real() ? low[i] : x[i];
+    static_cast<Complex*>(out)[i] = raised.real() <= high[i].real() ? raised : high[i];
+  }
+}
+
 // Truncated toward zero, at the ends of the type where out of range; 0 for NaN.
 template <typename To>
 To IntegerFromReal(double x, ElementType type) {
@@ -243,7 +255,7 @@ KernelCall::Function SpecialKernel(const Instruction& instruction, KernelCall& c
       return VisitWide(call.out,
                        [](auto t) -> KernelCall::Function { return RunSelect<decltype(t)>; });
     case Opcode::kClamp:
-      return IsComplex(call.in) ? nullptr : RunClamp;
+      return IsComplex(call.in) ? RunComplexClamp : RunClamp;
     case Opcode::kConvert:
       return ConvertKernel(call.in, call.out);
     case Opcode::kBitcastConvert:

@@ -39,12 +39,11 @@ absl::StatusOr<Shape> InferSelect(const OpView& op) {
   return merged;
 }
 
-// c1: each bound is a scalar or is shaped like the operand; c2: all three have one type, not a
-// complex one.
+// c1: each bound is a scalar or is shaped like the operand; c2: all three have one type. Complex
+// numbers are clamped by their real parts.
 absl::StatusOr<Shape> InferClamp(const OpView& op) {
   RETURN_IF_ERROR(ExpectArrays(op));
   const Shape& x = op.operand(1);
-  if (IsComplex(x.type)) return Fail(op, 2, "complex numbers have no order: ", Text(x));
   for (int i : {0, 2}) {
     const Shape& bound = op.operand(i);
     if (bound.type != x.type)

@@ -130,6 +130,14 @@ ElementType TypeOption(PassArguments& arguments, absl::string_view name,
       .value_or(ElementType::kInvalid);
 }
 
+// A product of complex numbers that is stated as real: its real part.
+Instruction* RealProduct(Instruction* i, Rewriter& r) {
+  const ElementType a = i->operand(0)->shape().type, b = i->operand(1)->shape().type;
+  if (IsComplex(i->shape().type) || (!IsComplex(a) && !IsComplex(b))) return nullptr;
+  const ElementType wide = IsComplex(a) && IsComplex(b) ? Wider(a, b) : IsComplex(a) ? a : b;
+  return HloWriter(r).Convert(Computed(i, r, wide, wide), i->shape().type);
+}
+
 }  // namespace
 
 Instruction* WidenChoice(Instruction* choice, Rewriter& rewriter) {
@@ -140,6 +148,7 @@ Instruction* WidenChoice(Instruction* choice, Rewriter& rewriter) {
 
 Instruction* WidenNarrowOperands(Instruction* i, Rewriter& r) {
   if (!IsProduct(i) && i->opcode() != Opcode::kRaggedDot) return nullptr;
+  if (Instruction* real = RealProduct(i, r); real != nullptr) return real;
   if (i->shape().HasDynamicDims() || Multiplications(i) <= kFewMultiplications) return nullptr;
   const ElementType type = i->shape().type, result = KernelResult(type);
   const ElementType from[] = {i->operand(0)->shape().type, i->operand(1)->shape().type};

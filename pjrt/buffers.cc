@@ -17,30 +17,48 @@ namespace hlokit {
 namespace {
 
 // The value of a buffer that has one. Errors: its own; InvalidArgument where it was deleted.
-absl::StatusOr<std::shared_ptr<GlobalData>> ValueOf(PJRT_Buffer& buffer) {
+absl::StatusOr<PjrtValue> ValueOf(PJRT_Buffer& buffer) {
   RETURN_IF_ERROR(buffer.error);
-  std::shared_ptr<GlobalData> value = buffer.Value();
-  if (value == nullptr) return InvalidArgument("the buffer has been deleted or donated");
+  PjrtValue value = buffer.Value();
+  if (value.empty()) return InvalidArgument("the buffer has been deleted or donated");
   return value;
 }
 
+// Waits for the value.
 absl::StatusOr<const uint8_t*> ElementsOf(PJRT_Buffer& buffer) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<GlobalData> value, ValueOf(buffer));
-  RETURN_IF_ERROR(value->ready().Await());
-  return static_cast<const uint8_t*>(value->elements());
+  ASSIGN_OR_RETURN(PjrtValue value, ValueOf(buffer));
+  RETURN_IF_ERROR(value.Await());
+  return static_cast<const uint8_t*>(value.data->elements());
+}
+
+absl::Status CopyPending(PjrtValue value, const Shape& shape, uint8_t* out) {
+  RETURN_IF_ERROR(value.Await());
+  return CopyToHost(shape, static_cast<const uint8_t*>(value.data->elements()), nullptr, out);
 }
 
 // A buffer of the same value elsewhere: all memory is the host's.
 absl::StatusOr<PJRT_Buffer*> ShareOn(PJRT_Buffer& buffer, PJRT_Device* device,
                                      PJRT_Memory* memory) {
-  ASSIGN_OR_RETURN(std::shared_ptr<GlobalData> value, ValueOf(buffer));
+  ASSIGN_OR_RETURN(PjrtValue value, ValueOf(buffer));
   return new PJRT_Buffer(device, memory, buffer.shape, std::move(value));
 }
 
 }  // namespace
 
-PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of,
-                         std::shared_ptr<GlobalData> value)
+Event PjrtValue::ready() const {
+  return pending != nullptr ? pending->done.event() : data != nullptr ? data->ready() : Event();
+}
+
+absl::Status PjrtValue::Await() {
+  if (pending != nullptr) {
+    RETURN_IF_ERROR(pending->done.event().Await());
+    data = pending->value;
+    pending = nullptr;
+  }
+  return data->ready().Await();
+}
+
+PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, PjrtValue value)
     : device(on), memory(in), shape(of.WithoutLayout()), value_(std::move(value)) {
   for (int d = shape.rank(); d-- > 0;) minor_to_major.push_back(d);
   const int64_t bytes = shape.IsArray() ? shape.ByteSize() : 0;
@@ -53,20 +71,21 @@ PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of,
 
 PJRT_Buffer::~PJRT_Buffer() { Release(); }
 
-std::shared_ptr<GlobalData> PJRT_Buffer::Value() {
+PjrtValue PJRT_Buffer::Value() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (value_.pending != nullptr && !value_.IsUnderWay() && value_.pending->value != nullptr)
+    value_ = {value_.pending->value, nullptr};  // donations count who holds it
   return value_;
 }
 
-std::shared_ptr<GlobalData> PJRT_Buffer::Release() {
-  std::shared_ptr<GlobalData> value;
+void PJRT_Buffer::Release() {
+  PjrtValue value;  // freed without the lock
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    value = std::exchange(value_, nullptr);
-    if (views_ > 0 && value != nullptr) viewed_ = value;
+    value = std::exchange(value_, {});
+    if (views_ > 0 && !value.empty()) viewed_ = value;
   }
-  if (value != nullptr && shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
-  return value;
+  if (!value.empty() && shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
 }
 
 void PJRT_Buffer::AddView() {
@@ -75,10 +94,10 @@ void PJRT_Buffer::AddView() {
 }
 
 bool PJRT_Buffer::DropView() {
-  std::shared_ptr<GlobalData> last;  // freed without the lock
+  PjrtValue last;  // freed without the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   if (views_ == 0) return false;
-  if (--views_ == 0) last = std::exchange(viewed_, nullptr);
+  if (--views_ == 0) last = std::exchange(viewed_, {});
   return true;
 }
 
@@ -89,7 +108,7 @@ bool PJRT_Buffer::HasViews() {
 
 bool PJRT_Buffer::deleted() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return value_ == nullptr && error.ok();
+  return value_.empty() && error.ok();
 }
 
 absl::Status PjrtBuffer_Destroy(PJRT_Buffer_Destroy_Args& args) {
@@ -192,7 +211,7 @@ absl::Status PjrtBuffer_Bitcast(PJRT_Buffer_Bitcast_Args& args) {
 
 absl::Status PjrtBuffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args& args) {
   const auto value = ValueOf(*args.buffer);
-  args.event = new PJRT_Event{value.ok() ? (*value)->ready() : Event::Done(value.status()), {}};
+  args.event = new PJRT_Event{value.ok() ? value->ready() : Event::Done(value.status()), {}};
   return absl::OkStatus();
 }
 
@@ -243,6 +262,20 @@ absl::Status PjrtBuffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
   }
   if (args.dst_size < size)
     return InvalidArgument("the array takes ", size, " bytes, not ", args.dst_size);
+  ASSIGN_OR_RETURN(const PjrtValue value, ValueOf(buffer));
+  // What is pending is copied when it is there, row-major; other layouts, whose description is the
+  // caller's, wait.
+  if (value.IsUnderWay() && args.host_layout == nullptr) {
+    auto copied = std::make_unique<EventSource>();
+    auto event = std::make_unique<PJRT_Event>(PJRT_Event{copied->event(), {}});
+    value.ready().OnReady(
+        [value, shape = buffer.shape, out = static_cast<uint8_t*>(args.dst),
+         copied = std::shared_ptr<EventSource>(std::move(copied))](const absl::Status& status) {
+          copied->Set(status.ok() ? CopyPending(value, shape, out) : status);
+        });
+    args.event = event.release();
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(buffer));
   RETURN_IF_ERROR(
       CopyToHost(buffer.shape, elements, args.host_layout, static_cast<uint8_t*>(args.dst)));

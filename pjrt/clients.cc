@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "pjrt/background.h"
 #include "pjrt/guarded.h"
 
 namespace hlokit {
@@ -149,6 +150,7 @@ absl::Status PjrtClient_Create(PJRT_Client_Create_Args& args) {
 }
 
 absl::Status PjrtClient_Destroy(PJRT_Client_Destroy_Args& args) {
+  AwaitBackground();
   delete args.client;
   return absl::OkStatus();
 }

@@ -1,28 +1,41 @@
-// Runs: arguments are buffers of each device, results new buffers. A run has ended when the call
-// that starts it returns.
+// Runs: arguments are buffers of each device, results new buffers. A short run has ended when the
+// call that starts it returns; a longer one, and one whose arguments a run has still to give, goes
+// on in the background.
 #include <iterator>
 #include <utility>
 
+#include "pjrt/background.h"
 #include "pjrt/guarded.h"
 #include "pjrt/partitions.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
 
-// The values of one device's arguments, held until the run has ended. Errors: those of a buffer;
+// What a run takes, held until it has ended.
+struct Run {
+  std::shared_ptr<PjrtModule> module;
+  std::vector<std::vector<PjrtValue>> arguments;  // by device
+  // By argument of a program on one device: its buffer has given it away, and nobody views it.
+  std::vector<bool> donated;
+};
+
+// The values of one device's arguments, which may be pending. Errors: those of a buffer;
 // InvalidArgument where one was deleted.
-absl::StatusOr<Values> ArgumentsOf(const PjrtModule& module, PJRT_Buffer* const* buffers) {
-  Values values;
+absl::StatusOr<std::vector<PjrtValue>> ArgumentsOf(const PjrtModule& module,
+                                                   PJRT_Buffer* const* buffers) {
+  std::vector<PjrtValue> values;
+  values.reserve(module.parameters.size());
   for (size_t i = 0; i < module.parameters.size(); ++i) {
     if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
     if (module.parameters[i].IsToken()) {  // frameworks pass an empty array for it
       ASSIGN_OR_RETURN(auto token, module.client->TransferToServer(Literal::Token()));
-      values.push_back(std::move(token));
+      values.push_back({std::move(token), nullptr});
       continue;
     }
     RETURN_IF_ERROR(buffers[i]->error);
     values.push_back(buffers[i]->Value());
-    if (values.back() == nullptr)
+    if (values.back().empty())
       return InvalidArgument("argument ", i, " has been deleted or donated");
   }
   return values;
@@ -79,72 +92,137 @@ absl::Status CheckDonations(const PjrtModule& module, PJRT_Buffer* const* buffer
   return absl::OkStatus();
 }
 
-// Takes the values of donated arguments from their buffers: the run is their last use. Of a program
-// on one device, gives those that the run may write over: nobody else sees them.
-std::vector<GlobalData*> TakeDonated(const PjrtModule& module, const std::vector<Values>& arguments,
-                                     const PJRT_LoadedExecutable_Execute_Args& args) {
-  std::vector<GlobalData*> given;
-  if (!module.has_donated) return given;
+// Takes the values of donated arguments from their buffers: the run is their last use.
+void TakeDonated(const PJRT_LoadedExecutable_Execute_Args& args, Run& run) {
+  const std::vector<bool>& donated = run.module->donated;
+  if (!run.module->has_donated) return;
   const bool alone = args.num_devices == 1;
-  if (alone) given.resize(module.donated.size(), nullptr);
-  for (size_t i = 0; i < module.donated.size(); ++i) {
-    if (!module.donated[i] || !MayTake(args.options, i)) continue;
+  if (alone) run.donated.resize(donated.size(), false);
+  for (size_t i = 0; i < donated.size(); ++i) {
+    if (!donated[i] || !MayTake(args.options, i)) continue;
     for (size_t d = 0; d < args.num_devices; ++d) {
       PJRT_Buffer& buffer = *args.argument_lists[d][i];
-      const bool viewed = buffer.HasViews();
+      if (alone && !buffer.HasViews()) run.donated[i] = true;
       buffer.Release();
-      if (alone && !viewed && arguments[0][i].use_count() == 1) given[i] = arguments[0][i].get();
     }
   }
-  return given;
 }
 
-// Buffers of the results on a device.
-absl::Status GiveResults(const PjrtModule& module, PJRT_Device* device, Values& results,
-                         PJRT_Buffer** out) {
-  RETURN_IF_ERROR(HideTokens(module, results));
-  for (size_t i = 0; i < results.size(); ++i) {
-    out[i] = new PJRT_Buffer(device, device->memory_list[module.output_kinds.indices[i]],
-                             module.outputs[i], std::move(results[i]));
-    out[i]->minor_to_major = module.output_orders[i];
+// Waits for the arguments, runs, and gives each device's results; the run lets go of its arguments.
+// Donated ones are written over where nobody else holds them.
+absl::StatusOr<std::vector<Values>> Perform(Run& run) {
+  const PjrtModule& module = *run.module;
+  std::vector<Values> arguments;
+  arguments.reserve(run.arguments.size());
+  for (std::vector<PjrtValue>& device : run.arguments) {
+    Values& values = arguments.emplace_back();
+    values.reserve(device.size());
+    for (PjrtValue& value : device) {
+      RETURN_IF_ERROR(value.Await());
+      values.push_back(std::move(value.data));
+    }
+  }
+  run.arguments.clear();
+  std::vector<GlobalData*> given(run.donated.size(), nullptr);
+  for (size_t i = 0; i < given.size(); ++i)
+    if (run.donated[i] && arguments[0][i].use_count() == 1) given[i] = arguments[0][i].get();
+  const bool whole = module.partitions.count > 1;
+  if (whole) {
+    ASSIGN_OR_RETURN(arguments, WholeArguments(module, arguments));
+  }
+  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(module, arguments, given));
+  if (whole) {
+    ASSIGN_OR_RETURN(results, PartsOfResults(module, results));
+  }
+  for (Values& device : results) RETURN_IF_ERROR(HideTokens(module, device));
+  return results;
+}
+
+// The buffer of a result on a device.
+PJRT_Buffer* NewResult(const PjrtModule& module, PJRT_Device* device, size_t i, PjrtValue value) {
+  auto* const buffer = new PJRT_Buffer(device, device->memory_list[module.output_kinds.indices[i]],
+                                       module.outputs[i], std::move(value));
+  buffer->minor_to_major = module.output_orders[i];
+  return buffer;
+}
+
+PJRT_Device* DeviceOf(const PJRT_LoadedExecutable_Execute_Args& args, size_t d) {
+  const std::vector<PJRT_Device*>& devices = args.executable->devices;
+  return devices.size() == 1 && args.execute_device != nullptr ? args.execute_device : devices[d];
+}
+
+// The lane of an argument that a run has still to give; kNoLane where there is none.
+int LaneAhead(const Run& run) {
+  for (const std::vector<PjrtValue>& device : run.arguments)
+    for (const PjrtValue& value : device)
+      if (value.IsUnderWay()) return value.pending->lane;
+  return kNoLane;
+}
+
+absl::Status RunNow(Run& run, const PJRT_LoadedExecutable_Execute_Args& args) {
+  ASSIGN_OR_RETURN(std::vector<Values> results, Perform(run));
+  for (size_t d = 0; d < args.num_devices; ++d) {
+    for (size_t i = 0; i < results[d].size(); ++i)
+      args.output_lists[d][i] =
+          NewResult(*run.module, DeviceOf(args, d), i, {std::move(results[d][i]), nullptr});
+    if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event;
   }
   return absl::OkStatus();
+}
+
+// Gives buffers whose values are pending, and lets the run go on behind `lane`.
+void RunLater(Run run, int lane, const PJRT_LoadedExecutable_Execute_Args& args) {
+  const PjrtModule& module = *run.module;
+  std::vector<std::vector<std::shared_ptr<PjrtPending>>> pending(args.num_devices);
+  const auto ended = std::make_shared<EventSource>();
+  if (lane == kNoLane) lane = QuietestLane();
+  for (size_t d = 0; d < args.num_devices; ++d) {
+    for (size_t i = 0; i < module.outputs.size(); ++i) {
+      pending[d].push_back(std::make_shared<PjrtPending>());
+      pending[d].back()->lane = lane;
+      args.output_lists[d][i] =
+          NewResult(module, DeviceOf(args, d), i, {nullptr, pending[d].back()});
+    }
+    if (args.device_complete_events != nullptr)
+      args.device_complete_events[d] = new PJRT_Event{ended->event(), {}};
+  }
+  RunInBackground(
+      [run = std::make_shared<Run>(std::move(run)), pending = std::move(pending), ended] {
+        auto results = WithinMemory("a run", [&] { return Perform(*run); });
+        for (size_t d = 0; d < pending.size(); ++d)
+          for (size_t i = 0; i < pending[d].size(); ++i) {
+            if (results.ok()) pending[d][i]->value = std::move((*results)[d][i]);
+            pending[d][i]->done.Set(results.status());
+          }
+        ended->Set(results.status());
+      },
+      lane);
 }
 
 }  // namespace
 
 absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
-  const std::shared_ptr<PjrtModule> module = args.executable->Module();
+  Run run = {args.executable->Module(), {}, {}};
+  const PjrtModule* const module = run.module.get();
   if (module == nullptr) return InvalidArgument("the executable has been deleted");
   if (args.num_args != module->parameters.size())
     return InvalidArgument("the program takes ", module->parameters.size(), " arguments, not ",
                            args.num_args);
-  const std::vector<PJRT_Device*>& devices = args.executable->devices;
-  if (args.num_devices != devices.size())
+  const size_t devices = args.executable->devices.size();
+  if (args.num_devices != devices)
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
-                           devices.size());
-  std::vector<Values> arguments;
-  arguments.reserve(devices.size());
-  for (size_t d = 0; d < devices.size(); ++d) {
-    ASSIGN_OR_RETURN(arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));
+                           devices);
+  run.arguments.reserve(devices);
+  for (size_t d = 0; d < devices; ++d) {
+    ASSIGN_OR_RETURN(run.arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));
     if (module->has_donated)
       RETURN_IF_ERROR(CheckDonations(*module, args.argument_lists[d], args.options));
   }
-  const std::vector<GlobalData*> given = TakeDonated(*module, arguments, args);
-  const bool whole = module->partitions.count > 1;
-  if (whole) {
-    ASSIGN_OR_RETURN(arguments, WholeArguments(*module, arguments));
-  }
-  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(*module, arguments, given));
-  if (whole) {
-    ASSIGN_OR_RETURN(results, PartsOfResults(*module, results));
-  }
-  for (size_t d = 0; d < devices.size(); ++d) {
-    PJRT_Device* const device =
-        devices.size() == 1 && args.execute_device != nullptr ? args.execute_device : devices[d];
-    RETURN_IF_ERROR(GiveResults(*module, device, results[d], args.output_lists[d]));
-    if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event;
-  }
+  TakeDonated(args, run);
+  if (module->calls_out || !MayRunInBackground()) return RunNow(run, args);
+  const int lane = LaneAhead(run);
+  if (lane == kNoLane && !module->background) return RunNow(run, args);
+  RunLater(std::move(run), lane, args);
   return absl::OkStatus();
 }
 

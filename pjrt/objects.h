@@ -1,8 +1,9 @@
 // What the handles of the PJRT C API are: structs over hlokit's clients, programs and values.
 //
 // A buffer shares its value with whoever else uses it: deleting the buffer drops the handle's
-// share, and a run that has begun keeps its own. Executions end before the call that starts them
-// returns, so every buffer has its value, or the error, from the start.
+// share, and a run that has begun keeps its own. Short executions end before the call that starts
+// them returns; longer ones go on in the background, and their buffers have a value that is
+// pending.
 #pragma once
 
 #include <atomic>
@@ -154,6 +155,8 @@ struct PjrtModule {
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter
   bool has_donated = false;   // any of them
+  // Long enough to be worth a thread's wakeup, and calls nothing of the process but our runtime.
+  bool background = false, calls_out = false;
   // What frameworks ask of the memory of each. Elements always lie in row-major order in memory of
   // the host: layouts and kinds are told as they were asked for.
   EntryWishes wishes;
@@ -199,8 +202,29 @@ struct PJRT_LoadedExecutable {
 absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(
     PJRT_Client* client, std::shared_ptr<PjrtModule> module);
 
+// A value that a run in the background will give.
+struct PjrtPending {
+  EventSource done;                   // set after `value`; its error is the run's
+  std::shared_ptr<GlobalData> value;  // where the run succeeded
+  int lane = -1;                      // which thread runs it (background.h)
+};
+
+// A value that is there, or pending, or (neither) deleted.
+struct PjrtValue {
+  std::shared_ptr<GlobalData> data;
+  std::shared_ptr<PjrtPending> pending;
+  bool empty() const { return data == nullptr && pending == nullptr; }
+  // Whether a run has still to give it.
+  bool IsUnderWay() const { return pending != nullptr && !pending->done.event().IsReady(); }
+  Event ready() const;
+  // Waits for a pending value, which is in `data` then. Errors: the run's. Not of an empty value.
+  absl::Status Await();
+};
+
 struct PJRT_Buffer {
-  PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, std::shared_ptr<GlobalData> value);
+  PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, std::shared_ptr<GlobalData> value)
+      : PJRT_Buffer(on, in, std::move(of), PjrtValue{std::move(value), nullptr}) {}
+  PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, PjrtValue value);
   ~PJRT_Buffer();
   PJRT_Device* device;
   PJRT_Memory* memory;
@@ -208,10 +232,10 @@ struct PJRT_Buffer {
   std::vector<int64_t> minor_to_major;
   absl::Status error;  // of a buffer that stands for a failure; it has no value
 
-  // The value; null where it was deleted or donated.
-  std::shared_ptr<GlobalData> Value();
-  // Takes the value out, for a donation or for good; the buffer counts as deleted then.
-  std::shared_ptr<GlobalData> Release();
+  // The value; empty where it was deleted or donated. Does not wait.
+  PjrtValue Value();
+  // Drops the value, for a donation or for good; the buffer counts as deleted then.
+  void Release();
   bool deleted();
   // Views of the memory, such as numpy's, keep it where the buffer is deleted or donated.
   void AddView();
@@ -221,8 +245,8 @@ struct PJRT_Buffer {
 
  private:
   std::mutex mutex_;
-  std::shared_ptr<GlobalData> value_;
-  std::shared_ptr<GlobalData> viewed_;  // a released value that views are of
+  PjrtValue value_;
+  PjrtValue viewed_;  // a released value that views are of
   int64_t views_ = 0;
 };
 

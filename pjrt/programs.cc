@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "ffi/registry.h"
 #include "ops/collective/shards.h"
 #include "parser/parser.h"
 #include "pjrt/guarded.h"
@@ -111,13 +112,39 @@ void DescribeOutputs(PjrtModule& made) {
   }
 }
 
+// Of operations and bytes: a thread's wakeup costs as much.
+constexpr double kBackgroundCost = 2e5;
+
+bool IsRegistered(absl::string_view target) {
+  return FindCustomCall(target) != nullptr || FindCustomCallSymbol(target) != nullptr;
+}
+
+// Decides how the program runs: what calls Python waits for its results, as the thread that called
+// may hold what the callback needs; a loop counts as long.
+void ChooseWhere(const Module& module, const ComputationStats& stats, PjrtModule& made) {
+  bool loops = false;
+  for (const Computation* computation : module.Computations())
+    for (const Instruction* i : computation->Instructions()) {
+      loops |= i->opcode() == Opcode::kWhile;
+      made.calls_out |=
+          i->opcode() == Opcode::kInfeed || i->opcode() == Opcode::kOutfeed ||
+          (i->opcode() == Opcode::kCustomCall && IsRegistered(i->attr<CustomCallAttrs>().target));
+    }
+  made.background = loops || stats.flop_count + stats.bytes_accessed > kBackgroundCost;
+}
+
 // What running it once takes, as far as its operations tell.
-void SetCosts(const Module& module, NamedValues& costs) {
-  const ComputationStats stats = Client::StatsOf(module);
+void SetCosts(const ComputationStats& stats, NamedValues& costs) {
   costs.AddFloat("flops", static_cast<float>(stats.flop_count));
   costs.AddFloat("bytes accessed", static_cast<float>(stats.bytes_accessed));
   if (stats.transcendental_count > 0)
     costs.AddFloat("transcendentals", static_cast<float>(stats.transcendental_count));
+}
+
+void DescribeCosts(const Module& module, PjrtModule& made) {
+  const ComputationStats stats = Client::StatsOf(module);
+  SetCosts(stats, made.costs);
+  ChooseWhere(module, stats, made);
 }
 
 // Shapes of the arguments and results of one device, of those of the module.
@@ -171,7 +198,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
     parameters.push_back(parameter->shape());
   made->donated = DonatedBy(module->header(), parameters.size());
   SetShapes(std::move(parameters), module->entry()->root()->shape(), *made);
-  SetCosts(*module, made->costs);
+  DescribeCosts(*module, *made);
   ClientCompileOptions compile;
   compile.backend.donate = true;
   ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module), compile));
@@ -260,7 +287,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
   ASSIGN_OR_RETURN(made->program, client->LoadExecutable(bytes));
   made->fingerprint = absl::StrCat(absl::Hex(HashText(bytes)));
   made->name = made->program->module().name();
-  SetCosts(made->program->module(), made->costs);
+  DescribeCosts(made->program->module(), *made);
   const ProgramShape& shape = made->program->program_shape();
   if (made->options.partitions > 1 &&
       (made->partitions.parameter_cuts.size() != shape.parameters.size() ||

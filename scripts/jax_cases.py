@@ -19,6 +19,7 @@ except ImportError as error:
 import functools
 import glob
 import os
+import subprocess
 import tempfile
 import threading
 
@@ -231,6 +232,10 @@ class ApiCases(jtu.JaxTestCase):
       return y
     jax.jit(f)(jnp.ones((4,4)))
     self.assertLen(seen, 1)
+  def test_complex_clamp_and_real_dot(self):
+    low, x, high = (jnp.array(v, jnp.complex64) for v in ([0, 0, 0], [1j, 1 + 1j, 3], [1, 1, 2 + 1j]))
+    self.assertAllClose(lax.clamp(low, x, high), jnp.array([0, 1 + 1j, 2 + 1j], jnp.complex64))
+    self.assertAllClose(lax.dot(x, high, preferred_element_type=jnp.float32), 7., check_dtypes=False)
   def test_nan_check(self):
     with jax.debug_nans(True):
       with self.assertRaises(FloatingPointError): jnp.log(jnp.array(-1.)) + 0
@@ -318,6 +323,36 @@ class ApiCases(jtu.JaxTestCase):
       y.block_until_ready()
     with self.assertRaisesRegex(Exception, "boom"):
       jax.debug.callback(cb, 1.); jax.effects_barrier()
+  def test_runs_in_the_background(self):
+    a = jnp.full((1500, 1500), 1 / 1500, jnp.float32)
+    f = jax.jit(lambda a: a @ a)
+    g = jax.jit(lambda a: a @ a, donate_argnums=0)
+    jax.block_until_ready((f(a), g(a + 0)))
+    y = f(a)
+    self.assertFalse(y.is_ready())
+    for _ in range(8): y = g(y)  # each takes the memory of a value that is pending
+    y.copy_to_host_async()
+    total = y.sum()
+    self.assertFalse(total.is_ready())
+    self.assertAllClose(np.asarray(y), np.asarray(a), rtol=1e-4)
+    self.assertAllClose(float(total), 1500., rtol=2e-3, check_dtypes=False)
+    y = f(a); y.delete()
+    z = f(a); p = z.unsafe_buffer_pointer(); self.assertTrue(z.is_ready()); self.assertNotEqual(p, 0)
+  def test_exit_and_fork(self):
+    program = '''
+import os, jax, jax.numpy as jnp
+a = jnp.full((1500, 1500), 1 / 1500, jnp.float32)
+f = jax.jit(lambda a: a @ a)
+b = f(a)
+child = os.fork()  # what is compiled runs in the child; JAX's CPU waits there for ever
+if child == 0:
+    print("child", round(1500 * float(f(b).addressable_data(0).__array__()[3, 4])), flush=True)
+    os._exit(0)
+print("status", os.waitpid(child, 0)[1], flush=True)
+for _ in range(20): b = f(b)
+'''
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    self.assertEqual((done.returncode, done.stdout), (0, "child 1\nstatus 0\n"), done.stderr)
   def test_xla_metadata(self):
     from jax.experimental.xla_metadata import set_xla_metadata
     with set_xla_metadata(a="b"): self.assertAllClose(jax.jit(lambda x: x + 1)(1.), 2., check_dtypes=False)

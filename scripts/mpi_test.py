@@ -95,6 +95,7 @@ def main():
         for ranks in (2, 4):
             for platform in ("cpu", "interpreter"):
                 same_bits(hlo_run, module, ranks, work, f"--platform={platform}")
+                same_bits(hlo_run, DATA / "mpi_sharded.hlo", ranks, work, f"--platform={platform}", "--partition=yes")
         rc, out, err, _ = run(mpirun(2, hlo_run, module, "--reference-platform=interpreter"))
         check(rc == 0 and out.count("cpu and interpreter agree") == 1, "a comparison, told once", out + err)
         check(len(re.findall(r"^ +\d+ +\S+ +\d+ +\d+ +\d+$", err, re.M)) == 4, "a table of the devices", err)

@@ -385,7 +385,8 @@ absl::StatusOr<std::vector<Tiling>> ResultTilings(const Computation& entry, int6
       for (const Shape* part : parts) tilings.push_back(WholeOn(*part, devices));
       continue;
     }
-    ASSIGN_OR_RETURN(std::vector<Tiling> made, StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
+    ASSIGN_OR_RETURN(std::vector<Tiling> made,
+                     StatedTilings(*maker, maker->sharding() != nullptr ? "" : "xla.sdy.sharding",
                                    parts, devices));
     for (Tiling& tiling : made) tilings.push_back(std::move(tiling));
   }

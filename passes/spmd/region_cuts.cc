@@ -23,8 +23,7 @@ DeviceGroups RegionGroups(const Sharding* sharding, int64_t devices) {
   const std::vector<int64_t> group_of = ManualGroupsOf(*sharding, devices);
   if (group_of.empty()) return {};
   DeviceGroups groups(1 + *absl::c_max_element(group_of));
-  for (int64_t device = 0; device < devices; ++device)
-    groups[group_of[device]].push_back(device);
+  for (int64_t device = 0; device < devices; ++device) groups[group_of[device]].push_back(device);
   return groups;
 }
 

@@ -7,8 +7,8 @@ namespace hlokit {
 
 // sharding-propagation: instructions without a sharding get the one that follows from their
 // operands, or from their users; shardings that are given stay, but for dimensions left open.
-// Parameters and the result of the entry change where the module's header allows it, and where every
-// dimension divides evenly. Errors: FailedPrecondition where a loop is on two devices.
+// Parameters and the result of the entry change where the module's header allows it, and where
+// every dimension divides evenly. Errors: FailedPrecondition where a loop is on two devices.
 std::unique_ptr<Pass> CreateShardingPropagation();
 
 // shardy-xla: Shardy's annotations (xla.sdy.* attributes and custom calls) become shardings of HLO:

@@ -73,8 +73,8 @@ absl::Status VisitEntry(Module& module, int64_t devices) {
                      visitor.CutsOf(*parameter, RegionGroups(parameter->sharding(), devices)));
     parameters.push_back(std::move(cuts));
   }
-  ASSIGN_OR_RETURN(auto root, visitor.CutsOf(*entry.root(),
-                                             RegionGroups(entry.root()->sharding(), devices)));
+  ASSIGN_OR_RETURN(auto root,
+                   visitor.CutsOf(*entry.root(), RegionGroups(entry.root()->sharding(), devices)));
   RETURN_IF_ERROR(visitor.Run(parameters, std::move(root)));
   SetEntry(module, made);
   return absl::OkStatus();

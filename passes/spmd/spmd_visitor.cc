@@ -132,8 +132,7 @@ Shard SpmdVisitor::InScope(const Shard& shard, DeviceScope* scope) {
 absl::Status SpmdVisitor::Enter(const Instruction& i) {
   lifted_.clear();
   DeviceGroups region = RegionGroups(i.sharding(), context_.partitions);
-  const bool marks =
-      TargetOf(i) == "SPMDFullToShardShape" || TargetOf(i) == "SPMDShardToFullShape";
+  const bool marks = TargetOf(i) == "SPMDFullToShardShape" || TargetOf(i) == "SPMDShardToFullShape";
   if (marks) {
     scope_ = region.empty() ? writer_.all() : ScopeOf(region);
     if (i.sharding() == nullptr) scope_ = outer_;

@@ -31,8 +31,8 @@ Shape PartitionedShape(const Shape& whole, absl::Span<const Cut> cuts);
 
 class SpmdVisitor {
  public:
-  // `region`: of the caller, where that is manual on some axes only; the cuts of parameters and root
-  // are then those of its groups' members.
+  // `region`: of the caller, where that is manual on some axes only; the cuts of parameters and
+  // root are then those of its groups' members.
   SpmdVisitor(const Computation& from, Computation& to, SpmdContext& context,
               DeviceGroups region = {});
 
@@ -145,8 +145,8 @@ class SpmdVisitor {
   HloWriter w_;
   ShardWriter writer_;
   Sharder sharder_;
-  DeviceScope* outer_;       // of the computation
-  std::vector<Shard> done_;  // by instruction id
+  DeviceScope* outer_;               // of the computation
+  std::vector<Shard> done_;          // by instruction id
   std::map<int64_t, Shard> lifted_;  // operands of the instruction at hand, in its scope
   // Of the instruction at hand.
   std::vector<Cut> cuts_;

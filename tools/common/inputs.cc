@@ -133,10 +133,10 @@ absl::StatusOr<Arguments> Arguments::OfSnapshot(const Module& module,
   return arguments;
 }
 
-Arguments Arguments::CutFor(const ShardedEntry& sharded, int64_t devices) const {
+Arguments Arguments::CutFor(const ShardedEntry& sharded, absl::Span<const int64_t> devices) const {
   Arguments cut;
-  for (int64_t d = 0; d < devices; ++d)
-    cut.by_device_.push_back(sharded.CutParameters(Pointers(devices)[0], d));
+  for (const int64_t d : devices)
+    cut.by_device_.push_back(sharded.CutParameters(Pointers(1)[0], d));
   return cut;
 }
 

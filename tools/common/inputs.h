@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ir/module.h"
 #include "tools/common/sharded_entry.h"
 
@@ -54,8 +55,8 @@ class Arguments {
                                               std::vector<std::vector<Literal>> by_device,
                                               int64_t devices);
 
-  // Each device's shards of the first device's arguments, whole arrays.
-  Arguments CutFor(const ShardedEntry& sharded, int64_t devices) const;
+  // Each of these devices' shards of the first device's arguments, whole arrays.
+  Arguments CutFor(const ShardedEntry& sharded, absl::Span<const int64_t> devices) const;
 
   std::vector<std::vector<const Literal*>> Pointers(int64_t devices) const;
   // Those of the only device, for a program that may keep them; empty where there are several.

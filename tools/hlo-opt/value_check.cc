@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "analysis/module_match.h"
@@ -125,7 +126,9 @@ absl::Status ValueCheck::Partition(const ShardedEntry& sharded) {
   const std::vector<std::vector<const Literal*>> whole(devices_, arguments_->Pointers(devices_)[0]);
   ASSIGN_OR_RETURN(results_, InterpretDevices(*before_, whole, Limits()));
   results_ = sharded.CutResults(results_);
-  arguments_ = std::make_shared<const Arguments>(arguments_->CutFor(sharded, devices_));
+  std::vector<int64_t> all(devices_);
+  std::iota(all.begin(), all.end(), 0);
+  arguments_ = std::make_shared<const Arguments>(arguments_->CutFor(sharded, all));
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,7 @@
 #include "tools/hlo-run/job.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
+#include "tools/hlo-run/partitioned.h"
 #include "tools/hlo-run/probe_text.h"
 #include "tools/hlo-run/probes.h"
 #include "tools/hlo-run/replay.h"
@@ -67,7 +69,8 @@ absl::StatusOr<int64_t> SetDevices(Module& module, const RunOptions& o) {
 // many partitions it runs.
 absl::StatusOr<ShardedEntry> MakeSharded(Module& module, const RunOptions& o) {
   ASSIGN_OR_RETURN(const bool by_device, InputsDifferByDevice(o));
-  if (!RunsSharded(module, o.num_partitions, by_device)) return ShardedEntry();
+  const bool shards = module.header().replica_count == 1 && IsUnpartitioned(module);
+  if (!shards && !RunsSharded(module, o.num_partitions, by_device)) return ShardedEntry();
   if (o.num_partitions <= 0 && module.header().num_partitions == 1)
     module.header().num_partitions = DevicesNamed(module);
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(module, o));
@@ -242,6 +245,45 @@ absl::Status GatherResults(const RunDevices& devices, Job* job, Execution& execu
   return absl::OkStatus();
 }
 
+// Puts the partitioned module in place of a sharded one, where that is asked for and possible.
+absl::StatusOr<PartitionedRun> Partition(const RunOptions& o, const ShardedEntry& sharded,
+                                         LoadedModule& loaded) {
+  if (!sharded.active() || !IsUnpartitioned(*loaded.module)) return PartitionedRun();
+  std::string why;
+  ASSIGN_OR_RETURN(PartitionedRun run, PartitionForRun(*loaded.module, o, why));
+  if (!why.empty()) Note(absl::StrCat("each device computes whole arrays: ", why));
+  if (run.module != nullptr) {
+    run.active = true;
+    loaded.module = std::move(run.module);
+  }
+  return run;
+}
+
+// The snapshot's own arguments where they are `recorded`; whole arrays of a sharded module.
+absl::StatusOr<Arguments> ArgumentsOf(const RunOptions& o, LoadedModule& loaded, bool recorded,
+                                      int64_t devices, const ShardedEntry& sharded,
+                                      absl::Span<const int64_t> local) {
+  if (recorded) return Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices);
+  if (o.compile_only) return Arguments();
+  return Arguments::Make(*loaded.module, o, devices, sharded, {local.begin(), local.end()});
+}
+
+// What the devices of this process (`local`; none: all) hold of the whole arguments.
+Arguments ShardsFor(const PartitionedRun& parts, const Arguments& wholes, const RunOptions& o,
+                    int64_t devices, absl::Span<const int64_t> local) {
+  if (!parts.active || o.compile_only) return Arguments();
+  std::vector<int64_t> all(devices);
+  std::iota(all.begin(), all.end(), 0);
+  return wholes.CutFor(parts.cuts, local.empty() ? absl::MakeConstSpan(all) : local);
+}
+
+// Shards of the results, with zeros where a device has rows that no array has.
+void CutResults(const PartitionedRun& parts, const ShardedEntry& sharded, Execution& execution) {
+  execution.results = parts.active
+                          ? parts.cuts.WithoutPadding(std::move(execution.results), parts.whole)
+                          : sharded.CutResults(execution.results);
+}
+
 // Everything after loading. `agrees` is what the comparison found. `job` is null where this process
 // has all devices.
 absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool& agrees) {
@@ -263,23 +305,19 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
   if (!o.compile_only) RETURN_IF_ERROR(CheckWork(*loaded.module));
   ASSIGN_OR_RETURN(const int64_t elided, FillElidedConstants(*loaded.module, o));
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
-  Arguments arguments;
   const bool recorded = loaded.is_snapshot && o.inputs.empty() && !o.compile_only;
   if (recorded && job != nullptr) return Unimplemented("a snapshot run by several processes");
-  if (recorded) {
-    ASSIGN_OR_RETURN(arguments,
-                     Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices));
-  } else if (!o.compile_only) {
-    ASSIGN_OR_RETURN(arguments, Arguments::Make(*loaded.module, o, devices, sharded,
-                                                {local.begin(), local.end()}));
-  }
-  const std::vector<DeviceArguments> pointers =
-      arguments.Pointers(o.compile_only ? 0 : local_count);
+  ASSIGN_OR_RETURN(Arguments arguments, ArgumentsOf(o, loaded, recorded, devices, sharded, local));
+  std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : local_count);
   if (WantsProbes(o) && !o.compile_only)
     return RunProbes(o, *loaded.module, pointers, *client, reference.get(), agrees);
   std::vector<Literal*> given;
   if (o.donate && devices == 1) given = arguments.Given();
   std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
+  const std::vector<DeviceArguments> wholes = pointers;
+  ASSIGN_OR_RETURN(PartitionedRun parts, Partition(o, sharded, loaded));
+  const Arguments shards = ShardsFor(parts, arguments, o, devices, local);
+  if (parts.active) pointers = shards.Pointers(o.compile_only ? 0 : local_count);
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   if (o.sanitize) {
     ASSIGN_OR_RETURN(const bool clean, RunSanitized(o, *client, loaded, pointers));
@@ -296,7 +334,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
   RETURN_IF_ERROR(GatherResults(run_devices, job, execution));
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
-  if (sharded.active() && speaks) execution.results = sharded.CutResults(execution.results);
+  if (sharded.active() && speaks) CutResults(parts, sharded, execution);
   if (o.output_mode == "return_device_0_outputs" && speaks) execution.results.resize(1);
   if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
@@ -312,7 +350,7 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
   }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
-  auto expected = Execute(*reference, std::move(copy), pointers, o, same_feeds->Queues(),
+  auto expected = Execute(*reference, std::move(copy), wholes, o, same_feeds->Queues(),
                           /*timed=*/false, {}, run_devices);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
   RETURN_IF_ERROR(GatherResults(run_devices, job, *expected));

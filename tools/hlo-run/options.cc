@@ -188,6 +188,12 @@ void AddExecutionFlags(CLI::App& app, RunOptions& o) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--num-partitions", o.num_partitions, "instead of the module's own")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--partition", o.partition,
+                 "of a module with shardings that is not partitioned yet. yes: propagate and "
+                 "partition, so that each device computes its shards; no: each computes whole "
+                 "arrays, results are cut; auto (the default): yes where the partitioner has rules "
+                 "for all of it")
+      ->check(CLI::IsMember({"auto", "yes", "no"}));
   app.add_option("--distributed", o.distributed,
                  "mpi: the devices are divided among the processes of mpirun or srun; auto (the "
                  "default): where these have started several; none: each process by itself")

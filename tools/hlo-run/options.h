@@ -78,6 +78,8 @@ struct RunOptions : InputOptions {
   bool profile_execution = false;  // print the time of each run
   std::string output_mode = "return_outputs";
   int64_t num_replicas = 0, num_partitions = 0;  // 0: the module's own
+  std::string partition = "auto";  // a module that stands before partitioning: yes, no (each device
+                                   // computes whole arrays), auto: yes where that is possible
 
   // Several processes.
   std::string distributed = "auto";  // mpi, none, or auto: mpi where a launcher started several
